@@ -1,0 +1,87 @@
+# `make` lists what there is. Needs Python 3.11 to 3.13, Node 20 or newer, and make.
+
+SHELL := /bin/bash -eu -o pipefail
+BIN := .venv/bin
+STATIC := tfprof_nb/render/static
+
+# What stands for what has been made. Stamps lie inside the thing, so that deleting it deletes them.
+PACKAGES := .venv/.packages
+EDITABLE := .venv/.editable
+NODE := js/node_modules/.packages
+SCRIPTS := $(STATIC)/trace.js
+
+.PHONY: help env chromium build lint format test test-long demo bench wheel lock clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+env: $(EDITABLE) chromium ## create .venv from the lock, build the JavaScript, install the package into it
+
+$(PACKAGES): requirements.lock
+	@python=; for candidate in python3 python3.12 python3.13 python3.11; do \
+	    if $$candidate -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null; \
+	    then python=$$candidate; break; fi; done; \
+	[ -n "$$python" ] || { echo "No Python 3.11, 3.12 or 3.13 found: install one of them." >&2; exit 1; }; \
+	echo "== .venv: $$($$python --version), packages from requirements.lock (a few minutes the first time)"; \
+	[ -x $(BIN)/python ] || $$python -m venv .venv
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements.lock
+	@touch $@
+
+$(EDITABLE): $(PACKAGES) pyproject.toml $(SCRIPTS)
+	@echo "== tfprof_nb, editable"
+	@HATCH_JUPYTER_BUILDER_SKIP_NPM=1 $(BIN)/python -m pip install -qq --disable-pip-version-check \
+	    --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(NODE): js/package.json js/package-lock.json
+	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20 or newer." >&2; exit 1; }
+	@echo "== js: packages from package-lock.json"
+	@cd js && npm ci --loglevel=error --no-progress >/dev/null
+	@touch $@
+
+build: $(SCRIPTS) ## build the JavaScript that the widgets load
+
+$(SCRIPTS): $(NODE) $(shell find js/src -type f 2>/dev/null) js/build.mjs
+	@echo "== js: build"
+	@cd js && npm run --silent build
+	@touch $@
+
+chromium: # for the browser's tests
+	@if [ -n "$${CHROMIUM:-}" ] || command -v chromium >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "== chromium, by apt-get"; \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y chromium >/dev/null; \
+	else echo "== chromium is missing: the browser's tests will be skipped. Install it, or set CHROMIUM to its path."; fi
+
+lint: $(EDITABLE) ## ruff, mypy, import-linter, biome, tsc
+	@echo "== ruff"; $(BIN)/ruff check --quiet . && $(BIN)/ruff format --quiet --check .
+	@echo "== mypy"; $(BIN)/mypy --no-error-summary
+	@echo "== import-linter"; $(BIN)/lint-imports | grep -E 'KEPT|BROKEN|->|Contracts'
+	@echo "== biome, tsc"; cd js && npm run --silent lint && npm run --silent check
+
+format: $(EDITABLE) ## let ruff and biome rewrite what they can
+	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet . ; cd js && npx biome check --write .
+
+test: env lint ## everything CI runs: lint, the JavaScript's tests, all of pytest's but the slow ones
+	@echo "== vitest"; cd js && npm run --silent test
+	@echo "== pytest"; $(BIN)/pytest
+
+test-long: env ## the slow tests: soaks, large files
+	@$(BIN)/pytest -m slow
+
+demo: $(EDITABLE) ## the quickstart in JupyterLab; HEADLESS=1: execute it, write build/demo/report.html
+	@if [ -n "$${HEADLESS:-}" ]; then $(BIN)/python notebooks/demo.py; \
+	else $(BIN)/jupyter lab notebooks/00_quickstart.ipynb; fi
+
+bench: $(EDITABLE) ## measure speed and size
+	@$(BIN)/python -m benchmarks
+
+wheel: $(EDITABLE) ## dist/: sdist and wheel, with the JavaScript in them
+	@$(BIN)/python -m build --no-isolation --outdir dist
+
+lock: ## resolve the newest versions into requirements.lock
+	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --group dev --generate-hashes \
+	    --no-emit-index-url --no-annotate --custom-compile-command 'make lock' pyproject.toml -o requirements.lock
+
+clean: ## remove what was built; .venv and js/node_modules stay
+	@rm -rf build dist $(STATIC) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

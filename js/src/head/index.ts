@@ -1,0 +1,32 @@
+import "./head.css";
+import { element } from "../lib/dom";
+import { listen, type RenderProps } from "../lib/host";
+import { hideStaticForm } from "../lib/reveal";
+import { followTheme } from "../lib/theme";
+
+interface Traits {
+  title: string;
+  static_id: string;
+}
+
+/** The first line of a view: its title. It also hides the static form and tells the whole view which theme it is in. */
+function render({ model, el }: RenderProps<Traits>): () => void {
+  const lifetime = new AbortController();
+  const head = element("div", { class: "tfp tfp-head" }, model.get("title"));
+  el.append(head);
+  const hide = () => hideStaticForm(model.get("static_id"), lifetime.signal);
+  listen(model, "change:static_id", hide, lifetime.signal);
+  hide();
+  followTheme(head, lifetime.signal, (dark) =>
+    whenAttached(el, () => el.closest(".tfp-view")?.classList.toggle("tfp-dark", dark)),
+  );
+  return () => lifetime.abort();
+}
+
+/** The notebook puts the element into the page after `render` returns. */
+function whenAttached(el: HTMLElement, callback: () => void, attempts = 100): void {
+  if (el.isConnected) callback();
+  else if (attempts > 0) requestAnimationFrame(() => whenAttached(el, callback, attempts - 1));
+}
+
+export default { render };

@@ -1,0 +1,36 @@
+type Attributes = Record<string, string | number | boolean>;
+
+/** Creates an element. Text becomes text nodes, never markup. */
+export function element<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: (Node | string)[]
+): HTMLElementTagNameMap[K] {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== false) node.setAttribute(name, value === true ? "" : String(value));
+  }
+  node.append(...children);
+  return node;
+}
+
+/** A button with a visible text and an accessible name. */
+export function button(text: string, label: string, onClick: () => void): HTMLButtonElement {
+  const node = element(
+    "button",
+    { type: "button", class: "tfp-button", title: label, "aria-label": label },
+    text,
+  );
+  node.addEventListener("click", onClick);
+  return node;
+}
+
+/** Returns a function that runs `callback` once, `ms` after its last call. */
+export function debounce(callback: () => void, ms: number, signal: AbortSignal): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  signal.addEventListener("abort", () => clearTimeout(timer));
+  return () => {
+    clearTimeout(timer);
+    if (!signal.aborted) timer = setTimeout(callback, ms);
+  };
+}

@@ -1,0 +1,37 @@
+/** What a widget may ask of its host: the part of anywidget's front-end module contract that we use. */
+
+export interface Model<Traits> {
+  get<K extends keyof Traits & string>(name: K): Traits[K];
+  set<K extends keyof Traits & string>(name: K, value: Traits[K]): void;
+  save_changes(): void;
+  send(content: unknown): void;
+  on(event: string, callback: (content: never) => void): void;
+  off(event: string, callback: (content: never) => void): void;
+}
+
+export interface RenderProps<Traits> {
+  model: Model<Traits>;
+  el: HTMLElement;
+}
+
+/** Calls `callback` on each `event` of the model until `signal` aborts. */
+export function listen<Traits>(
+  model: Model<Traits>,
+  event: string,
+  callback: (content: never) => void,
+  signal: AbortSignal,
+): void {
+  model.on(event, callback);
+  signal.addEventListener("abort", () => model.off(event, callback));
+}
+
+/** Sets one trait and tells the kernel, unless the value is the same already. */
+export function push<Traits, K extends keyof Traits & string>(
+  model: Model<Traits>,
+  name: K,
+  value: Traits[K],
+): void {
+  if (JSON.stringify(model.get(name)) === JSON.stringify(value)) return;
+  model.set(name, value);
+  model.save_changes();
+}

@@ -1,0 +1,132 @@
+import "./readout.css";
+import { element } from "../lib/dom";
+import { significant } from "../lib/format";
+import { listen, push, type RenderProps } from "../lib/host";
+import { followTheme } from "../lib/theme";
+import { indexAt, type Span } from "./place";
+
+interface Entry {
+  label: string;
+  color: string;
+  values: (number | null)[];
+  mean: string;
+}
+
+interface Traits {
+  chart: string;
+  x: (number | string)[];
+  x_label: string;
+  entries: Entry[];
+  summary: string;
+  selected: number | null;
+}
+
+/**
+ * The legend of a chart, outside of it: names, colours and means; while the pointer is on the chart, the values under it.
+ * It reads the chart's own elements, so it answers while the kernel is busy. With the focus, arrow keys walk along the
+ * chart and Enter selects.
+ */
+function render({ model, el }: RenderProps<Traits>): () => void {
+  const lifetime = new AbortController();
+  const { signal } = lifetime;
+  const place = element("span", { class: "tfp-readout-place", "aria-live": "polite" });
+  const values = model.get("entries").map(() => element("span", { class: "tfp-readout-value" }));
+  const root = element(
+    "div",
+    { class: "tfp tfp-readout", tabindex: 0, role: "group", "aria-label": "Legend and values" },
+    place,
+  );
+  root.dataset.lmSuppressShortcuts = "true";
+  model.get("entries").forEach((entry, k) => {
+    const swatch = element("span", { class: "tfp-readout-swatch", style: `background:${entry.color}` });
+    root.append(element("span", {}, swatch, entry.label, values[k] ?? ""));
+  });
+  el.append(root);
+
+  let current: number | null = null;
+  const show = (index: number | null) => {
+    current = index;
+    place.textContent =
+      index === null ? model.get("summary") : placeName(model.get("x_label"), model.get("x")[index]);
+    model.get("entries").forEach((entry, k) => {
+      const value = values[k];
+      if (value) value.textContent = index === null ? entry.mean : written(entry.values[index]);
+    });
+  };
+  const rest = () => show(model.get("selected"));
+  const chart = () => (el.getRootNode() as ParentNode).querySelector<HTMLElement>(`.${model.get("chart")}`);
+  const hear = (figure: HTMLElement) => {
+    figure.addEventListener("pointermove", (event) => show(indexUnder(figure, event, model.get("x"))), {
+      signal,
+    });
+    figure.addEventListener("pointerleave", rest, { signal });
+  };
+  whenFound(chart, hear, signal);
+  root.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const last = model.get("x").length - 1;
+    if (step) show(Math.min(last, Math.max(0, (current ?? -1) + step)));
+    else if (event.key === "Enter") push(model, "selected", current);
+    else if (event.key === "Escape") push(model, "selected", null);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  root.addEventListener("blur", rest, { signal });
+  listen(model, "change:selected", rest, signal);
+  followTheme(root, signal, () => {});
+  rest();
+  return () => lifetime.abort();
+}
+
+function written(value: number | null | undefined): string {
+  return value === null || value === undefined ? "–" : significant(value);
+}
+
+function placeName(label: string, x: number | string | undefined): string {
+  return typeof x === "number" ? `${label} ${x.toLocaleString("en-US")}` : (x ?? "");
+}
+
+function indexUnder(figure: HTMLElement, event: PointerEvent, x: (number | string)[]): number | null {
+  const rows = figure.classList.contains("tfp-rows");
+  const span = rows ? spanOfRows(figure) : spanOfMarks(figure);
+  return span && indexAt(span, rows ? event.clientY : event.clientX, x);
+}
+
+/** From the middle of the first mark to the middle of the last, in pixels of the page. */
+function spanOfMarks(figure: HTMLElement): Span | null {
+  const bars = figure.querySelectorAll(".bargroup");
+  if (bars.length) return between(bars[0], bars[bars.length - 1], (box) => (box.left + box.right) / 2);
+  const curve = figure.querySelector("path.curve, path.line")?.getBoundingClientRect();
+  return curve ? { first: curve.left, last: curve.right } : null;
+}
+
+function spanOfRows(figure: HTMLElement): Span | null {
+  const bars = figure.querySelectorAll(".bargroup");
+  return between(bars[0], bars[bars.length - 1], (box) => (box.top + box.bottom) / 2);
+}
+
+function between(
+  first: Element | undefined,
+  last: Element | undefined,
+  middle: (box: DOMRect) => number,
+): Span | null {
+  return first && last
+    ? { first: middle(first.getBoundingClientRect()), last: middle(last.getBoundingClientRect()) }
+    : null;
+}
+
+/** The chart is another widget, which may be drawn later than its legend. */
+function whenFound(
+  find: () => HTMLElement | null,
+  callback: (found: HTMLElement) => void,
+  signal: AbortSignal,
+  attempts = 100,
+): void {
+  if (signal.aborted) return;
+  const found = find();
+  if (found) callback(found);
+  else if (attempts > 0) setTimeout(() => whenFound(find, callback, signal, attempts - 1), 50);
+}
+
+export default { render };

@@ -1,0 +1,137 @@
+import { element } from "../lib/dom";
+import { cell, gridTemplate } from "./cells";
+import type { Column } from "./columns";
+import type { Direction } from "./order";
+
+export const ROW_PX = 26;
+const ROWS_IN_SIGHT = 15;
+const EXTRA_ROWS = 6;
+
+export interface GridListener {
+  sort(column: number): void;
+  select(row: number | null): void;
+}
+
+/** A table of which only the rows in sight are in the document. */
+export class Grid {
+  readonly root = element("div", { class: "tfp-grid", role: "grid" });
+  private readonly header: HTMLElement;
+  private readonly body = element("div", { class: "tfp-rows", role: "rowgroup", tabindex: 0 });
+  private order: Uint32Array = new Uint32Array();
+  private selected: number | null = null;
+
+  constructor(
+    private readonly columns: readonly Column[],
+    rows: number,
+    label: string,
+    private readonly listener: GridListener,
+    signal: AbortSignal,
+  ) {
+    this.header = element("div", { class: "tfp-row tfp-header", role: "row", "aria-rowindex": 1 });
+    this.header.append(...columns.map((column, index) => this.headerCell(column, index)));
+    this.root.style.setProperty("--tfp-columns", gridTemplate(columns, rows));
+    this.root.setAttribute("aria-label", label);
+    this.root.setAttribute("aria-colcount", String(columns.length));
+    this.body.setAttribute("aria-label", "Rows: arrow keys select");
+    this.root.append(element("div", { role: "rowgroup", class: "tfp-header-group" }, this.header), this.body);
+    this.root.addEventListener("scroll", () => this.draw(), { signal, passive: true });
+    this.body.addEventListener("click", (event) => this.onClick(event), { signal });
+    this.body.addEventListener("keydown", (event) => this.onKey(event), { signal });
+  }
+
+  /** Shows rows of the frame in this order. */
+  show(order: Uint32Array): void {
+    this.order = order;
+    this.root.setAttribute("aria-rowcount", String(order.length + 1));
+    this.body.style.height = `${order.length * ROW_PX}px`;
+    const visible = Math.min(Math.max(order.length, 1), ROWS_IN_SIGHT);
+    // The header and room for a horizontal scroll bar.
+    this.root.style.maxHeight = `${(visible + 1) * ROW_PX + 18}px`;
+    this.draw();
+  }
+
+  markSorted(column: number, direction: Direction): void {
+    Array.from(this.header.children).forEach((node, index) => {
+      node.setAttribute("aria-sort", index === column ? direction : "none");
+    });
+  }
+
+  /** Marks a row of the frame as selected and brings it into sight. */
+  select(row: number | null): void {
+    this.selected = row;
+    const place = row === null ? -1 : this.order.indexOf(row);
+    if (place >= 0) this.reach(place);
+    this.draw();
+  }
+
+  draw(): void {
+    const { scrollTop, clientHeight } = this.root;
+    const first = Math.max(Math.floor(scrollTop / ROW_PX) - EXTRA_ROWS, 0);
+    const inSight = Math.ceil((clientHeight || ROWS_IN_SIGHT * ROW_PX) / ROW_PX) + 2 * EXTRA_ROWS;
+    const last = Math.min(first + inSight, this.order.length);
+    this.body.replaceChildren();
+    for (let place = first; place < last; place++) this.body.append(this.row(place));
+  }
+
+  private row(place: number): HTMLElement {
+    const row = this.order[place];
+    const selected = row === this.selected;
+    const node = element("div", {
+      class: "tfp-row",
+      role: "row",
+      "aria-rowindex": place + 2,
+      "aria-selected": String(selected),
+      "data-place": place,
+    });
+    node.style.top = `${place * ROW_PX}px`;
+    node.append(...this.columns.map((column, index) => cell(column, row, index)));
+    return node;
+  }
+
+  private headerCell(column: Column, index: number): HTMLElement {
+    const sort = element("button", {
+      type: "button",
+      class: "tfp-sort",
+      title: column.meaning || column.header,
+    });
+    sort.append(element("span", { class: "tfp-head" }, column.header));
+    sort.addEventListener("click", () => this.listener.sort(index));
+    const side = column.numeric ? " tfp-number" : "";
+    return element("div", { class: `tfp-cell${side}`, role: "columnheader", "aria-sort": "none" }, sort);
+  }
+
+  private reach(place: number): void {
+    const top = place * ROW_PX;
+    const room = this.root.clientHeight - ROW_PX;
+    if (top < this.root.scrollTop) this.root.scrollTop = top;
+    else if (top + ROW_PX > this.root.scrollTop + room) this.root.scrollTop = top + ROW_PX - room;
+  }
+
+  private onClick(event: MouseEvent): void {
+    const node = (event.target as Element).closest<HTMLElement>("[data-place]");
+    if (!node) return;
+    const row = this.order[Number(node.dataset.place)];
+    this.listener.select(row === this.selected ? null : row);
+  }
+
+  private onKey(event: KeyboardEvent): void {
+    const { order, selected } = this;
+    const place = selected === null ? -1 : order.indexOf(selected);
+    const last = order.length - 1;
+    const targets: Record<string, number> = {
+      ArrowDown: place + 1,
+      ArrowUp: place < 0 ? last : place - 1,
+      PageDown: place + ROWS_IN_SIGHT,
+      PageUp: place - ROWS_IN_SIGHT,
+      Home: 0,
+      End: last,
+    };
+    const target = targets[event.key];
+    if (event.key === "Escape") this.listener.select(null);
+    else if (target !== undefined && last >= 0)
+      this.listener.select(order[Math.min(Math.max(target, 0), last)]);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+}

@@ -1,0 +1,100 @@
+import "../lib/theme.css";
+import "./table.css";
+import { button, element } from "../lib/dom";
+import { grouped } from "../lib/format";
+import { listen, type Model, push, type RenderProps } from "../lib/host";
+import { hideStaticForm } from "../lib/reveal";
+import { followTheme } from "../lib/theme";
+import { type Column, type ColumnHeader, makeColumn } from "./columns";
+import { download, toCsv } from "./csv";
+import { Grid } from "./grid";
+import { type Direction, matchingRows, sortRows } from "./order";
+
+export interface Traits {
+  title: string;
+  rows: number;
+  columns: ColumnHeader[];
+  buffers: (DataView | ArrayBuffer)[];
+  selected_row: number | null;
+  static_id: string;
+}
+
+/** A table with search, sorting, selection and export. */
+class TableView {
+  private readonly columns: Column[];
+  private readonly grid: Grid;
+  private readonly count = element("span", { class: "tfp-muted", role: "status" });
+  private readonly input = element("input", {
+    type: "search",
+    class: "tfp-input",
+    placeholder: "Search",
+    "aria-label": "Search rows",
+  });
+  private sorted: { column: number; direction: Direction } | null = null;
+  private order: Uint32Array = new Uint32Array();
+
+  constructor(
+    root: HTMLElement,
+    private readonly model: Model<Traits>,
+    signal: AbortSignal,
+  ) {
+    const buffers = model.get("buffers");
+    this.columns = model.get("columns").map((header, index) => makeColumn(header, buffers[index]));
+    const listener = {
+      sort: (column: number) => this.sort(column),
+      select: (row: number | null) => push(model, "selected_row", row),
+    };
+    this.grid = new Grid(this.columns, model.get("rows"), model.get("title") || "Table", listener, signal);
+    const csv = button("CSV", "Save the rows shown as a CSV file", () => this.save());
+    root.append(element("div", { class: "tfp-toolbar" }, this.input, this.count, csv), this.grid.root);
+    csv.classList.add("tfp-push");
+    this.input.addEventListener("input", () => this.arrange(), { signal });
+    listen(model, "change:selected_row", () => this.grid.select(model.get("selected_row")), signal);
+    this.arrange();
+    this.grid.select(model.get("selected_row"));
+    const observer = new ResizeObserver(() => this.grid.draw());
+    observer.observe(this.grid.root);
+    signal.addEventListener("abort", () => observer.disconnect());
+  }
+
+  /** Numbers sort largest first at the first click, texts from A. */
+  private sort(column: number): void {
+    const first: Direction = this.columns[column].numeric ? "descending" : "ascending";
+    const other: Direction = first === "ascending" ? "descending" : "ascending";
+    const again = this.sorted?.column === column && this.sorted.direction === first;
+    this.sorted = { column, direction: again ? other : first };
+    this.grid.markSorted(column, this.sorted.direction);
+    this.arrange();
+  }
+
+  private arrange(): void {
+    const rows = this.model.get("rows");
+    const found = matchingRows(this.columns, rows, this.input.value);
+    this.order = this.sorted
+      ? sortRows(found, this.columns[this.sorted.column], this.sorted.direction)
+      : found;
+    this.count.textContent =
+      found.length === rows ? `${grouped(rows)} rows` : `${grouped(found.length)} of ${grouped(rows)} rows`;
+    this.grid.show(this.order);
+  }
+
+  private save(): void {
+    const name = this.model.get("title").replace(/[^\w-]+/g, "_") || "table";
+    download(toCsv(this.columns, this.order), `${name}.csv`);
+  }
+}
+
+function render({ model, el }: RenderProps<Traits>): () => void {
+  const done = new AbortController();
+  const root = element("div", { class: "tfp tfp-table", "data-lm-suppress-shortcuts": "true" });
+  el.append(root);
+  followTheme(root, done.signal, () => {});
+  new TableView(root, model, done.signal);
+  hideStaticForm(model.get("static_id"), done.signal);
+  return () => {
+    done.abort();
+    root.remove();
+  };
+}
+
+export default { render };

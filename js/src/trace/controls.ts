@@ -1,0 +1,119 @@
+/** What the user can do with the canvas. Positions are CSS pixels from the canvas' top left corner. */
+export interface Actions {
+  zoom(factor: number, x?: number): void;
+  pan(px: number): void;
+  /** Scrolls the rows; false when there is nothing further in that direction. */
+  scroll(px: number): boolean;
+  showAll(): void;
+  fitSelection(): void;
+  hover(x: number, y: number): void;
+  leave(): void;
+  click(x: number, y: number): void;
+  markRange(from: number, to: number): void;
+  showRange(from: number, to: number): void;
+  nextOfName(direction: 1 | -1): void;
+  nest(direction: 1 | -1): void;
+  search(): void;
+  help(): void;
+  escape(): void;
+}
+
+export const KEYS: [string, string][] = [
+  ["W / S, Ctrl + wheel", "zoom in, out at the pointer"],
+  ["A / D, drag, Shift + wheel", "move left, right"],
+  ["Shift + drag", "zoom to the dragged range"],
+  ["Wheel", "scroll the rows"],
+  ["0", "show everything"],
+  ["F", "fit the selected event"],
+  ["← / →", "previous, next event of the same name"],
+  ["↑ / ↓", "enclosing, enclosed event"],
+  ["/", "search; Enter and Shift + Enter step through the hits"],
+  ["Esc", "clear the selection, then the search"],
+  ["?", "show or hide this help"],
+];
+
+const ZOOM_PER_KEY = 1.4;
+const PAN_PER_KEY_PX = 80;
+const CLICK_SLACK_PX = 4;
+const LINE_PX = 16;
+
+/** Connects mouse, touch and keyboard to `actions`; keys only while the canvas has the focus. */
+export function connect(canvas: HTMLCanvasElement, actions: Actions, signal: AbortSignal): void {
+  connectWheel(canvas, actions, signal);
+  connectPointer(canvas, actions, signal);
+  connectKeys(canvas, actions, signal);
+}
+
+function connectWheel(canvas: HTMLCanvasElement, actions: Actions, signal: AbortSignal): void {
+  const onWheel = (event: WheelEvent) => {
+    const scale = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? LINE_PX : 1;
+    const [dx, dy] = [event.deltaX * scale, event.deltaY * scale];
+    if (event.ctrlKey || event.metaKey) actions.zoom(2 ** (-dy / 200), event.offsetX);
+    else if (event.shiftKey) actions.pan(dy || dx);
+    else if (Math.abs(dx) > Math.abs(dy)) actions.pan(dx);
+    else if (!actions.scroll(dy)) return;
+    event.preventDefault();
+  };
+  canvas.addEventListener("wheel", onWheel, { signal, passive: false });
+}
+
+function connectPointer(canvas: HTMLCanvasElement, actions: Actions, signal: AbortSignal): void {
+  let drag: { x: number; y: number; lastX: number; lastY: number; range: boolean; moved: boolean } | null =
+    null;
+  const onMove = (event: PointerEvent) => {
+    if (!drag) return actions.hover(event.offsetX, event.offsetY);
+    const { offsetX: x, offsetY: y } = event;
+    drag.moved ||= Math.hypot(x - drag.x, y - drag.y) >= CLICK_SLACK_PX;
+    if (!drag.moved) return;
+    if (drag.range) return actions.markRange(drag.x, x);
+    actions.pan(drag.lastX - x);
+    actions.scroll(drag.lastY - y);
+    drag.lastX = x;
+    drag.lastY = y;
+  };
+  const onUp = (event: PointerEvent) => {
+    if (!drag) return;
+    if (!drag.moved) actions.click(event.offsetX, event.offsetY);
+    else if (drag.range) actions.showRange(drag.x, event.offsetX);
+    drag = null;
+  };
+  const onDown = (event: PointerEvent) => {
+    if (event.button !== 0) return;
+    const { offsetX: x, offsetY: y } = event;
+    drag = { x, y, lastX: x, lastY: y, range: event.shiftKey, moved: false };
+    canvas.setPointerCapture(event.pointerId);
+    canvas.focus({ preventScroll: true });
+  };
+  canvas.addEventListener("pointermove", onMove, { signal });
+  canvas.addEventListener("pointerdown", onDown, { signal });
+  canvas.addEventListener("pointerup", onUp, { signal });
+  canvas.addEventListener("pointercancel", () => (drag = null), { signal });
+  canvas.addEventListener("pointerleave", () => actions.leave(), { signal });
+}
+
+function connectKeys(canvas: HTMLCanvasElement, actions: Actions, signal: AbortSignal): void {
+  const keys: Record<string, () => void> = {
+    w: () => actions.zoom(ZOOM_PER_KEY),
+    s: () => actions.zoom(1 / ZOOM_PER_KEY),
+    a: () => actions.pan(-PAN_PER_KEY_PX),
+    d: () => actions.pan(PAN_PER_KEY_PX),
+    f: () => actions.fitSelection(),
+    "0": () => actions.showAll(),
+    "/": () => actions.search(),
+    "?": () => actions.help(),
+    escape: () => actions.escape(),
+    arrowleft: () => actions.nextOfName(-1),
+    arrowright: () => actions.nextOfName(1),
+    arrowup: () => actions.nest(-1),
+    arrowdown: () => actions.nest(1),
+  };
+  const onKey = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const action = keys[event.key.toLowerCase()];
+    if (!action) return;
+    action();
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  canvas.addEventListener("keydown", onKey, { signal });
+}

@@ -1,0 +1,35 @@
+import "../lib/theme.css";
+import "./trace.css";
+import { element } from "../lib/dom";
+import { grouped } from "../lib/format";
+import type { RenderProps } from "../lib/host";
+import { hideStaticForm } from "../lib/reveal";
+import { decodeTrace } from "./decode";
+import { exactTime } from "./ruler";
+import { TraceView, type Traits } from "./view";
+
+function render({ model, el }: RenderProps<Traits>): () => void {
+  const done = new AbortController();
+  const header = model.get("header");
+  const message = element("p", { class: "tfp-message", role: "status" });
+  // Keeps single keys from JupyterLab's own shortcuts while the focus is in the widget.
+  const root = element("div", { class: "tfp tfp-trace", "data-lm-suppress-shortcuts": "true" }, message);
+  el.append(root);
+  message.textContent = `Reading ${grouped(header.events)} events over ${exactTime(header.span_ps)} …`;
+  decodeTrace(header, model.get("payload"))
+    .then((events) => {
+      if (done.signal.aborted) return;
+      message.remove();
+      new TraceView(root, model, events, done.signal);
+      hideStaticForm(model.get("static_id"), done.signal);
+    })
+    .catch((error: unknown) => {
+      message.textContent = `The timeline cannot be shown. ${error instanceof Error ? error.message : error}`;
+    });
+  return () => {
+    done.abort();
+    root.remove();
+  };
+}
+
+export default { render };

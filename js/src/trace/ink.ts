@@ -1,0 +1,117 @@
+/** Colours of events as pixels, in shades from the background (idle) to the full colour (busy). */
+
+// Okabe-Ito without black, then a lighter and a darker tint of each: colour-blind readers tell them apart by hue or
+// by lightness.
+const BASE = ["#56b4e9", "#e69f00", "#009e73", "#0072b2", "#d55e00", "#cc79a7", "#f0e442"];
+const TINTS: [string, number][] = [
+  ["#ffffff", 0],
+  ["#ffffff", 0.35],
+  ["#000000", 0.35],
+];
+export const PALETTE: readonly string[] = TINTS.flatMap(([toward, amount]) =>
+  BASE.map((color) => hex(mix(rgb(color), rgb(toward), amount))),
+);
+const LEVELS = 32;
+const FAINTEST = 0.4;
+const DIM = 0.18;
+
+type Rgb = [number, number, number];
+
+export interface Theme {
+  background: string;
+  raised: string;
+  text: string;
+  muted: string;
+  line: string;
+  grid: string;
+  step: string;
+  accent: string;
+}
+
+export const LIGHT: Theme = {
+  background: "#ffffff",
+  raised: "#f1f3f5",
+  text: "#1f2328",
+  muted: "#59636e",
+  line: "#d0d5db",
+  grid: "#e6e9ed",
+  step: "#f5f7fa",
+  accent: "#000000",
+};
+
+export const DARK: Theme = {
+  background: "#16181c",
+  raised: "#22262c",
+  text: "#e4e7eb",
+  muted: "#a0a9b4",
+  line: "#3d444d",
+  grid: "#2a2f36",
+  step: "#1c1f25",
+  accent: "#ffffff",
+};
+
+export class Ink {
+  private readonly shades: Uint32Array;
+  private readonly dim: Uint32Array;
+  /** Text colour readable on each palette colour. */
+  readonly text: string[];
+  readonly background: number;
+  readonly grid: number;
+  readonly step: number;
+
+  constructor(theme: Theme) {
+    const background = rgb(theme.background);
+    this.background = pixel(background);
+    this.grid = pixel(rgb(theme.grid));
+    this.step = pixel(rgb(theme.step));
+    this.shades = new Uint32Array(PALETTE.length * (LEVELS + 1));
+    this.dim = Uint32Array.from(PALETTE, () => pixel(mix(background, rgb(theme.muted), DIM)));
+    PALETTE.forEach((color, c) => {
+      for (let level = 0; level <= LEVELS; level++) {
+        const share = FAINTEST + (1 - FAINTEST) * (level / LEVELS);
+        this.shades[c * (LEVELS + 1) + level] = pixel(mix(background, rgb(color), share));
+      }
+    });
+    this.text = PALETTE.map((color) => (luminance(rgb(color)) > 0.18 ? "#000000" : "#ffffff"));
+  }
+
+  /** The pixel of a palette colour where events take `share` (0 to 1) of the pixel's time. */
+  shade(color: number, share: number): number {
+    return this.shades[color * (LEVELS + 1) + Math.min(Math.round(share * LEVELS), LEVELS)];
+  }
+
+  dimmed(color: number): number {
+    return this.dim[color];
+  }
+}
+
+/** Palette index of each name of a trace. */
+export function paletteIndices(colors: readonly number[]): Uint8Array {
+  return Uint8Array.from(colors, (color) => color % PALETTE.length);
+}
+
+function rgb(color: string): Rgb {
+  return [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16)) as Rgb;
+}
+
+function hex(color: Rgb): string {
+  return `#${color.map((channel) => channel.toString(16).padStart(2, "0")).join("")}`;
+}
+
+function mix(from: Rgb, to: Rgb, share: number): Rgb {
+  return from.map((channel, k) => Math.round(channel + (to[k] - channel) * share)) as Rgb;
+}
+
+/** One pixel of an ImageData seen as 32-bit words: the bytes are red, green, blue, opaque, and browsers are little-endian. */
+function pixel([red, green, blue]: Rgb): number {
+  return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+}
+
+/** Relative luminance (WCAG 2): above 0.18, black has the better contrast. */
+function luminance(color: Rgb): number {
+  const [red, green, blue] = color.map((channel) => {
+    const share = channel / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}

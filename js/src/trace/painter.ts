@@ -1,0 +1,180 @@
+import { paintHead, paintRowLabels, visibleTicks } from "./frame";
+import { type Brush, drawLane, repeatLine } from "./raster";
+import { LANE_PX } from "./rows";
+import { headPx, type Scene, visibleSteps } from "./scene";
+
+const LABEL_FROM_PX = 26;
+const LABEL_FONT = "11px system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
+// Steps narrower than this are not shaded: the stripes would be noise.
+const SHADE_FROM_PX = 6;
+
+interface Box {
+  event: number;
+  left: number;
+  right: number;
+  top: number;
+}
+
+/** Draws scenes: event pixels through an ImageData, then text and lines over them. */
+export class Painter {
+  private readonly context: CanvasRenderingContext2D;
+  private image: ImageData | undefined;
+  private readonly textWidths = new Map<number, number>();
+
+  constructor(private readonly canvas: HTMLCanvasElement) {
+    const context = canvas.getContext("2d", { alpha: false });
+    if (!context) throw new Error("This browser cannot draw on a canvas.");
+    this.context = context;
+  }
+
+  paint(scene: Scene): void {
+    const ratio = this.resize(scene);
+    const boxes = this.paintEvents(scene, ratio);
+    const { context } = this;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.textBaseline = "middle";
+    context.save();
+    context.beginPath();
+    context.rect(0, headPx(scene.header), scene.width, scene.height - headPx(scene.header));
+    context.clip();
+    this.paintBoxLabels(scene, boxes);
+    this.outline(scene, scene.hovered, 1);
+    this.outline(scene, scene.selected, 2);
+    this.paintBand(scene);
+    paintRowLabels(context, scene);
+    context.restore();
+    paintHead(context, scene);
+  }
+
+  private resize({ width, height }: Scene): number {
+    const ratio = window.devicePixelRatio || 1;
+    const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (this.canvas.width !== w || this.canvas.height !== h) {
+      this.canvas.width = w;
+      this.canvas.height = h;
+    }
+    return ratio;
+  }
+
+  private paintEvents(scene: Scene, ratio: number): Box[] {
+    const left = Math.round(scene.labels * ratio);
+    const top = Math.round(headPx(scene.header) * ratio);
+    const width = Math.max(this.canvas.width - left, 1);
+    const height = Math.max(this.canvas.height - top, 1);
+    const { data, pixels } = this.pixels(width, height);
+    this.paintBackground(scene, pixels, width, ratio);
+    const boxes = this.paintLanes(scene, pixels, width, height, ratio);
+    this.context.setTransform(1, 0, 0, 1, 0, 0);
+    this.context.putImageData(data, left, top);
+    return boxes;
+  }
+
+  private pixels(width: number, height: number): { data: ImageData; pixels: Uint32Array } {
+    if (this.image?.width !== width || this.image.height !== height)
+      this.image = new ImageData(width, height);
+    return { data: this.image, pixels: new Uint32Array(this.image.data.buffer) };
+  }
+
+  private paintBackground(scene: Scene, pixels: Uint32Array, width: number, ratio: number): void {
+    const { ink } = scene;
+    pixels.fill(ink.background, 0, width);
+    for (const { odd, left, right } of visibleSteps(scene)) {
+      if (odd && right - left >= SHADE_FROM_PX) {
+        pixels.fill(
+          ink.step,
+          Math.max(Math.round(left * ratio), 0),
+          Math.min(Math.round(right * ratio), width),
+        );
+      }
+    }
+    for (const { px } of visibleTicks(scene).ticks)
+      pixels[Math.min(Math.round(px * ratio), width - 1)] = ink.grid;
+    for (let filled = width; filled < pixels.length; filled *= 2) pixels.copyWithin(filled, 0, filled);
+  }
+
+  private paintLanes(scene: Scene, pixels: Uint32Array, width: number, height: number, ratio: number): Box[] {
+    const { viewport, events, colors, ink, highlight } = scene;
+    const brush: Brush = {
+      events,
+      begin: viewport.start,
+      perPx: viewport.length / width,
+      colors,
+      ink,
+      highlight,
+    };
+    const boxes: Box[] = [];
+    for (const { lane, top } of lanesInSight(scene)) {
+      const first = Math.round(top * ratio);
+      const from = Math.max(first, 0);
+      const to = Math.min(first + Math.round((LANE_PX - 1) * ratio), height);
+      if (to <= from) continue;
+      drawLane(pixels, from * width, width, lane, brush, (event, left, right) => {
+        const visible = Math.min(right, width) - Math.max(left, 0);
+        if (visible >= LABEL_FROM_PX * ratio)
+          boxes.push({ event, left: left / ratio, right: right / ratio, top });
+      });
+      repeatLine(pixels, width, from, to - from);
+    }
+    return boxes;
+  }
+
+  private paintBoxLabels(scene: Scene, boxes: Box[]): void {
+    const { context } = this;
+    const { events, header, colors, ink, highlight, theme } = scene;
+    context.font = LABEL_FONT;
+    context.textAlign = "left";
+    for (const { event, left, right, top } of boxes) {
+      const name = events.name[event];
+      const from = Math.max(left, 0) + 4;
+      const text = this.fit(name, header.names[name], Math.min(right, scene.viewport.width) - from - 3);
+      if (!text) continue;
+      context.fillStyle = highlight && !highlight.names[name] ? theme.muted : ink.text[colors[name]];
+      context.fillText(text, scene.labels + from, headPx(header) + top + LANE_PX / 2);
+    }
+  }
+
+  /** `text` cut to `width` CSS pixels; proportional to its length, which is close enough for a label. */
+  private fit(name: number, text: string, width: number): string {
+    let full = this.textWidths.get(name);
+    if (full === undefined) {
+      full = this.context.measureText(text).width;
+      this.textWidths.set(name, full);
+    }
+    if (full <= width) return text;
+    const kept = Math.floor((text.length * width) / full) - 2;
+    return kept >= 2 ? `${text.slice(0, kept)}…` : "";
+  }
+
+  private paintBand({ band, theme, height }: Scene): void {
+    if (!band) return;
+    this.context.fillStyle = theme.accent;
+    this.context.globalAlpha = 0.15;
+    this.context.fillRect(Math.min(...band), 0, Math.abs(band[1] - band[0]), height);
+    this.context.globalAlpha = 1;
+  }
+
+  private outline(scene: Scene, event: number, thickness: number): void {
+    if (event < 0) return;
+    const { events, rows, viewport, labels, scroll, theme, header } = scene;
+    const top = rows.topOf(events.laneOf(event));
+    if (top < 0) return;
+    const left = Math.max(viewport.toPx(events.start[event]), -4);
+    const right = Math.min(Math.max(viewport.toPx(events.end(event)), left + 3), viewport.width + 4);
+    const y = headPx(header) + top - scroll;
+    this.context.strokeStyle = theme.accent;
+    this.context.lineWidth = thickness;
+    this.context.strokeRect(labels + left, y + thickness / 2 - 1, right - left, LANE_PX + 1 - thickness);
+  }
+}
+
+/** The lanes at least partly in sight, with their tops in CSS pixels below the head. */
+function lanesInSight({ rows, scroll, height }: Scene): { lane: number; top: number }[] {
+  return rows.list
+    .filter((row) => row.top + row.height > scroll && row.top - scroll < height)
+    .flatMap((row) =>
+      Array.from({ length: row.lanes }, (_, k) => ({
+        lane: row.lane + k,
+        top: row.top + k * LANE_PX - scroll,
+      })),
+    );
+}

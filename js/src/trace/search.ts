@@ -1,0 +1,66 @@
+import { button, element } from "../lib/dom";
+import { grouped } from "../lib/format";
+import type { Viewer } from "./viewer";
+
+/** Flags the names that contain `text`, in any case; `exact` wants the whole name. */
+export function matchNames(names: readonly string[], text: string, exact = false): Uint8Array {
+  const wanted = text.toLowerCase();
+  return Uint8Array.from(names, (name) =>
+    Number(exact ? name === text : name.toLowerCase().includes(wanted)),
+  );
+}
+
+/** The search box: highlights events by name and steps through the hits. */
+export class Search {
+  readonly input = element("input", {
+    type: "search",
+    class: "tfp-input",
+    placeholder: "Search events",
+    "aria-label": "Search events by name",
+  });
+  private readonly hits = element("span", { class: "tfp-muted tfp-hits" });
+  private readonly previous = button("‹", "Previous hit (Shift + Enter)", () => this.step(-1));
+  private readonly next = button("›", "Next hit (Enter)", () => this.step(1));
+  readonly parts = [this.input, this.previous, this.next, this.hits];
+
+  constructor(
+    private readonly viewer: Viewer,
+    onType: () => void,
+    onLeave: () => void,
+    signal: AbortSignal,
+  ) {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === "Enter") this.step(event.shiftKey ? -1 : 1);
+      if (event.key === "Escape") {
+        this.set("");
+        onType();
+        onLeave();
+      }
+      event.stopPropagation();
+    };
+    const onInput = () => {
+      this.set(this.input.value);
+      onType();
+    };
+    this.input.addEventListener("keydown", onKey, { signal });
+    this.input.addEventListener("input", onInput, { signal });
+    this.set("");
+  }
+
+  /** Searches for `text`; the empty text ends the search. */
+  set(text: string, exact = false): void {
+    if (this.input.value !== text) this.input.value = text;
+    const { viewer } = this;
+    const highlight = text ? viewer.events.highlight(matchNames(viewer.header.names, text, exact)) : null;
+    viewer.setHighlight(highlight);
+    const hits = highlight?.sums[viewer.events.count] ?? 0;
+    this.hits.textContent = highlight ? `${grouped(hits)} ${hits === 1 ? "hit" : "hits"}` : "";
+    this.previous.hidden = this.next.hidden = !highlight;
+    this.previous.disabled = this.next.disabled = hits === 0;
+  }
+
+  private step(direction: 1 | -1): void {
+    const { highlight } = this.viewer;
+    if (highlight) this.viewer.nextMatch(highlight.names, direction);
+  }
+}

@@ -1,0 +1,36 @@
+"""Execute the quickstart without a browser, write its report, and print what the bottleneck is.
+
+``HEADLESS=1 make demo`` runs this.
+"""
+
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+
+NOTEBOOK = Path(__file__).with_name("00_quickstart.ipynb")
+FOLDER = NOTEBOOK.parents[1] / "build" / "demo"
+
+REPORT = """
+baseline.to_html("report.html")
+print(baseline)
+print("Bottleneck:", baseline.overview.summary["bottleneck"])
+"""
+
+
+def main() -> None:
+    """Run the notebook in ``build/demo`` and leave it there with its outputs, the profiles and the report."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    notebook.cells.append(nbformat.v4.new_code_cell(REPORT, id="report"))
+    print(f"Executing {NOTEBOOK.name} (about half a minute) ...", flush=True)
+    NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(FOLDER)}}).execute()
+    nbformat.write(notebook, FOLDER / NOTEBOOK.name)
+    outputs = {cell.id: cell.get("outputs", []) for cell in notebook.cells}
+    for output in outputs["report"] + outputs["compare"]:
+        print(output["text"])
+    print(f"Report: {FOLDER / 'report.html'}")
+
+
+if __name__ == "__main__":
+    main()

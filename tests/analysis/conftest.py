@@ -1,0 +1,23 @@
+"""One capture of a small Keras program, made here and shared by the tests that compare with XProf."""
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def keras_capture(tmp_path_factory):
+    """Train a few batches under TensorFlow's own profiler, and return the ``.xplane.pb``."""
+    tf = pytest.importorskip("tensorflow")
+    logdir = tmp_path_factory.mktemp("keras_capture")
+    images = tf.random.uniform((64, 16, 16, 3))
+    labels = tf.zeros((64,), tf.int32)
+    data = tf.data.Dataset.from_tensor_slices((images, labels)).map(lambda x, y: (x * 2, y)).batch(8).prefetch(2)
+    model = tf.keras.Sequential(
+        [tf.keras.layers.Conv2D(4, 3), tf.keras.layers.Flatten(), tf.keras.layers.Dense(10, "softmax")]
+    )
+    model.compile("adam", "sparse_categorical_crossentropy")
+    model.fit(data, verbose=0)
+    tf.profiler.experimental.start(str(logdir))
+    model.fit(data, verbose=0)
+    tf.matmul(tf.ones((8, 8)), tf.ones((8, 8)))
+    tf.profiler.experimental.stop()
+    return next(logdir.rglob("*.xplane.pb"))

@@ -1,0 +1,123 @@
+"""A Jupyter server and a headless Chromium, both real, shared by the browser's tests."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+from browser.lab import Lab
+
+TIMEOUT_S = float(os.environ.get("TFPROF_NB_BROWSER_TIMEOUT", "180"))
+
+# All cells are in the page even when they are out of sight, and nothing asks or fetches.
+SETTINGS = {
+    "@jupyterlab/notebook-extension/tracker": '{"windowingMode": "none"}',
+    "@jupyterlab/apputils-extension/notification": '{"fetchNews": "false", "checkForUpdates": false}',
+}
+
+
+def chromium_path():
+    """Where Chromium is; without it the tests are skipped, but never in CI."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    if path is None and "CI" not in os.environ:
+        pytest.skip("Chromium is not installed (set CHROMIUM to its path)")
+    assert path, "Chromium is not installed"
+    return path
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_until_served(url, server, log):
+    deadline = time.monotonic() + TIMEOUT_S
+    while time.monotonic() < deadline and server.poll() is None:
+        try:
+            urllib.request.urlopen(f"{url}/api").close()
+        except urllib.error.URLError:
+            time.sleep(0.2)
+        else:
+            return
+    pytest.fail(f"the Jupyter server did not start:\n{log.read_text()}")
+
+
+@pytest.fixture(scope="session")
+def notebooks_folder(tmp_path_factory):
+    """The folder that the server serves."""
+    return tmp_path_factory.mktemp("notebooks")
+
+
+@pytest.fixture(scope="session")
+def server_url(tmp_path_factory, notebooks_folder):
+    """The address of a Jupyter server with settings of its own, on this machine only."""
+    home = tmp_path_factory.mktemp("jupyter")
+    for name, text in SETTINGS.items():
+        path = home / "settings" / f"{name}.jupyterlab-settings"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    folders = {
+        "JUPYTER_CONFIG_DIR": "config",
+        "JUPYTER_DATA_DIR": "data",
+        "JUPYTER_RUNTIME_DIR": "runtime",
+        "IPYTHONDIR": "ipython",
+    }
+    url, log = f"http://127.0.0.1:{(port := free_port())}", home / "server.log"
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--IdentityProvider.token="]
+    command += [f"--ServerApp.port={port}", "--ServerApp.port_retries=0", f"--ServerApp.root_dir={notebooks_folder}"]
+    command += [
+        f"--LabApp.user_settings_dir={home / 'settings'}",
+        "--LabApp.expose_app_in_browser=True",
+        "--LabApp.news_url=",
+    ]
+    with log.open("w") as output:
+        server = subprocess.Popen(
+            command,
+            env=os.environ | {variable: str(home / folder) for variable, folder in folders.items()},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        wait_until_served(url, server, log)
+        yield url
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """A headless Chromium."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    path = chromium_path()
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_lab(chromium, server_url, notebooks_folder, root, request):
+    """Copy a notebook into the server's folder and open it: ``open_lab(path)`` gives a ``Lab``."""
+    artifacts = root / "build" / "screenshots"
+    artifacts.mkdir(parents=True, exist_ok=True)
+    page = chromium.new_page(viewport={"width": 1280, "height": 900})
+    lab = Lab(page, server_url, artifacts, TIMEOUT_S)
+
+    def open_notebook(path):
+        if path.parent != notebooks_folder:
+            shutil.copy(path, notebooks_folder)
+        with lab.evidence(request.node.name):
+            lab.open(path.name)
+        return lab
+
+    yield open_notebook
+    page.close()

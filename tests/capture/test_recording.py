@@ -1,0 +1,152 @@
+"""Captures that work leave an ordinary run folder; those that cannot say why, and leave nothing behind."""
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+import tensorflow as tf
+from tensorflow.python.profiler.internal import _pywrap_profiler
+
+from tfprof_nb import CaptureActiveError, CaptureError, MissingDependencyError
+from tfprof_nb.capture.marks import step
+from tfprof_nb.capture.recording import Options, Recording
+from tfprof_nb.capture.tensorflow import profiler_session
+
+
+@pytest.fixture(autouse=True)
+def _nothing_stays_behind(tmp_path):
+    yield
+    assert profiler_session() is None
+    assert list(tmp_path.rglob(".capturing-*")) == []
+
+
+def test_the_run_is_an_ordinary_logdir(tmp_path):
+    run = Recording(tmp_path / "new" / "logs", Options()).stop()
+    assert run.parent == tmp_path / "new" / "logs" / "plugins" / "profile"
+    assert [file.suffixes for file in run.iterdir()] == [[".xplane", ".pb"]]
+    assert os.listdir(tmp_path / "new" / "logs") == ["plugins"]
+
+
+def test_captures_within_one_second_keep_apart_and_in_order(tmp_path):
+    made = [Recording(tmp_path, Options()).stop() for _ in range(4)]
+    assert len(set(made)) == 4
+    assert sorted(made) == made
+
+
+def test_marks_of_a_loop(tmp_path, read_marks):
+    recording = Recording(tmp_path, Options())
+    for i in (7, 8):
+        with step(i, "search"):
+            tf.add(1, 1)
+    with pytest.raises(ValueError, match="no"), step(9, "search"):
+        raise ValueError("no")
+    marks = read_marks(recording.stop())
+    assert marks.steps("search") == [7, 8]
+    assert marks.unfinished("interrupted") == ["search"]
+
+
+def test_a_second_capture_is_refused_and_the_first_goes_on(tmp_path):
+    first = Recording(tmp_path, Options())
+    with pytest.raises(CaptureActiveError, match="running already"):
+        Recording(tmp_path, Options())
+    assert first.stop().is_dir()
+
+
+def test_of_two_threads_one_wins(tmp_path):
+    barrier, won, lost = threading.Barrier(2), [], []
+
+    def ask():
+        barrier.wait()
+        try:
+            won.append(Recording(tmp_path, Options()))
+        except CaptureActiveError as error:
+            lost.append(error)
+
+    threads = [threading.Thread(target=ask) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (len(won), len(lost)) == (1, 1)
+    assert won[0].stop().is_dir()
+
+
+def test_someone_elses_profiler_is_left_alone(tmp_path):
+    tf.profiler.experimental.start(str(tmp_path / "theirs"))
+    with pytest.raises(CaptureActiveError, match="Another TensorFlow profiler"):
+        Recording(tmp_path / "ours", Options())
+    tf.profiler.experimental.stop()
+    assert list((tmp_path / "theirs").rglob("*.xplane.pb"))
+    assert Recording(tmp_path / "ours", Options()).stop().is_dir()
+
+
+def test_a_session_outside_the_module_is_left_alone(tmp_path):
+    theirs = _pywrap_profiler.ProfilerSession()  # as a profiler server's
+    theirs.start(str(tmp_path / "theirs"), {})
+    with pytest.raises(CaptureActiveError, match="Another TensorFlow profiler"):
+        Recording(tmp_path / "ours", Options())
+    assert len(theirs.stop()) > 0
+    assert Recording(tmp_path / "ours", Options()).stop().is_dir()
+
+
+@pytest.mark.parametrize("place", ["file", "file/below", "/proc/nowhere"])
+def test_a_place_that_cannot_be_written_is_found_out_first(tmp_path, place):
+    (tmp_path / "file").touch()
+    with pytest.raises(CaptureError, match="cannot be written to .*logdir="):
+        Recording(tmp_path / place, Options())
+    assert Recording(tmp_path, Options()).stop().is_dir()
+
+
+def test_a_profile_that_cannot_be_saved(tmp_path):
+    recording = Recording(tmp_path, Options())
+    (staging,) = tmp_path.glob(".capturing-*")
+    (staging / "plugins").touch()  # where TensorFlow needs a folder
+    with pytest.raises(CaptureError, match="could not be saved"):
+        recording.stop()
+    assert Recording(tmp_path, Options()).stop().is_dir()
+
+
+def test_code_that_stops_the_profiler_ends_the_capture(tmp_path):
+    recording = Recording(tmp_path, Options())
+    tf.profiler.experimental.stop()
+    with pytest.warns(UserWarning, match="the profile ends there"):
+        run = recording.stop()
+    assert list(run.glob("*.xplane.pb"))
+
+
+def test_code_that_stops_the_profiler_without_saving(tmp_path):
+    recording = Recording(tmp_path, Options())
+    tf.profiler.experimental.stop(save=False)
+    with pytest.warns(UserWarning, match="ends there"), pytest.raises(CaptureError, match="saved no file"):
+        recording.stop()
+
+
+def test_a_profiler_started_in_place_of_ours_goes_on(tmp_path):
+    recording = Recording(tmp_path / "ours", Options())
+    tf.profiler.experimental.stop()
+    tf.profiler.experimental.start(str(tmp_path / "theirs"))
+    with pytest.warns(UserWarning, match="ends there"):
+        recording.stop()
+    tf.profiler.experimental.stop()
+    assert list((tmp_path / "theirs").rglob("*.xplane.pb"))
+
+
+@pytest.mark.parametrize("wrong", [{"host_level": 4}, {"device_level": 2}, {"python_level": -1}, {"delay_ms": -1}])
+def test_wrong_options(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        Options(**wrong)
+
+
+def test_without_tensorflow_the_message_says_what_to_install(tmp_path):
+    code = (
+        "import sys; sys.modules['tensorflow'] = None\n"
+        "from tfprof_nb.capture.recording import Options, Recording\n"
+        f"Recording({str(tmp_path)!r}, Options())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    assert MissingDependencyError.__name__ in done.stderr
+    assert 'pip install "tfprof_nb[tensorflow]"' in done.stderr
+    assert "During handling" not in done.stderr

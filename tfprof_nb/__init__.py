@@ -1,0 +1,74 @@
+"""TensorFlow profiles in notebooks: what is slow, why, and what to change.
+
+Everything is imported on first use: ``import tfprof_nb`` alone brings in neither TensorFlow nor widgets.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "profile": "tfprof_nb.session",
+    "start": "tfprof_nb.session",
+    "stop": "tfprof_nb.session",
+    "last": "tfprof_nb.session",
+    "step": "tfprof_nb.capture.marks",
+    "StepMarker": "tfprof_nb.capture.step_marker",
+    "Profile": "tfprof_nb.profiles",
+    "load": "tfprof_nb.profiles",
+    "Run": "tfprof_nb.runs",
+    "find_runs": "tfprof_nb.runs",
+    "TfprofError": "tfprof_nb._errors",
+    "ProfileNotFoundError": "tfprof_nb._errors",
+    "BadProfileError": "tfprof_nb._errors",
+    "CaptureError": "tfprof_nb._errors",
+    "CaptureActiveError": "tfprof_nb._errors",
+    "MissingDependencyError": "tfprof_nb._errors",
+}
+
+__all__ = ["__version__", "load_ipython_extension", "unload_ipython_extension", *_HOMES]  # noqa: PLE0604
+
+if TYPE_CHECKING:
+    from tfprof_nb._errors import BadProfileError as BadProfileError
+    from tfprof_nb._errors import CaptureActiveError as CaptureActiveError
+    from tfprof_nb._errors import CaptureError as CaptureError
+    from tfprof_nb._errors import MissingDependencyError as MissingDependencyError
+    from tfprof_nb._errors import ProfileNotFoundError as ProfileNotFoundError
+    from tfprof_nb._errors import TfprofError as TfprofError
+    from tfprof_nb.capture.marks import step as step
+    from tfprof_nb.capture.step_marker import StepMarker as StepMarker
+    from tfprof_nb.profiles import Profile as Profile
+    from tfprof_nb.profiles import load as load
+    from tfprof_nb.runs import Run as Run
+    from tfprof_nb.runs import find_runs as find_runs
+    from tfprof_nb.session import last as last
+    from tfprof_nb.session import profile as profile
+    from tfprof_nb.session import start as start
+    from tfprof_nb.session import stop as stop
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tfprof_nb' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Add the magics to a shell: what ``%load_ext tfprof_nb`` calls."""
+    from tfprof_nb.magics import register
+
+    register(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """Take the magics out again: what ``%unload_ext tfprof_nb`` calls."""
+    from tfprof_nb.magics import unregister
+
+    unregister(shell)

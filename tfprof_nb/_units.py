@@ -1,0 +1,187 @@
+"""How numbers are written for people: three significant figures, thousands separators, a unit.
+
+In: plain numbers. Out: text. Pure functions.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+Kind = Literal["text", "code", "count", "ms", "us", "bytes", "share", "percent", "number", "flag"]
+
+MISSING = "–"
+# What a column of this kind adds to its header; kinds without an entry carry their unit in each value, or have none.
+COLUMN_UNITS: dict[Kind, str] = {"ms": "ms", "us": "µs"}
+_NUMERIC: frozenset[Kind] = frozenset({"count", "ms", "us", "bytes", "share", "percent", "number"})
+_TIME_UNITS = ((1e12, "s"), (1e9, "ms"), (1e6, "µs"), (1e3, "ns"), (1.0, "ps"))
+
+
+def number(value: float) -> str:
+    """Write a number with three significant figures; digits before the point are all kept.
+
+    Examples
+    --------
+    >>> [number(v) for v in (0, 0.012345, 1.5, 71.24, 999.6, 1234.5, 1234567, -2.5)]
+    ['0', '0.0123', '1.50', '71.2', '1,000', '1,234', '1,234,567', '-2.50']
+    >>> number(1e-7), number(float("nan"))
+    ('1.00e-07', '–')
+    """
+    if not math.isfinite(value):
+        return MISSING
+    if value == 0:
+        return "0"
+    size = abs(value)
+    if size < 1e-4:
+        return f"{value:.2e}"
+    # Rounding first: 9.996 is 10.0, not 10.00.
+    digits = math.floor(math.log10(float(f"{size:.2e}")))
+    return f"{value:,.{max(0, 2 - digits)}f}"
+
+
+def count(value: float) -> str:
+    """Write a whole number.
+
+    Examples
+    --------
+    >>> count(1234567)
+    '1,234,567'
+    """
+    return f"{round(value):,}" if math.isfinite(value) else MISSING
+
+
+def percent(value: float) -> str:
+    """Write a percentage (0 to 100) with one decimal; what is not zero never reads as zero.
+
+    Examples
+    --------
+    >>> [percent(v) for v in (0, 0.004, 7.25, 71.2, 100)]
+    ['0%', '<0.1%', '7.2%', '71.2%', '100%']
+    """
+    if not math.isfinite(value):
+        return MISSING
+    if 0 < value < 0.05:
+        return "<0.1%"
+    return f"{value:.0f}%" if value in (0, 100) else f"{value:.1f}%"
+
+
+def share(value: float) -> str:
+    """Write a share (0 to 1) as a percentage.
+
+    Examples
+    --------
+    >>> share(0.712)
+    '71.2%'
+    """
+    return percent(value * 100)
+
+
+def size(value: float) -> str:
+    """Write a number of bytes in binary units.
+
+    Examples
+    --------
+    >>> [size(v) for v in (0, 1023, 1024, 1536, 3 * 2**30, -2048)]
+    ['0 B', '1,023 B', '1.00 KiB', '1.50 KiB', '3.00 GiB', '-2.00 KiB']
+    """
+    if not math.isfinite(value):
+        return MISSING
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if abs(value) < 1024:
+            return f"{number(value)} {unit}"
+        value /= 1024
+    return f"{number(value)} TiB"
+
+
+def duration(ps: float) -> str:
+    """Write a time given in picoseconds, in the unit that suits it.
+
+    Examples
+    --------
+    >>> [duration(v) for v in (0, 800, 71.2e9, 2.9e12, 3600e12)]
+    ['0 s', '800 ps', '71.2 ms', '2.90 s', '3,600 s']
+    """
+    if not math.isfinite(ps):
+        return MISSING
+    for scale, unit in _TIME_UNITS:
+        if abs(ps) >= scale:
+            return f"{number(ps / scale)} {unit}"
+    return "0 s"
+
+
+def milliseconds(ms: float) -> str:
+    """Write a time given in milliseconds, in the unit that suits it.
+
+    Examples
+    --------
+    >>> milliseconds(0.25), milliseconds(1500)
+    ('250 µs', '1.50 s')
+    """
+    return duration(ms * 1e9)
+
+
+def microseconds(us: float) -> str:
+    """Write a time given in microseconds, in the unit that suits it.
+
+    Examples
+    --------
+    >>> microseconds(71200)
+    '71.2 ms'
+    """
+    return duration(us * 1e6)
+
+
+def is_numeric(kind: Kind) -> bool:
+    """Whether values of this kind are numbers, which tables align to the right."""
+    return kind in _NUMERIC
+
+
+def cell(value: Any, kind: Kind) -> str:
+    """Write one value of a table's column; times leave their unit to the header.
+
+    Examples
+    --------
+    >>> cell(1234.5, "us"), cell(0.712, "share"), cell(2048, "bytes"), cell(True, "flag"), cell(None, "count")
+    ('1,234', '71.2%', '2.00 KiB', 'yes', '–')
+    """
+    if value is None or value != value:  # NaN and NaT differ from themselves
+        return MISSING
+    if kind in ("text", "code"):
+        return str(value)
+    if kind == "flag":
+        return "yes" if value else "no"
+    if not isinstance(value, (int, float)):
+        value = float(value)
+    return _CELL_WRITERS.get(kind, number)(value)
+
+
+def amount(value: float, kind: Kind) -> str:
+    """Write one value with its unit.
+
+    Examples
+    --------
+    >>> amount(71.2, "ms"), amount(1234.5, "us"), amount(3, "count")
+    ('71.2 ms', '1.23 ms', '3')
+    """
+    if kind == "ms":
+        return milliseconds(value)
+    if kind == "us":
+        return microseconds(value)
+    return cell(value, kind)
+
+
+def shorten(text: str, limit: int) -> str:
+    """Cut the middle out of a long text: both ends of op names and paths tell most.
+
+    Examples
+    --------
+    >>> shorten("model/block_1/conv2d/Relu", 15)
+    'model/b…2d/Relu'
+    """
+    if len(text) <= limit:
+        return text
+    head = limit // 2
+    return f"{text[:head]}…{text[len(text) - (limit - head - 1) :]}"
+
+
+_CELL_WRITERS = {"count": count, "bytes": size, "share": share, "percent": percent}

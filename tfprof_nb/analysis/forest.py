@@ -1,0 +1,129 @@
+"""One host's events as a forest: what each line is, and how events nest in it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from tfprof_nb.analysis.names import ParsedNames, parse_names
+from tfprof_nb.analysis.nesting import Nesting, nest
+from tfprof_nb.decode import Host
+
+Bools = npt.NDArray[np.bool_]
+Int64 = npt.NDArray[np.int64]
+
+# Line ids that converters add beside the recorded ones (`trace_utils.h`); older files only name them.
+_FIRST_DERIVED_LINE, _LAST_DERIVED_LINE = -559038737, -559038737 + 389
+_DERIVED_LINES = frozenset(
+    {
+        "Steps",
+        "TensorFlow Ops",
+        "TensorFlow Name Scope",
+        "Framework Ops",
+        "Framework Name Scope",
+        "XLA Modules",
+        "XLA Ops",
+        "Async XLA Ops",
+        "Source code",
+        "Launch Stats",
+        "_counters_",
+    }
+)
+_DEVICE_PLANES = ("/device:", "#Chip")
+
+
+class Forest:
+    """One host's events with everything that several analyses need, computed on first use and kept.
+
+    Attributes
+    ----------
+    host
+        The decoded columns.
+    """
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+
+    @cached_property
+    def end_ps(self) -> int:
+        """When the last event ended, 0 without events."""
+        return int((self.host.start_ps + self.host.duration_ps).max(initial=0))
+
+    @cached_property
+    def line_is_device(self) -> Bools:
+        """Per line: part of a device's plane."""
+        planes = np.array([plane.name.startswith(_DEVICE_PLANES) for plane in self.host.planes], dtype=bool)
+        return np.array([planes[line.plane] for line in self.host.lines], dtype=bool)
+
+    @cached_property
+    def line_is_derived(self) -> Bools:
+        """Per line: added by a converter, made of other lines' events."""
+
+        def derived(line_id: int, name: str) -> bool:
+            return _FIRST_DERIVED_LINE <= line_id <= _LAST_DERIVED_LINE or name in _DERIVED_LINES
+
+        derived_lines = np.array([derived(line.id, line.name) for line in self.host.lines], dtype=bool)
+        added: Bools = self.line_is_device & derived_lines
+        return added
+
+    @cached_property
+    def on_host(self) -> Bools:
+        """Per event: recorded on a thread of the host."""
+        return self._spread_over_events(~self.line_is_device)
+
+    @cached_property
+    def on_device(self) -> Bools:
+        """Per event: recorded on a device's stream; events of derived lines are not."""
+        return self._spread_over_events(self.line_is_device & ~self.line_is_derived)
+
+    @cached_property
+    def names(self) -> ParsedNames:
+        """What each of the host's names stands for."""
+        return parse_names(self.host.names)
+
+    @cached_property
+    def nesting(self) -> Nesting:
+        """How events contain one another on their line; asynchronous events (`_a`) take no part."""
+        asynchronous = self.host.ints("_a").dense(len(self.host), missing=0) == 1
+        return nest(self.host.line, self.host.start_ps, self.host.duration_ps, include=~asynchronous)
+
+    @cached_property
+    def levels(self) -> list[Int64]:
+        """Rows by nesting depth, outermost first."""
+        depth = self.nesting.depth.astype(np.int64) + 1
+        order = np.argsort(depth, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(depth)))[1:-1] if len(depth) else []
+
+    def named(self, *names: str) -> Bools:
+        """Events with one of these names."""
+        return np.isin(self.host.names, names)[self.host.metadata]
+
+    def name_starts(self, *prefixes: str) -> Bools:
+        """Events whose name starts with one of these prefixes, whatever its case."""
+        lowered = tuple(prefix.lower() for prefix in prefixes)
+        return np.array([name.startswith(lowered) for name in self._lowered_names], dtype=bool)[self.host.metadata]
+
+    def nearest_ancestor(self, rows: Int64, ancestors: Int64) -> Int64:
+        """Return for each row the position in ``ancestors`` of the nearest that contains it, -1 for none."""
+        position = np.full(len(self.host), -1, dtype=np.int64)
+        position[ancestors] = np.arange(len(ancestors))
+        parent = self.nesting.parent
+        found = np.full(len(rows), -1, dtype=np.int64)
+        above = parent[rows]
+        while (open_ := (above >= 0) & (found < 0)).any():
+            found[open_] = position[above[open_]]
+            above = np.where(above >= 0, parent[above], -1)
+        return found
+
+    def outermost(self, rows: Int64) -> Int64:
+        """Return the rows that lie inside no other of them."""
+        return rows[self.nearest_ancestor(rows, rows) < 0]
+
+    @cached_property
+    def _lowered_names(self) -> list[str]:
+        return [str(name).lower() for name in self.host.names]
+
+    def _spread_over_events(self, per_line: Bools) -> Bools:
+        return per_line[self.host.line] if len(self.host) else np.zeros(0, dtype=bool)

@@ -1,0 +1,159 @@
+"""Which operation each event belongs to: ops on host threads, kernels and copies on devices, XLA instructions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tfprof_nb.analysis.eager import DISPATCH, unnamed_eager_ops
+from tfprof_nb.analysis.forest import Forest
+from tfprof_nb.analysis.names import Category, Objects, Op, parse_tf_op
+from tfprof_nb.decode.host import Int64
+
+Bools = npt.NDArray[np.bool_]
+
+_TPU_PLANE = "/device:TPU"
+_INSTRUCTION_LINES = ("XLA Ops", "Sparse Core Ops")
+# Frames that XLA puts around its kernels: they name no op.
+_XLA_FRAMES = ("XlaModule:", "Thunk:")
+_INSTRUCTION_NUMBER = re.compile(r"(\.\d+)+$")
+
+
+@dataclass(frozen=True, eq=False)
+class OpLabels:
+    """The op of every event, as codes into a vocabulary in which each op stands once.
+
+    Attributes
+    ----------
+    code
+        Per event: index into ``op_name`` and ``op_type``, -1 for an event that belongs to no op.
+    op_name, op_type
+        The vocabulary.
+    """
+
+    code: Int64
+    op_name: Objects
+    op_type: Objects
+
+
+def label_ops(forest: Forest, eager: Bools) -> OpLabels:
+    """Find the op of every event of one host; ``eager`` says which events ran eagerly.
+
+    On host threads an op's event is named after it (``name:Type``), and XLA:CPU's carry ``hlo_op``; an eager op may
+    have left no more than its dispatch. Calls that launch kernels belong to no op. On devices the op stands in a stat:
+    ``tf_op``, or in files of TensorFlow 2.2 to 2.8 ``level 0`` and ``annotation``; without one, XLA's instructions go
+    by the framework's path or their own name.
+    """
+    host = forest.host
+    found = _Labeller(len(host))
+    instructions = host.texts("hlo_op").rows
+    compiled = np.zeros(len(host), dtype=bool)
+    compiled[instructions] = True
+    compiled |= on_instruction_line(forest)
+    launches = forest.on_host & (host.ints("correlation_id").dense(len(host)) >= 0)
+    in_stats = on_device_timeline(forest) | compiled
+    _label_instructions(forest, found)
+    found.add_texts(forest, "hlo_op", _instruction, in_stats)
+    found.add_texts(forest, "name", framework_op, compiled)
+    for stat in ("annotation", "level 0", "tf_op"):
+        found.add_texts(forest, stat, framework_op, in_stats)
+    _label_host_ops(forest, found)
+    found.code[launches] = -1
+    _label_eager_ops(forest, found, eager)
+    return OpLabels(found.code, *found.vocabulary())
+
+
+def on_instruction_line(forest: Forest) -> Bools:
+    """Events that are a TPU's instructions: what a kernel is to a GPU, but they nest."""
+    host = forest.host
+    lines = [
+        line.name in _INSTRUCTION_LINES and host.planes[line.plane].name.startswith(_TPU_PLANE) for line in host.lines
+    ]
+    return np.array(lines, dtype=bool)[host.line]
+
+
+def on_device_timeline(forest: Forest) -> Bools:
+    """Events whose times add up to what a device did: a GPU's kernels and copies, a TPU's instructions."""
+    host = forest.host
+    tpu = np.array([host.planes[line.plane].name.startswith(_TPU_PLANE) for line in host.lines], dtype=bool)
+    return (forest.on_device & ~tpu[host.line]) | on_instruction_line(forest)
+
+
+def framework_op(text: str) -> Op | None:
+    """Return the op that a stat of a kernel names, or None if it names none.
+
+    Examples
+    --------
+    >>> framework_op("a/MatMul:MatMul#edge_name=x#").op_type
+    'MatMul'
+    >>> framework_op("jit(f)/dot_general").op_type
+    'dot_general'
+    >>> framework_op("XlaModule:") is None
+    True
+    """
+    name = text.partition("#")[0]
+    if not name or name.startswith(_XLA_FRAMES):
+        return None
+    return parse_tf_op(name if ":" in name else f"{name}:")
+
+
+class _Labeller:
+    """Labels events layer by layer; a later layer wins."""
+
+    def __init__(self, events: int) -> None:
+        self.code = np.full(events, -1, dtype=np.int64)
+        self._codes: dict[tuple[str, str], int] = {}
+
+    def add(self, rows: Int64, choice: npt.NDArray[np.integer], ops: Sequence[Op | None]) -> None:
+        """Give each row the op that ``choice`` picks from ``ops``; None leaves it as it was."""
+        codes = [-1 if op is None else self._codes.setdefault(op[1:], len(self._codes)) for op in ops]
+        chosen = np.array(codes, dtype=np.int64)[choice]
+        self.code[rows[chosen >= 0]] = chosen[chosen >= 0]
+
+    def add_texts(self, forest: Forest, stat: str, parse: Callable[[str], Op | None], among: Bools) -> None:
+        """Label the events that carry a text stat, among those allowed."""
+        texts = forest.host.texts(stat)
+        if texts.categories is None or not len(texts.rows):
+            return
+        allowed = among[texts.rows]
+        values = texts.values.astype(np.int64)[allowed]
+        self.add(texts.rows[allowed], values, [parse(str(text)) for text in texts.categories])
+
+    def vocabulary(self) -> tuple[Objects, Objects]:
+        names = np.array([name for name, _ in self._codes], dtype=object)
+        types = np.array([op_type for _, op_type in self._codes], dtype=object)
+        return names, types
+
+
+def _label_host_ops(forest: Forest, found: _Labeller) -> None:
+    parsed = forest.names
+    ops = [
+        None if category == Category.UNKNOWN else Op(Category(category), name, op_type)
+        for category, name, op_type in zip(parsed.category, parsed.op_name, parsed.op_type, strict=True)
+    ]
+    rows = np.flatnonzero(forest.on_host)
+    found.add(rows, forest.host.metadata[rows], ops)
+
+
+def _label_eager_ops(forest: Forest, found: _Labeller, eager: Bools) -> None:
+    rows = unnamed_eager_ops(forest, np.flatnonzero(forest.on_host & (found.code >= 0)), eager)
+    op_types = [str(name).removeprefix(DISPATCH) for name in forest.host.names]
+    ops = [Op(Category.TENSORFLOW, op_type, op_type) for op_type in op_types]
+    found.add(rows, forest.host.metadata[rows], ops)
+
+
+def _label_instructions(forest: Forest, found: _Labeller) -> None:
+    """Label the events of a TPU's ``XLA Ops`` line by their own names, which are the instructions'."""
+    rows = np.flatnonzero(on_instruction_line(forest))
+    ops = [_instruction(str(name)) for name in forest.host.display_names]
+    found.add(rows, forest.host.metadata[rows], ops)
+
+
+def _instruction(name: str) -> Op:
+    """``%fusion.12 = f32[8] fusion(...)`` or ``fusion.12`` is the op ``fusion.12`` of type ``fusion``."""
+    short = name.partition(" = ")[0].removeprefix("%")
+    return Op(Category.UNKNOWN, short, _INSTRUCTION_NUMBER.sub("", short))

@@ -1,0 +1,234 @@
+"""Where time goes by operation: every op of the host and of the devices, how often it ran and for how long.
+
+Host ops are summed over threads, device ops over streams and devices, so a side's time can exceed the capture's.
+The rules are those of XProf's `xplane_to_op_metrics_db.cc`, except that allocations never count as occurrences of an
+op, that eager ops count where TensorFlow recorded only their dispatch, and that device work of no op is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from tfprof_nb.analysis.eager import ran_eagerly
+from tfprof_nb.analysis.forest import Forest
+from tfprof_nb.analysis.names import parse_names
+from tfprof_nb.analysis.nesting import nest
+from tfprof_nb.analysis.op_labels import OpLabels, label_ops, on_device_timeline, on_instruction_line
+from tfprof_nb.analysis.result import Result
+from tfprof_nb.decode.host import Int64
+
+Bools = npt.NDArray[np.bool_]
+
+PS_PER_US = 1e6
+SIDES = ("device", "host")
+COLUMNS = [
+    "side",
+    "op_type",
+    "op_name",
+    "occurrences",
+    "total_us",
+    "self_us",
+    "avg_us",
+    "avg_self_us",
+    "self_share",
+    "cumulative_share",
+    "eager",
+    "flops",
+    "gflops_per_s",
+    "bound_by",
+]
+_KEYS = ["side", "op_type", "op_name"]
+_NO_OPS = {
+    "device": "No device ops: this profile holds no work of a GPU or TPU.",
+    "host": "No host ops: no TensorFlow or JAX op was recorded on a thread (host_level must be 2 or more).",
+}
+
+
+@dataclass(eq=False)
+class Ops(Result):
+    """Time by op; `table` has the device's ops first, each side by self time.
+
+    Shares are of the side's self time. An op's ``eager`` is true if it ran outside a compiled function at least once.
+    """
+
+    def with_idle(self) -> pd.DataFrame:
+        """Return the table with a row ``IDLE`` per side, and shares of the side's time with idle time counted in."""
+        idle = {side: self.summary[f"{side}_idle_us"] for side in SIDES}
+        rows = [_idle_row(side, idle_us) for side, idle_us in idle.items() if idle_us > 0]
+        table = pd.concat([self.table, pd.DataFrame(rows, columns=COLUMNS)]) if rows else self.table.copy()
+        return _ranked(table.astype(self.table.dtypes))
+
+
+def ops(forests: Sequence[Forest]) -> Ops:
+    """Sum the time of all hosts by op.
+
+    Self time leaves out the ops that ran inside an op on the same thread. An op that launches several kernels occurs
+    as often as its most frequent kernel. Idle time is, per thread or device, that from the first op to the last in
+    which none ran.
+
+    Returns
+    -------
+    Ops
+        Its summary holds, for each side, ``_self_us``, ``_idle_us``, ``_total_us``, ``_occurrences`` and
+        ``_eager_share`` (of self time, 0 to 1; None without ops).
+    """
+    parts = [part for forest in forests for part in _parts(forest)]
+    table = _ranked(_finished(pd.concat([part.ops for part in parts], ignore_index=True) if parts else _no_rows()))
+    idle_us = {side: sum(part.idle_ps for part in parts if part.side == side) / PS_PER_US for side in SIDES}
+    missing = [_NO_OPS[side] for side in SIDES if not (table["side"] == side).any()]
+    return Ops(table, _summary(table, idle_us), missing)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """One side of one host: a frame ``side op_type op_name occurrences total_ps self_ps eager flops``."""
+
+    side: str
+    ops: pd.DataFrame
+    idle_ps: int
+
+
+def _parts(forest: Forest) -> list[_Part]:
+    eager = ran_eagerly(forest)
+    labels = label_ops(forest, eager)
+    return [_device_part(forest, labels, eager), _host_part(forest, labels, eager)]
+
+
+def _host_part(forest: Forest, labels: OpLabels, eager: Bools) -> _Part:
+    host = forest.host
+    is_op = forest.on_host & (labels.code >= 0)
+    rows = np.flatnonzero(is_op)
+    self_ps = nest(host.line, host.start_ps, host.duration_ps, include=is_op).self_ps
+    events = _events(forest, rows, labels.code[rows], self_ps, eager)
+    sums = _sums(events, ["code"])
+    return _Part(
+        "host", _named(sums, "host", labels.op_name, labels.op_type), _idle_ps(forest, rows, self_ps, host.line)
+    )
+
+
+def _device_part(forest: Forest, labels: OpLabels, eager: Bools) -> _Part:
+    """Device ops by kernel, then by op; an event that belongs to no op is an op of its own, named as the event."""
+    host = forest.host
+    rows = np.flatnonzero(on_device_timeline(forest))
+    # The kernels of a stream follow one another; only the instructions of a TPU's line nest.
+    self_ps = np.where(on_instruction_line(forest), forest.nesting.self_ps, host.duration_ps)
+    kernel, kernel_names = pd.factorize(host.names)
+    code = np.where(labels.code >= 0, labels.code, len(labels.op_name) + kernel[host.metadata])[rows]
+    events = _events(forest, rows, code, self_ps, eager).assign(kernel=kernel[host.metadata[rows]])
+    by_kernel = _sums(events, ["code", "kernel"])
+    by_op = by_kernel.groupby("code", as_index=False).agg(
+        occurrences=("occurrences", "max"),
+        total_ps=("total_ps", "sum"),
+        self_ps=("self_ps", "sum"),
+        eager=("eager", "any"),
+        flops=("flops", "sum"),
+    )
+    types = np.concatenate([labels.op_type, parse_names(kernel_names).op_type])
+    names = np.concatenate([labels.op_name, kernel_names])
+    plane = np.array([line.plane for line in host.lines], dtype=np.int64)[host.line]
+    return _Part("device", _named(by_op, "device", names, types), _idle_ps(forest, rows, self_ps, plane))
+
+
+def _events(forest: Forest, rows: Int64, code: Int64, self_ps: Int64, eager: Bools) -> pd.DataFrame:
+    flops = forest.host.floats("flops").dense(len(forest.host), missing=0.0)
+    return pd.DataFrame(
+        {
+            "code": code,
+            "total_ps": forest.host.duration_ps[rows],
+            "self_ps": self_ps[rows],
+            "eager": eager[rows],
+            "flops": flops[rows],
+        }
+    )
+
+
+def _sums(events: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    return events.groupby(keys, as_index=False).agg(
+        occurrences=("total_ps", "size"),
+        total_ps=("total_ps", "sum"),
+        self_ps=("self_ps", "sum"),
+        eager=("eager", "any"),
+        flops=("flops", "sum"),
+    )
+
+
+def _named(
+    sums: pd.DataFrame, side: str, names: npt.NDArray[np.object_], types: npt.NDArray[np.object_]
+) -> pd.DataFrame:
+    code = sums["code"].to_numpy()
+    return sums.drop(columns="code").assign(side=side, op_name=names[code], op_type=types[code])
+
+
+def _idle_ps(forest: Forest, rows: Int64, self_ps: Int64, timeline: npt.NDArray[np.integer]) -> int:
+    """Time between the first op and the last on each timeline (thread or device), less the ops' own time."""
+    host = forest.host
+    start = host.start_ps[rows]
+    spans = pd.DataFrame(
+        {"timeline": timeline[rows], "start": start, "end": start + host.duration_ps[rows], "self": self_ps[rows]}
+    )
+    per = spans.groupby("timeline").agg(start=("start", "min"), end=("end", "max"), busy=("self", "sum"))
+    return int((per["end"] - per["start"] - per["busy"]).clip(lower=0).sum())
+
+
+def _finished(parts: pd.DataFrame) -> pd.DataFrame:
+    """Merge hosts, and work out the columns that people read."""
+    sums = parts.groupby(_KEYS, as_index=False, sort=False).agg(
+        {"occurrences": "sum", "total_ps": "sum", "self_ps": "sum", "eager": "any", "flops": "sum"}
+    )
+    table = sums.assign(total_us=sums["total_ps"] / PS_PER_US, self_us=sums["self_ps"] / PS_PER_US)
+    # Most files count no operations at all: that is unknown, not zero.
+    table["flops"] = table["flops"].where(table["flops"] > 0)
+    table["gflops_per_s"] = table["flops"] / (sums["self_ps"].where(sums["self_ps"] > 0) / 1e3)
+    table["bound_by"] = pd.Series([None] * len(table), dtype=object)
+    table["avg_us"] = table["total_us"] / table["occurrences"]
+    table["avg_self_us"] = table["self_us"] / table["occurrences"]
+    return table
+
+
+def _ranked(table: pd.DataFrame) -> pd.DataFrame:
+    table = table.sort_values(["side", "self_us", "op_name"], ascending=[True, False, True], ignore_index=True)
+    self_us = table["self_us"].groupby(table["side"])
+    whole = self_us.transform("sum")
+    table["self_share"] = (table["self_us"] / whole).fillna(0.0)
+    table["cumulative_share"] = (self_us.cumsum() / whole).fillna(0.0)
+    return table[COLUMNS]
+
+
+def _summary(table: pd.DataFrame, idle_us: dict[str, float]) -> dict[str, float | int | None]:
+    summary: dict[str, float | int | None] = {}
+    for side in SIDES:
+        rows = table[table["side"] == side]
+        self_us = float(rows["self_us"].sum())
+        eager_us = float(rows.loc[rows["eager"], "self_us"].sum())
+        summary |= {
+            f"{side}_self_us": self_us,
+            f"{side}_idle_us": idle_us[side],
+            f"{side}_total_us": self_us + idle_us[side],
+            f"{side}_occurrences": int(rows["occurrences"].sum()),
+            f"{side}_eager_share": eager_us / self_us if self_us else None,
+        }
+    return summary
+
+
+def _idle_row(side: str, idle_us: float) -> dict[str, object]:
+    times = dict.fromkeys(("total_us", "self_us", "avg_us", "avg_self_us"), idle_us)
+    return {
+        "side": side,
+        "op_type": "IDLE",
+        "op_name": "IDLE",
+        "occurrences": 1,
+        "eager": False,
+        "bound_by": None,
+        **times,
+    }
+
+
+def _no_rows() -> pd.DataFrame:
+    columns = {"occurrences": int, "total_ps": int, "self_ps": int, "eager": bool, "flops": float}
+    keys = dict.fromkeys(_KEYS, object)
+    return pd.DataFrame({name: pd.Series(dtype=dtype) for name, dtype in (keys | columns).items()})

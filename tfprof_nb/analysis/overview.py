@@ -1,0 +1,129 @@
+"""The answer in one look: is the program waiting for its input, where does a step's time go, which ops take most.
+
+Thresholds and the meaning of each verdict are those of the TensorFlow Profiler guide (`op_stats_to_overview_page.cc`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from tfprof_nb.analysis.devices import device_cores, device_type
+from tfprof_nb.analysis.forest import Forest
+from tfprof_nb.analysis.groups import Grouping
+from tfprof_nb.analysis.ops import Ops
+from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.step_events import Activity, classify
+from tfprof_nb.analysis.steps import CATEGORIES, Steps, measured_steps
+
+Verdict = Literal["not", "potentially", "moderately", "highly", "unknown"]
+
+HIGHLY_PERCENT, MODERATELY_PERCENT, POTENTIALLY_OTHER_PERCENT = 20.0, 5.0, 3.0
+TOP_OPS = 10
+
+_BOTTLENECKS = {"highly": "host", "moderately": "both", "potentially": "both", "not": "device", "unknown": "unknown"}
+
+
+class Overview(Result):
+    """Verdict and headline numbers; ``table`` holds the ops with the most self time."""
+
+
+def overview(forests: Sequence[Forest], groupings: Sequence[Grouping], steps: Steps, ops: Ops) -> Overview:
+    """Sum up a profile.
+
+    Parameters
+    ----------
+    forests, groupings
+        One per host.
+    steps, ops
+        Results of the same profile.
+
+    Returns
+    -------
+    Overview
+        ``summary["verdict"]`` is about the steps that ``steps`` averages: the training steps after warm-up.
+    """
+    shares = step_shares(steps)
+    verdict = classify_input(shares["input_ms"], shares["other_ms"]) if shares else "unknown"
+    summary = {
+        "verdict": verdict,
+        "bottleneck": _BOTTLENECKS[verdict],
+        "input_percent": shares.get("input_ms", float("nan")),
+        "largest_category": max(shares, key=lambda name: shares[name]) if shares else None,
+        **{f"{name.removesuffix('_ms')}_percent": share for name, share in shares.items() if name != "input_ms"},
+        "device_type": device_type(forests),
+        "device_cores": device_cores(forests),
+        "host_count": len(forests),
+        **_placement(ops),
+        **_precision(forests, groupings),
+        **_device_use(ops),
+    }
+    return Overview(_top_ops(ops), summary, list(steps.notes))
+
+
+def step_shares(steps: Steps) -> dict[str, float]:
+    """Return the percentage of the measured steps' time per category; empty without steps."""
+    measured = measured_steps(steps.table)
+    whole = measured["step_ms"].sum()
+    if not whole > 0:
+        return {}
+    return {name: float(100 * measured[name].sum() / whole) for name in [*CATEGORIES, "other_ms"]}
+
+
+def classify_input(input_percent: float, other_percent: float) -> Verdict:
+    """Judge how far waiting for input bounds the program.
+
+    Examples
+    --------
+    >>> classify_input(20.0, 0.0), classify_input(4.99, 3.0), classify_input(4.99, 2.99)
+    ('highly', 'potentially', 'not')
+    """
+    if np.isnan(input_percent):
+        return "unknown"
+    if input_percent >= HIGHLY_PERCENT:
+        return "highly"
+    if input_percent >= MODERATELY_PERCENT:
+        return "moderately"
+    return "potentially" if other_percent >= POTENTIALLY_OTHER_PERCENT else "not"
+
+
+def _top_ops(ops: Ops) -> pd.DataFrame:
+    """The ops with the most self time, on the device where there is one."""
+    table = ops.table
+    side = "device" if (table["side"] == "device").any() else "host"
+    top = table[table["side"] == side].nlargest(TOP_OPS, "self_us")
+    return top[["op_type", "op_name", "side", "self_us", "self_share", "cumulative_share"]].reset_index(drop=True)
+
+
+def _placement(ops: Ops) -> dict[str, float]:
+    """Shares of op executions per side, and of self time that ran eagerly."""
+    table = ops.table
+    runs = table.groupby("side")["occurrences"].sum()
+    eager_us, all_us = table.loc[table["eager"], "self_us"].sum(), table["self_us"].sum()
+    return {
+        "host_op_percent": _percent(runs.get("host", 0), runs.sum()),
+        "device_op_percent": _percent(runs.get("device", 0), runs.sum()),
+        "eager_percent": _percent(eager_us, all_us),
+    }
+
+
+def _precision(forests: Sequence[Forest], groupings: Sequence[Grouping]) -> dict[str, float]:
+    """Shares of the kernels' time in 16 and in 32 bit."""
+    half = full = 0
+    for forest, grouping in zip(forests, groupings, strict=True):
+        activity = classify(forest, np.where(forest.on_device, 0, grouping.group))
+        half += int(forest.host.duration_ps[forest.on_device & (activity == Activity.DEVICE_COMPUTE_16)].sum())
+        full += int(forest.host.duration_ps[forest.on_device & (activity == Activity.DEVICE_COMPUTE_32)].sum())
+    return {"fp16_percent": _percent(half, half + full), "fp32_percent": _percent(full, half + full)}
+
+
+def _device_use(ops: Ops) -> dict[str, float]:
+    busy, idle = ops.summary["device_self_us"], ops.summary["device_idle_us"]
+    return {"device_busy_percent": _percent(busy, busy + idle), "device_idle_percent": _percent(idle, busy + idle)}
+
+
+def _percent(part: float, whole: float) -> float:
+    return float(100 * part / whole) if whole > 0 else float("nan")

@@ -1,0 +1,42 @@
+"""What every analysis returns: rows, headline numbers, and notes on what is missing or estimated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+
+@dataclass(eq=False)
+class Result:
+    """The answer of one analysis.
+
+    Attributes
+    ----------
+    table
+        The main rows; units are in the column names.
+    summary
+        Headline numbers by name.
+    notes
+        Why something is empty, estimated, inferred or cut.
+    """
+
+    table: pd.DataFrame
+    summary: dict[str, Any]
+    notes: list[str] = field(default_factory=list)
+    # Set by the profile: results know nothing of views.
+    show: Callable[[], Any] | None = field(default=None, repr=False)
+
+    def view(self) -> Any:
+        """Return the widget that shows this result."""
+        if self.show is None:
+            raise TypeError(f"{type(self).__name__} has no view: it was made outside a Profile.")
+        return self.show()
+
+    def _ipython_display_(self) -> None:
+        self.view()._ipython_display_()
+
+    def __str__(self) -> str:
+        return str(self.view()) if self.show else repr(self)

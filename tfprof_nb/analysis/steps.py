@@ -1,0 +1,273 @@
+"""Step times, and what each step spent its time on.
+
+The classes, their priorities and the shown categories are XProf's (`event_span.h`, `xplane_to_step_events.cc`); host
+events count in the steps of device profiles too, as they did in TensorFlow until 2023 and no longer do in XProf.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from tfprof_nb.analysis.forest import Forest
+from tfprof_nb.analysis.groups import Grouping
+from tfprof_nb.analysis.intervals import split_by_priority
+from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.step_events import Activity, classify, tracing_spans
+
+Int64 = npt.NDArray[np.int64]
+
+PS_PER_MS = 1e9
+
+CATEGORIES: dict[str, tuple[Activity, ...]] = {
+    "device_compute_ms": (Activity.DEVICE_COMPUTE_16, Activity.DEVICE_COMPUTE_32),
+    "device_to_device_ms": (Activity.DEVICE_TO_DEVICE,),
+    "device_collectives_ms": (Activity.DEVICE_COLLECTIVES,),
+    "host_compute_ms": (Activity.HOST_COMPUTE,),
+    "kernel_launch_ms": (Activity.KERNEL_LAUNCH,),
+    "input_ms": (Activity.WAIT_INPUT, Activity.HOST_TO_DEVICE),
+    "output_ms": (Activity.DEVICE_TO_HOST,),
+    "compile_ms": (Activity.COMPILE,),
+}
+COLUMNS = ["start_ms", "step_ms", *CATEGORIES, "other_ms", "phase", "step_name", "epoch", "warm_up", "host"]
+PHASES = ("train", "test", "predict")
+
+
+class Steps(Result):
+    """Step times; ``table`` has one row per step, ``summary["source"]`` says where the steps come from."""
+
+
+def steps(forests: Sequence[Forest], groupings: Sequence[Grouping]) -> Steps:
+    """Measure every step and share out its time.
+
+    Parameters
+    ----------
+    forests, groupings
+        One per host: its events and their step groups.
+
+    Returns
+    -------
+    Steps
+        ``table`` is indexed by ``step``; from ``device_compute_ms`` on the ``_ms`` columns add up to ``step_ms``.
+        ``summary`` describes the training steps after warm-up.
+    """
+    parts = [_host_steps(forest, grouping) for forest, grouping in zip(forests, groupings, strict=True)]
+    table = _numbered(pd.concat([part.table for part in parts]) if parts else _empty())
+    source = next((part.source for part in parts if len(part.table)), "none")
+    notes = list(dict.fromkeys(note for part in parts for note in part.notes))
+    measured = measured_steps(table)
+    return Steps(table, _summary(table, measured, source), notes + _notes(table, measured, source))
+
+
+def measured_steps(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the steps that averages are of: training steps after warm-up, or the best that there is."""
+    warm = table[~table["warm_up"]] if not table["warm_up"].all() else table
+    training = warm[warm["phase"] == "train"]
+    return training if len(training) else warm
+
+
+@dataclass(frozen=True)
+class _HostSteps:
+    table: pd.DataFrame
+    source: str
+    notes: list[str]
+
+
+def _host_steps(forest: Forest, grouping: Grouping) -> _HostSteps:
+    activity = classify(forest, grouping.group)
+    spans = grouping.spans
+    notes: list[str] = []
+    if forest.on_device.any():
+        spans, notes = _with_devices(forest, grouping, activity)
+    if not len(spans):
+        return _HostSteps(_empty(), "none", notes)
+    table = _breakdown(forest, grouping, spans, activity)
+    return _HostSteps(_described(table, forest, grouping, spans), grouping.source, notes)
+
+
+def _with_devices(
+    forest: Forest, grouping: Grouping, activity: npt.NDArray[np.int16]
+) -> tuple[pd.DataFrame, list[str]]:
+    """Choose each step's span: the host's mark where it takes in the device's work, else the device's work.
+
+    A step without device work is left out, as upstream does: it was cut by the capture's edge.
+    """
+    device = _device_spans(forest, grouping)
+    compute = grouping.group[activity >= Activity.DEVICE_COMPUTE_32]
+    device = device[device["group"].isin(compute)]
+    both = device.merge(grouping.spans, on="group", how="left", suffixes=("", "_host"))
+    marked = (both["start_ps_host"] <= both["start_ps"]) & (both["end_ps_host"] >= both["end_ps"])
+    spans = pd.DataFrame(
+        {
+            "group": both["group"],
+            "start_ps": both["start_ps"].mask(marked, both["start_ps_host"]).astype(np.int64),
+            "end_ps": both["end_ps"].mask(marked, both["end_ps_host"]).astype(np.int64),
+            "row": both["row"].fillna(-1).astype(np.int64),
+        }
+    ).sort_values("start_ps", ignore_index=True)
+    lost = int((~grouping.spans["group"].isin(device["group"])).sum()) if grouping.source != "device" else 0
+    return spans, [f"{lost} marked steps ran nothing on a device and were left out."] if lost else []
+
+
+def _device_spans(forest: Forest, grouping: Grouping) -> pd.DataFrame:
+    """From a group's first to its last kernel, per device without interruption by another group; the longest counts."""
+    host, group = forest.host, grouping.group
+    rows = np.flatnonzero(forest.on_device & (group >= 0))
+    frame = pd.DataFrame(
+        {
+            "plane": np.array([line.plane for line in host.lines], dtype=np.int64)[host.line[rows]],
+            "group": group[rows],
+            "start_ps": host.start_ps[rows],
+            "end_ps": host.start_ps[rows] + host.duration_ps[rows],
+        }
+    ).sort_values(["plane", "start_ps"], kind="stable")
+    changed = (frame["group"] != frame["group"].shift()) | (frame["plane"] != frame["plane"].shift())
+    runs = frame.groupby(changed.cumsum()).agg(
+        group=("group", "first"), start_ps=("start_ps", "min"), end_ps=("end_ps", "max")
+    )
+    length = (runs["end_ps"] - runs["start_ps"]).sort_values(ascending=False, kind="stable")
+    return runs.loc[length.index].drop_duplicates("group").sort_values("start_ps", ignore_index=True)
+
+
+def _breakdown(
+    forest: Forest, grouping: Grouping, spans: pd.DataFrame, activity: npt.NDArray[np.int16]
+) -> pd.DataFrame:
+    """Share out the time of each span among the activities of its group's events."""
+    host = forest.host
+    group, start, end = (spans[name].to_numpy(np.int64) for name in ("group", "start_ps", "end_ps"))
+    step_of_group = np.full(int(max(grouping.group.max(initial=-1), group.max())) + 2, -1, dtype=np.int64)
+    step_of_group[group] = np.arange(len(spans))
+    step = step_of_group[grouping.group]
+    marks = np.zeros(len(step), dtype=bool)
+    marks[spans["row"][spans["row"] >= 0]] = True
+    rows = np.flatnonzero((step >= 0) & (activity != Activity.NONE) & ~marks)
+    calls, traced_from, traced_to = tracing_spans(forest)
+    calls_step = step[calls]
+    owner = np.concatenate([step[rows], calls_step[calls_step >= 0]])
+    began = np.concatenate([host.start_ps[rows], traced_from[calls_step >= 0]])
+    ended = np.concatenate([host.start_ps[rows] + host.duration_ps[rows], traced_to[calls_step >= 0]])
+    priority = np.concatenate([activity[rows], np.full((calls_step >= 0).sum(), Activity.COMPILE, dtype=np.int16)])
+    began = np.maximum(began, start[owner]) - start[owner]
+    ended = np.minimum(ended, end[owner]) - start[owner]
+    shown = ended > began
+    shares = split_by_priority(owner[shown], began[shown], ended[shown], priority[shown], len(spans))
+    none = np.zeros(len(spans), dtype=np.int64)
+    table = pd.DataFrame({"start_ms": start / PS_PER_MS, "step_ms": (end - start) / PS_PER_MS})
+    rest = end - start
+    for column, activities in CATEGORIES.items():
+        time = sum((shares.get(int(kind), none) for kind in activities), none)
+        table[column] = time / PS_PER_MS
+        rest = rest - time
+    table["other_ms"] = rest / PS_PER_MS
+    table["warm_up"] = np.isin(np.arange(len(spans)), calls_step)
+    return table
+
+
+def _described(table: pd.DataFrame, forest: Forest, grouping: Grouping, spans: pd.DataFrame) -> pd.DataFrame:
+    """Add what the marks say of each step: its number, name, phase and epoch."""
+    rows = spans["row"].to_numpy(np.int64)
+    marked = rows >= 0
+    names = np.full(len(spans), "step", dtype=object)
+    names[marked] = forest.host.names[forest.host.metadata[rows[marked]]]
+    graph_types = _text_of(forest, "graph_type", rows)
+    numbers = _int_of(forest, "step_num", rows)
+    phases = [_phase(str(graph_type or name)) for name, graph_type in zip(names, graph_types, strict=True)]
+    if grouping.source in ("inferred", "device"):
+        phases = _phases_by_gradients(forest, grouping, spans)
+    return table.assign(
+        number=numbers,
+        phase=phases,
+        step_name=[
+            f"{name} {number}" if number >= 0 else str(name) for name, number in zip(names, numbers, strict=True)
+        ],
+        epoch=pd.array(np.where((epoch := _int_of(forest, "epoch", rows)) >= 0, epoch, 0), dtype="Int64"),
+        host=forest.host.name,
+    ).assign(epoch=lambda frame: frame["epoch"].mask(epoch < 0))
+
+
+def _phase(mark: str) -> str:
+    if mark == "Profiled batch":
+        return "train"
+    return next((phase for phase in PHASES if mark.lower().startswith(phase)), mark)
+
+
+def _phases_by_gradients(forest: Forest, grouping: Grouping, spans: pd.DataFrame) -> list[str]:
+    """Without marks, steps that ran gradients are training; if none did, nothing tells and all count as one phase."""
+    gradients = np.array(["gradient" in str(name).lower() for name in forest.host.names], dtype=bool)
+    training = np.unique(grouping.group[gradients[forest.host.metadata]]) if len(gradients) else np.zeros(0)
+    trained = spans["group"].isin(training)
+    return list(np.where(trained, "train", "test" if trained.any() else "step"))
+
+
+def _int_of(forest: Forest, stat: str, rows: Int64) -> Int64:
+    values = forest.host.ints(stat).dense(len(forest.host)).astype(np.int64)
+    return np.where(rows >= 0, values[rows], -1)
+
+
+def _text_of(forest: Forest, stat: str, rows: Int64) -> list[str | None]:
+    texts = forest.host.texts(stat)
+    if texts.categories is None:
+        return [None] * len(rows)
+    by_row = dict(zip(texts.rows.tolist(), texts.categories[texts.values.astype(np.int64)], strict=True))
+    return [by_row.get(row) for row in rows.tolist()]
+
+
+def _numbered(table: pd.DataFrame) -> pd.DataFrame:
+    """Index by step: the marks' own numbers where they tell steps apart, else a running number."""
+    table = table.sort_values(["host", "start_ms"], kind="stable")
+    numbers = table["number"]
+    unique = (numbers >= 0).all() and not table.duplicated(["host", "number"]).any()
+    running = table.groupby("host").cumcount()
+    return table.set_index((numbers if unique else running).rename("step").astype(np.int64))[COLUMNS]
+
+
+def _empty() -> pd.DataFrame:
+    numbers = {name: pd.Series(dtype=np.float64) for name in COLUMNS if name.endswith("_ms")}
+    texts = {name: pd.Series(dtype=object) for name in ("phase", "step_name", "host")}
+    flags = {"warm_up": pd.Series(dtype=bool), "epoch": pd.Series(dtype="Int64"), "number": pd.Series(dtype=np.int64)}
+    return pd.DataFrame(numbers | texts | flags)
+
+
+def _summary(table: pd.DataFrame, measured: pd.DataFrame, source: str) -> dict[str, object]:
+    times = measured["step_ms"]
+    return {
+        "steps": len(table),
+        "steps_measured": len(measured),
+        "step_ms_mean": times.mean(),
+        "step_ms_std": times.std() if len(times) > 1 else 0.0,
+        "step_ms_min": times.min(),
+        "step_ms_max": times.max(),
+        "source": source,
+    } | {f"{name}_mean": measured[name].mean() for name in [*CATEGORIES, "other_ms"]}
+
+
+_SOURCE_NOTES = {
+    "none": (
+        "No steps were found: nothing in this profile marks them and no function was called repeatedly. Train with "
+        "model.fit under %%tfprofile, or wrap each step in `with tfprof_nb.step(i):`."
+    ),
+    "inferred": (
+        "Steps are inferred: nothing marked them, so each repeated call of a tf.function counts as one, from the end "
+        "of the call before it. Wrap each step in `with tfprof_nb.step(i):` to have them exactly."
+    ),
+    "keras": "Steps were recognised from Keras' TensorBoard callback, whose marks other tools do not see.",
+    "device": "Steps come from the device's work: nothing on the host marked them.",
+}
+
+
+def _notes(table: pd.DataFrame, measured: pd.DataFrame, source: str) -> list[str]:
+    notes = [_SOURCE_NOTES[source]] if source in _SOURCE_NOTES else []
+    left_out = len(table) - len(measured)
+    if left_out:
+        warm = int(table["warm_up"].sum())
+        notes.append(
+            f"Averages are of {len(measured)} of {len(table)} steps: the "
+            f"{measured['phase'].iloc[0]} steps that neither traced nor compiled ({warm} did)."
+        )
+    elif len(table) and table["warm_up"].all():
+        notes.append("Every step traced or compiled: run more steps to see what a step costs afterwards.")
+    return notes

@@ -1,0 +1,151 @@
+"""Steps of Keras 3 models: ``fit``, ``evaluate``, ``predict`` and ``*_on_batch``, which Keras does not mark.
+
+A step is what Keras 2 marked: the batch's begin callbacks, the function that trains (tests, predicts), the end
+callbacks. ``tf_keras``, which is Keras 2, marks its own steps and is left alone.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from types import ModuleType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from tfprof_nb.capture.marks import close_mark, is_open, no_mark_survives, open_mark
+
+PHASES = ("train", "test", "predict")
+
+_marking = threading.Event()
+
+
+def marks_steps() -> bool:
+    """Whether a running capture marks the steps of Keras models."""
+    return _marking.is_set()
+
+
+@contextmanager
+def keras_steps() -> Iterator[None]:
+    """Mark the steps of Keras 3 models while the block runs; afterwards Keras is as it was."""
+    modules = _keras_modules()
+    if modules is None:
+        yield
+        return
+    with ExitStack() as patches:
+        for owner, name, wrapper in _wrappers(*modules):
+            patches.enter_context(_replaced(owner, name, wrapper))
+        patches.callback(_marking.clear)
+        _marking.set()
+        with no_mark_survives():  # a capture can begin and end in the middle of a step
+            yield
+
+
+def _keras_modules() -> tuple[ModuleType, ModuleType, ModuleType] | None:
+    """Return the modules of Keras 3 that run batches, or None where Keras 3 is absent or runs on another backend."""
+    try:
+        import keras
+        from keras.src.callbacks import callback_list
+        from keras.src.trainers import epoch_iterator
+    except ImportError:
+        return None
+    if keras.backend.backend() != "tensorflow":
+        return None
+    from keras.src.backend.tensorflow import trainer
+
+    return callback_list, epoch_iterator, trainer
+
+
+@contextmanager
+def _replaced(owner: type, name: str, wrapper: Callable[[Any], Any]) -> Iterator[None]:
+    """Wrap one method of a class while the block runs."""
+    original = owner.__dict__[name]
+    replacement = functools.wraps(original)(wrapper(original))
+    setattr(owner, name, replacement)
+    try:
+        yield
+    finally:
+        if owner.__dict__[name] is replacement:  # else someone wrapped it after us: not ours to undo
+            setattr(owner, name, original)
+
+
+def _wrappers(
+    callback_list: ModuleType, epoch_iterator: ModuleType, trainer: ModuleType
+) -> Iterator[tuple[type, str, Callable[[Any], Any]]]:
+    """Yield the class, the method's name and the wrapper of everything that is to be wrapped."""
+    counts = defaultdict[str, Iterator[int]](itertools.count)
+    epochs = WeakKeyDictionary[Any, int]()
+    callbacks, model = callback_list.CallbackList, trainer.TensorFlowTrainer
+    yield callbacks, "on_epoch_begin", _remembering_epoch(epochs)
+    for phase in PHASES:
+        yield callbacks, f"on_{phase}_batch_begin", _opening(phase, counts[phase], epochs)
+        yield callbacks, f"on_{phase}_batch_end", _closing
+        yield model, f"{phase}_on_batch", _enclosing(phase, counts[phase])
+    yield epoch_iterator.EpochIterator, "catch_stop_iteration", _ending_open_marks
+
+
+def _remembering_epoch(epochs: WeakKeyDictionary[Any, int]) -> Callable[[Any], Any]:
+    def wrapper(original: Callable[..., None]) -> Callable[..., None]:
+        def on_epoch_begin(callbacks: Any, epoch: int, *args: Any, **kwargs: Any) -> None:
+            __tracebackhide__ = True
+            epochs[callbacks] = epoch
+            original(callbacks, epoch, *args, **kwargs)
+
+        return on_epoch_begin
+
+    return wrapper
+
+
+def _opening(phase: str, count: Iterator[int], epochs: WeakKeyDictionary[Any, int]) -> Callable[[Any], Any]:
+    def wrapper(original: Callable[..., None]) -> Callable[..., None]:
+        def on_batch_begin(callbacks: Any, *args: Any, **kwargs: Any) -> None:
+            __tracebackhide__ = True
+            epoch = {"epoch": epochs[callbacks]} if callbacks in epochs else {}
+            open_mark(callbacks, phase, next(count), **epoch)
+            original(callbacks, *args, **kwargs)
+
+        return on_batch_begin
+
+    return wrapper
+
+
+def _closing(original: Callable[..., None]) -> Callable[..., None]:
+    def on_batch_end(callbacks: Any, *args: Any, **kwargs: Any) -> None:
+        __tracebackhide__ = True
+        try:
+            original(callbacks, *args, **kwargs)
+        finally:
+            close_mark(callbacks)
+
+    return on_batch_end
+
+
+def _enclosing(phase: str, count: Iterator[int]) -> Callable[[Any], Any]:
+    def wrapper(original: Callable[..., Any]) -> Callable[..., Any]:
+        def on_batch(model: Any, *args: Any, **kwargs: Any) -> Any:
+            __tracebackhide__ = True
+            if is_open():
+                return original(model, *args, **kwargs)
+            with no_mark_survives():
+                open_mark(model, phase, next(count))
+                outputs = original(model, *args, **kwargs)
+                close_mark(model)
+            return outputs
+
+        return on_batch
+
+    return wrapper
+
+
+def _ending_open_marks(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Keras runs each epoch inside ``catch_stop_iteration``: what leaves it leaves the batch that was open."""
+
+    @contextmanager
+    def catch_stop_iteration(epoch_iterator: Any) -> Iterator[None]:
+        with original(epoch_iterator), no_mark_survives():
+            yield
+
+    return catch_stop_iteration

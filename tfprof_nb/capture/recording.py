@@ -1,0 +1,188 @@
+"""One capture: starting TensorFlow's profiler, stopping it, and the run folder that this leaves on disk."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import tempfile
+import threading
+import warnings
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tfprof_nb._errors import CaptureActiveError, CaptureError
+from tfprof_nb.capture.keras import keras_steps
+from tfprof_nb.capture.tensorflow import forget_profiler_session, profiler_session, tensorflow
+
+_claim = threading.Lock()  # held while a capture of this process runs
+
+
+@dataclass(frozen=True)
+class Options:
+    """What TensorFlow's profiler is asked to record.
+
+    Attributes
+    ----------
+    host_level
+        0 nothing of the host, 1 the most important events, 2 also ops, 3 everything.
+    device_level
+        1 records GPUs and TPUs, 0 does not.
+    python_level
+        1 records every Python call, 0 does not.
+    delay_ms
+        How long after the start recording begins, in milliseconds.
+    """
+
+    host_level: int = 2
+    device_level: int = 1
+    python_level: int = 0
+    delay_ms: int = 0
+
+    def __post_init__(self) -> None:
+        for name, highest in (("host_level", 3), ("device_level", 1), ("python_level", 1)):
+            if getattr(self, name) not in range(highest + 1):
+                raise ValueError(f"{name} must be a whole number from 0 to {highest}, not {getattr(self, name)!r}.")
+        if self.delay_ms < 0:
+            raise ValueError(f"delay_ms cannot be negative: {self.delay_ms}.")
+
+
+class Recording:
+    """A running capture, from its making until `stop`.
+
+    Parameters
+    ----------
+    logdir
+        Where the run folder is to be written, as ``plugins/profile/<run>/<host>.xplane.pb``.
+    options
+        What to record.
+
+    Raises
+    ------
+    MissingDependencyError
+        If TensorFlow is not installed.
+    CaptureActiveError
+        If a profiler runs in this process already, ours or another.
+    CaptureError
+        If nothing can be written to ``logdir``, or the profiler does not start.
+    """
+
+    def __init__(self, logdir: str | os.PathLike[str], options: Options) -> None:
+        self.logdir, self.options = Path(logdir).expanduser(), options
+        self._tf = tensorflow()
+        if not _claim.acquire(blocking=False):
+            raise CaptureActiveError(
+                "A capture is running already, and TensorFlow can only run one at a time in a process. "
+                "Let it end first: tfprof_nb.stop() ends one that tfprof_nb.start() began."
+            )
+        with ExitStack() as undo:
+            undo.callback(_claim.release)
+            self._staging = _staging_folder(self.logdir)
+            undo.callback(shutil.rmtree, self._staging, ignore_errors=True)
+            self._marking = undo.enter_context(ExitStack())
+            self._marking.enter_context(keras_steps())
+            self._session = _start_profiler(self._tf, self._staging, options)
+            self._undo = undo.pop_all()
+
+    def stop(self) -> Path:
+        """End the capture and return its run folder; everything that the capture changed is as it was.
+
+        Raises
+        ------
+        CaptureError
+            If the profile could not be saved.
+        """
+        with self._undo:
+            self._marking.close()  # what it marks last must still be recorded
+            _stop_profiler(self._tf, self._session)
+            return _publish(self._staging, self.logdir)
+
+
+def _staging_folder(logdir: Path) -> Path:
+    """Make a folder inside ``logdir`` for TensorFlow to write to, and prove that files can be written there.
+
+    TensorFlow finds out only at the end, when the data is lost; and two of its captures within one second take
+    the same folder, so that one overwrites the other.
+    """
+    try:
+        logdir.mkdir(parents=True, exist_ok=True)
+        staging = Path(tempfile.mkdtemp(prefix=".capturing-", dir=logdir))
+        (staging / "writable").write_bytes(b"yes")
+    except OSError as error:
+        raise CaptureError(
+            f"Profiles cannot be written to {logdir}: {error.strerror or error}. "
+            "Choose another folder with logdir=... (in the magic: --out DIR)."
+        ) from error
+    return staging
+
+
+def _start_profiler(tf: Any, folder: Path, options: Options) -> object:
+    """Start TensorFlow's profiler and return its session."""
+    if profiler_session() is not None:
+        raise CaptureActiveError(_OTHER_PROFILER)
+    try:
+        tf.profiler.experimental.start(str(folder), _profiler_options(tf, options))
+    except tf.errors.AlreadyExistsError as error:
+        # TensorFlow keeps the session that it refused, and would refuse every later one because of it.
+        forget_profiler_session()
+        raise CaptureActiveError(_OTHER_PROFILER) from error
+    except Exception as error:
+        raise CaptureError(f"TensorFlow's profiler did not start: {error}") from error
+    return profiler_session()
+
+
+_OTHER_PROFILER = (
+    "Another TensorFlow profiler is running in this process, and only one can run at a time. End it first: "
+    "tf.profiler.experimental.stop() if it was started by hand, or take the TensorBoard callback's profile_batch out, "
+    "or let a remote capture finish."
+)
+
+
+def _profiler_options(tf: Any, options: Options) -> Any:
+    return tf.profiler.experimental.ProfilerOptions(
+        host_tracer_level=options.host_level,
+        device_tracer_level=options.device_level,
+        python_tracer_level=options.python_level,
+        delay_ms=options.delay_ms or None,
+    )
+
+
+def _stop_profiler(tf: Any, session: object) -> None:
+    """Stop our own session and save it; one that somebody else stopped was saved by them."""
+    if profiler_session() is not session:
+        warnings.warn(
+            "Something in the profiled code stopped the profiler (tf.profiler.experimental.stop(), perhaps): "
+            "the profile ends there.",
+            stacklevel=4,
+        )
+        return
+    try:
+        tf.profiler.experimental.stop()
+    except Exception as error:
+        raise CaptureError(f"The profile could not be saved, its data is lost: {error}") from error
+    finally:
+        forget_profiler_session()  # TensorFlow forgets this when it is interrupted while it saves
+
+
+def _publish(staging: Path, logdir: Path) -> Path:
+    """Move the run folder from the staging folder to its place in the logdir, and return it."""
+    runs = sorted({file.parent for file in staging.glob("plugins/profile/*/*.xplane.pb")})
+    if not runs:
+        raise CaptureError("TensorFlow's profiler saved no file: there is no profile of this run.")
+    target = logdir / "plugins" / "profile"
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        return _moved(runs[-1], target)
+    except OSError as error:
+        raise CaptureError(f"The profile could not be saved in {target}: {error.strerror or error}.") from error
+
+
+def _moved(run: Path, target: Path) -> Path:
+    """Move ``run`` into ``target`` under its own name, with a number behind it where that is taken."""
+    for number in itertools.count(1):
+        place = target / (run.name if number == 1 else f"{run.name}_{number:03d}")
+        if not place.exists():
+            break
+    return run.rename(place)

@@ -1,0 +1,10 @@
+"""Bytes to columns: profile files become `Host` objects of numpy columns.
+
+In: profile files. Out: one `Host` for each. Nothing here knows TensorFlow, analyses or widgets.
+"""
+
+from .host import Host, Line, Plane, Stat
+from .load import load_hosts
+from .xspace import read_xspace
+
+__all__ = ["Host", "Line", "Plane", "Stat", "load_hosts", "read_xspace"]

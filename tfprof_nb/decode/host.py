@@ -1,0 +1,144 @@
+"""The decoded form of one host's profile: columns, one row per event."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Int64 = npt.NDArray[np.int64]
+Int32 = npt.NDArray[np.int32]
+StatValue = int | float | str | bytes
+
+
+@dataclass(frozen=True)
+class Plane:
+    """One plane: a host's threads (``/host:CPU``) or a device's streams (``/device:GPU:0``)."""
+
+    name: str
+    stats: dict[str, StatValue]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One timeline of a plane: a thread or a stream. Its events are the rows ``first`` to ``last - 1``."""
+
+    plane: int
+    id: int
+    name: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, eq=False)
+class Stat:
+    """The values of one stat, for the events that carry it.
+
+    Attributes
+    ----------
+    rows
+        Event rows, ascending, each at most once.
+    values
+        One value per row: int64 (taken modulo 2**64), float64, or for text an int32 code.
+    categories
+        For text, the string of each code; None for numbers.
+    """
+
+    rows: Int64
+    values: npt.NDArray[np.generic]
+    categories: npt.NDArray[np.object_] | None = None
+
+    def dense(self, events: int, missing: float = -1) -> npt.NDArray[np.generic]:
+        """Spread the values over all ``events`` rows, with ``missing`` where an event has none."""
+        column = np.full(events, missing, dtype=self.values.dtype)
+        column[self.rows] = self.values
+        return column
+
+
+class Stats(Protocol):
+    """Where a host's stats come from: the reader of its file, so that unread stats cost nothing."""
+
+    def ints(self, stat: str) -> Stat: ...
+    def floats(self, stat: str) -> Stat: ...
+    def texts(self, stat: str) -> Stat: ...
+    def of_row(self, row: int) -> dict[str, StatValue]: ...
+
+
+class NoStats:
+    """The stats of a host whose file has none."""
+
+    def ints(self, stat: str) -> Stat:  # noqa: ARG002
+        return Stat(np.empty(0, np.int64), np.empty(0, np.int64))
+
+    def floats(self, stat: str) -> Stat:  # noqa: ARG002
+        return Stat(np.empty(0, np.int64), np.empty(0, np.float64))
+
+    def texts(self, stat: str) -> Stat:  # noqa: ARG002
+        return Stat(np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, object))
+
+    def of_row(self, row: int) -> dict[str, StatValue]:  # noqa: ARG002
+        return {}
+
+
+@dataclass(frozen=True, eq=False)
+class Host:
+    """One host's profile as columns.
+
+    Rows are ordered by line, then by start (ascending), then by duration (descending), so a parent comes before
+    its children. Times are int64 picoseconds since the start of the profile. Aggregate events (those with
+    ``num_occurrences`` and no position) are left out.
+
+    Attributes
+    ----------
+    name
+        The host's key: the file's name without ``.xplane.pb``.
+    planes, lines
+        What the rows belong to; ``lines[i].plane`` indexes ``planes``. Lines of one plane that share an id are one line.
+    line, metadata, start_ps, duration_ps
+        The columns: int32 index into ``lines``, int32 index into ``names``, int64, int64.
+    names, display_names
+        Object arrays with the event's full name and its short one (equal to the name where the file has none). Planes
+        do not share their names, so a name can occur more than once.
+    errors, warnings
+        What the profiler itself wrote into the file.
+    origin_ns
+        Nanoseconds since 1970 of time 0, where the file tells times since 1970; 0 where they count from its start.
+    """
+
+    name: str
+    planes: tuple[Plane, ...]
+    lines: tuple[Line, ...]
+    line: Int32
+    metadata: Int32
+    start_ps: Int64
+    duration_ps: Int64
+    names: npt.NDArray[np.object_]
+    display_names: npt.NDArray[np.object_]
+    errors: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    origin_ns: int = 0
+    _stats: Stats = field(default_factory=NoStats, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.start_ps)
+
+    def ints(self, stat: str) -> Stat:
+        """Values of a whole-number stat as int64, modulo 2**64: the same id may be written signed or unsigned.
+
+        Fractions are cut off. Events that have no such stat, or text there, have no row.
+        """
+        return self._stats.ints(stat)
+
+    def floats(self, stat: str) -> Stat:
+        """Values of a numeric stat as float64."""
+        return self._stats.floats(stat)
+
+    def texts(self, stat: str) -> Stat:
+        """Values of a text stat (strings and references alike) as codes into ``categories``."""
+        return self._stats.texts(stat)
+
+    def stats_of(self, row: int) -> dict[str, StatValue]:
+        """Every stat of one event, those of its metadata included."""
+        return self._stats.of_row(row)

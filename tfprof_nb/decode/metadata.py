@@ -1,0 +1,73 @@
+"""Names by id: each plane has one map of ids to event metadata, and one to stat metadata."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from .schema import ENTRY_KEY, ENTRY_VALUE, METADATA_NAME
+from .wire import Fields, Int64, Wire
+
+
+class Metadata:
+    """The entries of one kind of all planes, one row each, and a last row for ids that have no entry.
+
+    Attributes
+    ----------
+    names
+        The name of each row.
+    plane
+        The plane of each row but the last.
+    begin, end
+        Where the message of each row lies in the file.
+    """
+
+    def __init__(self, wire: Wire, plane: Int64, entries: Fields) -> None:
+        key, value = wire.last(entries.start, entries.stop, ENTRY_KEY, ENTRY_VALUE)
+        self.plane = plane
+        self.begin, self.end = np.append(value.start, 0), np.append(value.stop, 0)
+        self.names = self.texts(wire, METADATA_NAME)
+        self._ids = key.value.view(np.int64)
+        self._finders: dict[int, _Finder] = {}
+
+    def texts(self, wire: Wire, tag: int) -> npt.NDArray[np.object_]:
+        """Return a text field of each row, empty where there is none."""
+        (field,) = wire.last(self.begin, self.end, tag)
+        texts = [wire.text(start, stop) for start, stop in zip(field.start.tolist(), field.stop.tolist(), strict=True)]
+        return np.array(texts, dtype=object)
+
+    def rows(self, plane: npt.NDArray[np.integer], ids: Int64) -> Int64:
+        """Return the row of each id of a plane."""
+        rows = np.empty(ids.size, np.int64)
+        for number in np.unique(plane).tolist():
+            here = slice(None) if plane[0] == plane[-1] == number and (plane == number).all() else plane == number
+            rows[here] = self._finder(number).find(ids[here])
+        return rows
+
+    def _finder(self, plane: int) -> _Finder:
+        if plane not in self._finders:
+            first, last = np.searchsorted(self.plane, [plane, plane + 1])
+            self._finders[plane] = _Finder(self._ids[first:last], int(first), self._ids.size)
+        return self._finders[plane]
+
+
+class _Finder:
+    """Finds ids in a list of them: through a table when they are small, as they mostly are, or else by bisection."""
+
+    def __init__(self, ids: Int64, first: int, missing: int) -> None:
+        order = np.argsort(ids, kind="stable")
+        self._ids, self._rows, self._missing = ids[order], first + order, missing
+        self._table: Int64 | None = None
+        if ids.size and self._ids[0] >= 0 and self._ids[-1] < 8 * ids.size + 1024:
+            self._table = np.full(self._ids[-1] + 2, missing)
+            self._table[self._ids] = self._rows
+
+    def find(self, ids: Int64) -> Int64:
+        if self._table is not None:
+            beyond = np.uint64(self._table.size - 1)
+            return self._table[np.minimum(ids.view(np.uint64), beyond)]
+        if not self._ids.size:
+            return np.full(ids.size, self._missing)
+        # Of equal ids the last entry counts, as in protobuf's maps.
+        at = np.maximum(np.searchsorted(self._ids, ids, "right") - 1, 0)
+        return np.where(self._ids[at] == ids, self._rows[at], self._missing)

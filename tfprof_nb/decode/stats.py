@@ -1,0 +1,223 @@
+"""The stats of one file's events, decoded when first asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from . import schema
+from .host import Int32, Int64, Stat, StatValue
+from .metadata import Metadata
+from .wire import Uint64, Wire
+
+_BLOCK = 1 << 15
+
+
+class Values(NamedTuple):
+    """Stats as columns.
+
+    ``owner`` is the event's row (or the metadata's), ``key`` the stat's id, or its name's code once looked up. ``kind``
+    is the tag of the value's field. ``value`` is its raw 64 bits; for text and bytes, where in the file the field is.
+    """
+
+    owner: Int64
+    key: Int64
+    kind: npt.NDArray[np.uint8]
+    value: Uint64
+
+    def take(self, index: npt.NDArray[np.generic]) -> Values:
+        """Return the stats at these indices."""
+        return Values(*(column[index] for column in self))
+
+
+def read_values(wire: Wire, begin: Int64, end: Int64, owner: Int64) -> Values:
+    """Read stat messages; those without a value are left out."""
+    key, kind, value = np.zeros(begin.size, np.int64), np.zeros(begin.size, np.uint8), np.zeros(begin.size, np.uint64)
+    for stat, fields in wire.walk(begin, end):
+        hit = np.flatnonzero(fields.tag == schema.STAT_METADATA)
+        key[stat[hit]] = fields.value[hit].view(np.int64)
+        tag = np.minimum(fields.tag, _VALUE_TAGS.size - 1).astype(np.uint8)
+        hit = np.flatnonzero(_VALUE_TAGS[tag])
+        kind[stat[hit]] = tag[hit]
+        inline = (tag[hit] != schema.STAT_TEXT) & (tag[hit] != schema.STAT_BYTES)
+        value[stat[hit]] = np.where(inline, fields.value[hit], fields.at[hit].view(np.uint64))
+    return Values(owner, key, kind, value).take(np.flatnonzero(kind))
+
+
+_VALUE_TAGS = np.zeros(64, bool)
+_VALUE_TAGS[
+    [schema.STAT_DOUBLE, schema.STAT_UINT64, schema.STAT_INT64, schema.STAT_TEXT, schema.STAT_BYTES, schema.STAT_REF]
+] = True
+
+
+def read_stats(wire: Wire, begin: Int64, end: Int64, tag: int) -> Values:
+    """Read all stats of messages that have them in fields with ``tag``, in the order of the messages."""
+    found = []
+    for owner, fields in wire.walk(begin, end):
+        hit = np.flatnonzero(fields.tag == tag)
+        found.append((owner[hit], fields.start[hit], fields.stop[hit]))
+    if not found:
+        found.append((begin[:0],) * 3)
+    owner, start, stop = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    order = np.argsort(owner.astype(np.uint16 if begin.size <= 1 << 16 else np.int64), kind="stable")
+    return read_values(wire, start[order], stop[order], owner[order])
+
+
+def python_values(wire: Wire, names: Metadata, plane: int, values: Values) -> dict[str, StatValue]:
+    """Return stats of one plane by name, as Python values; of several with one name the first."""
+    found: dict[str, StatValue] = {}
+    planes = np.full(values.key.size, plane)
+    keys = names.names[names.rows(planes, values.key)]
+    references = names.names[names.rows(planes, values.value.view(np.int64))]
+    for key, reference, kind, value in zip(keys, references, values.kind.tolist(), values.value, strict=True):
+        found.setdefault(key, reference if kind == schema.STAT_REF else _python_value(wire, kind, value))
+    return found
+
+
+def _python_value(wire: Wire, kind: int, value: np.uint64) -> StatValue:
+    if kind == schema.STAT_DOUBLE:
+        return float(value.view(np.float64))
+    if kind == schema.STAT_INT64:
+        return int(value.view(np.int64))
+    if kind == schema.STAT_UINT64:
+        return int(value)
+    field = wire.read(np.array([value]).view(np.int64))
+    start, stop = int(field.start[0]), int(field.stop[0])
+    return wire.text(start, stop) if kind == schema.STAT_TEXT else bytes(wire.data[start:stop])
+
+
+@dataclass(eq=False)
+class FileStats:
+    """The stats of a file's events: all are decoded when the first is asked for, and kept.
+
+    Attributes
+    ----------
+    wire, stat_metadata, event_metadata
+        The file and its names.
+    plane, metadata
+        The plane and the event metadata of each row.
+    begin, size
+        Where the stats of each row begin, and how many bytes it is from there to the end of the event.
+    """
+
+    wire: Wire
+    stat_metadata: Metadata
+    event_metadata: Metadata
+    plane: Int32
+    metadata: Int32
+    begin: Int64
+    size: Int32
+
+    def ints(self, stat: str) -> Stat:
+        """See `Host.ints`."""
+        found = self._select(stat, _NUMBERS)
+        double = found.kind == schema.STAT_DOUBLE
+        values = found.value.view(np.int64)
+        values[double] = found.value[double].view(np.float64).astype(np.int64)
+        return Stat(found.owner, values)
+
+    def floats(self, stat: str) -> Stat:
+        """See `Host.floats`."""
+        found = self._select(stat, _NUMBERS)
+        signed = found.value.view(np.int64).astype(np.float64)
+        number = np.where(found.kind == schema.STAT_INT64, signed, found.value.astype(np.float64))
+        return Stat(found.owner, np.where(found.kind == schema.STAT_DOUBLE, found.value.view(np.float64), number))
+
+    def texts(self, stat: str) -> Stat:
+        """See `Host.texts`."""
+        found = self._select(stat, _TEXTS)
+        refers = found.kind == schema.STAT_REF
+        planes = self.plane[found.owner[refers]]
+        codes = np.empty(found.owner.size, np.int64)
+        codes[refers] = self.stat_metadata.rows(planes, found.value[refers].view(np.int64))
+        codes[~refers], texts = _unique_texts(self.wire, found.value[~refers].view(np.int64))
+        codes[~refers] += self.stat_metadata.names.size
+        used, codes = np.unique(codes, return_inverse=True)
+        merged, categories = pd.factorize(np.concatenate([self.stat_metadata.names, texts])[used])
+        return Stat(found.owner, merged[codes].astype(np.int32), categories)
+
+    def of_row(self, row: int) -> dict[str, StatValue]:
+        """See `Host.stats_of`."""
+        at, metadata = self.begin[[row]], self.metadata[[row]]
+        names, shared = self.stat_metadata, self.event_metadata
+        own = read_stats(self.wire, at, at + self.size[[row]], schema.EVENT_STAT)
+        common = read_stats(self.wire, shared.begin[metadata], shared.end[metadata], schema.METADATA_STAT)
+        plane = int(self.plane[row])
+        return python_values(self.wire, names, plane, common) | python_values(self.wire, names, plane, own)
+
+    def _select(self, stat: str, kinds: list[int]) -> Values:
+        """Return a stat of all rows that have it in one of these kinds: their own, or else their metadata's."""
+        code = self._codes.get(stat, -1)
+        own, shared = _first(self._of_events, code), _first(self._of_metadata, code)
+        if shared.owner.size:
+            place = np.full(self.event_metadata.names.size, -1)
+            place[shared.owner] = np.arange(shared.owner.size)
+            place = place[self.metadata]
+            place[own.owner] = -1
+            rows = np.flatnonzero(place >= 0)
+            both = zip(own, shared.take(place[rows])._replace(owner=rows), strict=True)
+            own = Values(*(np.concatenate(parts) for parts in both))
+            own = own.take(np.argsort(own.owner, kind="stable"))
+        return own.take(np.flatnonzero(np.isin(own.kind, kinds)))
+
+    @cached_property
+    def _codes(self) -> dict[str, int]:
+        """A code for each stat name: the planes' ids differ."""
+        return {name: code for code, name in enumerate(dict.fromkeys(self.stat_metadata.names))}
+
+    @cached_property
+    def _code_of_row(self) -> Int32:
+        return np.array([self._codes[name] for name in self.stat_metadata.names], np.int32)
+
+    @cached_property
+    def _of_events(self) -> Values:
+        return self._read(self.plane, self.begin, self.begin + self.size, schema.EVENT_STAT)
+
+    @cached_property
+    def _of_metadata(self) -> Values:
+        shared = self.event_metadata
+        return self._read(shared.plane, shared.begin[:-1], shared.end[:-1], schema.METADATA_STAT)
+
+    def _read(self, plane: npt.NDArray[np.integer], begin: Int64, end: Int64, tag: int) -> Values:
+        """Read all stats, block by block, with the code of the name as key."""
+        blocks = [Values(begin[:0], begin[:0].astype(np.int32), np.empty(0, np.uint8), np.empty(0, np.uint64))]
+        for first in range(0, begin.size, _BLOCK):
+            block = slice(first, first + _BLOCK)
+            found = read_stats(self.wire, begin[block], end[block], tag)
+            owner = found.owner + first
+            codes = self._code_of_row[self.stat_metadata.rows(plane[owner], found.key)]
+            blocks.append(found._replace(owner=owner.astype(np.int32), key=codes))
+        return Values(*(np.concatenate(parts) for parts in zip(*blocks, strict=True)))
+
+
+_NUMBERS = [schema.STAT_DOUBLE, schema.STAT_UINT64, schema.STAT_INT64]
+_TEXTS = [schema.STAT_TEXT, schema.STAT_REF]
+
+
+def _first(values: Values, code: int) -> Values:
+    """Return the stats with one name; of several of one owner the first."""
+    found = values.take(np.flatnonzero(values.key == code))
+    return found.take(np.flatnonzero(np.diff(found.owner, prepend=-1)))
+
+
+def _unique_texts(wire: Wire, at: Int64) -> tuple[Int64, npt.NDArray[np.object_]]:
+    """Return a code for each text field, and the text of each code; texts of one length are compared as a matrix."""
+    fields = wire.read(at)
+    length = fields.value.view(np.int64)
+    codes, texts = np.empty(at.size, np.int64), []
+    for size in np.unique(length).tolist():
+        here = np.flatnonzero(length == size)
+        start = fields.start[here]
+        if size:
+            rows = np.lib.stride_tricks.sliding_window_view(wire.bytes, size)[start].view(f"S{size}")[:, 0]
+            _, first, inverse = np.unique(rows, return_index=True, return_inverse=True)
+        else:
+            first, inverse = np.zeros(1, np.int64), np.zeros(here.size, np.int64)
+        codes[here] = inverse + len(texts)
+        texts += [wire.text(where, where + size) for where in start[first].tolist()]
+    return codes, np.array(texts, dtype=object)

@@ -1,0 +1,189 @@
+"""Protobuf's wire format, read at many places at once.
+
+A Python loop over millions of fields would take seconds. Here numpy steps through many messages in lockstep: round r
+reads the r-th field of every message that has one. See https://protobuf.dev/programming-guides/encoding/.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tfprof_nb._errors import BadProfileError
+
+Int64 = npt.NDArray[np.int64]
+Uint64 = npt.NDArray[np.uint64]
+Data = bytes | memoryview | mmap.mmap
+
+# Beyond the end of any file, and safe to add to.
+_NOWHERE = 1 << 62
+_CONTINUES = 0x8080_8080_8080_8080
+
+
+class Fields(NamedTuple):
+    """Fields as columns.
+
+    ``tag`` is the field number times 8 plus the wire type. ``value`` is the number (the raw 64 bits), or the length of
+    text, bytes or a message, which lie at ``start`` to ``stop - 1``. A field begins at ``at`` and ends before ``stop``.
+    """
+
+    at: Int64
+    tag: Uint64
+    value: Uint64
+    start: Int64
+    stop: Int64
+
+    def where(self, tag: int) -> Fields:
+        """Return the fields with this tag."""
+        return self.take(np.flatnonzero(self.tag == tag))
+
+    def take(self, index: Int64) -> Fields:
+        """Return the fields at these indices."""
+        return Fields(*(column[index] for column in self))
+
+
+class Wire:
+    """The bytes of a file, readable as protobuf fields at arrays of positions. Nothing is copied.
+
+    ``name`` is what messages call the file.
+    """
+
+    def __init__(self, data: Data, name: str) -> None:
+        self.name = name
+        self.data = memoryview(data)
+        self.size = len(self.data)
+        padded = self.data if self.size >= 8 else bytes(self.data).ljust(8, b"\0")
+        self.bytes = np.frombuffer(padded, np.uint8)
+        # The 8 bytes from every position on, as one number.
+        self._words: Uint64 = np.ndarray((len(padded) - 7,), "<u8", padded, strides=(1,))
+
+    def malformed(self, position: int) -> BadProfileError:
+        """Return the error to raise when what starts at a position is no field, or does not fit."""
+        return BadProfileError(
+            f"{self.name}: this is no complete XSpace profile: what starts at byte {position} of {self.size} does not fit. "
+            "The file is cut short, damaged, or of another kind: copy it again, or capture again."
+        )
+
+    def text(self, start: int, stop: int) -> str:
+        """Return the text between two positions."""
+        return str(self.data[start:stop], "utf-8", "replace")
+
+    def words(self, at: Int64) -> Uint64:
+        """Return the 8 bytes from each position on, zeros beyond the end."""
+        last = len(self._words) - 1
+        if at.size == 0 or at.max() <= last:
+            return self._words[at]
+        near = np.minimum(at, last)
+        return self._words[near] >> (8 * (at - near)).astype(np.uint64)
+
+    def varints(self, at: Int64) -> tuple[Uint64, Int64]:
+        """Read a varint of up to ten bytes at each position; return values and lengths."""
+        low = self.words(at)
+        mask = _up_to_last_byte(~low & _CONTINUES)
+        value = _join_sevens(low & mask, 64)
+        length = (np.bitwise_count(mask) >> 3).astype(np.int64)
+        long = np.flatnonzero(low & _CONTINUES == _CONTINUES)
+        high = self.words(at[long] + 8)
+        value[long] |= (high & 0x7F) << 56 | (high >> 8 & 1) << 63
+        length[long] = np.where(high & 0x80, np.where(high & 0x8000, _NOWHERE, 10), 9)
+        return value, length
+
+    def read(self, at: Int64) -> Fields:
+        """Read the field at each position. What is no field has a ``stop`` far beyond the end of the file."""
+        word = self.words(at)
+        tag = word & 0xFF
+        rest = word >> 8
+        ends = ~rest & (_CONTINUES >> 8)
+        mask = _up_to_last_byte(ends)
+        bits = np.bitwise_count(mask)
+        value = _join_sevens(rest & mask, int(bits.max(initial=0)))
+        start = at + (bits >> 3) + 1
+        # The usual case until here: one byte of tag, up to seven of value, wire type 0 (varint) or 2 (length).
+        stop = start + (value * (tag >> 1 & 1)).view(np.int64)
+        fields = Fields(at, tag, value, start, stop)
+        odd = np.flatnonzero((ends == 0) | (tag & 0x85 != 0) | (tag < 8))
+        if odd.size:
+            for column, exact in zip(fields, self._read_any(at[odd]), strict=True):
+                column[odd] = exact
+        return fields
+
+    def _read_any(self, at: Int64) -> Fields:
+        """Read fields of any wire type, tag size and value size."""
+        tag, length = self.varints(at)
+        body = np.minimum(at + length, self.size)
+        kind = tag & 7
+        value, length = self.varints(body)
+        fixed = (kind == 1) | (kind == 5)
+        value = np.where(fixed, self.words(body) & np.where(kind == 5, 0xFFFF_FFFF, 2**64 - 1).astype(np.uint64), value)
+        start = body + np.where(fixed, np.where(kind == 5, 4, 8), length)
+        stop = start + np.where(kind == 2, np.minimum(value, _NOWHERE).astype(np.int64), 0)
+        legal = (tag >= 8) & (tag < 2**32) & (fixed | (kind == 0) | (kind == 2)) & (start < _NOWHERE)
+        return Fields(at, tag, value, start, np.where(legal, stop, _NOWHERE))
+
+    def walk(self, begin: Int64, end: Int64) -> Iterator[tuple[Int64, Fields]]:
+        """Step through many short messages in lockstep.
+
+        Yields, round by round, the indices of the messages that have another field, and these fields.
+        Raises `BadProfileError` if a field does not end within its message.
+        """
+        owner = np.flatnonzero(begin < end)
+        at, end = begin[owner], end[owner]
+        while owner.size:
+            fields = self.read(at)
+            if (fields.stop > end).any():
+                raise self.malformed(int(at[np.argmax(fields.stop > end)]))
+            yield owner, fields
+            more = np.flatnonzero(fields.stop < end)
+            if more.size == owner.size:
+                at = fields.stop
+            else:
+                owner, at, end = owner[more], fields.stop[more], end[more]
+
+    def last(self, begin: Int64, end: Int64, *tags: int) -> list[Fields]:
+        """Return, for each tag, the last such field of each message; one of zeros where there is none."""
+        empty = np.zeros(begin.size, np.int64)
+        found = [
+            Fields(empty.copy(), *(empty.astype(t) for t in (np.uint64, np.uint64, np.int64, np.int64))) for _ in tags
+        ]
+        for owner, fields in self.walk(begin, end):
+            for tag, into in zip(tags, found, strict=True):
+                hit = np.flatnonzero(fields.tag == tag)
+                for column, values in zip(into, fields, strict=True):
+                    column[owner[hit]] = values[hit]
+        return found
+
+    def chain(self, begin: int, end: int) -> Int64:
+        """Return where the fields of one message start: a plain loop, for messages of few fields."""
+        data, starts, at = self.data, [], begin
+        while at < end:
+            starts.append(at)
+            tag, length = data[at], data[at + 1] if at + 1 < end else 0x80
+            if tag & 7 == 2 and 8 <= tag < 0x80 and length < 0x80:
+                after = at + 2 + length
+            else:
+                after = int(self.read(np.array([at])).stop[0])
+            if after > end:
+                raise self.malformed(at)
+            at = after
+        return np.array(starts, dtype=np.int64)
+
+
+def _up_to_last_byte(ends: Uint64) -> Uint64:
+    """Turn the lowest set bit (the top bit of a varint's last byte) into a mask of it and all bits below it."""
+    return ends ^ (ends - np.uint64(1))
+
+
+def _join_sevens(groups: Uint64, bits: int) -> Uint64:
+    """Drop the top bit of every byte and close the gaps; ``bits`` of every number may be set, the others are 0."""
+    x = groups & 0x7F7F_7F7F_7F7F_7F7F
+    if bits > 8:
+        x = (x & 0x007F_007F_007F_007F) | (x & 0x7F00_7F00_7F00_7F00) >> 1
+    if bits > 16:
+        x = (x & 0x0000_3FFF_0000_3FFF) | (x & 0x3FFF_0000_3FFF_0000) >> 2
+    if bits > 32:
+        x = (x & 0x0000_0000_0FFF_FFFF) | (x & 0x0FFF_FFFF_0000_0000) >> 4
+    return x

@@ -1,0 +1,24 @@
+"""Where the widgets' JavaScript is: built from js/ into the folder static/ beside this file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_STATIC = Path(__file__).parent / "static"
+
+
+def bundle(name: str) -> tuple[Path, Path]:
+    """Return the paths of a widget's ES module and style sheet.
+
+    Raises
+    ------
+    ImportError
+        The bundle is missing, as in a fresh checkout.
+    """
+    module, style = _STATIC / f"{name}.js", _STATIC / f"{name}.css"
+    if not (module.is_file() and style.is_file()):
+        raise ImportError(
+            f"The widgets' JavaScript is missing ({module.name}). In a checkout, run 'make build'; "
+            "otherwise install tfprof_nb again."
+        )
+    return module, style

@@ -1,0 +1,197 @@
+"""Charts as bqplot figures with a legend of our own below them.
+
+In: StackedBars, Bars and Lines panels. Out: widgets. bqplot's own legend covers the bars, its ordinal axis smears at many
+bars, and its tooltips can't name a category while the kernel is busy: hence linear axes with few ticks and
+:class:`~tfprof_nb.render.legend.Readout`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import bqplot
+import ipywidgets
+import numpy as np
+import traitlets
+
+from tfprof_nb._units import amount, number, shorten
+from tfprof_nb.render.legend import Readout, entries
+from tfprof_nb.render.panels import Bars, Floats, Lines, StackedBars
+from tfprof_nb.render.scale import stack, thin_bars, thin_lines, tick_text, ticks, whole_ticks
+
+_ROW = 26
+_MARGIN = {"top": 24, "bottom": 44, "left": 64, "right": 16}
+
+
+class Chart(ipywidgets.VBox):
+    """A figure and its legend. ``picked`` is the x of the bar that was clicked, None where there is none."""
+
+    picked = traitlets.Float(None, allow_none=True)
+
+    def __init__(self, figure: bqplot.Figure, readout: Readout) -> None:
+        name = f"tfp-chart-{uuid4().hex[:12]}"
+        figure.add_class(name)
+        readout.chart = name
+        super().__init__([figure, readout], layout={"width": "100%", "overflow": "hidden"})
+        self.figure, self.readout = figure, readout
+
+    def follow(self, bars: bqplot.Bars, x: Floats) -> None:
+        """Keep the clicked bar, the legend's selection and ``picked`` the same."""
+
+        def pick(index: int | None) -> None:
+            self.picked = None if index is None else float(x[index])
+
+        def show(change: Any) -> None:
+            found = [] if change["new"] is None else np.flatnonzero(x <= change["new"] + 1e-9)[-1:]
+            index = int(found[0]) if len(found) else None
+            self.readout.selected = index
+            bars.selected = None if index is None else [index]
+
+        bars.observe(lambda change: pick(_first(change["new"])), "selected")
+        self.readout.observe(lambda change: pick(change["new"]), "selected")
+        self.observe(show, "picked")
+
+
+def _first(selected: Any) -> int | None:
+    return None if selected is None or not len(selected) else int(selected[0])
+
+
+def stacked_bars(panel: StackedBars) -> Chart:
+    """Return one stacked bar per x; marked bars are pale."""
+    panel, per_bar = thin_bars(panel)
+    x = np.asarray(panel.x, dtype=np.float64)
+    series = [one for one in panel.series if np.nan_to_num(one.values).any()] or list(panel.series[:1])
+    heights = np.nan_to_num(np.array([one.values for one in series], dtype=np.float64))
+    slot = float(np.diff(x).min()) if len(x) > 1 else 1.0
+    top = float(heights.sum(axis=0).max()) or 1.0
+    scales = {
+        "x": bqplot.LinearScale(min=float(x.min() - slot / 2), max=float(x.max() + slot / 2), allow_padding=False),
+        "y": bqplot.LinearScale(min=0.0, max=top * 1.04, allow_padding=False),
+    }
+    marked = np.isin(x, np.asarray(panel.marked, dtype=np.float64))
+    bars = bqplot.Bars(
+        x=x,
+        y=heights,
+        scales=scales,
+        type="stacked",
+        colors=[one.color for one in series],
+        # One opacity per rectangle, bar by bar: bqplot counts them so.
+        opacities=[0.45 if pale else 1.0 for pale in marked for _ in series] if marked.any() else [1.0],
+        padding=0.2 if len(x) <= 120 else 0.0,
+        interactions={"click": "select"} if panel.selects else {},
+        unselected_style={"opacity": "0.35"},
+    )
+    x_label = panel.x_label if per_bar == 1 else f"{panel.x_label} (each bar: the mean of {per_bar})"
+    axes = [_x_axis(scales["x"], whole_ticks(x.min(), x.max()), x_label), _y_axis(scales["y"], top, panel.y_label)]
+    counted = ~marked if not marked.all() else ~np.zeros_like(marked)
+    note = f"; pale: {panel.marked_label}" if marked.any() and panel.marked_label else ""
+    summary = f"mean, {panel.y_label}{note}"
+    readout = Readout(x=x.tolist(), x_label=panel.x_label, entries=entries(series, counted), summary=summary)
+    chart = Chart(_figure([bars], axes, 280), readout)
+    if panel.selects:
+        chart.follow(bars, x)
+    return chart
+
+
+def lines(panel: Lines) -> Chart:
+    """Return one line, or one stacked area, per series."""
+    panel, _ = thin_lines(panel)
+    x = np.asarray(panel.x, dtype=np.float64)
+    values = np.nan_to_num(np.array([one.values for one in panel.series], dtype=np.float64))
+    edges = stack(list(values)) if panel.stacked else values
+    top = float(edges.max()) or 1.0
+    low, high = float(x.min()), float(x.max())
+    scales = {
+        "x": bqplot.LinearScale(min=low, max=high if high > low else low + 1, allow_padding=False),
+        "y": bqplot.LinearScale(min=0.0, max=top * 1.04, allow_padding=False),
+    }
+    colors = [one.color for one in panel.series]
+    # Top layer first, each down to the axis: the next one covers what isn't its own.
+    order = range(len(edges))[::-1] if panel.stacked else range(len(edges))
+    styles = ["solid", "dashed", "dotted", "dash_dotted"]
+    marks = [
+        bqplot.Lines(
+            x=x,
+            y=edges[k],
+            scales=scales,
+            colors=[colors[k]],
+            fill="bottom" if panel.stacked else "none",
+            fill_colors=[colors[k]],
+            fill_opacities=[1.0],
+            stroke_width=1 if panel.stacked else 2,
+            line_style="solid" if panel.stacked else styles[k % len(styles)],
+        )
+        for k in order
+    ]
+    axes = [_x_axis(scales["x"], ticks(low, high), panel.x_label), _y_axis(scales["y"], top, panel.y_label)]
+    place = panel.x_label.split(",")[0]
+    readout = Readout(
+        x=[float(f"{v:.6g}") for v in x], x_label=place, entries=entries(panel.series), summary=f"mean, {panel.y_label}"
+    )
+    return Chart(_figure(marks, axes, 260), readout)
+
+
+def bars(panel: Bars) -> Chart:
+    """Return one horizontal bar per part, the first on top."""
+    parts = list(panel.parts)
+    rows = np.arange(len(parts), dtype=np.float64)
+    values = np.nan_to_num(np.array([part.value for part in parts], dtype=np.float64))
+    top = float(values.max()) or 1.0
+    scales = {
+        "x": bqplot.LinearScale(min=-0.5, max=len(parts) - 0.5, reverse=True, allow_padding=False),
+        "y": bqplot.LinearScale(min=0.0, max=top * 1.04, allow_padding=False),
+    }
+    mark = bqplot.Bars(
+        x=rows, y=values, scales=scales, orientation="horizontal", colors=[p.color for p in parts], color_mode="element"
+    )
+    names = {float(k): shorten(part.label, 32) for k, part in enumerate(parts)}
+    label_axis = bqplot.Axis(
+        scale=scales["x"], orientation="vertical", tick_values=rows, tick_labels=names, grid_lines="none", num_ticks=None
+    )
+    value_axis = bqplot.Axis(scale=scales["y"], tick_values=np.array(ticks(0, top)), tick_format=_tick_format(top))
+    value_axis.label = panel.unit if panel.unit in ("ms", "us") else ""
+    margin = {"top": 8, "bottom": 40, "left": 12 + 7 * max(map(len, names.values())), "right": 16}
+    readout = Readout(
+        x=[shorten(part.label, 200) for part in parts],
+        entries=[{"label": "", "color": "transparent", "values": values.tolist(), "mean": ""}],
+        summary="; ".join(f"{shorten(part.label, 40)} {amount(part.value, panel.unit)}" for part in parts[:3]),
+    )
+    figure = _figure([mark], [label_axis, value_axis], _ROW * len(parts) + 48, margin)
+    figure.add_class("tfp-rows")
+    return Chart(figure, readout)
+
+
+def _figure(marks: list[Any], axes: list[Any], height: int, margin: dict[str, int] | None = None) -> bqplot.Figure:
+    return bqplot.Figure(
+        marks=marks,
+        axes=axes,
+        fig_margin=margin or _MARGIN,
+        padding_x=0,
+        padding_y=0,
+        # bqplot lets the height shrink to keep these ratios; the width must follow the cell instead.
+        min_aspect_ratio=0.01,
+        max_aspect_ratio=100.0,
+        animation_duration=0,
+        layout={"width": "100%", "height": f"{height}px", "min_width": "0"},
+    )
+
+
+def _x_axis(scale: bqplot.LinearScale, at: list[float], label: str) -> bqplot.Axis:
+    return bqplot.Axis(scale=scale, label=label, tick_values=np.array(at), tick_format=_tick_format(max(at)), grid_lines="none")
+
+
+def _y_axis(scale: bqplot.LinearScale, top: float, label: str) -> bqplot.Axis:
+    return bqplot.Axis(
+        scale=scale,
+        label=label,
+        orientation="vertical",
+        tick_values=np.array(ticks(0, top)),
+        tick_format=_tick_format(top),
+        label_offset="48px",
+    )
+
+
+def _tick_format(top: float) -> str:
+    """Return d3's format for ticks up to a value: grouped thousands, no more decimals than needed."""
+    return ",.0f" if top >= 5 else ",.3~g"

@@ -1,0 +1,55 @@
+"""How a view gets into an output cell, whatever shows it.
+
+Two outputs: first the static form, then the widget. A live notebook shows the widget, whose script hides the static form; a
+reopened one without a kernel shows the static form, whose style rule hides the widget's "model not found". One output with
+both would show that message instead of the HTML. Without a notebook the text form is printed.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+WIDGET_TYPE = "application/vnd.jupyter.widget-view+json"
+
+
+def in_notebook() -> bool:
+    """Whether output goes to a front end that shows HTML: a Jupyter kernel, as opposed to a terminal or a script."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return getattr(shell, "kernel", None) is not None
+
+
+def publish_static(html: str, text: str, static_id: str) -> None:
+    """Emit the static form, findable by its id, and the rule that hides a widget that can't be drawn after it."""
+    rule = (
+        f".jp-OutputArea-child:has(#{static_id}) + .jp-OutputArea-child:has(.jupyter-widgets)"
+        ":not(:has(.jupyter-widgets > *)) {display:none}"
+    )
+    _publish({"text/html": f'<div id="{static_id}"><style>{rule}</style>{html}</div>', "text/plain": text}, {})
+
+
+def publish_widget(model_id: str) -> None:
+    """Emit the widget; its text is empty, since the static form before it says it all."""
+    reference = {"version_major": 2, "version_minor": 0, "model_id": model_id}
+    _publish({WIDGET_TYPE: reference, "text/plain": ""}, colab_metadata())
+
+
+def _publish(data: dict[str, Any], metadata: dict[str, Any]) -> None:
+    from IPython.display import publish_display_data
+
+    publish_display_data(data, metadata)
+
+
+def colab_metadata() -> dict[str, Any]:
+    """Turn on Colab's manager of third-party widgets, and return the metadata that names it to each output.
+
+    https://github.com/googlecolab/colabtools/issues/498
+    """
+    output: Any = sys.modules.get("google.colab.output")
+    if output is None:
+        return {}
+    output.enable_custom_widget_manager()
+    # The address has no public name; anywidget reads it from here too.
+    url = getattr(getattr(output, "_widgets", None), "_installed_url", None)
+    return {WIDGET_TYPE: {"colab": {"custom_widget_manager": {"url": url}}}} if url else {}

@@ -1,0 +1,184 @@
+"""Panels as HTML without script: inline styles, charts as pictures, everything escaped.
+
+In: panels. Out: HTML text that JupyterLab, GitHub, nbviewer and nbconvert show alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+from tfprof_nb._units import shorten
+from tfprof_nb.render import svg_bars, svg_lines
+from tfprof_nb.render.html_table import table
+from tfprof_nb.render.panels import (
+    Bars,
+    Figure,
+    KeyFigures,
+    Lines,
+    Note,
+    Panel,
+    Split,
+    StackedBars,
+    Tab,
+    Table,
+    Tabs,
+    Timeline,
+)
+from tfprof_nb.render.scale import MOST_BARS
+from tfprof_nb.render.svg import data_uri
+
+STATIC_BYTES = 64 * 1024
+_LONGEST_NOTE = 2000
+_NOTE_STYLES = {
+    "answer": ("font-size:20px;line-height:1.3;font-weight:600;margin:2px 0 6px", ""),
+    "advice": ("font-size:14px;line-height:1.45;margin:0 0 8px", "→ "),
+    "info": ("font-size:12px;line-height:1.45;opacity:.8;margin:0 0 8px", ""),
+    "warning": ("font-size:13px;line-height:1.45;margin:0 0 8px;padding:4px 10px;border-left:3px solid #E69F00", "⚠ "),
+    "empty": ("font-size:13px;line-height:1.45;margin:0 0 8px;padding:10px;border:1px dashed #888", ""),
+}
+
+
+@dataclass(frozen=True)
+class Detail:
+    """How much to show: of a table ``least`` to ``most`` rows around what it asks for, of a cell ``text`` characters,
+    of a chart ``points`` bars or points.
+    """
+
+    least: int = 0
+    most: int = 1_000_000
+    text: int = 80
+    points: int = MOST_BARS
+    folded: bool = True
+
+    def rows(self, panel: Table) -> int:
+        """Return how many rows of a table to show."""
+        return min(max(panel.rows, self.least), self.most)
+
+
+def static_view(title: str, panels: Sequence[Panel], limit: int = STATIC_BYTES) -> str:
+    """Draw panels in at most ``limit`` bytes, for an output cell.
+
+    Tables get shorter first, then whole panels are left out from the end, and a notice says which.
+    """
+    panels = opened(panels)
+    for detail in (Detail(), Detail(most=10, text=60, points=200), Detail(most=3, text=40, points=100)):
+        html = _frame(title, "".join(draw(panel, detail) for panel in panels))
+        if len(html.encode()) <= limit:
+            return html
+    return _frame(title, _as_many_as_fit(panels, Detail(most=3, text=40, points=100), limit - 1000))
+
+
+def opened(panels: Sequence[Panel]) -> list[Panel]:
+    """Make the panels of every page once, so that drawing them again costs nothing."""
+    return [_opened_tabs(panel) if isinstance(panel, Tabs) else panel for panel in panels]
+
+
+def _opened_tabs(panel: Tabs) -> Tabs:
+    return Tabs([Tab(tab.name, opened(tab.open()).copy) for tab in panel.tabs])
+
+
+def _as_many_as_fit(panels: Sequence[Panel], detail: Detail, limit: int) -> str:
+    blocks = [(name, part) for panel in panels for name, part in _blocks(panel, detail)]
+    kept, left_out, size = [], [], 0
+    for name, part in blocks:
+        if size + len(part.encode()) <= limit:
+            size += len(part.encode())
+            kept.append(part)
+        else:
+            left_out.append(name)
+    names = shorten(", ".join(left_out), 300)
+    notice = Note(f"Left out here to keep the notebook small: {names}. The profile's .to_html(path) has everything.", "warning")
+    return "".join(kept) + draw(notice)
+
+
+def _blocks(panel: Panel, detail: Detail) -> list[tuple[str, str]]:
+    """Return (name, HTML) of a panel, page by page."""
+    if isinstance(panel, Tabs):
+        return [(tab.name, _page(tab, detail, first=k == 0)) for k, tab in enumerate(panel.tabs)]
+    name = getattr(panel, "title", "") or type(panel).__name__.lower()
+    return [(name, draw(panel, detail))]
+
+
+def _frame(title: str, body: str) -> str:
+    head = f'<div style="font-size:12px;opacity:.75;margin:0 0 4px">{_text(title)}</div>' if title else ""
+    return f'<div style="font-family:system-ui,sans-serif;font-size:13px;max-width:1100px">{head}{body}</div>'
+
+
+def draw(panel: Panel, detail: Detail = Detail()) -> str:
+    """Draw one panel."""
+    match panel:
+        case Note():
+            return _note(panel)
+        case KeyFigures():
+            return _key_figures(panel.figures)
+        case Tabs():
+            return "".join(part for _, part in _blocks(panel, detail))
+        case Table() if len(panel.frame):
+            return titled(panel.title, table(panel, detail.rows(panel), detail.text))
+        case Table():
+            return titled(panel.title, _note(Note("No rows.", "empty")))
+        case _:
+            picture = drawn(panel, detail.points)
+            return titled(panel.title, _image(picture, panel.title) if picture else _note(Note("Nothing to draw.", "empty")))
+
+
+def drawn(panel: Split | Bars | StackedBars | Lines | Timeline, most: int = MOST_BARS) -> str:
+    """Return the SVG of a chart, or nothing when it has no data."""
+    match panel:
+        case Timeline():
+            return svg_lines.timeline(panel)
+        case Split():
+            return svg_bars.split(panel) if any(part.value > 0 for part in panel.parts) else ""
+        case Bars():
+            return svg_bars.bars(panel) if panel.parts else ""
+        case StackedBars():
+            return svg_bars.stacked_bars(panel, most) if len(panel.x) and panel.series else ""
+        case Lines():
+            return svg_lines.lines(panel, most) if len(panel.x) and panel.series else ""
+
+
+def titled(title: str, body: str) -> str:
+    """Put a heading over a panel."""
+    head = f'<div style="font-weight:600;margin:0 0 6px">{_text(title)}</div>' if title else ""
+    return f'<div style="margin:10px 0 14px">{head}{body}</div>'
+
+
+def _note(note: Note) -> str:
+    style, mark = _NOTE_STYLES[note.kind]
+    lines = "<br>".join(escape(line) for line in shorten(note.text, _LONGEST_NOTE).split("\n"))
+    return f'<div style="{style};overflow-wrap:anywhere">{mark}{lines}</div>'
+
+
+def _key_figures(figures: Sequence[Figure]) -> str:
+    boxes = "".join(_figure(figure) for figure in figures)
+    return f'<div style="margin:6px 0 10px">{boxes}</div>'
+
+
+def _figure(figure: Figure) -> str:
+    meaning = f' title="{escape(figure.meaning)}"' if figure.meaning else ""
+    return (
+        f'<div style="display:inline-block;vertical-align:top;margin:0 28px 8px 0"{meaning}>'
+        f'<div style="font-size:12px;opacity:.75">{_text(figure.label)}</div>'
+        f'<div style="font-size:17px;font-weight:600">{_text(figure.value)}</div></div>'
+    )
+
+
+def _page(tab: Tab, detail: Detail, first: bool) -> str:
+    body = "".join(draw(panel, detail) for panel in tab.open())
+    if not detail.folded:
+        return f'<section><h2 style="font-size:17px;margin:28px 0 8px">{_text(tab.name)}</h2>{body}</section>'
+    return (
+        f'<details{" open" if first else ""} style="margin:6px 0"><summary style="font-weight:600;cursor:pointer">'
+        f"{_text(tab.name)}</summary>{body}</details>"
+    )
+
+
+def _image(svg: str, title: str) -> str:
+    spoken = svg.split('aria-label="', 1)[1].split('"', 1)[0]
+    return f'<img src="{data_uri(svg)}" alt="{spoken}" style="width:100%;max-width:760px;height:auto">'
+
+
+def _text(text: str) -> str:
+    return escape(shorten(text, _LONGEST_NOTE))

@@ -1,0 +1,59 @@
+"""The two small widgets around the others: a view's title line, and the legend that reads out a chart's values.
+
+In: names, colours, values. Out: anywidgets, whose JavaScript is built from ``js/src/head`` and ``js/src/readout``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import anywidget
+import numpy as np
+import traitlets
+
+from tfprof_nb._units import number
+from tfprof_nb.render.bundle import bundle
+from tfprof_nb.render.panels import Series
+
+
+class Head(anywidget.AnyWidget):
+    """A view's title line; it also hides the static form ``static_id`` and passes the notebook's theme on to the view."""
+
+    _esm, _css = bundle("head")
+
+    title = traitlets.Unicode().tag(sync=True)
+    static_id = traitlets.Unicode().tag(sync=True)
+
+
+class Readout(anywidget.AnyWidget):
+    """The legend of the chart with the CSS class ``chart``: means at rest, values where the pointer is.
+
+    ``selected`` is the index of the mark that the reader chose with Enter; charts set it when one is clicked.
+    """
+
+    _esm, _css = bundle("readout")
+
+    chart = traitlets.Unicode().tag(sync=True)
+    x = traitlets.List().tag(sync=True)
+    x_label = traitlets.Unicode().tag(sync=True)
+    entries = traitlets.List().tag(sync=True)
+    summary = traitlets.Unicode().tag(sync=True)
+    selected = traitlets.Int(None, allow_none=True).tag(sync=True)
+
+
+def entries(series: Sequence[Series], counted: Any = slice(None)) -> list[dict[str, Any]]:
+    """Return what :class:`Readout` shows of each series; the mean is that of the ``counted`` points.
+
+    Series that are zero everywhere are left out.
+    """
+    shown = [one for one in series if np.nan_to_num(one.values).any()]
+    return [
+        {
+            "label": one.label,
+            "color": one.color,
+            "values": [float(f"{v:.4g}") if np.isfinite(v) else None for v in np.asarray(one.values, dtype=float)],
+            "mean": number(float(np.nan_to_num(one.values)[counted].mean())),
+        }
+        for one in shown
+    ]

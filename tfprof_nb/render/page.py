@@ -1,0 +1,41 @@
+"""A report as one HTML file that needs nothing else.
+
+In: a title and panels. Out: a whole HTML document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from tfprof_nb.render.html import Detail, draw
+from tfprof_nb.render.panels import Panel
+
+_STYLE = """
+:root { color-scheme: light dark; }
+body { font: 14px/1.45 system-ui, sans-serif; margin: 0 auto; max-width: 1100px; padding: 24px;
+       background: #fff; color: #1a1a1a; }
+h1 { font-size: 15px; font-weight: 600; margin: 0 0 14px; }
+th, td { padding: 4px 8px; border-bottom: 1px solid rgba(128, 128, 128, .25); vertical-align: top; }
+td[align] { white-space: nowrap; font-variant-numeric: tabular-nums; }
+code { font-size: 11px; white-space: pre-wrap; }
+tbody tr:hover { background: rgba(128, 128, 128, .12); }
+@media (prefers-color-scheme: dark) { body { background: #161616; color: #e8e8e8; } }
+"""
+
+
+def page(title: str, panels: Sequence[Panel]) -> str:
+    """Return a self-contained HTML document: no script, no address outside it, light and dark.
+
+    Examples
+    --------
+    >>> from tfprof_nb.render.panels import Note
+    >>> page("baseline", [Note("71% of each step waits for data.", "answer")]).startswith("<!doctype html>")
+    True
+    """
+    body = "".join(draw(panel, Detail(least=200, text=300, folded=False)) for panel in panels)
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{_STYLE}</style></head>'
+        f"<body><h1>{escape(title)}</h1>{body}</body></html>\n"
+    )

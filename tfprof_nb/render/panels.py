@@ -1,0 +1,182 @@
+"""The drawing vocabulary: what a view may show. Panels are plain data; back ends draw each of them once.
+
+In: numbers and text that views took from results. Out: panels. Nothing here knows profiles or draws anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from tfprof_nb._units import Kind as Kind
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Note:
+    """A sentence or two. ``answer`` is the headline, ``advice`` what to do, ``empty`` why something has no data."""
+
+    text: str
+    kind: Literal["answer", "advice", "info", "warning", "empty"] = "info"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One headline number, already formatted, with what it means."""
+
+    label: str
+    value: str
+    meaning: str = ""
+
+
+@dataclass(frozen=True)
+class KeyFigures:
+    """A row of headline numbers."""
+
+    figures: Sequence[Figure]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of a whole, in the unit of the panel that holds it."""
+
+    label: str
+    value: float
+    color: str
+
+
+@dataclass(frozen=True)
+class Split:
+    """One bar that shows how a whole is divided, e.g. the average step."""
+
+    title: str
+    parts: Sequence[Part]
+    unit: Kind = "ms"
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Horizontal bars, largest first: one value per label."""
+
+    title: str
+    parts: Sequence[Part]
+    unit: Kind = "us"
+
+
+@dataclass(frozen=True)
+class Series:
+    """One named sequence of values, all series of a chart sharing their x."""
+
+    label: str
+    values: Floats
+    color: str
+
+
+@dataclass(frozen=True)
+class StackedBars:
+    """One bar per x, divided into series. ``marked`` x values are drawn apart (warm-up steps).
+
+    ``selects`` says what a click on a bar selects in the whole view: the step that x names, or nothing.
+    """
+
+    title: str
+    x: Floats
+    series: Sequence[Series]
+    x_label: str
+    y_label: str
+    marked: Sequence[float] = ()
+    marked_label: str = ""
+    selects: Literal["step", ""] = "step"
+
+
+@dataclass(frozen=True)
+class Lines:
+    """One line (or stacked area) per series over x."""
+
+    title: str
+    x: Floats
+    series: Sequence[Series]
+    x_label: str
+    y_label: str
+    stacked: bool = False
+
+
+@dataclass(frozen=True)
+class Column:
+    """How to show one column of a table; ``bar`` draws the value as a bar behind the number."""
+
+    key: str
+    header: str
+    kind: Kind = "text"
+    bar: bool = False
+    meaning: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A frame with the columns to show. Sorting and searching are the back end's; ``rows`` is what static forms show.
+
+    ``selects`` is the column whose value, in the row that a reader picks, becomes the view's selected op; a frame
+    without that column selects nothing.
+    """
+
+    title: str
+    frame: pd.DataFrame
+    columns: Sequence[Column]
+    rows: int = 20
+    selects: str = "op_name"
+
+
+class TimelineSource(Protocol):
+    """What a timeline asks its data of; analysis/trace.py has this shape."""
+
+    def header(self) -> dict[str, object]:
+        """Everything but the events: groups, tracks, names, colours, steps (see docs/trace-format.md)."""
+
+    def payload(self) -> bytes:
+        """The events as compressed columns (see docs/trace-format.md)."""
+
+    def overview(self, bins: int) -> tuple[npt.NDArray[np.float64], list[str]]:
+        """Busy share (0 to 1), tracks x bins, and the tracks' labels: the picture for places without script."""
+
+    def details(self, event: int) -> dict[str, object]:
+        """Every stat of one event of the payload."""
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Events on tracks over time: zoom, pan, select."""
+
+    title: str
+    source: TimelineSource
+
+
+@dataclass(frozen=True)
+class Tab:
+    """One page of a dashboard; ``panels`` is called when the page is first needed."""
+
+    name: str
+    panels: Callable[[], Sequence[Panel]] = field(repr=False)
+
+    def open(self) -> list[Panel]:
+        """Return the page's panels; what went wrong, when they can't be made, so that one page never costs the others."""
+        try:
+            return list(self.panels())
+        except Exception as error:
+            return [Note(f"{self.name} can't be shown: {type(error).__name__}: {error}", "warning")]
+
+
+@dataclass(frozen=True)
+class Tabs:
+    """Pages of which one is visible."""
+
+    tabs: Sequence[Tab]
+
+
+Panel = Note | KeyFigures | Split | Bars | StackedBars | Lines | Table | Timeline | Tabs

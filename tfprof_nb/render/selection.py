@@ -1,0 +1,38 @@
+"""What a reader has selected in a view: charts, tables and the trace all follow it.
+
+In and out: traits, so that code can watch and set them too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import traitlets
+
+
+class Selection(traitlets.HasTraits):
+    """The selection that all panels of a view share.
+
+    Attributes
+    ----------
+    selected_step
+        The step that was clicked in a chart, or None.
+    selected_op
+        The op that was picked in a table or in the trace, or None.
+    time_range
+        Start and end of what the trace shows, in picoseconds from the start of the profile; None shows everything.
+        Selecting a step moves it to that step.
+    """
+
+    selected_step = traitlets.Int(None, allow_none=True)
+    selected_op = traitlets.Unicode(None, allow_none=True)
+    time_range = traitlets.Any(None, allow_none=True)
+
+    @traitlets.validate("time_range")
+    def _two_times(self, proposal: Any) -> tuple[int, int] | None:
+        if proposal["value"] is None:
+            return None
+        start, end = (int(time) for time in proposal["value"])
+        if end < start:
+            raise traitlets.TraitError(f"time_range ends at {end} ps, before its start at {start} ps.")
+        return start, end

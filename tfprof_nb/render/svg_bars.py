@@ -1,0 +1,139 @@
+"""SVG of bars: one stacked bar per step, one bar per label, one bar split into parts.
+
+In: StackedBars, Bars and Split panels. Out: SVG text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tfprof_nb._units import Kind, amount, number, percent, shorten
+from tfprof_nb.render.panels import Bars, Floats, Part, Split, StackedBars
+from tfprof_nb.render.scale import MOST_BARS, stack, thin_bars, ticks, whole_ticks
+from tfprof_nb.render.svg import INK, WIDTH, Picture, Plot, compact, draw_axes, draw_legend, text_width
+
+_LEGEND = 170
+_ROW = 22
+
+
+def stacked_bars(chart: StackedBars, most: int = MOST_BARS) -> str:
+    """Draw one bar per x; marked bars are pale with a line under them, and the legend stands beside the bars."""
+    chart, per_bar = thin_bars(chart, most)
+    edges = stack([one.values for one in chart.series])
+    x = np.asarray(chart.x, dtype=np.float64)
+    top = float(edges[-1].max())
+    picture = Picture(f"{chart.title}: {len(x)} bars, highest {number(top)} {chart.y_label}", 286 if len(chart.marked) else 268)
+    slot = float(np.diff(x).min()) if len(x) > 1 else 1.0
+    plot = Plot(52, 26, WIDTH - 52 - _LEGEND - 16, 194, x.min() - slot / 2, x.max() + slot / 2, top * 1.04)
+    x_label = chart.x_label if per_bar == 1 else f"{chart.x_label} (each bar: the mean of {per_bar})"
+    draw_axes(picture, plot, whole_ticks(x.min(), x.max()), ticks(0, top), x_label, chart.y_label)
+    marked = np.isin(x, np.asarray(chart.marked, dtype=np.float64))
+    width = max(0.6, plot.width * slot / (plot.x_high - plot.x_low) * (0.8 if len(x) <= 120 else 1))
+    lower = np.vstack([np.zeros(len(x)), edges[:-1]])
+    for one, low, high in zip(chart.series, lower, edges, strict=True):
+        for chosen, opacity in ((~marked, 1.0), (marked, 0.45)):
+            path = _columns(plot, x[chosen], low[chosen], high[chosen])
+            if path:
+                picture.path(path, stroke=one.color, stroke_width=compact(width), stroke_opacity=opacity)
+    _legend_of_means(picture, chart, marked)
+    if marked.any():
+        _mark_apart(picture, plot, x[marked], width, chart.marked_label)
+    return picture.svg()
+
+
+def _columns(plot: Plot, x: Floats, low: Floats, high: Floats) -> str:
+    """Return bars as vertical strokes, a third of the bytes of rectangles; what is thinner than half a pixel is left out."""
+    bottom, top = (np.rint(2 * (plot.top + plot.height * (1 - edge / plot.y_high))) / 2 for edge in (low, high))
+    seen = bottom > top
+    places = zip(x[seen], bottom[seen], top[seen], strict=True)
+    return "".join(f"M{compact(plot.x(at))} {lower:g}V{upper:g}" for at, lower, upper in places)
+
+
+def _legend_of_means(picture: Picture, chart: StackedBars, marked: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> None:
+    """Write the legend in the order of the stack, top layer first, with each layer's mean."""
+    counted = ~marked if not marked.all() else np.ones_like(marked)
+    means = [float(np.nan_to_num(one.values)[counted].mean()) for one in chart.series]
+    shown = [(f"{one.label} {number(mean)}", one.color) for one, mean in zip(chart.series, means, strict=True) if mean]
+    x = WIDTH - _LEGEND
+    picture.text(x, 36, f"mean, {chart.y_label}")
+    draw_legend(picture, x, 58, shown[::-1])
+
+
+def _mark_apart(picture: Picture, plot: Plot, x: Floats, width: float, label: str) -> None:
+    y = plot.bottom + 3
+    picture.path(
+        "".join(f"M{compact(plot.x(at) - width / 2)} {compact(y)}h{compact(width)}" for at in x), stroke=INK, stroke_width=3
+    )
+    picture.text(plot.left, picture.height - 8, f"pale: {shorten(label, 80)}")
+
+
+def bars(chart: Bars) -> str:
+    """Draw one horizontal bar per part, with its label before and its value after it."""
+    parts = list(chart.parts)
+    labels = [shorten(part.label, 34) for part in parts]
+    values = [amount(part.value, chart.unit) for part in parts]
+    left = max(map(text_width, labels)) + 10
+    room = WIDTH - left - max(map(text_width, values)) - 14
+    longest = max(part.value for part in parts) or 1
+    picture = Picture(f"{chart.title}: " + ", ".join(_spoken(parts, chart.unit)), _ROW * len(parts) + 8)
+    for k, (part, label, value) in enumerate(zip(parts, labels, values, strict=True)):
+        y = 4 + k * _ROW
+        length = max(1.0, room * max(0.0, part.value) / longest)
+        picture.text(left - 8, y + 14, label, "end")
+        picture.rect(left, y + 2, length, _ROW - 6, part.color, f"{part.label}: {value}")
+        picture.text(left + length + 6, y + 14, value)
+    return picture.svg()
+
+
+def _spoken(parts: Sequence[Part], unit: Kind, most: int = 6) -> list[str]:
+    """Return what a screen reader says of the largest parts."""
+    largest = sorted(parts, key=lambda part: -part.value)[:most]
+    return [f"{shorten(part.label, 60)} {amount(part.value, unit)}" for part in largest]
+
+
+def split(chart: Split) -> str:
+    """Draw one bar divided into parts; each part is named inside when it fits, and always in the legend below."""
+    parts = [part for part in chart.parts if part.value > 0]
+    whole = sum(part.value for part in parts)
+    rows = _legend_rows([f"{p.label} {amount(p.value, chart.unit)} ({percent(100 * p.value / whole)})" for p in parts])
+    picture = Picture(f"{chart.title}: " + ", ".join(_spoken(parts, chart.unit)), 38 + 18 * (1 + rows[-1][1]))
+    x = 0.0
+    for part, (legend_x, row, text) in zip(parts, rows, strict=True):
+        width = WIDTH * part.value / whole
+        picture.rect(x, 0, max(0.5, width - 1), 28, part.color, text)
+        name = f"{part.label} {number(part.value)}"
+        if text_width(name) + 12 < width:
+            picture.text(x + 7, 18, name, color=readable_on(part.color), extra=' font-weight="600"')
+        picture.rect(legend_x, 37 + 18 * row, 10, 10, part.color)
+        picture.text(legend_x + 15, 46 + 18 * row, text)
+        x += width
+    return picture.svg()
+
+
+def _legend_rows(texts: Sequence[str]) -> list[tuple[float, int, str]]:
+    """Place legend entries one after the other, breaking lines at the picture's width."""
+    placed = []
+    x, row = 0.0, 0
+    for text in texts:
+        width = 15 + text_width(text) + 16
+        if x and x + width > WIDTH:
+            x, row = 0.0, row + 1
+        placed.append((x, row, text))
+        x += width
+    return placed
+
+
+def readable_on(color: str) -> str:
+    """Return black or white, whichever reads better on a colour (relative luminance of WCAG 2).
+
+    Examples
+    --------
+    >>> readable_on("#0072B2"), readable_on("#F0E442")
+    ('#fff', '#000')
+    """
+    channels = [int(color[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return "#000" if (luminance + 0.05) ** 2 > 1.05 * 0.05 else "#fff"

@@ -1,0 +1,43 @@
+"""A strip of tabs that switches panes in the browser, so that it answers while the kernel is busy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import uuid4
+
+import anywidget
+import traitlets.traitlets as t
+
+from tfprof_nb.render.bundle import bundle
+
+
+class TabsWidget(anywidget.AnyWidget):
+    """Tabs over widgets that carry the CSS classes of `pane_class`; all but one are hidden.
+
+    Parameters
+    ----------
+    names
+        The tabs' labels.
+
+    Attributes
+    ----------
+    selected
+        Index of the open tab; observe it to fill a pane when it is first opened.
+    static_id
+        Id of the element that shows the same without script; it is hidden once the tabs are drawn.
+    """
+
+    _esm, _css = bundle("tabs")
+
+    names = t.List(t.Unicode()).tag(sync=True)
+    selected = t.Int(0).tag(sync=True)
+    uid = t.Unicode().tag(sync=True)
+    static_id = t.Unicode("").tag(sync=True)
+
+    def __init__(self, names: Sequence[str], **traits: Any) -> None:
+        super().__init__(names=list(names), uid=uuid4().hex, **traits)
+
+    def pane_class(self, index: int) -> str:
+        """Return the CSS class for the pane of tab ``index`` (``box.add_class(...)``)."""
+        return f"tfp-pane-{self.uid}-{index}"

@@ -1,0 +1,192 @@
+"""Panels as text, for terminals and ``print``: the answer first, aligned tables, bars of block characters.
+
+In: panels. Out: lines of at most 100 columns.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from tfprof_nb._units import amount, duration, is_numeric, number, percent, shorten
+from tfprof_nb.render.html_table import cells, columns_of, cut_notice, flat, header
+from tfprof_nb.render.panels import (
+    Bars,
+    Column,
+    Floats,
+    KeyFigures,
+    Lines,
+    Note,
+    Panel,
+    Series,
+    Split,
+    StackedBars,
+    Table,
+    Tabs,
+    Timeline,
+)
+from tfprof_nb.render.scale import stack, tick_text
+
+WIDTH = 100
+_SPARKS = "▁▂▃▄▅▆▇█"
+_SHADES = " ░▒▓█"
+_FILLS = "█▓▒░▚▞"
+_NARROWEST = 8
+_MARKS = {"answer": "", "advice": "→ ", "info": "", "warning": "! ", "empty": "– "}
+
+
+def text_view(title: str, panels: Sequence[Panel]) -> str:
+    """Return a title and panels as text."""
+    head = [shorten(title, WIDTH), "─" * min(len(title), WIDTH)] if title else []
+    return "\n".join([*head, *_paragraphs(panels)]).rstrip() + "\n"
+
+
+def _paragraphs(panels: Iterable[Panel]) -> Iterable[str]:
+    for panel in panels:
+        yield from draw(panel)
+        yield ""
+
+
+def draw(panel: Panel) -> list[str]:
+    """Return the lines of one panel."""
+    match panel:
+        case Note():
+            mark = _MARKS[panel.kind]
+            lines = panel.text.split("\n")
+            return [part for line in lines for part in _wrap(mark + line, indent=len(mark))]
+        case KeyFigures():
+            width = max((len(figure.label) for figure in panel.figures), default=0)
+            return [shorten(f"{figure.label:<{width}}  {figure.value}", WIDTH) for figure in panel.figures]
+        case Split():
+            return _titled(panel.title, _split(panel))
+        case Bars():
+            return _titled(panel.title, _bars(panel))
+        case StackedBars():
+            return _titled(panel.title, _stacked(panel))
+        case Lines():
+            return _titled(panel.title, _lines(panel))
+        case Table():
+            return _titled(panel.title, _table(panel))
+        case Timeline():
+            return _titled(panel.title, _timeline(panel))
+        case Tabs():
+            return [line for tab in panel.tabs for line in ["", f"── {tab.name} " + "─" * 40, "", *_paragraphs(tab.open())]]
+
+
+def _wrap(line: str, indent: int = 0) -> list[str]:
+    return textwrap.wrap(line, WIDTH, subsequent_indent=" " * indent) or [""]
+
+
+def _titled(title: str, lines: list[str]) -> list[str]:
+    return [title, *lines] if title else lines
+
+
+def _split(panel: Split) -> list[str]:
+    parts = [part for part in panel.parts if part.value > 0]
+    whole = sum(part.value for part in parts)
+    if not parts:
+        return ["– Nothing to draw."]
+    edges = np.rint(np.cumsum([0.0, *(part.value for part in parts)]) / whole * (WIDTH - 2)).astype(int)
+    fills = [_FILLS[k % len(_FILLS)] for k in range(len(parts))]
+    bar = "".join(fill * int(width) for fill, width in zip(fills, np.diff(edges), strict=True))
+    legend = [
+        f"{fill} {part.label} {amount(part.value, panel.unit)} ({percent(100 * part.value / whole)})"
+        for fill, part in zip(fills, parts, strict=True)
+    ]
+    return [f"|{bar}|", *_wrap("   ".join(legend))]
+
+
+def _bars(panel: Bars, room: int = 40) -> list[str]:
+    longest = max((part.value for part in panel.parts), default=0) or 1
+    width = min(44, max((len(part.label) for part in panel.parts), default=0))
+    return [
+        f"{shorten(part.label, width):<{width}}  {'█' * round(room * max(0.0, part.value) / longest)} {amount(part.value, panel.unit)}"
+        for part in panel.parts
+    ] or ["– Nothing to draw."]
+
+
+def spark(values: Floats, most: int = 80) -> str:
+    """Draw values as a row of block characters from zero up; more than ``most`` values are averaged.
+
+    Examples
+    --------
+    >>> spark(np.array([0.0, 4.0, 8.0]))
+    '▁▅█'
+    """
+    values = np.nan_to_num(np.asarray(values, dtype=np.float64))
+    if len(values) > most:
+        values = np.array([chunk.mean() for chunk in np.array_split(values, most)])
+    top = values.max(initial=0) or 1
+    return "".join(_SPARKS[k] for k in np.ceil(values.clip(0) / top * 7).astype(int))
+
+
+def _stacked(panel: StackedBars) -> list[str]:
+    if not len(panel.x) or not panel.series:
+        return ["– Nothing to draw."]
+    total = stack([one.values for one in panel.series])[-1]
+    counted = ~np.isin(panel.x, np.asarray(panel.marked, dtype=np.float64))
+    used = counted if counted.any() else ~counted
+    figures = f"mean {number(total[used].mean())}, min {number(total[used].min())}, max {number(total[used].max())}"
+    without = f" without {panel.marked_label or 'marked'}" if not counted.all() and counted.any() else ""
+    span = f"{panel.x_label} {tick_text(panel.x[0])} to {tick_text(panel.x[-1])}"
+    return [spark(total), f"{span}; {panel.y_label}: {figures}{without}", *_means(panel.series, used)]
+
+
+def _means(series: Sequence[Series], used: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> list[str]:
+    means = [(one.label, float(np.nan_to_num(one.values)[used].mean())) for one in series]
+    return _wrap("mean: " + ", ".join(f"{label} {number(mean)}" for label, mean in means if mean), indent=6)
+
+
+def _lines(panel: Lines) -> list[str]:
+    if not len(panel.x) or not panel.series:
+        return ["– Nothing to draw."]
+    width = min(24, max(len(one.label) for one in panel.series))
+    rows = [f"{shorten(one.label, width):<{width}}  {spark(one.values, 50)}  max {_highest(one)}" for one in panel.series]
+    return [*rows, f"{panel.y_label} over {panel.x_label} {tick_text(panel.x[0])} to {tick_text(panel.x[-1])}"]
+
+
+def _highest(one: Series) -> str:
+    return number(float(np.nan_to_num(one.values).max()))
+
+
+def _timeline(panel: Timeline, bins: int = 64) -> list[str]:
+    busy, labels = panel.source.overview(bins)
+    span = duration(float(panel.source.header()["span_ps"]))  # type: ignore[arg-type]
+    levels = np.ceil(np.clip(busy, 0, 1) * 4).astype(int)
+    rows = [f"{shorten(label, 30):<30} |{''.join(_SHADES[k] for k in row)}|" for label, row in zip(labels, levels, strict=True)]
+    return [*rows, f"{'':30} 0{span:>{bins}}"]
+
+
+def _table(panel: Table) -> list[str]:
+    panel = flat(panel)
+    columns = columns_of(panel)
+    frame = panel.frame.head(panel.rows)
+    if not len(frame) or not columns:
+        return ["– No rows."]
+    written = [[shorten(text.replace("\n", " "), WIDTH) for text in cells(frame, column)] for column in columns]
+    widths = _fit([max(len(header(c)), *map(len, texts)) for c, texts in zip(columns, written, strict=True)], columns)
+    rows = [_row([header(column) for column in columns], widths, columns), "  ".join("─" * width for width in widths)]
+    rows += [_row(row, widths, columns) for row in zip(*written, strict=True)]
+    notice = cut_notice(len(frame), len(panel.frame))
+    return [*(row.rstrip() for row in rows), *([notice] if notice else [])]
+
+
+def _fit(widths: list[int], columns: Sequence[Column]) -> list[int]:
+    """Narrow the text columns, the widest first, until the table fits; then the numbers' headers."""
+    while sum(widths) + 2 * (len(widths) - 1) > WIDTH:
+        candidates = [k for k, c in enumerate(columns) if not is_numeric(c.kind) and widths[k] > _NARROWEST]
+        candidates = candidates or [k for k, width in enumerate(widths) if width > _NARROWEST]
+        if not candidates:
+            break
+        widest = max(candidates, key=lambda k: widths[k])
+        widths[widest] -= 1
+    return widths
+
+
+def _row(texts: Sequence[str], widths: Sequence[int], columns: Sequence[Column]) -> str:
+    return "  ".join(
+        f"{shorten(text, width):{'>' if is_numeric(column.kind) else '<'}{width}}"
+        for text, width, column in zip(texts, widths, columns, strict=True)
+    )

@@ -1,0 +1,27 @@
+"""One meaning, one colour, in every view and output: the Okabe-Ito palette, safe for colour-blind readers."""
+
+DEVICE_COMPUTE = "#009E73"
+INPUT = "#D55E00"
+HOST_COMPUTE = "#0072B2"
+KERNEL_LAUNCH = "#E69F00"
+OUTPUT = "#CC79A7"
+DEVICE_COMMUNICATION = "#56B4E9"
+COMPILATION = "#F0E442"
+OTHER = "#999999"
+
+MEMORY_HEAP = "#44AA99"
+MEMORY_STACK = "#882255"
+MEMORY_FREE = "#DDDDDD"
+
+# Step-time category -> (label, colour), in the order in which bars are stacked.
+STEP_CATEGORIES: dict[str, tuple[str, str]] = {
+    "device_compute_ms": ("device compute", DEVICE_COMPUTE),
+    "device_to_device_ms": ("device to device", DEVICE_COMMUNICATION),
+    "device_collectives_ms": ("device collectives", DEVICE_COMMUNICATION),
+    "host_compute_ms": ("host compute", HOST_COMPUTE),
+    "kernel_launch_ms": ("kernel launch", KERNEL_LAUNCH),
+    "input_ms": ("input", INPUT),
+    "output_ms": ("output", OUTPUT),
+    "compile_ms": ("compilation", COMPILATION),
+    "other_ms": ("other", OTHER),
+}

@@ -1,0 +1,71 @@
+"""The trace viewer as a widget: sends a timeline once, then answers for single events."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import anywidget
+import traitlets.traitlets as t
+
+from tfprof_nb.render.bundle import bundle
+from tfprof_nb.render.panels import TimelineSource
+
+# Front ends and proxies are known to drop or refuse larger messages.
+CHUNK_BYTES = 4_000_000
+
+
+class TraceWidget(anywidget.AnyWidget):
+    """A timeline to zoom, pan, search and select in.
+
+    Parameters
+    ----------
+    source
+        Where the events come from; asked again only for the stats of a selected event.
+
+    Attributes
+    ----------
+    time_range
+        The visible range in picoseconds as ``[start, end]``, or None for everything.
+    selected_event
+        The selected event's position in the payload, or None.
+    selected_name
+        The events of this name are highlighted; None for no highlight.
+    height
+        The largest height of the drawing in CSS pixels.
+    static_id
+        Id of the element that shows the same without script; it is hidden once the timeline is drawn.
+    """
+
+    _esm, _css = bundle("trace")
+
+    header = t.Dict().tag(sync=True)
+    payload = t.List(t.Bytes()).tag(sync=True)
+    time_range = t.List(t.Float(), default_value=None, allow_none=True, minlen=2, maxlen=2).tag(sync=True)
+    selected_event = t.Int(None, allow_none=True).tag(sync=True)
+    selected_name = t.Unicode(None, allow_none=True).tag(sync=True)
+    height = t.Int(420).tag(sync=True)
+    static_id = t.Unicode("").tag(sync=True)
+
+    def __init__(self, source: TimelineSource, **traits: Any) -> None:
+        self._source = source
+        payload = source.payload()
+        chunks = [payload[at : at + CHUNK_BYTES] for at in range(0, len(payload), CHUNK_BYTES)]
+        super().__init__(header=source.header(), payload=chunks, **traits)
+        self.on_msg(self._answer)
+
+    def _answer(self, _widget: object, content: dict[str, Any], _buffers: list[memoryview]) -> None:
+        if content.get("type") != "details":
+            return
+        stats = _json_ready(self._source.details(int(content["event"])))
+        self.send({"type": "details", "id": content["id"], "stats": stats})
+
+
+def _json_ready(stats: dict[str, object]) -> dict[str, object]:
+    """Numbers of numpy become Python's, whatever else JSON does not know becomes text."""
+    ready: dict[str, object] = json.loads(json.dumps(stats, default=_plain))
+    return ready
+
+
+def _plain(value: Any) -> object:
+    return value.item() if hasattr(value, "item") else str(value)

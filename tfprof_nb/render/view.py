@@ -1,0 +1,79 @@
+"""A view: a title and panels, shown as widgets, static HTML or text, whichever the place can show.
+
+In: panels. Out: an ipywidget that displays itself, and the other two forms on request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import uuid4
+
+import ipywidgets
+import traitlets
+
+from tfprof_nb.render import display
+from tfprof_nb.render.html import opened, static_view
+from tfprof_nb.render.legend import Head
+from tfprof_nb.render.panels import Panel
+from tfprof_nb.render.selection import Selection
+from tfprof_nb.render.text import text_view
+from tfprof_nb.render.widgets import build_all
+
+
+class View(Selection, ipywidgets.VBox):
+    """Panels under a title.
+
+    Parameters
+    ----------
+    title
+        What is shown, in one line: the profile's name and size.
+    panels
+        What to show, from top to bottom.
+    static
+        Emit only the static form: nothing then depends on a running kernel.
+
+    Notes
+    -----
+    The widgets inside are made when the view is first displayed, alone or inside another widget.
+    """
+
+    # Counted by the front end: when a view sits inside another widget, nobody calls ``_ipython_display_``.
+    _view_count = traitlets.Int(0, allow_none=True).tag(sync=True)
+
+    def __init__(self, title: str, panels: Sequence[Panel], static: bool = False) -> None:
+        super().__init__(layout={"width": "100%"})
+        self.add_class("tfp-view")
+        self._title, self._panels, self._static = title, list(panels), static
+        self._head: Head | None = None
+        self.observe(lambda _: self._build(), "_view_count")
+
+    def _build(self) -> Head:
+        """Make the widgets, once."""
+        if self._head is None:
+            # On Colab the widget manager must be on before the first widget of another library exists.
+            display.colab_metadata()
+            self._head = Head(title=self._title)
+            self.children = (self._head, *build_all(self._panels, self))
+        return self._head
+
+    def _ipython_display_(self, **_: Any) -> None:
+        if not display.in_notebook():
+            print(self)
+            return
+        static_id = f"tfp-static-{uuid4().hex[:12]}"
+        self._panels = opened(self._panels)
+        display.publish_static(self.to_html(), str(self), static_id)
+        if not self._static:
+            self._build().static_id = static_id
+            display.publish_widget(self.model_id)
+
+    def to_html(self) -> str:
+        """Return the static form: HTML without script, of at most 64 KB."""
+        return static_view(self._title, self._panels)
+
+    def __str__(self) -> str:
+        return text_view(self._title, self._panels)
+
+    def __repr__(self) -> str:
+        return f"<View {self._title!r}>"

@@ -1,0 +1,158 @@
+"""Panels as widgets, tied to the view's selection.
+
+In: panels and a selection. Out: ipywidgets. Short things are HTML; charts are bqplot; tables, tabs and the trace are our own
+anywidgets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import ipywidgets
+
+from tfprof_nb.render import charts
+from tfprof_nb.render.html import draw, drawn, titled
+from tfprof_nb.render.html_table import columns_of, flat
+from tfprof_nb.render.panels import Bars, Lines, Note, Panel, Split, StackedBars, Table, Tabs, Timeline
+from tfprof_nb.render.selection import Selection
+from tfprof_nb.render.table_widget import TableWidget
+from tfprof_nb.render.tabs_widget import TabsWidget
+from tfprof_nb.render.timeline_widget import TraceWidget
+
+_WIDE = {"width": "100%", "min_width": "0"}
+
+
+def build(panel: Panel, selection: Selection) -> ipywidgets.Widget:
+    """Return the widget of one panel."""
+    match panel:
+        case Tabs():
+            return _tabs(panel, selection)
+        case Timeline():
+            return _titled(panel.title, _trace(panel, selection))
+        case Table() if len(panel.frame):
+            return _titled(panel.title, _table(flat(panel), selection))
+        case StackedBars() | Lines() | Bars() if not _is_empty(panel):
+            return _titled(panel.title, _chart(panel, selection))
+        case Split() if not _is_empty(panel):
+            return _html(titled(panel.title, drawn(panel)))
+        case _:
+            return _html(draw(panel))
+
+
+def _is_empty(panel: StackedBars | Lines | Bars | Split) -> bool:
+    """Whether there is nothing to draw; the HTML form of such a panel says so."""
+    if isinstance(panel, (Bars, Split)):
+        return not any(part.value > 0 for part in panel.parts)
+    return not len(panel.x) or not panel.series
+
+
+def _html(text: str) -> ipywidgets.HTML:
+    return ipywidgets.HTML(text, layout=_WIDE)
+
+
+def _titled(title: str, body: ipywidgets.Widget) -> ipywidgets.Widget:
+    return ipywidgets.VBox([_html(titled(title, "")), body], layout=_WIDE) if title else body
+
+
+def _chart(panel: StackedBars | Lines | Bars, selection: Selection) -> charts.Chart:
+    if isinstance(panel, Lines):
+        return charts.lines(panel)
+    if isinstance(panel, Bars):
+        return charts.bars(panel)
+    chart = charts.stacked_bars(panel)
+    if panel.selects == "step":
+        chart.picked = selection.selected_step
+        chart.observe(lambda c: selection.set_trait("selected_step", _whole(c["new"])), "picked")
+        selection.observe(lambda c: chart.set_trait("picked", c["new"]), "selected_step")
+    return chart
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None else int(value)
+
+
+def _table(panel: Table, selection: Selection) -> TableWidget:
+    widget = TableWidget(panel.frame, columns_of(panel), title=panel.title, layout=_WIDE)
+    if panel.selects not in panel.frame.columns:
+        return widget
+    names = panel.frame[panel.selects].astype(str).tolist()
+
+    def pick(change: Any) -> None:
+        row = change["new"]
+        selection.selected_op = None if row is None else names[row]
+
+    def show(change: Any) -> None:
+        row = widget.selected_row
+        if row is None or names[row] != change["new"]:
+            widget.selected_row = names.index(change["new"]) if change["new"] in names else None
+
+    widget.observe(pick, "selected_row")
+    selection.observe(show, "selected_op")
+    return widget
+
+
+def _trace(panel: Timeline, selection: Selection) -> TraceWidget:
+    """Return the trace; it shows the selected step and marks the selected op."""
+    widget = TraceWidget(panel.source, layout=_WIDE)
+    steps: Any = panel.source.header().get("steps", [])
+    times = {int(step["step"]): (step["start_ps"], step["start_ps"] + step["duration_ps"]) for step in steps}
+
+    def show_step(step: int | None) -> None:
+        if step is None or step in times:
+            selection.time_range = None if step is None else times[step]
+
+    if selection.selected_step is not None:
+        show_step(selection.selected_step)
+    selection.observe(lambda c: show_step(c["new"]), "selected_step")
+    _tie(selection, "time_range", widget, "time_range", list)
+    _tie(selection, "selected_op", widget, "selected_name", str)
+    return widget
+
+
+def _tie(
+    selection: Selection, name: str, widget: ipywidgets.Widget, trait: str, as_widget: Callable[[Any], Any]
+) -> None:
+    """Keep a trait of the selection and one of a widget the same, the selection's value first."""
+    heard = False
+
+    def tell(value: Any) -> None:
+        if not heard:
+            widget.set_trait(trait, None if value is None else as_widget(value))
+
+    def hear(change: Any) -> None:
+        # Not told back: the rounded value would move what the reader is just moving.
+        nonlocal heard
+        heard = True
+        try:
+            selection.set_trait(name, change["new"])
+        finally:
+            heard = False
+
+    tell(getattr(selection, name))
+    selection.observe(lambda change: tell(change["new"]), name)
+    widget.observe(hear, trait)
+
+
+def _tabs(panel: Tabs, selection: Selection) -> ipywidgets.VBox:
+    """Return tabs whose pages are made when they are first opened; the first one at once."""
+    strip = TabsWidget([tab.name for tab in panel.tabs])
+    panes = [ipywidgets.VBox([_html(draw(Note("Loading …")))], layout=_WIDE) for _ in panel.tabs]
+    for k, pane in enumerate(panes):
+        pane.add_class(strip.pane_class(k))
+    filled: set[int] = set()
+
+    def fill(k: int) -> None:
+        if k not in filled:
+            filled.add(k)
+            panes[k].children = build_all(panel.tabs[k].open(), selection)
+
+    strip.observe(lambda change: fill(change["new"]), "selected")
+    if panel.tabs:
+        fill(0)
+    return ipywidgets.VBox([strip, *panes], layout=_WIDE)
+
+
+def build_all(panels: Sequence[Panel], selection: Selection) -> tuple[ipywidgets.Widget, ...]:
+    """Return the widgets of panels, in order."""
+    return tuple(build(panel, selection) for panel in panels)

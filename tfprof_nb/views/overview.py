@@ -1,0 +1,95 @@
+"""The first screen: the answer in words, what to do about it, and the picture that proves it."""
+
+from __future__ import annotations
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.overview import Overview
+from tfprof_nb.analysis.steps import Steps
+from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Part, Split, Table
+from tfprof_nb.render.theme import STEP_CATEGORIES
+from tfprof_nb.views import steps as steps_view
+
+_VERDICTS = {
+    "highly": "HIGHLY input-bound: {input} of each step waits for data.",
+    "moderately": "MODERATELY input-bound: {input} of each step waits for data.",
+    "potentially": (
+        "POTENTIALLY input-bound: {other} of each step is time that TensorFlow does not account for "
+        "(Python code, or reading data outside tf.data)."
+    ),
+    "not": "NOT input-bound: {largest_share} of each step is {largest}, {input} waits for data.",
+    "unknown": "No step times: this profile has no steps that could be measured.",
+}
+_TOP_OP_COLUMNS = (
+    Column("op_name", "op", "code", meaning="the op's name in the graph"),
+    Column("op_type", "type"),
+    Column("side", "runs on"),
+    Column("self_us", "self time", "us", meaning="time in the op itself, without the ops that ran inside it"),
+    Column("self_share", "share of self time", "share", bar=True, meaning="of all ops on the same side"),
+)
+
+
+def panels(overview: Overview, steps: Steps) -> list[Panel]:
+    """Show the overview by itself."""
+    return [*answer(overview, steps), *proof(overview, steps)]
+
+
+def answer(overview: Overview, steps: Steps) -> list[Panel]:
+    """Say what bounds the program, and how its average step is spent."""
+    found: list[Panel] = [Note(headline(overview), "answer")]
+    if overview.summary["verdict"] == "unknown":
+        return [*found, *(Note(note, "empty") for note in steps.notes)]
+    return [*found, average_step(steps)]
+
+
+def headline(overview: Overview) -> str:
+    """Put the verdict into a sentence."""
+    numbers = overview.summary
+    largest = numbers["largest_category"]
+    words = {"input": _units.percent(numbers["input_percent"]), "other": ""}
+    if largest:
+        words["other"] = _units.percent(numbers["other_percent"])
+        words["largest"] = STEP_CATEGORIES[largest][0]
+        words["largest_share"] = _units.percent(numbers[f"{largest.removesuffix('_ms')}_percent"])
+    return _VERDICTS[numbers["verdict"]].format(**words)
+
+
+def average_step(steps: Steps) -> Split:
+    """Show how the average step is divided."""
+    numbers = steps.summary
+    parts = [
+        Part(label, numbers[f"{column}_mean"], color)
+        for column, (label, color) in STEP_CATEGORIES.items()
+        if numbers[f"{column}_mean"] > 0
+    ]
+    spread = f" ± {_units.milliseconds(numbers['step_ms_std'])}" if numbers["steps_measured"] > 1 else ""
+    return Split(f"Average step: {_units.milliseconds(numbers['step_ms_mean'])}{spread}", parts, "ms")
+
+
+def proof(overview: Overview, steps: Steps) -> list[Panel]:
+    """Show what the answer rests on: the step-time graph and the ops that take most."""
+    title = "Top ops by self time"
+    return [
+        *steps_view.graph(steps),
+        Table(title, overview.table, _TOP_OP_COLUMNS, rows=10) if len(overview.table) else Note("No ops.", "empty"),
+        KeyFigures(_figures(overview)),
+        *(Note(note, "info") for note in overview.notes if overview.summary["verdict"] != "unknown"),
+    ]
+
+
+def _figures(overview: Overview) -> list[Figure]:
+    numbers = overview.summary
+    figures = [
+        Figure("ran on", _device(overview), "the device, and how many of them"),
+        Figure("hosts", _units.count(numbers["host_count"])),
+        Figure("eager ops", _units.percent(numbers["eager_percent"]), "share of op self time outside tf.functions"),
+        Figure("device busy", _units.percent(numbers["device_busy_percent"]), "share of time with a kernel running"),
+        Figure("16-bit compute", _units.percent(numbers["fp16_percent"]), "share of the device's compute time"),
+        Figure("ops on the device", _units.percent(numbers["device_op_percent"]), "share of op executions"),
+    ]
+    return figures if numbers["device_cores"] else figures[:3]
+
+
+def _device(overview: Overview) -> str:
+    numbers = overview.summary
+    cores = numbers["device_cores"]
+    return f"{cores} × {numbers['device_type']}" if cores > 1 else str(numbers["device_type"])

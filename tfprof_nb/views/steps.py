@@ -1,0 +1,71 @@
+"""Step times: one bar per step, divided by what the step was doing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.steps import Steps
+from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Series, StackedBars, Table
+from tfprof_nb.render.theme import STEP_CATEGORIES
+
+_COLUMNS = (
+    Column("step", "step", "count"),
+    Column("step_name", "name"),
+    Column("phase", "phase"),
+    Column("warm_up", "warm-up", "flag", meaning="traced or compiled a function, so it is left out of averages"),
+    Column("step_ms", "step time", "ms", bar=True),
+    *(Column(key, label, "ms") for key, (label, _) in STEP_CATEGORIES.items()),
+)
+_SOURCES = {
+    "marked": "marked",
+    "keras": "Keras' batches",
+    "device": "device work",
+    "inferred": "inferred",
+    "none": "none",
+}
+
+
+def panels(steps: Steps) -> list[Panel]:
+    """Show step times: headline numbers, the graph, every step."""
+    if not len(steps.table):
+        return [Note(note, "empty") for note in steps.notes]
+    return [
+        KeyFigures(_figures(steps)),
+        *graph(steps),
+        Table("Steps", steps.table.reset_index(), _shown_columns(steps.table)),
+        *(Note(note, "info") for note in steps.notes),
+    ]
+
+
+def graph(steps: Steps) -> list[Panel]:
+    """Show one bar per step, divided by category; steps that traced or compiled are marked."""
+    table = steps.table
+    if not len(table):
+        return []
+    series = [
+        Series(label, table[column].to_numpy(np.float64), color)
+        for column, (label, color) in STEP_CATEGORIES.items()
+        if table[column].any()
+    ]
+    x = table.index.to_numpy(np.float64) if table.index.is_unique else np.arange(len(table), dtype=np.float64)
+    marked = tuple(x[table["warm_up"].to_numpy(bool)].tolist())
+    return [StackedBars("Step time", x, series, "step", "time per step (ms)", marked, "warm-up: traced or compiled")]
+
+
+def _figures(steps: Steps) -> list[Figure]:
+    numbers = steps.summary
+    return [
+        Figure("steps", _units.count(numbers["steps"])),
+        Figure("average step", _units.milliseconds(numbers["step_ms_mean"]), "training steps after warm-up"),
+        Figure("deviation", _units.milliseconds(numbers["step_ms_std"]), "standard deviation of the step time"),
+        Figure("shortest", _units.milliseconds(numbers["step_ms_min"])),
+        Figure("longest", _units.milliseconds(numbers["step_ms_max"])),
+        Figure("steps come from", _SOURCES[numbers["source"]], "what told where a step begins and ends"),
+    ]
+
+
+def _shown_columns(table: pd.DataFrame) -> list[Column]:
+    """Leave out categories in which no step spent any time."""
+    return [column for column in _COLUMNS if column.key not in STEP_CATEGORIES or table[column.key].any()]

@@ -1,0 +1,13 @@
+"""The trace: every event on the row of its thread or stream."""
+
+from __future__ import annotations
+
+from tfprof_nb.analysis.trace import Trace
+from tfprof_nb.render.panels import Note, Panel, Timeline
+
+
+def panels(trace: Trace) -> list[Panel]:
+    """Show the timeline."""
+    if not len(trace.table):
+        return [Note(note, "empty") for note in trace.notes]
+    return [Timeline("Trace", trace), *(Note(note, "info") for note in trace.notes)]
