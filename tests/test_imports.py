@@ -25,7 +25,6 @@ def test_importing_the_package_loads_nothing_heavy():
 
 @pytest.mark.parametrize("layer", ["tfprof_nb.decode", "tfprof_nb.analysis"])
 def test_reading_profiles_needs_no_tensorflow_and_no_notebook(layer):
-    statement = f"import importlib, pkgutil, {layer} as p\n" + (
-        "for module in pkgutil.walk_packages(p.__path__, p.__name__ + '.'): importlib.import_module(module.name)"
-    )
+    walk = "for m in pkgutil.walk_packages(p.__path__, p.__name__ + '.'): importlib.import_module(m.name)"
+    statement = f"import importlib, pkgutil, {layer} as p\n{walk}"
     assert not modules_after(statement) & HEAVY

@@ -141,10 +141,10 @@ def cell(value: Any, kind: Kind) -> str:
 
     Examples
     --------
-    >>> cell(1234.5, "us"), cell(0.712, "share"), cell(2048, "bytes"), cell(True, "flag"), cell(None, "count")
+    >>> cell(1234.5, "us"), cell(0.712, "share"), cell(2048, "bytes"), cell(True, "flag"), cell(None, "flag")
     ('1,234', '71.2%', '2.00 KiB', 'yes', '–')
     """
-    if value is None or value != value:  # NaN and NaT differ from themselves
+    if value is None:
         return MISSING
     if kind in ("text", "code"):
         return str(value)

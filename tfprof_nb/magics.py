@@ -1,4 +1,6 @@
 """The magics: ``%%tfprofile`` profiles a cell, ``%tfprofile`` a statement, ``%tfprofile_load`` opens a profile."""
+# mypy: disable-error-code="no-untyped-call, untyped-decorator"
+# (IPython's magic_arguments has no types.)
 
 from __future__ import annotations
 
@@ -6,23 +8,26 @@ import argparse
 import ast
 import io
 import keyword
-import re
 import sys
 import threading
 import tokenize
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import takewhile
 from pathlib import Path
 from types import CodeType
+from typing import Any
 
-from IPython.core.error import UsageError  # noqa: TID253  (this module is imported by %load_ext)
-from IPython.core.interactiveshell import InteractiveShell  # noqa: TID253
-from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class, no_var_expand  # noqa: TID253
-from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring  # noqa: TID253
-from IPython.display import display  # noqa: TID253
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class, no_var_expand
+from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from IPython.display import display
 
 from tfprof_nb.profiles import Profile, load
 from tfprof_nb.session import profile
+
+SAVING_NOTE_S = 1.0  # saving that takes longer is announced
 
 
 def _variable(text: str) -> str:
@@ -39,13 +44,14 @@ def _path(text: str) -> Path:
 class TfprofMagics(Magics):
     """The magics of tfprof_nb."""
 
+    shell: InteractiveShell
+
     @no_var_expand
     @magic_arguments()
     @argument("name", nargs="?", type=_variable, metavar="NAME", help="Variable that gets the profile.")
     @argument("--host-level", type=int, choices=range(4), default=2, help="Detail on the host (default 2).")
     @argument("--device-level", type=int, choices=range(2), default=1, help="0 leaves out GPUs and TPUs (default 1).")
     @argument("--python-level", type=int, choices=range(2), default=0, help="1 traces Python calls (default 0).")
-    @argument("--delay-ms", type=int, default=0, help="Milliseconds until recording begins (default 0).")
     @argument("--out", type=_path, metavar="DIR", help="Folder for the profile's files (default tfprof_logs).")
     @argument("--quiet", action="store_true", help="Show nothing under the cell.")
     @line_cell_magic
@@ -73,7 +79,7 @@ class TfprofMagics(Magics):
         if not statement or statement.startswith("--"):
             raise UsageError("%tfprofile takes one statement; options go with the cell form, %%tfprofile.")
         capture = profile()
-        _run(self.shell, _compiled(self.shell, statement + ";"), capture)
+        _run(self.shell, _compiled(self.shell, statement, "none"), capture)
         return capture.result
 
     def _profile_cell(self, args: argparse.Namespace, cell: str) -> None:
@@ -84,9 +90,8 @@ class TfprofMagics(Magics):
             host_level=args.host_level,
             device_level=args.device_level,
             python_level=args.python_level,
-            delay_ms=args.delay_ms,
         )
-        code = _compiled(self.shell, cell)
+        code = _compiled(self.shell, "\n" + cell, self.shell.ast_node_interactivity)  # the magic's line counts too
         try:
             _run(self.shell, code, capture)
         finally:
@@ -129,19 +134,18 @@ def _run(shell: InteractiveShell, code: list[CodeType], capture: profile) -> Non
             saving.start()
 
 
-def _compiled(shell: InteractiveShell, cell: str) -> list[CodeType]:
-    """Compile a cell as IPython would: what is run for its effect, then what is run for its value."""
+def _compiled(shell: InteractiveShell, text: str, interactivity: str) -> list[CodeType]:
+    """Compile text as IPython would: what is run for its effect, then what is run to show its value."""
     __tracebackhide__ = True
-    # The magic's own line and the empty lines that IPython takes away count, so that errors name the right lines.
-    above = 1 + len(re.match(r"(?:[ \t]*\n)*", cell)[0].splitlines())
-    text = "\n" * above + shell.transform_cell(cell)
-    name = shell.compile.cache(text, shell.execution_count)
-    body = shell.transform_ast(shell.compile.ast_parse(text, filename=name)).body
-    shown = 0 if _ends_in_semicolon(text) else _count_shown(body, shell.ast_node_interactivity)
-    parts = [(ast.Module(body[: len(body) - shown], []), "exec")]
-    parts += [(ast.Interactive([node]), "single") for node in body[len(body) - shown :]]
+    above = len(list(takewhile(lambda line: not line.strip(), text.splitlines())))
+    source = "\n" * above + shell.transform_cell(text)  # it takes empty lines away; errors are to name the right ones
+    name = shell.compile.cache(source, shell.displayhook.prompt_count)
+    body = shell.transform_ast(shell.compile.ast_parse(source, filename=name)).body
+    run = len(body) - (0 if _ends_in_semicolon(source) else _count_shown(body, interactivity))
+    shown = [(ast.Interactive([statement]), "single") for statement in body[run:]]
+    compiler: Any = shell.compile  # typed for text alone
     try:
-        return [shell.compile(tree, name, mode) for tree, mode in parts]
+        return [compiler(tree, name, mode) for tree, mode in ((ast.Module(body[:run], []), "exec"), *shown)]
     except SyntaxError:
         _refuse_await(body, name)
         raise
@@ -175,18 +179,20 @@ def _refuse_await(body: list[ast.stmt], name: str) -> None:
 
 @contextmanager
 def _saying_that_it_saves() -> Iterator[threading.Timer]:
-    """Give a timer: a second after its start, a line says that the profile is being saved, until the block ends."""
+    """Give a timer: a while after its start, a line says that the profile is being saved, until the block ends."""
     line, said = "saving the profile ...", threading.Event()
 
     def say() -> None:
         print(line, end="", flush=True)  # noqa: T201
         said.set()
 
-    timer = threading.Timer(1.0, say)
+    timer = threading.Timer(SAVING_NOTE_S, say)
     try:
         yield timer
     finally:
         timer.cancel()
+        if timer.ident is not None:
+            timer.join()  # it may be about to say it
         if said.is_set():
             print("\r" + " " * len(line) + "\r", end="", flush=True)  # noqa: T201
 

@@ -15,7 +15,8 @@ from typing import ParamSpec, TypeVar
 
 from tfprof_nb import runs
 from tfprof_nb._errors import CaptureError, ProfileNotFoundError, TfprofError
-from tfprof_nb.capture.recording import Options, Recording
+from tfprof_nb.capture.options import Options
+from tfprof_nb.capture.recording import Recording
 from tfprof_nb.profiles import Profile
 
 P = ParamSpec("P")
@@ -50,8 +51,6 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
         1 records GPUs and TPUs, 0 does not.
     python_level
         1 records every Python call (large and slow), 0 does not.
-    delay_ms
-        How long after the start recording begins, in milliseconds.
 
     Returns
     -------
@@ -92,15 +91,15 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
         host_level: int = 2,
         device_level: int = 1,
         python_level: int = 0,
-        delay_ms: int = 0,
     ) -> None:
         if callable(name):
             raise TypeError("Write the decorator with brackets: @tfprof_nb.profile()")
         self._name, self._logdir = name, LOGDIR if logdir is None else logdir
         self.finished = False
-        self._options = Options(host_level, device_level, python_level, delay_ms)
+        self._options = Options(host_level, device_level, python_level)
 
     def __enter__(self) -> Profile:
+        __tracebackhide__ = True
         self.finished, self.result = False, Profile(name=self._name)
         self._recording = Recording(self._logdir, self._options)
         return self.result
@@ -116,11 +115,12 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
 
     def finish(self) -> Profile:
         """End the capture and return its profile, now that it can be used."""
-        self.result._attach(runs.resolve(self._recording.stop()))
+        self.result._attach(runs.resolve(self._recording.stop()))  # noqa: SLF001  (ours to complete)
         self.finished, _session.last = True, self.result
         return self.result
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        """Return the function so changed that each call is captured."""
         if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
             raise TypeError(
                 f"{function.__name__} returns before its work is done, so its calls cannot be profiled: "
@@ -142,7 +142,6 @@ def start(
     host_level: int = 2,
     device_level: int = 1,
     python_level: int = 0,
-    delay_ms: int = 0,
 ) -> None:
     """Start a capture that goes on until `stop`. Parameters and errors are those of `profile`.
 
@@ -160,7 +159,6 @@ def start(
         host_level=host_level,
         device_level=device_level,
         python_level=python_level,
-        delay_ms=delay_ms,
     )
     capture.__enter__()
     _session.started = capture

@@ -21,3 +21,28 @@ def keras_capture(tmp_path_factory):
     tf.matmul(tf.ones((8, 8)), tf.ones((8, 8)))
     tf.profiler.experimental.stop()
     return next(logdir.rglob("*.xplane.pb"))
+
+
+@pytest.fixture(scope="session")
+def xprof_marked_loop(tmp_path_factory):
+    """Run a training loop without `tf.while_loop` whose steps are marked, and return the ``.xplane.pb``."""
+    tf = pytest.importorskip("tensorflow")
+    logdir = tmp_path_factory.mktemp("marked_loop")
+    weights = tf.Variable(tf.random.normal((256, 10)))
+    data = tf.data.Dataset.from_tensor_slices(tf.random.normal((640, 256))).batch(32).map(lambda x: x * 2)
+
+    @tf.function
+    def train_step(batch):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((batch @ weights) ** 2)
+        weights.assign_sub(0.01 * tape.gradient(loss, weights))
+        return loss
+
+    train_step(next(iter(data)))
+    tf.profiler.experimental.start(str(logdir))
+    batches = iter(data)
+    for i in range(12):
+        with tf.profiler.experimental.Trace("train", step_num=i, _r=1):
+            train_step(next(batches))
+    tf.profiler.experimental.stop()
+    return next(logdir.rglob("*.xplane.pb"))

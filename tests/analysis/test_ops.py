@@ -144,10 +144,7 @@ def test_xla_kernels_go_by_the_framework_path_or_the_instruction():
     xla = {"hlo_op": "fusion.3", "hlo_module": "jit_f", "tf_op": "XlaModule:"}
     stream.event("loop_fusion", start_us=0, duration_us=5, name="jit(f)/dot_general", **xla)
     stream.event("loop_fusion_2", start_us=10, duration_us=3, **xla)
-    assert rows(run(space), "op_type", "op_name") == [
-        ("dot_general", "jit(f)/dot_general"),
-        ("fusion", "fusion.3"),
-    ]
+    assert rows(run(space), "op_type", "op_name") == [("dot_general", "jit(f)/dot_general"), ("fusion", "fusion.3")]
 
 
 def test_tpu_instructions_nest_and_know_their_flops():

@@ -104,20 +104,22 @@ def chromium():
         browser.close()
 
 
-@pytest.fixture
-def open_lab(chromium, server_url, notebooks_folder, root, request):
-    """Copy a notebook into the server's folder and open it: ``open_lab(path)`` gives a ``Lab``."""
+@pytest.fixture(scope="module")
+def open_lab(chromium, server_url, notebooks_folder, root):
+    """``open_lab(path)`` opens a notebook in a new page, a copy if it is not in the server's folder: a ``Lab``."""
     artifacts = root / "build" / "screenshots"
     artifacts.mkdir(parents=True, exist_ok=True)
-    page = chromium.new_page(viewport={"width": 1280, "height": 900})
-    lab = Lab(page, server_url, artifacts, TIMEOUT_S)
+    contexts = []
 
-    def open_notebook(path):
+    def open_notebook(path, kernel=True):
         if path.parent != notebooks_folder:
             shutil.copy(path, notebooks_folder)
-        with lab.evidence(request.node.name):
-            lab.open(path.name)
+        contexts.append(chromium.new_context(viewport={"width": 1280, "height": 900}))
+        lab = Lab(contexts[-1].new_page(), server_url, artifacts, TIMEOUT_S)
+        with lab.evidence(path.stem):
+            (lab.open if kernel else lab.open_without_kernel)(path.name)
         return lab
 
     yield open_notebook
-    page.close()
+    for context in contexts:
+        context.close()

@@ -1,6 +1,7 @@
 """A notebook in a real JupyterLab, driven as a user would: open, run all, look."""
 
 import re
+import time
 from contextlib import contextmanager, suppress
 
 from playwright.sync_api import Error
@@ -19,7 +20,7 @@ class Lab:
     """
 
     def __init__(self, page, url, artifacts, timeout_s):
-        self.page, self.url, self.artifacts = page, url, artifacts
+        self.page, self.url, self.artifacts, self.timeout_s = page, url, artifacts, timeout_s
         self.console, self.errors = [], []
         page.set_default_timeout(timeout_s * 1000)
         page.on("console", self._on_console)
@@ -53,6 +54,13 @@ class Lab:
         raised = [output for output in self.outputs() if output["output_type"] == "error"]
         assert not raised, "\n".join(raised[0]["traceback"])
 
+    def wait_until(self, condition):
+        """Wait until ``condition()`` holds; it may look at the page."""
+        deadline = time.monotonic() + self.timeout_s
+        while not condition():
+            assert time.monotonic() < deadline, "waited in vain"
+            self.page.wait_for_timeout(200)
+
     def outputs(self):
         """The outputs of all cells, as they would be saved."""
         cells = self.page.evaluate(f"() => {{ {NOTEBOOK} return notebook.context.model.toJSON().cells }}")
@@ -83,10 +91,13 @@ class Lab:
 
     def screenshot(self, name):
         """Store what the page shows as ``build/screenshots/NAME.png``: the whole notebook, as far as it can be."""
-        height = self.page.evaluate("() => document.querySelector('.jp-WindowedPanel-viewport')?.scrollHeight ?? 0")
+        scroller = self.page.locator(".jp-WindowedPanel-outer").first
+        height = scroller.evaluate("element => element.scrollHeight")
         self.page.set_viewport_size({"width": 1280, "height": min(max(800, height + 120), 8000)})
-        self.page.wait_for_timeout(500)
+        scroller.evaluate("element => element.scrollTo(0, 0)")
+        self.page.wait_for_timeout(500)  # charts follow the new size
         self.page.screenshot(path=self.artifacts / f"{name}.png")
+        self.page.set_viewport_size({"width": 1280, "height": 900})
 
     @contextmanager
     def evidence(self, name):

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tfprof_nb.capture.recording import Options, Recording
+from tfprof_nb.capture.options import Options
+from tfprof_nb.capture.recording import Recording
 
 
 class Marks(list):

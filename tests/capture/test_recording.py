@@ -1,6 +1,5 @@
 """Captures that work leave an ordinary run folder; those that cannot say why, and leave nothing behind."""
 
-import os
 import subprocess
 import sys
 import threading
@@ -12,7 +11,8 @@ from tensorflow.python.profiler.internal import _pywrap_profiler
 
 from tfprof_nb import CaptureActiveError, CaptureError, MissingDependencyError
 from tfprof_nb.capture.marks import step
-from tfprof_nb.capture.recording import Options, Recording
+from tfprof_nb.capture.options import Options
+from tfprof_nb.capture.recording import Recording
 from tfprof_nb.capture.tensorflow import profiler_session
 
 
@@ -27,7 +27,7 @@ def test_the_run_is_an_ordinary_logdir(tmp_path):
     run = Recording(tmp_path / "new" / "logs", Options()).stop()
     assert run.parent == tmp_path / "new" / "logs" / "plugins" / "profile"
     assert [file.suffixes for file in run.iterdir()] == [[".xplane", ".pb"]]
-    assert os.listdir(tmp_path / "new" / "logs") == ["plugins"]
+    assert [path.name for path in (tmp_path / "new" / "logs").iterdir()] == ["plugins"]
 
 
 def test_captures_within_one_second_keep_apart_and_in_order(tmp_path):
@@ -95,7 +95,7 @@ def test_a_session_outside_the_module_is_left_alone(tmp_path):
 @pytest.mark.parametrize("place", ["file", "file/below", "/proc/nowhere"])
 def test_a_place_that_cannot_be_written_is_found_out_first(tmp_path, place):
     (tmp_path / "file").touch()
-    with pytest.raises(CaptureError, match="cannot be written to .*logdir="):
+    with pytest.raises(CaptureError, match=r"cannot be written to .*logdir="):
         Recording(tmp_path / place, Options())
     assert Recording(tmp_path, Options()).stop().is_dir()
 
@@ -134,7 +134,7 @@ def test_a_profiler_started_in_place_of_ours_goes_on(tmp_path):
     assert list((tmp_path / "theirs").rglob("*.xplane.pb"))
 
 
-@pytest.mark.parametrize("wrong", [{"host_level": 4}, {"device_level": 2}, {"python_level": -1}, {"delay_ms": -1}])
+@pytest.mark.parametrize("wrong", [{"host_level": 4}, {"device_level": 2}, {"python_level": -1}])
 def test_wrong_options(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         Options(**wrong)
@@ -146,7 +146,29 @@ def test_without_tensorflow_the_message_says_what_to_install(tmp_path):
         "from tfprof_nb.capture.recording import Options, Recording\n"
         f"Recording({str(tmp_path)!r}, Options())"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2])
     assert MissingDependencyError.__name__ in done.stderr
     assert 'pip install "tfprof_nb[tensorflow]"' in done.stderr
     assert "During handling" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "options", [Options(host_level=1), Options(host_level=3, device_level=0), Options(python_level=1)]
+)
+@pytest.mark.filterwarnings("error")
+def test_tensorflow_obeys_the_options(tmp_path, options):
+    recording = Recording(tmp_path, options)
+    run = recording.stop()  # a warning would fail this test
+    assert options.not_obeyed(run) == ""
+
+
+def test_options_that_were_not_obeyed_are_told(tmp_path):
+    recording = Recording(tmp_path, Options())
+    run = recording.stop()
+    assert Options(host_level=3, python_level=1).not_obeyed(run) == (
+        "host_level=2 instead of 3, python_level=0 instead of 1"
+    )
+    recording.options = Options(host_level=3)
+    with pytest.warns(UserWarning, match=r"TensorFlow .* recorded with host_level=2 instead of 3"):
+        recording._check_options(run)

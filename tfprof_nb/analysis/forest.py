@@ -96,6 +96,12 @@ class Forest:
         order = np.argsort(depth, kind="stable")
         return np.split(order, np.cumsum(np.bincount(depth)))[1:-1] if len(depth) else []
 
+    @cached_property
+    def named_as_marks(self) -> Bools:
+        """Events that upstream takes for step marks by their name: a function called ``train_step`` is one of them."""
+        marks = [str(n).startswith(("train", "test", "TraceContext")) and "/" not in n for n in self.host.names]
+        return np.array(marks, dtype=bool)[self.host.metadata]
+
     def named(self, *names: str) -> Bools:
         """Events with one of these names."""
         return np.isin(self.host.names, names)[self.host.metadata]

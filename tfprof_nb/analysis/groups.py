@@ -70,16 +70,11 @@ def _saved_groups(forest: Forest) -> Grouping:
     group = forest.host.ints("group_id").dense(len(forest.host)).astype(np.int64)
     marks = np.zeros(len(group), dtype=bool)
     marks[forest.host.texts("step_name").rows] = True
-    marks |= _explicit_marks(forest)
+    marks |= forest.named_as_marks
     numbered = forest.named("TraceContext")
     numbered[forest.host.ints("step_num").rows] = True
     rows = np.flatnonzero(marks & (group >= 0) & forest.on_host)
     return Grouping(group, _spans(forest, rows, group[rows]), "marked" if numbered[rows].any() else "device")
-
-
-def _explicit_marks(forest: Forest) -> Bools:
-    explicit = [str(n).startswith(("train", "test", "TraceContext")) and "/" not in n for n in forest.host.names]
-    return np.array(explicit, dtype=bool)[forest.host.metadata]
 
 
 def _marked_groups(forest: Forest, marks: Int64, source: Source) -> Grouping:

@@ -40,13 +40,14 @@ class OpLabels:
     op_type: Objects
 
 
-def label_ops(forest: Forest, eager: Bools) -> OpLabels:
-    """Find the op of every event of one host; ``eager`` says which events ran eagerly.
+def label_ops(forest: Forest, eager: Bools | None = None) -> OpLabels:
+    """Find the op of every event of one host.
 
-    On host threads an op's event is named after it (``name:Type``), and XLA:CPU's carry ``hlo_op``; an eager op may
-    have left no more than its dispatch. Calls that launch kernels belong to no op. On devices the op stands in a stat:
-    ``tf_op``, or in files of TensorFlow 2.2 to 2.8 ``level 0`` and ``annotation``; without one, XLA's instructions go
-    by the framework's path or their own name.
+    With ``eager``, which says what ran eagerly, eager ops that left no more than their dispatch are found too.
+
+    On host threads an op's event is named after it (``name:Type``), and XLA:CPU's carry ``hlo_op``; calls that
+    launch kernels belong to no op. On devices the op stands in a stat: ``tf_op``, or in files of TensorFlow 2.2 to 2.8
+    ``level 0`` and ``annotation``; without one, XLA's instructions go by the framework's path or their own name.
     """
     host = forest.host
     found = _Labeller(len(host))
@@ -54,7 +55,7 @@ def label_ops(forest: Forest, eager: Bools) -> OpLabels:
     compiled = np.zeros(len(host), dtype=bool)
     compiled[instructions] = True
     compiled |= on_instruction_line(forest)
-    launches = forest.on_host & (host.ints("correlation_id").dense(len(host)) >= 0)
+    launches = forest.on_host & (host.ints("correlation_id").dense(len(host)).astype(np.int64) >= 0)
     in_stats = on_device_timeline(forest) | compiled
     _label_instructions(forest, found)
     found.add_texts(forest, "hlo_op", _instruction, in_stats)
@@ -63,7 +64,8 @@ def label_ops(forest: Forest, eager: Bools) -> OpLabels:
         found.add_texts(forest, stat, framework_op, in_stats)
     _label_host_ops(forest, found)
     found.code[launches] = -1
-    _label_eager_ops(forest, found, eager)
+    if eager is not None:
+        _label_eager_ops(forest, found, eager)
     return OpLabels(found.code, *found.vocabulary())
 
 
@@ -80,7 +82,8 @@ def on_device_timeline(forest: Forest) -> Bools:
     """Events whose times add up to what a device did: a GPU's kernels and copies, a TPU's instructions."""
     host = forest.host
     tpu = np.array([host.planes[line.plane].name.startswith(_TPU_PLANE) for line in host.lines], dtype=bool)
-    return (forest.on_device & ~tpu[host.line]) | on_instruction_line(forest)
+    on_timeline: Bools = (forest.on_device & ~tpu[host.line]) | on_instruction_line(forest)
+    return on_timeline
 
 
 def framework_op(text: str) -> Op | None:

@@ -66,7 +66,7 @@ def _host_activity(forest: Forest) -> npt.NDArray[np.int16]:
     activity[waits] = Activity.WAIT_INPUT
     activity[forest.name_starts("MEMCPYHToH")] = Activity.HOST_TO_HOST
     activity[forest.name_starts("MEMCPYHToD") | _infeeds(forest)] = Activity.HOST_TO_DEVICE
-    activity[forest.name_starts(*_WRAPPERS)] = Activity.NONE
+    activity[forest.name_starts(*_WRAPPERS) | forest.named_as_marks] = Activity.NONE
     return activity
 
 

@@ -8,45 +8,17 @@ import shutil
 import tempfile
 import threading
 import warnings
+import weakref
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tfprof_nb._errors import CaptureActiveError, CaptureError
 from tfprof_nb.capture.keras import keras_steps
+from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.tensorflow import forget_profiler_session, profiler_session, tensorflow
 
 _claim = threading.Lock()  # held while a capture of this process runs
-
-
-@dataclass(frozen=True)
-class Options:
-    """What TensorFlow's profiler is asked to record.
-
-    Attributes
-    ----------
-    host_level
-        0 nothing of the host, 1 the most important events, 2 also ops, 3 everything.
-    device_level
-        1 records GPUs and TPUs, 0 does not.
-    python_level
-        1 records every Python call, 0 does not.
-    delay_ms
-        How long after the start recording begins, in milliseconds.
-    """
-
-    host_level: int = 2
-    device_level: int = 1
-    python_level: int = 0
-    delay_ms: int = 0
-
-    def __post_init__(self) -> None:
-        for name, highest in (("host_level", 3), ("device_level", 1), ("python_level", 1)):
-            if getattr(self, name) not in range(highest + 1):
-                raise ValueError(f"{name} must be a whole number from 0 to {highest}, not {getattr(self, name)!r}.")
-        if self.delay_ms < 0:
-            raise ValueError(f"delay_ms cannot be negative: {self.delay_ms}.")
 
 
 class Recording:
@@ -70,6 +42,7 @@ class Recording:
     """
 
     def __init__(self, logdir: str | os.PathLike[str], options: Options) -> None:
+        __tracebackhide__ = True
         self.logdir, self.options = Path(logdir).expanduser(), options
         self._tf = tensorflow()
         if not _claim.acquire(blocking=False):
@@ -83,7 +56,8 @@ class Recording:
             undo.callback(shutil.rmtree, self._staging, ignore_errors=True)
             self._marking = undo.enter_context(ExitStack())
             self._marking.enter_context(keras_steps())
-            self._session = _start_profiler(self._tf, self._staging, options)
+            # Weak: a session that the profiled code ends must end.
+            self._session = weakref.ref(_start_profiler(self._tf, self._staging, options))
             self._undo = undo.pop_all()
 
     def stop(self) -> Path:
@@ -97,7 +71,14 @@ class Recording:
         with self._undo:
             self._marking.close()  # what it marks last must still be recorded
             _stop_profiler(self._tf, self._session)
-            return _publish(self._staging, self.logdir)
+            run = _publish(self._staging, self.logdir)
+        self._check_options(run)
+        return run
+
+    def _check_options(self, run: Path) -> None:
+        differing = "" if self.options == Options() else self.options.not_obeyed(run)
+        if differing:
+            warnings.warn(f"TensorFlow {self._tf.__version__} recorded with {differing}.", stacklevel=5)
 
 
 def _staging_folder(logdir: Path) -> Path:
@@ -106,28 +87,31 @@ def _staging_folder(logdir: Path) -> Path:
     TensorFlow finds out only at the end, when the data is lost; and two of its captures within one second take
     the same folder, so that one overwrites the other.
     """
+    __tracebackhide__ = True
     try:
         logdir.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=".capturing-", dir=logdir))
-        (staging / "writable").write_bytes(b"yes")
+        with tempfile.TemporaryFile(dir=logdir) as probe:
+            probe.write(b"can be written")
+            probe.flush()
+        return Path(tempfile.mkdtemp(prefix=".capturing-", dir=logdir))
     except OSError as error:
         raise CaptureError(
             f"Profiles cannot be written to {logdir}: {error.strerror or error}. "
             "Choose another folder with logdir=... (in the magic: --out DIR)."
-        ) from error
-    return staging
+        ) from None
 
 
 def _start_profiler(tf: Any, folder: Path, options: Options) -> object:
     """Start TensorFlow's profiler and return its session."""
+    __tracebackhide__ = True
     if profiler_session() is not None:
         raise CaptureActiveError(_OTHER_PROFILER)
     try:
-        tf.profiler.experimental.start(str(folder), _profiler_options(tf, options))
-    except tf.errors.AlreadyExistsError as error:
+        tf.profiler.experimental.start(str(folder), options.for_tensorflow())
+    except tf.errors.AlreadyExistsError:
         # TensorFlow keeps the session that it refused, and would refuse every later one because of it.
         forget_profiler_session()
-        raise CaptureActiveError(_OTHER_PROFILER) from error
+        raise CaptureActiveError(_OTHER_PROFILER) from None
     except Exception as error:
         raise CaptureError(f"TensorFlow's profiler did not start: {error}") from error
     return profiler_session()
@@ -140,22 +124,13 @@ _OTHER_PROFILER = (
 )
 
 
-def _profiler_options(tf: Any, options: Options) -> Any:
-    return tf.profiler.experimental.ProfilerOptions(
-        host_tracer_level=options.host_level,
-        device_tracer_level=options.device_level,
-        python_tracer_level=options.python_level,
-        delay_ms=options.delay_ms or None,
-    )
-
-
-def _stop_profiler(tf: Any, session: object) -> None:
+def _stop_profiler(tf: Any, session: weakref.ref[object]) -> None:
     """Stop our own session and save it; one that somebody else stopped was saved by them."""
-    if profiler_session() is not session:
+    if profiler_session() is None or profiler_session() is not session():
         warnings.warn(
             "Something in the profiled code stopped the profiler (tf.profiler.experimental.stop(), perhaps): "
             "the profile ends there.",
-            stacklevel=4,
+            stacklevel=5,
         )
         return
     try:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from types import ModuleType
+from typing import Any
 
 from tfprof_nb._errors import MissingDependencyError
 
 
-def tensorflow() -> ModuleType:
+def tensorflow() -> Any:
     """Import TensorFlow, or say how to get it."""
     try:
         import tensorflow as tf

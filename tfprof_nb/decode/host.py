@@ -58,28 +58,19 @@ class Stat:
 
 
 class Stats(Protocol):
-    """Where a host's stats come from: the reader of its file, so that unread stats cost nothing."""
+    """Where a host's stats come from: given by the reader of its file, so that unread stats cost nothing."""
 
-    def ints(self, stat: str) -> Stat: ...
-    def floats(self, stat: str) -> Stat: ...
-    def texts(self, stat: str) -> Stat: ...
-    def of_row(self, row: int) -> dict[str, StatValue]: ...
+    def ints(self, stat: str) -> Stat:
+        """See `Host.ints`."""
 
+    def floats(self, stat: str) -> Stat:
+        """See `Host.floats`."""
 
-class NoStats:
-    """The stats of a host whose file has none."""
+    def texts(self, stat: str) -> Stat:
+        """See `Host.texts`."""
 
-    def ints(self, stat: str) -> Stat:  # noqa: ARG002
-        return Stat(np.empty(0, np.int64), np.empty(0, np.int64))
-
-    def floats(self, stat: str) -> Stat:  # noqa: ARG002
-        return Stat(np.empty(0, np.int64), np.empty(0, np.float64))
-
-    def texts(self, stat: str) -> Stat:  # noqa: ARG002
-        return Stat(np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, object))
-
-    def of_row(self, row: int) -> dict[str, StatValue]:  # noqa: ARG002
-        return {}
+    def of_row(self, row: int) -> dict[str, StatValue]:
+        """See `Host.stats_of`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +86,7 @@ class Host:
     name
         The host's key: the file's name without ``.xplane.pb``.
     planes, lines
-        What the rows belong to; ``lines[i].plane`` indexes ``planes``. Lines of one plane that share an id are one line.
+        What the rows belong to; ``lines[i].plane`` indexes ``planes``. Lines of one plane that share an id are one.
     line, metadata, start_ps, duration_ps
         The columns: int32 index into ``lines``, int32 index into ``names``, int64, int64.
     names, display_names

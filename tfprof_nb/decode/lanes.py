@@ -7,13 +7,24 @@ to start where the one before it stopped. Those that do not are run again from t
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from .schema import EVENT_METADATA, LINE_EVENT
 from .wire import Int64, Wire
 
 LANE_BYTES = 2048
 _WINDOW = 160
 _ROUNDS = 16
+_BLOCK = 1 << 12
+
+
+class _Run(NamedTuple):
+    """One run of some lanes: for each hop, the lanes that were still under way, and where."""
+
+    lanes: Int64
+    hops: list[tuple[Int64, Int64]]
 
 
 def find_fields(wire: Wire, begin: Int64, end: Int64) -> Int64:
@@ -31,26 +42,26 @@ def find_fields(wire: Wire, begin: Int64, end: Int64) -> Int64:
     BadProfileError
         A message is not a sequence of whole fields.
     """
-    start, first, end = _lanes(wire, begin, end)
-    limit = np.minimum(np.append(start[1:], end[-1:]), end)
-    cuts = start.copy()
-    places, stop = _hop(wire, start, limit, end)
+    start, floor, ceiling = _lanes(wire, begin, end)
+    limit = np.minimum(np.append(start[1:], ceiling[-1:]), ceiling)
+    run, stop = _hop(wire, np.arange(start.size), start, limit, ceiling)
+    runs = [run]
     for _ in range(_ROUNDS):
-        # A broken lane has stop 0. A field longer than a lane leaves the lanes that it covers empty.
-        proven = np.maximum(np.maximum.accumulate(stop)[:-1], first[1:])
+        # A broken lane stops at or below 0. A field longer than a lane leaves the lanes that it covers empty.
+        proven = np.maximum(np.maximum.accumulate(stop)[:-1], floor[1:])
         wrong = np.flatnonzero((start[1:] != proven) & (stop[:-1] > 0)) + 1
         if not wrong.size:
             break
-        places = places[~np.isin(np.searchsorted(cuts, places, "right") - 1, wrong)]
         start[wrong] = proven[wrong - 1]
-        found, stop[wrong] = _hop(wire, start[wrong], limit[wrong], end[wrong])
-        places = np.sort(np.concatenate([places, found]))
+        run, stop[wrong] = _hop(wire, wrong, start, limit, ceiling)
+        runs.append(run)
     else:
         # Text that looks like events nearly everywhere: one field after the other is slow, but ends.
         return np.concatenate([wire.chain(*span) for span in zip(begin.tolist(), end.tolist(), strict=True)])
-    if not stop.all():
-        raise wire.malformed(int(start[np.argmin(stop)]))
-    return places
+    broken = np.flatnonzero(stop <= 0)
+    if broken.size:
+        raise wire.malformed(-int(stop[broken[0]]))
+    return _collect(runs, start.size)
 
 
 def _lanes(wire: Wire, begin: Int64, end: Int64) -> tuple[Int64, Int64, Int64]:
@@ -70,28 +81,45 @@ def _lanes(wire: Wire, begin: Int64, end: Int64) -> tuple[Int64, Int64, Int64]:
 
 def _first_event(wire: Wire, at: Int64) -> Int64:
     """Return how far from each position something starts that looks like an event, or -1."""
-    if not at.size:
-        return at
-    window = np.lib.stride_tricks.sliding_window_view(wire.bytes, _WINDOW)[at]
-    tag, short, long = window[:, :-3] == 0x22, window[:, 2:-1] == 0x08, window[:, 3:] == 0x08
-    likely = tag & np.where(window[:, 1:-2] < 0x80, short, long)
-    shift: Int64 = likely.argmax(axis=1)
-    return np.where(likely.any(axis=1), shift, -1)
+    shift = np.full(at.size, -1)
+    for first in range(0, at.size, _BLOCK):
+        block = slice(first, first + _BLOCK)
+        window = np.lib.stride_tricks.sliding_window_view(wire.bytes, _WINDOW)[at[block]]
+        # The tag of an event, a length of one or two bytes, the tag of the event's metadata id.
+        after_length = np.where(window[:, 1:-2] < 0x80, window[:, 2:-1], window[:, 3:])
+        likely = (window[:, :-3] == LINE_EVENT) & (after_length == EVENT_METADATA)
+        shift[block] = np.where(likely.any(axis=1), likely.argmax(axis=1), -1)
+    return shift
 
 
-def _hop(wire: Wire, start: Int64, limit: Int64, end: Int64) -> tuple[Int64, Int64]:
-    """Hop from field to field until each lane's limit; return all places, sorted, and each lane's stop (0: broken)."""
-    lane = np.flatnonzero(start < limit)
-    at, stop, places = start[lane], start.copy(), [start[:0]]
+def _hop(wire: Wire, lane: Int64, start: Int64, limit: Int64, end: Int64) -> tuple[_Run, Int64]:
+    """Hop from field to field until each lane's limit; return all hops, and each lane's stop, below 0 if broken."""
+    at, stop, hops = start[lane], start.copy(), []
+    ran, live = lane, np.flatnonzero(at < limit[lane])
+    lane, at = lane[live], at[live]
     while lane.size:
-        places.append(at)
+        hops.append((lane, at))
         after = wire.read(at).stop
-        stop[lane] = np.where(after > end[lane], 0, after)
+        stop[lane] = np.where(after > end[lane], -at, after)
         more = np.flatnonzero(after < limit[lane])
         if more.size == lane.size:
             at = after
         else:
             lane, at = lane[more], after[more]
-    found = np.concatenate(places)
-    found.sort()
-    return found, stop
+    return _Run(ran, hops), stop[ran]
+
+
+def _collect(runs: list[_Run], lanes: int) -> Int64:
+    """Return the places of all lanes in order; of a lane that ran again, those of its last run."""
+    count = np.zeros(lanes, np.int64)
+    for run in runs:
+        count[run.lanes] = 0
+        for lane, _ in run.hops:
+            count[lane] += 1
+    offset = np.cumsum(count) - count
+    places = np.empty(count.sum(), np.int64)
+    for run in runs:
+        for step, (lane, at) in enumerate(run.hops):
+            valid = step < count[lane]
+            places[(offset[lane] + step)[valid]] = at[valid]
+    return places

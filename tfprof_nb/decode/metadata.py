@@ -38,9 +38,11 @@ class Metadata:
 
     def rows(self, plane: npt.NDArray[np.integer], ids: Int64) -> Int64:
         """Return the row of each id of a plane."""
+        if plane.size and plane.min() == plane.max():
+            return self._finder(int(plane[0])).find(ids)
         rows = np.empty(ids.size, np.int64)
         for number in np.unique(plane).tolist():
-            here = slice(None) if plane[0] == plane[-1] == number and (plane == number).all() else plane == number
+            here = np.flatnonzero(plane == number)
             rows[here] = self._finder(number).find(ids[here])
         return rows
 

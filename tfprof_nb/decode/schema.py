@@ -1,4 +1,4 @@
-"""The tags of XSpace's messages: a field's number times 8, plus 0 for a number, 1 for a double, 2 for text or a message.
+"""The tags of XSpace's messages: a field's number times 8, plus 0 for a number, 1 a double, 2 text or a message.
 
 The schema is ``xplane.proto`` in https://github.com/openxla/xla (``xla/tsl/profiler/protobuf``).
 """

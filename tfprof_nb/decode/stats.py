@@ -15,7 +15,11 @@ from .host import Int32, Int64, Stat, StatValue
 from .metadata import Metadata
 from .wire import Uint64, Wire
 
-_BLOCK = 1 << 15
+_BLOCK = 1 << 14
+_NUMBERS = (schema.STAT_DOUBLE, schema.STAT_UINT64, schema.STAT_INT64)
+_TEXTS = (schema.STAT_TEXT, schema.STAT_REF)
+_PLACED = (schema.STAT_TEXT, schema.STAT_BYTES)
+_VALUE_TAGS = (*_NUMBERS, *_TEXTS, schema.STAT_BYTES)
 
 
 class Values(NamedTuple):
@@ -41,18 +45,11 @@ def read_values(wire: Wire, begin: Int64, end: Int64, owner: Int64) -> Values:
     for stat, fields in wire.walk(begin, end):
         hit = np.flatnonzero(fields.tag == schema.STAT_METADATA)
         key[stat[hit]] = fields.value[hit].view(np.int64)
-        tag = np.minimum(fields.tag, _VALUE_TAGS.size - 1).astype(np.uint8)
-        hit = np.flatnonzero(_VALUE_TAGS[tag])
-        kind[stat[hit]] = tag[hit]
-        inline = (tag[hit] != schema.STAT_TEXT) & (tag[hit] != schema.STAT_BYTES)
-        value[stat[hit]] = np.where(inline, fields.value[hit], fields.at[hit].view(np.uint64))
+        for tag in _VALUE_TAGS:
+            hit = np.flatnonzero(fields.tag == tag)
+            kind[stat[hit]] = tag
+            value[stat[hit]] = fields.at[hit].view(np.uint64) if tag in _PLACED else fields.value[hit]
     return Values(owner, key, kind, value).take(np.flatnonzero(kind))
-
-
-_VALUE_TAGS = np.zeros(64, bool)
-_VALUE_TAGS[
-    [schema.STAT_DOUBLE, schema.STAT_UINT64, schema.STAT_INT64, schema.STAT_TEXT, schema.STAT_BYTES, schema.STAT_REF]
-] = True
 
 
 def read_stats(wire: Wire, begin: Int64, end: Int64, tag: int) -> Values:
@@ -150,7 +147,7 @@ class FileStats:
         plane = int(self.plane[row])
         return python_values(self.wire, names, plane, common) | python_values(self.wire, names, plane, own)
 
-    def _select(self, stat: str, kinds: list[int]) -> Values:
+    def _select(self, stat: str, kinds: tuple[int, ...]) -> Values:
         """Return a stat of all rows that have it in one of these kinds: their own, or else their metadata's."""
         code = self._codes.get(stat, -1)
         own, shared = _first(self._of_events, code), _first(self._of_metadata, code)
@@ -193,10 +190,6 @@ class FileStats:
             codes = self._code_of_row[self.stat_metadata.rows(plane[owner], found.key)]
             blocks.append(found._replace(owner=owner.astype(np.int32), key=codes))
         return Values(*(np.concatenate(parts) for parts in zip(*blocks, strict=True)))
-
-
-_NUMBERS = [schema.STAT_DOUBLE, schema.STAT_UINT64, schema.STAT_INT64]
-_TEXTS = [schema.STAT_TEXT, schema.STAT_REF]
 
 
 def _first(values: Values, code: int) -> Values:

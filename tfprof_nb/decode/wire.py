@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,8 @@ import numpy.typing as npt
 from tfprof_nb._errors import BadProfileError
 
 Int64 = npt.NDArray[np.int64]
-Uint64 = npt.NDArray[np.uint64]
+# uint64, of which mypy thinks that it turns signed beside plain numbers.
+Uint64 = npt.NDArray[Any]
 Data = bytes | memoryview | mmap.mmap
 
 # Beyond the end of any file, and safe to add to.
@@ -27,12 +28,12 @@ _CONTINUES = 0x8080_8080_8080_8080
 class Fields(NamedTuple):
     """Fields as columns.
 
-    ``tag`` is the field number times 8 plus the wire type. ``value`` is the number (the raw 64 bits), or the length of
+    ``tag`` is the field number times 8 plus the wire type, or 0 if that is above 127. ``value`` is the number (the raw 64 bits), or the length of
     text, bytes or a message, which lie at ``start`` to ``stop - 1``. A field begins at ``at`` and ends before ``stop``.
     """
 
     at: Int64
-    tag: Uint64
+    tag: npt.NDArray[np.uint8]
     value: Uint64
     start: Int64
     stop: Int64
@@ -43,7 +44,7 @@ class Fields(NamedTuple):
 
     def take(self, index: Int64) -> Fields:
         """Return the fields at these indices."""
-        return Fields(*(column[index] for column in self))
+        return Fields(self.at[index], self.tag[index], self.value[index], self.start[index], self.stop[index])
 
 
 class Wire:
@@ -64,8 +65,8 @@ class Wire:
     def malformed(self, position: int) -> BadProfileError:
         """Return the error to raise when what starts at a position is no field, or does not fit."""
         return BadProfileError(
-            f"{self.name}: this is no complete XSpace profile: what starts at byte {position} of {self.size} does not fit. "
-            "The file is cut short, damaged, or of another kind: copy it again, or capture again."
+            f"{self.name}: this is no complete XSpace profile: what starts at byte {position} of {self.size} does not "
+            "fit. The file is cut short, damaged, or of another kind: copy it again, or capture again."
         )
 
     def text(self, start: int, stop: int) -> str:
@@ -88,22 +89,23 @@ class Wire:
         length = (np.bitwise_count(mask) >> 3).astype(np.int64)
         long = np.flatnonzero(low & _CONTINUES == _CONTINUES)
         high = self.words(at[long] + 8)
-        value[long] |= (high & 0x7F) << 56 | (high >> 8 & 1) << 63
+        value[long] |= (high & 0x7F) << 56 | (high >> 8 & high >> 7 & 1) << 63
         length[long] = np.where(high & 0x80, np.where(high & 0x8000, _NOWHERE, 10), 9)
         return value, length
 
     def read(self, at: Int64) -> Fields:
         """Read the field at each position. What is no field has a ``stop`` far beyond the end of the file."""
         word = self.words(at)
-        tag = word & 0xFF
+        tag = word.astype(np.uint8)
         rest = word >> 8
         ends = ~rest & (_CONTINUES >> 8)
         mask = _up_to_last_byte(ends)
         bits = np.bitwise_count(mask)
         value = _join_sevens(rest & mask, int(bits.max(initial=0)))
-        start = at + (bits >> 3) + 1
+        start = at + (bits >> 3)
+        start += 1
         # The usual case until here: one byte of tag, up to seven of value, wire type 0 (varint) or 2 (length).
-        stop = start + (value * (tag >> 1 & 1)).view(np.int64)
+        stop = start + value.view(np.int64) if (tag & 2).all() else start + (value * (tag >> 1 & 1)).view(np.int64)
         fields = Fields(at, tag, value, start, stop)
         odd = np.flatnonzero((ends == 0) | (tag & 0x85 != 0) | (tag < 8))
         if odd.size:
@@ -122,7 +124,7 @@ class Wire:
         start = body + np.where(fixed, np.where(kind == 5, 4, 8), length)
         stop = start + np.where(kind == 2, np.minimum(value, _NOWHERE).astype(np.int64), 0)
         legal = (tag >= 8) & (tag < 2**32) & (fixed | (kind == 0) | (kind == 2)) & (start < _NOWHERE)
-        return Fields(at, tag, value, start, np.where(legal, stop, _NOWHERE))
+        return Fields(at, np.where(tag < 0x80, tag, 0), value, start, np.where(legal, stop, _NOWHERE))
 
     def walk(self, begin: Int64, end: Int64) -> Iterator[tuple[Int64, Fields]]:
         """Step through many short messages in lockstep.
@@ -145,10 +147,8 @@ class Wire:
 
     def last(self, begin: Int64, end: Int64, *tags: int) -> list[Fields]:
         """Return, for each tag, the last such field of each message; one of zeros where there is none."""
-        empty = np.zeros(begin.size, np.int64)
-        found = [
-            Fields(empty.copy(), *(empty.astype(t) for t in (np.uint64, np.uint64, np.int64, np.int64))) for _ in tags
-        ]
+        none = np.zeros(begin.size, np.int64)
+        found = [Fields(none, none.astype(np.uint8), none.astype(np.uint64), none, none).take(none >= 0) for _ in tags]
         for owner, fields in self.walk(begin, end):
             for tag, into in zip(tags, found, strict=True):
                 hit = np.flatnonzero(fields.tag == tag)

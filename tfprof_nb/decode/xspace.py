@@ -16,7 +16,7 @@ from .metadata import Metadata
 from .stats import FileStats, python_values, read_values
 from .wire import Data, Fields, Wire
 
-_BLOCK = 1 << 15
+_BLOCK = 1 << 14
 _EPOCH_NS = 10**15
 
 
@@ -57,11 +57,18 @@ class _Events(NamedTuple):
     size: Int32
 
     def take(self, index: Int64 | slice) -> _Events:
-        return _Events(*(column[index] for column in self))
+        return _Events(
+            self.line[index],
+            self.metadata[index],
+            self.start_ps[index],
+            self.duration_ps[index],
+            self.begin[index],
+            self.size[index],
+        )
 
 
 class _Lines(NamedTuple):
-    """What the file says of each line; ``events`` is how many it has."""
+    """What the file says of each line."""
 
     plane: Int64
     id: Int64

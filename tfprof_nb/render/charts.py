@@ -1,7 +1,7 @@
 """Charts as bqplot figures with a legend of our own below them.
 
-In: StackedBars, Bars and Lines panels. Out: widgets. bqplot's own legend covers the bars, its ordinal axis smears at many
-bars, and its tooltips can't name a category while the kernel is busy: hence linear axes with few ticks and
+In: StackedBars, Bars and Lines panels. Out: widgets. bqplot's own legend covers the bars, its ordinal axis smears at
+many bars, and its tooltips can't name a category while the kernel is busy: hence linear axes with few ticks and
 :class:`~tfprof_nb.render.legend.Readout`.
 """
 
@@ -15,16 +15,16 @@ import ipywidgets
 import numpy as np
 import traitlets
 
-from tfprof_nb._units import amount, number, shorten
+from tfprof_nb._units import COLUMN_UNITS, amount, shorten
 from tfprof_nb.render.legend import Readout, entries
 from tfprof_nb.render.panels import Bars, Floats, Lines, StackedBars
-from tfprof_nb.render.scale import stack, thin_bars, thin_lines, tick_text, ticks, whole_ticks
+from tfprof_nb.render.scale import stack, thin_bars, thin_lines, ticks, whole_ticks
 
 _ROW = 26
-_MARGIN = {"top": 24, "bottom": 44, "left": 64, "right": 16}
+_MARGIN = {"top": 8, "bottom": 50, "left": 64, "right": 16}
 
 
-class Chart(ipywidgets.VBox):
+class Chart(ipywidgets.VBox):  # type: ignore[misc]
     """A figure and its legend. ``picked`` is the x of the bar that was clicked, None where there is none."""
 
     picked = traitlets.Float(None, allow_none=True)
@@ -43,14 +43,19 @@ class Chart(ipywidgets.VBox):
             self.picked = None if index is None else float(x[index])
 
         def show(change: Any) -> None:
-            found = [] if change["new"] is None else np.flatnonzero(x <= change["new"] + 1e-9)[-1:]
-            index = int(found[0]) if len(found) else None
+            index = None if change["new"] is None else _last_at(x, change["new"])
             self.readout.selected = index
             bars.selected = None if index is None else [index]
 
         bars.observe(lambda change: pick(_first(change["new"])), "selected")
         self.readout.observe(lambda change: pick(change["new"]), "selected")
         self.observe(show, "picked")
+
+
+def _last_at(x: Floats, value: float) -> int | None:
+    """Return the bar that holds a value: the last one that starts at or before it."""
+    found = np.flatnonzero(x <= value)
+    return int(found[-1]) if len(found) else None
 
 
 def _first(selected: Any) -> int | None:
@@ -76,8 +81,8 @@ def stacked_bars(panel: StackedBars) -> Chart:
         scales=scales,
         type="stacked",
         colors=[one.color for one in series],
-        # One opacity per rectangle, bar by bar: bqplot counts them so.
-        opacities=[0.45 if pale else 1.0 for pale in marked for _ in series] if marked.any() else [1.0],
+        opacity_mode="group",
+        opacities=np.where(marked, 0.45, 1.0).tolist(),
         padding=0.2 if len(x) <= 120 else 0.0,
         interactions={"click": "select"} if panel.selects else {},
         unselected_style={"opacity": "0.35"},
@@ -143,21 +148,23 @@ def bars(panel: Bars) -> Chart:
         "y": bqplot.LinearScale(min=0.0, max=top * 1.04, allow_padding=False),
     }
     mark = bqplot.Bars(
-        x=rows, y=values, scales=scales, orientation="horizontal", colors=[p.color for p in parts], color_mode="element"
+        x=rows, y=values, scales=scales, orientation="horizontal", colors=[p.color for p in parts], color_mode="group"
     )
-    names = {float(k): shorten(part.label, 32) for k, part in enumerate(parts)}
+    written = [amount(part.value, panel.unit) for part in parts]
+    names = {str(k): f"{shorten(part.label, 28)}  {written[k]}" for k, part in enumerate(parts)}
     label_axis = bqplot.Axis(
-        scale=scales["x"], orientation="vertical", tick_values=rows, tick_labels=names, grid_lines="none", num_ticks=None
+        scale=scales["x"],
+        orientation="vertical",
+        tick_values=rows,
+        tick_labels=names,
+        grid_lines="none",
+        num_ticks=None,
     )
-    value_axis = bqplot.Axis(scale=scales["y"], tick_values=np.array(ticks(0, top)), tick_format=_tick_format(top))
-    value_axis.label = panel.unit if panel.unit in ("ms", "us") else ""
-    margin = {"top": 8, "bottom": 40, "left": 12 + 7 * max(map(len, names.values())), "right": 16}
-    readout = Readout(
-        x=[shorten(part.label, 200) for part in parts],
-        entries=[{"label": "", "color": "transparent", "values": values.tolist(), "mean": ""}],
-        summary="; ".join(f"{shorten(part.label, 40)} {amount(part.value, panel.unit)}" for part in parts[:3]),
-    )
-    figure = _figure([mark], [label_axis, value_axis], _ROW * len(parts) + 48, margin)
+    value_axis = _x_axis(scales["y"], ticks(0, top), COLUMN_UNITS.get(panel.unit, ""))
+    value_axis.grid_lines = "solid"
+    margin = {"top": 4, "bottom": 50, "left": 12 + 7 * max(map(len, names.values())), "right": 16}
+    readout = Readout(x=[f"{shorten(part.label, 400)}: {text}" for part, text in zip(parts, written, strict=True)])
+    figure = _figure([mark], [label_axis, value_axis], _ROW * len(parts) + 54, margin)
     figure.add_class("tfp-rows")
     return Chart(figure, readout)
 
@@ -173,12 +180,20 @@ def _figure(marks: list[Any], axes: list[Any], height: int, margin: dict[str, in
         min_aspect_ratio=0.01,
         max_aspect_ratio=100.0,
         animation_duration=0,
+        display_toolbar=False,
         layout={"width": "100%", "height": f"{height}px", "min_width": "0"},
     )
 
 
 def _x_axis(scale: bqplot.LinearScale, at: list[float], label: str) -> bqplot.Axis:
-    return bqplot.Axis(scale=scale, label=label, tick_values=np.array(at), tick_format=_tick_format(max(at)), grid_lines="none")
+    return bqplot.Axis(
+        scale=scale,
+        label=label,
+        tick_values=np.array(at),
+        tick_format=_tick_format(max(at)),
+        grid_lines="none",
+        label_offset="36px",
+    )
 
 
 def _y_axis(scale: bqplot.LinearScale, top: float, label: str) -> bqplot.Axis:

@@ -1,8 +1,8 @@
 """How a view gets into an output cell, whatever shows it.
 
-Two outputs: first the static form, then the widget. A live notebook shows the widget, whose script hides the static form; a
-reopened one without a kernel shows the static form, whose style rule hides the widget's "model not found". One output with
-both would show that message instead of the HTML. Without a notebook the text form is printed.
+Two outputs: first the static form, then the widget. A live notebook shows the widget, whose script hides the static
+form; a reopened one without a kernel shows the static form, whose style rule hides the widget's "model not found". One
+output with both would show that message instead of the HTML. Without a notebook the text form is printed.
 """
 
 from __future__ import annotations

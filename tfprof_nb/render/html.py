@@ -42,8 +42,10 @@ _NOTE_STYLES = {
 
 @dataclass(frozen=True)
 class Detail:
-    """How much to show: of a table ``least`` to ``most`` rows around what it asks for, of a cell ``text`` characters,
-    of a chart ``points`` bars or points.
+    """How much to show.
+
+    Of a table the rows it asks for, but ``least`` to ``most``; of a cell ``text`` characters; of a chart ``points``
+    bars or points.
     """
 
     least: int = 0
@@ -89,8 +91,8 @@ def _as_many_as_fit(panels: Sequence[Panel], detail: Detail, limit: int) -> str:
         else:
             left_out.append(name)
     names = shorten(", ".join(left_out), 300)
-    notice = Note(f"Left out here to keep the notebook small: {names}. The profile's .to_html(path) has everything.", "warning")
-    return "".join(kept) + draw(notice)
+    notice = f"Left out here to keep the notebook small: {names}. The profile's .to_html(path) has everything."
+    return "".join(kept) + draw(Note(notice, "warning"))
 
 
 def _blocks(panel: Panel, detail: Detail) -> list[tuple[str, str]]:
@@ -121,7 +123,7 @@ def draw(panel: Panel, detail: Detail = Detail()) -> str:
             return titled(panel.title, _note(Note("No rows.", "empty")))
         case _:
             picture = drawn(panel, detail.points)
-            return titled(panel.title, _image(picture, panel.title) if picture else _note(Note("Nothing to draw.", "empty")))
+            return titled(panel.title, _image(picture) if picture else _note(Note("Nothing to draw.", "empty")))
 
 
 def drawn(panel: Split | Bars | StackedBars | Lines | Timeline, most: int = MOST_BARS) -> str:
@@ -141,8 +143,8 @@ def drawn(panel: Split | Bars | StackedBars | Lines | Timeline, most: int = MOST
 
 def titled(title: str, body: str) -> str:
     """Put a heading over a panel."""
-    head = f'<div style="font-weight:600;margin:0 0 6px">{_text(title)}</div>' if title else ""
-    return f'<div style="margin:10px 0 14px">{head}{body}</div>'
+    head = f'<div style="font-weight:600;margin:10px 0 6px">{_text(title)}</div>' if title else ""
+    return f'{head}<div style="margin:0 0 14px">{body}</div>' if body else head
 
 
 def _note(note: Note) -> str:
@@ -175,7 +177,7 @@ def _page(tab: Tab, detail: Detail, first: bool) -> str:
     )
 
 
-def _image(svg: str, title: str) -> str:
+def _image(svg: str) -> str:
     spoken = svg.split('aria-label="', 1)[1].split('"', 1)[0]
     return f'<img src="{data_uri(svg)}" alt="{spoken}" style="width:100%;max-width:760px;height:auto">'
 

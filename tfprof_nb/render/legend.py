@@ -18,7 +18,7 @@ from tfprof_nb.render.panels import Series
 
 
 class Head(anywidget.AnyWidget):
-    """A view's title line; it also hides the static form ``static_id`` and passes the notebook's theme on to the view."""
+    """A view's title line; it also hides the static form ``static_id`` and tells the view the notebook's theme."""
 
     _esm, _css = bundle("head")
 
@@ -35,9 +35,9 @@ class Readout(anywidget.AnyWidget):
     _esm, _css = bundle("readout")
 
     chart = traitlets.Unicode().tag(sync=True)
-    x = traitlets.List().tag(sync=True)
+    x: traitlets.List[Any] = traitlets.List().tag(sync=True)
     x_label = traitlets.Unicode().tag(sync=True)
-    entries = traitlets.List().tag(sync=True)
+    entries: traitlets.List[Any] = traitlets.List().tag(sync=True)
     summary = traitlets.Unicode().tag(sync=True)
     selected = traitlets.Int(None, allow_none=True).tag(sync=True)
 

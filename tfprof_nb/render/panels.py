@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tfprof_nb._units import Kind as Kind
+from tfprof_nb._units import Kind
 
 Floats = npt.NDArray[np.float64]
 
@@ -165,10 +165,10 @@ class Tab:
     panels: Callable[[], Sequence[Panel]] = field(repr=False)
 
     def open(self) -> list[Panel]:
-        """Return the page's panels; what went wrong, when they can't be made, so that one page never costs the others."""
+        """Return the page's panels; where they can't be made, what went wrong: one page never costs the others."""
         try:
             return list(self.panels())
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, the reader sees it on that page
             return [Note(f"{self.name} can't be shown: {type(error).__name__}: {error}", "warning")]
 
 

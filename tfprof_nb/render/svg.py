@@ -1,7 +1,7 @@
 """SVG pictures of the charts, for every place without script: reports, notebooks that were reopened, GitHub.
 
-In: panels. Out: SVG text. Text and axes are of one grey that reads on white and on black, since a picture in an ``<img>``
-can't follow the page's theme; colours carry no background of their own for the same reason.
+In: panels. Out: SVG text. Text and axes are of one grey that reads on white and on black, since a picture in an
+``<img>`` can't follow the page's theme; for the same reason pictures have no background.
 """
 
 from __future__ import annotations

@@ -24,7 +24,8 @@ def stacked_bars(chart: StackedBars, most: int = MOST_BARS) -> str:
     edges = stack([one.values for one in chart.series])
     x = np.asarray(chart.x, dtype=np.float64)
     top = float(edges[-1].max())
-    picture = Picture(f"{chart.title}: {len(x)} bars, highest {number(top)} {chart.y_label}", 286 if len(chart.marked) else 268)
+    spoken = f"{chart.title}: {len(x)} bars, highest {number(top)} {chart.y_label}"
+    picture = Picture(spoken, 286 if len(chart.marked) else 268)
     slot = float(np.diff(x).min()) if len(x) > 1 else 1.0
     plot = Plot(52, 26, WIDTH - 52 - _LEGEND - 16, 194, x.min() - slot / 2, x.max() + slot / 2, top * 1.04)
     x_label = chart.x_label if per_bar == 1 else f"{chart.x_label} (each bar: the mean of {per_bar})"
@@ -44,7 +45,7 @@ def stacked_bars(chart: StackedBars, most: int = MOST_BARS) -> str:
 
 
 def _columns(plot: Plot, x: Floats, low: Floats, high: Floats) -> str:
-    """Return bars as vertical strokes, a third of the bytes of rectangles; what is thinner than half a pixel is left out."""
+    """Return bars as vertical strokes, a third of the bytes of rectangles; nothing for less than half a pixel."""
     bottom, top = (np.rint(2 * (plot.top + plot.height * (1 - edge / plot.y_high))) / 2 for edge in (low, high))
     seen = bottom > top
     places = zip(x[seen], bottom[seen], top[seen], strict=True)
@@ -63,9 +64,8 @@ def _legend_of_means(picture: Picture, chart: StackedBars, marked: np.ndarray[tu
 
 def _mark_apart(picture: Picture, plot: Plot, x: Floats, width: float, label: str) -> None:
     y = plot.bottom + 3
-    picture.path(
-        "".join(f"M{compact(plot.x(at) - width / 2)} {compact(y)}h{compact(width)}" for at in x), stroke=INK, stroke_width=3
-    )
+    line = "".join(f"M{compact(plot.x(at) - width / 2)} {compact(y)}h{compact(width)}" for at in x)
+    picture.path(line, stroke=INK, stroke_width=3)
     picture.text(plot.left, picture.height - 8, f"pale: {shorten(label, 80)}")
 
 

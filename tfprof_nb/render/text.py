@@ -23,6 +23,7 @@ from tfprof_nb.render.panels import (
     Series,
     Split,
     StackedBars,
+    Tab,
     Table,
     Tabs,
     Timeline,
@@ -72,7 +73,11 @@ def draw(panel: Panel) -> list[str]:
         case Timeline():
             return _titled(panel.title, _timeline(panel))
         case Tabs():
-            return [line for tab in panel.tabs for line in ["", f"── {tab.name} " + "─" * 40, "", *_paragraphs(tab.open())]]
+            return [line for tab in panel.tabs for line in _page(tab)]
+
+
+def _page(tab: Tab) -> list[str]:
+    return ["", f"── {tab.name} ".ljust(44, "─"), "", *_paragraphs(tab.open())]
 
 
 def _wrap(line: str, indent: int = 0) -> list[str]:
@@ -101,9 +106,10 @@ def _split(panel: Split) -> list[str]:
 def _bars(panel: Bars, room: int = 40) -> list[str]:
     longest = max((part.value for part in panel.parts), default=0) or 1
     width = min(44, max((len(part.label) for part in panel.parts), default=0))
+    lengths = [round(room * max(0.0, part.value) / longest) for part in panel.parts]
     return [
-        f"{shorten(part.label, width):<{width}}  {'█' * round(room * max(0.0, part.value) / longest)} {amount(part.value, panel.unit)}"
-        for part in panel.parts
+        f"{shorten(part.label, width):<{width}}  {'█' * length} {amount(part.value, panel.unit)}"
+        for part, length in zip(panel.parts, lengths, strict=True)
     ] or ["– Nothing to draw."]
 
 
@@ -143,7 +149,11 @@ def _lines(panel: Lines) -> list[str]:
     if not len(panel.x) or not panel.series:
         return ["– Nothing to draw."]
     width = min(24, max(len(one.label) for one in panel.series))
-    rows = [f"{shorten(one.label, width):<{width}}  {spark(one.values, 50)}  max {_highest(one)}" for one in panel.series]
+    labels = [f"{shorten(one.label, width):<{width}}" for one in panel.series]
+    rows = [
+        f"{label}  {spark(one.values, 50)}  max {_highest(one)}"
+        for label, one in zip(labels, panel.series, strict=True)
+    ]
     return [*rows, f"{panel.y_label} over {panel.x_label} {tick_text(panel.x[0])} to {tick_text(panel.x[-1])}"]
 
 
@@ -155,7 +165,8 @@ def _timeline(panel: Timeline, bins: int = 64) -> list[str]:
     busy, labels = panel.source.overview(bins)
     span = duration(float(panel.source.header()["span_ps"]))  # type: ignore[arg-type]
     levels = np.ceil(np.clip(busy, 0, 1) * 4).astype(int)
-    rows = [f"{shorten(label, 30):<30} |{''.join(_SHADES[k] for k in row)}|" for label, row in zip(labels, levels, strict=True)]
+    shades = ["".join(_SHADES[k] for k in row) for row in levels]
+    rows = [f"{shorten(label, 30):<30} |{shade}|" for label, shade in zip(labels, shades, strict=True)]
     return [*rows, f"{'':30} 0{span:>{bins}}"]
 
 

@@ -21,7 +21,7 @@ from tfprof_nb.render.text import text_view
 from tfprof_nb.render.widgets import build_all
 
 
-class View(Selection, ipywidgets.VBox):
+class View(Selection, ipywidgets.VBox):  # type: ignore[misc]
     """Panels under a title.
 
     Parameters
@@ -59,7 +59,7 @@ class View(Selection, ipywidgets.VBox):
 
     def _ipython_display_(self, **_: Any) -> None:
         if not display.in_notebook():
-            print(self)
+            print(self)  # noqa: T201 - a terminal's way to show something
             return
         static_id = f"tfp-static-{uuid4().hex[:12]}"
         self._panels = opened(self._panels)

@@ -1,19 +1,20 @@
 """Panels as widgets, tied to the view's selection.
 
-In: panels and a selection. Out: ipywidgets. Short things are HTML; charts are bqplot; tables, tabs and the trace are our own
-anywidgets.
+In: panels and a selection. Out: ipywidgets. Short things are HTML; charts are bqplot; tables, tabs and trace are our
+own anywidgets.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import ipywidgets
 
 from tfprof_nb.render import charts
 from tfprof_nb.render.html import draw, drawn, titled
-from tfprof_nb.render.html_table import columns_of, flat
+from tfprof_nb.render.html_table import columns_of, flat, header
 from tfprof_nb.render.panels import Bars, Lines, Note, Panel, Split, StackedBars, Table, Tabs, Timeline
 from tfprof_nb.render.selection import Selection
 from tfprof_nb.render.table_widget import TableWidget
@@ -73,7 +74,8 @@ def _whole(value: float | None) -> int | None:
 
 
 def _table(panel: Table, selection: Selection) -> TableWidget:
-    widget = TableWidget(panel.frame, columns_of(panel), title=panel.title, layout=_WIDE)
+    columns = [replace(column, header=header(column)) for column in columns_of(panel)]
+    widget = TableWidget(panel.frame, columns, title=panel.title, layout=_WIDE)
     if panel.selects not in panel.frame.columns:
         return widget
     names = panel.frame[panel.selects].astype(str).tolist()

@@ -2,25 +2,39 @@ import { element } from "../lib/dom";
 import { type Column, cellText, fullText } from "./columns";
 
 const SAMPLE_ROWS = 200;
-const TAIL = 14;
-const TEXT_CH: [number, number] = [12, 44];
+const BACK = 14;
+const TEXT_CH: [number, number] = [8, 44];
+const TEXT_LEAST_CH = 22;
 const NUMBER_CH: [number, number] = [6, 18];
 const PADDING_PX = 22;
 
-/** Column widths as a CSS grid: numbers as wide as they need, texts share what is left. */
-export function gridTemplate(columns: readonly Column[], rows: number): string {
-  return columns.map((column) => width(column, rows)).join(" ");
+/** Widths for CSS: of the grid's columns, and the least that all of them need together. */
+export interface Widths {
+  columns: string;
+  least: string;
 }
 
-function width(column: Column, rows: number): string {
-  let longest = column.header.length + 2;
-  for (let row = 0; row < Math.min(rows, SAMPLE_ROWS); row++)
+/** Numbers are as wide as they need, texts share what is left. */
+export function widths(columns: readonly Column[], rows: number): Widths {
+  const each = columns.map((column) => width(column, rows));
+  return {
+    columns: each
+      .map(({ least, grow }) => (grow ? `minmax(calc(${least}), ${grow}fr)` : `calc(${least})`))
+      .join(" "),
+    least: `calc(${each.map(({ least }) => least).join(" + ")})`,
+  };
+}
+
+function width(column: Column, rows: number): { least: string; grow: number } {
+  // Headers are bold and leave room for an arrow.
+  let longest = Math.ceil(column.header.length * 1.1) + 3;
+  for (let row = 0; row < Math.min(rows, SAMPLE_ROWS); row++) {
     longest = Math.max(longest, cellText(column, row).length);
-  const [least, most] = column.numeric ? NUMBER_CH : TEXT_CH;
-  const chars = Math.min(Math.max(longest, least), most);
-  return column.numeric
-    ? `calc(${chars}ch + ${PADDING_PX}px)`
-    : `minmax(calc(${Math.min(chars, 22)}ch + ${PADDING_PX}px), ${chars}fr)`;
+  }
+  const [few, most] = column.numeric ? NUMBER_CH : TEXT_CH;
+  const chars = Math.min(Math.max(longest, few), most);
+  const least = column.numeric ? chars : Math.min(chars, TEXT_LEAST_CH);
+  return { least: `${least}ch + ${PADDING_PX}px`, grow: column.numeric ? 0 : chars };
 }
 
 /** A cell: its text, cut in the middle when there is no room, over a bar where the column wants one. */
@@ -45,9 +59,9 @@ function bar(share: number): HTMLElement {
 
 /** The head of a long text gives way (by CSS), its last characters stay: names of ops differ at both ends. */
 function cuttable(text: string): HTMLElement[] {
-  if (text.length <= TAIL * 2) return [element("span", { class: "tfp-head" }, text)];
+  if (text.length <= BACK * 2) return [element("span", { class: "tfp-front" }, text)];
   return [
-    element("span", { class: "tfp-head" }, text.slice(0, -TAIL)),
-    element("span", { class: "tfp-tail" }, text.slice(-TAIL)),
+    element("span", { class: "tfp-front" }, text.slice(0, -BACK)),
+    element("span", { class: "tfp-back" }, text.slice(-BACK)),
   ];
 }

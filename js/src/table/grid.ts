@@ -1,11 +1,13 @@
 import { element } from "../lib/dom";
-import { cell, gridTemplate } from "./cells";
+import { cell, widths } from "./cells";
 import type { Column } from "./columns";
 import type { Direction } from "./order";
 
 export const ROW_PX = 26;
 const ROWS_IN_SIGHT = 15;
 const EXTRA_ROWS = 6;
+
+let grids = 0;
 
 export interface GridListener {
   sort(column: number): void;
@@ -14,11 +16,12 @@ export interface GridListener {
 
 /** A table of which only the rows in sight are in the document. */
 export class Grid {
-  readonly root = element("div", { class: "tfp-grid", role: "grid" });
+  readonly root = element("div", { class: "tfp-grid", role: "grid", tabindex: 0 });
   private readonly header: HTMLElement;
-  private readonly body = element("div", { class: "tfp-rows", role: "rowgroup", tabindex: 0 });
+  private readonly body = element("div", { class: "tfp-body", role: "rowgroup" });
   private order: Uint32Array = new Uint32Array();
   private selected: number | null = null;
+  private readonly id = `tfp-grid-${grids++}`;
 
   constructor(
     private readonly columns: readonly Column[],
@@ -29,14 +32,15 @@ export class Grid {
   ) {
     this.header = element("div", { class: "tfp-row tfp-header", role: "row", "aria-rowindex": 1 });
     this.header.append(...columns.map((column, index) => this.headerCell(column, index)));
-    this.root.style.setProperty("--tfp-columns", gridTemplate(columns, rows));
+    const { columns: template, least } = widths(columns, rows);
+    this.root.style.setProperty("--tfp-columns", template);
+    this.root.style.setProperty("--tfp-least", least);
     this.root.setAttribute("aria-label", label);
     this.root.setAttribute("aria-colcount", String(columns.length));
-    this.body.setAttribute("aria-label", "Rows: arrow keys select");
     this.root.append(element("div", { role: "rowgroup", class: "tfp-header-group" }, this.header), this.body);
     this.root.addEventListener("scroll", () => this.draw(), { signal, passive: true });
     this.body.addEventListener("click", (event) => this.onClick(event), { signal });
-    this.body.addEventListener("keydown", (event) => this.onKey(event), { signal });
+    this.root.addEventListener("keydown", (event) => this.onKey(event), { signal });
   }
 
   /** Shows rows of the frame in this order. */
@@ -59,6 +63,8 @@ export class Grid {
   /** Marks a row of the frame as selected and brings it into sight. */
   select(row: number | null): void {
     this.selected = row;
+    if (row === null) this.root.removeAttribute("aria-activedescendant");
+    else this.root.setAttribute("aria-activedescendant", `${this.id}-${row}`);
     const place = row === null ? -1 : this.order.indexOf(row);
     if (place >= 0) this.reach(place);
     this.draw();
@@ -79,6 +85,7 @@ export class Grid {
     const node = element("div", {
       class: "tfp-row",
       role: "row",
+      id: `${this.id}-${row}`,
       "aria-rowindex": place + 2,
       "aria-selected": String(selected),
       "data-place": place,
@@ -94,7 +101,7 @@ export class Grid {
       class: "tfp-sort",
       title: column.meaning || column.header,
     });
-    sort.append(element("span", { class: "tfp-head" }, column.header));
+    sort.append(element("span", { class: "tfp-front" }, column.header));
     sort.addEventListener("click", () => this.listener.sort(index));
     const side = column.numeric ? " tfp-number" : "";
     return element("div", { class: `tfp-cell${side}`, role: "columnheader", "aria-sort": "none" }, sort);

@@ -17,7 +17,7 @@ export interface DetailsActions {
 export class Details {
   readonly root = element("section", { class: "tfp-details", "aria-label": "Selected event", hidden: true });
   private readonly inView = element("dd");
-  private readonly stats = element("dl", { class: "tfp-stats" });
+  private readonly stats = element("dl");
   private event = -1;
 
   constructor(
@@ -32,10 +32,13 @@ export class Details {
     this.stats.replaceChildren();
     if (event < 0) return "Nothing is selected.";
     const facts = this.facts(event);
-    const list = element("dl", { class: "tfp-facts" });
+    const list = element("dl");
     for (const [term, value] of facts) list.append(element("dt", {}, term), element("dd", {}, value));
     list.append(element("dt", {}, "Same name in view"), this.inView);
-    this.root.replaceChildren(this.heading(event), list, this.stats);
+    this.root.replaceChildren(
+      this.heading(event),
+      element("div", { class: "tfp-details-body" }, list, this.stats),
+    );
     this.update();
     return [this.nameOf(event), ...facts.map(([term, value]) => `${term} ${value}`)].join(", ");
   }

@@ -1,14 +1,13 @@
 import { middleCut, percent } from "../lib/format";
 import { type Row, SECTION_PX } from "./rows";
 import { niceStep, timeTicks } from "./ruler";
-import { headPx, RULER_PX, type Scene, STEPS_PX, visibleSteps } from "./scene";
+import { GUTTER_PX, headPx, RULER_PX, type Scene, STEPS_PX, visibleSteps } from "./scene";
 
 const FAMILY = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
 const FONT = `12px ${FAMILY}`;
 const BOLD = `600 12px ${FAMILY}`;
 const SMALL = `11px ${FAMILY}`;
 const TICK_EVERY_PX = 90;
-const SCROLLBAR_PX = 6;
 
 type Context = CanvasRenderingContext2D;
 
@@ -106,6 +105,7 @@ export function paintRowLabels(context: Context, scene: Scene): void {
   const head = headPx(scene.header);
   context.fillStyle = theme.background;
   context.fillRect(0, head, labels, height);
+  context.fillRect(scene.width - GUTTER_PX, head, GUTTER_PX, height);
   context.fillStyle = theme.line;
   context.fillRect(labels - 1, head, 1, height);
   context.textAlign = "left";
@@ -162,6 +162,6 @@ function paintScrollBar(context: Context, { rows, scroll, width, height, theme, 
   const top = headPx(header) + (scroll / (rows.height - room)) * (room - length);
   context.fillStyle = theme.muted;
   context.globalAlpha = 0.6;
-  context.fillRect(width - SCROLLBAR_PX, top, SCROLLBAR_PX - 2, length);
+  context.fillRect(width - GUTTER_PX + 2, top, GUTTER_PX - 4, length);
   context.globalAlpha = 1;
 }

@@ -59,7 +59,7 @@ export class Painter {
   private paintEvents(scene: Scene, ratio: number): Box[] {
     const left = Math.round(scene.labels * ratio);
     const top = Math.round(headPx(scene.header) * ratio);
-    const width = Math.max(this.canvas.width - left, 1);
+    const width = Math.max(Math.round(scene.viewport.width * ratio), 1);
     const height = Math.max(this.canvas.height - top, 1);
     const { data, pixels } = this.pixels(width, height);
     this.paintBackground(scene, pixels, width, ratio);

@@ -50,13 +50,17 @@ function tickLabel(ps: number, step: number): string {
 
 /** A point in time with the decimals that make steps of `precision` (picoseconds) visible. */
 export function timeWithin(ps: number, precision: number): string {
-  const [scale, unit] = UNITS.find(([size]) => ps >= size) ?? [1, "ps"];
+  const [scale, unit] = unitOf(ps);
   const decimals = Math.min(Math.max(Math.ceil(Math.log10(scale / precision)), 0), 12);
   return `${(ps / scale).toLocaleString("en-US", { maximumFractionDigits: decimals })} ${unit}`;
 }
 
-/** A point in time in full, without rounding: seconds when there are any, else the unit that fits. */
+/** A point in time in full, without rounding. */
 export function exactTime(ps: number): string {
-  const [scale, unit] = UNITS.find(([size]) => ps >= size) ?? [1, "ps"];
-  return `${(ps / scale).toLocaleString("en-US", { maximumFractionDigits: 12 })} ${unit}`;
+  return timeWithin(ps, 1);
+}
+
+/** Seconds when there are any, else the unit that fits. */
+function unitOf(ps: number): [number, string] {
+  return UNITS.find(([size]) => ps >= size) ?? UNITS[ps === 0 ? 0 : UNITS.length - 1];
 }

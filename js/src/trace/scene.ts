@@ -6,6 +6,8 @@ import type { Viewport } from "./viewport";
 
 export const STEPS_PX = 18;
 export const RULER_PX = 20;
+/** Room for the scroll bar to the right of the plot. */
+export const GUTTER_PX = 8;
 
 /** Everything that a frame shows. Sizes are in CSS pixels. */
 export interface Scene {

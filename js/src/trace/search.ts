@@ -2,12 +2,15 @@ import { button, element } from "../lib/dom";
 import { grouped } from "../lib/format";
 import type { Viewer } from "./viewer";
 
-/** Flags the names that contain `text`, in any case; `exact` wants the whole name. */
-export function matchNames(names: readonly string[], text: string, exact = false): Uint8Array {
+/** Flags the names that contain `text`, in any case. */
+export function matchNames(names: readonly string[], text: string): Uint8Array {
   const wanted = text.toLowerCase();
-  return Uint8Array.from(names, (name) =>
-    Number(exact ? name === text : name.toLowerCase().includes(wanted)),
-  );
+  return Uint8Array.from(names, (name) => Number(name.toLowerCase().includes(wanted)));
+}
+
+/** Flags the events of one op or function: those that are called so, or so followed by the op's type ("name:type"). */
+export function matchOp(names: readonly string[], op: string): Uint8Array {
+  return Uint8Array.from(names, (name) => Number(name === op || name.startsWith(`${op}:`)));
 }
 
 /** The search box: highlights events by name and steps through the hits. */
@@ -47,11 +50,11 @@ export class Search {
     this.set("");
   }
 
-  /** Searches for `text`; the empty text ends the search. */
-  set(text: string, exact = false): void {
+  /** Searches for `text` as `match` understands it; the empty text ends the search. */
+  set(text: string, match = matchNames): void {
     if (this.input.value !== text) this.input.value = text;
     const { viewer } = this;
-    const highlight = text ? viewer.events.highlight(matchNames(viewer.header.names, text, exact)) : null;
+    const highlight = text ? viewer.events.highlight(match(viewer.header.names, text)) : null;
     viewer.setHighlight(highlight);
     const hits = highlight?.sums[viewer.events.count] ?? 0;
     this.hits.textContent = highlight ? `${grouped(hits)} ${hits === 1 ? "hit" : "hits"}` : "";

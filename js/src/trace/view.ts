@@ -9,7 +9,7 @@ import type { Header } from "./header";
 import { helpOverlay } from "./help";
 import type { Row } from "./rows";
 import { exactTime, timeWithin } from "./ruler";
-import { Search } from "./search";
+import { matchOp, Search } from "./search";
 import { eventLines, rowLines, Tooltip } from "./tooltip";
 import { type Listener, Viewer } from "./viewer";
 
@@ -157,7 +157,7 @@ export class TraceView implements Listener {
 
   private takeName(): void {
     const name = this.model.get("selected_name");
-    if (name !== null) this.search.set(name, true);
+    if (name !== null) this.search.set(name, matchOp);
     else if (this.viewer.highlight && this.search.input !== document.activeElement) this.search.set("");
   }
 
@@ -174,13 +174,12 @@ export class TraceView implements Listener {
 
   private afterMove(): void {
     const { viewport, header } = this.viewer;
-    const whole = viewport.length >= viewport.span;
     // Whole picoseconds survive the way there and back, so that two views of one model settle.
     const range: [number, number] = [viewport.start, viewport.end].map((t) =>
       Math.round(t * header.unit_ps),
     ) as never;
     this.sending = true;
-    push(this.model, "time_range", whole ? null : range);
+    push(this.model, "time_range", this.viewer.showsAll ? null : range);
     this.sending = false;
     this.details.update();
   }

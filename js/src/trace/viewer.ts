@@ -5,7 +5,7 @@ import { eventAt } from "./hit";
 import { DARK, Ink, LIGHT, paletteIndices, type Theme } from "./ink";
 import { Painter } from "./painter";
 import { LANE_PX, type Row, Rows } from "./rows";
-import { headPx, type Scene } from "./scene";
+import { GUTTER_PX, headPx, type Scene } from "./scene";
 import { Viewport } from "./viewport";
 
 // At most this many picoseconds and units are stretched over the plot: nothing is shorter.
@@ -69,7 +69,7 @@ export class Viewer implements Actions {
   resize(width: number, height: number): void {
     this.width = width;
     this.height = height;
-    this.viewport.width = Math.max(width - this.labels, 1);
+    this.viewport.width = Math.max(width - this.labels - GUTTER_PX, 1);
     this.scroll(0);
     this.invalidate();
   }
@@ -92,8 +92,13 @@ export class Viewer implements Actions {
     this.moved();
   }
 
+  /** Shows all events: from the first start, because many profiles begin with time in which nothing was recorded. */
   showAll(): void {
-    this.show(0, this.viewport.span);
+    this.show(this.firstStart(), this.viewport.span);
+  }
+
+  get showsAll(): boolean {
+    return this.viewport.start <= this.firstStart() && this.viewport.end >= this.viewport.span;
   }
 
   zoom(factor: number, x = this.pointerX): void {
@@ -213,6 +218,14 @@ export class Viewer implements Actions {
   escape(): void {
     if (this.selectedEvent >= 0) this.select(-1);
     else this.listener.cleared();
+  }
+
+  private firstStart(): number {
+    const { start, lanes, count } = this.events;
+    return Math.min(
+      this.viewport.span,
+      ...Array.from(lanes, (first) => (first < count ? start[first] : Infinity)),
+    );
   }
 
   private least(): number {

@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { type ColumnHeader, cellText, fullText, makeColumn, rawText } from "./columns";
+
+function column(change: Partial<ColumnHeader>, values: number[]) {
+  const header: ColumnHeader = {
+    key: "k",
+    header: "K",
+    kind: "number",
+    bar: false,
+    meaning: "",
+    texts: null,
+  };
+  return makeColumn({ ...header, ...change }, Float64Array.from(values).buffer);
+}
+
+describe("a cell", () => {
+  it.each([
+    ["count", 12345, "12,345", "12,345", "12345"],
+    ["ms", 1234.5678, "1,235", "1,234.5678 ms", "1234.5678"],
+    ["us", 0.012345, "0.0123", "0.012345 µs", "0.012345"],
+    ["share", 0.7123, "71.2%", "0.7123", "0.7123"],
+    ["percent", 71.23, "71.2%", "71.23", "71.23"],
+    ["bytes", 2048, "2.00 KiB", "2,048 bytes", "2048"],
+    ["flag", 1, "yes", "yes", "True"],
+    ["number", Number.NaN, "–", "–", ""],
+  ] as const)("of kind %s shows %d as %s, in full %s, raw %s", (kind, value, shown, full, raw) => {
+    const one = column({ kind }, [value]);
+    expect([cellText(one, 0), fullText(one, 0), rawText(one, 0)]).toEqual([shown, full, raw]);
+  });
+
+  it("of a text column looks its text up", () => {
+    const names = column({ kind: "text", texts: ["MatMul", "Relu"] }, [1, -1]);
+    expect([cellText(names, 0), cellText(names, 1), rawText(names, 1)]).toEqual(["Relu", "–", ""]);
+  });
+});
+
+describe("makeColumn", () => {
+  it("reads a view that is not aligned", () => {
+    const bytes = new Uint8Array(17);
+    bytes.set(new Uint8Array(Float64Array.of(1.5, 2.5).buffer), 1);
+    const header: ColumnHeader = { key: "k", header: "K", kind: "ms", bar: true, meaning: "" };
+    expect([...makeColumn(header, new DataView(bytes.buffer, 1)).values]).toEqual([1.5, 2.5]);
+  });
+
+  it("measures bars against the whole for shares, else against the largest", () => {
+    expect(column({ kind: "share" }, [0.2, 0.4]).most).toBe(1);
+    expect(column({ kind: "percent" }, [20, 40]).most).toBe(100);
+    expect(column({ kind: "us" }, [20, Number.NaN, 40]).most).toBe(40);
+  });
+});

@@ -1,0 +1,90 @@
+// @vitest-environment happy-dom
+import { beforeEach, describe, expect, it } from "vitest";
+import { FakeModel } from "../lib/model.testing";
+import table, { type Traits } from "./index";
+
+const ROWS = 1000;
+const OPS = ["MatMul", "<img src=x onerror=alert(1)>", "Relu"];
+let model: FakeModel<Traits>;
+let close: () => void;
+
+beforeEach(() => {
+  document.body.innerHTML = '<div id="el"></div>';
+  const numbers = (of: (row: number) => number) =>
+    Float64Array.from({ length: ROWS }, (_, row) => of(row)).buffer;
+  model = new FakeModel<Traits>({
+    title: "Top ops",
+    rows: ROWS,
+    columns: [
+      { key: "op_type", header: "Type", kind: "text", bar: false, meaning: "Kind of op", texts: OPS },
+      { key: "self_us", header: "Self (µs)", kind: "us", bar: true, meaning: "" },
+    ],
+    buffers: [numbers((row) => row % 3), numbers((row) => row)],
+    selected_row: null,
+    static_id: "",
+  });
+  close = table.render({ model, el: document.getElementById("el") as HTMLElement });
+});
+
+const rows = () => [...document.querySelectorAll<HTMLElement>("[data-place]")];
+const texts = (row: HTMLElement) => [...row.children].map((cell) => cell.textContent);
+const header = (column: number) => document.querySelectorAll<HTMLElement>("[role=columnheader]")[column];
+const grid = () => document.querySelector<HTMLElement>("[role=grid]") as HTMLElement;
+const press = (key: string) => grid().dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+
+describe("the table", () => {
+  it("puts only the rows in sight into the page, and says how many there are", () => {
+    expect(rows().length).toBeLessThan(50);
+    expect(grid().getAttribute("aria-rowcount")).toBe("1001");
+    expect(texts(rows()[0])).toEqual(["MatMul", "0"]);
+  });
+
+  it("shows markup as text", () => {
+    expect(texts(rows()[1])[0]).toBe(OPS[1]);
+    expect(document.querySelector("img")).toBeNull();
+  });
+
+  it("sorts by a header: largest first, then smallest", () => {
+    header(1).querySelector("button")?.click();
+    expect(texts(rows()[0])).toEqual(["MatMul", "999"]);
+    expect(header(1).getAttribute("aria-sort")).toBe("descending");
+    header(1).querySelector("button")?.click();
+    expect(texts(rows()[0])).toEqual(["MatMul", "0"]);
+    expect([0, 1].map((column) => header(column).getAttribute("aria-sort"))).toEqual(["none", "ascending"]);
+  });
+
+  it("searches", () => {
+    const input = document.querySelector("input") as HTMLInputElement;
+    input.value = "relu";
+    input.dispatchEvent(new Event("input"));
+    expect(texts(rows()[0])).toEqual(["Relu", "2.00"]);
+    expect(document.querySelector("[role=status]")?.textContent).toBe("333 of 1,000 rows");
+  });
+
+  it("selects rows of the frame by mouse and keys, whatever their order", () => {
+    header(1).querySelector("button")?.click();
+    rows()[1].click();
+    expect(model.get("selected_row")).toBe(998);
+    press("ArrowDown");
+    expect(model.get("selected_row")).toBe(997);
+    expect(rows()[2].getAttribute("aria-selected")).toBe("true");
+    expect(grid().getAttribute("aria-activedescendant")).toBe(rows()[2].id);
+    press("Escape");
+    expect(model.get("selected_row")).toBeNull();
+  });
+
+  it("follows the kernel's selection", () => {
+    model.set("selected_row", 3);
+    expect(
+      rows()
+        .map((row) => row.getAttribute("aria-selected"))
+        .indexOf("true"),
+    ).toBe(3);
+  });
+
+  it("leaves nothing behind", () => {
+    close();
+    expect(model.listening).toBe(0);
+    expect(document.getElementById("el")?.children.length).toBe(0);
+  });
+});

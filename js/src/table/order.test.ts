@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import { makeColumn } from "./columns";
+import { toCsv } from "./csv";
+import { matchingRows, sortRows } from "./order";
+
+const base = { header: "", bar: false, meaning: "" };
+const texts = ['a, "quoted"', "conv10", "conv9", "Relu"];
+const names = makeColumn({ ...base, key: "op", kind: "text", texts }, Float64Array.of(3, 1, 2, -1, 0).buffer);
+const times = makeColumn(
+  { ...base, key: "self_us", kind: "us" },
+  Float64Array.of(5, 2.25, Number.NaN, 5, 1).buffer,
+);
+const all = Uint32Array.of(0, 1, 2, 3, 4);
+
+describe("sortRows", () => {
+  it("sorts numbers; missing ones come last either way, equal ones keep their order", () => {
+    expect([...sortRows(all, times, "ascending")]).toEqual([4, 1, 0, 3, 2]);
+    expect([...sortRows(all, times, "descending")]).toEqual([0, 3, 1, 4, 2]);
+  });
+
+  it("sorts texts as people count", () => {
+    expect([...sortRows(all, names, "ascending")]).toEqual([4, 2, 1, 0, 3]);
+  });
+});
+
+describe("matchingRows", () => {
+  it("finds rows by any text, in any case", () => {
+    expect([...matchingRows([names, times], 5, "CONV")]).toEqual([1, 2]);
+    expect([...matchingRows([names, times], 5, "  ")]).toEqual([0, 1, 2, 3, 4]);
+    expect([...matchingRows([names, times], 5, "nothing")]).toEqual([]);
+  });
+});
+
+describe("toCsv", () => {
+  it("writes keys, full values and quotes", () => {
+    const lines = ["op,self_us", '"a, ""quoted""",1', "conv9,", ",5", ""];
+    expect(toCsv([names, times], Uint32Array.of(4, 2, 3))).toBe(lines.join("\r\n"));
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import type { Header } from "./header";
+import { LANE_PX, Rows, SECTION_PX } from "./rows";
+
+const track = (group: number, label: string, depths: number[]) => ({
+  group,
+  label,
+  kind: "thread" as const,
+  depths,
+  busy_share: 0,
+});
+
+function rows(): Rows {
+  const header = {
+    groups: [
+      { label: "GPU", kind: "device" },
+      { label: "CPU", kind: "host" },
+    ],
+    tracks: [
+      track(0, "stream", [9]),
+      track(1, "main", [3, 5]),
+      track(1, "idle", [0]),
+      track(1, "worker", [1]),
+    ],
+  } as Header;
+  return new Rows(header);
+}
+
+describe("Rows", () => {
+  it("lists sections and busy tracks, and counts the idle ones", () => {
+    expect(rows().list.map((row) => row.label)).toEqual([
+      "GPU",
+      "stream",
+      "CPU (1 idle not shown)",
+      "main",
+      "worker",
+    ]);
+  });
+
+  it("finds row and lane by position", () => {
+    const all = rows();
+    const main = all.list[3];
+    expect(all.at(main.top + LANE_PX)).toBe(main);
+    expect(all.laneAt(main, main.top)).toBe(1);
+    expect(all.laneAt(main, main.top + LANE_PX)).toBe(2);
+    expect(all.laneAt(main, main.top + 2 * LANE_PX)).toBe(-1);
+    expect(all.at(all.height + 1)).toBeUndefined();
+  });
+
+  it("knows track and depth of a lane, across tracks without events", () => {
+    const all = rows();
+    expect([0, 1, 2, 4].map((lane) => all.trackOf(lane))).toEqual([0, 1, 1, 3]);
+    expect([1, 2].map((lane) => all.depthOf(lane))).toEqual([0, 1]);
+  });
+
+  it("folds tracks to one lane and sections to their title, and unfolds for a lane", () => {
+    const all = rows();
+    const height = all.height;
+    all.toggle(all.list[3]);
+    expect(all.height).toBe(height - LANE_PX);
+    expect(all.topOf(2)).toBe(-1);
+    all.toggle(all.list[2]);
+    expect(all.list.map((row) => row.label)).toEqual(["GPU", "stream", "CPU (1 idle not shown)"]);
+    expect(all.height).toBe(all.list[2].top + SECTION_PX);
+    all.unfold(2);
+    expect(all.height).toBe(height);
+    expect(all.topOf(2)).toBe(all.topOf(1) + LANE_PX);
+  });
+});

@@ -1,0 +1,116 @@
+"""Grouping: XLA's own cases (`group_events_test.cc`), and the marks that win over everything else."""
+
+from builders import XSpace
+from tfprof_nb.analysis.forest import Forest
+from tfprof_nb.analysis.groups import group_events
+from tfprof_nb.decode import read_xspace
+
+
+def grouped(space):
+    forest = Forest(read_xspace(space.to_bytes(), "host"))
+    grouping = group_events(forest)
+    names = forest.host.names[forest.host.metadata]
+    return grouping, dict(zip(names.tolist(), grouping.group.tolist(), strict=True))
+
+
+def train_step(**mark):
+    """A step on the Python thread, its function on an executor's thread, its kernel on the device."""
+    space = XSpace()
+    cpu, gpu = space.plane("/host:CPU"), space.plane("/device:GPU:0")
+    python = cpu.line("python")
+    python.event(mark.pop("name", "train"), duration_ps=100, **mark)
+    python.event("FunctionRun", start_ps=10, duration_ps=80, _pt=2, _p=0, _r=1)
+    executor = cpu.line("tf_Compute")
+    executor.event("ExecutorState::Process", start_ps=20, duration_ps=60, _ct=2, _c=0)
+    executor.event("matmul", start_ps=30, duration_ps=40, correlation_id=100)
+    gpu.line("Stream #1").event("kernel", start_ps=200, duration_ps=40, correlation_id=100)
+    return space
+
+
+def test_a_mark_reaches_other_threads_and_the_device():
+    grouping, group = grouped(train_step(step_num=123, _r=1))
+    assert set(group.values()) == {0}
+    assert grouping.source == "marked"
+    assert grouping.spans[["start_ps", "end_ps"]].to_numpy().tolist() == [[0, 100]]
+
+
+def test_trace_contexts_are_marks():
+    grouping, group = grouped(train_step(name="TraceContext", graph_type="train", step_num=123))
+    assert grouping.source == "marked"
+    assert set(group.values()) == {0}
+
+
+def test_keras_batches_count_though_they_lack_the_root_flag():
+    grouping, _ = grouped(train_step(name="Profiled batch", step_num=3))
+    assert (grouping.source, len(grouping.spans)) == ("keras", 1)
+
+
+def test_a_root_without_a_number_is_no_step():
+    grouping, _ = grouped(train_step(name="my_block", _r=1))
+    assert (grouping.source, len(grouping.spans)) == ("device", 0)
+
+
+def test_unfinished_marks_are_no_steps():
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    python.event("train", duration_ps=100, step_num=0, _r=1)
+    python.event("train", start_ps=100, duration_ps=5, step_num=1, _r=1, end_of_data=1)
+    python.event("train", start_ps=200, duration_ps=5, step_num=2, _r=1, interrupted=1)
+    grouping, _ = grouped(space)
+    assert grouping.spans["end_ps"].tolist() == [100]
+
+
+def test_asynchronous_events_are_not_grouped_by_nesting():
+    space = train_step(step_num=1, _r=1)
+    space.planes[0].lines[0].event("transfer", start_ps=40, duration_ps=10, _a=1)
+    assert grouped(space)[1]["transfer"] == -1
+
+
+def test_functions_of_tf_data_are_no_steps():
+    space = XSpace()
+    line = space.plane("/host:CPU").line("tf_data")
+    for i in range(4):
+        line.event("InstantiatedCapturedFunction::Run", start_ps=100 * i, duration_ps=50, id=7)
+        line.event("FunctionRun", start_ps=100 * i + 10, duration_ps=30, id=7, _r=1)
+    assert grouped(space)[0].source == "none"
+
+
+def test_marks_win_over_loops():
+    space = train_step(step_num=1, _r=1)
+    executor = space.planes[0].lines[1]
+    for i in range(2):
+        executor.event("ExecutorState::Process", start_ps=300 + 50 * i, duration_ps=40, id=5, iter_num=i, _ct=2, _c=0)
+    grouping, _ = grouped(space)
+    assert (grouping.source, len(grouping.spans)) == ("marked", 1)
+
+
+def test_saved_groups_are_taken_as_they_are():
+    space = XSpace()
+    space.plane("/host:CPU").line("python").event(
+        "train 7", duration_ps=100, group_id=3, step_name="train 7", step_num=7
+    )
+    space.plane("/device:GPU:0").line("Stream #1").event("kernel", start_ps=10, duration_ps=5, group_id=3)
+    grouping, group = grouped(space)
+    assert (grouping.source, group) == ("marked", {"train 7": 3, "kernel": 3})
+
+
+def unmarked_loop(calls=4):
+    """Each call of a function follows a wait for its data."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for i in range(calls):
+        python.event("IteratorGetNext", start_us=100 * i, duration_us=60)
+        python.event("EagerLocalExecute: __inference_step_5", start_us=100 * i + 60, duration_us=40)
+        python.event("FunctionRun", start_us=100 * i + 65, duration_us=30, _r=1)
+    return space
+
+
+def test_repeated_calls_are_inferred_steps_with_the_wait_before_them():
+    grouping, _ = grouped(unmarked_loop())
+    assert grouping.source == "inferred"
+    spans = grouping.spans[["start_ps", "end_ps"]] / 10**6
+    assert spans.to_numpy().tolist() == [[60, 100], [100, 200], [200, 300], [300, 400]]
+
+
+def test_a_single_call_is_no_step():
+    assert grouped(unmarked_loop(calls=1))[0].source == "none"

@@ -1,0 +1,93 @@
+"""The quickstart as its reader meets it: run in JupyterLab, then saved and opened again."""
+
+import json
+import re
+
+import pytest
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
+
+ANSWER = re.compile(r"input-bound: [\d.]+% of each step")
+STEPS = 40  # 320 images in batches of 32, four epochs
+BROKEN = re.compile("model not found|Error displaying widget|Loading widget", re.IGNORECASE)
+
+
+@pytest.fixture(scope="module")
+def quickstart(open_lab, root):
+    """The quickstart, run and saved."""
+    lab = open_lab(root / "notebooks" / "00_quickstart.ipynb")
+    with lab.evidence("quickstart"):
+        lab.run_all()
+        lab.save()
+    return lab
+
+
+@pytest.fixture
+def baseline(quickstart):
+    """The dashboard of the first profile."""
+    with quickstart.evidence("quickstart"):
+        view = quickstart.page.locator(".tfp-view").first
+        view.locator(".bqplot .bargroup").first.wait_for()
+        yield view
+
+
+@pytest.fixture(scope="module")
+def saved(quickstart, notebooks_folder):
+    """The notebook's text as it was saved."""
+    return (notebooks_folder / "00_quickstart.ipynb").read_text(encoding="utf-8")
+
+
+def test_both_profiles_show_their_dashboard(quickstart, baseline):
+    assert quickstart.page.locator(".tfp-view").count() == 2
+    assert ANSWER.search(baseline.inner_text())
+
+
+def test_the_step_chart_has_a_bar_for_every_step(baseline):
+    chart = baseline.locator(".bqplot.figure").first
+    assert chart.locator(".bargroup").count() == STEPS
+
+
+def test_the_static_form_makes_room_for_the_widget(quickstart, baseline):
+    assert quickstart.page.locator("[id^=tfp-static]:visible").count() == 0
+
+
+def test_the_trace_is_drawn(quickstart, baseline):
+    baseline.get_by_role("tab", name="Trace").click()
+    canvas = baseline.locator(".tfp-trace canvas").first
+    canvas.wait_for()
+    quickstart.wait_until(lambda: quickstart.colors(canvas) > 5)
+    quickstart.screenshot("quickstart-trace")
+
+
+def test_the_dark_theme_shows_the_same(quickstart, baseline):
+    for theme in ("JupyterLab Dark", "JupyterLab Light"):
+        quickstart.execute("apputils:change-theme", theme=theme)
+        quickstart.screenshot("quickstart-" + theme.split()[1].lower())
+    assert ANSWER.search(baseline.inner_text())
+
+
+def test_scripts_complain_about_nothing(quickstart, baseline):
+    assert quickstart.errors == []
+
+
+def test_the_saved_notebook_is_small(saved):
+    assert len(saved) < 2_000_000
+
+
+@pytest.mark.parametrize("situation", ["fresh kernel", "no kernel", "untrusted"])
+def test_opened_again_it_still_says_what_was_found(open_lab, saved, notebooks_folder, situation):
+    notebook = json.loads(saved)
+    if situation == "untrusted":  # JupyterLab trusts the outputs that it saw being made, until they change
+        for cell in notebook["cells"]:
+            cell["source"] = "".join(cell["source"]) + "\n"
+            for output in cell.get("outputs", []):
+                output.setdefault("metadata", {})["from"] = "elsewhere"
+    path = notebooks_folder / f"{situation.replace(' ', '-')}.ipynb"
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+    lab = open_lab(path, kernel=situation != "no kernel")
+    with lab.evidence(path.stem):
+        lab.page.get_by_text(ANSWER).first.wait_for()
+        lab.page.wait_for_timeout(2000)  # long enough for a widget to fail
+        lab.screenshot(f"quickstart-{path.stem}")
+        assert lab.page.locator("[id^=tfp-static] img:visible").count() > 0
+        assert lab.page.get_by_text(BROKEN).locator("visible=true").count() == 0

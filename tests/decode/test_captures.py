@@ -1,0 +1,66 @@
+"""Real captures decode to what protobuf's own objects say."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from decode import oracle
+
+from tfprof_nb.decode import load_hosts, read_xspace
+
+DATA = Path(os.environ.get("TFPROF_NB_SHARED_DATA", Path(__file__).parents[3] / "shared" / "data"))
+CAPTURES = sorted(DATA.rglob("*.xplane.pb"))
+
+pytestmark = pytest.mark.skipif(not CAPTURES, reason=f"no captures in {DATA}")
+
+
+@pytest.mark.parametrize(
+    "path", CAPTURES, ids=lambda path: path.parent.name if "tf2-gpu-pong" in str(path) else path.name
+)
+def test_every_event_and_stat_equals_protobufs(path):
+    data = path.read_bytes()
+    host, rows = read_xspace(data, "x"), oracle.rows(data)
+    line, start_ps, duration_ps, names, display_names = (
+        host.line.tolist(),
+        host.start_ps.tolist(),
+        host.duration_ps.tolist(),
+        host.names[host.metadata].tolist(),
+        host.display_names[host.metadata].tolist(),
+    )
+    ours = zip(
+        [host.lines[i].plane for i in line],
+        [host.lines[i].id for i in line],
+        start_ps,
+        duration_ps,
+        names,
+        display_names,
+    )
+    assert list(ours) == [row[:-1] for row in rows]
+    stats = [row[-1] for row in rows]
+    for name in {name for found in stats for name in found}:
+        assert_column(host, name, [found.get(name) for found in stats])
+    for row in range(0, len(host), 50):
+        assert host.stats_of(row) == stats[row]
+
+
+def assert_column(host, name, expected):
+    is_text = [isinstance(value, str) for value in expected]
+    is_number = [isinstance(value, int | float) for value in expected]
+    texts, ints, floats = host.texts(name), host.ints(name), host.floats(name)
+    assert texts.rows.tolist() == np.flatnonzero(is_text).tolist()
+    assert texts.categories[texts.values].tolist() == [value for value in expected if isinstance(value, str)]
+    numbers = [value for value in expected if isinstance(value, int | float)]
+    assert ints.rows.tolist() == floats.rows.tolist() == np.flatnonzero(is_number).tolist()
+    assert floats.values.tolist() == [float(value) for value in numbers]
+    assert ints.values.tolist() == [(int(value) + 2**63) % 2**64 - 2**63 for value in numbers]
+
+
+@pytest.mark.parametrize("path", CAPTURES[:3], ids=lambda path: path.name)
+def test_plane_stats_equal_protobufs(path):
+    space = oracle.XSpace.FromString(path.read_bytes())
+    (host,) = load_hosts([path])
+    assert [(plane.name, plane.stats) for plane in host.planes] == [
+        (plane.name, oracle.stats_of(plane, plane.stats)) for plane in space.planes
+    ]
+    assert (host.errors, host.warnings) == (tuple(space.errors), tuple(space.warnings))

@@ -1,0 +1,242 @@
+"""Decoding XSpace: what a `Host` says equals what protobuf's own objects say."""
+
+import mmap
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from builders import Ref, Uint, XSpace, field, optional, varint
+from decode import oracle
+
+from tfprof_nb import BadProfileError
+from tfprof_nb.decode import Line, Plane, read_xspace
+
+
+def small_space():
+    space = XSpace("machine")
+    cpu = space.plane("/host:CPU", cores=8, vendor="none")
+    python = cpu.line("python", timestamp_ns=5)
+    python.event("train", start_us=1, duration_us=100, step_num=1, _r=1)
+    python.event("MatMul:MatMul", start_us=2, duration_us=20, flow=Uint(7), cost=0.5, shape="(2,3)", kind=Ref("dot"))
+    cpu.describe("MatMul:MatMul", display_name="MatMul", flops=12, shape="shared")
+    return space
+
+
+def read(space):
+    return read_xspace(space.to_bytes(), "machine")
+
+
+def test_columns_by_hand():
+    host = read(small_space())
+    assert (len(host), host.name, host.origin_ns) == (2, "machine", 0)
+    assert host.planes == (Plane("/host:CPU", {"cores": 8, "vendor": "none"}),)
+    assert host.lines == (Line(0, 1, "python", 0, 2),)
+    assert host.start_ps.tolist() == [1_005_000, 2_005_000]
+    assert host.duration_ps.tolist() == [100_000_000, 20_000_000]
+    assert host.names[host.metadata].tolist() == ["train", "MatMul:MatMul"]
+    assert host.display_names[host.metadata].tolist() == ["train", "MatMul"]
+    assert [column.dtype for column in (host.line, host.metadata)] == [np.int32] * 2
+    assert [column.dtype for column in (host.start_ps, host.duration_ps)] == [np.int64] * 2
+
+
+def test_stats_by_hand():
+    host = read(small_space())
+    assert host.stats_of(0) == {"step_num": 1, "_r": 1}
+    assert host.stats_of(1) == {"flow": 7, "cost": 0.5, "shape": "(2,3)", "kind": "dot", "flops": 12}
+    assert host.ints("flops").rows.tolist() == [1]
+    assert host.ints("flops").dense(2).tolist() == [-1, 12]
+    shape = host.texts("shape")
+    assert shape.categories[shape.values].tolist() == ["(2,3)"]
+
+
+def test_numbers_of_either_sign_and_kind():
+    line = (space := XSpace()).plane("p").line("l")
+    for start, value in enumerate([-1, Uint(2**64 - 1), 2.9, -2.9, "text", Ref("ref"), b"bytes", 2**63]):
+        line.event("e", start_us=start, x=value)
+    host = read(space)
+    assert host.ints("x").rows.tolist() == [0, 1, 2, 3, 7]
+    assert host.ints("x").values.tolist() == [-1, -1, 2, -2, -(2**63)]
+    assert host.floats("x").values.tolist() == [-1.0, 2.0**64, 2.9, -2.9, 2.0**63]
+    texts = host.texts("x")
+    assert texts.rows.tolist() == [4, 5]
+    assert texts.categories[texts.values].tolist() == ["text", "ref"]
+    assert [host.stats_of(row)["x"] for row in (1, 6)] == [2**64 - 1, b"bytes"]
+
+
+def test_texts_are_one_category_however_written():
+    line = (space := XSpace()).plane("a").line("l")
+    other = space.plane("b").line("l")
+    for start, (where, value) in enumerate(
+        [(line, "x"), (line, Ref("x")), (line, ""), (line, "x\0"), (other, Ref("x"))]
+    ):
+        where.event("e", start_us=start, s=value)
+    texts = read(space).texts("s")
+    assert sorted(texts.categories) == ["", "x", "x\0"]
+    assert texts.categories[texts.values].tolist() == ["x", "x", "", "x\0", "x"]
+
+
+def test_the_events_own_stat_wins_over_its_metadatas():
+    plane = (space := XSpace()).plane("p")
+    line = plane.line("l")
+    plane.describe("e", x=1)
+    for start, stats in enumerate([{}, {"x": 2}, {"x": "text"}, {}]):
+        line.event("e", start_us=start, **stats)
+    host = read(space)
+    assert (host.ints("x").rows.tolist(), host.ints("x").values.tolist()) == ([0, 1, 3], [1, 2, 1])
+    assert host.texts("x").rows.tolist() == [2]
+
+
+def test_an_absent_stat_has_no_rows():
+    host = read(small_space())
+    for stat in (host.ints("none"), host.floats("none"), host.texts("none")):
+        assert (stat.rows.size, stat.values.size) == (0, 0)
+
+
+def test_lines_with_one_id_are_one_line_in_order():
+    plane = (space := XSpace()).plane("p")
+    first = plane.line("thread", line_id=7)
+    second = plane.line("other", line_id=8)
+    third = plane.line("ignored", line_id=9, display_id=7)
+    first.event("late", start_us=5)
+    second.event("elsewhere", start_us=1)
+    third.event("child", start_us=2, duration_us=1)
+    third.event("parent", start_us=2, duration_us=3)
+    host = read(space)
+    assert host.lines == (Line(0, 7, "thread", 0, 3), Line(0, 8, "other", 3, 4))
+    assert host.names[host.metadata].tolist() == ["parent", "child", "late", "elsewhere"]
+    assert host.line.tolist() == [0, 0, 0, 1]
+
+
+def test_stats_follow_their_events_when_sorted():
+    line = (space := XSpace()).plane("p").line("l")
+    for start in (3, 1, 2):
+        line.event("e", start_us=start, x=start)
+    assert read(space).ints("x").values.tolist() == [1, 2, 3]
+
+
+def test_aggregates_are_left_out():
+    line = (space := XSpace()).plane("p").line("l")
+    line.event("sum", num_occurrences=9, duration_us=3)
+    line.event("one", start_us=4, x=1)
+    host = read(space)
+    assert host.names[host.metadata].tolist() == ["one"]
+    assert host.ints("x").rows.tolist() == [0]
+
+
+def test_times_since_1970_start_at_the_earliest_line():
+    plane = (space := XSpace()).plane("p")
+    plane.line("empty", timestamp_ns=10**18)
+    plane.line("a", timestamp_ns=1_700_000_000_000_000_500).event("e", start_ps=1)
+    plane.line("b", timestamp_ns=1_700_000_000_000_000_100).event("e")
+    host = read(space)
+    assert host.origin_ns == 1_700_000_000_000_000_100
+    assert host.start_ps.tolist() == [400_001, 0]
+
+
+def test_errors_and_warnings():
+    space = XSpace()
+    space.errors.append("no GPU")
+    space.warnings += ["one", "two"]
+    host = read(space)
+    assert (len(host), host.errors, host.warnings) == (0, ("no GPU",), ("one", "two"))
+
+
+def test_an_event_without_metadata_has_no_name():
+    line = field(2, "l") + field(4, field(1, 99))
+    host = read_xspace(field(1, field(3, line)), "x")
+    assert host.names[host.metadata].tolist() == [""]
+    assert host.stats_of(0) == {}
+
+
+@pytest.mark.parametrize("ids", [[0, 1], [-5, 2**62], [2**40, 3]])
+def test_metadata_ids_of_any_size(ids):
+    entries = b"".join(field(4, field(1, key) + field(2, field(2, f"n{key}"))) for key in ids)
+    events = b"".join(field(4, field(1, key) + field(2, place)) for place, key in enumerate(ids))
+    host = read_xspace(field(1, field(3, events) + entries), "x")
+    assert host.names[host.metadata].tolist() == [f"n{key}" for key in ids]
+
+
+def test_fields_of_any_order_kind_and_size():
+    fixed32 = varint(15 << 3 | 5) + b"abcd"
+    unknown = varint(1000 << 3) + varint(2**64 - 1) + fixed32 + field(14, 1.5) + field(13, b"x" * 200)
+    metadata = field(4, field(2, unknown + field(2, "e") + unknown) + field(1, 1))
+    stat = field(4, field(4, -3) + unknown + field(1, 1))
+    event = field(4, stat + field(3, 7) + unknown + field(2, 5) + field(1, 1))
+    line = event + field(2, "late name") + unknown + event + field(1, -2) + event
+    names = field(5, field(1, 1) + field(2, field(2, "x")))
+    data = unknown + field(1, metadata + names + field(3, line) + unknown)
+    assert oracle.host_rows(read_xspace(data, "x")) == oracle.rows(data)
+    assert read_xspace(data, "x").lines == (Line(0, -2, "late name", 0, 3),)
+
+
+def test_last_of_a_oneof_and_of_a_repeated_scalar_counts():
+    stat = field(4, field(1, 1) + field(4, 1) + field(5, "t") + field(3, 9))
+    event = field(4, field(5, 3) + field(2, 5) + field(2, 6) + stat)
+    aggregate = field(4, field(2, 5) + field(5, 3))
+    data = field(1, field(3, event + aggregate) + field(5, field(1, 1) + field(2, field(2, "x"))))
+    assert oracle.host_rows(read_xspace(data, "x")) == oracle.rows(data) == [(0, 0, 6, 0, "", "", {"x": 9})]
+
+
+@pytest.mark.parametrize("length", [0, 1, 150, 5_000, 100_000])
+@pytest.mark.parametrize("pattern", [b"\x22", b"\x22\x08\x08", b"\x22\x02\x08\x01", b"\x22\xff\x7f\x08", b"\x08\x01"])
+def test_long_lines_with_text_that_looks_like_events(length, pattern):
+    line = (space := XSpace()).plane("p").line("l")
+    for start in range(60):
+        line.event("e", start_us=start, s=pattern * (length // len(pattern)), x=start)
+        line.event("plain", start_us=start)
+    data = space.to_bytes()
+    assert oracle.host_rows(read_xspace(data, "x")) == oracle.rows(data)
+
+
+def test_a_long_line_of_tiny_fields_that_never_end_where_guessed():
+    lookalike = field(13, b"\x22\x02\x08")
+    data = field(1, field(3, lookalike * 20_000 + field(4, field(2, 5))))
+    assert read_xspace(data, "x").start_ps.tolist() == [5]
+
+
+def test_a_memory_map_and_a_memoryview_read_the_same(tmp_path):
+    path = small_space().write(tmp_path / "m.xplane.pb")
+    data = path.read_bytes()
+    with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+        rows = oracle.host_rows(read_xspace(mapped, "m"))
+    assert rows == oracle.host_rows(read_xspace(memoryview(data), "m")) == oracle.rows(data)
+
+
+def test_empty_data_is_refused():
+    with pytest.raises(BadProfileError, match="machine: the file is empty"):
+        read_xspace(b"", "machine")
+
+
+def test_a_space_without_events_is_fine():
+    assert len(read_xspace(optional(4, "machine"), "x")) == 0
+    assert len(read_xspace(field(1, b""), "x")) == 0
+
+
+def test_a_file_cut_anywhere_is_refused():
+    space = small_space()
+    space.hostname = ""
+    data = space.to_bytes()
+    for size in range(len(data)):
+        with pytest.raises(BadProfileError, match="x: "):
+            read_xspace(data[:size], "x")
+
+
+@pytest.mark.parametrize("data", [b'{"traceEvents": []}', b"PK\x03\x04" * 9, b"\0", b"\x0a", b"<html>", b"\xff" * 40])
+def test_other_files_are_refused(data):
+    with pytest.raises(BadProfileError, match="x: this is no complete XSpace profile"):
+        read_xspace(data, "x")
+
+
+def test_damage_within_stats_is_refused_when_they_are_asked_for():
+    data = field(1, field(3, field(4, field(2, 5) + field(4, b"\x08"))))
+    host = read_xspace(data, "x")
+    with pytest.raises(BadProfileError, match="x: "):
+        host.ints("any")
+    with pytest.raises(BadProfileError, match="x: "):
+        host.stats_of(0)
+
+
+def test_decoding_imports_no_tensorflow():
+    code = "import sys, tfprof_nb.decode; assert not {'tensorflow', 'google', 'IPython', 'xprof'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,173 @@
+"""The static form and the report: no script, nothing from outside, everything escaped, small where it must be."""
+
+import base64
+import re
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+
+import pytest
+from render import samples
+from tfprof_nb.render import page
+from tfprof_nb.render.html import STATIC_BYTES, draw, static_view
+from tfprof_nb.render.panels import Column, KeyFigures, Figure, Lines, Note, Split, StackedBars, Tab, Table, Tabs
+
+
+class Reader(HTMLParser):
+    """What a browser would see: tags, attributes, text."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.attributes, self.words, self.open = set(), [], [], []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.attributes += attrs
+        if tag not in ("img", "br", "meta"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+    @property
+    def text(self):
+        return " ".join(self.words)
+
+    @property
+    def pictures(self):
+        found = [value for name, value in self.attributes if name == "src"]
+        return [base64.b64decode(uri.removeprefix("data:image/svg+xml;base64,")).decode() for uri in found]
+
+
+@pytest.fixture(params=["static", "page"])
+def document(request):
+    make = static_view if request.param == "static" else page
+    return make(samples.HOSTILE, samples.dashboard())
+
+
+def test_nothing_runs_and_nothing_is_fetched(document):
+    reader = Reader(document)
+    assert not reader.tags & {"script", "iframe", "object", "link", "svg"}
+    assert not [name for name, _ in reader.attributes if name.startswith("on")]
+    assert all(value.startswith("data:image/svg+xml;base64,") for name, value in reader.attributes if name in ("src", "href"))
+    assert "http" not in re.sub(r"base64,[\w+/=]+", "", document)
+
+
+def test_elements_are_closed_in_order(document):
+    assert Reader(document).open == []
+
+
+def test_pictures_parse_and_have_a_text(document):
+    reader = Reader(document)
+    assert len(reader.pictures) == 6
+    assert all(ET.fromstring(picture).tag.endswith("svg") for picture in reader.pictures)
+    spoken = [value for name, value in reader.attributes if name == "alt"]
+    assert any(text.startswith("Average step: input 75.0 ms") for text in spoken)
+
+
+def test_the_answer_comes_first_and_every_page_is_there(document):
+    text = Reader(document).text
+    places = [text.index(words) for words in ("HIGHLY input-bound", "Average step", "Overview", "Memory", "Kernels", "Trace")]
+    assert places == sorted(places)
+    assert "This profile has no device events." in text
+
+
+def test_hostile_names_are_text():
+    reader = Reader(draw(samples.ops(3)))
+    assert samples.HOSTILE.strip() in reader.text
+    assert reader.tags <= {"div", "table", "thead", "tbody", "tr", "th", "td", "code", "span"}
+
+
+def test_a_dashboard_fits_an_output_cell():
+    html = static_view("title", samples.dashboard(400))
+    assert len(html.encode()) < STATIC_BYTES
+    assert "Left out" not in html
+
+
+def test_what_does_not_fit_is_left_out_with_a_notice():
+    pages = [Tab(f"page {k}", lambda: [samples.steps(400), samples.ops(500)]) for k in range(60)]
+    html = static_view("title", [Note("the answer", "answer"), Tabs(pages)])
+    assert len(html.encode()) < STATIC_BYTES
+    text = Reader(html).text
+    assert "the answer" in text
+    assert "Left out here to keep the notebook small: " in text
+    assert "page 59" in text.split("Left out")[1]
+
+
+def test_a_cut_table_says_so():
+    text = Reader(draw(samples.ops(431))).text
+    assert "20 of 431 rows; all rows in .table" in text
+
+
+def test_a_whole_table_does_not_say_that_it_is_cut():
+    assert "rows" not in Reader(draw(samples.ops(5))).text
+
+
+def test_the_report_shows_more_rows_than_the_notebook():
+    assert "200 of 2,000 rows" in Reader(page("title", samples.dashboard())).text
+
+
+def test_numbers_are_aligned_and_units_are_in_headers():
+    html = draw(samples.ops(3))
+    assert "self time (µs)" in html
+    assert '<td align="right">1,000,000</td>' in html
+
+
+def test_a_header_that_has_its_unit_keeps_it():
+    panel = samples.ops(3)
+    html = draw(Table("", panel.frame, [Column("self_us", "self (µs)", "us")]))
+    assert "self (µs)" in html
+    assert "(µs) (µs)" not in html
+
+
+def test_an_index_that_a_column_names_is_shown():
+    frame = samples.ops(3).frame.set_index("op_type")
+    assert "Conv2D" in draw(Table("", frame, samples.COLUMNS))
+
+
+def test_missing_values_are_a_dash():
+    frame = samples.ops(3).frame.astype({"self_us": "object"})
+    frame.loc[0, "self_us"] = None
+    assert '<td align="right">–</td>' in draw(Table("", frame, samples.COLUMNS))
+
+
+@pytest.mark.parametrize(
+    "panel",
+    [
+        StackedBars("Steps", samples.np.array([]), [], "step", "ms"),
+        Lines("Memory", samples.np.array([]), [], "ms", "MiB"),
+        Split("Average step", []),
+        Table("Ops", samples.ops(3).frame.head(0), samples.COLUMNS),
+    ],
+)
+def test_nothing_to_show_is_never_blank(panel):
+    assert re.search(r"Nothing to draw|No rows", Reader(draw(panel)).text)
+
+
+def test_a_page_that_fails_says_so_and_costs_no_other():
+    def broken():
+        raise ZeroDivisionError("division by zero")
+
+    text = Reader(static_view("", [Tabs([Tab("Bad", broken), Tab("Good", lambda: [Note("all well")])])])).text
+    assert "Bad can't be shown: ZeroDivisionError: division by zero" in text
+    assert "all well" in text
+
+
+def test_pages_are_made_once():
+    made = []
+    static_view("", [Tabs([Tab("Large", lambda: made.append(1) or [samples.ops(3000), *[samples.steps(400)] * 9])])])
+    assert made == [1]
+
+
+def test_key_figures_say_what_they_mean():
+    reader = Reader(draw(KeyFigures([Figure("step time", "3.00 ms", 'mean of "training" steps')])))
+    assert ("title", 'mean of "training" steps') in reader.attributes
+
+
+def test_the_report_follows_the_system_theme():
+    html = page("title", [])
+    assert html.startswith("<!doctype html>")
+    assert "prefers-color-scheme: dark" in html

@@ -1,0 +1,135 @@
+"""The pictures: XML that parses, one mark per value, at the place that the value says."""
+
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from render import samples
+from tfprof_nb.render import svg_bars, svg_lines, theme
+from tfprof_nb.render.panels import Bars, Part, Series, Split, Timeline
+
+NAMESPACE = "{http://www.w3.org/2000/svg}"
+
+
+def parsed(svg):
+    return ET.fromstring(svg)
+
+
+def texts(root):
+    return [node.text for node in root.iter(f"{NAMESPACE}text")]
+
+
+def strokes(root, color):
+    """(x, bottom, top) of every bar of a colour."""
+    paths = [node.get("d") for node in root.iter(f"{NAMESPACE}path") if node.get("stroke") == color]
+    return [tuple(map(float, found)) for d in paths for found in re.findall(r"M([\d.]+) ([\d.]+)V([\d.]+)", d)]
+
+
+@pytest.mark.parametrize("count", [1, 2, 40, 400])
+def test_one_bar_per_step_and_series(count):
+    root = parsed(svg_bars.stacked_bars(samples.steps(count)))
+    assert len(strokes(root, theme.HOST_COMPUTE)) == count
+    assert len(strokes(root, theme.INPUT)) == count
+    assert len(strokes(root, theme.COMPILATION)) == 1
+
+
+def test_bars_stand_on_one_another_in_proportion():
+    root = parsed(svg_bars.stacked_bars(samples.steps(3)))
+    _, base, top = strokes(root, theme.HOST_COMPUTE)[0]
+    _, above_base, above_top = strokes(root, theme.INPUT)[0]
+    assert above_base == top
+    # Ends are rounded to half a pixel.
+    assert above_base - above_top == pytest.approx(2 * (base - top), abs=1.5)
+
+
+def test_marked_bars_are_pale_and_explained():
+    root = parsed(svg_bars.stacked_bars(samples.steps(10)))
+    pale = [node for node in root.iter(f"{NAMESPACE}path") if node.get("stroke-opacity") == "0.45"]
+    assert sum(node.get("d").count("V") for node in pale) == 2 + 2 + 1
+    assert "pale: warm-up" in texts(root)
+
+
+def test_the_legend_stands_beside_the_bars_and_says_the_mean():
+    root = parsed(svg_bars.stacked_bars(samples.steps(10)))
+    legend = next(node for node in root.iter(f"{NAMESPACE}text") if node.text == "input 2.00")
+    assert float(legend.get("x")) > max(x for x, _, _ in strokes(root, theme.INPUT)) + 10
+    assert "step" in texts(root)
+    assert "ms" in texts(root)
+
+
+def test_more_bars_than_fit_are_averaged_and_say_so():
+    root = parsed(svg_bars.stacked_bars(samples.steps(1000)))
+    assert len(strokes(root, theme.INPUT)) == 334
+    assert any("each bar: the mean of 3" in text for text in texts(root))
+
+
+def test_missing_values_count_as_zero():
+    chart = samples.steps(3)
+    holes = Series("input", np.array([2.0, np.nan, 2.0]), theme.INPUT)
+    root = parsed(svg_bars.stacked_bars(replace(chart, series=[chart.series[0], holes])))
+    assert len(strokes(root, theme.INPUT)) == 2
+
+
+def test_hostile_names_are_text():
+    root = parsed(svg_bars.bars(samples.bars()))
+    assert {node.tag.removeprefix(NAMESPACE) for node in root.iter()} <= {"svg", "g", "path", "rect", "text", "title"}
+    assert any("</script>" in text for text in texts(root))
+
+
+def test_bars_are_in_proportion():
+    root = parsed(svg_bars.bars(samples.bars()))
+    first, second = (float(node.get("width")) for node in root.iter(f"{NAMESPACE}rect"))
+    assert first == pytest.approx(3 * second, rel=0.01)
+
+
+def test_bars_of_nothing_but_zero_can_be_drawn():
+    assert parsed(svg_bars.bars(Bars("Nothing", [Part("a", 0.0, theme.OTHER)])))
+
+
+def test_split_divides_the_width_and_names_every_part():
+    root = parsed(svg_bars.split(samples.split()))
+    boxes = [node for node in root.iter(f"{NAMESPACE}rect") if node.get("height") == "28"]
+    assert [float(node.get("width")) + 1 for node in boxes] == pytest.approx([510.0, 163.2, 6.8], abs=0.2)
+    assert "input 75.0 ms (75.0%)" in texts(root)
+    assert "other 1.00 ms (1.0%)" in texts(root)
+
+
+def test_a_part_without_room_is_not_written_into_the_bar():
+    root = parsed(svg_bars.split(Split("", [Part("a", 99.0, theme.INPUT), Part("narrow", 1.0, theme.OTHER)])))
+    assert "narrow 1.00" not in texts(root)
+
+
+@pytest.mark.parametrize("stacked", [True, False])
+def test_lines_reach_their_peak(stacked):
+    root = parsed(svg_lines.lines(samples.memory(stacked=stacked)))
+    curves = [
+        node.get("d")
+        for node in root.iter(f"{NAMESPACE}path")
+        if theme.MEMORY_HEAP in (node.get("fill"), node.get("stroke"))
+    ]
+    assert len(curves) == 1
+    heights = [float(y) for y in re.findall(r"[\d.]+ ([\d.]+)", curves[0])]
+    # The axis is a twenty-fifth higher than the highest value: 10 MiB stacked, 8 MiB alone.
+    assert min(heights) == pytest.approx(26 + 174 * (1 - 1 / 1.04), abs=0.5)
+
+
+def test_lines_differ_by_more_than_colour():
+    root = parsed(svg_lines.lines(samples.memory(stacked=False)))
+    dashes = [node.get("stroke-dasharray") for node in root.iter(f"{NAMESPACE}path") if node.get("fill") == "none"]
+    assert len(dashes) == len(set(dashes)) == 2
+
+
+def test_timeline_shows_each_track_where_it_is_busy():
+    root = parsed(svg_lines.timeline(Timeline("Trace", samples.Events())))
+    busy = [node.get("d") for node in root.iter(f"{NAMESPACE}path") if node.get("stroke") == theme.HOST_COMPUTE]
+    assert len(busy) == 2
+    first, second = (float(re.match(r"M([\d.]+)", d)[1]) for d in busy)
+    assert second - first == pytest.approx(240, abs=1)
+    assert "2.00 s" in texts(root)
+
+
+@pytest.mark.parametrize(("color", "text"), [(theme.INPUT, "#000"), (theme.HOST_COMPUTE, "#fff"), ("#FFFFFF", "#000")])
+def test_text_on_a_colour_is_the_one_that_reads_better(color, text):
+    assert svg_bars.readable_on(color) == text

@@ -1,0 +1,108 @@
+"""Capturing from Python: a block, a function's calls, start and stop."""
+
+import asyncio
+
+import pytest
+import tensorflow as tf
+
+import tfprof_nb as tp
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def three_steps():
+    for i in range(3):
+        with tp.step(i):
+            tf.add(1, 1)
+
+
+def test_the_profile_of_a_block_can_be_used_once_it_ended(tmp_path):
+    with tp.profile("adding") as p:
+        three_steps()
+        with pytest.raises(tp.CaptureError, match="still being captured"):
+            p.steps  # noqa: B018
+    assert p.steps.summary["steps"] == 3
+    assert p.name == "adding"
+    assert tp.last() is p
+    assert [file.resolve().parents[3] for file in p.files] == [tmp_path / "tfprof_logs"]
+
+
+def test_nothing_in_the_block_is_a_profile_too():
+    with tp.profile() as p:
+        pass
+    assert p.steps.summary["steps"] == 0
+    assert p.steps.notes
+
+
+def test_a_block_that_raises_leaves_its_profile_and_its_error():
+    with pytest.raises(TypeError), tp.profile("broken") as p:  # noqa: PT012  (steps first, then the error)
+        three_steps()
+        len(3)
+    assert p.steps.summary["steps"] == 3
+
+
+def test_every_call_of_a_decorated_function_is_captured():
+    @tp.profile("decorated")
+    def add(a, b=1):
+        """Add."""
+        with tp.step(0):
+            return int(tf.add(a, b))
+
+    assert (add(1), tp.last().name) == (2, "decorated")
+    first = tp.last()
+    assert add(1, b=2) == 3
+    assert tp.last() is not first
+    assert tp.last().files != first.files
+    assert (add.__name__, add.__doc__) == ("add", "Add.")
+
+
+def test_a_decorated_function_that_calls_itself_is_refused_inside():
+    @tp.profile()
+    def nested():
+        return nested()
+
+    with pytest.raises(tp.CaptureActiveError):
+        nested()
+    with tp.profile():
+        pass
+
+
+def test_what_cannot_be_decorated_is_refused():
+    async def later():
+        await asyncio.sleep(0)
+
+    with pytest.raises(TypeError, match="with brackets"):
+        tp.profile(three_steps)
+    with pytest.raises(TypeError, match="later returns before its work is done"):
+        tp.profile()(later)
+
+
+def test_start_and_stop():
+    tp.start("long", logdir="elsewhere")
+    with pytest.raises(tp.CaptureActiveError):
+        tp.start()
+    three_steps()
+    p = tp.stop()
+    assert (p.name, p.steps.summary["steps"]) == ("long", 3)
+    assert [file.parts[0] for file in p.files] == ["elsewhere"]
+    with pytest.raises(tp.CaptureError, match="no capture to stop"):
+        tp.stop()
+
+
+def test_before_the_first_capture_there_is_no_last(monkeypatch):
+    monkeypatch.setattr("tfprof_nb.session._session.last", None)
+    with pytest.raises(tp.ProfileNotFoundError, match="%%tfprofile"):
+        tp.last()
+
+
+@pytest.mark.filterwarnings("error")
+def test_levels_are_obeyed():
+    def events(level):
+        with tp.profile(host_level=level) as p:
+            three_steps()
+        return len(p.events)
+
+    assert events(1) < events(2) <= events(3)

@@ -1,0 +1,229 @@
+"""What to change: one rule per practice of the TensorFlow Profiler guide that a profile's numbers can show.
+
+Each rule speaks only with evidence, and says at most how much of a step's time its cure could save.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import pandas as pd
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.functions import Functions
+from tfprof_nb.analysis.ops import Ops
+from tfprof_nb.analysis.overview import HIGHLY_PERCENT, MODERATELY_PERCENT, Overview
+from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.steps import Steps
+from tfprof_nb.analysis.tf_data import TfData
+
+Severity = Literal["high", "medium", "info"]
+
+COLUMNS = ["severity", "finding", "evidence", "fix", "estimated_gain_percent"]
+_RANKS = {"high": 0, "medium": 1, "info": 2}
+# Shares of step time from which the guide speaks of a moderate and of a high cost (`op_stats_to_overview_page.cc`).
+_MODERATE_PERCENT, _HIGH_PERCENT = 3.0, 15.0
+_EAGER_PERCENT, _EXPENSIVE_CALL_PERCENT, _FEW_16_BIT_PERCENT = 10.0, 20.0, 10.0
+_TENSOR_CORE_ARCHITECTURES = ("Volta", "Turing", "Ampere", "Ada", "Hopper", "Blackwell")
+_DOMINANT_OP_SHARE = 0.3
+
+
+class Advice(Result):
+    """Findings, the gravest first; ``estimated_gain_percent`` is an upper bound, of step time, where one is known."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing to change."""
+
+    severity: Severity
+    finding: str
+    evidence: str
+    fix: str
+    estimated_gain_percent: float = float("nan")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The results that rules may look at."""
+
+    overview: Overview
+    steps: Steps
+    ops: Ops
+    functions: Functions
+    tf_data: TfData
+
+    def percent(self, name: str) -> float:
+        """A percentage of the overview; 0 where it is unknown, so that no rule speaks."""
+        value = float(self.overview.summary[f"{name}_percent"])
+        return value if value == value else 0.0
+
+    def of_step(self, column: str) -> str:
+        """Say how much of the average step a category takes."""
+        part, whole = (self.steps.summary[name] for name in (f"{column}_mean", "step_ms_mean"))
+        return f"{_units.milliseconds(part)} of the average step's {_units.milliseconds(whole)}"
+
+
+def advice(evidence: Evidence) -> Advice:
+    """Apply every rule.
+
+    Parameters
+    ----------
+    evidence
+        Results of one profile.
+
+    Returns
+    -------
+    Advice
+        ``table`` is empty where no rule found anything; a note says so.
+    """
+    found = [finding for rule in _RULES if (finding := rule(evidence))]
+    found += _retraced(evidence)
+    found.sort(key=lambda one: (_RANKS[one.severity], -one.estimated_gain_percent))
+    table = pd.DataFrame([vars(one) for one in found], columns=COLUMNS)
+    summary = {severity: int((table["severity"] == severity).sum()) for severity in _RANKS}
+    return Advice(table, summary, [] if found else ["Nothing in this profile calls for a change."])
+
+
+def _graded(percent: float, moderate: float, high: float) -> Severity:
+    return "high" if percent >= high else "medium" if percent >= moderate else "info"
+
+
+def _input_bound(evidence: Evidence) -> Finding | None:
+    percent = evidence.percent("input")
+    if percent < MODERATELY_PERCENT:
+        return None
+    stage = evidence.tf_data.summary.get("bottleneck")
+    where = f"; the slowest stage of the input pipeline is {stage}" if stage else ""
+    fix = str(evidence.tf_data.summary.get("suggestion") or "").strip() if stage else ""
+    return Finding(
+        _graded(percent, MODERATELY_PERCENT, HIGHLY_PERCENT),
+        "Steps wait for their data",
+        f"{evidence.of_step('input_ms')} is waiting for the next batch{where}.",
+        fix
+        or (
+            "Prepare batches while the model trains: end the pipeline with .prefetch(tf.data.AUTOTUNE), give .map() and "
+            ".interleave() num_parallel_calls=tf.data.AUTOTUNE, and .cache() data that fits in memory."
+        ),
+        percent,
+    )
+
+
+def _unaccounted(evidence: Evidence) -> Finding | None:
+    percent = evidence.percent("other")
+    if percent < _MODERATE_PERCENT:
+        return None
+    return Finding(
+        _graded(percent, _MODERATE_PERCENT, _HIGH_PERCENT),
+        "Python between ops takes time",
+        f"{evidence.of_step('other_ms')} is spent where TensorFlow records nothing.",
+        "Do more per step: larger batches, or steps_per_execution in model.compile; move logging, metrics and other "
+        "Python code out of the step.",
+        percent,
+    )
+
+
+def _kernel_launch(evidence: Evidence) -> Finding | None:
+    percent = evidence.percent("kernel_launch")
+    if percent < _MODERATE_PERCENT:
+        return None
+    return Finding(
+        _graded(percent, _MODERATE_PERCENT, _HIGH_PERCENT),
+        "Launching kernels takes time",
+        f"{evidence.of_step('kernel_launch_ms')} is the host starting kernels.",
+        "Set TF_GPU_THREAD_MODE=gpu_private before TensorFlow is imported, so that input processing does not take the "
+        "launching threads; larger batches or jit_compile=True make fewer, longer kernels.",
+        percent,
+    )
+
+
+def _copies_to_host(evidence: Evidence) -> Finding | None:
+    percent = evidence.percent("output")
+    if percent < MODERATELY_PERCENT:
+        return None
+    return Finding(
+        _graded(percent, MODERATELY_PERCENT, HIGHLY_PERCENT),
+        "Results are copied from the device in every step",
+        f"{evidence.of_step('output_ms')} is copying from device to host.",
+        "Fetch losses and metrics every so many steps instead of every step: .numpy() and print() copy and wait.",
+        percent,
+    )
+
+
+def _collectives(evidence: Evidence) -> Finding | None:
+    percent = evidence.percent("device_collectives")
+    if percent < _MODERATE_PERCENT:
+        return None
+    return Finding(
+        _graded(percent, _MODERATE_PERCENT, _HIGH_PERCENT),
+        "Devices wait for one another",
+        f"{evidence.of_step('device_collectives_ms')} is collective communication.",
+        "Larger batches per device mean fewer exchanges of gradients; 16-bit gradients halve each of them.",
+        percent,
+    )
+
+
+def _eager(evidence: Evidence) -> Finding | None:
+    percent = evidence.percent("eager")
+    if percent <= _EAGER_PERCENT:
+        return None
+    return Finding(
+        "medium",
+        "Ops run one by one",
+        f"{_units.percent(percent)} of op self time ran eagerly, outside any tf.function.",
+        "Put @tf.function on the function that runs a step, and take run_eagerly=True out of model.compile.",
+    )
+
+
+def _precision(evidence: Evidence) -> Finding | None:
+    capable = any(name in str(evidence.overview.summary["device_type"]) for name in _TENSOR_CORE_ARCHITECTURES)
+    if not capable or evidence.percent("fp32") == 0 or evidence.percent("fp16") >= _FEW_16_BIT_PERCENT:
+        return None
+    return Finding(
+        "medium",
+        "The device computes in 32 bit",
+        f"{_units.percent(evidence.percent('fp16'))} of device compute time is 16-bit, on a device with tensor cores.",
+        'Set keras.mixed_precision.set_global_policy("mixed_float16") before the model is built.',
+    )
+
+
+def _dominant_op(evidence: Evidence) -> Finding | None:
+    top = evidence.overview.table
+    busy = max(("host_compute", "device_compute"), key=evidence.percent)
+    if not len(top) or top["self_share"].iloc[0] < _DOMINANT_OP_SHARE or evidence.percent(busy) < _HIGH_PERCENT:
+        return None
+    op = top.iloc[0]
+    return Finding(
+        "info",
+        f"One op does most of the work: {op['op_type']}",
+        f"{op['op_name']} takes {_units.share(op['self_share'])} of all op self time on the {op['side']}.",
+        "Look at this op first: its shapes, how often it runs, and whether it need run in every step.",
+    )
+
+
+def _retraced(evidence: Evidence) -> Iterator[Finding]:
+    functions = evidence.functions.table
+    traced_anew = (functions["tracings"] > 1) & (functions["expensive_call_percent"] >= _EXPENSIVE_CALL_PERCENT)
+    for name, function in functions[traced_anew].groupby("function"):
+        yield Finding(
+            "medium",
+            f"{name} is traced again and again",
+            f"It was traced {int(function['tracings'].max())} times; calls that trace take "
+            f"{_units.percent(float(function['expensive_call_percent'].max()))} of its time.",
+            "Call it with tensors instead of Python numbers, keep shapes the same (drop_remainder=True), or give "
+            "@tf.function an input_signature.",
+        )
+
+
+_RULES: tuple[Callable[[Evidence], Finding | None], ...] = (
+    _input_bound,
+    _unaccounted,
+    _kernel_launch,
+    _copies_to_host,
+    _collectives,
+    _eager,
+    _precision,
+    _dominant_op,
+)

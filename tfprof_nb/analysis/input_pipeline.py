@@ -1,0 +1,130 @@
+"""What the program does to get its data: reading files, preprocessing, copying to the device.
+
+The classes of input ops are XProf's (`op_stats_to_input_pipeline_analysis.cc`). A file read counts as advanced if
+something between it and the end of the pipeline reads ahead or in parallel; the prefetch at the very end, which
+TensorFlow adds by itself, does not make it so. Times are as measured: XProf scales them to an infeed's share.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import dropwhile
+
+import pandas as pd
+
+from tfprof_nb.analysis.iterators import RUNTIME_STAGES, iterator_type, stage_of
+from tfprof_nb.analysis.ops import Ops
+from tfprof_nb.analysis.overview import classify_input, step_shares
+from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.steps import Steps
+
+US_PER_MS = 1e3
+COLUMNS = ["op_name", "count", "total_ms", "total_share", "self_ms", "self_share", "category"]
+CATEGORIES = {
+    "demanded_file_read_ms": "Demanded file read",
+    "advanced_file_read_ms": "Advanced file read",
+    "preprocessing_ms": "Preprocessing",
+    "enqueue_ms": "Enqueue",
+}
+
+_READERS = frozenset(
+    {"TFRecord", "TextLine", "FixedLengthRecord", "SSTable", "RecordIO", "ArrayRecord", "CSV", "SQL", "LMDB"}
+)
+# Stages that read ahead or in parallel.
+_AHEAD = frozenset(
+    {"Interleave", "ParallelInterleave", "LegacyParallelInterleave", "Prefetch", "ParallelMap"}
+    | {"MemoryReader", "MemoryWriter", "MemoryCache", "MemoryCacheImpl"}
+)
+_STEP_COLUMNS = ["host", "phase", "warm_up", "step_ms", "input_ms"]
+
+_NO_INPUT_OPS = (
+    "No input op was recorded: the program does not read its data with tf.data, or host_level is below 2. Time that "
+    "Python spends on making data shows as `other` in the steps."
+)
+
+
+@dataclass(eq=False)
+class InputPipeline(Result):
+    """Input ops by self time; ``total_share`` and ``self_share`` are of the self time of all input ops.
+
+    Attributes
+    ----------
+    steps
+        Per step: ``host phase warm_up step_ms input_ms input_percent``.
+    """
+
+    steps: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+
+def input_pipeline(steps: Steps, ops: Ops) -> InputPipeline:
+    """Measure how far the program waits for data, and what it does to get them.
+
+    Parameters
+    ----------
+    steps, ops
+        Results of the same profile.
+
+    Returns
+    -------
+    InputPipeline
+        Its summary has ``input_percent`` (of the time of the steps that `steps` averages) and ``verdict``; the self
+        time of each class of input op, summed over threads; ``other_ms``, time that steps waited for data if no input
+        op was recorded; and ``largest``, the key of the class with the most time, None without any.
+    """
+    table = _input_ops(ops)
+    spent = table.groupby("category")["self_ms"].sum()
+    times = {key: float(spent.get(category, 0.0)) for key, category in CATEGORIES.items()}
+    times["other_ms"] = 0.0 if len(table) else float(steps.table["input_ms"].sum())
+    shares = step_shares(steps)
+    summary: dict[str, object] = {
+        "input_percent": shares.get("input_ms", float("nan")),
+        "verdict": classify_input(shares["input_ms"], shares["other_ms"]) if shares else "unknown",
+        **times,
+        "largest": max(times, key=lambda key: times[key]) if any(times.values()) else None,
+    }
+    notes = steps.notes if len(table) else [_NO_INPUT_OPS, *steps.notes]
+    return InputPipeline(table, summary, list(notes), None, _steps(steps))
+
+
+def _input_ops(ops: Ops) -> pd.DataFrame:
+    host = ops.table[ops.table["side"] == "host"]
+    kinds = zip(host["op_type"], host["op_name"], strict=True)
+    category = pd.Series([_category(op_type, op_name) for op_type, op_name in kinds], index=host.index, dtype=object)
+    mine = host[category.notna()]
+    whole = mine["self_us"].sum()
+    table = pd.DataFrame(
+        {
+            "op_name": mine["op_name"],
+            "count": mine["occurrences"],
+            "total_ms": mine["total_us"] / US_PER_MS,
+            "total_share": (mine["total_us"] / whole).fillna(0.0),
+            "self_ms": mine["self_us"] / US_PER_MS,
+            "self_share": (mine["self_us"] / whole).fillna(0.0),
+            "category": category,
+        }
+    ).loc[mine.index]
+    return table.sort_values(["self_ms", "op_name"], ascending=[False, True], ignore_index=True)[COLUMNS]
+
+
+def _category(op_type: str, op_name: str) -> str | None:
+    """The class of an input op, None for any other."""
+    if op_type == "Dataset":
+        return _iterator_category(op_name)
+    if op_type.startswith("InfeedEnqueue") or op_type == "MemcpyHToD":
+        return CATEGORIES["enqueue_ms"]
+    return None
+
+
+def _iterator_category(op_name: str) -> str:
+    kinds = [iterator_type(part) for part in stage_of(op_name).split("::")[1:]]
+    if not kinds or kinds[-1] not in _READERS:
+        return CATEGORIES["preprocessing_ms"]
+    above = list(dropwhile(RUNTIME_STAGES.__contains__, kinds[:-1]))
+    ahead = _AHEAD.intersection(above[1:] if above[:1] == ["Prefetch"] else above)
+    return CATEGORIES["advanced_file_read_ms" if ahead else "demanded_file_read_ms"]
+
+
+def _steps(steps: Steps) -> pd.DataFrame:
+    table = steps.table[_STEP_COLUMNS].copy()
+    table["input_percent"] = 100 * (table["input_ms"] / table["step_ms"].where(table["step_ms"] > 0)).fillna(0.0)
+    return table

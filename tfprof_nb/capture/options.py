@@ -1,0 +1,85 @@
+"""What TensorFlow's profiler is asked to record, and what it did record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from tfprof_nb.capture.tensorflow import tensorflow
+
+
+@dataclass(frozen=True)
+class Options:
+    """What TensorFlow's profiler is asked to record.
+
+    Attributes
+    ----------
+    host_level
+        0 nothing of the host, 1 the most important events, 2 also ops, 3 everything.
+    device_level
+        1 records GPUs and TPUs, 0 does not.
+    python_level
+        1 records every Python call, 0 does not.
+    """
+
+    host_level: int = 2
+    device_level: int = 1
+    python_level: int = 0
+
+    def __post_init__(self) -> None:
+        for name, highest in (("host_level", 3), ("device_level", 1), ("python_level", 1)):
+            if getattr(self, name) not in range(highest + 1):
+                raise ValueError(f"{name} must be a whole number from 0 to {highest}, not {getattr(self, name)!r}.")
+
+    def for_tensorflow(self) -> Any:
+        """Return TensorFlow's own options, or None for its defaults."""
+        if self == Options():
+            return None
+        return tensorflow().profiler.experimental.ProfilerOptions(
+            host_tracer_level=_Index(self.host_level),
+            device_tracer_level=_Index(self.device_level),
+            python_tracer_level=_Index(self.python_level),
+            delay_ms=_Index(0),
+        )
+
+    def not_obeyed(self, run: Path) -> str:
+        """Say what was recorded differently in the files of a run; nothing differs where the answer is empty."""
+        differing = {
+            f"{name}={recorded[name]} instead of {asked}"
+            for recorded in _recorded(run)
+            for name, asked in asdict(self).items()
+            if recorded[name] != asked
+        }
+        return ", ".join(sorted(differing))
+
+
+class _Index:
+    """A whole number that is nothing else.
+
+    TensorFlow 2.20 and 2.21 take an int for another type and ignore it, with a line in their log.
+    """
+
+    def __init__(self, value: int) -> None:
+        self._value = value
+
+    def __index__(self) -> int:
+        return self._value
+
+
+def _recorded(run: Path) -> Iterator[dict[str, int]]:
+    """Read the options that the profiler wrote into each file."""
+    from tensorflow.tsl.profiler.protobuf.profiler_options_pb2 import ProfileOptions
+    from tensorflow.tsl.profiler.protobuf.xplane_pb2 import XSpace
+
+    for file in run.glob("*.xplane.pb"):
+        for plane in XSpace.FromString(file.read_bytes()).planes:
+            for stat in plane.stats:
+                if plane.stat_metadata[stat.metadata_id].name == "profile_options":
+                    options = ProfileOptions.FromString(stat.bytes_value)
+                    yield {
+                        "host_level": options.host_tracer_level,
+                        "device_level": options.device_tracer_level,
+                        "python_level": options.python_tracer_level,
+                    }

@@ -1,0 +1,98 @@
+"""Input pipeline: whether steps wait for data, and what getting the data is made of."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.input_pipeline import CATEGORIES, InputPipeline
+from tfprof_nb.analysis.tf_data import TfData
+from tfprof_nb.render.panels import Bars, Column, Note, Panel, Part, Series, StackedBars, Table
+from tfprof_nb.render.theme import INPUT, OTHER
+
+_VERDICTS = {
+    "highly": "Highly input-bound: steps wait for data {input} of their time.",
+    "moderately": "Moderately input-bound: steps wait for data {input} of their time.",
+    "potentially": "Steps wait for data only {input} of their time, but Python may be making data in time of no op.",
+    "not": "The input pipeline keeps up: steps wait for data {input} of their time.",
+    "unknown": "Without steps nobody can say how long they waited for data.",
+}
+_CLASSES = {**CATEGORIES, "other_ms": "Outside tf.data"}
+_ADVICE = {
+    "demanded_file_read_ms": (
+        "Reading files takes most of the input time, one after another: read several at once with "
+        "`interleave(tf.data.TFRecordDataset, num_parallel_calls=tf.data.AUTOTUNE)`."
+    ),
+    "advanced_file_read_ms": (
+        "Reading files takes most of the input time although it runs ahead or in parallel: read more files at once (a "
+        "larger cycle_length), from a disk nearer to the machine, or put `.cache()` behind the read."
+    ),
+    "preprocessing_ms": (
+        "Preprocessing takes most of the input time: `map(f, num_parallel_calls=tf.data.AUTOTUNE)`, `.cache()` what "
+        "stays the same, and end with `.prefetch(tf.data.AUTOTUNE)`."
+    ),
+    "enqueue_ms": (
+        "Copying to the device takes most of the input time: copy smaller types (uint8, cast on the device) in fewer, "
+        "larger pieces."
+    ),
+    "other_ms": (
+        "Data do not come from tf.data: put them into a tf.data.Dataset that ends with `.prefetch(tf.data.AUTOTUNE)`."
+    ),
+}
+_COLUMNS = (
+    Column("op_name", "input op", "code", meaning="the iterator, from the one that hands elements out to its source"),
+    Column("category", "class"),
+    Column("count", "runs", "count"),
+    Column("self_ms", "self time", "ms", meaning="without the input ops that ran inside it, summed over threads"),
+    Column("self_share", "share", "share", bar=True, meaning="of the self time of all input ops"),
+    Column("total_ms", "total time", "ms"),
+)
+
+
+def panels(result: InputPipeline, tf_data: TfData) -> list[Panel]:
+    """Show how far steps wait for data, what to do about it, and what getting the data is made of."""
+    answer: Panel = Note(headline(result), "answer")
+    if not len(result.table):
+        return [answer, *(Note(note, "empty") for note in result.notes), *_per_step(result)]
+    return [
+        answer,
+        *advice(result, tf_data),
+        *_per_step(result),
+        Bars("Self time of input ops by class", _classes(result), "ms"),
+        Table("Input ops", result.table, _COLUMNS),
+        *(Note(note, "info") for note in result.notes),
+    ]
+
+
+def headline(result: InputPipeline) -> str:
+    """Put the verdict into a sentence."""
+    numbers = result.summary
+    return _VERDICTS[numbers["verdict"]].format(input=_units.percent(numbers["input_percent"]))
+
+
+def advice(result: InputPipeline, tf_data: TfData) -> list[Panel]:
+    """Say what to change: the slowest stage of tf.data where it is known; nothing where input keeps up."""
+    if result.summary["verdict"] in ("not", "potentially"):
+        return []
+    blamed = tf_data.summary
+    if blamed["bottleneck"] and blamed["slow_calls"]:
+        return [Note(f"{blamed['bottleneck']} is the slowest stage. {blamed['suggestion']}", "advice")]
+    largest = result.summary["largest"]
+    return [Note(_ADVICE[largest], "advice")] if largest else []
+
+
+def _classes(result: InputPipeline) -> list[Part]:
+    largest = result.summary["largest"]
+    times = {key: result.summary[key] for key in _CLASSES if result.summary[key] > 0}
+    return [Part(_CLASSES[key], time, INPUT if key == largest else OTHER) for key, time in times.items()]
+
+
+def _per_step(result: InputPipeline) -> list[Panel]:
+    steps = result.steps
+    if not len(steps):
+        return []
+    x = steps.index.to_numpy(np.float64) if steps.index.is_unique else np.arange(len(steps), dtype=np.float64)
+    waiting = Series("waiting for data", steps["input_percent"].to_numpy(np.float64), INPUT)
+    marked = tuple(x[steps["warm_up"].to_numpy(bool)].tolist())
+    title, unit = "Waiting for data, per step", "share of the step (%)"
+    return [StackedBars(title, x, [waiting], "step", unit, marked, "warm-up: traced or compiled")]
