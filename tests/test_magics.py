@@ -61,8 +61,8 @@ def test_the_profile_is_in_its_name_and_shown_below_the_cells_own_output(run, sh
 
 def test_files_are_an_ordinary_logdir_beside_the_notebook(run, tmp_path):
     run("%%tfprofile --quiet\n1")
-    assert [file.parent.parent for file in tp.last().files] == [tp.session.LOGDIR / "plugins" / "profile"]
-    assert len(list(tmp_path.glob("tfprof_logs/plugins/profile/*/*.xplane.pb"))) == 1
+    assert list(tmp_path.glob("tfprof_logs/plugins/profile/*/*.xplane.pb")) == list(tp.last().files)
+    assert len(tp.last().files) == 1
 
 
 def test_files_go_where_out_says(run, tmp_path):
@@ -74,6 +74,12 @@ def test_quiet_shows_nothing(run):
     result = run("%%tfprofile base --quiet\nx = 1")
     assert (result.stdout, result.stderr, result.shown) == ("", "", [])
     assert repr(tp.last()) == repr(run("base").result)
+
+
+def test_static_shows_no_widget(run):
+    (shown,) = run("%%tfprofile base --static\nx = 1").shown
+    assert set(shown.data) == {"text/html", "text/plain"}
+    assert "base · " in shown.data["text/html"]
 
 
 def test_a_semicolon_hides_the_value(run, shell):
@@ -171,7 +177,7 @@ def test_a_view_that_fails_does_not_harm_the_cell(run, monkeypatch):
     monkeypatch.setattr(tp.Profile, "dashboard", fail)
     result = run("%%tfprofile base\n42")
     assert (result.success, result.result) == (True, 42)
-    assert "cannot be shown (RuntimeError: no picture). It is saved in tfprof_logs" in result.stderr
+    assert "cannot be shown (RuntimeError: no picture). It is saved in /" in result.stderr
     assert run("base.name").result == "base"
 
 
@@ -193,7 +199,7 @@ def test_a_saved_profile_opens_again(run, shell):
     run("%%tfprofile --quiet\n1")
     result = run("folder = 'tfprof_logs'\n%tfprofile_load $folder again")
     assert result.success
-    assert shell.user_ns["again"].files == tp.last().files
+    assert [file.resolve() for file in shell.user_ns["again"].files] == list(tp.last().files)
     assert shell.user_ns["again"].name == "again"
 
 

@@ -30,6 +30,23 @@ def test_the_profile_of_a_block_can_be_used_once_it_ended(tmp_path):
     assert [file.resolve().parents[3] for file in p.files] == [tmp_path / "tfprof_logs"]
 
 
+def test_code_that_changes_folders_changes_nothing(tmp_path, monkeypatch):
+    (tmp_path / "other").mkdir()
+    with tp.profile() as p:
+        monkeypatch.chdir(tmp_path / "other")
+    assert [file.parents[4] for file in p.files] == [tmp_path]
+    assert p.events.empty
+
+
+def test_a_block_inside_its_own_block_is_refused_and_the_outer_one_goes_on():
+    capture = tp.profile("outer")
+    with capture as p:
+        with pytest.raises(tp.CaptureActiveError), capture:
+            pass
+        three_steps()
+    assert p.steps.summary["steps"] == 3
+
+
 def test_nothing_in_the_block_is_a_profile_too():
     with tp.profile() as p:
         pass
@@ -87,7 +104,7 @@ def test_start_and_stop():
     three_steps()
     p = tp.stop()
     assert (p.name, p.steps.summary["steps"]) == ("long", 3)
-    assert [file.parts[0] for file in p.files] == ["elsewhere"]
+    assert [file.parents[3].name for file in p.files] == ["elsewhere"]
     with pytest.raises(tp.CaptureError, match="no capture to stop"):
         tp.stop()
 

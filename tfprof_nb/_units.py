@@ -6,6 +6,7 @@ In: plain numbers. Out: text. Pure functions.
 from __future__ import annotations
 
 import math
+import re
 from typing import Any, Literal
 
 Kind = Literal["text", "code", "count", "ms", "us", "bytes", "share", "percent", "number", "flag"]
@@ -13,6 +14,7 @@ Kind = Literal["text", "code", "count", "ms", "us", "bytes", "share", "percent",
 MISSING = "–"
 # What a column of this kind adds to its header; kinds without an entry carry their unit in each value, or have none.
 COLUMN_UNITS: dict[Kind, str] = {"ms": "ms", "us": "µs"}
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _NUMERIC: frozenset[Kind] = frozenset({"count", "ms", "us", "bytes", "share", "percent", "number"})
 _TIME_UNITS = ((1e12, "s"), (1e9, "ms"), (1e6, "µs"), (1e3, "ns"), (1.0, "ps"))
 
@@ -168,6 +170,17 @@ def amount(value: float, kind: Kind) -> str:
     if kind == "us":
         return microseconds(value)
     return cell(value, kind)
+
+
+def printable(text: str) -> str:
+    r"""Drop what neither XML nor a terminal can take: control characters other than line breaks and tabs, surrogates.
+
+    Examples
+    --------
+    >>> printable("a\x1b[31m\x00b\ud800\n")
+    'a[31mb\n'
+    """
+    return _UNPRINTABLE.sub("", text)
 
 
 def shorten(text: str, limit: int) -> str:

@@ -53,6 +53,7 @@ class TfprofMagics(Magics):
     @argument("--device-level", type=int, choices=range(2), default=1, help="0 leaves out GPUs and TPUs (default 1).")
     @argument("--python-level", type=int, choices=range(2), default=0, help="1 traces Python calls (default 0).")
     @argument("--out", type=_path, metavar="DIR", help="Folder for the profile's files (default tfprof_logs).")
+    @argument("--static", action="store_true", help="Show the profile as plain HTML, without widgets.")
     @argument("--quiet", action="store_true", help="Show nothing under the cell.")
     @line_cell_magic
     def tfprofile(self, line: str, cell: str | None = None) -> Profile | None:
@@ -102,7 +103,7 @@ class TfprofMagics(Magics):
         if args.name:
             self.shell.push({args.name: result})
         if not args.quiet:
-            _show(result)
+            _show(result, static=args.static)
 
     @magic_arguments()
     @argument("path", type=_path, metavar="PATH", help="A profile file, a run folder or a logdir.")
@@ -197,10 +198,14 @@ def _saying_that_it_saves() -> Iterator[threading.Timer]:
             print("\r" + " " * len(line) + "\r", end="", flush=True)  # noqa: T201
 
 
-def _show(result: Profile) -> None:
+def _show(result: Profile, *, static: bool) -> None:
     """Show the profile; if that fails, say why, and where the profile's files are."""
     try:
-        display(result.dashboard())
+        view = result.dashboard()
+        if static:
+            display({"text/html": view.to_html(), "text/plain": str(view)}, raw=True)
+        else:
+            display(view)
     except Exception as error:  # noqa: BLE001  (the cell's own result must not suffer)
         files = ", ".join(str(file) for file in result.files)
         reason = f"{type(error).__name__}: {error}"

@@ -12,14 +12,20 @@ import pandas as pd
 
 from tfprof_nb import _units, runs
 from tfprof_nb._errors import CaptureError, ProfileNotFoundError
+from tfprof_nb.analysis.advice import Advice, Evidence, advice
 from tfprof_nb.analysis.devices import device_type
 from tfprof_nb.analysis.events import events
 from tfprof_nb.analysis.forest import Forest
+from tfprof_nb.analysis.functions import Functions, functions
 from tfprof_nb.analysis.groups import Grouping, group_events
+from tfprof_nb.analysis.input_pipeline import InputPipeline, input_pipeline
+from tfprof_nb.analysis.kernels import Kernels, kernels
+from tfprof_nb.analysis.memory import Memory, memory
 from tfprof_nb.analysis.ops import Ops, ops
 from tfprof_nb.analysis.overview import Overview, overview
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps import Steps, steps
+from tfprof_nb.analysis.tf_data import TfData, tf_data
 from tfprof_nb.analysis.trace import Trace, trace
 from tfprof_nb.decode import load_hosts
 from tfprof_nb.runs import Run
@@ -35,8 +41,8 @@ class Profile:
 
     Made by `profile` and `load`. Displaying it in a notebook shows its dashboard; ``str()`` gives the same as text.
 
-    Each of its results (``steps``, ``overview``, ``ops``, ``trace``) has ``table`` (a DataFrame), ``summary``,
-    ``notes`` and ``view()``, and is computed when it is first asked for.
+    Each of its results (``overview advice steps ops input_pipeline tf_data kernels memory functions trace``) has
+    ``table`` (a DataFrame), ``summary``, ``notes`` and ``view()``, and is computed when it is first asked for.
 
     Examples
     --------
@@ -122,6 +128,37 @@ class Profile:
     def overview(self) -> Overview:
         """Verdict, headline numbers and the ops that take most."""
         return self._shown("overview", overview(self._forests, self._groupings, self.steps, self.ops))
+
+    @cached_property
+    def input_pipeline(self) -> InputPipeline:
+        """How far steps wait for data, and what getting the data is made of."""
+        return self._shown("input_pipeline", input_pipeline(self.steps, self.ops))
+
+    @cached_property
+    def tf_data(self) -> TfData:
+        """The pipelines of tf.data, and the stage that holds them up."""
+        return self._shown("tf_data", tf_data(self._forests))
+
+    @cached_property
+    def kernels(self) -> Kernels:
+        """GPU kernels, by op and launch shape."""
+        return self._shown("kernels", kernels(self._forests))
+
+    @cached_property
+    def memory(self) -> Memory:
+        """Each allocator's memory over time, and what was alive at its peak."""
+        return self._shown("memory", memory(self._forests, self.steps.of_events(self._groupings)))
+
+    @cached_property
+    def functions(self) -> Functions:
+        """Calls of tf.functions, and how many of them had to trace."""
+        return self._shown("functions", functions(self._forests))
+
+    @cached_property
+    def advice(self) -> Advice:
+        """What to change, the gravest first."""
+        evidence = Evidence(self.overview, self.steps, self.ops, self.functions, self.tf_data)
+        return self._shown("advice", advice(evidence))
 
     @cached_property
     def trace(self) -> Trace:

@@ -100,8 +100,8 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
 
     def __enter__(self) -> Profile:
         __tracebackhide__ = True
-        self.finished, self.result = False, Profile(name=self._name)
         self._recording = Recording(self._logdir, self._options)
+        self.finished, self.result = False, Profile(name=self._name)
         return self.result
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:

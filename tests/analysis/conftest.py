@@ -15,9 +15,9 @@ def keras_capture(tmp_path_factory):
         [tf.keras.layers.Conv2D(4, 3), tf.keras.layers.Flatten(), tf.keras.layers.Dense(10, "softmax")]
     )
     model.compile("adam", "sparse_categorical_crossentropy")
-    model.fit(data, verbose=0)
+    model.fit(data, verbose=0, shuffle=False)
     tf.profiler.experimental.start(str(logdir))
-    model.fit(data, verbose=0)
+    model.fit(data, verbose=0, shuffle=False)
     tf.matmul(tf.ones((8, 8)), tf.ones((8, 8)))
     tf.profiler.experimental.stop()
     return next(logdir.rglob("*.xplane.pb"))

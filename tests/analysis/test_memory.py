@@ -159,6 +159,19 @@ def test_nothing_allocated_says_so():
     assert memory([]).table.empty
 
 
+def test_peaks_agree_with_xprof(keras_capture):
+    raw_to_tool_data = pytest.importorskip("xprof.convert.raw_to_tool_data")
+    theirs = json.loads(raw_to_tool_data.xspace_to_tool_data([str(keras_capture)], "memory_profile", {})[0])
+    ours = memory([Forest(read_xspace(keras_capture.read_bytes(), "host"))])
+    assert set(ours.summary) == set(theirs["memoryProfilePerAllocator"]) != set()
+    for allocator, profile in theirs["memoryProfilePerAllocator"].items():
+        figures, stats = ours.summary[allocator], profile["profileSummary"]
+        assert figures["peak_bytes"] == int(stats["peakStats"]["peakBytesInUse"])
+        assert figures["peak_bytes_lifetime"] == int(stats["peakBytesUsageLifetime"])
+        assert figures["capacity_bytes"] == int(stats["memoryCapacity"])
+        assert figures["allocations"] + figures["deallocations"] == len(profile["sampledTimelineSnapshots"])
+
+
 def test_peaks_agree_with_what_tensorflow_stored(shared_data):
     expected = json.loads((shared_data / "tf2-gpu-pong" / "expected.json").read_text())
     assert len(expected) == 14

@@ -12,7 +12,7 @@ import urllib.request
 import pytest
 from browser.lab import Lab
 
-TIMEOUT_S = float(os.environ.get("TFPROF_NB_BROWSER_TIMEOUT", "180"))
+TIMEOUT_S = float(os.environ.get("TFPROF_NB_BROWSER_TIMEOUT", "120"))
 
 # All cells are in the page even when they are out of sight, and nothing asks or fetches.
 SETTINGS = {

@@ -27,7 +27,7 @@ def baseline(quickstart):
     """The dashboard of the first profile."""
     with quickstart.evidence("quickstart"):
         view = quickstart.page.locator(".tfp-view").first
-        view.locator(".bqplot .bargroup").first.wait_for()
+        view.locator(".bqplot .bargroup").first.wait_for(state="attached")
         yield view
 
 
@@ -57,6 +57,7 @@ def test_the_trace_is_drawn(quickstart, baseline):
     canvas.wait_for()
     quickstart.wait_until(lambda: quickstart.colors(canvas) > 5)
     quickstart.screenshot("quickstart-trace")
+    baseline.get_by_role("tab", name="Overview").click()
 
 
 def test_the_dark_theme_shows_the_same(quickstart, baseline):
@@ -89,5 +90,5 @@ def test_opened_again_it_still_says_what_was_found(open_lab, saved, notebooks_fo
         lab.page.get_by_text(ANSWER).first.wait_for()
         lab.page.wait_for_timeout(2000)  # long enough for a widget to fail
         lab.screenshot(f"quickstart-{path.stem}")
-        assert lab.page.locator("[id^=tfp-static] img:visible").count() > 0
+        assert lab.page.locator(".jp-OutputArea-output img:visible").count() > 0
         assert lab.page.get_by_text(BROKEN).locator("visible=true").count() == 0

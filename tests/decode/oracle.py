@@ -1,6 +1,6 @@
 """What protobuf's objects say about a file, in the order and form of a `Host`: plain loops, to compare with."""
 
-from decode.xplane_messages import XSpace
+from xplane_messages import XSpace
 
 
 def rows(data):

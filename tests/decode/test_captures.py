@@ -21,22 +21,10 @@ pytestmark = pytest.mark.skipif(not CAPTURES, reason=f"no captures in {DATA}")
 def test_every_event_and_stat_equals_protobufs(path):
     data = path.read_bytes()
     host, rows = read_xspace(data, "x"), oracle.rows(data)
-    line, start_ps, duration_ps, names, display_names = (
-        host.line.tolist(),
-        host.start_ps.tolist(),
-        host.duration_ps.tolist(),
-        host.names[host.metadata].tolist(),
-        host.display_names[host.metadata].tolist(),
-    )
-    ours = zip(
-        [host.lines[i].plane for i in line],
-        [host.lines[i].id for i in line],
-        start_ps,
-        duration_ps,
-        names,
-        display_names,
-    )
-    assert list(ours) == [row[:-1] for row in rows]
+    lines = [(line.plane, line.id) for line in host.lines]
+    columns = (host.start_ps, host.duration_ps, host.names[host.metadata], host.display_names[host.metadata])
+    ours = zip(host.line.tolist(), *(column.tolist() for column in columns), strict=True)
+    assert [(*lines[line], *values) for line, *values in ours] == [row[:-1] for row in rows]
     stats = [row[-1] for row in rows]
     for name in {name for found in stats for name in found}:
         assert_column(host, name, [found.get(name) for found in stats])
@@ -45,6 +33,7 @@ def test_every_event_and_stat_equals_protobufs(path):
 
 
 def assert_column(host, name, expected):
+    """Compare the columns of one stat with its value for every row, None where a row has none."""
     is_text = [isinstance(value, str) for value in expected]
     is_number = [isinstance(value, int | float) for value in expected]
     texts, ints, floats = host.texts(name), host.ints(name), host.floats(name)

@@ -1,5 +1,6 @@
 """Protobuf's wire format, field by field."""
 
+from itertools import pairwise
 from random import Random
 
 import numpy as np
@@ -64,7 +65,7 @@ def test_what_is_no_field_is_refused_by_every_reader(data):
         lambda: list(wire.walk(begin, end)),
         lambda: find_fields(wire, begin, end),
     ):
-        with pytest.raises(BadProfileError, match="x: .* byte 0 of"):
+        with pytest.raises(BadProfileError, match=r"x: .* byte 0 of"):
             reader()
 
 
@@ -74,10 +75,10 @@ def test_lanes_find_the_fields_that_one_loop_finds(seed):
     hostile = [b"\x22\x03\x08\x01\x18", b"\x22\x02\x08", b"\x08", bytes(300), b"\x22\x90\x01\x08" * 40]
     parts = [field(4, field(1, 5) + random.choice(hostile) * random.randrange(90)) for _ in range(3000)]
     cuts = [0, 0, 1000, 1001, 3000]
-    messages = [b"".join(parts[a:b]) for a, b in zip(cuts, cuts[1:], strict=False)]
+    messages = [b"".join(parts[a:b]) for a, b in pairwise(cuts)]
     edges = np.cumsum([3, *(len(one) for one in messages)])
     wire = Wire(b"\xff" * 3 + b"".join(messages), "x")
-    expected = np.concatenate([wire.chain(int(a), int(b)) for a, b in zip(edges, edges[1:], strict=False)])
+    expected = np.concatenate([wire.chain(a, b) for a, b in pairwise(edges.tolist())])
     assert find_fields(wire, edges[:-1], edges[1:]).tolist() == expected.tolist()
     assert expected.size == 3000
 

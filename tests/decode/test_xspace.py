@@ -134,6 +134,13 @@ def test_times_since_1970_start_at_the_earliest_line():
     assert host.start_ps.tolist() == [400_001, 0]
 
 
+def test_lines_that_count_from_the_start_stay_beside_those_that_count_from_1970():
+    plane = (space := XSpace()).plane("p")
+    plane.line("a", timestamp_ns=1_700_000_000_000_000_000).event("e", start_ps=1)
+    plane.line("b", timestamp_ns=3).event("e")
+    assert read(space).start_ps.tolist() == [1, 3000]
+
+
 def test_errors_and_warnings():
     space = XSpace()
     space.errors.append("no GPU")

@@ -52,7 +52,9 @@ def test_nothing_runs_and_nothing_is_fetched(document):
     reader = Reader(document)
     assert not reader.tags & {"script", "iframe", "object", "link", "svg"}
     assert not [name for name, _ in reader.attributes if name.startswith("on")]
-    assert all(value.startswith("data:image/svg+xml;base64,") for name, value in reader.attributes if name in ("src", "href"))
+    assert all(
+        value.startswith("data:image/svg+xml;base64,") for name, value in reader.attributes if name in ("src", "href")
+    )
     assert "http" not in re.sub(r"base64,[\w+/=]+", "", document)
 
 
@@ -70,14 +72,16 @@ def test_pictures_parse_and_have_a_text(document):
 
 def test_the_answer_comes_first_and_every_page_is_there(document):
     text = Reader(document).text
-    places = [text.index(words) for words in ("HIGHLY input-bound", "Average step", "Overview", "Memory", "Kernels", "Trace")]
+    places = [
+        text.index(words) for words in ("HIGHLY input-bound", "Average step", "Overview", "Memory", "Kernels", "Trace")
+    ]
     assert places == sorted(places)
     assert "This profile has no device events." in text
 
 
 def test_hostile_names_are_text():
-    reader = Reader(draw(samples.ops(3)))
-    assert samples.HOSTILE.strip() in reader.text
+    reader = Reader(static_view("", [samples.ops(3)]))
+    assert samples.HOSTILE.replace("\x00", "").replace("\x1b", "") in reader.text
     assert reader.tags <= {"div", "table", "thead", "tbody", "tr", "th", "td", "code", "span"}
 
 

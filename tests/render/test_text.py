@@ -2,10 +2,11 @@
 
 import doctest
 
+import pandas as pd
 import pytest
 from render import samples
 from tfprof_nb.render import text
-from tfprof_nb.render.panels import Note, Timeline
+from tfprof_nb.render.panels import Column, Note, Table, Timeline
 
 
 def test_the_examples_in_the_docstrings_hold():
@@ -43,9 +44,19 @@ def test_steps_are_summed_up_without_warm_up():
     assert means == "mean: host compute 1.00, input 2.00"
 
 
-def test_columns_are_aligned():
-    lines = text.draw(samples.ops(5))
-    assert lines[1].index("share") + len("share") == lines[3].index("20.0%") + len("20.0%")
+def test_columns_are_aligned_under_wrapped_headers():
+    _, above, header, rule, first, *_ = text.draw(samples.ops(5))
+    assert above.split() == ["self", "time"]
+    assert header.split() == ["name", "type", "count", "(µs)", "share", "eager"]
+    assert header.index("share") + len("share") == first.index("20.0%") + len("20.0%")
+    assert {*rule} == {"─", " "}
+
+
+def test_numbers_are_never_cut_and_columns_that_do_not_fit_are_announced():
+    frame = pd.DataFrame({f"c{k}": [123_456_789.0] for k in range(20)})
+    lines = text.draw(Table("", frame, [Column(f"c{k}", f"column {k}", "count") for k in range(20)]))
+    assert lines[-1] == "7 of 20 columns; all columns in .table"
+    assert lines[-2].split() == ["123,456,789"] * 7
 
 
 def test_a_cut_table_says_so():

@@ -5,6 +5,7 @@ Each rule speaks only with evidence, and says at most how much of a step's time 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -58,7 +59,7 @@ class Evidence:
     def percent(self, name: str) -> float:
         """A percentage of the overview; 0 where it is unknown, so that no rule speaks."""
         value = float(self.overview.summary[f"{name}_percent"])
-        return value if value == value else 0.0
+        return 0.0 if math.isnan(value) else value
 
     def of_step(self, column: str) -> str:
         """Say how much of the average step a category takes."""
@@ -104,8 +105,8 @@ def _input_bound(evidence: Evidence) -> Finding | None:
         f"{evidence.of_step('input_ms')} is waiting for the next batch{where}.",
         fix
         or (
-            "Prepare batches while the model trains: end the pipeline with .prefetch(tf.data.AUTOTUNE), give .map() and "
-            ".interleave() num_parallel_calls=tf.data.AUTOTUNE, and .cache() data that fits in memory."
+            "Prepare batches while the model trains: end the pipeline with .prefetch(tf.data.AUTOTUNE), give .map() "
+            "and .interleave() num_parallel_calls=tf.data.AUTOTUNE, and .cache() data that fits in memory."
         ),
         percent,
     )

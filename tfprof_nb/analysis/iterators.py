@@ -224,17 +224,18 @@ def critical_time(calls: pd.DataFrame) -> pd.DataFrame:
     last = np.minimum(end[rows], end[root]) + shift
     order = np.argsort(first, kind="stable")
     first, last, root, rank = first[order], last[order], root[order], rank[rows[order]]
-    shares = []
     taken = np.zeros(len(calls), dtype=np.int64)
+    shares = {}
     for level in range(len(stages))[::-1]:
         inner = rank >= level
         covered = np.zeros(len(calls), dtype=np.int64)
         np.add.at(covered, root[inner], newly_covered(first[inner], last[inner]))
         gained = np.flatnonzero(covered - taken)
         critical_ps = (covered - taken)[gained]
-        shares.append(pd.DataFrame({"root": gained, "stage": stages[level], "critical_ps": critical_ps}))
+        shares[stages[level]] = pd.Series(critical_ps, index=gained)
         taken = covered
-    return pd.concat(shares, ignore_index=True)
+    by_stage: pd.Series = pd.concat(shares, names=["stage", "root"])
+    return by_stage.rename("critical_ps").reset_index()
 
 
 def _ranks(calls: pd.DataFrame) -> tuple[list[str], Int64]:

@@ -7,7 +7,7 @@ and with the kernel names of Hopper and Blackwell.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -43,7 +43,7 @@ _KEYS = ["kernel", "op_name", *_DETAIL_KEYS, "tensor_core_eligible", "tensor_cor
 _SUMS = ("size", "sum", "min", "max")
 _TYPES = {"registers_per_thread": "Int64", "shared_memory_bytes": "Int64", "occupancy_percent": "float64"}
 
-_TENSOR_CORE_KERNELS = (
+_TENSOR_CORE_NAMES = (
     "16816",
     "c1688",
     "conv1x1",
@@ -130,7 +130,7 @@ def parse_kernel_details(text: str) -> LaunchDetails:
 
 def uses_tensor_cores(kernel: str) -> bool:
     """Whether a kernel's name is that of one that runs on tensor cores."""
-    return any(part in kernel for part in _TENSOR_CORE_KERNELS)
+    return any(part in kernel for part in _TENSOR_CORE_NAMES)
 
 
 def _sums(forest: Forest) -> pd.DataFrame:
@@ -156,8 +156,8 @@ def _sums(forest: Forest) -> pd.DataFrame:
     described = _described_launches(details.categories, sums["details"].to_numpy())
     described["kernel"] = host.names[sums["kernel"].to_numpy()]
     described["op_name"] = np.append(labels.op_name, "")[sums["op"].to_numpy()]
-    used = described["kernel"].map(uses_tensor_cores).astype(bool)
-    eligible = described["op_name"].map(lambda op_name: _ELIGIBLE_OP.search(op_name) is not None).astype(bool)
+    used = _tested(described["kernel"], uses_tensor_cores)
+    eligible = _tested(described["op_name"], lambda op_name: _ELIGIBLE_OP.search(op_name) is not None)
     return described.assign(
         tensor_core_used=used, tensor_core_eligible=used | eligible | sums["einsum"], **sums[list(_SUMS)]
     )
@@ -169,6 +169,12 @@ def _described_launches(texts: npt.NDArray[np.object_], codes: Int64) -> pd.Data
     details = [parse_kernel_details(str(text)) for text in texts[distinct]]
     frame = pd.DataFrame(details, columns=LaunchDetails._fields).astype(_TYPES)
     return frame.take(which).reset_index(drop=True)
+
+
+def _tested(texts: pd.Series[str], test: Callable[[str], bool]) -> Bools:
+    """Test each distinct text once."""
+    code, distinct = pd.factorize(texts)
+    return np.array([test(str(text)) for text in distinct], dtype=bool)[code]
 
 
 def _einsums_of_two(forest: Forest, rows: Int64) -> Bools:

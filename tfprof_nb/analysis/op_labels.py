@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from tfprof_nb.analysis.eager import DISPATCH, unnamed_eager_ops
+from tfprof_nb.analysis.eager import dispatched_op, unnamed_eager_ops
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.names import Category, Objects, Op, parse_tf_op
 from tfprof_nb.decode.host import Int64
 
 Bools = npt.NDArray[np.bool_]
+Parser = Callable[[str], Op | None]
 
 _TPU_PLANE = "/device:TPU"
 _INSTRUCTION_LINES = ("XLA Ops", "Sparse Core Ops")
@@ -111,20 +112,25 @@ class _Labeller:
         self.code = np.full(events, -1, dtype=np.int64)
         self._codes: dict[tuple[str, str], int] = {}
 
-    def add(self, rows: Int64, choice: npt.NDArray[np.integer], ops: Sequence[Op | None]) -> None:
-        """Give each row the op that ``choice`` picks from ``ops``; None leaves it as it was."""
-        codes = [-1 if op is None else self._codes.setdefault(op[1:], len(self._codes)) for op in ops]
-        chosen = np.array(codes, dtype=np.int64)[choice]
-        self.code[rows[chosen >= 0]] = chosen[chosen >= 0]
+    def add(self, rows: Int64, choice: npt.NDArray[np.integer], texts: Objects, parse: Parser) -> None:
+        """Label each row by the text that ``choice`` picks; where the text names no op, the label stays as it was."""
+        occurs = np.zeros(len(texts), dtype=bool)
+        occurs[choice] = True
+        code_of_text = np.full(len(texts), -1, dtype=np.int64)
+        for index in np.flatnonzero(occurs):
+            op = parse(str(texts[index]))
+            if op is not None:
+                code_of_text[index] = self._codes.setdefault((op.op_name, op.op_type), len(self._codes))
+        code = code_of_text[choice]
+        self.code[rows[code >= 0]] = code[code >= 0]
 
-    def add_texts(self, forest: Forest, stat: str, parse: Callable[[str], Op | None], among: Bools) -> None:
+    def add_texts(self, forest: Forest, stat: str, parse: Parser, among: Bools) -> None:
         """Label the events that carry a text stat, among those allowed."""
         texts = forest.host.texts(stat)
         if texts.categories is None or not len(texts.rows):
             return
         allowed = among[texts.rows]
-        values = texts.values.astype(np.int64)[allowed]
-        self.add(texts.rows[allowed], values, [parse(str(text)) for text in texts.categories])
+        self.add(texts.rows[allowed], texts.values.astype(np.int64)[allowed], texts.categories, parse)
 
     def vocabulary(self) -> tuple[Objects, Objects]:
         names = np.array([name for name, _ in self._codes], dtype=object)
@@ -133,27 +139,22 @@ class _Labeller:
 
 
 def _label_host_ops(forest: Forest, found: _Labeller) -> None:
-    parsed = forest.names
-    ops = [
-        None if category == Category.UNKNOWN else Op(Category(category), name, op_type)
-        for category, name, op_type in zip(parsed.category, parsed.op_name, parsed.op_type, strict=True)
-    ]
-    rows = np.flatnonzero(forest.on_host)
-    found.add(rows, forest.host.metadata[rows], ops)
+    host = forest.host
+    known = forest.names.category != Category.UNKNOWN
+    rows = np.flatnonzero(forest.on_host & known[host.metadata])
+    found.add(rows, host.metadata[rows], host.names, parse_tf_op)
 
 
 def _label_eager_ops(forest: Forest, found: _Labeller, eager: Bools) -> None:
+    host = forest.host
     rows = unnamed_eager_ops(forest, np.flatnonzero(forest.on_host & (found.code >= 0)), eager)
-    op_types = [str(name).removeprefix(DISPATCH) for name in forest.host.names]
-    ops = [Op(Category.TENSORFLOW, op_type, op_type) for op_type in op_types]
-    found.add(rows, forest.host.metadata[rows], ops)
+    found.add(rows, host.metadata[rows], host.names, dispatched_op)
 
 
 def _label_instructions(forest: Forest, found: _Labeller) -> None:
     """Label the events of a TPU's ``XLA Ops`` line by their own names, which are the instructions'."""
     rows = np.flatnonzero(on_instruction_line(forest))
-    ops = [_instruction(str(name)) for name in forest.host.display_names]
-    found.add(rows, forest.host.metadata[rows], ops)
+    found.add(rows, forest.host.metadata[rows], forest.host.display_names, _instruction)
 
 
 def _instruction(name: str) -> Op:

@@ -43,6 +43,7 @@ COLUMNS = [
     "bound_by",
 ]
 _KEYS = ["side", "op_type", "op_name"]
+_SUMS = {"total_ps": "sum", "self_ps": "sum", "eager": "any", "flops": "sum"}
 _NO_OPS = {
     "device": "No device ops: this profile holds no work of a GPU or TPU.",
     "host": "No host ops: no TensorFlow or JAX op was recorded on a thread (host_level must be 2 or more).",
@@ -105,10 +106,9 @@ def _host_part(forest: Forest, labels: OpLabels, eager: Bools) -> _Part:
     rows = np.flatnonzero(is_op)
     self_ps = nest(host.line, host.start_ps, host.duration_ps, include=is_op).self_ps
     events = _events(forest, rows, labels.code[rows], self_ps, eager)
-    sums = _sums(events, ["code"])
-    return _Part(
-        "host", _named(sums, "host", labels.op_name, labels.op_type), _idle_ps(forest, rows, self_ps, host.line)
-    )
+    by_op = events.groupby("code", as_index=False).agg({"occurrences": "sum"} | _SUMS)
+    named = _named(by_op, "host", labels.op_name, labels.op_type)
+    return _Part("host", named, _idle_ps(forest, rows, self_ps, host.line))
 
 
 def _device_part(forest: Forest, labels: OpLabels, eager: Bools) -> _Part:
@@ -120,14 +120,8 @@ def _device_part(forest: Forest, labels: OpLabels, eager: Bools) -> _Part:
     kernel, kernel_names = pd.factorize(host.names)
     code = np.where(labels.code >= 0, labels.code, len(labels.op_name) + kernel[host.metadata])[rows]
     events = _events(forest, rows, code, self_ps, eager).assign(kernel=kernel[host.metadata[rows]])
-    by_kernel = _sums(events, ["code", "kernel"])
-    by_op = by_kernel.groupby("code", as_index=False).agg(
-        occurrences=("occurrences", "max"),
-        total_ps=("total_ps", "sum"),
-        self_ps=("self_ps", "sum"),
-        eager=("eager", "any"),
-        flops=("flops", "sum"),
-    )
+    by_kernel = events.groupby(["code", "kernel"], as_index=False).agg({"occurrences": "sum"} | _SUMS)
+    by_op = by_kernel.groupby("code", as_index=False).agg({"occurrences": "max"} | _SUMS)
     types = np.concatenate([labels.op_type, parse_names(kernel_names).op_type])
     names = np.concatenate([labels.op_name, kernel_names])
     plane = np.array([line.plane for line in host.lines], dtype=np.int64)[host.line]
@@ -139,21 +133,12 @@ def _events(forest: Forest, rows: Int64, code: Int64, self_ps: Int64, eager: Boo
     return pd.DataFrame(
         {
             "code": code,
+            "occurrences": 1,
             "total_ps": forest.host.duration_ps[rows],
             "self_ps": self_ps[rows],
             "eager": eager[rows],
             "flops": flops[rows],
         }
-    )
-
-
-def _sums(events: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    return events.groupby(keys, as_index=False).agg(
-        occurrences=("total_ps", "size"),
-        total_ps=("total_ps", "sum"),
-        self_ps=("self_ps", "sum"),
-        eager=("eager", "any"),
-        flops=("flops", "sum"),
     )
 
 
@@ -177,9 +162,7 @@ def _idle_ps(forest: Forest, rows: Int64, self_ps: Int64, timeline: npt.NDArray[
 
 def _finished(parts: pd.DataFrame) -> pd.DataFrame:
     """Merge hosts, and work out the columns that people read."""
-    sums = parts.groupby(_KEYS, as_index=False, sort=False).agg(
-        {"occurrences": "sum", "total_ps": "sum", "self_ps": "sum", "eager": "any", "flops": "sum"}
-    )
+    sums = parts.groupby(_KEYS, as_index=False, sort=False).agg({"occurrences": "sum"} | _SUMS)
     table = sums.assign(total_us=sums["total_ps"] / PS_PER_US, self_us=sums["self_ps"] / PS_PER_US)
     # Most files count no operations at all: that is unknown, not zero.
     table["flops"] = table["flops"].where(table["flops"] > 0)

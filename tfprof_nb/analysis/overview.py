@@ -47,13 +47,12 @@ def overview(forests: Sequence[Forest], groupings: Sequence[Grouping], steps: St
         ``summary["verdict"]`` is about the steps that ``steps`` averages: the training steps after warm-up.
     """
     shares = step_shares(steps)
-    verdict = classify_input(shares["input_ms"], shares["other_ms"]) if shares else "unknown"
+    verdict = classify_input(shares["input_ms"], shares["other_ms"])
     summary = {
         "verdict": verdict,
         "bottleneck": _BOTTLENECKS[verdict],
-        "input_percent": shares.get("input_ms", float("nan")),
-        "largest_category": max(shares, key=lambda name: shares[name]) if shares else None,
-        **{f"{name.removesuffix('_ms')}_percent": share for name, share in shares.items() if name != "input_ms"},
+        "largest_category": None if verdict == "unknown" else max(shares, key=lambda name: shares[name]),
+        **{f"{name.removesuffix('_ms')}_percent": share for name, share in shares.items()},
         "device_type": device_type(forests),
         "device_cores": device_cores(forests),
         "host_count": len(forests),
@@ -65,12 +64,9 @@ def overview(forests: Sequence[Forest], groupings: Sequence[Grouping], steps: St
 
 
 def step_shares(steps: Steps) -> dict[str, float]:
-    """Return the percentage of the measured steps' time per category; empty without steps."""
+    """Return the percentage of the measured steps' time per category; NaN without steps."""
     measured = measured_steps(steps.table)
-    whole = measured["step_ms"].sum()
-    if not whole > 0:
-        return {}
-    return {name: float(100 * measured[name].sum() / whole) for name in [*CATEGORIES, "other_ms"]}
+    return {name: _percent(measured[name].sum(), measured["step_ms"].sum()) for name in [*CATEGORIES, "other_ms"]}
 
 
 def classify_input(input_percent: float, other_percent: float) -> Verdict:

@@ -7,7 +7,7 @@ events count in the steps of device profiles too, as they did in TensorFlow unti
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -37,8 +37,21 @@ COLUMNS = ["start_ms", "step_ms", *CATEGORIES, "other_ms", "phase", "step_name",
 PHASES = ("train", "test", "predict")
 
 
+@dataclass(eq=False)
 class Steps(Result):
     """Step times; ``table`` has one row per step, ``summary["source"]`` says where the steps come from."""
+
+    _groups: list[Int64] = field(default_factory=list, repr=False)
+
+    def of_events(self, groupings: Sequence[Grouping]) -> list[Int64]:
+        """Return for each host the step of every event, -1 where there is none."""
+        numbers = np.split(
+            self.table.index.to_numpy(np.int64), np.cumsum([len(groups) for groups in self._groups])[:-1]
+        )
+        return [
+            _step_of_group(grouping, groups, number)[grouping.group]
+            for grouping, groups, number in zip(groupings, self._groups, numbers, strict=True)
+        ]
 
 
 def steps(forests: Sequence[Forest], groupings: Sequence[Grouping]) -> Steps:
@@ -60,7 +73,8 @@ def steps(forests: Sequence[Forest], groupings: Sequence[Grouping]) -> Steps:
     source = next((part.source for part in parts if len(part.table)), "none")
     notes = list(dict.fromkeys(note for part in parts for note in part.notes))
     measured = measured_steps(table)
-    return Steps(table, _summary(table, measured, source), notes + _notes(table, measured, source))
+    notes += _notes(table, measured, source)
+    return Steps(table, _summary(table, measured, source), notes, None, [part.groups for part in parts])
 
 
 def measured_steps(table: pd.DataFrame) -> pd.DataFrame:
@@ -73,6 +87,7 @@ def measured_steps(table: pd.DataFrame) -> pd.DataFrame:
 @dataclass(frozen=True)
 class _HostSteps:
     table: pd.DataFrame
+    groups: Int64
     source: str
     notes: list[str]
 
@@ -84,9 +99,10 @@ def _host_steps(forest: Forest, grouping: Grouping) -> _HostSteps:
     if forest.on_device.any():
         spans, notes = _with_devices(forest, grouping, activity)
     if not len(spans):
-        return _HostSteps(_empty(), "none", notes)
+        return _HostSteps(_empty(), np.zeros(0, dtype=np.int64), "none", notes)
     table = _breakdown(forest, grouping, spans, activity)
-    return _HostSteps(_described(table, forest, grouping, spans), grouping.source, notes)
+    groups = spans["group"].to_numpy(np.int64)
+    return _HostSteps(_described(table, forest, grouping, spans), groups, grouping.source, notes)
 
 
 def _with_devices(
@@ -139,9 +155,7 @@ def _breakdown(
     """Share out the time of each span among the activities of its group's events."""
     host = forest.host
     group, start, end = (spans[name].to_numpy(np.int64) for name in ("group", "start_ps", "end_ps"))
-    step_of_group = np.full(int(max(grouping.group.max(initial=-1), group.max())) + 2, -1, dtype=np.int64)
-    step_of_group[group] = np.arange(len(spans))
-    step = step_of_group[grouping.group]
+    step = _step_of_group(grouping, group, np.arange(len(spans)))[grouping.group]
     marks = np.zeros(len(step), dtype=bool)
     marks[spans["row"][spans["row"] >= 0]] = True
     rows = np.flatnonzero((step >= 0) & (activity != Activity.NONE) & ~marks)
@@ -165,6 +179,13 @@ def _breakdown(
     table["other_ms"] = rest / PS_PER_MS
     table["warm_up"] = np.isin(np.arange(len(spans)), calls_step)
     return table
+
+
+def _step_of_group(grouping: Grouping, groups: Int64, steps: Int64) -> Int64:
+    """A lookup from group to step, -1 for groups that are none; its last entry serves events without a group."""
+    lookup = np.full(int(grouping.group.max(initial=-1)) + 2, -1, dtype=np.int64)
+    lookup[groups] = steps
+    return lookup
 
 
 def _described(table: pd.DataFrame, forest: Forest, grouping: Grouping, spans: pd.DataFrame) -> pd.DataFrame:
@@ -218,7 +239,6 @@ def _text_of(forest: Forest, stat: str, rows: Int64) -> list[str | None]:
 
 def _numbered(table: pd.DataFrame) -> pd.DataFrame:
     """Index by step: the marks' own numbers where they tell steps apart, else a running number."""
-    table = table.sort_values(["host", "start_ms"], kind="stable")
     numbers = table["number"]
     unique = (numbers >= 0).all() and not table.duplicated(["host", "number"]).any()
     running = table.groupby("host").cumcount()

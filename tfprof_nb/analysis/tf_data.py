@@ -40,6 +40,7 @@ PIPELINE_COLUMNS = [
     "slow_calls",
 ]
 CALL_COLUMNS = ["start_ms", "total_ms", "slow", "bottleneck", "bottleneck_ms"]
+_ALL_CALL_COLUMNS = ["call", "host", "pipeline", "side", "root_id", "stage", *CALL_COLUMNS]
 _BLAME = ("bottleneck", "bottleneck_long_name", "bottleneck_ms", "suggestion")
 
 _NO_ACTIVITY = (
@@ -71,8 +72,8 @@ class TfData(Result):
         one iterator over the dataset, a call one element taken, slow if it took over 50 us.
     """
 
-    pipelines: pd.DataFrame = field(default_factory=pd.DataFrame)
-    _calls: pd.DataFrame = field(default_factory=pd.DataFrame, repr=False)
+    pipelines: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=PIPELINE_COLUMNS))
+    _calls: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=_ALL_CALL_COLUMNS), repr=False)
     _stages: pd.DataFrame = field(default_factory=pd.DataFrame, repr=False)
 
     def calls(self, host: str, pipeline: int) -> pd.DataFrame:
@@ -102,10 +103,10 @@ def tf_data(forests: Sequence[Forest]) -> TfData:
         and ``latency_ms`` of the call shown; its ``bottleneck`` with ``bottleneck_ms`` and the ``suggestion``. What
         there is none of is None.
     """
-    parts = {number: _host_stages(forest) for number, forest in enumerate(forests)}
-    stages = pd.concat(parts, names=["part"]).reset_index("part") if parts else pd.DataFrame()
-    if stages.empty:
+    parts = [part.assign(part=number) for number, part in enumerate(map(_host_stages, forests)) if len(part)]
+    if not parts:
         return TfData(pd.DataFrame(columns=COLUMNS), _summary(None, 0, 0, 0), [_NO_ACTIVITY])
+    stages = pd.concat(parts, ignore_index=True)
     stages["call"] = stages.groupby(["part", "root"], sort=False).ngroup()
     stages["bottleneck"] = _is_bottleneck(stages)
     calls = _root_calls(stages)
@@ -121,6 +122,8 @@ def _host_stages(forest: Forest) -> pd.DataFrame:
     """One row per stage of each call of a root iterator: what the call spent there."""
     calls = iterator_calls(forest)
     shown = calls[calls["root"] >= 0]
+    if shown.empty:
+        return shown
     root_id = calls["id"].to_numpy()[shown["root"]]
     stages = (
         shown.assign(root_id=root_id)
@@ -168,21 +171,15 @@ def _root_calls(stages: pd.DataFrame) -> pd.DataFrame:
     outermost = stages[stages["depth"] == 1]
     worst = stages[stages["bottleneck"]].set_index("call")
     stage = outermost["call"].map(worst["stage"])
-    return pd.DataFrame(
-        {
-            "call": outermost["call"],
-            "host": outermost["host"],
-            "pipeline": outermost["pipeline"],
-            "side": np.where(outermost["on_device"], "device", "host"),
-            "root_id": outermost["root_id"],
-            "start_ms": outermost["start_ps"] / PS_PER_MS,
-            "total_ms": outermost["total_ps"] / PS_PER_MS,
-            "slow": outermost["total_ps"] > SLOW_CALL_PS,
-            "stage": stage,
-            "bottleneck": stage.map(_short, na_action="ignore").astype(object),
-            "bottleneck_ms": outermost["call"].map(worst["critical_ps"]) / PS_PER_MS,
-        }
-    )
+    return outermost.assign(
+        side=np.where(outermost["on_device"], "device", "host"),
+        stage=stage,
+        start_ms=outermost["start_ps"] / PS_PER_MS,
+        total_ms=outermost["total_ps"] / PS_PER_MS,
+        slow=outermost["total_ps"] > SLOW_CALL_PS,
+        bottleneck=stage.map(_short, na_action="ignore").astype(object),
+        bottleneck_ms=outermost["call"].map(worst["critical_ps"]) / PS_PER_MS,
+    )[_ALL_CALL_COLUMNS]
 
 
 def _pipelines(stages: pd.DataFrame, calls: pd.DataFrame) -> pd.DataFrame:

@@ -43,7 +43,7 @@ class Recording:
 
     def __init__(self, logdir: str | os.PathLike[str], options: Options) -> None:
         __tracebackhide__ = True
-        self.logdir, self.options = Path(logdir).expanduser(), options
+        self.logdir, self.options = Path(logdir).expanduser().absolute(), options  # the code may change folders
         self._tf = tensorflow()
         if not _claim.acquire(blocking=False):
             raise CaptureActiveError(

@@ -57,7 +57,7 @@ class Stat:
         return column
 
 
-class Stats(Protocol):
+class StatSource(Protocol):
     """Where a host's stats come from: given by the reader of its file, so that unread stats cost nothing."""
 
     def ints(self, stat: str) -> Stat:
@@ -107,10 +107,10 @@ class Host:
     duration_ps: Int64
     names: npt.NDArray[np.object_]
     display_names: npt.NDArray[np.object_]
+    _stats: StatSource = field(repr=False)
     errors: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     origin_ns: int = 0
-    _stats: Stats = field(default_factory=NoStats, repr=False)
 
     def __len__(self) -> int:
         return len(self.start_ps)

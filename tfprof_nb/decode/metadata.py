@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from .parts import Parts, read_texts
 from .schema import ENTRY_KEY, ENTRY_VALUE, METADATA_NAME
-from .wire import Fields, Int64, Wire
+from .wire import Int64, Wire
 
 
 class Metadata:
@@ -22,9 +23,9 @@ class Metadata:
         Where the message of each row lies in the file.
     """
 
-    def __init__(self, wire: Wire, plane: Int64, entries: Fields) -> None:
-        key, value = wire.last(entries.start, entries.stop, ENTRY_KEY, ENTRY_VALUE)
-        self.plane = plane
+    def __init__(self, wire: Wire, entries: Parts) -> None:
+        key, value = wire.last(entries.fields.start, entries.fields.stop, ENTRY_KEY, ENTRY_VALUE)
+        self.plane = entries.owner
         self.begin, self.end = np.append(value.start, 0), np.append(value.stop, 0)
         self.names = self.texts(wire, METADATA_NAME)
         self._ids = key.value.view(np.int64)
@@ -33,8 +34,7 @@ class Metadata:
     def texts(self, wire: Wire, tag: int) -> npt.NDArray[np.object_]:
         """Return a text field of each row, empty where there is none."""
         (field,) = wire.last(self.begin, self.end, tag)
-        texts = [wire.text(start, stop) for start, stop in zip(field.start.tolist(), field.stop.tolist(), strict=True)]
-        return np.array(texts, dtype=object)
+        return np.array(read_texts(wire, field), dtype=object)
 
     def rows(self, plane: npt.NDArray[np.integer], ids: Int64) -> Int64:
         """Return the row of each id of a plane."""

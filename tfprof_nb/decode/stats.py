@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,14 +29,14 @@ class Values(NamedTuple):
     is the tag of the value's field. ``value`` is its raw 64 bits; for text and bytes, where in the file the field is.
     """
 
-    owner: Int64
-    key: Int64
+    owner: npt.NDArray[Any]
+    key: npt.NDArray[Any]
     kind: npt.NDArray[np.uint8]
     value: Uint64
 
     def take(self, index: npt.NDArray[np.generic]) -> Values:
         """Return the stats at these indices."""
-        return Values(*(column[index] for column in self))
+        return Values(self.owner[index], self.key[index], self.kind[index], self.value[index])
 
 
 def read_values(wire: Wire, begin: Int64, end: Int64, owner: Int64) -> Values:
@@ -116,7 +116,7 @@ class FileStats:
         double = found.kind == schema.STAT_DOUBLE
         values = found.value.view(np.int64)
         values[double] = found.value[double].view(np.float64).astype(np.int64)
-        return Stat(found.owner, values)
+        return Stat(found.owner.astype(np.int64), values)
 
     def floats(self, stat: str) -> Stat:
         """See `Host.floats`."""
@@ -157,8 +157,7 @@ class FileStats:
             place = place[self.metadata]
             place[own.owner] = -1
             rows = np.flatnonzero(place >= 0)
-            both = zip(own, shared.take(place[rows])._replace(owner=rows), strict=True)
-            own = Values(*(np.concatenate(parts) for parts in both))
+            own = _joined([own, shared.take(place[rows])._replace(owner=rows)])
             own = own.take(np.argsort(own.owner, kind="stable"))
         return own.take(np.flatnonzero(np.isin(own.kind, kinds)))
 
@@ -182,14 +181,20 @@ class FileStats:
 
     def _read(self, plane: npt.NDArray[np.integer], begin: Int64, end: Int64, tag: int) -> Values:
         """Read all stats, block by block, with the code of the name as key."""
-        blocks = [Values(begin[:0], begin[:0].astype(np.int32), np.empty(0, np.uint8), np.empty(0, np.uint64))]
-        for first in range(0, begin.size, _BLOCK):
+        blocks = []
+        # At least one block, so that no events give empty columns.
+        for first in range(0, max(1, begin.size), _BLOCK):
             block = slice(first, first + _BLOCK)
             found = read_stats(self.wire, begin[block], end[block], tag)
             owner = found.owner + first
             codes = self._code_of_row[self.stat_metadata.rows(plane[owner], found.key)]
             blocks.append(found._replace(owner=owner.astype(np.int32), key=codes))
-        return Values(*(np.concatenate(parts) for parts in zip(*blocks, strict=True)))
+        return _joined(blocks)
+
+
+def _joined(parts: list[Values]) -> Values:
+    owner, key, kind, value = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    return Values(owner, key, kind, value)
 
 
 def _first(values: Values, code: int) -> Values:
@@ -202,7 +207,7 @@ def _unique_texts(wire: Wire, at: Int64) -> tuple[Int64, npt.NDArray[np.object_]
     """Return a code for each text field, and the text of each code; texts of one length are compared as a matrix."""
     fields = wire.read(at)
     length = fields.value.view(np.int64)
-    codes, texts = np.empty(at.size, np.int64), []
+    codes, texts = np.empty(at.size, np.int64), list[str]()
     for size in np.unique(length).tolist():
         here = np.flatnonzero(length == size)
         start = fields.start[here]

@@ -28,8 +28,8 @@ _CONTINUES = 0x8080_8080_8080_8080
 class Fields(NamedTuple):
     """Fields as columns.
 
-    ``tag`` is the field number times 8 plus the wire type, or 0 if that is above 127. ``value`` is the number (the raw 64 bits), or the length of
-    text, bytes or a message, which lie at ``start`` to ``stop - 1``. A field begins at ``at`` and ends before ``stop``.
+    A field begins at ``at`` and ends before ``stop``. ``tag`` is its number times 8 plus the wire type, or 0 if that is
+    above 127. ``value`` is the number (the raw 64 bits), or the length of a text, bytes or message from ``start`` on.
     """
 
     at: Int64
@@ -148,7 +148,8 @@ class Wire:
     def last(self, begin: Int64, end: Int64, *tags: int) -> list[Fields]:
         """Return, for each tag, the last such field of each message; one of zeros where there is none."""
         none = np.zeros(begin.size, np.int64)
-        found = [Fields(none, none.astype(np.uint8), none.astype(np.uint64), none, none).take(none >= 0) for _ in tags]
+        empty = Fields(none, none.astype(np.uint8), none.astype(np.uint64), none, none)
+        found = [empty.take(np.arange(begin.size)) for _ in tags]
         for owner, fields in self.walk(begin, end):
             for tag, into in zip(tags, found, strict=True):
                 hit = np.flatnonzero(fields.tag == tag)

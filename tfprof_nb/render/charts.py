@@ -7,6 +7,7 @@ many bars, and its tooltips can't name a category while the kernel is busy: henc
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -18,7 +19,7 @@ import traitlets
 from tfprof_nb._units import COLUMN_UNITS, amount, shorten
 from tfprof_nb.render.legend import Readout, entries
 from tfprof_nb.render.panels import Bars, Floats, Lines, StackedBars
-from tfprof_nb.render.scale import stack, thin_bars, thin_lines, ticks, whole_ticks
+from tfprof_nb.render.scale import means, stack, thin_bars, thin_lines, ticks, whole_ticks
 
 _ROW = 26
 _MARGIN = {"top": 8, "bottom": 50, "left": 64, "right": 16}
@@ -64,9 +65,11 @@ def _first(selected: Any) -> int | None:
 
 def stacked_bars(panel: StackedBars) -> Chart:
     """Return one stacked bar per x; marked bars are pale."""
-    panel, per_bar = thin_bars(panel)
+    used = [one for one in panel.series if np.nan_to_num(one.values).any()] or list(panel.series[:1])
+    whole = replace(panel, series=used)
+    panel, per_bar = thin_bars(whole)
+    series = panel.series
     x = np.asarray(panel.x, dtype=np.float64)
-    series = [one for one in panel.series if np.nan_to_num(one.values).any()] or list(panel.series[:1])
     heights = np.nan_to_num(np.array([one.values for one in series], dtype=np.float64))
     slot = float(np.diff(x).min()) if len(x) > 1 else 1.0
     top = float(heights.sum(axis=0).max()) or 1.0
@@ -89,10 +92,9 @@ def stacked_bars(panel: StackedBars) -> Chart:
     )
     x_label = panel.x_label if per_bar == 1 else f"{panel.x_label} (each bar: the mean of {per_bar})"
     axes = [_x_axis(scales["x"], whole_ticks(x.min(), x.max()), x_label), _y_axis(scales["y"], top, panel.y_label)]
-    counted = ~marked if not marked.all() else ~np.zeros_like(marked)
     note = f"; pale: {panel.marked_label}" if marked.any() and panel.marked_label else ""
     summary = f"mean, {panel.y_label}{note}"
-    readout = Readout(x=x.tolist(), x_label=panel.x_label, entries=entries(series, counted), summary=summary)
+    readout = Readout(x=x.tolist(), x_label=panel.x_label, entries=entries(series, means(whole)), summary=summary)
     chart = Chart(_figure([bars], axes, 280), readout)
     if panel.selects:
         chart.follow(bars, x)
@@ -101,6 +103,7 @@ def stacked_bars(panel: StackedBars) -> Chart:
 
 def lines(panel: Lines) -> Chart:
     """Return one line, or one stacked area, per series."""
+    averages = [float(np.nan_to_num(one.values).mean()) for one in panel.series]
     panel, _ = thin_lines(panel)
     x = np.asarray(panel.x, dtype=np.float64)
     values = np.nan_to_num(np.array([one.values for one in panel.series], dtype=np.float64))
@@ -132,7 +135,10 @@ def lines(panel: Lines) -> Chart:
     axes = [_x_axis(scales["x"], ticks(low, high), panel.x_label), _y_axis(scales["y"], top, panel.y_label)]
     place = panel.x_label.split(",")[0]
     readout = Readout(
-        x=[float(f"{v:.6g}") for v in x], x_label=place, entries=entries(panel.series), summary=f"mean, {panel.y_label}"
+        x=[float(f"{v:.6g}") for v in x],
+        x_label=place,
+        entries=entries(panel.series, averages),
+        summary=f"mean, {panel.y_label}",
     )
     return Chart(_figure(marks, axes, 260), readout)
 
@@ -153,12 +159,7 @@ def bars(panel: Bars) -> Chart:
     written = [amount(part.value, panel.unit) for part in parts]
     names = {str(k): f"{shorten(part.label, 28)}  {written[k]}" for k, part in enumerate(parts)}
     label_axis = bqplot.Axis(
-        scale=scales["x"],
-        orientation="vertical",
-        tick_values=rows,
-        tick_labels=names,
-        grid_lines="none",
-        num_ticks=None,
+        scale=scales["x"], side="left", tick_values=rows, tick_labels=names, grid_lines="none", num_ticks=None
     )
     value_axis = _x_axis(scales["y"], ticks(0, top), COLUMN_UNITS.get(panel.unit, ""))
     value_axis.grid_lines = "solid"
@@ -200,7 +201,7 @@ def _y_axis(scale: bqplot.LinearScale, top: float, label: str) -> bqplot.Axis:
     return bqplot.Axis(
         scale=scale,
         label=label,
-        orientation="vertical",
+        side="left",
         tick_values=np.array(ticks(0, top)),
         tick_format=_tick_format(top),
         label_offset="48px",

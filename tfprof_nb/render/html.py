@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from tfprof_nb._units import shorten
+from tfprof_nb._units import printable, shorten
 from tfprof_nb.render import svg_bars, svg_lines
 from tfprof_nb.render.html_table import table
 from tfprof_nb.render.panels import (
@@ -29,7 +29,8 @@ from tfprof_nb.render.panels import (
 from tfprof_nb.render.scale import MOST_BARS
 from tfprof_nb.render.svg import data_uri
 
-STATIC_BYTES = 64 * 1024
+# 64 KB is what an output cell may take; one more is for the rule and the id around it.
+STATIC_BYTES = 63 * 1024
 _LONGEST_NOTE = 2000
 _NOTE_STYLES = {
     "answer": ("font-size:20px;line-height:1.3;font-weight:600;margin:2px 0 6px", ""),
@@ -59,17 +60,20 @@ class Detail:
         return min(max(panel.rows, self.least), self.most)
 
 
+_DETAILS = (Detail(), Detail(points=130), Detail(most=8, text=60, points=130), Detail(most=3, text=40, points=100))
+
+
 def static_view(title: str, panels: Sequence[Panel], limit: int = STATIC_BYTES) -> str:
     """Draw panels in at most ``limit`` bytes, for an output cell.
 
-    Tables get shorter first, then whole panels are left out from the end, and a notice says which.
+    Charts get coarser first, then tables shorter, then whole panels are left out from the end; each says so.
     """
     panels = opened(panels)
-    for detail in (Detail(), Detail(most=10, text=60, points=200), Detail(most=3, text=40, points=100)):
+    for detail in _DETAILS:
         html = _frame(title, "".join(draw(panel, detail) for panel in panels))
         if len(html.encode()) <= limit:
             return html
-    return _frame(title, _as_many_as_fit(panels, Detail(most=3, text=40, points=100), limit - 1000))
+    return _frame(title, _as_many_as_fit(panels, _DETAILS[-1], limit - 1000))
 
 
 def opened(panels: Sequence[Panel]) -> list[Panel]:
@@ -105,7 +109,8 @@ def _blocks(panel: Panel, detail: Detail) -> list[tuple[str, str]]:
 
 def _frame(title: str, body: str) -> str:
     head = f'<div style="font-size:12px;opacity:.75;margin:0 0 4px">{_text(title)}</div>' if title else ""
-    return f'<div style="font-family:system-ui,sans-serif;font-size:13px;max-width:1100px">{head}{body}</div>'
+    style = "font-family:system-ui,sans-serif;font-size:13px;max-width:1100px"
+    return printable(f'<div style="{style}">{head}{body}</div>')
 
 
 def draw(panel: Panel, detail: Detail = Detail()) -> str:

@@ -42,18 +42,14 @@ class Readout(anywidget.AnyWidget):
     selected = traitlets.Int(None, allow_none=True).tag(sync=True)
 
 
-def entries(series: Sequence[Series], counted: Any = slice(None)) -> list[dict[str, Any]]:
-    """Return what :class:`Readout` shows of each series; the mean is that of the ``counted`` points.
-
-    Series that are zero everywhere are left out.
-    """
-    shown = [one for one in series if np.nan_to_num(one.values).any()]
+def entries(series: Sequence[Series], averages: Sequence[float]) -> list[dict[str, Any]]:
+    """Return what :class:`Readout` shows of each series: its values, and its mean while nothing is pointed at."""
     return [
         {
             "label": one.label,
             "color": one.color,
             "values": [float(f"{v:.4g}") if np.isfinite(v) else None for v in np.asarray(one.values, dtype=float)],
-            "mean": number(float(np.nan_to_num(one.values)[counted].mean())),
+            "mean": number(mean),
         }
-        for one in shown
+        for one, mean in zip(series, averages, strict=True)
     ]

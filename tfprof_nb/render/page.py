@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from tfprof_nb._units import printable
 from tfprof_nb.render.html import Detail, draw
 from tfprof_nb.render.panels import Panel
 
@@ -34,7 +35,7 @@ def page(title: str, panels: Sequence[Panel]) -> str:
     True
     """
     body = "".join(draw(panel, Detail(least=200, text=300, folded=False)) for panel in panels)
-    return (
+    return printable(
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{_STYLE}</style></head>'
         f"<body><h1>{escape(title)}</h1>{body}</body></html>\n"

@@ -57,6 +57,13 @@ def _round_step(raw: float) -> float:
     return next(size * k for k in (1, 2, 5, 10) if size * k >= raw * (1 - 1e-9))
 
 
+def means(chart: StackedBars) -> list[float]:
+    """Return the mean of each series over the bars that are not marked; over all bars when every one is marked."""
+    marked = np.isin(chart.x, np.asarray(chart.marked))
+    counted = ~marked if not marked.all() else np.ones_like(marked)
+    return [float(np.nan_to_num(one.values)[counted].mean()) for one in chart.series]
+
+
 def stack(series: Sequence[Floats]) -> Floats:
     """Return the upper edge of every layer of a stack, layers x points; missing values count as zero.
 
@@ -88,7 +95,7 @@ def thin_bars(chart: StackedBars, most: int = MOST_BARS) -> tuple[StackedBars, i
         for one in chart.series
     ]
     marked = np.isin(chart.x, np.asarray(chart.marked))
-    apart = np.logical_and.reduceat(marked, starts)
+    apart = np.logical_or.reduceat(marked, starts)
     x = np.asarray(chart.x)[starts]
     return replace(chart, x=x, series=series, marked=[float(v) for v in x[apart]]), per_bar
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from tfprof_nb._units import shorten
+from tfprof_nb._units import printable, shorten
 from tfprof_nb.render.scale import tick_text
 
 WIDTH = 680
@@ -28,11 +28,6 @@ def text_width(text: str) -> float:
 def compact(value: float) -> str:
     """Write a coordinate with one decimal, in as few characters as possible."""
     return f"{value + 0.0:.1f}".removesuffix(".0")
-
-
-def printable(text: str) -> str:
-    """Drop the control characters that XML can't hold, even escaped."""
-    return "".join(c for c in text if c.isprintable() or c == " ")
 
 
 @dataclass

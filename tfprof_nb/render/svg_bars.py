@@ -11,7 +11,7 @@ import numpy as np
 
 from tfprof_nb._units import Kind, amount, number, percent, shorten
 from tfprof_nb.render.panels import Bars, Floats, Part, Split, StackedBars
-from tfprof_nb.render.scale import MOST_BARS, stack, thin_bars, ticks, whole_ticks
+from tfprof_nb.render.scale import MOST_BARS, means, stack, thin_bars, ticks, whole_ticks
 from tfprof_nb.render.svg import INK, WIDTH, Picture, Plot, compact, draw_axes, draw_legend, text_width
 
 _LEGEND = 170
@@ -20,6 +20,7 @@ _ROW = 22
 
 def stacked_bars(chart: StackedBars, most: int = MOST_BARS) -> str:
     """Draw one bar per x; marked bars are pale with a line under them, and the legend stands beside the bars."""
+    averages = means(chart)
     chart, per_bar = thin_bars(chart, most)
     edges = stack([one.values for one in chart.series])
     x = np.asarray(chart.x, dtype=np.float64)
@@ -38,7 +39,7 @@ def stacked_bars(chart: StackedBars, most: int = MOST_BARS) -> str:
             path = _columns(plot, x[chosen], low[chosen], high[chosen])
             if path:
                 picture.path(path, stroke=one.color, stroke_width=compact(width), stroke_opacity=opacity)
-    _legend_of_means(picture, chart, marked)
+    _legend_of_means(picture, chart, averages)
     if marked.any():
         _mark_apart(picture, plot, x[marked], width, chart.marked_label)
     return picture.svg()
@@ -52,14 +53,11 @@ def _columns(plot: Plot, x: Floats, low: Floats, high: Floats) -> str:
     return "".join(f"M{compact(plot.x(at))} {lower:g}V{upper:g}" for at, lower, upper in places)
 
 
-def _legend_of_means(picture: Picture, chart: StackedBars, marked: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> None:
+def _legend_of_means(picture: Picture, chart: StackedBars, values: Sequence[float]) -> None:
     """Write the legend in the order of the stack, top layer first, with each layer's mean."""
-    counted = ~marked if not marked.all() else np.ones_like(marked)
-    means = [float(np.nan_to_num(one.values)[counted].mean()) for one in chart.series]
-    shown = [(f"{one.label} {number(mean)}", one.color) for one, mean in zip(chart.series, means, strict=True) if mean]
-    x = WIDTH - _LEGEND
-    picture.text(x, 36, f"mean, {chart.y_label}")
-    draw_legend(picture, x, 58, shown[::-1])
+    shown = [(f"{one.label} {number(mean)}", one.color) for one, mean in zip(chart.series, values, strict=True) if mean]
+    picture.text(WIDTH - _LEGEND, 36, f"mean, {chart.y_label}")
+    draw_legend(picture, WIDTH - _LEGEND, 58, shown[::-1])
 
 
 def _mark_apart(picture: Picture, plot: Plot, x: Floats, width: float, label: str) -> None:

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from tfprof_nb._units import amount, duration, is_numeric, number, percent, shorten
-from tfprof_nb.render.html_table import cells, columns_of, cut_notice, flat, header
+from tfprof_nb._units import amount, duration, is_numeric, number, percent, printable, shorten
+from tfprof_nb.render.text_table import table
 from tfprof_nb.render.panels import (
     Bars,
     Column,
@@ -34,14 +34,14 @@ WIDTH = 100
 _SPARKS = "▁▂▃▄▅▆▇█"
 _SHADES = " ░▒▓█"
 _FILLS = "█▓▒░▚▞"
-_NARROWEST = 8
+_MOST_TRACKS = 24
 _MARKS = {"answer": "", "advice": "→ ", "info": "", "warning": "! ", "empty": "– "}
 
 
 def text_view(title: str, panels: Sequence[Panel]) -> str:
     """Return a title and panels as text."""
     head = [shorten(title, WIDTH), "─" * min(len(title), WIDTH)] if title else []
-    return "\n".join([*head, *_paragraphs(panels)]).rstrip() + "\n"
+    return printable("\n".join([*head, *_paragraphs(panels)])).rstrip() + "\n"
 
 
 def _paragraphs(panels: Iterable[Panel]) -> Iterable[str]:
@@ -69,7 +69,7 @@ def draw(panel: Panel) -> list[str]:
         case Lines():
             return _titled(panel.title, _lines(panel))
         case Table():
-            return _titled(panel.title, _table(panel))
+            return _titled(panel.title, table(panel, WIDTH))
         case Timeline():
             return _titled(panel.title, _timeline(panel))
         case Tabs():
@@ -163,41 +163,11 @@ def _highest(one: Series) -> str:
 
 def _timeline(panel: Timeline, bins: int = 64) -> list[str]:
     busy, labels = panel.source.overview(bins)
+    hidden = max(0, len(labels) - _MOST_TRACKS)
+    busy, labels = busy[:_MOST_TRACKS], labels[:_MOST_TRACKS]
     span = duration(float(panel.source.header()["span_ps"]))  # type: ignore[arg-type]
     levels = np.ceil(np.clip(busy, 0, 1) * 4).astype(int)
     shades = ["".join(_SHADES[k] for k in row) for row in levels]
     rows = [f"{shorten(label, 30):<30} |{shade}|" for label, shade in zip(labels, shades, strict=True)]
-    return [*rows, f"{'':30} 0{span:>{bins}}"]
-
-
-def _table(panel: Table) -> list[str]:
-    panel = flat(panel)
-    columns = columns_of(panel)
-    frame = panel.frame.head(panel.rows)
-    if not len(frame) or not columns:
-        return ["– No rows."]
-    written = [[shorten(text.replace("\n", " "), WIDTH) for text in cells(frame, column)] for column in columns]
-    widths = _fit([max(len(header(c)), *map(len, texts)) for c, texts in zip(columns, written, strict=True)], columns)
-    rows = [_row([header(column) for column in columns], widths, columns), "  ".join("─" * width for width in widths)]
-    rows += [_row(row, widths, columns) for row in zip(*written, strict=True)]
-    notice = cut_notice(len(frame), len(panel.frame))
-    return [*(row.rstrip() for row in rows), *([notice] if notice else [])]
-
-
-def _fit(widths: list[int], columns: Sequence[Column]) -> list[int]:
-    """Narrow the text columns, the widest first, until the table fits; then the numbers' headers."""
-    while sum(widths) + 2 * (len(widths) - 1) > WIDTH:
-        candidates = [k for k, c in enumerate(columns) if not is_numeric(c.kind) and widths[k] > _NARROWEST]
-        candidates = candidates or [k for k, width in enumerate(widths) if width > _NARROWEST]
-        if not candidates:
-            break
-        widest = max(candidates, key=lambda k: widths[k])
-        widths[widest] -= 1
-    return widths
-
-
-def _row(texts: Sequence[str], widths: Sequence[int], columns: Sequence[Column]) -> str:
-    return "  ".join(
-        f"{shorten(text, width):{'>' if is_numeric(column.kind) else '<'}{width}}"
-        for text, width, column in zip(texts, widths, columns, strict=True)
-    )
+    more = [f"{hidden:,} more tracks in .table"] if hidden else []
+    return [*rows, f"{'':30} 0{span:>{bins}}", *more]

@@ -2,42 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.ops import Ops
-from tfprof_nb.analysis.overview import Overview
-from tfprof_nb.analysis.steps import Steps
-from tfprof_nb.analysis.trace import Trace
 from tfprof_nb.render.page import page
 from tfprof_nb.render.panels import Panel, Tab, Tabs
-from tfprof_nb.views import ops as ops_view
-from tfprof_nb.views import overview as overview_view
-from tfprof_nb.views import steps as steps_view
-from tfprof_nb.views import trace as trace_view
+from tfprof_nb.views import advice, functions, input_pipeline, kernels, memory, ops, overview, steps, tf_data, trace
 
 if TYPE_CHECKING:
     from tfprof_nb.render.view import View
 
-
-class Results(Protocol):
-    """What a dashboard shows: a Profile has it."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def device_type(self) -> str: ...
-    @property
-    def duration_ms(self) -> float: ...
-    @property
-    def overview(self) -> Overview: ...
-    @property
-    def steps(self) -> Steps: ...
-    @property
-    def ops(self) -> Ops: ...
-    @property
-    def trace(self) -> Trace: ...
+# A profile's results by feature, as panels. Views know results, not the profile that holds them: hence Any.
+Results = Any
+_FEATURES: dict[str, Callable[[Results], list[Panel]]] = {
+    "overview": lambda p: overview.panels(p.overview, p.advice, p.steps),
+    "advice": lambda p: advice.panels(p.advice),
+    "steps": lambda p: steps.panels(p.steps),
+    "input_pipeline": lambda p: input_pipeline.panels(p.input_pipeline, p.tf_data),
+    "tf_data": lambda p: tf_data.panels(p.tf_data),
+    "ops": lambda p: ops.panels(p.ops),
+    "kernels": lambda p: kernels.panels(p.kernels),
+    "memory": lambda p: memory.panels(p.memory),
+    "functions": lambda p: functions.panels(p.functions),
+    "trace": lambda p: trace.panels(p.trace),
+}
+_TAB_NAMES = {
+    "steps": "Steps",
+    "input_pipeline": "Input",
+    "tf_data": "tf.data",
+    "ops": "Ops",
+    "kernels": "Kernels",
+    "memory": "Memory",
+    "functions": "Functions",
+    "trace": "Trace",
+}
 
 
 def view(results: Results) -> View:
@@ -56,34 +55,23 @@ def feature_view(results: Results, feature: str) -> View:
     """Return the widget of one feature."""
     from tfprof_nb.render.view import View
 
-    return View(f"{results.name} · {feature.replace('_', ' ')}", feature_panels(results, feature))
+    return View(f"{results.name} · {feature.replace('_', ' ')}", _FEATURES[feature](results))
 
 
 def title(results: Results) -> str:
     """Say what was captured, where, and for how long."""
-    steps = _units.count(results.steps.summary["steps"])
+    count = results.steps.summary["steps"]
     captured = _units.milliseconds(results.duration_ms)
-    return f"{results.name} · {steps} steps · {results.device_type} · {captured} captured"
+    steps_counted = f"{_units.count(count)} step{'' if count == 1 else 's'}"
+    return f"{results.name} · {steps_counted} · {results.device_type} · {captured} captured"
 
 
-def panels(results: Results) -> list[Panel]:
-    """Show the answer, then the pages."""
-    pages = {
-        "Overview": lambda: overview_view.proof(results.overview, results.steps),
-        "Steps": lambda: feature_panels(results, "steps"),
-        "Ops": lambda: feature_panels(results, "ops"),
-        "Trace": lambda: feature_panels(results, "trace"),
-    }
-    tabs = [Tab(name, make) for name, make in pages.items()]
-    return [*overview_view.answer(results.overview, results.steps), Tabs(tabs)]
+def panels(results: Results) -> Sequence[Panel]:
+    """Show the answer, then the pages; a page is made when it is first looked at."""
+    first = Tab("Overview", lambda: overview.proof(results.overview, results.steps))
+    others = [Tab(name, _page(results, feature)) for feature, name in _TAB_NAMES.items()]
+    return [*overview.answer(results.overview, results.advice, results.steps), Tabs([first, *others])]
 
 
-def feature_panels(results: Results, feature: str) -> Sequence[Panel]:
-    """Show one feature by itself."""
-    makers = {
-        "overview": lambda: overview_view.panels(results.overview, results.steps),
-        "steps": lambda: steps_view.panels(results.steps),
-        "ops": lambda: ops_view.panels(results.ops),
-        "trace": lambda: trace_view.panels(results.trace),
-    }
-    return makers[feature]()
+def _page(results: Results, feature: str) -> Callable[[], Sequence[Panel]]:
+    return lambda: _FEATURES[feature](results)

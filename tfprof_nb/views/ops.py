@@ -48,5 +48,5 @@ def _by_type(ops: Ops, side: str) -> list[Panel]:
         return []
     where, color = _SIDES[side]
     by_type = rows.groupby("op_type")["self_us"].sum().nlargest(_TYPES_SHOWN)
-    parts = [Part(str(kind) or "unknown", float(self_us), color) for kind, self_us in by_type.items()]
-    return [Bars(f"Self time by op type, {where}", parts, "us")]
+    parts = [Part(str(kind) or "unknown", float(self_us) / 1e3, color) for kind, self_us in by_type.items()]
+    return [Bars(f"Self time by op type, {where}", parts, "ms")]

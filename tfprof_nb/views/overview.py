@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from tfprof_nb import _units
+from tfprof_nb.analysis.advice import Advice
 from tfprof_nb.analysis.overview import Overview
 from tfprof_nb.analysis.steps import Steps
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Part, Split, Table
 from tfprof_nb.render.theme import STEP_CATEGORIES
+from tfprof_nb.views import advice as advice_view
 from tfprof_nb.views import steps as steps_view
 
 _VERDICTS = {
@@ -28,14 +30,14 @@ _TOP_OP_COLUMNS = (
 )
 
 
-def panels(overview: Overview, steps: Steps) -> list[Panel]:
+def panels(overview: Overview, advice: Advice, steps: Steps) -> list[Panel]:
     """Show the overview by itself."""
-    return [*answer(overview, steps), *proof(overview, steps)]
+    return [*answer(overview, advice, steps), *proof(overview, steps)]
 
 
-def answer(overview: Overview, steps: Steps) -> list[Panel]:
-    """Say what bounds the program, and how its average step is spent."""
-    found: list[Panel] = [Note(headline(overview), "answer")]
+def answer(overview: Overview, advice: Advice, steps: Steps) -> list[Panel]:
+    """Say what bounds the program, what to do about it, and how its average step is spent."""
+    found: list[Panel] = [Note(headline(overview), "answer"), *advice_view.foremost(advice)]
     if overview.summary["verdict"] == "unknown":
         return [*found, *(Note(note, "empty") for note in steps.notes)]
     return [*found, average_step(steps)]
@@ -45,9 +47,8 @@ def headline(overview: Overview) -> str:
     """Put the verdict into a sentence."""
     numbers = overview.summary
     largest = numbers["largest_category"]
-    words = {"input": _units.percent(numbers["input_percent"]), "other": ""}
+    words = {"input": _units.percent(numbers["input_percent"]), "other": _units.percent(numbers["other_percent"])}
     if largest:
-        words["other"] = _units.percent(numbers["other_percent"])
         words["largest"] = STEP_CATEGORIES[largest][0]
         words["largest_share"] = _units.percent(numbers[f"{largest.removesuffix('_ms')}_percent"])
     return _VERDICTS[numbers["verdict"]].format(**words)

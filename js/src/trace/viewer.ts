@@ -8,9 +8,8 @@ import { LANE_PX, type Row, Rows } from "./rows";
 import { GUTTER_PX, headPx, type Scene } from "./scene";
 import { Viewport } from "./viewport";
 
-// At most this many picoseconds and units are stretched over the plot: nothing is shorter.
+// The shortest time that can fill the plot.
 const LEAST_PS = 1_000;
-const LEAST_UNITS = 10;
 const LABELS_MIN_PX = 120;
 const LABELS_MAX_PX = 220;
 const LABELS_SHARE = 0.2;
@@ -229,7 +228,7 @@ export class Viewer implements Actions {
   }
 
   private least(): number {
-    return Math.max(LEAST_PS / this.header.unit_ps, LEAST_UNITS);
+    return LEAST_PS / this.header.unit_ps;
   }
 
   private moved(): void {

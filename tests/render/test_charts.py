@@ -1,0 +1,91 @@
+"""The bqplot figures: what they hold, and that clicking and selecting agree."""
+
+import numpy as np
+import pytest
+from render import samples
+from tfprof_nb.render import charts, theme
+
+
+def test_one_bar_per_step_stacked_in_the_given_order():
+    bars = charts.stacked_bars(samples.steps(40)).figure.marks[0]
+    assert bars.type == "stacked"
+    assert bars.y.shape == (3, 40)
+    assert bars.colors == [theme.HOST_COMPUTE, theme.INPUT, theme.COMPILATION]
+    assert (bars.scales["x"].min, bars.scales["x"].max) == (-0.5, 39.5)
+
+
+def test_series_of_nothing_but_zero_are_not_drawn():
+    chart = charts.stacked_bars(samples.steps(4))
+    empty = samples.Series("output", np.zeros(4), theme.OUTPUT)
+    with_empty = charts.stacked_bars(
+        samples.StackedBars("", np.arange(4.0), [*samples.steps(4).series, empty], "step", "ms")
+    )
+    assert len(with_empty.readout.entries) == len(chart.readout.entries) == 3
+
+
+def test_warm_up_is_pale_and_left_out_of_the_means():
+    chart = charts.stacked_bars(samples.steps(10))
+    assert chart.figure.marks[0].opacities == [0.45, 0.45, *[1.0] * 8]
+    means = {entry["label"]: entry["mean"] for entry in chart.readout.entries}
+    assert means == {"host compute": "1.00", "input": "2.00", "compilation": "0"}
+    assert chart.readout.summary == "mean, ms; pale: warm-up"
+
+
+@pytest.mark.parametrize("count", [1, 40, 400, 5000])
+def test_axes_are_linear_labelled_and_have_few_ticks(count):
+    figure = charts.stacked_bars(samples.steps(count)).figure
+    assert len(figure.marks[0].x) <= 400
+    assert [axis.label.split(" (")[0] for axis in figure.axes] == ["step", "ms"]
+    assert all(1 <= len(axis.tick_values) <= 7 for axis in figure.axes)
+    assert not figure.marks[0].display_legend
+
+
+def test_the_width_follows_the_cell():
+    figure = charts.stacked_bars(samples.steps(4)).figure
+    assert figure.layout.width == "100%"
+    assert figure.max_aspect_ratio >= 10
+
+
+def test_a_clicked_bar_is_picked_everywhere():
+    chart = charts.stacked_bars(
+        samples.StackedBars("", np.array([3.0, 5.0, 9.0]), samples.steps(3).series, "step", "ms")
+    )
+    chart.figure.marks[0].selected = [1]
+    assert (chart.picked, chart.readout.selected) == (5.0, 1)
+    chart.readout.selected = 2
+    assert (chart.picked, list(chart.figure.marks[0].selected)) == (9.0, [2])
+    chart.picked = None
+    assert (chart.readout.selected, chart.figure.marks[0].selected) == (None, None)
+
+
+def test_a_step_inside_an_averaged_bar_selects_that_bar():
+    chart = charts.stacked_bars(samples.steps(1000))
+    chart.picked = 7.0
+    assert list(chart.figure.marks[0].selected) == [2]
+
+
+def test_the_readout_knows_every_value_and_its_chart():
+    chart = charts.stacked_bars(samples.steps(3))
+    assert chart.readout.chart in chart.figure._dom_classes
+    assert chart.readout.x == [0.0, 1.0, 2.0]
+    assert chart.readout.entries[2]["values"] == [9.0, 0.0, 0.0]
+
+
+def test_stacked_lines_lie_on_one_another():
+    chart = charts.lines(samples.memory(500))
+    highest = {mark.colors[0]: mark.y.max() for mark in chart.figure.marks}
+    assert highest == {theme.MEMORY_HEAP: 10.0, theme.MEMORY_STACK: 2.0}
+    # The lower layer is drawn last, over the upper one.
+    assert chart.figure.marks[-1].colors == [theme.MEMORY_STACK]
+
+
+def test_unstacked_lines_differ_by_more_than_colour():
+    marks = charts.lines(samples.memory(50, stacked=False)).figure.marks
+    assert len({mark.line_style for mark in marks}) == 2
+
+
+def test_horizontal_bars_are_labelled_with_name_and_value():
+    chart = charts.bars(samples.bars())
+    labels = list(chart.figure.axes[0].tick_labels.values())
+    assert labels[0] == "MatMul  3.00 ms"
+    assert list(chart.figure.marks[0].y) == [3000.0, 1000.0]

@@ -1,0 +1,194 @@
+"""A view: lazy, linked, and shown as two outputs in a notebook and as text in a terminal."""
+
+import sys
+import types
+
+import nbformat
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+from ipywidgets import HTML, HBox, VBox
+from nbclient import NotebookClient
+from render import samples
+from tfprof_nb.render import View, charts, display
+from tfprof_nb.render.panels import Note, Tab, Tabs, Timeline
+from tfprof_nb.render.table_widget import TableWidget
+from tfprof_nb.render.tabs_widget import TabsWidget
+from tfprof_nb.render.timeline_widget import TraceWidget
+
+STEP_7 = (1_000_000_000_000, 2_000_000_000_000)
+
+
+def inside(widget, kind):
+    """All widgets of a kind inside another."""
+    found = [widget] if isinstance(widget, kind) else []
+    return found + [one for child in getattr(widget, "children", ()) for one in inside(child, kind)]
+
+
+def built(panels):
+    view = View("baseline", panels)
+    view._build()
+    return view
+
+
+def test_widgets_are_made_when_the_view_is_shown():
+    view = View("baseline", samples.dashboard())
+    assert view.children == ()
+    view._view_count = 1  # what the front end sets when it draws a view inside another widget
+    assert inside(view, charts.Chart)
+
+
+def test_panels_become_widgets_in_order():
+    view = built(samples.dashboard())
+    _head, answer, advice, split, _tabs = view.children
+    assert "HIGHLY input-bound" in answer.value
+    assert "Prefetch." in advice.value
+    assert "<svg" in split.value
+
+
+def test_tabs_are_filled_when_they_are_opened():
+    made = []
+    tabs = [Tab(name, lambda name=name: made.append(name) or [Note(name)]) for name in ("one", "two", "three")]
+    view = built([Tabs(tabs)])
+    strip = inside(view, TabsWidget)[0]
+    assert made == ["one"]
+    strip.selected = 2
+    strip.selected = 0
+    strip.selected = 2
+    assert made == ["one", "three"]
+    panes = [box for box in inside(view, VBox) if strip.pane_class(1) in box._dom_classes]
+    assert "Loading" in panes[0].children[0].value
+
+
+def test_a_chart_without_data_says_so():
+    empty = samples.StackedBars("Steps", samples.np.array([]), [], "step", "ms")
+    assert "Nothing to draw" in inside(built([empty]), HTML)[0].value
+
+
+def test_a_clicked_step_moves_the_trace_and_every_chart():
+    view = built([samples.steps(40), samples.steps(40), Timeline("Trace", samples.Events())])
+    first, second = inside(view, charts.Chart)
+    first.picked = 7.0
+    assert view.selected_step == 7
+    assert second.picked == 7.0
+    assert view.time_range == STEP_7
+    assert inside(view, TraceWidget)[0].time_range == list(STEP_7)
+
+
+def test_a_page_opened_later_shows_what_is_selected():
+    view = built([samples.steps(40), Tabs([Tab("a", list), Tab("Trace", lambda: [Timeline("", samples.Events())])])])
+    view.selected_step = 7
+    inside(view, TabsWidget)[0].selected = 1
+    assert inside(view, TraceWidget)[0].time_range == list(STEP_7)
+
+
+def test_moving_the_trace_is_not_answered():
+    view = built([Timeline("Trace", samples.Events())])
+    trace = inside(view, TraceWidget)[0]
+    trace.time_range = [1.6, 9.4]
+    assert view.time_range == (1, 9)
+    assert trace.time_range == [1.6, 9.4]
+
+
+def test_a_picked_row_selects_its_op_everywhere():
+    view = built([samples.ops(5), samples.ops(9), Timeline("Trace", samples.Events())])
+    first, second = inside(view, TableWidget)
+    first.selected_row = 3
+    name = samples.ops(5).frame.op_name[3]
+    assert view.selected_op == name
+    assert second.selected_row == 3
+    assert inside(view, TraceWidget)[0].selected_name == name
+    view.selected_op = None
+    assert first.selected_row is None
+
+
+def test_a_range_that_ends_before_it_starts_is_refused():
+    with pytest.raises(Exception, match="before its start"):
+        View("", []).time_range = (2, 1)
+
+
+def test_text_and_static_forms_need_no_widgets():
+    view = View("baseline", samples.dashboard())
+    assert str(view).startswith("baseline\n")
+    assert "HIGHLY input-bound" in view.to_html()
+    assert view.children == ()
+
+
+def test_a_terminal_prints_the_text_form():
+    shell = InteractiveShell.instance()
+    with capture_output() as captured:
+        shell.display_formatter.format(View("baseline", [Note("said")]))
+    assert captured.outputs == []
+    assert captured.stdout == "baseline\n────────\nsaid\n\n"
+
+
+@pytest.fixture(scope="module")
+def outputs(root):
+    """What cells that show a view leave in a notebook, run by a real kernel."""
+    start = f"import sys; sys.path[:0] = [{str(root)!r}, {str(root / 'tests')!r}]\n"
+    sources = [
+        start
+        + "from render import samples; from tfprof_nb.render import View; view = View('baseline', samples.dashboard())",
+        "view",
+        "view",
+        "View('baseline', samples.dashboard(), static=True)",
+        "from ipywidgets import HBox; HBox([View('inner', samples.dashboard())])",
+    ]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
+    NotebookClient(notebook, timeout=120, kernel_name="python3", store_widget_state=False).execute()
+    return [cell.outputs for cell in notebook.cells]
+
+
+def test_static_form_first_then_the_widget(outputs):
+    static, widget = outputs[1]
+    assert set(static.data) == {"text/html", "text/plain"}
+    assert set(widget.data) == {display.WIDGET_TYPE, "text/plain"}
+    assert widget.data["text/plain"] == ""
+    assert "HIGHLY input-bound" in static.data["text/plain"]
+    assert "HIGHLY input-bound" in static.data["text/html"]
+
+
+def test_the_static_form_hides_a_widget_that_cannot_be_drawn(outputs):
+    html = outputs[1][0].data["text/html"]
+    assert html.startswith('<div id="tfp-static-')
+    name = html.split('"')[1]
+    assert f".jp-OutputArea-child:has(#{name}) + .jp-OutputArea-child" in html
+    assert "<script" not in html
+
+
+def test_every_showing_has_an_id_of_its_own(outputs):
+    first, second = (cell[0].data["text/html"].split('"')[1] for cell in outputs[1:3])
+    assert first != second
+
+
+def test_static_views_have_one_output(outputs):
+    assert len(outputs[3]) == 1
+    assert "text/html" in outputs[3][0].data
+
+
+def test_outputs_are_small(outputs):
+    assert all(len(output.data.get("text/html", "").encode()) < 65 * 1024 for cell in outputs for output in cell)
+
+
+def test_a_view_inside_another_widget_is_that_widgets_output(outputs):
+    assert [display.WIDGET_TYPE in output.data for output in outputs[4]] == [True]
+
+
+def test_colab_gets_its_widget_manager(monkeypatch):
+    colab = types.ModuleType("google.colab.output")
+    enabled = []
+    colab.enable_custom_widget_manager = lambda: enabled.append(True)
+    colab._widgets = types.SimpleNamespace(_installed_url="https://colab.example/manager.js")
+    monkeypatch.setitem(sys.modules, "google.colab.output", colab)
+    metadata = display.colab_metadata()
+    assert enabled
+    assert metadata[display.WIDGET_TYPE]["colab"]["custom_widget_manager"]["url"].endswith("manager.js")
+
+
+def test_outside_colab_there_is_nothing_to_turn_on():
+    assert display.colab_metadata() == {}
+
+
+def test_views_can_stand_side_by_side():
+    left, right = View("left", [Note("a")]), View("right", [Note("b")])
+    assert HBox([left, right]).children == (left, right)

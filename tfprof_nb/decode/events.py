@@ -1,0 +1,108 @@
+"""The events of a file's lines as columns."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from . import schema
+from .host import Int32, Int64
+from .lanes import find_fields
+from .metadata import Metadata
+from .parts import Parts
+from .wire import Fields, Wire
+
+_BLOCK = 1 << 14
+
+
+class Events(NamedTuple):
+    """Events as columns.
+
+    ``line`` is the line's number in the file. ``start_ps`` counts from the line's timestamp. The stats of an event are
+    within the ``size`` bytes from ``begin`` on.
+    """
+
+    line: Int32
+    metadata: Int32
+    start_ps: Int64
+    duration_ps: Int64
+    begin: Int64
+    size: Int32
+
+    def take(self, index: Int64 | slice) -> Events:
+        """Return the events at these indices."""
+        return Events(
+            self.line[index],
+            self.metadata[index],
+            self.start_ps[index],
+            self.duration_ps[index],
+            self.begin[index],
+            self.size[index],
+        )
+
+    def fill(self, first: int, events: Events) -> None:
+        """Write other events over the rows from ``first`` on."""
+        columns: tuple[npt.NDArray[Any], ...] = self
+        found: tuple[npt.NDArray[Any], ...] = events
+        for column, values in zip(columns, found, strict=True):
+            column[first : first + values.size] = values
+
+
+def read_lines(wire: Wire, lines: Parts, names: Metadata) -> tuple[Events, Parts]:
+    """Read the events of all lines, block by block, and the other fields of the lines, by the line's number.
+
+    Parameters
+    ----------
+    wire, names
+        The file and its event metadata.
+    lines
+        The lines' messages, by plane.
+    """
+    places = find_fields(wire, lines.fields.start, lines.fields.stop)
+    counts = np.diff(np.searchsorted(places, np.append(lines.fields.start, wire.size)))
+    line = np.repeat(np.arange(counts.size, dtype=np.int32), counts)
+    wide, narrow = np.empty((3, places.size), np.int64), np.empty((3, places.size), np.int32)
+    events = Events(narrow[0], narrow[1], wide[0], wide[1], wide[2], narrow[2])
+    filled, headers = 0, []
+    # At least one block, so that no lines give empty columns.
+    for first in range(0, max(1, places.size), _BLOCK):
+        block = slice(first, first + _BLOCK)
+        fields = wire.read(places[block])
+        is_event = fields.tag == schema.LINE_EVENT
+        others = np.flatnonzero(~is_event)
+        headers.append((line[block][others], *fields.take(others)))
+        found = _read_block(wire, fields.take(np.flatnonzero(is_event)), line[block][is_event], lines.owner, names)
+        events.fill(filled, found)
+        filled += found.line.size
+    of_line, *header = (np.concatenate(parts) for parts in zip(*headers, strict=True))
+    return events.take(slice(filled)), Parts(of_line, Fields(*header))
+
+
+def _read_block(wire: Wire, messages: Fields, line: Int32, plane: Int64, names: Metadata) -> Events:
+    """Read events; aggregates, which have a number of occurrences in place of an offset, are left out."""
+    key, offset, duration = np.zeros((3, messages.at.size), np.int64)
+    columns = ((schema.EVENT_METADATA, key), (schema.EVENT_OFFSET_PS, offset), (schema.EVENT_DURATION_PS, duration))
+    aggregate = np.zeros(messages.at.size, bool)
+    begin = messages.stop.copy()
+    for event, fields in wire.walk(messages.start, messages.stop):
+        for tag, column in columns:
+            hit = np.flatnonzero(fields.tag == tag)
+            column[event[hit]] = fields.value[hit].view(np.int64)
+        # Of offset and occurrences the one that comes last counts.
+        aggregate[event[fields.tag == schema.EVENT_OFFSET_PS]] = False
+        aggregate[event[fields.tag == schema.EVENT_OCCURRENCES]] = True
+        hit = np.flatnonzero(fields.tag == schema.EVENT_STAT)
+        begin[event[hit]] = np.minimum(begin[event[hit]], fields.at[hit])
+    metadata = names.rows(plane[line], key).astype(np.int32)
+    events = Events(line, metadata, offset, duration, begin, (messages.stop - begin).astype(np.int32))
+    return events.take(np.flatnonzero(~aggregate)) if aggregate.any() else events
+
+
+def in_order(events: Events) -> Events:
+    """Sort events by line, then by start, then the longest first; what is in order already stays as it is."""
+    line, start, duration = events.line, events.start_ps, events.duration_ps
+    same, ahead = line[1:] == line[:-1], start[1:] - start[:-1]
+    sorted_already = same & ((ahead > 0) | (ahead == 0) & (duration[1:] <= duration[:-1])) | (line[1:] > line[:-1])
+    return events if sorted_already.all() else events.take(np.lexsort((-duration, start, line)))

@@ -1,0 +1,97 @@
+"""A table as text: columns aligned, headers wrapped, cut to a width with a notice.
+
+In: Table panels. Out: lines.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from tfprof_nb._units import is_numeric, shorten
+from tfprof_nb.render.html_table import cells, columns_of, cut_notice, flat, header
+from tfprof_nb.render.panels import Table
+
+_GAP = "  "
+# A text column may lose the middle of its texts down to this width; beyond that, columns are left out from the right.
+_NARROW = 22
+_LONGEST_CELL = 200
+
+
+@dataclass
+class _Printed:
+    """One column as it will be printed."""
+
+    header: str
+    values: list[str]
+    right: bool
+    width: int = 0
+
+    def natural(self) -> int:
+        """The width at which no value is cut and no word of the header is broken."""
+        return max(len(text) for text in [*self.values, *self.header.split(), ""])
+
+    def fewest(self) -> int:
+        """The width that the column needs at least: numbers are never cut."""
+        return self.natural() if self.right else min(self.natural(), _NARROW)
+
+    def line(self, text: str) -> str:
+        """Fit one text into the column."""
+        return f"{shorten(text, self.width):{'>' if self.right else '<'}{self.width}}"
+
+
+def table(panel: Table, width: int) -> list[str]:
+    """Return the first rows of a table in lines of at most ``width`` characters."""
+    panel = flat(panel)
+    frame = panel.frame.head(panel.rows)
+    columns = [
+        _Printed(header(column), [_one_line(text) for text in cells(frame, column)], is_numeric(column.kind))
+        for column in columns_of(panel)
+    ]
+    if not len(frame) or not columns:
+        return ["– No rows."]
+    shown = _that_fit(columns, width)
+    _widen(shown, width)
+    rows = zip(*([column.line(value) for value in column.values] for column in shown), strict=True)
+    lines = [*_header_lines(shown), *map(_GAP.join, rows)]
+    notices = [cut_notice(len(frame), len(panel.frame)), _columns_notice(len(shown), len(columns))]
+    return [*(line.rstrip() for line in lines), *filter(None, notices)]
+
+
+def _one_line(text: str) -> str:
+    return shorten(" ".join(text.split()), _LONGEST_CELL)
+
+
+def _that_fit(columns: Sequence[_Printed], width: int) -> list[_Printed]:
+    """Return as many columns from the left as fit at their least width, but at least one."""
+    shown: list[_Printed] = []
+    for column in columns:
+        column.width = column.fewest()
+        if shown and _total([*shown, column]) > width:
+            break
+        shown.append(column)
+    return shown
+
+
+def _widen(columns: Sequence[_Printed], width: int) -> None:
+    """Give the room that is left to the columns that are still cut, first ones first."""
+    for column in columns:
+        column.width = min(column.natural(), column.width + max(0, width - _total(columns)))
+
+
+def _total(columns: Sequence[_Printed]) -> int:
+    return sum(column.width for column in columns) + len(_GAP) * (len(columns) - 1)
+
+
+def _header_lines(columns: Sequence[_Printed]) -> list[str]:
+    """Return the headers, wrapped within their columns and resting on a rule."""
+    wrapped = [textwrap.wrap(column.header, column.width) or [""] for column in columns]
+    lines = list(zip_longest(*(words[::-1] for words in wrapped), fillvalue=""))[::-1]
+    written = [_GAP.join(column.line(text) for column, text in zip(columns, line, strict=True)) for line in lines]
+    return [*written, _GAP.join("─" * column.width for column in columns)]
+
+
+def _columns_notice(shown: int, total: int) -> str:
+    return f"{shown} of {total} columns; all columns in .table" if shown < total else ""

@@ -1,0 +1,34 @@
+"""Advice: what to change, with the evidence and the most that it could save."""
+
+from __future__ import annotations
+
+from tfprof_nb.analysis.advice import Advice
+from tfprof_nb.render.panels import Column, Note, Panel, Table
+
+_FOREMOST = 2
+_COLUMNS = (
+    Column("severity", "severity"),
+    Column("finding", "finding"),
+    Column("evidence", "evidence"),
+    Column("fix", "what to do"),
+    Column("estimated_gain_percent", "saves at most", "percent", meaning="of the time of a step"),
+)
+
+
+def panels(advice: Advice) -> list[Panel]:
+    """Show every finding."""
+    if not len(advice.table):
+        return [Note(note, "empty") for note in advice.notes]
+    return [
+        *(
+            Note(f"{row['finding']}. {row['evidence']} {row['fix']}", "advice")
+            for row in advice.table.to_dict("records")
+        ),
+        Table("Findings", advice.table, _COLUMNS),
+    ]
+
+
+def foremost(advice: Advice) -> list[Panel]:
+    """Say the one or two things to do first."""
+    grave = advice.table[advice.table["severity"] != "info"].head(_FOREMOST)
+    return [Note(f"{row['evidence']} {row['fix']}", "advice") for row in grave.to_dict("records")]

@@ -1,0 +1,46 @@
+"""GPU kernels: which took the time, for which op, and whether they used tensor cores."""
+
+from __future__ import annotations
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.kernels import Kernels
+from tfprof_nb.render.panels import Bars, Column, Figure, KeyFigures, Note, Panel, Part, Table
+from tfprof_nb.render.theme import DEVICE_COMPUTE
+
+_KERNELS_SHOWN = 10
+_COLUMNS = (
+    Column("kernel", "kernel", "code"),
+    Column("op_name", "op", "code", meaning="the op that launched it"),
+    Column("total_us", "total time", "us", bar=True),
+    Column("occurrences", "runs", "count"),
+    Column("avg_us", "average", "us"),
+    Column("min_us", "shortest", "us"),
+    Column("max_us", "longest", "us"),
+    Column("occupancy_percent", "occupancy", "percent", meaning="theoretical: warps that fit, of those possible"),
+    Column("tensor_core_eligible", "op can use tensor cores", "flag"),
+    Column("tensor_core_used", "tensor cores used", "flag"),
+    Column("registers_per_thread", "registers per thread", "count"),
+    Column("shared_memory_bytes", "shared memory", "bytes", meaning="static and dynamic, per block"),
+    Column("block", "block"),
+    Column("grid", "grid"),
+)
+
+
+def panels(kernels: Kernels) -> list[Panel]:
+    """Show the longest kernels, then all of them."""
+    if not len(kernels.table):
+        return [Note(note, "empty") for note in kernels.notes]
+    numbers = kernels.summary
+    longest = kernels.table.groupby("kernel")["total_us"].sum().nlargest(_KERNELS_SHOWN)
+    parts = [Part(str(name), float(total_us) / 1e3, DEVICE_COMPUTE) for name, total_us in longest.items()]
+    figures = [
+        Figure("kernel time", _units.microseconds(numbers["total_us"]), "summed over streams and devices"),
+        Figure("different kernels", _units.count(numbers["kernels"])),
+        Figure("in tensor cores", _units.share(numbers["tensor_core_share"]), "share of kernel time"),
+    ]
+    return [
+        KeyFigures(figures),
+        Bars("Kernels by total time", parts, "ms"),
+        Table("Kernels", kernels.table, _COLUMNS),
+        *(Note(note, "info") for note in kernels.notes),
+    ]
