@@ -228,8 +228,11 @@ def kernel(tmp_path_factory):
         client.execute_cell(notebook.cells[-1], len(notebook.cells) - 1)
         return notebook.cells[-1].outputs
 
+    patch = pytest.MonkeyPatch()
+    patch.delenv("TF_CPP_MIN_LOG_LEVEL", raising=False)  # as users have it: TensorFlow logs into the cell
     with client.setup_kernel():
-        run_cell("import tensorflow\n%load_ext tfprof_nb")
+        patch.undo()
+        run_cell("import tensorflow\ntensorflow.add(1, 1)\n%load_ext tfprof_nb")
         yield run_cell, notebook
 
 

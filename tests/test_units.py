@@ -3,6 +3,7 @@
 import doctest
 
 import pytest
+
 from tfprof_nb import _units
 
 

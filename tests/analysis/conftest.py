@@ -8,7 +8,8 @@ def keras_capture(tmp_path_factory):
     """Train a few batches under TensorFlow's own profiler, and return the ``.xplane.pb``."""
     tf = pytest.importorskip("tensorflow")
     logdir = tmp_path_factory.mktemp("keras_capture")
-    images = tf.random.uniform((64, 16, 16, 3))
+    # Large enough for the CPU allocator to record what it hands out (from 256 KiB on).
+    images = tf.random.uniform((64, 64, 64, 3))
     labels = tf.zeros((64,), tf.int32)
     data = tf.data.Dataset.from_tensor_slices((images, labels)).map(lambda x, y: (x * 2, y)).batch(8).prefetch(2)
     model = tf.keras.Sequential(

@@ -120,7 +120,7 @@ def test_two_hosts_add_up():
 
 @pytest.fixture(scope="module")
 def reading_capture(tmp_path_factory):
-    """Records are read from two files, from one in parallel, and trained on in marked steps."""
+    """Two files are read in marked steps: by one dataset one after the other, by another both at once."""
     tf = pytest.importorskip("tensorflow")
     folder = tmp_path_factory.mktemp("reading")
     paths = [str(folder / f"{i}.tfrecord") for i in range(2)]

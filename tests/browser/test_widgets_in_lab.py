@@ -24,7 +24,9 @@ def notebook(tmp_path):
         line.event("MatMul" if k % 2 else "Relu", start_us=10 * k, duration_us=8, index=k)
     path = space.write(tmp_path / "host.xplane.pb")
     cells = [nbformat.v4.new_code_cell(SHOW.format(path=str(path))), nbformat.v4.new_code_cell("1 + 1")]
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "trace.ipynb")
+    # Without a kernel's name JupyterLab would ask for it.
+    metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=metadata), tmp_path / "trace.ipynb")
     return tmp_path / "trace.ipynb"
 
 

@@ -1,6 +1,7 @@
 """Steps of Keras models: one mark for each batch that ran, and Keras afterwards as it was before."""
 
 import functools
+import json
 
 import keras
 import numpy as np
@@ -140,6 +141,17 @@ def test_a_capture_may_begin_and_end_inside_a_step(tmp_path, read_marks, model, 
     assert marks.steps() == [0, 1]
     assert marks.unfinished("interrupted") == ["train"]
     assert not is_open()
+
+
+def test_xprof_finds_the_steps(tmp_path, model, data):
+    from xprof.convert import raw_to_tool_data
+
+    recording = Recording(tmp_path, Options())
+    model().fit(data, verbose=0)
+    files = [str(file) for file in recording.stop().iterdir()]
+    page, _ = raw_to_tool_data.xspace_to_tool_data(files, "overview_page", {})
+    (steps,) = [part for part in json.loads(page) if "steptime_ms_average" in part.get("p", {})]
+    assert len(steps["rows"]) == 38  # of more than five steps XProf leaves out the first and the last
 
 
 def test_results_are_the_same_to_the_last_bit(capturing, model, data):

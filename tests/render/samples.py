@@ -4,6 +4,7 @@ import zlib
 
 import numpy as np
 import pandas as pd
+
 from tfprof_nb.render import theme
 from tfprof_nb.render.panels import (
     Bars,

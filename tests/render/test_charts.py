@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from render import samples
+
 from tfprof_nb.render import charts, theme
 
 
@@ -12,6 +13,13 @@ def test_one_bar_per_step_stacked_in_the_given_order():
     assert bars.y.shape == (3, 40)
     assert bars.colors == [theme.HOST_COMPUTE, theme.INPUT, theme.COMPILATION]
     assert (bars.scales["x"].min, bars.scales["x"].max) == (-0.5, 39.5)
+
+
+def test_a_bar_alone_is_as_wide_as_one_of_eight():
+    bars = charts.stacked_bars(samples.steps(1)).figure.marks[0]
+    assert list(bars.x) == [0.0, 1.0]
+    assert bars.y[:, 1].tolist() == [0.0, 0.0, 0.0]
+    assert bars.scales["x"].max - bars.scales["x"].min == 8.0
 
 
 def test_series_of_nothing_but_zero_are_not_drawn():

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from render import samples
+
 from tfprof_nb.render import scale
 
 

@@ -122,4 +122,5 @@ def _device_use(ops: Ops) -> dict[str, float]:
 
 
 def _percent(part: float, whole: float) -> float:
-    return float(100 * part / whole) if whole > 0 else float("nan")
+    # Rounded, so that sums of floats do not fall short of a threshold that they reach.
+    return round(float(100 * part / whole), 9) if whole > 0 else float("nan")

@@ -16,6 +16,7 @@ from typing import Any
 from tfprof_nb._errors import CaptureActiveError, CaptureError
 from tfprof_nb.capture.keras import keras_steps
 from tfprof_nb.capture.options import Options
+from tfprof_nb.capture.profiler_log import no_profiler_log
 from tfprof_nb.capture.tensorflow import forget_profiler_session, profiler_session, tensorflow
 
 _claim = threading.Lock()  # held while a capture of this process runs
@@ -107,7 +108,8 @@ def _start_profiler(tf: Any, folder: Path, options: Options) -> object:
     if profiler_session() is not None:
         raise CaptureActiveError(_OTHER_PROFILER)
     try:
-        tf.profiler.experimental.start(str(folder), options.for_tensorflow())
+        with no_profiler_log():
+            tf.profiler.experimental.start(str(folder), options.for_tensorflow())
     except tf.errors.AlreadyExistsError:
         # TensorFlow keeps the session that it refused, and would refuse every later one because of it.
         forget_profiler_session()
@@ -134,7 +136,8 @@ def _stop_profiler(tf: Any, session: weakref.ref[object]) -> None:
         )
         return
     try:
-        tf.profiler.experimental.stop()
+        with no_profiler_log():
+            tf.profiler.experimental.stop()
     except Exception as error:
         raise CaptureError(f"The profile could not be saved, its data is lost: {error}") from error
     finally:

@@ -19,7 +19,7 @@ import traitlets
 from tfprof_nb._units import COLUMN_UNITS, amount, shorten
 from tfprof_nb.render.legend import Readout, entries
 from tfprof_nb.render.panels import Bars, Floats, Lines, StackedBars
-from tfprof_nb.render.scale import means, stack, thin_bars, thin_lines, ticks, whole_ticks
+from tfprof_nb.render.scale import bar_axis, means, stack, thin_bars, thin_lines, ticks, whole_ticks
 
 _ROW = 26
 _MARGIN = {"top": 8, "bottom": 50, "left": 64, "right": 16}
@@ -71,16 +71,18 @@ def stacked_bars(panel: StackedBars) -> Chart:
     series = panel.series
     x = np.asarray(panel.x, dtype=np.float64)
     heights = np.nan_to_num(np.array([one.values for one in series], dtype=np.float64))
-    slot = float(np.diff(x).min()) if len(x) > 1 else 1.0
+    low, high, slot = bar_axis(x)
     top = float(heights.sum(axis=0).max()) or 1.0
     scales = {
-        "x": bqplot.LinearScale(min=float(x.min() - slot / 2), max=float(x.max() + slot / 2), allow_padding=False),
+        "x": bqplot.LinearScale(min=low, max=high, allow_padding=False),
         "y": bqplot.LinearScale(min=0.0, max=top * 1.04, allow_padding=False),
     }
     marked = np.isin(x, np.asarray(panel.marked, dtype=np.float64))
+    # A bar is as wide as the distance to the next one: a bar alone gets an empty neighbour.
+    alone = len(x) == 1
     bars = bqplot.Bars(
-        x=x,
-        y=heights,
+        x=np.append(x, x + slot) if alone else x,
+        y=np.pad(heights, ((0, 0), (0, 1))) if alone else heights,
         scales=scales,
         type="stacked",
         colors=[one.color for one in series],

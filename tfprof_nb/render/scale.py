@@ -15,7 +15,8 @@ from tfprof_nb._units import number
 from tfprof_nb.render.panels import Floats, Lines, StackedBars
 
 MOST_BARS = 400
-MOST_POINTS = 2000
+MOST_POINTS = 1000
+_FEWEST_SLOTS = 8
 
 
 def ticks(low: float, high: float, most: int = 5) -> list[float]:
@@ -55,6 +56,19 @@ def tick_text(value: float) -> str:
 def _round_step(raw: float) -> float:
     size = 10.0 ** math.floor(math.log10(raw))
     return next(size * k for k in (1, 2, 5, 10) if size * k >= raw * (1 - 1e-9))
+
+
+def bar_axis(x: Floats) -> tuple[float, float, float]:
+    """Return where the axis under bars begins and ends, and the room of one bar; a few bars don't fill the width.
+
+    Examples
+    --------
+    >>> bar_axis(np.array([7.0]))
+    (6.5, 14.5, 1.0)
+    """
+    slot = float(np.diff(x).min()) if len(x) > 1 else 1.0
+    low = float(x.min()) - slot / 2
+    return low, max(float(x.max()) + slot / 2, low + _FEWEST_SLOTS * slot), slot
 
 
 def means(chart: StackedBars) -> list[float]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from tfprof_nb._units import Kind, amount, number, percent, shorten
 from tfprof_nb.render.panels import Bars, Floats, Part, Split, StackedBars
-from tfprof_nb.render.scale import MOST_BARS, means, stack, thin_bars, ticks, whole_ticks
+from tfprof_nb.render.scale import MOST_BARS, bar_axis, means, stack, thin_bars, ticks, whole_ticks
 from tfprof_nb.render.svg import INK, WIDTH, Picture, Plot, compact, draw_axes, draw_legend, text_width
 
 _LEGEND = 170
@@ -27,16 +27,16 @@ def stacked_bars(chart: StackedBars, most: int = MOST_BARS) -> str:
     top = float(edges[-1].max())
     spoken = f"{chart.title}: {len(x)} bars, highest {number(top)} {chart.y_label}"
     picture = Picture(spoken, 286 if len(chart.marked) else 268)
-    slot = float(np.diff(x).min()) if len(x) > 1 else 1.0
-    plot = Plot(52, 26, WIDTH - 52 - _LEGEND - 16, 194, x.min() - slot / 2, x.max() + slot / 2, top * 1.04)
+    low, high, slot = bar_axis(x)
+    plot = Plot(52, 26, WIDTH - 52 - _LEGEND - 16, 194, low, high, top * 1.04)
     x_label = chart.x_label if per_bar == 1 else f"{chart.x_label} (each bar: the mean of {per_bar})"
     draw_axes(picture, plot, whole_ticks(x.min(), x.max()), ticks(0, top), x_label, chart.y_label)
     marked = np.isin(x, np.asarray(chart.marked, dtype=np.float64))
     width = max(0.6, plot.width * slot / (plot.x_high - plot.x_low) * (0.8 if len(x) <= 120 else 1))
-    lower = np.vstack([np.zeros(len(x)), edges[:-1]])
-    for one, low, high in zip(chart.series, lower, edges, strict=True):
+    bases = np.vstack([np.zeros(len(x)), edges[:-1]])
+    for one, base, edge in zip(chart.series, bases, edges, strict=True):
         for chosen, opacity in ((~marked, 1.0), (marked, 0.45)):
-            path = _columns(plot, x[chosen], low[chosen], high[chosen])
+            path = _columns(plot, x[chosen], base[chosen], edge[chosen])
             if path:
                 picture.path(path, stroke=one.color, stroke_width=compact(width), stroke_opacity=opacity)
     _legend_of_means(picture, chart, averages)

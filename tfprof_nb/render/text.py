@@ -10,11 +10,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from tfprof_nb._units import amount, duration, is_numeric, number, percent, printable, shorten
-from tfprof_nb.render.text_table import table
+from tfprof_nb._units import amount, duration, number, percent, printable, shorten
 from tfprof_nb.render.panels import (
     Bars,
-    Column,
     Floats,
     KeyFigures,
     Lines,
@@ -29,6 +27,7 @@ from tfprof_nb.render.panels import (
     Timeline,
 )
 from tfprof_nb.render.scale import stack, tick_text
+from tfprof_nb.render.text_table import table
 
 WIDTH = 100
 _SPARKS = "▁▂▃▄▅▆▇█"

@@ -51,17 +51,7 @@ _COLUMNS = (
 
 def panels(result: InputPipeline, tf_data: TfData) -> list[Panel]:
     """Show how far steps wait for data, what to do about it, and what getting the data is made of."""
-    answer: Panel = Note(headline(result), "answer")
-    if not len(result.table):
-        return [answer, *(Note(note, "empty") for note in result.notes), *_per_step(result)]
-    return [
-        answer,
-        *advice(result, tf_data),
-        *_per_step(result),
-        Bars("Self time of input ops by class", _classes(result), "ms"),
-        Table("Input ops", result.table, _COLUMNS),
-        *(Note(note, "info") for note in result.notes),
-    ]
+    return [Note(headline(result), "answer"), *advice(result, tf_data), *_per_step(result), *_input_ops(result)]
 
 
 def headline(result: InputPipeline) -> str:
@@ -79,6 +69,17 @@ def advice(result: InputPipeline, tf_data: TfData) -> list[Panel]:
         return [Note(f"{blamed['bottleneck']} is the slowest stage. {blamed['suggestion']}", "advice")]
     largest = result.summary["largest"]
     return [Note(_ADVICE[largest], "advice")] if largest else []
+
+
+def _input_ops(result: InputPipeline) -> list[Panel]:
+    if not len(result.table):
+        why, *rest = result.notes
+        return [Note(why, "empty"), *(Note(note, "info") for note in rest)]
+    return [
+        Bars("Self time of input ops by class", _classes(result), "ms"),
+        Table("Input ops", result.table, _COLUMNS),
+        *(Note(note, "info") for note in result.notes),
+    ]
 
 
 def _classes(result: InputPipeline) -> list[Part]:

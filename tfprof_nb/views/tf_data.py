@@ -54,8 +54,8 @@ def headline(result: TfData) -> str:
         return "No call for data on a host was recorded."
     latency = _units.milliseconds(numbers["latency_ms"])
     if not numbers["slow_calls"]:
-        return f"tf.data keeps up: none of {calls} was slow, the slowest took {latency}."
-    slow = f"{_units.count(numbers['slow_calls'])} of {calls} were slow."
+        return f"tf.data keeps up: the slowest of {calls} took {latency}."
+    slow = f"{_units.count(numbers['slow_calls'])} of {calls} took over 50 µs."
     if numbers["bottleneck"] is None:
         return f"{slow} One took {latency}; what it waited for is not in the capture."
     waited = _units.milliseconds(numbers["bottleneck_ms"])

@@ -4,7 +4,7 @@ import { listen, type RenderProps } from "../lib/host";
 import { hideStaticForm } from "../lib/reveal";
 import { followTheme } from "../lib/theme";
 
-interface Traits {
+export interface Traits {
   title: string;
   static_id: string;
 }

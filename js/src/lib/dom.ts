@@ -1,5 +1,11 @@
 type Attributes = Record<string, string | number | boolean>;
 
+/**
+ * Keeps keys from JupyterLab's shortcuts (S saves, D D deletes the cell ...). It must stand on the element that has the
+ * focus itself: on an ancestor, JupyterLab finds its own `:focus` rule first.
+ */
+export const OWN_KEYS: Attributes = { "data-lm-suppress-shortcuts": "true" };
+
 /** Creates an element. Text becomes text nodes, never markup. */
 export function element<K extends keyof HTMLElementTagNameMap>(
   tag: K,
@@ -16,11 +22,8 @@ export function element<K extends keyof HTMLElementTagNameMap>(
 
 /** A button with a visible text and an accessible name. */
 export function button(text: string, label: string, onClick: () => void): HTMLButtonElement {
-  const node = element(
-    "button",
-    { type: "button", class: "tfp-button", title: label, "aria-label": label },
-    text,
-  );
+  const attributes = { ...OWN_KEYS, type: "button", class: "tfp-button", title: label, "aria-label": label };
+  const node = element("button", attributes, text);
   node.addEventListener("click", onClick);
   return node;
 }

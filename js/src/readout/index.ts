@@ -12,7 +12,7 @@ interface Entry {
   mean: string;
 }
 
-interface Traits {
+export interface Traits {
   chart: string;
   x: (number | string)[];
   x_label: string;

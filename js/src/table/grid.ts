@@ -1,4 +1,4 @@
-import { element } from "../lib/dom";
+import { element, OWN_KEYS } from "../lib/dom";
 import { cell, widths } from "./cells";
 import type { Column } from "./columns";
 import type { Direction } from "./order";
@@ -16,7 +16,7 @@ export interface GridListener {
 
 /** A table of which only the rows in sight are in the document. */
 export class Grid {
-  readonly root = element("div", { class: "tfp-grid", role: "grid", tabindex: 0 });
+  readonly root = element("div", { ...OWN_KEYS, class: "tfp-grid", role: "grid", tabindex: 0 });
   private readonly header: HTMLElement;
   private readonly body = element("div", { class: "tfp-body", role: "rowgroup" });
   private order: Uint32Array = new Uint32Array();
@@ -97,6 +97,7 @@ export class Grid {
 
   private headerCell(column: Column, index: number): HTMLElement {
     const sort = element("button", {
+      ...OWN_KEYS,
       type: "button",
       class: "tfp-sort",
       title: column.meaning || column.header,

@@ -1,6 +1,6 @@
 import "../lib/theme.css";
 import "./table.css";
-import { button, element } from "../lib/dom";
+import { button, element, OWN_KEYS } from "../lib/dom";
 import { grouped } from "../lib/format";
 import { listen, type Model, push, type RenderProps } from "../lib/host";
 import { hideStaticForm } from "../lib/reveal";
@@ -25,6 +25,7 @@ class TableView {
   private readonly grid: Grid;
   private readonly count = element("span", { class: "tfp-muted", role: "status" });
   private readonly input = element("input", {
+    ...OWN_KEYS,
     type: "search",
     class: "tfp-input",
     placeholder: "Search",
@@ -86,7 +87,7 @@ class TableView {
 
 function render({ model, el }: RenderProps<Traits>): () => void {
   const done = new AbortController();
-  const root = element("div", { class: "tfp tfp-table", "data-lm-suppress-shortcuts": "true" });
+  const root = element("div", { class: "tfp tfp-table" });
   el.append(root);
   followTheme(root, done.signal, () => {});
   new TableView(root, model, done.signal);

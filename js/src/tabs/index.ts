@@ -1,6 +1,6 @@
 import "../lib/theme.css";
 import "./tabs.css";
-import { element } from "../lib/dom";
+import { element, OWN_KEYS } from "../lib/dom";
 import { listen, type Model, push, type RenderProps } from "../lib/host";
 import { hideStaticForm } from "../lib/reveal";
 import { followTheme } from "../lib/theme";
@@ -46,7 +46,7 @@ class TabStrip {
   private tab(name: string, index: number): HTMLElement {
     const uid = this.model.get("uid");
     const id = `tfp-tab-${uid}-${index}`;
-    const tab = element("button", { type: "button", class: "tfp-tab", role: "tab", id }, name);
+    const tab = element("button", { ...OWN_KEYS, type: "button", class: "tfp-tab", role: "tab", id }, name);
     tab.addEventListener("click", () => push(this.model, "selected", index));
     return tab;
   }
@@ -101,7 +101,7 @@ class TabStrip {
 
 function render({ model, el }: RenderProps<Traits>): () => void {
   const done = new AbortController();
-  const root = element("div", { class: "tfp", "data-lm-suppress-shortcuts": "true" });
+  const root = element("div", { class: "tfp" });
   el.append(root);
   followTheme(root, done.signal, () => {});
   new TabStrip(root, model, done.signal);

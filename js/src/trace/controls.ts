@@ -48,13 +48,18 @@ function connectWheel(canvas: HTMLCanvasElement, actions: Actions, signal: Abort
   const onWheel = (event: WheelEvent) => {
     const scale = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? LINE_PX : 1;
     const [dx, dy] = [event.deltaX * scale, event.deltaY * scale];
-    if (event.ctrlKey || event.metaKey) actions.zoom(2 ** (-dy / 200), event.offsetX);
+    if (event.ctrlKey || event.metaKey) actions.zoom(wheelZoom(dy), event.offsetX);
     else if (event.shiftKey) actions.pan(dy || dx);
     else if (Math.abs(dx) > Math.abs(dy)) actions.pan(dx);
     else if (!actions.scroll(dy)) return;
     event.preventDefault();
   };
   canvas.addEventListener("wheel", onWheel, { signal, passive: false });
+}
+
+/** A mouse's notch (100 or so) zooms by a half, the small steps of a pinch on a touch pad by a few percent each. */
+function wheelZoom(dy: number): number {
+  return 2 ** (-Math.max(-50, Math.min(dy, 50)) / 80);
 }
 
 function connectPointer(canvas: HTMLCanvasElement, actions: Actions, signal: AbortSignal): void {

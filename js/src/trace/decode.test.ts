@@ -54,6 +54,6 @@ describe("decodeTrace", () => {
 
   it("refuses a damaged payload", async () => {
     const { header, payload } = await encode([[[[1, 2, "a"]]]]);
-    await expect(decodeTrace(header, [payload.slice(0, 10)])).rejects.toThrow();
+    await expect(decodeTrace(header, [payload.slice(0, 10)])).rejects.toThrow("did not arrive whole");
   });
 });

@@ -5,24 +5,29 @@ const GAP_BYTES = 6;
 const DURATION_BYTES = 6;
 const NAME_BYTES = 3;
 const EVENT_BYTES = GAP_BYTES + DURATION_BYTES + NAME_BYTES;
+const INCOMPLETE = "Its events did not arrive whole. Run the cell again to resend them.";
 
 /** Reads a trace from its header and the parts of its compressed payload (see docs/trace-format.md). */
 export async function decodeTrace(header: Header, parts: BlobPart[]): Promise<Events> {
   if (header.version !== 1) {
-    throw new Error(`This trace has format version ${header.version}; this viewer reads version 1.`);
+    throw new Error(`It has format version ${header.version}; this viewer reads version 1.`);
   }
   return unpack(header, header.events === 0 ? new Uint8Array() : await inflate(parts));
 }
 
 async function inflate(parts: BlobPart[]): Promise<Uint8Array> {
   const stream = new Blob(parts).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
+  try {
+    return new Uint8Array(await new Response(stream).arrayBuffer());
+  } catch (error) {
+    throw new Error(INCOMPLETE, { cause: error });
+  }
 }
 
 function unpack(header: Header, bytes: Uint8Array): Events {
   const count = header.events;
   if (bytes.length !== count * EVENT_BYTES) {
-    throw new Error("The events of this trace did not arrive whole. Run the cell again to resend them.");
+    throw new Error(INCOMPLETE);
   }
   const lanes = laneOffsets(header);
   const start = readColumn(bytes, 0, new Float64Array(count), GAP_BYTES);
@@ -51,7 +56,7 @@ function laneOffsets(header: Header): Uint32Array {
   const offsets = new Uint32Array(counts.length + 1);
   for (let lane = 0; lane < counts.length; lane++) offsets[lane + 1] = offsets[lane] + counts[lane];
   if (offsets[counts.length] !== header.events) {
-    throw new Error("This trace is inconsistent: its tracks do not add up to its number of events.");
+    throw new Error("Its tracks do not add up to its number of events.");
   }
   return offsets;
 }

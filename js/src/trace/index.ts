@@ -12,8 +12,7 @@ function render({ model, el }: RenderProps<Traits>): () => void {
   const done = new AbortController();
   const header = model.get("header");
   const message = element("p", { class: "tfp-message", role: "status" });
-  // Keeps single keys from JupyterLab's own shortcuts while the focus is in the widget.
-  const root = element("div", { class: "tfp tfp-trace", "data-lm-suppress-shortcuts": "true" }, message);
+  const root = element("div", { class: "tfp tfp-trace" }, message);
   el.append(root);
   message.textContent = `Reading ${grouped(header.events)} events over ${exactTime(header.span_ps)} …`;
   decodeTrace(header, model.get("payload"))

@@ -1,4 +1,4 @@
-import { button, element } from "../lib/dom";
+import { button, element, OWN_KEYS } from "../lib/dom";
 import { grouped } from "../lib/format";
 import type { Viewer } from "./viewer";
 
@@ -16,6 +16,7 @@ export function matchOp(names: readonly string[], op: string): Uint8Array {
 /** The search box: highlights events by name and steps through the hits. */
 export class Search {
   readonly input = element("input", {
+    ...OWN_KEYS,
     type: "search",
     class: "tfp-input",
     placeholder: "Search events",

@@ -1,4 +1,4 @@
-import { button, debounce, element } from "../lib/dom";
+import { button, debounce, element, OWN_KEYS } from "../lib/dom";
 import { duration, grouped } from "../lib/format";
 import { listen, type Model, push } from "../lib/host";
 import { followTheme } from "../lib/theme";
@@ -27,7 +27,12 @@ const SETTLED_MS = 150;
 
 /** The trace viewer as the user sees it: toolbar, canvas, details, and their ties to the kernel's traits. */
 export class TraceView implements Listener {
-  private readonly canvas = element("canvas", { class: "tfp-canvas", tabindex: 0, role: "application" });
+  private readonly canvas = element("canvas", {
+    ...OWN_KEYS,
+    class: "tfp-canvas",
+    tabindex: 0,
+    role: "application",
+  });
   private readonly stage = element("div", { class: "tfp-stage" }, this.canvas);
   private readonly status = element("div", { class: "tfp-hidden", role: "status", "aria-live": "polite" });
   private readonly range = element("span", { class: "tfp-muted tfp-push" });

@@ -1,0 +1,101 @@
+"""The verdict on both sides of every threshold, and TensorFlow's stored answers for GPU captures."""
+
+import json
+import math
+
+import pytest
+
+from builders import XSpace
+from tfprof_nb.analysis.forest import Forest
+from tfprof_nb.analysis.groups import group_events
+from tfprof_nb.analysis.ops import ops
+from tfprof_nb.analysis.overview import overview
+from tfprof_nb.analysis.steps import steps
+from tfprof_nb.decode import read_xspace
+
+
+def summed_up(*spaces):
+    return of_hosts([read_xspace(space.to_bytes(), f"host{i}") for i, space in enumerate(spaces)])
+
+
+def of_hosts(hosts):
+    forests = [Forest(host) for host in hosts]
+    groupings = [group_events(forest) for forest in forests]
+    return overview(forests, groupings, steps(forests, groupings), ops(forests))
+
+
+def gpu_program(steps=3, *, wait_us=0, copy_us=0, unaccounted_us=0, half=0):
+    """Steps of 10,000 us on two GPU streams: waiting, copying, nothing at all, and computing for the rest."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    gpu = space.plane("/device:GPU:0", compute_cap_major=8, compute_cap_minor=6)
+    compute, copies = gpu.line("Stream #1(Compute)"), gpu.line("Stream #2(MemcpyH2D)")
+    launch = 0
+    for i in range(steps):
+        at = 20_000 * i
+        python.event("train", start_us=at, duration_us=10_000, step_num=i, _r=1)
+        if wait_us:
+            python.event("IteratorGetNext", start_us=at, duration_us=wait_us)
+        starts = [at + wait_us + copy_us, at + wait_us]
+        for stream, start, length, name in (
+            (compute, starts[0], 10_000 - wait_us - copy_us - unaccounted_us, "half_gemm" if i < half else "gemm"),
+            (copies, starts[1], copy_us, "MemcpyH2D"),
+        ):
+            if length:
+                python.event("launch", start_us=at + 9_999, duration_us=0, correlation_id=launch)
+                stream.event(name, start_us=start, duration_us=length, correlation_id=launch, tf_op="m/MatMul:MatMul")
+                launch += 1
+    return space
+
+
+@pytest.mark.parametrize(
+    ("wait_us", "copy_us", "verdict", "bottleneck"),
+    [
+        (499, 0, "not", "device"),
+        (500, 0, "moderately", "both"),
+        (1999, 0, "moderately", "both"),
+        (2000, 0, "highly", "host"),
+        (0, 499, "not", "device"),
+        (250, 250, "moderately", "both"),
+        (1000, 1000, "highly", "host"),
+    ],
+)
+def test_verdict_by_the_share_of_input(wait_us, copy_us, verdict, bottleneck):
+    found = summed_up(gpu_program(wait_us=wait_us, copy_us=copy_us)).summary
+    assert found["input_percent"] == pytest.approx((wait_us + copy_us) / 100)
+    assert (found["verdict"], found["bottleneck"]) == (verdict, bottleneck)
+
+
+@pytest.mark.parametrize(("unaccounted_us", "verdict"), [(299, "not"), (300, "potentially")])
+def test_unaccounted_time_may_be_input(unaccounted_us, verdict):
+    assert summed_up(gpu_program(unaccounted_us=unaccounted_us)).summary["verdict"] == verdict
+
+
+def test_precision_devices_and_placement():
+    found = summed_up(gpu_program(steps=4, half=1), gpu_program(steps=4)).summary
+    assert found["device_type"] == "Nvidia GPU (Ampere)"
+    assert (found["device_cores"], found["host_count"]) == (2, 2)
+    assert (found["fp16_percent"], found["fp32_percent"]) == (12.5, 87.5)
+    assert found["device_op_percent"] == 100
+
+
+def test_nothing_is_known_of_an_empty_profile():
+    space = XSpace()
+    space.plane("/host:CPU")
+    found = summed_up(space)
+    assert (found.summary["verdict"], found.summary["bottleneck"]) == ("unknown", "unknown")
+    assert math.isnan(found.summary["input_percent"])
+    assert found.summary["device_type"] == "CPU"
+    assert found.notes
+
+
+def test_stored_verdicts_and_top_ops_of_tensorflow(shared_data):
+    """Where TensorFlow found a step, its verdict is ours, and so are its top ops on the device."""
+    expected = json.loads((shared_data / "tf2-gpu-pong" / "expected.json").read_text())
+    for path, answer in expected.items():
+        found = of_hosts([read_xspace((shared_data / path).read_bytes(), "host")])
+        assert found.summary["verdict"] == (answer["verdict"].lower() if answer["steps"] else "unknown")
+        stored = answer["top_ops"][0]
+        mine = found.table.iloc[0]
+        assert (mine["op_name"], mine["op_type"]) == (stored[0], stored[1])
+        assert mine["self_share"] == pytest.approx(stored[2], abs=0.01)

@@ -1,0 +1,74 @@
+"""The object that people hold: loading, hosts, what an unfinished one says, reports."""
+
+import pytest
+
+import tfprof_nb as tp
+from builders import XSpace
+
+
+@pytest.fixture
+def two_hosts(tmp_path):
+    run = tmp_path / "logs" / "plugins" / "profile" / "2024_01_01_00_00_00"
+    for host, length in (("alpha", 100), ("beta", 300)):
+        space = XSpace()
+        python = space.plane("/host:CPU").line("python")
+        for i in range(3):
+            python.event("train", start_us=400 * i, duration_us=length, step_num=i, _r=1)
+            python.event("MatMul:MatMul", start_us=400 * i, duration_us=length - 1)
+        space.write(run / f"{host}.xplane.pb")
+    return tmp_path / "logs"
+
+
+def test_hosts_of_one_run(two_hosts):
+    p = tp.load(two_hosts, name="both")
+    assert (p.name, p.hosts, p.device_type) == ("both", ("alpha", "beta"), "CPU")
+    assert p.duration_ms == pytest.approx(1.1)
+    assert len(p.steps.table) == 6
+    assert set(p.events["host"]) == {"alpha", "beta"}
+    assert p.host("beta").steps.summary["step_ms_mean"] == pytest.approx(0.3)
+    with pytest.raises(tp.ProfileNotFoundError, match=r"gamma.*alpha, beta"):
+        p.host("gamma")
+
+
+def test_results_are_computed_once(two_hosts):
+    p = tp.load(two_hosts)
+    assert p.ops is p.ops
+
+
+def test_text_says_the_answer_first(two_hosts):
+    lines = str(tp.load(two_hosts, name="both")).splitlines()
+    assert lines[0] == "both · 6 steps · CPU · 1.10 ms captured"
+    assert lines[2].startswith("NOT input-bound")
+
+
+def test_report_is_one_file_that_needs_nothing_else(two_hosts, tmp_path):
+    path = tp.load(two_hosts).to_html(tmp_path / "new" / "report.html")
+    html = path.read_text()
+    assert html.startswith("<!doctype html>")
+    assert "NOT input-bound" in html
+    assert "<script" not in html
+    assert "http" not in html.replace("http://www.w3.org/2000/svg", "")
+
+
+@pytest.mark.parametrize(
+    "feature",
+    ["overview", "advice", "steps", "input_pipeline", "tf_data", "ops", "kernels", "memory", "functions", "trace"],
+)
+def test_every_result_has_a_table_a_view_and_says_why_it_is_empty(two_hosts, feature):
+    result = getattr(tp.load(two_hosts), feature)
+    assert len(result.table) or result.notes
+    assert str(result.view())
+    assert len(result.view().to_html()) < 64 * 1024
+
+
+def test_an_unfinished_profile_says_so():
+    p = tp.Profile()
+    with pytest.raises(tp.CaptureError, match="after its block ended"):
+        p.steps  # noqa: B018
+    assert repr(p) == "<Profile being captured>"
+
+
+def test_bad_files_fail_when_loaded(tmp_path):
+    (tmp_path / "bad.xplane.pb").write_bytes(b"\xff" * 50)
+    with pytest.raises(tp.BadProfileError, match=r"bad\.xplane\.pb"):
+        tp.load(tmp_path / "bad.xplane.pb")

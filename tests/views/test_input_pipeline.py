@@ -1,0 +1,92 @@
+"""The input view: whether steps wait for data in words, what to change, and what reading data is made of."""
+
+import pytest
+
+from builders import XSpace
+from tfprof_nb.analysis.forest import Forest
+from tfprof_nb.analysis.groups import group_events
+from tfprof_nb.analysis.input_pipeline import input_pipeline
+from tfprof_nb.analysis.ops import ops
+from tfprof_nb.analysis.steps import steps
+from tfprof_nb.analysis.tf_data import tf_data
+from tfprof_nb.decode import read_xspace
+from tfprof_nb.render.html import static_view
+from tfprof_nb.render.panels import Bars, Note, StackedBars, Table
+from tfprof_nb.render.text import text_view
+from tfprof_nb.views.input_pipeline import panels
+
+
+def training(wait_us=0, iterators=("Iterator::Root",), ids=True, compute_us=None):
+    """Steps of 1000 us that wait for data first, and compute for the rest."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for i in range(3):
+        python.event("train", start_us=1000 * i, duration_us=1000, step_num=i, _r=1)
+        if wait_us:
+            python.event("IteratorGetNext:IteratorGetNext", start_us=1000 * i, duration_us=wait_us)
+        for depth, name in enumerate(iterators):
+            linked = {"id": depth + 1, "parent_id": depth} if ids else {}
+            python.event(name, start_us=1000 * i + depth, duration_us=wait_us - 2 * depth, **linked)
+        compute = 1000 - wait_us if compute_us is None else compute_us
+        python.event("MatMul:MatMul", start_us=1000 * i + wait_us, duration_us=compute)
+    return space
+
+
+def shown(space):
+    forests = [Forest(read_xspace(space.to_bytes(), "host"))]
+    measured = steps(forests, [group_events(forest) for forest in forests])
+    return panels(input_pipeline(measured, ops(forests)), tf_data(forests))
+
+
+def notes(found, kind):
+    return [panel.text for panel in found if isinstance(panel, Note) and panel.kind == kind]
+
+
+def test_the_answer_is_first_and_the_slowest_stage_follows():
+    found = shown(training(300, ["Iterator::Root", "Iterator::Root::Map"]))
+    assert found[0] == Note("Highly input-bound: steps wait for data 30.0% of their time.", "answer")
+    assert found[1].kind == "advice"
+    assert found[1].text.startswith("Map is the slowest stage.")
+    assert "num_parallel_calls=tf.data.AUTOTUNE" in found[1].text
+
+
+def test_without_linked_iterators_the_advice_goes_by_class():
+    (advice,) = notes(shown(training(100, ["Iterator::Root::TFRecord"], ids=False)), "advice")
+    assert advice.startswith("Reading files takes most of the input time, one after another")
+
+
+@pytest.mark.parametrize(
+    ("compute_us", "answer"), [(980, "The input pipeline keeps up"), (400, "Steps wait for data only 2")]
+)
+def test_input_that_keeps_up_needs_no_advice(compute_us, answer):
+    found = shown(training(20, compute_us=compute_us))
+    assert found[0].text.startswith(answer)
+    assert notes(found, "advice") == []
+
+
+def test_every_step_and_every_class_is_drawn():
+    found = shown(training(300, ["Iterator::Root", "Iterator::Root::TFRecord"]))
+    (graph,) = [panel for panel in found if isinstance(panel, StackedBars)]
+    assert graph.series[0].values.tolist() == pytest.approx([30, 30, 30])
+    (bars,) = [panel for panel in found if isinstance(panel, Bars)]
+    assert {part.label: round(part.value, 6) for part in bars.parts} == {
+        "Demanded file read": round(3 * 0.298, 6),
+        "Preprocessing": round(3 * 0.002, 6),
+    }
+
+
+def test_without_input_ops_it_says_why():
+    found = shown(training(300, iterators=()))
+    assert notes(found, "advice")[0].startswith("Data do not come from tf.data")
+    (empty, *_) = notes(found, "empty")
+    assert "host_level" in empty
+    assert [panel for panel in found if isinstance(panel, Table)] == []
+
+
+@pytest.mark.parametrize("wait_us", [20, 100, 300])
+def test_every_column_is_in_its_frame_and_everything_can_be_drawn(wait_us):
+    found = shown(training(wait_us))
+    (table,) = [panel for panel in found if isinstance(panel, Table)]
+    assert {column.key for column in table.columns} <= set(table.frame)
+    for drawn in (text_view("", found), static_view("", found)):
+        assert "Iterator::Root" in drawn

@@ -1,0 +1,65 @@
+"""The tf.data view: the verdict first, then what to change, then the proof."""
+
+import pytest
+
+from builders import XSpace
+from tfprof_nb.analysis.forest import Forest
+from tfprof_nb.analysis.tf_data import tf_data
+from tfprof_nb.decode import read_xspace
+from tfprof_nb.render.html import static_view
+from tfprof_nb.render.panels import Bars, Note, Table
+from tfprof_nb.render.text import text_view
+from tfprof_nb.render.theme import INPUT
+from tfprof_nb.views.tf_data import panels
+
+
+def result(duration_us=0, stages=("Map",)):
+    """One call of a pipeline; each stage takes 2 us of its own, the innermost the rest."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    name = "Iterator::Root"
+    for depth, stage in enumerate(("", *stages) if duration_us else ()):
+        name = f"{name}::{stage}" if stage else name
+        python.event(name, start_us=depth, duration_us=duration_us - 2 * depth, id=depth + 1, parent_id=depth)
+    return tf_data([Forest(read_xspace(space.to_bytes(), "host"))])
+
+
+def test_the_answer_names_the_stage_its_time_and_the_cure():
+    answer, advice, *_ = panels(result(100))
+    assert answer == Note(
+        "1 of 1 calls for data took over 50 µs. The slowest stage is Map: it took 98.0 µs of a call of 100 µs.",
+        "answer",
+    )
+    assert advice.kind == "advice"
+    assert "ds.map(f, num_parallel_calls=tf.data.AUTOTUNE)" in advice.text
+
+
+def test_the_picture_shows_what_the_call_waited_for():
+    bars = next(panel for panel in panels(result(100, ["Batch", "Map"])) if isinstance(panel, Bars))
+    assert [(part.label, round(part.value, 6), part.color == INPUT) for part in bars.parts] == [
+        ("Map", 0.096, True),
+        ("Root", 0.002, False),
+        ("Batch", 0.002, False),
+    ]
+
+
+def test_quick_calls_need_no_advice():
+    shown = panels(result(40))
+    assert shown[0].text == "tf.data keeps up: the slowest of 1 calls for data took 40.0 µs."
+    assert [panel for panel in shown if isinstance(panel, Note) and panel.kind == "advice"] == []
+
+
+def test_empty_says_why_and_what_to_do():
+    (note,) = panels(result())
+    assert note.kind == "empty"
+    assert "host_level" in note.text
+    assert "tf.data.Dataset" in note.text
+
+
+@pytest.mark.parametrize("duration_us", [0, 40, 100])
+def test_every_column_is_in_its_frame_and_everything_can_be_drawn(duration_us):
+    shown = panels(result(duration_us))
+    for table in (panel for panel in shown if isinstance(panel, Table)):
+        assert {column.key for column in table.columns} <= set(table.frame)
+    for drawn in (text_view("", shown), static_view("", shown)):
+        assert ("Map" in drawn) == (duration_us > 0)
