@@ -10,6 +10,7 @@ import urllib.error
 import urllib.request
 
 import pytest
+
 from browser.lab import Lab
 
 TIMEOUT_S = float(os.environ.get("TFPROF_NB_BROWSER_TIMEOUT", "120"))

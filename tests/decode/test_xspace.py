@@ -202,6 +202,14 @@ def test_a_long_line_of_tiny_fields_that_never_end_where_guessed():
     assert read_xspace(data, "x").start_ps.tolist() == [5]
 
 
+def test_messages_of_many_fields():
+    stat = field(4, field(1, 1) + field(4, 7))
+    event = field(4, field(2, 5) + field(13, 300) * 300 + stat + field(5, 1) + stat * 50 + field(2, 9))
+    plane = field(1, field(3, event * 3) + field(5, field(1, 1) + field(2, field(2, "x"))))
+    assert oracle.host_rows(read_xspace(plane, "x")) == oracle.rows(plane)
+    assert read_xspace(plane, "x").ints("x").rows.tolist() == [0, 1, 2]
+
+
 def test_a_memory_map_and_a_memoryview_read_the_same(tmp_path):
     path = small_space().write(tmp_path / "m.xplane.pb")
     data = path.read_bytes()

@@ -43,7 +43,7 @@ class Events:
             "unit_ps": 1,
             "span_ps": 2_000_000_000_000,
             "events": 0,
-            "names": [],
+            "names": ["train_step", "model/dense/MatMul:MatMul"],
             "colors": [],
             "groups": [],
             "tracks": [],

@@ -103,6 +103,16 @@ def test_a_picked_row_selects_its_op_everywhere():
     assert first.selected_row is None
 
 
+def test_an_op_is_found_in_the_trace_by_name_and_type():
+    view = built([Timeline("Trace", samples.Events())])
+    trace = inside(view, TraceWidget)[0]
+    view.selected_op = "model/dense/MatMul"
+    assert trace.selected_name == "model/dense/MatMul:MatMul"
+    assert view.selected_op == "model/dense/MatMul"
+    view.selected_op = "train_step"
+    assert trace.selected_name == "train_step"
+
+
 def test_a_range_that_ends_before_it_starts_is_refused():
     with pytest.raises(Exception, match="before its start"):
         View("", []).time_range = (2, 1)

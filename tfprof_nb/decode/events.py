@@ -91,10 +91,10 @@ def _read_block(wire: Wire, messages: Fields, line: Int32, plane: Int64, names: 
             hit = np.flatnonzero(fields.tag == tag)
             column[event[hit]] = fields.value[hit].view(np.int64)
         # Of offset and occurrences the one that comes last counts.
-        aggregate[event[fields.tag == schema.EVENT_OFFSET_PS]] = False
-        aggregate[event[fields.tag == schema.EVENT_OCCURRENCES]] = True
+        hit = np.flatnonzero((fields.tag == schema.EVENT_OFFSET_PS) | (fields.tag == schema.EVENT_OCCURRENCES))
+        aggregate[event[hit]] = fields.tag[hit] == schema.EVENT_OCCURRENCES
         hit = np.flatnonzero(fields.tag == schema.EVENT_STAT)
-        begin[event[hit]] = np.minimum(begin[event[hit]], fields.at[hit])
+        np.minimum.at(begin, event[hit], fields.at[hit])
     metadata = names.rows(plane[line], key).astype(np.int32)
     events = Events(line, metadata, offset, duration, begin, (messages.stop - begin).astype(np.int32))
     return events.take(np.flatnonzero(~aggregate)) if aggregate.any() else events

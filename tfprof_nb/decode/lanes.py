@@ -16,7 +16,8 @@ from .wire import Int64, Wire
 
 LANE_BYTES = 2048
 _WINDOW = 160
-_ROUNDS = 16
+_RUNS = 16
+_HOPS = 1 << 13
 _BLOCK = 1 << 12
 
 
@@ -42,22 +43,26 @@ def find_fields(wire: Wire, begin: Int64, end: Int64) -> Int64:
     BadProfileError
         A message is not a sequence of whole fields.
     """
+    places = _in_lanes(wire, begin, end)
+    if places is None:
+        # Text that looks like events nearly everywhere, or no events: one field after the other is slow, but ends.
+        places = np.concatenate([wire.chain(*span) for span in zip(begin.tolist(), end.tolist(), strict=True)])
+    return places
+
+
+def _in_lanes(wire: Wire, begin: Int64, end: Int64) -> Int64 | None:
     start, floor, ceiling = _lanes(wire, begin, end)
     limit = np.minimum(np.append(start[1:], ceiling[-1:]), ceiling)
-    run, stop = _hop(wire, np.arange(start.size), start, limit, ceiling)
-    runs = [run]
-    for _ in range(_ROUNDS):
+    stop, wrong, runs = start.copy(), np.arange(start.size), list[_Run]()
+    while wrong.size:
+        run, stop[wrong] = _hop(wire, wrong, start, limit, ceiling)
+        runs.append(run)
+        if len(runs) > _RUNS or len(run.hops) >= _HOPS:
+            return None
         # A broken lane stops at or below 0. A field longer than a lane leaves the lanes that it covers empty.
         proven = np.maximum(np.maximum.accumulate(stop)[:-1], floor[1:])
         wrong = np.flatnonzero((start[1:] != proven) & (stop[:-1] > 0)) + 1
-        if not wrong.size:
-            break
         start[wrong] = proven[wrong - 1]
-        run, stop[wrong] = _hop(wire, wrong, start, limit, ceiling)
-        runs.append(run)
-    else:
-        # Text that looks like events nearly everywhere: one field after the other is slow, but ends.
-        return np.concatenate([wire.chain(*span) for span in zip(begin.tolist(), end.tolist(), strict=True)])
     broken = np.flatnonzero(stop <= 0)
     if broken.size:
         raise wire.malformed(-int(stop[broken[0]]))
@@ -94,10 +99,10 @@ def _first_event(wire: Wire, at: Int64) -> Int64:
 
 def _hop(wire: Wire, lane: Int64, start: Int64, limit: Int64, end: Int64) -> tuple[_Run, Int64]:
     """Hop from field to field until each lane's limit; return all hops, and each lane's stop, below 0 if broken."""
-    at, stop, hops = start[lane], start.copy(), []
+    at, stop, hops = start[lane], start.copy(), list[tuple[Int64, Int64]]()
     ran, live = lane, np.flatnonzero(at < limit[lane])
     lane, at = lane[live], at[live]
-    while lane.size:
+    while lane.size and len(hops) < _HOPS:
         hops.append((lane, at))
         after = wire.read(at).stop
         stop[lane] = np.where(after > end[lane], -at, after)

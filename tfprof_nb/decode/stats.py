@@ -18,8 +18,7 @@ from .wire import Uint64, Wire
 _BLOCK = 1 << 14
 _NUMBERS = (schema.STAT_DOUBLE, schema.STAT_UINT64, schema.STAT_INT64)
 _TEXTS = (schema.STAT_TEXT, schema.STAT_REF)
-_PLACED = (schema.STAT_TEXT, schema.STAT_BYTES)
-_VALUE_TAGS = (*_NUMBERS, *_TEXTS, schema.STAT_BYTES)
+_IS_VALUE = np.isin(np.arange(256), (*_NUMBERS, *_TEXTS, schema.STAT_BYTES))
 
 
 class Values(NamedTuple):
@@ -45,10 +44,11 @@ def read_values(wire: Wire, begin: Int64, end: Int64, owner: Int64) -> Values:
     for stat, fields in wire.walk(begin, end):
         hit = np.flatnonzero(fields.tag == schema.STAT_METADATA)
         key[stat[hit]] = fields.value[hit].view(np.int64)
-        for tag in _VALUE_TAGS:
-            hit = np.flatnonzero(fields.tag == tag)
-            kind[stat[hit]] = tag
-            value[stat[hit]] = fields.at[hit].view(np.uint64) if tag in _PLACED else fields.value[hit]
+        hit = np.flatnonzero(_IS_VALUE[fields.tag])
+        tag = fields.tag[hit]
+        kind[stat[hit]] = tag
+        in_file = (tag == schema.STAT_TEXT) | (tag == schema.STAT_BYTES)
+        value[stat[hit]] = np.where(in_file, fields.at[hit].view(np.uint64), fields.value[hit])
     return Values(owner, key, kind, value).take(np.flatnonzero(kind))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Iterator
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -129,12 +130,19 @@ class Wire:
     def walk(self, begin: Int64, end: Int64) -> Iterator[tuple[Int64, Fields]]:
         """Step through many short messages in lockstep.
 
-        Yields, round by round, the indices of the messages that have another field, and these fields.
-        Raises `BadProfileError` if a field does not end within its message.
+        Yields, round by round, the indices of the messages that have another field, and these fields. Of a few messages
+        with many fields, all the rest comes in one round: then indices repeat, in the order of the fields. Raises
+        `BadProfileError` if a field does not end within its message.
         """
         owner = np.flatnonzero(begin < end)
         at, end = begin[owner], end[owner]
-        while owner.size:
+        for round_ in count():
+            if not owner.size:
+                return
+            if round_ >= 32 and owner.size <= 16:
+                rest = [self.chain(*span) for span in zip(at.tolist(), end.tolist(), strict=True)]
+                yield np.repeat(owner, [places.size for places in rest]), self.read(np.concatenate(rest))
+                return
             fields = self.read(at)
             if (fields.stop > end).any():
                 raise self.malformed(int(at[np.argmax(fields.stop > end)]))
@@ -163,14 +171,37 @@ class Wire:
         while at < end:
             starts.append(at)
             tag, length = data[at], data[at + 1] if at + 1 < end else 0x80
-            if tag & 7 == 2 and 8 <= tag < 0x80 and length < 0x80:
-                after = at + 2 + length
+            if 8 <= tag < 0x80 and length < 0x80 and tag & 5 == 0:
+                after = at + 2 + (length if tag & 2 else 0)
             else:
-                after = int(self.read(np.array([at])).stop[0])
+                after = self._after(at)
             if after > end:
                 raise self.malformed(at)
             at = after
         return np.array(starts, dtype=np.int64)
+
+    def _after(self, at: int) -> int:
+        """Return where the field at one position ends; far beyond the end of the file if it is none."""
+        tag, at = self._varint(at)
+        kind = tag & 7
+        if not 8 <= tag < 2**32 or kind not in (0, 1, 2, 5):
+            return _NOWHERE
+        if kind in (1, 5):
+            return at + (8 if kind == 1 else 4)
+        value, at = self._varint(at)
+        return at + value if kind == 2 else at
+
+    def _varint(self, at: int) -> tuple[int, int]:
+        """Return the number at one position, and where it ends."""
+        value = 0
+        for shift in range(0, 70, 7):
+            if at + shift // 7 >= self.size:
+                break
+            byte = self.data[at + shift // 7]
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return value % 2**64, at + shift // 7 + 1
+        return 0, _NOWHERE
 
 
 def _up_to_last_byte(ends: Uint64) -> Uint64:

@@ -23,7 +23,7 @@ def in_notebook() -> bool:
 def publish_static(html: str, text: str, static_id: str) -> None:
     """Emit the static form, findable by its id, and the rule that hides a widget that can't be drawn after it."""
     rule = (
-        f".jp-OutputArea-child:has(#{static_id}) + .jp-OutputArea-child:has([data-mime-type='{WIDGET_TYPE}'])"
+        f".jp-OutputArea-child:has(#{static_id}) + .jp-OutputArea-child:has(.jupyter-widgets)"
         ":not(:has(.jupyter-widgets > *)) {display:none}"
     )
     _publish({"text/html": f'<div id="{static_id}"><style>{rule}</style>{html}</div>', "text/plain": text}, {})

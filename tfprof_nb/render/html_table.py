@@ -16,7 +16,7 @@ from tfprof_nb.render.theme import HOST_COMPUTE
 # Alignment by attribute is short and survives every sanitiser; JupyterLab's own style sheet aligns cells right, so that
 # left needs a style.
 _LEFT = ' style="text-align:left"'
-_LEFT_LONG = ' style="text-align:left;overflow-wrap:anywhere"'
+_LEFT_LONG = ' style="text-align:left;overflow-wrap:anywhere;min-width:14em"'
 _RIGHT = ' align="right"'
 _BAR_WIDTH = 48
 _LONG = 32

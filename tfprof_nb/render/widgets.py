@@ -97,7 +97,8 @@ def _table(panel: Table, selection: Selection) -> TableWidget:
 def _trace(panel: Timeline, selection: Selection) -> TraceWidget:
     """Return the trace; it shows the selected step and marks the selected op."""
     widget = TraceWidget(panel.source, layout=_WIDE)
-    steps: Any = panel.source.header().get("steps", [])
+    events: Any = panel.source.header()
+    steps = events.get("steps", [])
     times = {int(step["step"]): (step["start_ps"], step["start_ps"] + step["duration_ps"]) for step in steps}
 
     def show_step(step: int | None) -> None:
@@ -108,8 +109,15 @@ def _trace(panel: Timeline, selection: Selection) -> TraceWidget:
         show_step(selection.selected_step)
     selection.observe(lambda c: show_step(c["new"]), "selected_step")
     _tie(selection, "time_range", widget, "time_range", list)
-    _tie(selection, "selected_op", widget, "selected_name", str)
+    _tie(selection, "selected_op", widget, "selected_name", _event_names(events.get("names", [])))
     return widget
+
+
+def _event_names(names: Sequence[str]) -> Callable[[str], str]:
+    """Return what finds an op's events: they are called as the op, or as the op, a colon and its type."""
+    whole = set(names)
+    by_op = {name.rpartition(":")[0]: name for name in names}
+    return lambda op: op if op in whole else by_op.get(op, op)
 
 
 def _tie(

@@ -21,8 +21,8 @@ export function sortRows(rows: Uint32Array, column: Column, direction: Direction
   const sign = direction === "ascending" ? 1 : -1;
   return rows.slice().sort((a, b) => {
     const [x, y] = [rank[a], rank[b]];
-    if (Number.isNaN(x) || Number.isNaN(y)) return Number(Number.isNaN(x)) - Number(Number.isNaN(y)) || a - b;
-    return sign * (x - y) || a - b;
+    if (Number.isNaN(x) || Number.isNaN(y)) return Number(Number.isNaN(x)) - Number(Number.isNaN(y));
+    return sign * (x - y);
   });
 }
 

@@ -5,7 +5,7 @@ import { eventAt } from "./hit";
 import { Viewport } from "./viewport";
 
 describe("eventAt", () => {
-  // 100 pixels for 1000 units: 10 units each. Event 1 is a tenth of a pixel, event 2 is ten pixels.
+  // 100 pixels for 1000 units: 10 units each. Events 1 and 2 are a tenth of a pixel.
   const viewport = new Viewport(1000, 10);
   viewport.width = 100;
 
@@ -14,8 +14,9 @@ describe("eventAt", () => {
     [25, -1],
     [30.5, 1],
     [31.5, 1],
-    [38.5, 2],
-    [45, 2],
+    [38.5, 3],
+    [39.8, 3],
+    [45, 3],
     [60, -1],
   ])("at pixel %d finds event %i", async (px, event) => {
     const { header, payload } = await encode([
@@ -23,6 +24,7 @@ describe("eventAt", () => {
         [
           [100, 100, "a"],
           [300, 1, "b"],
+          [396, 1, "b"],
           [400, 100, "c"],
         ],
       ],

@@ -9,5 +9,5 @@ export function eventAt(events: Events, viewport: Viewport, lane: number, px: nu
   const [from, to] = events.visible(lane, viewport.toTime(px - SLACK_PX), viewport.toTime(px + SLACK_PX));
   if (from === to) return -1;
   const last = events.firstStarting(from, to, time) - 1;
-  return last >= from && true ? last : events.longestOf(from, to);
+  return last >= from && events.end(last) > time ? last : events.longestOf(from, to);
 }

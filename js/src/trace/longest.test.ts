@@ -1,27 +1,33 @@
 import { describe, expect, it } from "vitest";
 import { Longest } from "./longest";
 
-/** Durations 0 to 96 in a scrambled order (53 and 97 share no factor), and their cumulated sums. */
-const durations = Array.from({ length: 5000 }, (_, i) => (i * 53) % 97);
-const sums = new Float64Array(durations.length + 1);
-durations.forEach((duration, i) => {
-  sums[i + 1] = sums[i] + duration;
-});
-const longest = new Longest(sums);
+const COUNT = 5000;
+const RANGES = [
+  [0, 1],
+  [0, COUNT],
+  [15, 17],
+  [16, 32],
+  [17, 300],
+  [255, 4097],
+  [4096, 4999],
+  [4999, COUNT],
+];
+
+function of(duration: (event: number) => number): Longest {
+  const sums = new Float64Array(COUNT + 1);
+  for (let i = 0; i < COUNT; i++) sums[i + 1] = sums[i] + duration(i);
+  return new Longest(sums);
+}
 
 describe("Longest", () => {
-  it.each([
-    [0, 1],
-    [0, 5000],
-    [15, 17],
-    [16, 32],
-    [17, 300],
-    [255, 4097],
-    [4999, 5000],
-  ])("finds the longest event in [%i, %i)", (from, to) => {
-    const found = longest.query(from, to);
-    expect(found).toBeGreaterThanOrEqual(from);
-    expect(found).toBeLessThan(to);
-    expect(durations[found]).toBe(Math.max(...durations.slice(from, to)));
+  it.each(RANGES)("finds the longest event in [%i, %i), wherever it is", (from, to) => {
+    const middle = (from + to) >> 1;
+    expect(of((i) => i).query(from, to)).toBe(to - 1);
+    expect(of((i) => COUNT - i).query(from, to)).toBe(from);
+    expect(of((i) => COUNT - Math.abs(i - middle)).query(from, to)).toBe(middle);
+  });
+
+  it("takes the first of equals", () => {
+    expect(of(() => 1).query(17, 4000)).toBe(17);
   });
 });
