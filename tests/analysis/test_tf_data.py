@@ -170,12 +170,41 @@ def test_work_without_an_element_belongs_to_the_call_that_waited_in_vain():
     assert rows(run(space).table, "name", "self_ms", "bottleneck") == [("Prefetch", 10, False), ("Filter", 80, True)]
 
 
-def test_what_was_prefetched_and_never_asked_for_belongs_to_no_call():
+@pytest.mark.parametrize(("start_us", "end_us"), [(150, 215), (300, 800)])
+def test_what_was_prefetched_and_never_asked_for_belongs_to_no_call(start_us, end_us):
+    """It ends in a call that has its element, or before one that found the end of data."""
+    space = prefetch()
+    python, ahead = space.planes[0].lines
+    times = {"start_us": start_us, "duration_us": end_us - start_us}
+    ahead.event("PrefetchProduce", element_id=300, **times)
+    ahead.event("Iterator::Prefetch::Range", id=SOURCE, parent_id=ROOT, **times)
+    python.event("Iterator::Prefetch", start_us=1000, duration_us=10, id=ROOT)
+    result = run(space)
+    assert [result.iterators("host0", 0, rank)["total_ms"].sum() for rank in range(3)] == pytest.approx(
+        [0.18, 0.1, 0.01]
+    )
+
+
+def test_ids_that_match_by_chance_link_nothing():
     space = prefetch()
     ahead = space.planes[0].lines[1]
-    ahead.event("PrefetchProduce", start_us=300, duration_us=500, element_id=300)
-    ahead.event("Iterator::Prefetch::Range", start_us=300, duration_us=500, id=SOURCE, parent_id=ROOT)
-    assert run(space).table.equals(run(prefetch()).table)
+    ahead.event("PrefetchProduce", start_us=10, duration_us=60, element_id=100)
+    ahead.event("Iterator::Root", start_us=10, duration_us=60, id=7, parent_id=ROOT)
+    result = run(space)
+    assert len(result.pipelines) == 2
+    assert result.table["total_ms"].tolist() == [0.1, 0.08]
+
+
+def test_a_pipeline_inside_a_map_is_one_of_its_own():
+    space = XSpace()
+    python, _ = threads(space)
+    python.event("Iterator::Root", duration_us=100, id=1)
+    python.event("Iterator::Root::Map", start_us=1, duration_us=98, id=2, parent_id=1)
+    python.event("Iterator::Root", start_us=10, duration_us=50, id=3)
+    python.event("Iterator::Root::Range", start_us=20, duration_us=30, id=4, parent_id=3)
+    result = run(space)
+    assert rows(result.table, "name", "self_ms") == [("Root", 2), ("Map", 98)]
+    assert rows(result.iterators("host0", 1), "name", "self_ms") == [("Root", 20), ("Range", 30)]
 
 
 def test_a_stage_may_call_one_at_its_own_place():
@@ -185,8 +214,8 @@ def test_a_stage_may_call_one_at_its_own_place():
     python.event("Iterator::Root::MemoryCache", start_us=1, duration_us=98, id=2, parent_id=1)
     python.event("Iterator::Root::MemoryCacheImpl", start_us=2, duration_us=96, id=3, parent_id=2)
     python.event("Iterator::Root::MemoryCacheImpl::Map", start_us=3, duration_us=90, id=4, parent_id=3)
-    table = run(space).table
-    assert rows(table, "name", "self_ms") == [("Root", 2), ("MemoryCache", 2), ("MemoryCacheImpl", 6), ("Map", 90)]
+    own = [("Root", 2, 2), ("MemoryCache", 2, 2), ("MemoryCacheImpl", 6, 6), ("Map", 90, 90)]
+    assert rows(run(space).table, "name", "self_ms", "critical_ms") == own
 
 
 def one_pass(python, at, iterator, stages, duration=60, **stats):

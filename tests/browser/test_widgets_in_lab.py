@@ -2,6 +2,7 @@
 
 import nbformat
 import pytest
+
 from builders import XSpace
 
 pytestmark = pytest.mark.browser

@@ -4,10 +4,10 @@ import re
 
 import pandas as pd
 import pytest
-from browser.fake_host import FakeHost
-from builders import XSpace
 
 import tfprof_nb as tp
+from browser.fake_host import FakeHost
+from builders import XSpace
 from tfprof_nb.render.panels import Column
 from tfprof_nb.render.table_widget import TableWidget
 from tfprof_nb.render.tabs_widget import TabsWidget

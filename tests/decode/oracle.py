@@ -42,8 +42,13 @@ def stats_of(plane, *containers):
             if kind is not None:
                 value = getattr(stat, kind)
                 name = plane.stat_metadata[stat.metadata_id].name
-                found.setdefault(name, plane.stat_metadata[value].name if kind == "ref_value" else value)
+                found.setdefault(name, plane.stat_metadata[as_int64(value)].name if kind == "ref_value" else value)
     return found
+
+
+def as_int64(value):
+    """Return a whole number modulo 2**64, as int64 holds it."""
+    return (value + 2**63) % 2**64 - 2**63
 
 
 def _is_aggregate(event):

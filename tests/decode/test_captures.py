@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from decode import oracle
 
+from decode import oracle
 from tfprof_nb.decode import load_hosts, read_xspace
 
 DATA = Path(os.environ.get("TFPROF_NB_SHARED_DATA", Path(__file__).parents[3] / "shared" / "data"))
@@ -42,7 +42,7 @@ def assert_column(host, name, expected):
     numbers = [value for value in expected if isinstance(value, int | float)]
     assert ints.rows.tolist() == floats.rows.tolist() == np.flatnonzero(is_number).tolist()
     assert floats.values.tolist() == [float(value) for value in numbers]
-    assert ints.values.tolist() == [(int(value) + 2**63) % 2**64 - 2**63 for value in numbers]
+    assert ints.values.tolist() == [oracle.as_int64(int(value)) for value in numbers]
 
 
 @pytest.mark.parametrize("path", CAPTURES[:3], ids=lambda path: path.name)

@@ -2,11 +2,11 @@
 
 import contextlib
 
-from builders import field, varint
-from decode import oracle
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from builders import field, varint
+from decode import oracle
 from tfprof_nb import BadProfileError
 from tfprof_nb.decode import read_xspace
 
@@ -94,11 +94,6 @@ def bulk(host):
     return found
 
 
-def as_int64(value):
-    """What `Host.ints` makes of a number."""
-    return (int(value) + 2**63) % 2**64 - 2**63
-
-
 @SOME
 @given(space)
 def test_random_spaces_read_as_protobuf_reads_them(data):
@@ -112,7 +107,7 @@ def test_random_spaces_read_as_protobuf_reads_them(data):
             if isinstance(value, str):
                 assert found[name] == value
             elif abs(value) < 2**63 or isinstance(value, int):
-                assert found[name] == as_int64(value)
+                assert found[name] == oracle.as_int64(int(value))
 
 
 @SOME

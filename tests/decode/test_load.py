@@ -3,8 +3,8 @@
 import gzip
 
 import pytest
-from builders import XSpace
 
+from builders import XSpace
 from tfprof_nb import BadProfileError
 from tfprof_nb.decode import load_hosts
 

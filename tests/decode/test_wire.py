@@ -5,8 +5,8 @@ from random import Random
 
 import numpy as np
 import pytest
-from builders import field, varint
 
+from builders import field, varint
 from tfprof_nb import BadProfileError
 from tfprof_nb.decode.lanes import find_fields
 from tfprof_nb.decode.wire import Wire

@@ -6,9 +6,9 @@ import sys
 
 import numpy as np
 import pytest
+
 from builders import Ref, Uint, XSpace, field, optional, varint
 from decode import oracle
-
 from tfprof_nb import BadProfileError
 from tfprof_nb.decode import Line, Plane, read_xspace
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from render import samples
 
+from render import samples
 from tfprof_nb.render import charts, theme
 
 
@@ -70,6 +70,7 @@ def test_a_step_inside_an_averaged_bar_selects_that_bar():
     chart = charts.stacked_bars(samples.steps(1000))
     chart.picked = 7.0
     assert list(chart.figure.marks[0].selected) == [2]
+    assert chart.picked == 7.0
 
 
 def test_the_readout_knows_every_value_and_its_chart():

@@ -6,8 +6,8 @@ import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 
 import pytest
-from render import samples
 
+from render import samples
 from tfprof_nb.render import page
 from tfprof_nb.render.html import STATIC_BYTES, draw, static_view
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Lines, Note, Split, StackedBars, Tab, Table, Tabs

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from render import samples
 
+from render import samples
 from tfprof_nb.render import scale
 
 

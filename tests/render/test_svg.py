@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from render import samples
 
+from render import samples
 from tfprof_nb.render import svg_bars, svg_lines, theme
 from tfprof_nb.render.panels import Bars, Part, Series, Split, Timeline
 

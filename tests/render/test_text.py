@@ -4,8 +4,8 @@ import doctest
 
 import pandas as pd
 import pytest
-from render import samples
 
+from render import samples
 from tfprof_nb.render import text
 from tfprof_nb.render.panels import Column, Note, Table, Timeline
 

@@ -9,8 +9,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from ipywidgets import HTML, HBox, VBox
 from nbclient import NotebookClient
-from render import samples
 
+from render import samples
 from tfprof_nb.render import View, charts, display
 from tfprof_nb.render.panels import Note, Tab, Tabs, Timeline
 from tfprof_nb.render.table_widget import TableWidget

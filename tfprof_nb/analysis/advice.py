@@ -29,6 +29,7 @@ _MODERATE_PERCENT, _HIGH_PERCENT = 3.0, 15.0
 _EAGER_PERCENT, _EXPENSIVE_CALL_PERCENT, _FEW_16_BIT_PERCENT = 10.0, 20.0, 10.0
 _TENSOR_CORE_ARCHITECTURES = ("Volta", "Turing", "Ampere", "Ada", "Hopper", "Blackwell")
 _DOMINANT_OP_SHARE = 0.3
+_REPEATED_TRACINGS = 3
 
 
 class Advice(Result):
@@ -205,14 +206,20 @@ def _dominant_op(evidence: Evidence) -> Finding | None:
 
 
 def _retraced(evidence: Evidence) -> Iterator[Finding]:
-    functions = evidence.functions.table
-    traced_anew = (functions["tracings"] > 1) & (functions["expensive_call_percent"] >= _EXPENSIVE_CALL_PERCENT)
-    for name, function in functions[traced_anew].groupby("function"):
+    """A first call has to trace, and Keras traces once more when it builds a model: only further ones are findings."""
+    calls = evidence.functions.table
+    traced = (
+        calls[calls["mode"].str.startswith("traced")]
+        .groupby("function")
+        .agg(calls=("calls", "sum"), percent=("expensive_call_percent", "max"))
+    )
+    again = traced[(traced["calls"] >= _REPEATED_TRACINGS) & (traced["percent"] >= _EXPENSIVE_CALL_PERCENT)]
+    for name, function in again.iterrows():
         yield Finding(
             "medium",
             f"{name} is traced again and again",
-            f"It was traced {int(function['tracings'].max())} times; calls that trace take "
-            f"{_units.percent(float(function['expensive_call_percent'].max()))} of its time.",
+            f"{int(function['calls'])} of {name}'s calls had to trace it first; "
+            f"they take {_units.percent(float(function['percent']))} of its time.",
             "Call it with tensors instead of Python numbers, keep shapes the same (drop_remainder=True), or give "
             "@tf.function an input_signature.",
         )

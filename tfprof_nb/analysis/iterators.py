@@ -112,7 +112,7 @@ def _parents(forest: Forest, calls: pd.DataFrame) -> Int64:
     producers, elements = _element_events(forest, "Produce")
     around = forest.nearest_ancestor(rows, np.concatenate([rows, producers]))
     nested = np.flatnonzero((around >= 0) & (around < len(rows)))
-    nested = nested[(depth[nested] > 1) & (depth[around[nested]] <= depth[nested])]
+    nested = nested[depth[around[nested]] <= depth[nested]]
     parent = np.full(len(rows), NO_CALL, dtype=np.int64)
     parent[nested] = around[nested]
     made = np.flatnonzero(around >= len(rows))

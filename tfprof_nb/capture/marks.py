@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from tfprof_nb.capture.tensorflow import tensorflow
+from tfprof_nb.capture.tensorflow import trace_class
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ class Mark:
     @classmethod
     def of_step(cls, name: str, number: int, **metadata: int) -> Mark:
         """Begin a step here and now."""
-        return cls(tensorflow().profiler.experimental.Trace(name, step_num=number, _r=1, **metadata))
+        return cls(trace_class()(name, step_num=number, _r=1, **metadata))
 
     def close(self, **metadata: int) -> None:
         """End the step, with further metadata on it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from tfprof_nb._errors import MissingDependencyError
@@ -19,6 +20,12 @@ def tensorflow() -> Any:
             "Profiles that exist already can be read without it: tfprof_nb.load(path)."
         ) from None
     return tf
+
+
+@cache
+def trace_class() -> Any:
+    """Return ``tf.profiler.experimental.Trace``: looking it up takes longer than making one."""
+    return tensorflow().profiler.experimental.Trace
 
 
 def profiler_session() -> object | None:

@@ -41,7 +41,10 @@ class Chart(ipywidgets.VBox):  # type: ignore[misc]
         """Keep the clicked bar, the legend's selection and ``picked`` the same."""
 
         def pick(index: int | None) -> None:
-            self.picked = None if index is None else float(x[index])
+            if index is None:
+                self.picked = None
+            elif self.picked is None or _last_at(x, self.picked) != index:
+                self.picked = float(x[index])
 
         def show(change: Any) -> None:
             index = None if change["new"] is None else _last_at(x, change["new"])

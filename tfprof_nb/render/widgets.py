@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import ipywidgets
+import traitlets
 
 from tfprof_nb.render import charts
 from tfprof_nb.render.html import draw, drawn, titled
@@ -124,30 +125,31 @@ def _tie(
     selection: Selection, name: str, widget: ipywidgets.Widget, trait: str, as_widget: Callable[[Any], Any]
 ) -> None:
     """Keep a trait of the selection and one of a widget the same, the selection's value first."""
-    heard = False
+    # Neither side is answered: a rounded time would move what the reader is just moving.
+    speaking = False
+
+    def say(target: traitlets.HasTraits, target_trait: str, value: Any) -> None:
+        nonlocal speaking
+        if not speaking:
+            speaking = True
+            try:
+                target.set_trait(target_trait, value)
+            finally:
+                speaking = False
 
     def tell(value: Any) -> None:
-        if not heard:
-            widget.set_trait(trait, None if value is None else as_widget(value))
-
-    def hear(change: Any) -> None:
-        # Not told back: the rounded value would move what the reader is just moving.
-        nonlocal heard
-        heard = True
-        try:
-            selection.set_trait(name, change["new"])
-        finally:
-            heard = False
+        say(widget, trait, None if value is None else as_widget(value))
 
     tell(getattr(selection, name))
     selection.observe(lambda change: tell(change["new"]), name)
-    widget.observe(hear, trait)
+    widget.observe(lambda change: say(selection, name, change["new"]), trait)
 
 
 def _tabs(panel: Tabs, selection: Selection) -> ipywidgets.VBox:
     """Return tabs whose pages are made when they are first opened; the first one at once."""
     strip = TabsWidget([tab.name for tab in panel.tabs])
-    panes = [ipywidgets.VBox([_html(draw(Note("Loading …")))], layout=_WIDE) for _ in panel.tabs]
+    waiting = draw(Note("Loading … While a cell runs, this page waits for it to end."))
+    panes = [ipywidgets.VBox([_html(waiting)], layout=_WIDE) for _ in panel.tabs]
     for k, pane in enumerate(panes):
         pane.add_class(strip.pane_class(k))
     filled: set[int] = set()

@@ -1,13 +1,14 @@
 import { middleCut, percent } from "../lib/format";
 import { type Row, SECTION_PX } from "./rows";
 import { niceStep, timeTicks } from "./ruler";
-import { GUTTER_PX, headPx, RULER_PX, type Scene, STEPS_PX, visibleSteps } from "./scene";
+import { GUTTER_PX, headPx, RULER_PX, type Scene, STEPS_PX, type VisibleStep, visibleSteps } from "./scene";
 
 const FAMILY = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
 const FONT = `12px ${FAMILY}`;
 const BOLD = `600 12px ${FAMILY}`;
 const SMALL = `11px ${FAMILY}`;
 const TICK_EVERY_PX = 90;
+const LABEL_GAP_PX = 6;
 
 type Context = CanvasRenderingContext2D;
 
@@ -66,22 +67,30 @@ function paintSteps(context: Context, scene: Scene): void {
   }
 }
 
-/** Labels for all steps in sight or, where they are narrow, for every second, fifth, tenth ... of them. */
+/**
+ * Labels for the steps that are wide enough and, where they are narrow, for every second, fifth, tenth ... step if that
+ * does not run into the label before.
+ */
 function stepLabels(
   context: Context,
-  steps: ReturnType<typeof visibleSteps>,
+  steps: VisibleStep[],
   width: number,
 ): { text: string; middle: number }[] {
-  if (steps.length === 0) return [];
-  const pitch = (steps[steps.length - 1].right - steps[0].left) / steps.length;
-  const long = context.measureText(`step ${steps[steps.length - 1].step}`).width + 8 <= pitch;
-  const widest = context.measureText(String(steps[steps.length - 1].step)).width + 8;
-  const every = Math.max(niceStep(widest / pitch), 1);
-  return steps.flatMap(({ step, left, right }) => {
+  const pitch = steps.length > 0 ? (steps[steps.length - 1].right - steps[0].left) / steps.length : 1;
+  const every = Math.max(niceStep((context.measureText("000").width + LABEL_GAP_PX) / pitch), 1);
+  const labels: { text: string; middle: number }[] = [];
+  let free = 0;
+  for (const { step, left, right } of steps) {
+    const room = Math.min(right, width) - Math.max(left, 0) - LABEL_GAP_PX;
     const middle = (Math.max(left, 0) + Math.min(right, width)) / 2;
-    const inside = middle > widest / 2 - 4 && middle < width - widest / 2 + 4;
-    return step % every === 0 && inside ? [{ text: long ? `step ${step}` : String(step), middle }] : [];
-  });
+    const fits = (text: string) => context.measureText(text).width <= room;
+    const text = fits(`step ${step}`) ? `step ${step}` : String(step);
+    const half = context.measureText(text).width / 2;
+    if (!(fits(text) || step % every === 0) || middle - half < free || middle + half > width) continue;
+    labels.push({ text, middle });
+    free = middle + half + LABEL_GAP_PX;
+  }
+  return labels;
 }
 
 /** Returns the time that the labels count from, if they do. */

@@ -38,11 +38,16 @@ export function headPx(header: Header): number {
   return RULER_PX + (header.steps.length > 0 ? STEPS_PX : 0);
 }
 
-/** The steps at least partly in view, with their left and right edges in CSS pixels of the plot. */
-export function visibleSteps({
-  header,
-  viewport,
-}: Scene): { step: number; odd: boolean; left: number; right: number }[] {
+/** A step at least partly in view; its edges are CSS pixels of the plot. */
+export interface VisibleStep {
+  step: number;
+  /** Every other step is shaded. */
+  odd: boolean;
+  left: number;
+  right: number;
+}
+
+export function visibleSteps({ header, viewport }: Scene): VisibleStep[] {
   return header.steps.flatMap(({ step, start_ps, duration_ps }, k) => {
     const left = viewport.toPx(start_ps / header.unit_ps);
     const right = viewport.toPx((start_ps + duration_ps) / header.unit_ps);

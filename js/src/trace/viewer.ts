@@ -10,7 +10,9 @@ import { Viewport } from "./viewport";
 
 // The shortest time that can fill the plot.
 const LEAST_PS = 1_000;
-const LABELS_MIN_PX = 120;
+// Time before the first event that is no nuisance, as a share of the whole.
+const SHORT_LEAD = 0.05;
+const LABELS_MIN_PX = 144;
 const LABELS_MAX_PX = 220;
 const LABELS_SHARE = 0.2;
 
@@ -221,10 +223,9 @@ export class Viewer implements Actions {
 
   private firstStart(): number {
     const { start, lanes, count } = this.events;
-    return Math.min(
-      this.viewport.span,
-      ...Array.from(lanes, (first) => (first < count ? start[first] : Infinity)),
-    );
+    const { span } = this.viewport;
+    const first = Math.min(span, ...Array.from(lanes, (event) => (event < count ? start[event] : span)));
+    return first < span * SHORT_LEAD ? 0 : first;
   }
 
   private least(): number {
