@@ -108,7 +108,7 @@ class Profile:
 
     @cached_property
     def _forests(self) -> list[Forest]:
-        return [Forest(host) for host in load_hosts(self.files)]
+        return [Forest(host) for host in load_hosts(self.files, self.hosts)]
 
     @cached_property
     def _groupings(self) -> list[Grouping]:

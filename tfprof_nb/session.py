@@ -153,13 +153,7 @@ def start(
     >>> p.name
     'warm'
     """
-    capture = profile(
-        name,
-        logdir=logdir,
-        host_level=host_level,
-        device_level=device_level,
-        python_level=python_level,
-    )
+    capture = profile(name, logdir=logdir, host_level=host_level, device_level=device_level, python_level=python_level)
     capture.__enter__()
     _session.started = capture
 

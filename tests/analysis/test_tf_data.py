@@ -231,10 +231,10 @@ def one_pass(python, at, iterator, stages, duration=60, **stats):
 def test_passes_over_datasets_of_one_shape_are_one_pipeline():
     space = XSpace()
     python, _ = threads(space)
-    one_pass(python, 0, 1000, ["Batch", "Map"])
+    one_pass(python, 0, 1000, ["Batch"])  # the capture shows only its end
     one_pass(python, 100, 2000, ["Shuffle"])
     one_pass(python, 200, 3000, ["Batch", "Map"])
-    one_pass(python, 300, 4000, ["Batch"])  # the capture shows only its end
+    one_pass(python, 300, 4000, ["Batch", "Map"])
     pipelines = run(space).pipelines
     assert rows(pipelines, "pipeline", "stages", "passes", "calls") == [(0, "Map > Batch", 3, 3), (1, "Shuffle", 1, 1)]
 
@@ -259,6 +259,18 @@ def test_a_wait_for_unseen_work_is_not_shown_where_another_call_explains_more():
     assert result.calls("host0", 0)["bottleneck"].iloc[0] == "Prefetch"
     assert (result.summary["bottleneck"], result.summary["latency_ms"]) == ("Range", 0.1)
     assert "500 µs" in result.notes[0]
+
+
+def test_setting_up_is_not_shown_where_another_call_is_typical():
+    space = XSpace()
+    python, _ = threads(space)
+    python.event("Iterator::Root", duration_us=1000, id=1)
+    python.event("Iterator::Root::Map", start_us=800, duration_us=150, id=2, parent_id=1)
+    python.event("Iterator::Root", start_us=2000, duration_us=100, id=1)
+    python.event("Iterator::Root::Map", start_us=2005, duration_us=90, id=2, parent_id=1)
+    result = run(space)
+    assert (result.summary["bottleneck"], result.summary["latency_ms"]) == ("Map", 0.1)
+    assert "1.00 ms" in result.notes[0]
 
 
 def test_the_slowest_host_is_shown():

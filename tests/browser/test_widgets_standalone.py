@@ -22,7 +22,7 @@ PIXEL = "(canvas, [x, y]) => [...canvas.getContext('2d').getImageData(x, y, 1, 1
 
 @pytest.fixture
 def host(chromium):
-    """``host("trace")`` opens a page for widgets of that kind; nothing may be logged, thrown or fetched from elsewhere."""
+    """``host("trace")`` opens a page for widgets of that kind; none may log, throw, or fetch from elsewhere."""
     pages = []
 
     def open_page(name):
@@ -73,7 +73,7 @@ def selected_name(fake):
 
 
 def test_events_are_drawn_where_their_time_is(viewer):
-    fake, canvas = viewer
+    _, canvas = viewer
     assert canvas.evaluate("canvas => canvas.width") == 1000
 
     def pixel(time_us, lane):
@@ -127,6 +127,17 @@ def test_keys_walk_events_of_one_name_and_nesting(viewer):
     assert selected_name(fake) == "fit"
     canvas.press("Escape")
     assert fake.get("selected_event") is None
+
+
+def test_a_track_folds_by_key_and_by_a_click_on_its_name(viewer):
+    fake, canvas = viewer
+    height = "() => document.querySelector('canvas').clientHeight"
+    open_height = fake.page.evaluate(height)
+    canvas.click(position=position(50, 0))
+    canvas.press("Enter")
+    assert fake.page.evaluate(height) == open_height - 17  # one lane less
+    canvas.click(position={"x": 30, "y": position(0, 0)["y"]})
+    assert fake.page.evaluate(height) == open_height
 
 
 def test_zoom_and_pan_tell_the_kernel_the_range(viewer):

@@ -40,7 +40,7 @@ PIPELINE_COLUMNS = [
     "slow_calls",
 ]
 CALL_COLUMNS = ["start_ms", "total_ms", "slow", "bottleneck", "bottleneck_ms"]
-_ALL_CALL_COLUMNS = ["call", "host", "pipeline", "side", "root_id", "stage", *CALL_COLUMNS]
+_ALL_CALL_COLUMNS = ["call", "host", "pipeline", "side", "root_id", "stage", "explained", *CALL_COLUMNS]
 _BLAME = ("bottleneck", "bottleneck_long_name", "bottleneck_ms", "suggestion")
 
 _NO_ACTIVITY = (
@@ -50,8 +50,8 @@ _NO_ACTIVITY = (
 )
 _ONLY_DEVICE = "Only the part of a pipeline that runs on a device was called: the host's part is not in the capture."
 _TYPICAL = (
-    "The slowest call took {slowest}, which is not typical or has a cause that began before the capture. Shown is the "
-    "slowest call held up by {bottleneck}, which costs this pipeline the most."
+    "The slowest call took {slowest}, for a reason that is not typical or not in the capture, such as setting up or "
+    "work that began before. Shown is the slowest call held up by {bottleneck}, which costs this pipeline the most."
 )
 
 
@@ -167,18 +167,22 @@ def _is_bottleneck(stages: pd.DataFrame) -> pd.Series:
 
 
 def _root_calls(stages: pd.DataFrame) -> pd.DataFrame:
-    """One row per call of a root iterator."""
+    """One row per call of a root iterator; ``explained`` if stages that do work took at least half of it."""
     outermost = stages[stages["depth"] == 1]
     worst = stages[stages["bottleneck"]].set_index("call")
-    stage = outermost["call"].map(worst["stage"])
+    bottleneck = outermost["call"].map(worst["stage"].map(_short).astype(object))
+    # A prefetch works for nobody: its own time is that of stages that the capture does not show.
+    working = stages[~stages["injected"] & (stages["stage"].map(_short) != "Prefetch")]
+    worked_ps = outermost["call"].map(working.groupby("call")["critical_ps"].sum())
     return outermost.assign(
         side=np.where(outermost["on_device"], "device", "host"),
-        stage=stage,
         start_ms=outermost["start_ps"] / PS_PER_MS,
         total_ms=outermost["total_ps"] / PS_PER_MS,
         slow=outermost["total_ps"] > SLOW_CALL_PS,
-        bottleneck=stage.map(_short, na_action="ignore").astype(object),
+        stage=outermost["call"].map(worst["stage"]),
+        bottleneck=bottleneck,
         bottleneck_ms=outermost["call"].map(worst["critical_ps"]) / PS_PER_MS,
+        explained=(2 * worked_ps >= outermost["total_ps"]) & bottleneck.notna() & (bottleneck != "Prefetch"),
     )[_ALL_CALL_COLUMNS]
 
 
@@ -212,13 +216,13 @@ def _chain(stage: str, injected: frozenset[str]) -> str:
 def _typical(hosted: pd.DataFrame) -> pd.Series | None:
     """Choose the call to show: the slowest pipeline's slowest that is held up by what holds that pipeline up most.
 
-    A prefetch works for nobody: its own time is that of stages that the capture does not show, so it comes last.
+    Calls that mostly waited for the runtime, or for work that the capture does not show, are taken only without others.
     """
     if hosted.empty:
         return None
     slowest = hosted.iloc[0]
     mine = hosted[(hosted["host"] == slowest["host"]) & (hosted["pipeline"] == slowest["pipeline"])]
-    explained = mine[mine["bottleneck"].notna() & (mine["bottleneck"] != "Prefetch")]
+    explained = mine[mine["explained"]]
     if explained.empty:
         return slowest
     worst = explained.groupby("stage")["bottleneck_ms"].sum().idxmax()

@@ -101,7 +101,7 @@ def step(number: int, name: str = "train") -> Iterator[None]:
     -----
     Fetch the batch inside the block: what lies outside it is not part of any step, and the profile could not say
     how long the step waited for its data. A step that raises is marked ``interrupted``.
-    Outside a capture a mark costs about a microsecond and leaves no trace.
+    Outside a capture a mark costs a few microseconds and leaves no trace.
 
     Examples
     --------

@@ -115,7 +115,9 @@ class FileStats:
         found = self._select(stat, _NUMBERS)
         double = found.kind == schema.STAT_DOUBLE
         values = found.value.view(np.int64)
-        values[double] = found.value[double].view(np.float64).astype(np.int64)
+        # What no int64 can hold (infinity, 1e300) becomes any number.
+        with np.errstate(invalid="ignore"):
+            values[double] = found.value[double].view(np.float64).astype(np.int64)
         return Stat(found.owner.astype(np.int64), values)
 
     def floats(self, stat: str) -> Stat:

@@ -13,6 +13,8 @@ export interface Actions {
   showRange(from: number, to: number): void;
   nextOfName(direction: 1 | -1): void;
   nest(direction: 1 | -1): void;
+  /** Folds or unfolds the track of the selected event. */
+  fold(): void;
   search(): void;
   help(): void;
   escape(): void;
@@ -22,11 +24,12 @@ export const KEYS: [string, string][] = [
   ["W / S, Ctrl + wheel", "zoom in, out at the pointer"],
   ["A / D, drag, Shift + wheel", "move left, right"],
   ["Shift + drag", "zoom to the dragged range"],
-  ["Wheel", "scroll the rows"],
+  ["Wheel, Page up / down", "scroll the rows"],
   ["0", "show everything"],
   ["F", "fit the selected event"],
   ["← / →", "previous, next event of the same name"],
   ["↑ / ↓", "enclosing, enclosed event"],
+  ["Enter", "fold or unfold the track of the selected event"],
   ["/", "search; Enter and Shift + Enter step through the hits"],
   ["Esc", "clear the selection, then the search"],
   ["?", "show or hide this help"],
@@ -34,6 +37,7 @@ export const KEYS: [string, string][] = [
 
 const ZOOM_PER_KEY = 1.4;
 const PAN_PER_KEY_PX = 80;
+const SCROLL_PER_KEY_PX = 200;
 const CLICK_SLACK_PX = 4;
 const LINE_PX = 16;
 
@@ -97,7 +101,7 @@ function connectPointer(canvas: HTMLCanvasElement, actions: Actions, signal: Abo
 }
 
 function connectKeys(canvas: HTMLCanvasElement, actions: Actions, signal: AbortSignal): void {
-  const keys: Record<string, () => void> = {
+  const keys: Record<string, () => unknown> = {
     w: () => actions.zoom(ZOOM_PER_KEY),
     s: () => actions.zoom(1 / ZOOM_PER_KEY),
     a: () => actions.pan(-PAN_PER_KEY_PX),
@@ -111,6 +115,9 @@ function connectKeys(canvas: HTMLCanvasElement, actions: Actions, signal: AbortS
     arrowright: () => actions.nextOfName(1),
     arrowup: () => actions.nest(-1),
     arrowdown: () => actions.nest(1),
+    enter: () => actions.fold(),
+    pageup: () => actions.scroll(-SCROLL_PER_KEY_PX),
+    pagedown: () => actions.scroll(SCROLL_PER_KEY_PX),
   };
   const onKey = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;

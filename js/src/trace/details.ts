@@ -3,6 +3,9 @@ import { duration, grouped } from "../lib/format";
 import { exactTime } from "./ruler";
 import type { Viewer } from "./viewer";
 
+// What the panel says already, in words.
+const KNOWN = new Set(["name", "start_ps", "duration_ps"]);
+
 export type Stats = Record<string, unknown>;
 
 /** What can be done from the panel. */
@@ -57,6 +60,7 @@ export class Details {
   showStats(stats: Stats): void {
     this.stats.replaceChildren();
     for (const [key, value] of Object.entries(stats)) {
+      if (KNOWN.has(key)) continue;
       this.stats.append(element("dt", {}, key), element("dd", {}, asText(value)));
     }
   }

@@ -80,6 +80,10 @@ export class TraceView implements Listener {
     this.settled();
   }
 
+  arranged(): void {
+    this.resize();
+  }
+
   selected(event: number): void {
     this.status.textContent = this.details.show(event);
     push(this.model, "selected_event", event < 0 ? null : event);

@@ -20,6 +20,8 @@ const LABELS_SHARE = 0.2;
 export interface Listener {
   /** The visible range changed. */
   moved(): void;
+  /** All rows together became higher or lower. */
+  arranged(): void;
   /** Another event, or none (-1), is selected. */
   selected(event: number): void;
   /** The pointer is over an event, the label of a row, or neither. */
@@ -189,12 +191,17 @@ export class Viewer implements Actions {
   click(x: number, y: number): void {
     const row = this.rowAt(y);
     if (row?.foldable && (row.kind === "section" || x < this.labels)) {
-      this.rows.toggle(row);
-      this.scroll(0);
-      this.moved();
+      this.toggle(row);
     } else {
       this.select(row && x >= this.labels ? this.eventAt(row, x, y) : -1);
     }
+  }
+
+  fold(): void {
+    if (this.selectedEvent < 0) return;
+    const track = this.rows.trackOf(this.events.laneOf(this.selectedEvent));
+    const row = this.rows.list.find(({ kind, index }) => kind === "track" && index === track);
+    if (row?.foldable) this.toggle(row);
   }
 
   markRange(from: number, to: number): void {
@@ -237,6 +244,11 @@ export class Viewer implements Actions {
     this.listener.moved();
   }
 
+  private toggle(row: Row): void {
+    this.rows.toggle(row);
+    this.listener.arranged();
+  }
+
   private rowAt(y: number): Row | undefined {
     const head = headPx(this.header);
     return y < head ? undefined : this.rows.at(y - head + this.scrolled);
@@ -260,7 +272,10 @@ export class Viewer implements Actions {
   /** Brings an event into sight: unfolds its track, scrolls, and moves the visible range if it is outside. */
   private reach(event: number): void {
     const lane = this.events.laneOf(event);
-    if (this.rows.topOf(lane) < 0) this.rows.unfold(lane);
+    if (this.rows.topOf(lane) < 0) {
+      this.rows.unfold(lane);
+      this.listener.arranged();
+    }
     const top = this.rows.topOf(lane);
     const room = this.height - headPx(this.header);
     if (top < this.scrolled || top + LANE_PX > this.scrolled + room)
