@@ -65,10 +65,11 @@ PLANTED = {
 }
 
 
-def capture(tf, dataset, folder):
+def capture(tf, dataset, folder, passes=1):
     with tf.profiler.experimental.Profile(str(folder)):
-        for _ in dataset:
-            pass
+        for _ in range(passes):
+            for _ in dataset:
+                pass
     file = next(folder.rglob("*.xplane.pb"))
     return tf_data([Forest(read_xspace(file.read_bytes(), "host"))])
 
@@ -96,3 +97,9 @@ def test_repeat_and_batch_give_their_four_stages(tmp_path):
     )
     assert len(result.pipelines) == 1
     assert result.summary["calls"] == 5  # four batches, and the one that finds the end
+
+
+def test_passes_over_a_short_dataset_are_one_pipeline(tmp_path):
+    tf = pytest.importorskip("tensorflow")
+    result = capture(tf, tf.data.Dataset.range(4).map(lambda x: x + 1).batch(2), tmp_path, passes=5)
+    assert result.pipelines[["passes", "calls"]].to_numpy().tolist() == [[5, 15]]

@@ -7,6 +7,7 @@ import { Painter } from "./painter";
 import { LANE_PX, type Row, Rows } from "./rows";
 import { GUTTER_PX, headPx, type Scene } from "./scene";
 import { Viewport } from "./viewport";
+import { anyInSight, nested, ofSameName } from "./walk";
 
 // The shortest time that can fill the plot.
 const LEAST_PS = 1_000;
@@ -147,31 +148,19 @@ export class Viewer implements Actions {
   nextMatch(names: Uint8Array, direction: 1 | -1): void {
     const { selectedEvent, events, viewport } = this;
     const time = selectedEvent >= 0 ? events.start[selectedEvent] : viewport.start;
-    const found = events.neighbour(selectedEvent, time, names, direction);
-    if (found >= 0) this.select(found);
+    this.walk(events.neighbour(selectedEvent, time, names, direction));
   }
 
   nextOfName(direction: 1 | -1): void {
-    if (this.selectedEvent < 0) {
-      this.selectAny();
-      return;
-    }
-    const names = new Uint8Array(this.header.names.length);
-    names[this.events.name[this.selectedEvent]] = 1;
-    this.nextMatch(names, direction);
+    const { selectedEvent, events, rows, viewport, header } = this;
+    if (selectedEvent < 0) this.walk(anyInSight(events, rows, viewport));
+    else this.walk(ofSameName(events, header.names.length, selectedEvent, direction));
   }
 
   nest(direction: 1 | -1): void {
-    const { selectedEvent, events, rows } = this;
-    if (selectedEvent < 0) {
-      this.selectAny();
-      return;
-    }
-    const lane = events.laneOf(selectedEvent) + direction;
-    if (lane < 0 || lane + 1 >= events.lanes.length) return;
-    if (rows.trackOf(lane) !== rows.trackOf(events.laneOf(selectedEvent))) return;
-    const [from, to] = events.visible(lane, events.start[selectedEvent], events.end(selectedEvent));
-    if (from < to) this.select(events.longestOf(from, to));
+    const { selectedEvent, events, rows, viewport } = this;
+    if (selectedEvent < 0) this.walk(anyInSight(events, rows, viewport));
+    else this.walk(nested(events, rows, selectedEvent, direction));
   }
 
   hover(x: number, y: number): void {
@@ -259,14 +248,9 @@ export class Viewer implements Actions {
     return lane < 0 ? -1 : eventAt(this.events, this.viewport, lane, x - this.labels);
   }
 
-  /** Starts a walk by keyboard: the longest event in sight of the first lane that has one. */
-  private selectAny(): void {
-    for (let lane = 0; lane + 1 < this.events.lanes.length; lane++) {
-      const [from, to] = this.events.visible(lane, this.viewport.start, this.viewport.end);
-      if (from === to || this.rows.topOf(lane) < 0) continue;
-      this.select(this.events.longestOf(from, to));
-      return;
-    }
+  /** Selects the event that a walk has found, if any. */
+  private walk(event: number): void {
+    if (event >= 0) this.select(event);
   }
 
   /** Brings an event into sight: unfolds its track, scrolls, and moves the visible range if it is outside. */
