@@ -76,10 +76,9 @@ def test_quiet_shows_nothing(run):
     assert repr(tp.last()) == repr(run("base").result)
 
 
-def test_static_shows_no_widget(run):
-    (shown,) = run("%%tfprofile base --static\nx = 1").shown
-    assert set(shown.data) == {"text/html", "text/plain"}
-    assert "base · " in shown.data["text/html"]
+def test_views_chooses_the_pages(run):
+    text = run("%%tfprofile base --views trace,memory\nx = 1").stdout
+    assert [page in text for page in ("── Trace", "── Memory", "── Ops")] == [True, True, False]
 
 
 def test_a_semicolon_hides_the_value(run, shell):
@@ -137,6 +136,7 @@ def test_an_interrupt_goes_on_and_the_profile_is_kept(run, error):
         ("%%tfprofile --nonsense\n1", "unrecognized arguments: --nonsense"),
         ("%%tfprofile --host-level 9\n1", "invalid choice: 9"),
         ("%%tfprofile\nimport asyncio\nawait asyncio.sleep(0)", "cannot run a cell with await"),
+        ("%%tfprofile --views ops,nowhere\n1", "no view 'nowhere': choose from overview, steps"),
         ("%tfprofile", "takes one statement"),
         ("%tfprofile --quiet 1", "takes one statement"),
         ("%tfprofile_load", "required: PATH"),
@@ -244,6 +244,13 @@ def test_in_a_kernel_the_value_comes_first_and_nothing_else_is_printed(kernel):
     assert outputs[1].output_type == "execute_result"
     assert outputs[1].data["text/plain"] == "42"
     assert {output.output_type for output in outputs[2:]} == {"display_data"}
+
+
+def test_static_shows_no_widget(kernel):
+    run_cell, _ = kernel
+    (shown,) = run_cell("%%tfprofile base --static\nx = 1")
+    assert set(shown.data) == {"text/html", "text/plain"}
+    assert "base · " in shown.data["text/html"]
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from IPython.display import display
 
 from tfprof_nb.profiles import Profile, load
 from tfprof_nb.session import profile
+from tfprof_nb.views.dashboard import check_pages
 
 SAVING_NOTE_S = 1.0  # saving that takes longer is announced
 
@@ -34,6 +35,13 @@ def _variable(text: str) -> str:
     if not text.isidentifier() or keyword.iskeyword(text):
         raise argparse.ArgumentTypeError(f"{text!r} cannot be the name of a variable")
     return text
+
+
+def _views(text: str) -> list[str]:
+    try:
+        return check_pages([name.strip() for name in text.split(",")])
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _path(text: str) -> Path:
@@ -53,6 +61,7 @@ class TfprofMagics(Magics):
     @argument("--device-level", type=int, choices=range(2), default=1, help="0 leaves out GPUs and TPUs (default 1).")
     @argument("--python-level", type=int, choices=range(2), default=0, help="1 traces Python calls (default 0).")
     @argument("--out", type=_path, metavar="DIR", help="Folder for the profile's files (default tfprof_logs).")
+    @argument("--views", type=_views, metavar="VIEW,VIEW", help="Pages to show, e.g. overview,memory (default all).")
     @argument("--static", action="store_true", help="Show the profile as plain HTML, without widgets.")
     @argument("--quiet", action="store_true", help="Show nothing under the cell.")
     @line_cell_magic
@@ -103,7 +112,7 @@ class TfprofMagics(Magics):
         if args.name:
             self.shell.push({args.name: result})
         if not args.quiet:
-            _show(result, static=args.static)
+            _show(result, args.views, static=args.static)
 
     @magic_arguments()
     @argument("path", type=_path, metavar="PATH", help="A profile file, a run folder or a logdir.")
@@ -198,14 +207,10 @@ def _saying_that_it_saves() -> Iterator[threading.Timer]:
             print("\r" + " " * len(line) + "\r", end="", flush=True)  # noqa: T201
 
 
-def _show(result: Profile, *, static: bool) -> None:
+def _show(result: Profile, views: list[str] | None, *, static: bool) -> None:
     """Show the profile; if that fails, say why, and where the profile's files are."""
     try:
-        view = result.dashboard()
-        if static:
-            display({"text/html": view.to_html(), "text/plain": str(view)}, raw=True)
-        else:
-            display(view)
+        display(result.dashboard(views, static=static))
     except Exception as error:  # noqa: BLE001  (the cell's own result must not suffer)
         files = ", ".join(str(file) for file in result.files)
         reason = f"{type(error).__name__}: {error}"

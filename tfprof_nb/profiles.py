@@ -170,11 +170,24 @@ class Profile:
         """Every complete event: ``host plane line name start_ps duration_ps``, times from the start of the capture."""
         return events(self._forests)
 
-    def dashboard(self) -> View:
-        """Return the widget with the answer first and a page per result."""
+    def dashboard(self, views: Sequence[str] | None = None, *, static: bool = False) -> View:
+        """Return the widget with the answer first and a page per result.
+
+        Parameters
+        ----------
+        views
+            The pages to show, by the results' names; None shows all.
+        static
+            Show plain HTML, without widgets.
+
+        Raises
+        ------
+        ValueError
+            If there is no page of a name.
+        """
         from tfprof_nb.views import dashboard
 
-        return dashboard.view(self)
+        return dashboard.view(self, views, static=static)
 
     def to_html(self, path: str | os.PathLike[str]) -> Path:
         """Write a report that opens in any browser, offline: one file, without script.

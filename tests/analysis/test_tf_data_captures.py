@@ -59,7 +59,7 @@ PLANTED = {
     "generator": (
         "Generator",
         lambda tf, _: tf.data.Dataset.from_generator(
-            lambda: map(sleepy, range(8)), output_signature=tf.TensorSpec([], tf.int64)
+            lambda: map(sleepy, range(20)), output_signature=tf.TensorSpec([], tf.int64)
         ).batch(2),
     ),
 }
@@ -102,4 +102,4 @@ def test_repeat_and_batch_give_their_four_stages(tmp_path):
 def test_passes_over_a_short_dataset_are_one_pipeline(tmp_path):
     tf = pytest.importorskip("tensorflow")
     result = capture(tf, tf.data.Dataset.range(4).map(lambda x: x + 1).batch(2), tmp_path, passes=5)
-    assert result.pipelines[["passes", "calls"]].to_numpy().tolist() == [[5, 15]]
+    assert result.pipelines["calls"].tolist() == [15]  # two batches in each pass, and the end

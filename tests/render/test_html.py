@@ -176,3 +176,9 @@ def test_the_report_follows_the_system_theme():
     html = page("title", [])
     assert html.startswith("<!doctype html>")
     assert "prefers-color-scheme: dark" in html
+
+
+def test_backticks_in_notes_are_code():
+    html = draw(Note("write `ds.map(f, n<3)` here", "advice"))
+    assert "ds.map(f, n&lt;3)</code> here" in html
+    assert "`" not in html

@@ -32,6 +32,7 @@ _DERIVED_LINES = frozenset(
     }
 )
 _DEVICE_PLANES = ("/device:", "#Chip")
+_THREADPOOL_MARKS = "ThreadpoolListener::"
 
 
 class Forest:
@@ -85,42 +86,69 @@ class Forest:
 
     @cached_property
     def nesting(self) -> Nesting:
-        """How events contain one another on their line; asynchronous events (`_a`) take no part."""
-        asynchronous = self.host.ints("_a").dense(len(self.host), missing=0) == 1
-        return nest(self.host.line, self.host.start_ps, self.host.duration_ps, include=~asynchronous)
+        """How events contain one another on their line.
+
+        Asynchronous events (`_a`) take no part, nor do the marks of the thread pool: these have no length and are
+        nearly half of a usual CPU profile.
+        """
+        asynchronous = self.host.ints("_a")
+        include = ~self.name_starts(_THREADPOOL_MARKS)
+        include[asynchronous.rows[asynchronous.values == 1]] = False
+        return nest(self.host.line, self.host.start_ps, self.host.duration_ps, include)
 
     @cached_property
     def levels(self) -> list[Int64]:
         """Rows by nesting depth, outermost first."""
-        depth = self.nesting.depth.astype(np.int64) + 1
+        depth = self.nesting.depth + 1
+        # Of 16-bit integers numpy's stable sort is a radix sort.
         order = np.argsort(depth, kind="stable")
         return np.split(order, np.cumsum(np.bincount(depth)))[1:-1] if len(depth) else []
 
     @cached_property
     def named_as_marks(self) -> Bools:
         """Events that upstream takes for step marks by their name: a function called ``train_step`` is one of them."""
-        marks = [str(n).startswith(("train", "test", "TraceContext")) and "/" not in n for n in self.host.names]
-        return np.array(marks, dtype=bool)[self.host.metadata]
+        return self.names_as_marks[self.host.metadata]
+
+    @cached_property
+    def names_as_marks(self) -> Bools:
+        """Per name: see `named_as_marks`."""
+        marks = [name.startswith(("train", "test", "TraceContext")) and "/" not in name for name in self.host.names]
+        return np.array(marks, dtype=bool)
 
     def named(self, *names: str) -> Bools:
         """Events with one of these names."""
-        return np.isin(self.host.names, names)[self.host.metadata]
+        wanted = np.array([name in names for name in self.host.names], dtype=bool)
+        return wanted[self.host.metadata]
 
     def name_starts(self, *prefixes: str) -> Bools:
         """Events whose name starts with one of these prefixes, whatever its case."""
+        return self.names_starting(*prefixes)[self.host.metadata]
+
+    def names_starting(self, *prefixes: str) -> Bools:
+        """Per name: starts with one of these prefixes, whatever its case."""
         lowered = tuple(prefix.lower() for prefix in prefixes)
-        return np.array([name.startswith(lowered) for name in self._lowered_names], dtype=bool)[self.host.metadata]
+        return np.array([name.startswith(lowered) for name in self._lowered_names], dtype=bool)
+
+    def names_with(self, *parts: str) -> Bools:
+        """Per name: contains one of these texts, whatever its case."""
+        lowered = [part.lower() for part in parts]
+        return np.array([any(part in name for part in lowered) for name in self._lowered_names], dtype=bool)
 
     def nearest_ancestor(self, rows: Int64, ancestors: Int64) -> Int64:
         """Return for each row the position in ``ancestors`` of the nearest that contains it, -1 for none."""
         position = np.full(len(self.host), -1, dtype=np.int64)
         position[ancestors] = np.arange(len(ancestors))
-        parent = self.nesting.parent
+        # Most lines have none of the ancestors.
+        lines = np.zeros(len(self.host.lines), dtype=bool)
+        lines[self.host.line[ancestors]] = True
         found = np.full(len(rows), -1, dtype=np.int64)
-        above = parent[rows]
-        while (open_ := (above >= 0) & (found < 0)).any():
-            found[open_] = position[above[open_]]
-            above = np.where(above >= 0, parent[above], -1)
+        open_ = np.flatnonzero(lines[self.host.line[rows]])
+        above = rows[open_]
+        while len(open_):
+            above = self.nesting.parent[above]
+            open_, above = open_[above >= 0], above[above >= 0]
+            found[open_] = position[above]
+            open_, above = open_[found[open_] < 0], above[found[open_] < 0]
         return found
 
     def outermost(self, rows: Int64) -> Int64:

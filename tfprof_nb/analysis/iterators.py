@@ -56,8 +56,9 @@ def iterator_calls(forest: Forest) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per call: ``id`` and ``parent_id`` (of the iterator, modulo 2**64), ``stage`` (see `stage_of`),
-        ``injected`` (put there by the runtime), ``device_source``, ``start_ps``, ``duration_ps``, and
+        One row per call: ``id`` and ``parent_id`` (of the iterator, modulo 2**64), ``iterator`` (number of the
+        iterator), ``stage`` (see `stage_of`), ``injected`` (put there by the runtime), ``device_source``,
+        ``start_ps``, ``duration_ps``, and
 
         - ``parent``: position of the call that waited for this one, -1 for none; ``root``: of the outermost one,
           -1 where the capture does not show it;
@@ -93,17 +94,20 @@ def _calls(forest: Forest) -> pd.DataFrame:
         start_ps=host.start_ps[rows],
         duration_ps=host.duration_ps[rows],
     ).reset_index(drop=True)
-    frame["injected"] |= _added_by_optimiser(forest)[rows]
+    labels, codes = _labels(forest, rows)
+    frame["injected"] |= np.array([label.startswith(_ADDED_BY_OPTIMISER) for label in labels], dtype=bool)[codes]
+    # A new iterator may get the id of one that is gone: so the dataset's label counts too, where there is one.
+    frame["iterator"] = frame.assign(label=codes).groupby(["id", "label"]).ngroup()
     return frame
 
 
-def _added_by_optimiser(forest: Forest) -> npt.NDArray[np.bool_]:
+def _labels(forest: Forest, rows: Int64) -> tuple[list[str], Int64]:
+    """The names of the datasets in their graph (none before TensorFlow 2.5 or so), and which of them each row has."""
     texts = forest.host.texts("name")
-    added = np.zeros(len(forest.host), dtype=bool)
-    if texts.categories is not None and len(texts.rows):
-        marked = np.array([str(text).startswith(_ADDED_BY_OPTIMISER) for text in texts.categories], dtype=bool)
-        added[texts.rows] = marked[texts.values.astype(np.int64)]
-    return added
+    labels = [str(text) for text in texts.categories] if texts.categories is not None else []
+    code = np.full(len(forest.host), len(labels), dtype=np.int64)
+    code[texts.rows] = texts.values
+    return [*labels, ""], code[rows]
 
 
 def _parents(forest: Forest, calls: pd.DataFrame) -> Int64:

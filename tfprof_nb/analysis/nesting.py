@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -86,9 +87,11 @@ def _enclosing(line: Int32 | Int64, start_ps: Int64, end_ps: Int64) -> tuple[Int
     guard = 0  # stands before the first row of every line and never ends
     end = np.concatenate(([np.iinfo(np.int64).max], end_ps))
     pointer = np.arange(-1, len(end_ps), dtype=np.int64)
-    pointer[1:][np.flatnonzero(np.diff(line, prepend=-1))] = guard
+    outermost = _outermost(line, end_ps)
+    pointer[1:][outermost] = guard
     covered = np.concatenate(([0], start_ps))
-    open_rows = np.arange(1, len(end), dtype=np.int64)
+    # Outermost rows are known beforehand: each would go through all that its line ran before it.
+    open_rows = np.flatnonzero(~outermost) + 1
     while True:
         target = pointer[open_rows]
         target_end = end[target]
@@ -99,6 +102,16 @@ def _enclosing(line: Int32 | Int64, start_ps: Int64, end_ps: Int64) -> tuple[Int
         covered[open_rows] = np.maximum(covered[open_rows], target_end)
         pointer[open_rows] = pointer[target]
     return pointer[1:] - 1, covered[1:]
+
+
+def _outermost(line: Int32 | Int64, end_ps: Int64) -> npt.NDArray[np.bool_]:
+    """Rows that end later than every row before them on their line: nothing can enclose them."""
+    outermost = np.ones(len(line), dtype=bool)
+    bounds = np.flatnonzero(np.diff(line, prepend=-1, append=-1)).tolist() if len(line) else []
+    for first, last in pairwise(bounds):
+        before = np.maximum.accumulate(end_ps[first : last - 1])
+        outermost[first + 1 : last] = end_ps[first + 1 : last] > before
+    return outermost
 
 
 def _depth(parent: Int64) -> npt.NDArray[np.int16]:

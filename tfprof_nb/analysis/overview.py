@@ -110,7 +110,7 @@ def _precision(forests: Sequence[Forest], groupings: Sequence[Grouping]) -> dict
     """Shares of the kernels' time in 16 and in 32 bit."""
     half = full = 0
     for forest, grouping in zip(forests, groupings, strict=True):
-        activity = classify(forest, np.where(forest.on_device, 0, grouping.group))
+        activity = classify(forest, np.where(forest.on_device, 0, -1))
         half += int(forest.host.duration_ps[forest.on_device & (activity == Activity.DEVICE_COMPUTE_16)].sum())
         full += int(forest.host.duration_ps[forest.on_device & (activity == Activity.DEVICE_COMPUTE_32)].sum())
     return {"fp16_percent": _percent(half, half + full), "fp32_percent": _percent(full, half + full)}

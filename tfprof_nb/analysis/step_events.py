@@ -45,10 +45,12 @@ def classify(forest: Forest, group: Int64) -> npt.NDArray[np.int16]:
     """Return the `Activity` of every event that belongs to a group, `Activity.NONE` for all others."""
     activity = np.zeros(len(group), dtype=np.int16)
     grouped = group >= 0
-    host = grouped & forest.on_host
-    activity[host] = _host_activity(forest)[host]
-    device = grouped & forest.on_device & _launched(forest)
-    activity[device] = _device_activity(forest)[device]
+    host, device = grouped & forest.on_host, grouped & forest.on_device
+    if host.any():
+        activity[host] = _host_activity(forest)[host]
+    if device.any():
+        device &= _launched(forest)
+        activity[device] = _device_activity(forest)[device]
     return activity
 
 
@@ -58,21 +60,23 @@ def _launched(forest: Forest) -> Bools:
 
 
 def _host_activity(forest: Forest) -> npt.NDArray[np.int16]:
-    activity = np.full(len(forest.host), Activity.HOST_COMPUTE, dtype=np.int16)
-    waits = forest.name_starts("IteratorGetNext")
+    activity = _activity_of_names(forest)[forest.host.metadata]
     if forest.on_device.any():
-        activity[_launched(forest) | forest.name_starts("ExecutorState::Process")] = Activity.KERNEL_LAUNCH
-        waits &= activity != Activity.KERNEL_LAUNCH
-    activity[waits] = Activity.WAIT_INPUT
-    activity[forest.name_starts("MEMCPYHToH")] = Activity.HOST_TO_HOST
-    activity[forest.name_starts("MEMCPYHToD") | _infeeds(forest)] = Activity.HOST_TO_DEVICE
-    activity[forest.name_starts(*_WRAPPERS) | forest.named_as_marks] = Activity.NONE
+        weaker = (activity == Activity.HOST_COMPUTE) | (activity == Activity.WAIT_INPUT)
+        activity[_launched(forest) & weaker] = Activity.KERNEL_LAUNCH
     return activity
 
 
-def _infeeds(forest: Forest) -> Bools:
-    infeed = np.array([":InfeedEnqueue" in str(name) for name in forest.host.names], dtype=bool)
-    return infeed[forest.host.metadata]
+def _activity_of_names(forest: Forest) -> npt.NDArray[np.int16]:
+    """What each name of the host's events stands for."""
+    activity = np.full(len(forest.host.names), Activity.HOST_COMPUTE, dtype=np.int16)
+    activity[forest.names_starting("IteratorGetNext")] = Activity.WAIT_INPUT
+    if forest.on_device.any():
+        activity[forest.names_starting("ExecutorState::Process")] = Activity.KERNEL_LAUNCH
+    activity[forest.names_starting("MEMCPYHToH")] = Activity.HOST_TO_HOST
+    activity[forest.names_starting("MEMCPYHToD") | forest.names_with(":InfeedEnqueue")] = Activity.HOST_TO_DEVICE
+    activity[forest.names_starting(*_WRAPPERS) | forest.names_as_marks] = Activity.NONE
+    return activity
 
 
 def _device_activity(forest: Forest) -> npt.NDArray[np.int16]:
@@ -86,14 +90,11 @@ def _device_activity(forest: Forest) -> npt.NDArray[np.int16]:
 
 def _sixteen_bit(forest: Forest) -> Bools:
     """16-bit kernels: by their tensors' types where the file has them, else by the kernel's name."""
-
-    def half(texts: npt.NDArray[np.object_]) -> Bools:
-        return np.array([any(mark in str(text).lower() for mark in _HALF_NAMES) for text in texts], dtype=bool)
-
-    sixteen = half(forest.host.names)[forest.host.metadata]
+    sixteen = forest.names_with(*_HALF_NAMES)[forest.host.metadata]
     shapes = forest.host.texts("shape")
     if shapes.categories is not None and len(shapes.rows):
-        sixteen[shapes.rows] = half(shapes.categories)[shapes.values.astype(np.int64)]
+        half = [any(mark in text.lower() for mark in _HALF_NAMES) for text in shapes.categories]
+        sixteen[shapes.rows] = np.array(half, dtype=bool)[shapes.values.astype(np.int64)]
     return sixteen
 
 
@@ -108,14 +109,11 @@ def tracing_spans(forest: Forest) -> tuple[Int64, Int64, Int64]:
     rows = calls.rows[traced_mode[calls.values.astype(np.int64)]] if len(calls.rows) else calls.rows
     start = forest.host.start_ps[rows]
     end = start + forest.host.duration_ps[rows]
-    runs = np.flatnonzero(forest.named("FunctionRun") | _executables(forest))
+    executables = forest.names_with("Executable::Execute")[forest.host.metadata]
+    runs = np.flatnonzero(forest.named("FunctionRun") | executables)
     caller = forest.nearest_ancestor(runs, rows)
     runs, caller = runs[caller >= 0], caller[caller >= 0]
     began = np.full(len(rows), -1, dtype=np.int64)
     np.maximum.at(began, caller, forest.host.start_ps[runs])
     return rows, start, np.where(began >= 0, began, end)
 
-
-def _executables(forest: Forest) -> Bools:
-    names = np.array(["Executable::Execute" in str(name) for name in forest.host.names], dtype=bool)
-    return names[forest.host.metadata]

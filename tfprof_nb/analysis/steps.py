@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb.analysis.devices import device_cores
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.groups import Grouping
 from tfprof_nb.analysis.intervals import split_by_priority
@@ -66,9 +67,15 @@ def steps(forests: Sequence[Forest], groupings: Sequence[Grouping]) -> Steps:
     -------
     Steps
         ``table`` is indexed by ``step``; from ``device_compute_ms`` on the ``_ms`` columns add up to ``step_ms``.
-        ``summary`` describes the training steps after warm-up.
+        ``summary`` describes the training steps after warm-up. Several hosts' steps follow one another, each host
+        with its own numbers and clock; a host without accelerators among hosts that have them only coordinates, and
+        its steps are left out.
     """
-    parts = [_host_steps(forest, grouping) for forest, grouping in zip(forests, groupings, strict=True)]
+    devices = [device_cores([forest]) for forest in forests]
+    parts = [
+        _host_steps(forest, grouping) if cores or not any(devices) else _coordinator(forest)
+        for forest, grouping, cores in zip(forests, groupings, devices, strict=True)
+    ]
     table = _numbered(pd.concat([part.table for part in parts]) if parts else _empty())
     source = next((part.source for part in parts if len(part.table)), "none")
     notes = list(dict.fromkeys(note for part in parts for note in part.notes))
@@ -82,6 +89,11 @@ def measured_steps(table: pd.DataFrame) -> pd.DataFrame:
     warm = table[~table["warm_up"]] if not table["warm_up"].all() else table
     training = warm[warm["phase"] == "train"]
     return training if len(training) else warm
+
+
+def slowest_host(table: pd.DataFrame) -> str:
+    """Return the host whose measured steps take longest on average."""
+    return str(measured_steps(table).groupby("host", sort=False)["step_ms"].mean().idxmax())
 
 
 @dataclass(frozen=True)
@@ -103,6 +115,13 @@ def _host_steps(forest: Forest, grouping: Grouping) -> _HostSteps:
     table = _breakdown(forest, grouping, spans, activity)
     groups = spans["group"].to_numpy(np.int64)
     return _HostSteps(_described(table, forest, grouping, spans), groups, grouping.source, notes)
+
+
+def _coordinator(forest: Forest) -> _HostSteps:
+    note = (
+        f"{forest.host.name} is left out of the steps: it has no device while other hosts do, so it only coordinates."
+    )
+    return _HostSteps(_empty(), np.zeros(0, dtype=np.int64), "none", [note])
 
 
 def _with_devices(
@@ -281,6 +300,8 @@ _SOURCE_NOTES = {
 
 def _notes(table: pd.DataFrame, measured: pd.DataFrame, source: str) -> list[str]:
     notes = [_SOURCE_NOTES[source]] if source in _SOURCE_NOTES else []
+    if (hosts := table["host"].nunique()) > 1:
+        notes.append(f"Counts and averages are over the steps of {hosts} hosts, each on its own clock.")
     left_out = len(table) - len(measured)
     if left_out:
         warm = int(table["warm_up"].sum())

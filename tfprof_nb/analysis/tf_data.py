@@ -27,20 +27,9 @@ COLUMNS = [
     *("long_name", "name", "start_ms", "total_ms", "self_ms", "calls", "critical", "bottleneck"),
     *("critical_ms", "injected"),
 ]
-PIPELINE_COLUMNS = [
-    "host",
-    "pipeline",
-    "side",
-    "stages",
-    "passes",
-    "calls",
-    "min_us",
-    "mean_us",
-    "max_us",
-    "slow_calls",
-]
+PIPELINE_COLUMNS = [*("host", "pipeline", "side", "stages", "calls"), *("min_us", "mean_us", "max_us", "slow_calls")]
 CALL_COLUMNS = ["start_ms", "total_ms", "slow", "bottleneck", "bottleneck_ms"]
-_ALL_CALL_COLUMNS = ["call", "host", "pipeline", "side", "root_id", "stage", "explained", *CALL_COLUMNS]
+_ALL_CALL_COLUMNS = ["call", "host", "pipeline", "side", "stage", "explained", *CALL_COLUMNS]
 _BLAME = ("bottleneck", "bottleneck_long_name", "bottleneck_ms", "suggestion")
 
 _NO_ACTIVITY = (
@@ -68,8 +57,8 @@ class TfData(Result):
     Attributes
     ----------
     pipelines
-        ``host pipeline side stages passes calls min_us mean_us max_us slow_calls``; numbered by first use. A pass is
-        one iterator over the dataset, a call one element taken, slow if it took over 50 us.
+        ``host pipeline side stages calls min_us mean_us max_us slow_calls``; numbered by first use. A call takes one
+        element, and is slow if it took over 50 us.
     """
 
     pipelines: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=PIPELINE_COLUMNS))
@@ -112,7 +101,7 @@ def tf_data(forests: Sequence[Forest]) -> TfData:
     calls = _root_calls(stages)
     pipelines = _pipelines(stages, calls)
     hosted = calls[calls["side"] == "host"].sort_values("total_ms", ascending=False, kind="stable")
-    shown = _typical(hosted)
+    shown = _typical(hosted, stages)
     table = _stage_table(stages, shown["call"] if shown is not None else -1)
     summary = _summary(shown, len(pipelines), len(hosted), int(hosted["slow"].sum()))
     return TfData(table, summary, _notes(hosted, shown), None, pipelines, calls, stages)
@@ -124,12 +113,11 @@ def _host_stages(forest: Forest) -> pd.DataFrame:
     shown = calls[calls["root"] >= 0]
     if shown.empty:
         return shown
-    root_id = calls["id"].to_numpy()[shown["root"]]
     stages = (
-        shown.assign(root_id=root_id)
+        shown.assign(iterator=calls["iterator"].to_numpy()[shown["root"]])
         .groupby(["root", "stage"], as_index=False, sort=False)
         .agg(
-            root_id=("root_id", "first"),
+            iterator=("iterator", "first"),
             depth=("depth", "first"),
             start_ps=("start_ps", "min"),
             total_ps=("duration_ps", "sum"),
@@ -141,8 +129,9 @@ def _host_stages(forest: Forest) -> pd.DataFrame:
         .merge(critical_time(calls), on=["root", "stage"], how="left")
     )
     stages["critical_ps"] = stages["critical_ps"].fillna(0).astype(np.int64)
-    stages["pipeline"] = stages["root_id"].map(_number_pipelines(stages))
-    on_device = stages["root_id"].isin(calls.loc[calls["device_source"], "parent_id"])
+    stages["pipeline"] = stages["iterator"].map(_number_pipelines(stages))
+    device_roots = calls["id"].isin(calls.loc[calls["device_source"], "parent_id"])
+    on_device = stages["iterator"].isin(calls.loc[device_roots, "iterator"])
     stages["on_device"] = on_device.groupby(stages["pipeline"]).transform("any")
     return stages.assign(host=forest.host.name)
 
@@ -152,7 +141,7 @@ def _number_pipelines(stages: pd.DataFrame) -> pd.Series:
 
     A pass of which the capture shows only some stages belongs to the first shape that has them all.
     """
-    shapes = stages.sort_values("start_ps").groupby("root_id", sort=False)["stage"].agg(frozenset)
+    shapes = stages.sort_values("start_ps").groupby("iterator", sort=False)["stage"].agg(frozenset)
     distinct = list(dict.fromkeys(shapes))
     whole = [shape for shape in distinct if not any(shape < other for other in distinct)]
     home = {shape: next(all_ for all_ in whole if shape <= all_) for shape in distinct}
@@ -190,7 +179,6 @@ def _pipelines(stages: pd.DataFrame, calls: pd.DataFrame) -> pd.DataFrame:
     keys = ["host", "pipeline"]
     table = calls.groupby(keys, as_index=False).agg(
         side=("side", "first"),
-        passes=("root_id", "nunique"),
         calls=("total_ms", "size"),
         min_ms=("total_ms", "min"),
         mean_ms=("total_ms", "mean"),
@@ -213,7 +201,7 @@ def _chain(stage: str, injected: frozenset[str]) -> str:
     return " > ".join(_short(stage) for stage in within if stage not in injected) or _short(stage)
 
 
-def _typical(hosted: pd.DataFrame) -> pd.Series | None:
+def _typical(hosted: pd.DataFrame, stages: pd.DataFrame) -> pd.Series | None:
     """Choose the call to show: the slowest pipeline's slowest that is held up by what holds that pipeline up most.
 
     Calls that mostly waited for the runtime, or for work that the capture does not show, are taken only without others.
@@ -225,7 +213,8 @@ def _typical(hosted: pd.DataFrame) -> pd.Series | None:
     explained = mine[mine["explained"]]
     if explained.empty:
         return slowest
-    worst = explained.groupby("stage")["bottleneck_ms"].sum().idxmax()
+    blamed = stages[stages["call"].isin(explained["call"]) & stages["stage"].isin(explained["stage"])]
+    worst = blamed.groupby("stage")["critical_ps"].sum().idxmax()
     call: pd.Series = explained[explained["stage"] == worst].iloc[0]
     return call
 

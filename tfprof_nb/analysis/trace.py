@@ -22,7 +22,7 @@ from tfprof_nb.analysis.track_layout import lane_depths
 
 Int64 = npt.NDArray[np.int64]
 
-PALETTE_SIZE = 12
+PALETTE_SIZE = 21
 # Bookkeeping of the runtime, zero or next to zero long; allocations have a view of their own.
 _HIDDEN = ("MemoryAllocation", "MemoryDeallocation", "ThreadpoolListener::")
 _TRACK_FIELDS = ["group", "label", "kind", "busy_share"]

@@ -129,6 +129,7 @@ def lines(panel: Lines) -> Chart:
             y=edges[k],
             scales=scales,
             colors=[colors[k]],
+            interpolation="step-after" if panel.held else "linear",
             fill="bottom" if panel.stacked else "none",
             fill_colors=[colors[k]],
             fill_opacities=[1.0],

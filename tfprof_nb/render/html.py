@@ -5,6 +5,7 @@ In: panels. Out: HTML text that JupyterLab, GitHub, nbviewer and nbconvert show 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -60,6 +61,7 @@ class Detail:
         return min(max(panel.rows, self.least), self.most)
 
 
+_CODE = re.compile(r"`([^`]+)`")
 _DETAILS = (Detail(), Detail(points=130), Detail(most=8, text=60, points=130), Detail(most=3, text=40, points=100))
 
 
@@ -153,8 +155,10 @@ def titled(title: str, body: str) -> str:
 
 
 def _note(note: Note) -> str:
+    """Draw the text; what stands between backticks is code."""
     style, mark = _NOTE_STYLES[note.kind]
-    lines = "<br>".join(escape(line) for line in shorten(note.text, _LONGEST_NOTE).split("\n"))
+    text = escape(shorten(note.text, _LONGEST_NOTE)).replace("\n", "<br>")
+    lines = _CODE.sub(r'<code style="font-size:.93em">\1</code>', text)
     return f'<div style="{style};overflow-wrap:anywhere">{mark}{lines}</div>'
 
 

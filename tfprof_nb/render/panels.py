@@ -20,7 +20,10 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Note:
-    """A sentence or two. ``answer`` is the headline, ``advice`` what to do, ``empty`` why something has no data."""
+    """A sentence or two, with code between backticks.
+
+    ``answer`` is the headline, ``advice`` what to do, ``empty`` why something has no data.
+    """
 
     text: str
     kind: Literal["answer", "advice", "info", "warning", "empty"] = "info"
@@ -97,7 +100,7 @@ class StackedBars:
 
 @dataclass(frozen=True)
 class Lines:
-    """One line (or stacked area) per series over x."""
+    """One line (or stacked area) per series over x; ``held`` values last until the next x."""
 
     title: str
     x: Floats
@@ -105,6 +108,7 @@ class Lines:
     x_label: str
     y_label: str
     stacked: bool = False
+    held: bool = False
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,8 @@ def lines(chart: Lines, most: int = MOST_BARS) -> str:
     picture = Picture(f"{chart.title}: highest {number(top)} {chart.y_label}", 250)
     plot = Plot(62, 26, WIDTH - 62 - _LEGEND - 16, 174, x.min(), x.max(), top * 1.04)
     draw_axes(picture, plot, ticks(x.min(), x.max()), ticks(0, top), chart.x_label, chart.y_label)
-    paths = [(f"M{_points(plot, x, edge)}", one.color) for edge, one in zip(edges, chart.series, strict=True)]
+    draw = _stairs if chart.held else _points
+    paths = [(f"M{draw(plot, x, edge)}", one.color) for edge, one in zip(edges, chart.series, strict=True)]
     if chart.stacked:
         # The top layer first, each layer down to the axis: the next one covers what isn't its own.
         for path, color in paths[::-1]:
@@ -45,6 +46,12 @@ def lines(chart: Lines, most: int = MOST_BARS) -> str:
 
 def _points(plot: Plot, x: Floats, y: Floats) -> str:
     return " ".join(f"{compact(plot.x(a))} {round(2 * plot.y(b)) / 2:g}" for a, b in zip(x, y, strict=True))
+
+
+def _stairs(plot: Plot, x: Floats, y: Floats) -> str:
+    """A path that goes on level until the next x, and there up or down."""
+    first, *others = ((compact(plot.x(a)), f"{round(2 * plot.y(b)) / 2:g}") for a, b in zip(x, y, strict=True))
+    return " ".join(first) + "".join(f"H{across}V{level}" for across, level in others)
 
 
 def timeline(chart: Timeline) -> str:

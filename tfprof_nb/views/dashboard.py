@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tfprof_nb import _units
 from tfprof_nb.render.page import page
 from tfprof_nb.render.panels import Panel, Tab, Tabs
-from tfprof_nb.views import advice, functions, input_pipeline, kernels, memory, ops, overview, steps, tf_data, trace
+from tfprof_nb.views import (
+    advice,
+    functions,
+    input_pipeline,
+    kernels,
+    memory,
+    ops,
+    overview,
+    pods,
+    steps,
+    tf_data,
+    trace,
+)
 
 if TYPE_CHECKING:
     from tfprof_nb.render.view import View
@@ -25,9 +37,11 @@ _FEATURES: dict[str, Callable[[Results], list[Panel]]] = {
     "kernels": lambda p: kernels.panels(p.kernels),
     "memory": lambda p: memory.panels(p.memory),
     "functions": lambda p: functions.panels(p.functions),
+    "pods": lambda p: pods.panels(p.pods),
     "trace": lambda p: trace.panels(p.trace),
 }
-_TAB_NAMES = {
+PAGES = {
+    "overview": "Overview",
     "steps": "Steps",
     "input_pipeline": "Input",
     "tf_data": "tf.data",
@@ -35,15 +49,16 @@ _TAB_NAMES = {
     "kernels": "Kernels",
     "memory": "Memory",
     "functions": "Functions",
+    "pods": "Pods",
     "trace": "Trace",
 }
 
 
-def view(results: Results) -> View:
-    """Return the dashboard as a widget."""
+def view(results: Results, pages: Sequence[str] | None = None, *, static: bool = False) -> View:
+    """Return the dashboard as a widget, with all pages or with those named (keys of `PAGES`)."""
     from tfprof_nb.render.view import View
 
-    return View(title(results), panels(results))
+    return View(title(results), panels(results, pages), static=static)
 
 
 def report(results: Results) -> str:
@@ -66,12 +81,33 @@ def title(results: Results) -> str:
     return f"{results.name} · {steps_counted} · {results.device_type} · {captured} captured"
 
 
-def panels(results: Results) -> Sequence[Panel]:
-    """Show the answer, then the pages; a page is made when it is first looked at."""
-    first = Tab("Overview", lambda: overview.proof(results.overview, results.steps))
-    others = [Tab(name, _page(results, feature)) for feature, name in _TAB_NAMES.items()]
-    return [*overview.answer(results.overview, results.advice, results.steps), Tabs([first, *others])]
+def panels(results: Results, pages: Sequence[str] | None = None) -> Sequence[Panel]:
+    """Show the answer, then the pages; a page is made when it is first looked at.
+
+    Raises
+    ------
+    ValueError
+        If there is no page of a name.
+    """
+    chosen = check_pages(_pages(results) if pages is None else pages)
+    tabs = [Tab(PAGES[name], _page(results, name)) for name in chosen]
+    return [*overview.answer(results.overview, results.advice, results.steps), Tabs(tabs)]
 
 
-def _page(results: Results, feature: str) -> Callable[[], Sequence[Panel]]:
-    return lambda: _FEATURES[feature](results)
+def _pages(results: Results) -> list[str]:
+    """All pages; that of the hosts only where there are several to compare."""
+    return [name for name in PAGES if name != "pods" or len(results.hosts) > 1]
+
+
+def check_pages(names: Iterable[str]) -> list[str]:
+    """Return the names, if there is a page of each."""
+    unknown = [name for name in names if name not in PAGES]
+    if unknown:
+        raise ValueError(f"There is no view {unknown[0]!r}: choose from {', '.join(PAGES)}.")
+    return list(names)
+
+
+def _page(results: Results, name: str) -> Callable[[], Sequence[Panel]]:
+    if name == "overview":  # its answer stands above the pages already
+        return lambda: overview.proof(results.overview, results.steps)
+    return lambda: _FEATURES[name](results)

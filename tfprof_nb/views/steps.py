@@ -6,12 +6,13 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.steps import Steps
+from tfprof_nb.analysis.steps import Steps, slowest_host
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Series, StackedBars, Table
 from tfprof_nb.render.theme import STEP_CATEGORIES
 
 _COLUMNS = (
     Column("step", "step", "count"),
+    Column("host", "host"),
     Column("step_name", "name"),
     Column("phase", "phase"),
     Column("warm_up", "warm-up", "flag", meaning="traced or compiled a function, so it is left out of averages"),
@@ -40,10 +41,16 @@ def panels(steps: Steps) -> list[Panel]:
 
 
 def graph(steps: Steps) -> list[Panel]:
-    """Show one bar per step, divided by category; steps that traced or compiled are marked."""
-    table = steps.table
+    """Show one bar per step, divided by category; steps that traced or compiled are marked.
+
+    Of several hosts the slowest is shown: it is the one that the others wait for.
+    """
+    table, title = steps.table, "Step time"
     if not len(table):
         return []
+    if (hosts := table["host"].nunique()) > 1:
+        host = slowest_host(table)
+        table, title = table[table["host"] == host], f"Step time on {host}, the slowest of {hosts} hosts"
     series = [
         Series(label, table[column].to_numpy(np.float64), color)
         for column, (label, color) in STEP_CATEGORIES.items()
@@ -51,7 +58,7 @@ def graph(steps: Steps) -> list[Panel]:
     ]
     x = table.index.to_numpy(np.float64) if table.index.is_unique else np.arange(len(table), dtype=np.float64)
     marked = tuple(x[table["warm_up"].to_numpy(bool)].tolist())
-    return [StackedBars("Step time", x, series, "step", "time per step (ms)", marked, "warm-up: traced or compiled")]
+    return [StackedBars(title, x, series, "step", "time per step (ms)", marked, "warm-up: traced or compiled")]
 
 
 def _figures(steps: Steps) -> list[Figure]:
@@ -67,5 +74,8 @@ def _figures(steps: Steps) -> list[Figure]:
 
 
 def _shown_columns(table: pd.DataFrame) -> list[Column]:
-    """Leave out categories in which no step spent any time."""
-    return [column for column in _COLUMNS if column.key not in STEP_CATEGORIES or table[column.key].any()]
+    """Leave out categories in which no step spent any time, and the host where there is one."""
+    empty = {key for key in STEP_CATEGORIES if not table[key].any()}
+    if table["host"].nunique() == 1:
+        empty.add("host")
+    return [column for column in _COLUMNS if column.key not in empty]

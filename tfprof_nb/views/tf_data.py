@@ -24,7 +24,6 @@ _PIPELINE_COLUMNS = (
     Column("pipeline", "pipeline", "count", meaning="all passes over datasets of one shape"),
     Column("side", "runs on"),
     Column("stages", "stages", "code", meaning="from the source to the end"),
-    Column("passes", "passes", "count", meaning="iterators that were made over the dataset"),
     Column("calls", "calls", "count", meaning="elements that were asked for"),
     Column("slow_calls", "slow calls", "count", meaning=_SLOW),
     Column("min_us", "shortest", "us"),

@@ -1,0 +1,186 @@
+"""The hosts of one program side by side: the same step on each, and the host that holds the others up.
+
+Each host numbers its steps for itself and starts its capture when it likes, so steps are matched by when they ran, as
+XProf does (`step_intersection.cc`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from tfprof_nb.analysis.forest import Forest
+from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.steps import CATEGORIES, PS_PER_MS, Steps, measured_steps
+from tfprof_nb.decode import Host
+
+Int64 = npt.NDArray[np.int64]
+
+_PARTS = [*CATEGORIES, "other_ms"]
+_PS_PER_NS = 1000
+
+
+@dataclass(eq=False)
+class Pods(Result):
+    """Steps by host; ``table`` is indexed by ``step`` and ``host``.
+
+    Attributes
+    ----------
+    hosts
+        The average step of each host: ``host steps``, the ``_ms`` columns of steps, ``bottleneck``.
+    """
+
+    hosts: pd.DataFrame
+
+
+def pods(forests: Sequence[Forest], steps: Steps) -> Pods:
+    """Compare the hosts of a profile, step by step.
+
+    Parameters
+    ----------
+    forests
+        One per host.
+    steps
+        The same hosts' steps.
+
+    Returns
+    -------
+    Pods
+        ``table`` has the steps that all hosts show, numbered from 0, with the columns of ``steps`` (``start_ms`` counts
+        from the host's own start) and ``bottleneck``, the largest category. ``summary["slowest_host"]`` has the longest
+        steps on average; ``slower_percent`` says by how much they exceed the other hosts' average.
+    """
+    by_host = {str(host): rows for host, rows in steps.table.groupby("host", sort=False)}
+    origins = _origins_ps(forests)
+    spans = {host: _spans(rows, origins.get(host, 0)) for host, rows in by_host.items()}
+    firsts, count = align(spans)
+    common = {host: slice(first, first + count) for host, first in firsts.items()}
+    table = _by_step_and_host([rows.iloc[common[host]] for host, rows in by_host.items()] or [steps.table])
+    hosts = _averages(table if count else steps.table)
+    notes = _notes(forests, steps, hosts, count)
+    if len(by_host) > 1:
+        notes += _clock_notes(bool(origins), [(s[common[h]], e[common[h]]) for h, (s, e) in spans.items()])
+    return Pods(table, _summary(forests, hosts, count), notes, hosts=hosts)
+
+
+def align(spans: dict[str, tuple[Int64, Int64]]) -> tuple[dict[str, int], int]:
+    """Match the steps of several hosts by the time that they share.
+
+    The host whose steps take the shortest time altogether leads. Every other host's steps are shifted against its, by
+    the number of steps that makes the overlap of matched steps largest; only steps that all hosts have are kept.
+
+    Parameters
+    ----------
+    spans
+        Each host's step starts and ends, ascending, in picoseconds of a clock that all share.
+
+    Returns
+    -------
+    tuple
+        The position of the first common step on each host, and the number of common steps.
+
+    Examples
+    --------
+    >>> a, b = np.arange(0, 50, 10), np.arange(20, 70, 10)
+    >>> align({"a": (a, a + 10), "b": (b, b + 10)})
+    ({'a': 2, 'b': 0}, 3)
+    """
+    if not spans:
+        return {}, 0
+    lead = min(spans, key=lambda host: int(np.ptp(np.concatenate(spans[host]))) if len(spans[host][0]) else 0)
+    shifts = {host: 0 if host == lead else _best_shift(spans[host], spans[lead]) for host in spans}
+    first = max(0, *shifts.values())
+    last = min(shifts[host] + len(start) for host, (start, _) in spans.items())
+    return {host: first - shift for host, shift in shifts.items()}, max(0, last - first)
+
+
+def _best_shift(steps: tuple[Int64, Int64], lead: tuple[Int64, Int64]) -> int:
+    """How many steps of the leading host went before the other's first; of equal shifts 0, 1, 2 ... before -1, -2 ..."""
+    (start, end), (lead_start, lead_end) = steps, lead
+    if not len(start) or not len(lead_start):
+        return 0
+    # Step by step, the range of the leading host's steps that it may overlap.
+    low = np.searchsorted(np.maximum.accumulate(lead_end), start, side="right")
+    high = np.maximum(np.searchsorted(lead_start, end, side="left"), low)
+    mine = np.repeat(np.arange(len(start)), high - low)
+    theirs = np.arange(len(mine)) - np.repeat(np.cumsum(high - low) - high, high - low)
+    overlap = np.minimum(end[mine], lead_end[theirs]) - np.maximum(start[mine], lead_start[theirs])
+    shared = np.zeros(len(start) + len(lead_start) - 1, dtype=np.int64)
+    np.add.at(shared, theirs - mine, np.maximum(overlap, 0))  # a negative shift counts from the end
+    candidates = np.concatenate([np.arange(len(lead_start)), -np.arange(1, len(start))])
+    return int(candidates[np.argmax(shared[candidates])])
+
+
+def _origins_ps(forests: Sequence[Forest]) -> dict[str, int]:
+    """When each host's time 0 was, after the first host's; empty where one of the files does not tell."""
+    began_ns = {forest.host.name: _origin_ns(forest.host) for forest in forests}
+    if not all(began_ns.values()):
+        return {}
+    return {host: (began - min(began_ns.values())) * _PS_PER_NS for host, began in began_ns.items()}
+
+
+def _origin_ns(host: Host) -> int:
+    environment = next((plane.stats for plane in host.planes if plane.name == "Task Environment"), {})
+    return host.origin_ns or int(environment.get("profile_start_time", 0))
+
+
+def _spans(rows: pd.DataFrame, origin_ps: int) -> tuple[Int64, Int64]:
+    start, length = (np.rint(rows[name].to_numpy() * PS_PER_MS).astype(np.int64) for name in ("start_ms", "step_ms"))
+    return start + origin_ps, start + origin_ps + length
+
+
+def _by_step_and_host(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    table = pd.concat([rows.assign(step=np.arange(len(rows))) for rows in parts])
+    bottleneck = np.array(_PARTS, dtype=object)[table[_PARTS].to_numpy().argmax(axis=1)]
+    return table.assign(bottleneck=bottleneck).sort_values("step", kind="stable").set_index(["step", "host"])
+
+
+def _averages(table: pd.DataFrame) -> pd.DataFrame:
+    by_host = measured_steps(table).groupby("host", sort=False)
+    means = by_host[["step_ms", *_PARTS]].mean()
+    bottleneck = np.array(_PARTS, dtype=object)[means[_PARTS].to_numpy().argmax(axis=1)]
+    return means.assign(steps=by_host.size(), bottleneck=bottleneck).reset_index()
+
+
+def _summary(forests: Sequence[Forest], hosts: pd.DataFrame, count: int) -> dict[str, object]:
+    means = hosts.set_index("host")
+    slowest = means["step_ms"].idxmax() if len(means) else None
+    summary = {"host_count": len(forests), "steps": count, "slowest_host": slowest}
+    if len(means) < 2:
+        return summary | {"slower_percent": float("nan"), "slower_in": None, "slower_in_ms": float("nan")}
+    others = means.drop(index=slowest)[["step_ms", *_PARTS]].mean()
+    excess = means.loc[slowest, _PARTS] - others[_PARTS]
+    return summary | {
+        "slower_percent": float(100 * (means.loc[slowest, "step_ms"] / others["step_ms"] - 1)),
+        "slower_in": excess.astype(float).idxmax(),
+        "slower_in_ms": float(excess.max()),
+    }
+
+
+def _notes(forests: Sequence[Forest], steps: Steps, hosts: pd.DataFrame, count: int) -> list[str]:
+    if not len(steps.table):
+        return list(steps.notes)
+    if len(forests) == 1:
+        return ["This profile has one host: there is none to compare it with."]
+    without = [forest.host.name for forest in forests if forest.host.name not in set(hosts["host"])]
+    notes = [f"No steps to compare on {', '.join(without)}."] if without else []
+    longest = int(steps.table.groupby("host").size().max())
+    if not count:
+        notes.append("No step was captured on all hosts: averages are of each host's own steps.")
+    elif count < longest:
+        notes.append(f"Compared are the {count} steps that all hosts captured; one of them captured {longest}.")
+    return notes
+
+
+def _clock_notes(absolute: bool, matched: Sequence[tuple[Int64, Int64]]) -> list[str]:
+    """Say where matching by time rests on little."""
+    if not absolute:
+        return ["The files do not tell when each capture began: steps are matched as if all hosts began at once."]
+    shared = np.min([end for _, end in matched], axis=0) > np.max([start for start, _ in matched], axis=0)
+    if len(shared) and not shared.any():
+        return ["Matched steps do not overlap in time: the hosts' clocks differ, and steps are matched by their order."]
+    return []

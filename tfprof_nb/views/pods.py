@@ -1,0 +1,80 @@
+"""Hosts side by side: which is the slowest, and what its steps spend more time on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.pods import Pods
+from tfprof_nb.render.panels import Column, Note, Panel, Series, StackedBars, Table
+from tfprof_nb.render.theme import STEP_CATEGORIES
+
+# Below this hosts differ no more than steps do.
+_SAME_PERCENT = 5.0
+_TIMES = (
+    Column("step_ms", "step time", "ms", bar=True),
+    *(Column(key, label, "ms") for key, (label, _) in STEP_CATEGORIES.items()),
+    Column("bottleneck", "largest part"),
+)
+_HOST_COLUMNS = (
+    Column("bar", "bar", "count", meaning="the host's place in the picture"),
+    Column("host", "host"),
+    Column("steps", "steps", "count", meaning="that the averages are of"),
+    *_TIMES,
+)
+_STEP_COLUMNS = (
+    Column("step", "step", "count", meaning="the same step on every host"),
+    Column("host", "host"),
+    Column("step_name", "name on the host"),
+    *_TIMES,
+)
+
+
+def panels(pods: Pods) -> list[Panel]:
+    """Say which host is the slowest, and show each host's average step, and every step."""
+    notes = [Note(note, "info" if len(pods.hosts) else "empty") for note in pods.notes]
+    if not len(pods.hosts):
+        return list(notes)
+    hosts = pods.hosts.assign(bar=np.arange(len(pods.hosts)))
+    return [
+        Note(headline(pods), "answer"),
+        _bars(hosts, hosts.loc[hosts["host"] == pods.summary["slowest_host"], "bar"].to_list()),
+        _table("Average step of each host", hosts, _HOST_COLUMNS),
+        *([_table("Steps", pods.table.reset_index(), _STEP_COLUMNS)] if len(pods.table) else []),
+        *notes,
+    ]
+
+
+def headline(pods: Pods) -> str:
+    """Put the slowest host into a sentence."""
+    numbers = pods.summary
+    if len(pods.hosts) == 1:
+        return f"Only {numbers['slowest_host']} shows steps."
+    percent = _units.percent(numbers["slower_percent"])
+    if numbers["slower_percent"] < _SAME_PERCENT:
+        return (
+            f"No host holds the others up: the slowest, {numbers['slowest_host']}, takes {percent} longer than they do."
+        )
+    more, label = _units.milliseconds(numbers["slower_in_ms"]), STEP_CATEGORIES[numbers["slower_in"]][0]
+    return (
+        f"{numbers['slowest_host']} is the slowest host: its steps take {percent} longer than the others' "
+        f"on average, with {more} more of {label}."
+    )
+
+
+def _bars(hosts: pd.DataFrame, slowest: list[float]) -> StackedBars:
+    series = [
+        Series(label, hosts[column].to_numpy(np.float64), color)
+        for column, (label, color) in STEP_CATEGORIES.items()
+        if hosts[column].any()
+    ]
+    x, y_label = hosts["bar"].to_numpy(np.float64), "time of the average step (ms)"
+    return StackedBars("Average step of each host", x, series, "host", y_label, slowest, "slowest host", selects="")
+
+
+def _table(title: str, frame: pd.DataFrame, columns: tuple[Column, ...]) -> Table:
+    """Leave out categories in which no step spent any time."""
+    shown = [column for column in columns if column.key not in STEP_CATEGORIES or frame[column.key].any()]
+    labels = {key: label for key, (label, _) in STEP_CATEGORIES.items()}
+    return Table(title, frame.assign(bottleneck=frame["bottleneck"].map(labels)), shown)
