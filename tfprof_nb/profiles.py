@@ -6,11 +6,11 @@ import os
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
-from tfprof_nb import _units, runs
+from tfprof_nb import _units, runs, xprof_tools
 from tfprof_nb._errors import CaptureError, ProfileNotFoundError
 from tfprof_nb.analysis.advice import Advice, Evidence, advice
 from tfprof_nb.analysis.devices import device_type
@@ -23,6 +23,7 @@ from tfprof_nb.analysis.kernels import Kernels, kernels
 from tfprof_nb.analysis.memory import Memory, memory
 from tfprof_nb.analysis.ops import Ops, ops
 from tfprof_nb.analysis.overview import Overview, overview
+from tfprof_nb.analysis.pods import Pods, pods
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps import Steps, steps
 from tfprof_nb.analysis.tf_data import TfData, tf_data
@@ -41,7 +42,7 @@ class Profile:
 
     Made by `profile` and `load`. Displaying it in a notebook shows its dashboard; ``str()`` gives the same as text.
 
-    Each of its results (``overview advice steps ops input_pipeline tf_data kernels memory functions trace``) has
+    Each of its results (``overview advice steps ops input_pipeline tf_data kernels memory functions pods trace``) has
     ``table`` (a DataFrame), ``summary``, ``notes`` and ``view()``, and is computed when it is first asked for.
 
     Examples
@@ -155,6 +156,11 @@ class Profile:
         return self._shown("functions", functions(self._forests))
 
     @cached_property
+    def pods(self) -> Pods:
+        """The hosts side by side, step by step."""
+        return self._shown("pods", pods(self._forests, self.steps))
+
+    @cached_property
     def advice(self) -> Advice:
         """What to change, the gravest first."""
         evidence = Evidence(self.overview, self.steps, self.ops, self.functions, self.tf_data)
@@ -169,6 +175,30 @@ class Profile:
     def events(self) -> pd.DataFrame:
         """Every complete event: ``host plane line name start_ps duration_ps``, times from the start of the capture."""
         return events(self._forests)
+
+    def xprof(self, tool: str, **params: Any) -> xprof_tools.Answer:
+        """Return what a tool of the installed XProf says of this profile, its tables as frames.
+
+        Parameters
+        ----------
+        tool
+            XProf's name of the tool, e.g. ``hlo_stats`` or ``roofline_model``.
+        **params
+            The tool's options.
+
+        Returns
+        -------
+        DataFrame, dict or other
+            A frame for one table, frames by name for several, parsed JSON or text for what is no table.
+
+        Raises
+        ------
+        ValueError
+            XProf has no such tool, or the tool can't read this profile.
+        MissingDependencyError
+            XProf is not installed.
+        """
+        return xprof_tools.run_tool(self._files, tool, params)
 
     def dashboard(self, views: Sequence[str] | None = None, *, static: bool = False) -> View:
         """Return the widget with the answer first and a page per result.

@@ -62,3 +62,13 @@ def test_a_function_that_is_traced_again_and_again(tmp_path):
         python.event("f", start_us=100 * i, duration_us=90, tf_function_call="traced-nonXla", tracing_count=i + 1)
     findings = advised(tmp_path, space).table["finding"].tolist()
     assert "f is traced again and again" in findings
+
+
+def test_time_between_the_steps(tmp_path):
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for i, start_us in enumerate((0, 1000, 4000)):
+        python.event("train", start_us=start_us, duration_us=1000, step_num=i, _r=1)
+        python.event("MatMul:MatMul", start_us=start_us, duration_us=1000)
+    found = advised(tmp_path, space).table.set_index("finding").loc["Much of the time lies between the steps"]
+    assert "2.00 ms, 40% of the time" in found["evidence"].replace("40.0%", "40%")

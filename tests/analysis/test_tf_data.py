@@ -270,6 +270,19 @@ def test_a_wait_for_unseen_work_is_not_shown_where_another_call_explains_more():
     assert "500 µs" in result.notes[0]
 
 
+@pytest.mark.parametrize(("later_us", "bottleneck"), [(60, "Map"), (20, "Shuffle")])
+def test_filling_the_shuffle_buffer_counts_only_where_little_follows(later_us, bottleneck):
+    space = XSpace()
+    python, _ = threads(space)
+    python.event("Iterator::Root", duration_us=1000, id=1)
+    python.event("Iterator::Root::Shuffle", duration_us=1000, id=2, parent_id=1)
+    for i in (1, 2, 3):
+        python.event("Iterator::Root", start_us=1000 * i, duration_us=later_us, id=1)
+        python.event("Iterator::Root::Shuffle", start_us=1000 * i, duration_us=later_us, id=2, parent_id=1)
+        python.event("Iterator::Root::Shuffle::Map", start_us=1000 * i, duration_us=later_us, id=3, parent_id=2)
+    assert run(space).summary["bottleneck"] == bottleneck
+
+
 def test_setting_up_is_not_shown_where_another_call_is_typical():
     space = XSpace()
     python, _ = threads(space)

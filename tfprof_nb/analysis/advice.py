@@ -29,6 +29,7 @@ _MODERATE_PERCENT, _HIGH_PERCENT = 3.0, 15.0
 _EAGER_PERCENT, _EXPENSIVE_CALL_PERCENT, _FEW_16_BIT_PERCENT = 10.0, 20.0, 10.0
 _TENSOR_CORE_ARCHITECTURES = ("Volta", "Turing", "Ampere", "Ada", "Hopper", "Blackwell")
 _DOMINANT_OP_SHARE = 0.3
+_BETWEEN_PERCENT = 20.0
 _REPEATED_TRACINGS = 3
 
 
@@ -191,6 +192,20 @@ def _precision(evidence: Evidence) -> Finding | None:
     )
 
 
+def _between_steps(evidence: Evidence) -> Finding | None:
+    if evidence.percent("between_steps") < _BETWEEN_PERCENT:
+        return None
+    between_ms = evidence.overview.summary["between_steps_ms"]
+    return Finding(
+        "medium",
+        "Much of the time lies between the steps",
+        f"{_units.milliseconds(between_ms)}, {_units.percent(evidence.percent('between_steps'))} of the time from the "
+        "first step to the last, is in no step.",
+        "Look at the gaps in the trace: the ends of epochs, callbacks, validation and what the loop does besides "
+        "training are there.",
+    )
+
+
 def _dominant_op(evidence: Evidence) -> Finding | None:
     top = evidence.overview.table
     busy = max(("host_compute", "device_compute"), key=evidence.percent)
@@ -233,5 +248,6 @@ _RULES: tuple[Callable[[Evidence], Finding | None], ...] = (
     _collectives,
     _eager,
     _precision,
+    _between_steps,
     _dominant_op,
 )

@@ -14,6 +14,7 @@ import pandas as pd
 from tfprof_nb.analysis.devices import device_cores, device_type
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.groups import Grouping
+from tfprof_nb.analysis.intervals import newly_covered
 from tfprof_nb.analysis.ops import Ops
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.step_events import Activity, classify
@@ -53,6 +54,7 @@ def overview(forests: Sequence[Forest], groupings: Sequence[Grouping], steps: St
         "bottleneck": _BOTTLENECKS[verdict],
         "largest_category": None if verdict == "unknown" else max(shares, key=lambda name: shares[name]),
         **{f"{name.removesuffix('_ms')}_percent": share for name, share in shares.items()},
+        **_between_steps(steps),
         "device_type": device_type(forests),
         "device_cores": device_cores(forests),
         "host_count": len(forests),
@@ -92,6 +94,16 @@ def _top_ops(ops: Ops) -> pd.DataFrame:
     side = "device" if (table["side"] == "device").any() else "host"
     top = table[table["side"] == side].nlargest(TOP_OPS, "self_us")
     return top[["op_type", "op_name", "side", "self_us", "self_share", "cumulative_share"]].reset_index(drop=True)
+
+
+def _between_steps(steps: Steps) -> dict[str, float]:
+    """Time from the first step to the last in which no step ran, summed over hosts, and its share."""
+    between = whole = 0.0
+    for _, mine in steps.table.sort_values("start_ms").groupby("host"):
+        start, end = mine["start_ms"].to_numpy(), (mine["start_ms"] + mine["step_ms"]).to_numpy()
+        whole += end.max() - start[0]
+        between += end.max() - start[0] - newly_covered(start, end).sum()
+    return {"between_steps_ms": between, "between_steps_percent": _percent(between, whole)}
 
 
 def _placement(ops: Ops) -> dict[str, float]:

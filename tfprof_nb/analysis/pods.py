@@ -7,7 +7,7 @@ XProf does (`step_intersection.cc`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +34,7 @@ class Pods(Result):
         The average step of each host: ``host steps``, the ``_ms`` columns of steps, ``bottleneck``.
     """
 
-    hosts: pd.DataFrame
+    hosts: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
 def pods(forests: Sequence[Forest], steps: Steps) -> Pods:
@@ -99,7 +99,10 @@ def align(spans: dict[str, tuple[Int64, Int64]]) -> tuple[dict[str, int], int]:
 
 
 def _best_shift(steps: tuple[Int64, Int64], lead: tuple[Int64, Int64]) -> int:
-    """How many steps of the leading host went before the other's first; of equal shifts 0, 1, 2 ... before -1, -2 ..."""
+    """How many steps of the leading host went before the other's first.
+
+    Of shifts with equal overlap the first of 0, 1, 2, ..., -1, -2, ... is taken, as XProf does.
+    """
     (start, end), (lead_start, lead_end) = steps, lead
     if not len(start) or not len(lead_start):
         return 0
@@ -134,9 +137,9 @@ def _spans(rows: pd.DataFrame, origin_ps: int) -> tuple[Int64, Int64]:
 
 
 def _by_step_and_host(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    table = pd.concat([rows.assign(step=np.arange(len(rows))) for rows in parts])
+    table = pd.concat([rows.reset_index(drop=True) for rows in parts]).rename_axis("step").sort_index(kind="stable")
     bottleneck = np.array(_PARTS, dtype=object)[table[_PARTS].to_numpy().argmax(axis=1)]
-    return table.assign(bottleneck=bottleneck).sort_values("step", kind="stable").set_index(["step", "host"])
+    return table.assign(bottleneck=bottleneck).set_index("host", append=True)
 
 
 def _averages(table: pd.DataFrame) -> pd.DataFrame:
@@ -147,17 +150,21 @@ def _averages(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _summary(forests: Sequence[Forest], hosts: pd.DataFrame, count: int) -> dict[str, object]:
-    means = hosts.set_index("host")
-    slowest = means["step_ms"].idxmax() if len(means) else None
-    summary = {"host_count": len(forests), "steps": count, "slowest_host": slowest}
-    if len(means) < 2:
-        return summary | {"slower_percent": float("nan"), "slower_in": None, "slower_in_ms": float("nan")}
-    others = means.drop(index=slowest)[["step_ms", *_PARTS]].mean()
-    excess = means.loc[slowest, _PARTS] - others[_PARTS]
+    """Name the slowest host, and what it spends more time on than the others do on average."""
+    summary: dict[str, object] = {"host_count": len(forests), "steps": count, "slowest_host": None}
+    if not len(hosts):
+        return summary
+    is_slowest = hosts.index == hosts["step_ms"].idxmax()
+    summary["slowest_host"] = hosts.loc[is_slowest, "host"].iloc[0]
+    if len(hosts) == 1:
+        return summary
+    slowest, others = (hosts.loc[rows, ["step_ms", *_PARTS]].mean() for rows in (is_slowest, ~is_slowest))
+    excess = slowest - others
+    slower_in = str(excess[_PARTS].idxmax())
     return summary | {
-        "slower_percent": float(100 * (means.loc[slowest, "step_ms"] / others["step_ms"] - 1)),
-        "slower_in": excess.astype(float).idxmax(),
-        "slower_in_ms": float(excess.max()),
+        "slower_percent": float(100 * excess["step_ms"] / others["step_ms"]),
+        "slower_in": slower_in,
+        "slower_in_ms": float(excess[slower_in]),
     }
 
 

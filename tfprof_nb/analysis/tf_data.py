@@ -22,6 +22,8 @@ from tfprof_nb.analysis.tf_data_advice import suggest
 PS_PER_MS, PS_PER_US = 1e9, 1e6
 # A call that takes longer is slow: XProf's threshold for an input-bound pipeline.
 SLOW_CALL_PS = 50_000_000
+# An iterator's first call sets it up: it is set aside where the calls after it took at least this share of the time.
+_RECURRING_SHARE = 0.1
 
 COLUMNS = [
     *("long_name", "name", "start_ms", "total_ms", "self_ms", "calls", "critical", "bottleneck"),
@@ -29,7 +31,7 @@ COLUMNS = [
 ]
 PIPELINE_COLUMNS = [*("host", "pipeline", "side", "stages", "calls"), *("min_us", "mean_us", "max_us", "slow_calls")]
 CALL_COLUMNS = ["start_ms", "total_ms", "slow", "bottleneck", "bottleneck_ms"]
-_ALL_CALL_COLUMNS = ["call", "host", "pipeline", "side", "stage", "explained", *CALL_COLUMNS]
+_ALL_CALL_COLUMNS = ["call", "host", "pipeline", "side", "stage", "explained", "first", *CALL_COLUMNS]
 _BLAME = ("bottleneck", "bottleneck_long_name", "bottleneck_ms", "suggestion")
 
 _NO_ACTIVITY = (
@@ -163,7 +165,9 @@ def _root_calls(stages: pd.DataFrame) -> pd.DataFrame:
     # A prefetch works for nobody: its own time is that of stages that the capture does not show.
     working = stages[~stages["injected"] & (stages["stage"].map(_short) != "Prefetch")]
     worked_ps = outermost["call"].map(working.groupby("call")["critical_ps"].sum())
+    in_order = outermost.sort_values("start_ps")
     return outermost.assign(
+        first=~in_order.duplicated(["part", "iterator"]),
         side=np.where(outermost["on_device"], "device", "host"),
         start_ms=outermost["start_ps"] / PS_PER_MS,
         total_ms=outermost["total_ps"] / PS_PER_MS,
@@ -204,7 +208,7 @@ def _chain(stage: str, injected: frozenset[str]) -> str:
 def _typical(hosted: pd.DataFrame, stages: pd.DataFrame) -> pd.Series | None:
     """Choose the call to show: the slowest pipeline's slowest that is held up by what holds that pipeline up most.
 
-    Calls that mostly waited for the runtime, or for work that the capture does not show, are taken only without others.
+    Calls that mostly waited for the runtime, or for work that the capture does not show, count only without others.
     """
     if hosted.empty:
         return None
@@ -213,7 +217,10 @@ def _typical(hosted: pd.DataFrame, stages: pd.DataFrame) -> pd.Series | None:
     explained = mine[mine["explained"]]
     if explained.empty:
         return slowest
-    blamed = stages[stages["call"].isin(explained["call"]) & stages["stage"].isin(explained["stage"])]
+    later = explained[~explained["first"]]
+    recurs = later["total_ms"].sum() >= _RECURRING_SHARE * explained["total_ms"].sum()
+    counted = later if recurs else explained
+    blamed = stages[stages["call"].isin(counted["call"]) & stages["stage"].isin(counted["stage"])]
     worst = blamed.groupby("stage")["critical_ps"].sum().idxmax()
     call: pd.Series = explained[explained["stage"] == worst].iloc[0]
     return call

@@ -51,7 +51,7 @@ _SEQUENTIAL = (
     "put `.cache()` behind it if the result fits in memory."
 )
 _PREFETCH = (
-    "Prefetch itself does no work: it waited for stages that the capture does not show, because they began before it. "
+    "Prefetch does no work itself: it was starting up, or waited for stages that began before the capture. "
     "Capture a few more steps."
 )
 _IN_MEMORY = (

@@ -159,8 +159,14 @@ def bars(panel: Bars) -> Chart:
         "x": bqplot.LinearScale(min=-0.5, max=len(parts) - 0.5, reverse=True, allow_padding=False),
         "y": bqplot.LinearScale(min=0.0, max=top * 1.04, allow_padding=False),
     }
+    # bqplot makes bars as thick as they lie apart: a single one needs a neighbour, out of sight.
     mark = bqplot.Bars(
-        x=rows, y=values, scales=scales, orientation="horizontal", colors=[p.color for p in parts], color_mode="group"
+        x=np.append(rows, len(parts)),
+        y=np.append(values, 0.0),
+        scales=scales,
+        orientation="horizontal",
+        colors=[part.color for part in [*parts, parts[-1]]],
+        color_mode="group",
     )
     written = [amount(part.value, panel.unit) for part in parts]
     names = {str(k): f"{shorten(part.label, 28)}  {written[k]}" for k, part in enumerate(parts)}

@@ -76,6 +76,6 @@ def _figures(steps: Steps) -> list[Figure]:
 def _shown_columns(table: pd.DataFrame) -> list[Column]:
     """Leave out categories in which no step spent any time, and the host where there is one."""
     empty = {key for key in STEP_CATEGORIES if not table[key].any()}
-    if table["host"].nunique() == 1:
+    if len(set(table["host"])) == 1:
         empty.add("host")
     return [column for column in _COLUMNS if column.key not in empty]

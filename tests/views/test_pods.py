@@ -1,0 +1,74 @@
+"""The view of several hosts: the slowest in words, then the picture; and steps, where there are several hosts."""
+
+import pytest
+
+import tfprof_nb as tp
+from builders import XSpace
+from tfprof_nb.render.panels import Note, StackedBars, Table, Tabs
+from tfprof_nb.views import dashboard
+from tfprof_nb.views import pods as view
+from tfprof_nb.views import steps as steps_view
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Return a function that makes the profile of a run from the length of each host's steps, in microseconds."""
+
+    def make(**lengths):
+        for host, length in lengths.items():
+            space = XSpace()
+            python = space.plane("/host:CPU").line("python")
+            for i in range(3):
+                python.event("train", start_us=1000 * i, duration_us=length, step_num=i, _r=1)
+                python.event("MatMul:MatMul", start_us=1000 * i, duration_us=length - 10)
+            space.write(tmp_path / f"{host}.xplane.pb")
+        return tp.load(tmp_path)
+
+    return make
+
+
+def test_the_slowest_host_is_named_with_what_it_spends_its_time_on(run):
+    answer, bars, table, *_ = view.panels(run(alpha=100, beta=300).pods)
+    assert answer == Note(
+        "beta is the slowest host: its steps take 200.0% longer than the others' on average, "
+        "with 200 µs more of host compute.",
+        "answer",
+    )
+    assert isinstance(bars, StackedBars)
+    assert {series.label: series.values.round(6).tolist() for series in bars.series} == {
+        "host compute": [0.09, 0.29],
+        "other": [0.01, 0.01],
+    }
+    assert (list(bars.marked), bars.selects) == ([1], "")
+    assert table.frame["bottleneck"].tolist() == ["host compute", "host compute"]
+
+
+def test_hosts_that_differ_little_are_no_finding(run):
+    assert view.headline(run(alpha=100, beta=102).pods).startswith("No host holds the others up")
+
+
+def test_the_page_is_there_for_several_hosts_only(run):
+    def pages(profile):
+        return [tab.name for panel in dashboard.panels(profile) if isinstance(panel, Tabs) for tab in panel.tabs]
+
+    several = run(alpha=100, beta=300)
+    assert "Pods" in pages(several)
+    assert "Pods" not in pages(several.host("beta"))
+    assert "beta is the slowest host" in str(several.pods.view())
+    assert "Only beta shows steps" in str(several.host("beta").pods.view())
+
+
+def test_the_step_graph_shows_the_host_that_the_others_wait_for(run):
+    (graph,) = steps_view.graph(run(alpha=100, beta=300, gamma=120).steps)
+    assert graph.title == "Step time on beta, the slowest of 3 hosts"
+    assert graph.x.tolist() == [0, 1, 2]
+
+
+def test_the_step_table_names_hosts_where_there_are_several(run):
+    def headers(profile):
+        (table,) = (panel for panel in steps_view.panels(profile.steps) if isinstance(panel, Table))
+        return [column.header for column in table.columns]
+
+    several = run(alpha=100, beta=300)
+    assert "host" in headers(several)
+    assert "host" not in headers(several.host("beta"))
