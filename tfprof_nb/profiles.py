@@ -128,7 +128,7 @@ class Profile:
     @cached_property
     def overview(self) -> Overview:
         """Verdict, headline numbers and the ops that take most."""
-        return self._shown("overview", overview(self._forests, self._groupings, self.steps, self.ops))
+        return self._shown("overview", overview(self._forests, self.steps, self.ops))
 
     @cached_property
     def input_pipeline(self) -> InputPipeline:

@@ -20,8 +20,7 @@ def summed_up(*spaces):
 
 def of_hosts(hosts):
     forests = [Forest(host) for host in hosts]
-    groupings = [group_events(forest) for forest in forests]
-    return overview(forests, groupings, steps(forests, groupings), ops(forests))
+    return overview(forests, steps(forests, [group_events(forest) for forest in forests]), ops(forests))
 
 
 def gpu_program(steps=3, *, wait_us=0, copy_us=0, unaccounted_us=0, half=0):

@@ -306,6 +306,16 @@ def test_the_slowest_host_is_shown():
     assert result.iterators("host1", 0)["bottleneck"].tolist() == [False, False, True]
 
 
+def test_the_slowest_pipeline_is_the_one_waited_for_longest_in_all():
+    space = XSpace()
+    python, _ = threads(space)
+    one_pass(python, 0, 10, ["Batch"], duration=300)
+    for i in range(4):
+        one_pass(python, 1000 * (i + 1), 20, ["Map"], duration=100)
+    summary = run(space).summary
+    assert (summary["bottleneck"], summary["latency_ms"], summary["pipeline"]) == ("Map", 0.1, 1)
+
+
 def idle():
     space = XSpace()
     space.plane("/host:CPU").line("python").event("work", duration_us=100)

@@ -8,7 +8,7 @@ elsewhere through producer and consumer contexts, and the kernels that it launch
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -166,10 +166,9 @@ def _spread(forest: Forest, group: Int64, links: tuple[Int64, Int64]) -> None:
         if not reached.any():
             return
         # Of several causes the earliest group wins, as upstream, which works off roots in order of time.
-        found = np.full(len(group), np.iinfo(np.int64).max)
-        np.minimum.at(found, effects[reached], group[causes[reached]])
-        new = np.unique(effects[reached])
-        group[new] = found[new]
+        causes_reached, effects_reached = causes[reached], effects[reached]
+        earliest_last = np.argsort(-group[causes_reached], kind="stable")
+        group[effects_reached[earliest_last]] = group[causes_reached[earliest_last]]
 
 
 def _inherit(forest: Forest, group: Int64) -> None:
@@ -189,41 +188,75 @@ def _links(forest: Forest) -> tuple[Int64, Int64]:
 
 def _context_links(forest: Forest) -> tuple[Int64, Int64]:
     """Producers (`_pt`, `_p`) to consumers (`_ct`, `_c`) of the same context."""
-    producers = _keyed(forest, "_pt", "_p")
-    consumers = _keyed(forest, "_ct", "_c")
-    producers = producers[producers["first"] != _THREADPOOL_CONTEXT]
-    consumers = consumers[consumers["first"] != _THREADPOOL_CONTEXT]
-    keys = ["first", "second"]
-    many = (frame.groupby(keys)["row"].transform("size") >= _CROWDED_CONTEXT for frame in (producers, consumers))
-    producers, consumers = producers.assign(many=next(many)), consumers.assign(many=next(many))
-    pairs = producers.merge(consumers, on=keys, suffixes=("_p", "_c"))
-    return _pairs(pairs[~(pairs["many_p"] & pairs["many_c"])], "row_p", "row_c")
+    producers, consumers = _contexts(forest, "_pt", "_p"), _contexts(forest, "_ct", "_c")
+    (produced, consumed), contexts = _common_keys(producers, consumers)
+    counts = [np.bincount(key, minlength=contexts) for key in (produced, consumed)]
+    crowded = (counts[0] >= _CROWDED_CONTEXT) & (counts[1] >= _CROWDED_CONTEXT)
+    producer, consumer = _pairs(np.where(crowded[produced], -1, produced), consumed)
+    return producers.rows[producer], consumers.rows[consumer]
 
 
 def _iterator_links(forest: Forest) -> tuple[Int64, Int64]:
     """`ExecutorState::Process` to the `IteratorGetNext` that it started on another thread, by step id and iteration."""
     steps = _keyed(forest, "id", "iter_num")
-    process = forest.named("ExecutorState::Process")[steps["row"]]
-    compute = forest.named("IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute")[steps["row"]]
-    last = steps[process].drop_duplicates(["first", "second"], keep="last")
-    return _pairs(last.merge(steps[compute], on=["first", "second"], suffixes=("_p", "_c")), "row_p", "row_c")
+    process = steps.take(forest.named("ExecutorState::Process")[steps.rows])
+    computes = forest.named("IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute")
+    return _last_causes(process, steps.take(computes[steps.rows]))
 
 
 def _launch_links(forest: Forest) -> tuple[Int64, Int64]:
     """Kernel launches on the host to what they ran on a device, by correlation id."""
     stat = forest.host.ints("correlation_id")
-    frame = pd.DataFrame({"row": stat.rows, "id": stat.values})
-    launches = frame[forest.on_host[stat.rows]].drop_duplicates("id", keep="last")
-    kernels = frame[forest.on_device[stat.rows]]
-    return _pairs(launches.merge(kernels, on="id", suffixes=("_p", "_c")), "row_p", "row_c")
+    calls = _Keyed(stat.rows, np.zeros_like(stat.rows), stat.values.astype(np.int64))
+    return _last_causes(calls.take(forest.on_host[stat.rows]), calls.take(forest.on_device[stat.rows]))
 
 
-def _keyed(forest: Forest, first: str, second: str) -> pd.DataFrame:
+class _Keyed(NamedTuple):
+    """Rows, each with a key of two numbers."""
+
+    rows: Int64
+    first: Int64
+    second: Int64
+
+    def take(self, wanted: Bools) -> _Keyed:
+        return _Keyed(self.rows[wanted], self.first[wanted], self.second[wanted])
+
+
+def _keyed(forest: Forest, first: str, second: str) -> _Keyed:
     """Rows that carry both of two whole-number stats, with their values."""
     one, two = forest.host.ints(first), forest.host.ints(second)
-    left = pd.DataFrame({"row": one.rows, "first": one.values})
-    return left.merge(pd.DataFrame({"row": two.rows, "second": two.values}), on="row")
+    rows, in_one, in_two = np.intersect1d(one.rows, two.rows, assume_unique=True, return_indices=True)
+    return _Keyed(rows, one.values[in_one].astype(np.int64), two.values[in_two].astype(np.int64))
 
 
-def _pairs(frame: pd.DataFrame, cause: str, effect: str) -> tuple[Int64, Int64]:
-    return frame[cause].to_numpy(np.int64), frame[effect].to_numpy(np.int64)
+def _contexts(forest: Forest, kind: str, context: str) -> _Keyed:
+    found = _keyed(forest, kind, context)
+    return found.take(found.first != _THREADPOOL_CONTEXT)
+
+
+def _common_keys(one: _Keyed, two: _Keyed) -> tuple[list[Int64], int]:
+    """Number the keys that occur in either, from 0 on; return the numbers of both, and how many there are."""
+    first, _ = pd.factorize(np.concatenate([one.first, two.first]))
+    second, seconds = pd.factorize(np.concatenate([one.second, two.second]))
+    keys, distinct = pd.factorize(first * len(seconds) + second)
+    return np.split(keys, [len(one.rows)]), len(distinct)
+
+
+def _last_causes(causes: _Keyed, effects: _Keyed) -> tuple[Int64, Int64]:
+    """Link each effect to the last cause with its key."""
+    (cause, effect), keys = _common_keys(causes, effects)
+    last = np.full(keys, -1, dtype=np.int64)
+    last[cause] = causes.rows
+    linked = last[effect] >= 0
+    return last[effect[linked]], effects.rows[linked]
+
+
+def _pairs(left: Int64, right: Int64) -> tuple[Int64, Int64]:
+    """Return the positions of all pairs with equal keys; a key of -1 on the left pairs with nothing."""
+    order = np.argsort(left, kind="stable")
+    ordered = left[order]
+    first, end = np.searchsorted(ordered, right, "left"), np.searchsorted(ordered, right, "right")
+    count = end - first
+    before = np.cumsum(count) - count
+    nth = np.arange(count.sum()) - np.repeat(before, count)
+    return order[np.repeat(first, count) + nth], np.repeat(np.arange(len(right)), count)

@@ -102,7 +102,7 @@ def _calls(forest: Forest) -> pd.DataFrame:
 
 
 def _labels(forest: Forest, rows: Int64) -> tuple[list[str], Int64]:
-    """The names of the datasets in their graph (none before TensorFlow 2.5 or so), and which of them each row has."""
+    """The names of the datasets in their graph (older files have none), and which of them each row has."""
     texts = forest.host.texts("name")
     labels = [str(text) for text in texts.categories] if texts.categories is not None else []
     code = np.full(len(forest.host), len(labels), dtype=np.int64)

@@ -13,7 +13,6 @@ import pandas as pd
 
 from tfprof_nb.analysis.devices import device_cores, device_type
 from tfprof_nb.analysis.forest import Forest
-from tfprof_nb.analysis.groups import Grouping
 from tfprof_nb.analysis.intervals import newly_covered
 from tfprof_nb.analysis.ops import Ops
 from tfprof_nb.analysis.result import Result
@@ -32,12 +31,12 @@ class Overview(Result):
     """Verdict and headline numbers; ``table`` holds the ops with the most self time."""
 
 
-def overview(forests: Sequence[Forest], groupings: Sequence[Grouping], steps: Steps, ops: Ops) -> Overview:
+def overview(forests: Sequence[Forest], steps: Steps, ops: Ops) -> Overview:
     """Sum up a profile.
 
     Parameters
     ----------
-    forests, groupings
+    forests
         One per host.
     steps, ops
         Results of the same profile.
@@ -59,7 +58,7 @@ def overview(forests: Sequence[Forest], groupings: Sequence[Grouping], steps: St
         "device_cores": device_cores(forests),
         "host_count": len(forests),
         **_placement(ops),
-        **_precision(forests, groupings),
+        **_precision(forests),
         **_device_use(ops),
     }
     return Overview(_top_ops(ops), summary, list(steps.notes))
@@ -118,10 +117,10 @@ def _placement(ops: Ops) -> dict[str, float]:
     }
 
 
-def _precision(forests: Sequence[Forest], groupings: Sequence[Grouping]) -> dict[str, float]:
+def _precision(forests: Sequence[Forest]) -> dict[str, float]:
     """Shares of the kernels' time in 16 and in 32 bit."""
     half = full = 0
-    for forest, grouping in zip(forests, groupings, strict=True):
+    for forest in forests:
         activity = classify(forest, np.where(forest.on_device, 0, -1))
         half += int(forest.host.duration_ps[forest.on_device & (activity == Activity.DEVICE_COMPUTE_16)].sum())
         full += int(forest.host.duration_ps[forest.on_device & (activity == Activity.DEVICE_COMPUTE_32)].sum())

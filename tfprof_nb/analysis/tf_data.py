@@ -2,7 +2,8 @@
 
 The method is that of XProf's tf.data analysis (`xplane_to_tf_data_stats.cc`), with these differences: iterators of
 one shape count as one pipeline, since each pass over a dataset makes new ones; branches of a stage count together;
-children that overlap are subtracted once; and stages that the runtime added are never to blame.
+children that overlap are subtracted once; blame goes by the time for which a stage held the call up, and what recurs
+weighs more than setting up; and stages that the runtime added are never to blame.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ _TYPICAL = (
 
 @dataclass(eq=False)
 class TfData(Result):
-    """The stages of the slowest pipeline's slowest call, outermost first.
+    """The stages of a slow call of the slowest pipeline, outermost first.
 
     In ``table``, ``total_ms`` and ``self_ms`` are sums over the calls of the stage that the pipeline's call caused, so
     they can exceed its time where calls ran in parallel or ahead; ``self_ms`` leaves out the time in which a stage
@@ -90,7 +91,8 @@ def tf_data(forests: Sequence[Forest]) -> TfData:
     Returns
     -------
     TfData
-        Its summary has ``pipelines``, ``calls`` and ``slow_calls`` (of pipelines on hosts); the ``host``, ``pipeline``
+        Shown is the pipeline that was waited for the longest in all, by its slowest call that its worst stage held up.
+        The summary has ``pipelines``, ``calls`` and ``slow_calls`` (of pipelines on hosts); the ``host``, ``pipeline``
         and ``latency_ms`` of the call shown; its ``bottleneck`` with ``bottleneck_ms`` and the ``suggestion``. What
         there is none of is None.
     """
@@ -102,11 +104,12 @@ def tf_data(forests: Sequence[Forest]) -> TfData:
     stages["bottleneck"] = _is_bottleneck(stages)
     calls = _root_calls(stages)
     pipelines = _pipelines(stages, calls)
-    hosted = calls[calls["side"] == "host"].sort_values("total_ms", ascending=False, kind="stable")
-    shown = _typical(hosted, stages)
+    hosted = calls[calls["side"] == "host"]
+    slowest = _slowest_pipeline(hosted)
+    shown = _typical(slowest, stages)
     table = _stage_table(stages, shown["call"] if shown is not None else -1)
     summary = _summary(shown, len(pipelines), len(hosted), int(hosted["slow"].sum()))
-    return TfData(table, summary, _notes(hosted, shown), None, pipelines, calls, stages)
+    return TfData(table, summary, _notes(slowest, shown), None, pipelines, calls, stages)
 
 
 def _host_stages(forest: Forest) -> pd.DataFrame:
@@ -205,18 +208,21 @@ def _chain(stage: str, injected: frozenset[str]) -> str:
     return " > ".join(_short(stage) for stage in within if stage not in injected) or _short(stage)
 
 
-def _typical(hosted: pd.DataFrame, stages: pd.DataFrame) -> pd.Series | None:
-    """Choose the call to show: the slowest pipeline's slowest that is held up by what holds that pipeline up most.
+def _slowest_pipeline(hosted: pd.DataFrame) -> pd.DataFrame:
+    """Return the calls, slowest first, of the pipeline that was waited for the longest in all."""
+    number = hosted.groupby(["host", "pipeline"]).ngroup()
+    longest = hosted.groupby(number)["total_ms"].sum().nlargest(1).index
+    return hosted[number.isin(longest)].sort_values("total_ms", ascending=False, kind="stable")
+
+
+def _typical(calls: pd.DataFrame, stages: pd.DataFrame) -> pd.Series | None:
+    """Choose the call to show: the slowest that is held up by what holds up the calls of this pipeline most.
 
     Calls that mostly waited for the runtime, or for work that the capture does not show, count only without others.
     """
-    if hosted.empty:
-        return None
-    slowest = hosted.iloc[0]
-    mine = hosted[(hosted["host"] == slowest["host"]) & (hosted["pipeline"] == slowest["pipeline"])]
-    explained = mine[mine["explained"]]
+    explained = calls[calls["explained"]]
     if explained.empty:
-        return slowest
+        return calls.iloc[0] if len(calls) else None
     later = explained[~explained["first"]]
     recurs = later["total_ms"].sum() >= _RECURRING_SHARE * explained["total_ms"].sum()
     counted = later if recurs else explained
@@ -226,10 +232,10 @@ def _typical(hosted: pd.DataFrame, stages: pd.DataFrame) -> pd.Series | None:
     return call
 
 
-def _notes(hosted: pd.DataFrame, shown: pd.Series | None) -> list[str]:
+def _notes(calls: pd.DataFrame, shown: pd.Series | None) -> list[str]:
     if shown is None:
         return [_ONLY_DEVICE]
-    slowest = hosted.iloc[0]
+    slowest = calls.iloc[0]
     if shown["call"] == slowest["call"]:
         return []
     return [_TYPICAL.format(slowest=milliseconds(slowest["total_ms"]), bottleneck=shown["bottleneck"])]

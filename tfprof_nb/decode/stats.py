@@ -18,6 +18,7 @@ from .wire import Uint64, Wire
 _BLOCK = 1 << 14
 _NUMBERS = (schema.STAT_DOUBLE, schema.STAT_UINT64, schema.STAT_INT64)
 _TEXTS = (schema.STAT_TEXT, schema.STAT_REF)
+_IS_NUMBER, _IS_TEXT = np.isin(np.arange(256), _NUMBERS), np.isin(np.arange(256), _TEXTS)
 _IS_VALUE = np.isin(np.arange(256), (*_NUMBERS, *_TEXTS, schema.STAT_BYTES))
 
 
@@ -33,7 +34,7 @@ class Values(NamedTuple):
     kind: npt.NDArray[np.uint8]
     value: Uint64
 
-    def take(self, index: npt.NDArray[np.generic]) -> Values:
+    def take(self, index: npt.NDArray[np.generic] | slice) -> Values:
         """Return the stats at these indices."""
         return Values(self.owner[index], self.key[index], self.kind[index], self.value[index])
 
@@ -112,7 +113,7 @@ class FileStats:
 
     def ints(self, stat: str) -> Stat:
         """See `Host.ints`."""
-        found = self._select(stat, _NUMBERS)
+        found = self._select(stat, _IS_NUMBER)
         double = found.kind == schema.STAT_DOUBLE
         values = found.value.view(np.int64)
         # What no int64 can hold (infinity, 1e300) becomes any number.
@@ -122,14 +123,14 @@ class FileStats:
 
     def floats(self, stat: str) -> Stat:
         """See `Host.floats`."""
-        found = self._select(stat, _NUMBERS)
+        found = self._select(stat, _IS_NUMBER)
         signed = found.value.view(np.int64).astype(np.float64)
         number = np.where(found.kind == schema.STAT_INT64, signed, found.value.astype(np.float64))
         return Stat(found.owner, np.where(found.kind == schema.STAT_DOUBLE, found.value.view(np.float64), number))
 
     def texts(self, stat: str) -> Stat:
         """See `Host.texts`."""
-        found = self._select(stat, _TEXTS)
+        found = self._select(stat, _IS_TEXT)
         refers = found.kind == schema.STAT_REF
         planes = self.plane[found.owner[refers]]
         codes = np.empty(found.owner.size, np.int64)
@@ -149,10 +150,10 @@ class FileStats:
         plane = int(self.plane[row])
         return python_values(self.wire, names, plane, common) | python_values(self.wire, names, plane, own)
 
-    def _select(self, stat: str, kinds: tuple[int, ...]) -> Values:
-        """Return a stat of all rows that have it in one of these kinds: their own, or else their metadata's."""
-        code = self._codes.get(stat, -1)
-        own, shared = _first(self._of_events, code), _first(self._of_metadata, code)
+    def _select(self, stat: str, is_wanted: npt.NDArray[np.bool_]) -> Values:
+        """Return a stat of all rows that have it in a wanted kind: their own, or else their metadata's."""
+        code = self._codes.get(stat, len(self._codes))
+        own, shared = self._of_events.named(code), self._of_metadata.named(code)
         if shared.owner.size:
             place = np.full(self.event_metadata.names.size, -1)
             place[shared.owner] = np.arange(shared.owner.size)
@@ -161,7 +162,7 @@ class FileStats:
             rows = np.flatnonzero(place >= 0)
             own = _joined([own, shared.take(place[rows])._replace(owner=rows)])
             own = own.take(np.argsort(own.owner, kind="stable"))
-        return own.take(np.flatnonzero(np.isin(own.kind, kinds)))
+        return own.take(np.flatnonzero(is_wanted[own.kind]))
 
     @cached_property
     def _codes(self) -> dict[str, int]:
@@ -173,16 +174,16 @@ class FileStats:
         return np.array([self._codes[name] for name in self.stat_metadata.names], np.int32)
 
     @cached_property
-    def _of_events(self) -> Values:
+    def _of_events(self) -> _ByName:
         return self._read(self.plane, self.begin, self.begin + self.size, schema.EVENT_STAT)
 
     @cached_property
-    def _of_metadata(self) -> Values:
+    def _of_metadata(self) -> _ByName:
         shared = self.event_metadata
         return self._read(shared.plane, shared.begin[:-1], shared.end[:-1], schema.METADATA_STAT)
 
-    def _read(self, plane: npt.NDArray[np.integer], begin: Int64, end: Int64, tag: int) -> Values:
-        """Read all stats, block by block, with the code of the name as key."""
+    def _read(self, plane: npt.NDArray[np.integer], begin: Int64, end: Int64, tag: int) -> _ByName:
+        """Read all stats, block by block."""
         blocks = []
         # At least one block, so that no events give empty columns.
         for first in range(0, max(1, begin.size), _BLOCK):
@@ -191,18 +192,28 @@ class FileStats:
             owner = found.owner + first
             codes = self._code_of_row[self.stat_metadata.rows(plane[owner], found.key)]
             blocks.append(found._replace(owner=owner.astype(np.int32), key=codes))
-        return _joined(blocks)
+        return _ByName(_joined(blocks), len(self._codes))
+
+
+class _ByName:
+    """Stats in the order of their names' codes, so that all of one name are found at once."""
+
+    def __init__(self, values: Values, codes: int) -> None:
+        # Of 16-bit integers numpy's stable sort is a radix sort.
+        key = values.key.astype(np.uint16) if codes < 1 << 16 else values.key
+        order = np.argsort(key, kind="stable")
+        self._values = values.take(order)
+        self._bounds = np.searchsorted(self._values.key, np.arange(codes + 2))
+
+    def named(self, code: int) -> Values:
+        """Return the stats with one name; of several of one owner the first."""
+        found = self._values.take(slice(*self._bounds[code : code + 2]))
+        return found.take(np.flatnonzero(np.diff(found.owner, prepend=-1)))
 
 
 def _joined(parts: list[Values]) -> Values:
     owner, key, kind, value = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     return Values(owner, key, kind, value)
-
-
-def _first(values: Values, code: int) -> Values:
-    """Return the stats with one name; of several of one owner the first."""
-    found = values.take(np.flatnonzero(values.key == code))
-    return found.take(np.flatnonzero(np.diff(found.owner, prepend=-1)))
 
 
 def _unique_texts(wire: Wire, at: Int64) -> tuple[Int64, npt.NDArray[np.object_]]:
