@@ -75,13 +75,7 @@ def test_the_saved_notebook_is_small(saved):
     assert len(saved) < 2_000_000
 
 
-NO_KERNEL = pytest.param(
-    "no kernel",
-    marks=pytest.mark.xfail(strict=True, reason="without any kernel JupyterLab's own 'Loading widget...' stays below"),
-)
-
-
-@pytest.mark.parametrize("situation", ["fresh kernel", NO_KERNEL, "untrusted"])
+@pytest.mark.parametrize("situation", ["fresh kernel", "no kernel", "untrusted"])
 def test_opened_again_it_still_says_what_was_found(open_lab, saved, notebooks_folder, situation):
     notebook = json.loads(saved)
     if situation == "untrusted":  # JupyterLab trusts the outputs that it saw being made, until they change

@@ -22,9 +22,12 @@ def in_notebook() -> bool:
 
 def publish_static(html: str, text: str, static_id: str) -> None:
     """Emit the static form, findable by its id, and the rule that hides a widget that can't be drawn after it."""
+    # Below the static form: "model not found" (a widget without content), or JupyterLab's "Loading widget...".
+    widget = f".jp-OutputArea-child:has(#{static_id}) + .jp-OutputArea-child"
     rule = (
-        f".jp-OutputArea-child:has(#{static_id}) + .jp-OutputArea-child:has(.jupyter-widgets)"
-        ":not(:has(.jupyter-widgets > *)) {display:none}"
+        f"{widget}:has(.jupyter-widgets):not(:has(.jupyter-widgets > *)),"
+        f"{widget}:has(> .lm-Panel.jp-OutputArea-output:not([data-mime-type])):not(:has(.jp-OutputArea-output > *))"
+        "{display:none}"
     )
     _publish({"text/html": f'<div id="{static_id}"><style>{rule}</style>{html}</div>', "text/plain": text}, {})
 
