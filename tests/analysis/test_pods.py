@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import tfprof_nb as tp
 from builders import XSpace
@@ -66,6 +68,39 @@ def test_intersections_of_step_intersection_test(hosts, firsts, count):
     found, common = align({str(i): tuple(edge.astype(np.int64) for edge in span) for i, span in enumerate(hosts)})
     assert common == count
     assert firsts is None or list(found.values()) == firsts
+
+
+def align_by_definition(hosts):
+    """Try every shift of every host against the one with the shortest span, and sum up the overlaps."""
+    lengths = [max(end) - start[0] for start, end in hosts]
+    lead = hosts[lengths.index(min(lengths))]
+    ranges = []
+    for start, end in hosts:
+        shifts = [*range(len(lead[0])), *range(-1, -len(start), -1)]
+        shared = [
+            sum(
+                max(0, min(end[i], lead[1][i + shift]) - max(start[i], lead[0][i + shift]))
+                for i in range(len(start))
+                if 0 <= i + shift < len(lead[0])
+            )
+            for shift in shifts
+        ]
+        shift = shifts[shared.index(max(shared))] if start is not lead[0] else 0
+        ranges.append((shift, shift + len(start)))
+    first, last = max(low for low, _ in ranges), min(high for _, high in ranges)
+    return [first - low for low, _ in ranges], max(0, last - first)
+
+
+some_steps = st.lists(st.tuples(st.integers(0, 12), st.integers(1, 12)), min_size=1, max_size=5).map(sorted)
+
+
+@settings(max_examples=400)
+@given(st.lists(some_steps, min_size=1, max_size=3))
+def test_any_steps_are_matched_as_the_definition_says(hosts):
+    """Steps may overlap others of their host: two threads can have steps."""
+    edges = [([start for start, _ in steps], [start + length for start, length in steps]) for steps in hosts]
+    found, count = align({str(i): tuple(np.array(edge) for edge in pair) for i, pair in enumerate(edges)})
+    assert (list(found.values()), count) == align_by_definition(edges)
 
 
 def test_steps_that_overlap_nowhere_are_matched_by_their_order():
@@ -215,6 +250,13 @@ def test_a_coordinator_has_no_part_in_the_steps():
     assert found.notes[0].startswith("chief is left out of the steps")
     assert [set(numbers) for numbers in found.of_events(groupings)] == [{-1}, {0, 1, 2, 3}]
     assert pods(forests, found).notes[0] == "No steps to compare on chief."
+
+
+def test_averages_of_steps_are_over_all_hosts():
+    forests = [Forest(read_xspace(loop(step_us=us, count=n).to_bytes(), str(us))) for us, n in ((100, 3), (300, 1))]
+    found = steps(forests, [group_events(forest) for forest in forests])
+    assert (found.summary["steps"], found.summary["step_ms_mean"]) == (4, pytest.approx((3 * 0.1 + 0.3) / 4))
+    assert found.notes == ["Counts and averages are over the steps of 2 hosts, each on its own clock."]
 
 
 def test_one_host_has_none_to_compare_with():

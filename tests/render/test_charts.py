@@ -36,7 +36,12 @@ def test_warm_up_is_pale_and_left_out_of_the_means():
     assert chart.figure.marks[0].opacities == [0.45, 0.45, *[1.0] * 8]
     means = {entry["label"]: entry["mean"] for entry in chart.readout.entries}
     assert means == {"host compute": "1.00", "input": "2.00", "compilation": "0"}
-    assert chart.readout.summary == "mean, ms; pale: warm-up"
+    assert chart.readout.summary == "mean, ms; pale: warm-up, cut off"
+
+
+def test_warm_up_does_not_set_the_scale():
+    # Marked steps of 12 and 3 ms before others of 3 ms: samples.steps.
+    assert charts.stacked_bars(samples.steps(10)).figure.marks[0].scales["y"].max == pytest.approx(1.25 * 3 * 1.04)
 
 
 @pytest.mark.parametrize("count", [1, 40, 400, 5000])

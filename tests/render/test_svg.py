@@ -49,7 +49,7 @@ def test_marked_bars_are_pale_and_explained():
     root = parsed(svg_bars.stacked_bars(samples.steps(10)))
     pale = [node for node in root.iter(f"{NAMESPACE}path") if node.get("stroke-opacity") == "0.45"]
     assert sum(node.get("d").count("V") for node in pale) == 2 + 2 + 1
-    assert "pale: warm-up" in texts(root)
+    assert "pale: warm-up, cut off" in texts(root)
 
 
 def test_the_legend_stands_beside_the_bars_and_says_the_mean():

@@ -19,7 +19,7 @@ import traitlets
 from tfprof_nb._units import COLUMN_UNITS, amount, shorten
 from tfprof_nb.render.legend import Readout, entries
 from tfprof_nb.render.panels import Bars, Floats, Lines, StackedBars
-from tfprof_nb.render.scale import bar_axis, means, stack, thin_bars, thin_lines, ticks, whole_ticks
+from tfprof_nb.render.scale import bar_axis, bars_top, means, stack, thin_bars, thin_lines, ticks, whole_ticks
 
 _ROW = 26
 _MARGIN = {"top": 8, "bottom": 50, "left": 64, "right": 16}
@@ -75,12 +75,13 @@ def stacked_bars(panel: StackedBars) -> Chart:
     x = np.asarray(panel.x, dtype=np.float64)
     heights = np.nan_to_num(np.array([one.values for one in series], dtype=np.float64))
     low, high, slot = bar_axis(x)
-    top = float(heights.sum(axis=0).max()) or 1.0
+    marked = np.isin(x, np.asarray(panel.marked, dtype=np.float64))
+    top, cut = bars_top(heights.sum(axis=0), marked)
+    top = top or 1.0
     scales = {
         "x": bqplot.LinearScale(min=low, max=high, allow_padding=False),
         "y": bqplot.LinearScale(min=0.0, max=top * 1.04, allow_padding=False),
     }
-    marked = np.isin(x, np.asarray(panel.marked, dtype=np.float64))
     # A bar is as wide as the distance to the next one: a bar alone gets an empty neighbour.
     alone = len(x) == 1
     bars = bqplot.Bars(
@@ -97,7 +98,7 @@ def stacked_bars(panel: StackedBars) -> Chart:
     )
     x_label = panel.x_label if per_bar == 1 else f"{panel.x_label} (each bar: the mean of {per_bar})"
     axes = [_x_axis(scales["x"], whole_ticks(x.min(), x.max()), x_label), _y_axis(scales["y"], top, panel.y_label)]
-    note = f"; pale: {panel.marked_label}" if marked.any() and panel.marked_label else ""
+    note = f"; pale: {panel.marked_label}{cut}" if marked.any() and panel.marked_label else ""
     summary = f"mean, {panel.y_label}{note}"
     readout = Readout(x=x.tolist(), x_label=panel.x_label, entries=entries(series, means(whole)), summary=summary)
     chart = Chart(_figure([bars], axes, 280), readout)

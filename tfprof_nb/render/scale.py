@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from tfprof_nb._units import number
 from tfprof_nb.render.panels import Floats, Lines, StackedBars
@@ -130,3 +131,18 @@ def thin_lines(chart: Lines, most: int = MOST_POINTS) -> tuple[Lines, int]:
     keep = np.unique(np.r_[0, runs.argmax(axis=1) + np.arange(len(runs)) * per_point, count - 1])
     series = [replace(one, values=np.asarray(one.values)[keep]) for one in chart.series]
     return replace(chart, x=np.asarray(chart.x)[keep], series=series), per_point
+
+
+def bars_top(totals: Floats, marked: npt.NDArray[np.bool_]) -> tuple[float, str]:
+    """Return the height that a bar chart shows, and what to say of bars that reach beyond it.
+
+    Marked bars (warm-up) that would dwarf the others are cut off: the others are what a reader looks for.
+
+    Examples
+    --------
+    >>> bars_top(np.array([900.0, 10.0, 12.0]), np.array([True, False, False]))
+    (15.0, ', cut off')
+    """
+    highest = float(totals.max(initial=0.0))
+    others = float(totals[~marked].max(initial=0.0))
+    return (1.25 * others, ", cut off") if 0 < 2 * others < highest else (highest, "")

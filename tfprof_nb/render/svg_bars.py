@@ -11,7 +11,7 @@ import numpy as np
 
 from tfprof_nb._units import Kind, amount, number, percent, shorten
 from tfprof_nb.render.panels import Bars, Floats, Part, Split, StackedBars
-from tfprof_nb.render.scale import MOST_BARS, bar_axis, means, stack, thin_bars, ticks, whole_ticks
+from tfprof_nb.render.scale import MOST_BARS, bar_axis, bars_top, means, stack, thin_bars, ticks, whole_ticks
 from tfprof_nb.render.svg import INK, WIDTH, Picture, Plot, compact, draw_axes, draw_legend, text_width
 
 _LEGEND = 170
@@ -24,14 +24,14 @@ def stacked_bars(chart: StackedBars, most: int = MOST_BARS) -> str:
     chart, per_bar = thin_bars(chart, most)
     edges = stack([one.values for one in chart.series])
     x = np.asarray(chart.x, dtype=np.float64)
-    top = float(edges[-1].max())
-    spoken = f"{chart.title}: {len(x)} bars, highest {number(top)} {chart.y_label}"
+    marked = np.isin(x, np.asarray(chart.marked, dtype=np.float64))
+    top, cut = bars_top(edges[-1], marked)
+    spoken = f"{chart.title}: {len(x)} bars, highest {number(edges[-1].max())} {chart.y_label}"
     picture = Picture(spoken, 286 if len(chart.marked) else 268)
     low, high, slot = bar_axis(x)
     plot = Plot(52, 26, WIDTH - 52 - _LEGEND - 16, 194, low, high, top * 1.04)
     x_label = chart.x_label if per_bar == 1 else f"{chart.x_label} (each bar: the mean of {per_bar})"
     draw_axes(picture, plot, whole_ticks(x.min(), x.max()), ticks(0, top), x_label, chart.y_label)
-    marked = np.isin(x, np.asarray(chart.marked, dtype=np.float64))
     width = max(0.6, plot.width * slot / (plot.x_high - plot.x_low) * (0.8 if len(x) <= 120 else 1))
     bases = np.vstack([np.zeros(len(x)), edges[:-1]])
     for one, base, edge in zip(chart.series, bases, edges, strict=True):
@@ -41,13 +41,14 @@ def stacked_bars(chart: StackedBars, most: int = MOST_BARS) -> str:
                 picture.path(path, stroke=one.color, stroke_width=compact(width), stroke_opacity=opacity)
     _legend_of_means(picture, chart, averages)
     if marked.any():
-        _mark_apart(picture, plot, x[marked], width, chart.marked_label)
+        _mark_apart(picture, plot, x[marked], width, chart.marked_label + cut)
     return picture.svg()
 
 
 def _columns(plot: Plot, x: Floats, low: Floats, high: Floats) -> str:
     """Return bars as vertical strokes, a third of the bytes of rectangles; nothing for less than half a pixel."""
-    bottom, top = (np.rint(2 * (plot.top + plot.height * (1 - edge / plot.y_high))) / 2 for edge in (low, high))
+    shares = (np.minimum(edge / (plot.y_high or 1), 1) for edge in (low, high))
+    bottom, top = (np.rint(2 * (plot.top + plot.height * (1 - share))) / 2 for share in shares)
     seen = bottom > top
     places = zip(x[seen], bottom[seen], top[seen], strict=True)
     return "".join(f"M{compact(plot.x(at))} {lower:g}V{upper:g}" for at, lower, upper in places)

@@ -39,7 +39,7 @@ def panels(pods: Pods) -> list[Panel]:
     hosts = pods.hosts.assign(bar=np.arange(len(pods.hosts)))
     return [
         Note(headline(pods), "answer"),
-        _bars(hosts, hosts.loc[hosts["host"] == pods.summary["slowest_host"], "bar"].to_list()),
+        _bars(hosts),
         _table("Average step of each host", hosts, _HOST_COLUMNS),
         *([_table("Steps", pods.table.reset_index(), _STEP_COLUMNS)] if len(pods.table) else []),
         *notes,
@@ -63,14 +63,14 @@ def headline(pods: Pods) -> str:
     )
 
 
-def _bars(hosts: pd.DataFrame, slowest: list[float]) -> StackedBars:
+def _bars(hosts: pd.DataFrame) -> StackedBars:
     series = [
         Series(label, hosts[column].to_numpy(np.float64), color)
         for column, (label, color) in STEP_CATEGORIES.items()
         if hosts[column].any()
     ]
-    x, y_label = hosts["bar"].to_numpy(np.float64), "time of the average step (ms)"
-    return StackedBars("Average step of each host", x, series, "host", y_label, slowest, "slowest host", selects="")
+    x = hosts["bar"].to_numpy(np.float64)
+    return StackedBars("Average step of each host", x, series, "host", "time of the average step (ms)", selects="")
 
 
 def _table(title: str, frame: pd.DataFrame, columns: tuple[Column, ...]) -> Table:
