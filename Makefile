@@ -69,9 +69,9 @@ test: env lint ## everything CI runs: lint, the JavaScript's tests, all of pytes
 test-long: env ## the slow tests: soaks, large files
 	@$(BIN)/pytest -m slow
 
-demo: $(EDITABLE) ## the quickstart in JupyterLab; HEADLESS=1: execute it, write build/demo/report.html
-	@if [ -n "$${HEADLESS:-}" ]; then $(BIN)/python notebooks/demo.py; \
-	else $(BIN)/jupyter lab notebooks/00_quickstart.ipynb; fi
+demo: $(EDITABLE) ## execute the quickstart, write build/demo/report.html, open the notebook in JupyterLab (not with HEADLESS=1)
+	@$(BIN)/python notebooks/demo.py
+	@if [ -z "$${HEADLESS:-}" ]; then $(BIN)/jupyter lab build/demo/00_quickstart.ipynb; fi
 
 bench: $(EDITABLE) ## measure speed and size
 	@$(BIN)/python -m benchmarks

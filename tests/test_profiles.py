@@ -52,7 +52,19 @@ def test_report_is_one_file_that_needs_nothing_else(two_hosts, tmp_path):
 
 @pytest.mark.parametrize(
     "feature",
-    ["overview", "advice", "steps", "input_pipeline", "tf_data", "ops", "pods", "kernels", "memory", "functions", "trace"],
+    [
+        "overview",
+        "advice",
+        "steps",
+        "input_pipeline",
+        "tf_data",
+        "ops",
+        "pods",
+        "kernels",
+        "memory",
+        "functions",
+        "trace",
+    ],
 )
 def test_every_result_has_a_table_a_view_and_says_why_it_is_empty(two_hosts, feature):
     result = getattr(tp.load(two_hosts), feature)

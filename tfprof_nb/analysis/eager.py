@@ -28,7 +28,8 @@ def ran_eagerly(forest: Forest) -> Bools:
     is_func = host.ints("is_func").dense(len(host), missing=1)
     eager = np.zeros(len(host), dtype=bool)
     iterators = (forest.names.category == Category.TF_DATA)[host.metadata]
-    rows = np.flatnonzero(forest.on_host & ~iterators)
+    # What lies in nothing, as most does, lies in no execution.
+    rows = np.flatnonzero((forest.nesting.depth > 0) & forest.on_host & ~iterators)
     nearest = forest.nearest_ancestor(rows, executes)
     inside = nearest >= 0
     eager[rows[inside]] = is_func[executes[nearest[inside]]] == 0

@@ -153,11 +153,11 @@ def _events(forest: Forest, step: Int64, name_host: bool) -> pd.DataFrame:
     if name_host:
         frame["allocator"] = f"{host.name}/" + frame["allocator"]
     for column, stat in _INT_STATS.items():
-        frame[column] = host.ints(stat).dense(len(host), missing=0)[rows]
+        frame[column] = host.ints(stat).at(rows, missing=0)
     for column, stat in _TEXT_STATS.items():
         frame[column] = _texts(forest, stat, rows)
-    frame["data_type"] = _data_types(host.ints("data_type").dense(len(host), missing=0)[rows].astype(np.int64))
-    frame["fragmentation"] = host.floats("fragmentation").dense(len(host), missing=0.0)[rows]
+    frame["data_type"] = _data_types(host.ints("data_type").at(rows, missing=0).astype(np.int64))
+    frame["fragmentation"] = host.floats("fragmentation").at(rows, missing=0.0)
     return frame
 
 
@@ -165,7 +165,7 @@ def _allocator_names(forest: Forest, rows: Int64) -> npt.NDArray[np.object_]:
     """The allocator's name, or where there is none (TPU) the device's number."""
     names = _texts(forest, "allocator_name", rows)
     for stat in ("index_on_host", "device_ordinal"):
-        number = forest.host.ints(stat).dense(len(forest.host))[rows].astype(np.int64)
+        number = forest.host.ints(stat).at(rows).astype(np.int64)
         unnamed = (names == "") & (number >= 0)
         names[unnamed] = [f"device {n}" for n in number[unnamed].tolist()]
     return names
@@ -175,7 +175,7 @@ def _texts(forest: Forest, stat: str, rows: Int64) -> npt.NDArray[np.object_]:
     texts = forest.host.texts(stat)
     if texts.categories is None:
         return np.full(len(rows), "", dtype=object)
-    return np.append(texts.categories, "")[texts.dense(len(forest.host), missing=-1)[rows].astype(np.int64)]
+    return np.append(texts.categories, "")[texts.at(rows).astype(np.int64)]
 
 
 def _data_types(numbers: Int64) -> npt.NDArray[np.object_]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tfprof_nb.analysis.eager import dispatched_op, unnamed_eager_ops
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.names import Category, Objects, Op, parse_tf_op
-from tfprof_nb.decode.host import Int64
+from tfprof_nb.decode.host import Int64, Line
 
 Bools = npt.NDArray[np.bool_]
 Parser = Callable[[str], Op | None]
@@ -56,7 +56,8 @@ def label_ops(forest: Forest, eager: Bools | None = None) -> OpLabels:
     compiled = np.zeros(len(host), dtype=bool)
     compiled[instructions] = True
     compiled |= on_instruction_line(forest)
-    launches = forest.on_host & (host.ints("correlation_id").dense(len(host)).astype(np.int64) >= 0)
+    correlated = host.ints("correlation_id")
+    launches = correlated.rows[forest.on_host[correlated.rows] & (correlated.values.astype(np.int64) >= 0)]
     in_stats = on_device_timeline(forest) | compiled
     _label_instructions(forest, found)
     found.add_texts(forest, "hlo_op", _instruction, in_stats)
@@ -72,19 +73,26 @@ def label_ops(forest: Forest, eager: Bools | None = None) -> OpLabels:
 
 def on_instruction_line(forest: Forest) -> Bools:
     """Events that are a TPU's instructions: what a kernel is to a GPU, but they nest."""
-    host = forest.host
-    lines = [
-        line.name in _INSTRUCTION_LINES and host.planes[line.plane].name.startswith(_TPU_PLANE) for line in host.lines
-    ]
-    return np.array(lines, dtype=bool)[host.line]
+    instructions = [_on_tpu(forest, line) and line.name in _INSTRUCTION_LINES for line in forest.host.lines]
+    return _of_lines(forest, instructions)
 
 
 def on_device_timeline(forest: Forest) -> Bools:
     """Events whose times add up to what a device did: a GPU's kernels and copies, a TPU's instructions."""
-    host = forest.host
-    tpu = np.array([host.planes[line.plane].name.startswith(_TPU_PLANE) for line in host.lines], dtype=bool)
-    on_timeline: Bools = (forest.on_device & ~tpu[host.line]) | on_instruction_line(forest)
+    tpu = _of_lines(forest, [_on_tpu(forest, line) for line in forest.host.lines])
+    on_timeline: Bools = (forest.on_device & ~tpu) | on_instruction_line(forest)
     return on_timeline
+
+
+def _on_tpu(forest: Forest, line: Line) -> bool:
+    return forest.host.planes[line.plane].name.startswith(_TPU_PLANE)
+
+
+def _of_lines(forest: Forest, chosen: list[bool]) -> Bools:
+    """Events of the chosen lines, of which there mostly are none."""
+    if not any(chosen):
+        return np.zeros(len(forest.host), dtype=bool)
+    return np.array(chosen, dtype=bool)[forest.host.line]
 
 
 def framework_op(text: str) -> Op | None:

@@ -43,7 +43,6 @@ COLUMNS = [
     "bound_by",
 ]
 _KEYS = ["side", "op_type", "op_name"]
-_SUMS = {"total_ps": "sum", "self_ps": "sum", "eager": "any", "flops": "sum"}
 _NO_OPS = {
     "device": "No device ops: this profile holds no work of a GPU or TPU.",
     "host": "No host ops: no TensorFlow or JAX op was recorded on a thread (host_level must be 2 or more).",
@@ -87,7 +86,10 @@ def ops(forests: Sequence[Forest]) -> Ops:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """One side of one host: a frame ``side op_type op_name occurrences total_ps self_ps eager flops``."""
+    """One side of one host: a frame ``side op_type op_name occurrences total_ps self_ps eager flops``.
+
+    ``eager`` counts the events that ran eagerly.
+    """
 
     side: str
     ops: pd.DataFrame
@@ -102,68 +104,76 @@ def _parts(forest: Forest) -> list[_Part]:
 
 def _host_part(forest: Forest, labels: OpLabels, eager: Bools) -> _Part:
     host = forest.host
-    is_op = forest.on_host & (labels.code >= 0)
-    rows = np.flatnonzero(is_op)
-    self_ps = nest(host.line, host.start_ps, host.duration_ps, include=is_op).self_ps
-    events = _events(forest, rows, labels.code[rows], self_ps, eager)
-    by_op = events.groupby("code", as_index=False).agg({"occurrences": "sum"} | _SUMS)
-    named = _named(by_op, "host", labels.op_name, labels.op_type)
-    return _Part("host", named, _idle_ps(forest, rows, self_ps, host.line))
+    rows = np.flatnonzero(forest.on_host & (labels.code >= 0))
+    # Nested among themselves, so that an op's self time holds the runtime's frames inside it.
+    self_ps = nest(host.line[rows], host.start_ps[rows], host.duration_ps[rows]).self_ps
+    code, by_op = _sums(forest, rows, labels.code[rows], self_ps, eager)
+    named = by_op.assign(side="host", op_name=labels.op_name[code], op_type=labels.op_type[code])
+    return _Part("host", named, _idle_ps(forest, rows, self_ps, host.line[rows]))
 
 
 def _device_part(forest: Forest, labels: OpLabels, eager: Bools) -> _Part:
     """Device ops by kernel, then by op; an event that belongs to no op is an op of its own, named as the event."""
     host = forest.host
     rows = np.flatnonzero(on_device_timeline(forest))
+    if not len(rows):
+        return _Part("device", _no_rows(), 0)
     # The kernels of a stream follow one another; only the instructions of a TPU's line nest.
-    self_ps = np.where(on_instruction_line(forest), forest.nesting.self_ps, host.duration_ps)
+    self_ps = np.where(on_instruction_line(forest)[rows], forest.nesting.self_ps[rows], host.duration_ps[rows])
     kernel, kernel_names = pd.factorize(host.names)
-    code = np.where(labels.code >= 0, labels.code, len(labels.op_name) + kernel[host.metadata])[rows]
-    events = _events(forest, rows, code, self_ps, eager).assign(kernel=kernel[host.metadata[rows]])
-    by_kernel = events.groupby(["code", "kernel"], as_index=False).agg({"occurrences": "sum"} | _SUMS)
-    by_op = by_kernel.groupby("code", as_index=False).agg({"occurrences": "max"} | _SUMS)
+    kernel = kernel[host.metadata[rows]]
+    code = np.where(labels.code[rows] >= 0, labels.code[rows], len(labels.op_name) + kernel)
+    pair, by_kernel = _sums(forest, rows, code * len(kernel_names) + kernel, self_ps, eager)
+    by_code = by_kernel.groupby(pair // len(kernel_names))
+    by_op = by_code.sum().assign(occurrences=by_code["occurrences"].max())
     types = np.concatenate([labels.op_type, parse_names(kernel_names).op_type])
     names = np.concatenate([labels.op_name, kernel_names])
-    plane = np.array([line.plane for line in host.lines], dtype=np.int64)[host.line]
-    return _Part("device", _named(by_op, "device", names, types), _idle_ps(forest, rows, self_ps, plane))
+    named = by_op.assign(side="device", op_name=names[by_op.index], op_type=types[by_op.index])
+    plane = np.array([line.plane for line in host.lines], dtype=np.int64)[host.line[rows]]
+    return _Part("device", named, _idle_ps(forest, rows, self_ps, plane))
 
 
-def _events(forest: Forest, rows: Int64, code: Int64, self_ps: Int64, eager: Bools) -> pd.DataFrame:
-    flops = forest.host.floats("flops").dense(len(forest.host), missing=0.0)
-    return pd.DataFrame(
-        {
-            "code": code,
-            "occurrences": 1,
-            "total_ps": forest.host.duration_ps[rows],
-            "self_ps": self_ps[rows],
-            "eager": eager[rows],
-            "flops": flops[rows],
-        }
-    )
+def _sums(
+    forest: Forest, rows: Int64, key: Int64, self_ps: Int64, eager: Bools
+) -> tuple[npt.NDArray[np.int64], pd.DataFrame]:
+    """Add up the events of each key; return the distinct keys, and a row for each."""
+    which, keys = pd.factorize(key)
+    columns = {
+        "occurrences": np.ones(len(rows), dtype=np.int64),
+        "total_ps": forest.host.duration_ps[rows],
+        "self_ps": self_ps,
+        "eager": eager[rows].astype(np.int64),
+        "flops": forest.host.floats("flops").at(rows, missing=0.0),
+    }
+    return keys, pd.DataFrame({name: _added_up(which, values, len(keys)) for name, values in columns.items()})
 
 
-def _named(
-    sums: pd.DataFrame, side: str, names: npt.NDArray[np.object_], types: npt.NDArray[np.object_]
-) -> pd.DataFrame:
-    code = sums["code"].to_numpy()
-    return sums.drop(columns="code").assign(side=side, op_name=names[code], op_type=types[code])
+def _added_up(
+    which: npt.NDArray[np.integer], values: npt.NDArray[np.generic], count: int
+) -> npt.NDArray[np.generic]:
+    """Sum per group; unlike `numpy.bincount` it stays with whole numbers."""
+    sums = np.zeros(count, dtype=values.dtype)
+    np.add.at(sums, which, values)
+    return sums
 
 
 def _idle_ps(forest: Forest, rows: Int64, self_ps: Int64, timeline: npt.NDArray[np.integer]) -> int:
     """Time between the first op and the last on each timeline (thread or device), less the ops' own time."""
     host = forest.host
-    start = host.start_ps[rows]
-    spans = pd.DataFrame(
-        {"timeline": timeline[rows], "start": start, "end": start + host.duration_ps[rows], "self": self_ps[rows]}
-    )
-    per = spans.groupby("timeline").agg(start=("start", "min"), end=("end", "max"), busy=("self", "sum"))
-    return int((per["end"] - per["start"] - per["busy"]).clip(lower=0).sum())
+    which, timelines = pd.factorize(timeline)
+    start = np.full(len(timelines), np.iinfo(np.int64).max)
+    np.minimum.at(start, which, host.start_ps[rows])
+    end = np.zeros(len(timelines), dtype=np.int64)
+    np.maximum.at(end, which, host.start_ps[rows] + host.duration_ps[rows])
+    busy = _added_up(which, self_ps, len(timelines))
+    return int(np.maximum(end - start - busy, 0).sum())
 
 
 def _finished(parts: pd.DataFrame) -> pd.DataFrame:
     """Merge hosts, and work out the columns that people read."""
-    sums = parts.groupby(_KEYS, as_index=False, sort=False).agg({"occurrences": "sum"} | _SUMS)
+    sums = parts.groupby(_KEYS, as_index=False, sort=False).sum()
     table = sums.assign(total_us=sums["total_ps"] / PS_PER_US, self_us=sums["self_ps"] / PS_PER_US)
+    table["eager"] = table["eager"] > 0
     # Most files count no operations at all: that is unknown, not zero.
     table["flops"] = table["flops"].where(table["flops"] > 0)
     table["gflops_per_s"] = table["flops"] / (sums["self_ps"].where(sums["self_ps"] > 0) / 1e3)
@@ -212,6 +222,6 @@ def _idle_row(side: str, idle_us: float) -> dict[str, object]:
 
 
 def _no_rows() -> pd.DataFrame:
-    columns = {"occurrences": int, "total_ps": int, "self_ps": int, "eager": bool, "flops": float}
+    columns = {"occurrences": int, "total_ps": int, "self_ps": int, "eager": int, "flops": float}
     keys = dict.fromkeys(_KEYS, object)
     return pd.DataFrame({name: pd.Series(dtype=dtype) for name, dtype in (keys | columns).items()})

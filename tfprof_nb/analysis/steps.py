@@ -237,23 +237,22 @@ def _phase(mark: str) -> str:
 
 def _phases_by_gradients(forest: Forest, grouping: Grouping, spans: pd.DataFrame) -> list[str]:
     """Without marks, steps that ran gradients are training; if none did, nothing tells and all count as one phase."""
-    gradients = np.array(["gradient" in str(name).lower() for name in forest.host.names], dtype=bool)
-    training = np.unique(grouping.group[gradients[forest.host.metadata]]) if len(gradients) else np.zeros(0)
+    gradients = forest.names_with("gradient")[forest.host.metadata]
+    training = np.unique(grouping.group[gradients])
     trained = spans["group"].isin(training)
     return list(np.where(trained, "train", "test" if trained.any() else "step"))
 
 
 def _int_of(forest: Forest, stat: str, rows: Int64) -> Int64:
-    values = forest.host.ints(stat).dense(len(forest.host)).astype(np.int64)
-    return np.where(rows >= 0, values[rows], -1)
+    return forest.host.ints(stat).at(rows).astype(np.int64)
 
 
 def _text_of(forest: Forest, stat: str, rows: Int64) -> list[str | None]:
     texts = forest.host.texts(stat)
     if texts.categories is None:
         return [None] * len(rows)
-    by_row = dict(zip(texts.rows.tolist(), texts.categories[texts.values.astype(np.int64)], strict=True))
-    return [by_row.get(row) for row in rows.tolist()]
+    # The last entry stands for rows without such a stat, whose code is -1.
+    return list(np.append(texts.categories, None)[texts.at(rows).astype(np.int64)])
 
 
 def _numbered(table: pd.DataFrame) -> pd.DataFrame:

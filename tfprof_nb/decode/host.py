@@ -56,6 +56,15 @@ class Stat:
         column[self.rows] = self.values
         return column
 
+    def at(self, rows: Int64, missing: float = -1) -> npt.NDArray[np.generic]:
+        """Return the values at some rows, with ``missing`` where an event has none."""
+        column = np.full(len(rows), missing, dtype=self.values.dtype)
+        if len(self.rows):
+            place = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
+            found = self.rows[place] == rows
+            column[found] = self.values[place[found]]
+        return column
+
 
 class StatSource(Protocol):
     """Where a host's stats come from: given by the reader of its file, so that unread stats cost nothing."""
