@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.functions import Functions
+from tfprof_nb.analysis.iterators import iterator_type
 from tfprof_nb.analysis.ops import Ops
 from tfprof_nb.analysis.overview import HIGHLY_PERCENT, MODERATELY_PERCENT, Overview
 from tfprof_nb.analysis.result import Result
@@ -83,8 +85,8 @@ def advice(evidence: Evidence) -> Advice:
         ``table`` is empty where no rule found anything; a note says so.
     """
     found = [finding for rule in _RULES if (finding := rule(evidence))]
-    found += _retraced(evidence)
-    found.sort(key=lambda one: (_RANKS[one.severity], -one.estimated_gain_percent))
+    found += [*_shares(evidence), *_retraced(evidence)]
+    found.sort(key=lambda one: (_RANKS[one.severity], -np.nan_to_num(one.estimated_gain_percent)))
     table = pd.DataFrame([vars(one) for one in found], columns=COLUMNS)
     summary = {severity: int((table["severity"] == severity).sum()) for severity in _RANKS}
     return Advice(table, summary, [] if found else ["Nothing in this profile calls for a change."])
@@ -98,9 +100,9 @@ def _input_bound(evidence: Evidence) -> Finding | None:
     percent = evidence.percent("input")
     if percent < MODERATELY_PERCENT:
         return None
-    stage = evidence.tf_data.summary.get("bottleneck")
+    stage = iterator_type(str(evidence.tf_data.summary["bottleneck_long_name"] or ""))
     where = f"; the slowest stage of the input pipeline is {stage}" if stage else ""
-    fix = str(evidence.tf_data.summary.get("suggestion") or "").strip() if stage else ""
+    fix = str(evidence.tf_data.summary["suggestion"]) if stage else ""
     return Finding(
         _graded(percent, MODERATELY_PERCENT, HIGHLY_PERCENT),
         "Steps wait for their data",
@@ -114,58 +116,67 @@ def _input_bound(evidence: Evidence) -> Finding | None:
     )
 
 
-def _unaccounted(evidence: Evidence) -> Finding | None:
-    percent = evidence.percent("other")
-    if percent < _MODERATE_PERCENT:
-        return None
-    return Finding(
-        _graded(percent, _MODERATE_PERCENT, _HIGH_PERCENT),
+@dataclass(frozen=True)
+class _ShareRule:
+    """A category that costs when it takes more than a share of the steps, and the cure."""
+
+    category: str
+    moderate_percent: float
+    high_percent: float
+    finding: str
+    doing: str
+    fix: str
+
+
+_SHARE_RULES = (
+    _ShareRule(
+        "other",
+        _MODERATE_PERCENT,
+        _HIGH_PERCENT,
         "Python between ops takes time",
-        f"{evidence.of_step('other_ms')} is spent where TensorFlow records nothing.",
+        "is spent where TensorFlow records nothing",
         "Do more per step: larger batches, or steps_per_execution in model.compile; move logging, metrics and other "
         "Python code out of the step.",
-        percent,
-    )
-
-
-def _kernel_launch(evidence: Evidence) -> Finding | None:
-    percent = evidence.percent("kernel_launch")
-    if percent < _MODERATE_PERCENT:
-        return None
-    return Finding(
-        _graded(percent, _MODERATE_PERCENT, _HIGH_PERCENT),
+    ),
+    _ShareRule(
+        "kernel_launch",
+        _MODERATE_PERCENT,
+        _HIGH_PERCENT,
         "Launching kernels takes time",
-        f"{evidence.of_step('kernel_launch_ms')} is the host starting kernels.",
+        "is the host starting kernels",
         "Set TF_GPU_THREAD_MODE=gpu_private before TensorFlow is imported, so that input processing does not take the "
         "launching threads; larger batches or jit_compile=True make fewer, longer kernels.",
-        percent,
-    )
-
-
-def _copies_to_host(evidence: Evidence) -> Finding | None:
-    percent = evidence.percent("output")
-    if percent < MODERATELY_PERCENT:
-        return None
-    return Finding(
-        _graded(percent, MODERATELY_PERCENT, HIGHLY_PERCENT),
+    ),
+    _ShareRule(
+        "output",
+        MODERATELY_PERCENT,
+        HIGHLY_PERCENT,
         "Results are copied from the device in every step",
-        f"{evidence.of_step('output_ms')} is copying from device to host.",
+        "is copying from device to host",
         "Fetch losses and metrics every so many steps instead of every step: .numpy() and print() copy and wait.",
-        percent,
-    )
-
-
-def _collectives(evidence: Evidence) -> Finding | None:
-    percent = evidence.percent("device_collectives")
-    if percent < _MODERATE_PERCENT:
-        return None
-    return Finding(
-        _graded(percent, _MODERATE_PERCENT, _HIGH_PERCENT),
+    ),
+    _ShareRule(
+        "device_collectives",
+        _MODERATE_PERCENT,
+        _HIGH_PERCENT,
         "Devices wait for one another",
-        f"{evidence.of_step('device_collectives_ms')} is collective communication.",
+        "is collective communication",
         "Larger batches per device mean fewer exchanges of gradients; 16-bit gradients halve each of them.",
-        percent,
-    )
+    ),
+)
+
+
+def _shares(evidence: Evidence) -> Iterator[Finding]:
+    for rule in _SHARE_RULES:
+        percent = evidence.percent(rule.category)
+        if percent >= rule.moderate_percent:
+            yield Finding(
+                _graded(percent, rule.moderate_percent, rule.high_percent),
+                rule.finding,
+                f"{evidence.of_step(f'{rule.category}_ms')} {rule.doing}.",
+                rule.fix,
+                percent,
+            )
 
 
 def _eager(evidence: Evidence) -> Finding | None:
@@ -242,10 +253,6 @@ def _retraced(evidence: Evidence) -> Iterator[Finding]:
 
 _RULES: tuple[Callable[[Evidence], Finding | None], ...] = (
     _input_bound,
-    _unaccounted,
-    _kernel_launch,
-    _copies_to_host,
-    _collectives,
     _eager,
     _precision,
     _between_steps,
