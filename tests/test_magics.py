@@ -1,5 +1,6 @@
 """The magics in a real shell and in a real kernel: the cell behaves as without them, and the profile is there."""
 
+import builtins
 import re
 import sys
 
@@ -35,6 +36,7 @@ def plain(text):
 def run(shell, tmp_path, monkeypatch):
     """Run a cell as a notebook does; the result has the outputs, in ``shown``, and the texts."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delattr(builtins, "_", raising=False)  # left by Python's own displayhook, it would shadow the shell's
     shell.reset()
     shell.run_line_magic("load_ext", "tfprof_nb")
 
@@ -171,7 +173,7 @@ def test_a_capture_that_fails_to_be_saved_lets_the_cells_own_error_through(run):
 
 
 def test_a_view_that_fails_does_not_harm_the_cell(run, monkeypatch):
-    def fail(_):
+    def fail(*_, **__):
         raise RuntimeError("no picture")
 
     monkeypatch.setattr(tp.Profile, "dashboard", fail)
