@@ -138,7 +138,7 @@ def test_an_interrupt_goes_on_and_the_profile_is_kept(run, error):
         ("%%tfprofile --nonsense\n1", "unrecognized arguments: --nonsense"),
         ("%%tfprofile --host-level 9\n1", "invalid choice: 9"),
         ("%%tfprofile\nimport asyncio\nawait asyncio.sleep(0)", "cannot run a cell with await"),
-        ("%%tfprofile --views ops,nowhere\n1", "no view 'nowhere': choose from overview, steps"),
+        ("%%tfprofile --views ops,nowhere\n1", "no view 'nowhere': choose from overview, advice"),
         ("%tfprofile", "takes one statement"),
         ("%tfprofile --quiet 1", "takes one statement"),
         ("%tfprofile_load", "required: PATH"),

@@ -84,3 +84,22 @@ def test_bad_files_fail_when_loaded(tmp_path):
     (tmp_path / "bad.xplane.pb").write_bytes(b"\xff" * 50)
     with pytest.raises(tp.BadProfileError, match=r"bad\.xplane\.pb"):
         tp.load(tmp_path / "bad.xplane.pb")
+
+
+def test_a_folder_is_no_place_for_a_report(two_hosts, tmp_path):
+    with pytest.raises(tp.TfprofError, match=r"is a folder.*report\.html"):
+        tp.load(two_hosts).to_html(tmp_path)
+
+
+def test_pages_of_the_dashboard_are_chosen_by_name(two_hosts):
+    p = tp.load(two_hosts)
+    assert "── Ops" in str(p.dashboard("ops"))
+    assert "── Steps" not in str(p.dashboard(name for name in ("ops", "trace")))
+    with pytest.raises(ValueError, match="no view 'nowhere': choose from overview, advice"):
+        p.dashboard(["nowhere"])
+
+
+@pytest.mark.parametrize("nothing", [None, ""])
+def test_no_path_is_no_profile(nothing):
+    with pytest.raises(tp.ProfileNotFoundError, match="No path was given"):
+        tp.load(nothing)

@@ -41,6 +41,14 @@ def test_a_run_with_a_name_of_its_own_has_its_files_time(logdir):
     assert [found.name for found in find_runs(logdir)][1] == "mine"
 
 
+def test_runs_of_one_second_keep_their_time_and_order_when_copied(logdir):
+    run = make(logdir / "plugins" / "profile" / "2024_05_01_10_00_00_002", "h")
+    os.utime(run / "h.xplane.pb", (1_900_000_000, 1_900_000_000))
+    names = [found.name for found in find_runs(logdir)]
+    assert names[1:3] == ["2024_05_01_10_00_00", "2024_05_01_10_00_00_002"]
+    assert resolve(logdir).name == "2025_01_01_00_00_00"
+
+
 def test_a_logdir_stands_for_its_newest_run(logdir):
     assert resolve(logdir).name == "2025_01_01_00_00_00"
 
@@ -88,5 +96,5 @@ def test_a_folder_without_runs_is_said(tmp_path):
 
 
 def test_no_files_are_said():
-    with pytest.raises(ProfileNotFoundError, match="list of files is empty"):
+    with pytest.raises(ProfileNotFoundError, match=r"No path was given|list of files is empty"):
         resolve([])

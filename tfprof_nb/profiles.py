@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
-from tfprof_nb import _units, runs, xprof_tools
-from tfprof_nb._errors import CaptureError, ProfileNotFoundError
+from tfprof_nb import runs, xprof_tools
+from tfprof_nb._errors import CaptureError, ProfileNotFoundError, TfprofError
 from tfprof_nb.analysis.advice import Advice, Evidence, advice
 from tfprof_nb.analysis.devices import device_type
 from tfprof_nb.analysis.events import events
@@ -200,13 +200,13 @@ class Profile:
         """
         return xprof_tools.run_tool(self._files, tool, params)
 
-    def dashboard(self, views: Sequence[str] | None = None, *, static: bool = False) -> View:
+    def dashboard(self, views: str | Sequence[str] | None = None, *, static: bool = False) -> View:
         """Return the widget with the answer first and a page per result.
 
         Parameters
         ----------
         views
-            The pages to show, by the results' names; None shows all.
+            The pages to show, by the results' names; None shows all (``pods`` only where there are several hosts).
         static
             Show plain HTML, without widgets.
 
@@ -229,7 +229,9 @@ class Profile:
         """
         from tfprof_nb.views import dashboard
 
-        target = Path(path)
+        target = Path(path).expanduser()
+        if target.is_dir():
+            raise TfprofError(f"{target} is a folder. Name a file, for example {target / 'report.html'}.")
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(dashboard.report(self), encoding="utf-8")
         return target
@@ -249,12 +251,13 @@ class Profile:
         self.dashboard()._ipython_display_()
 
     def __str__(self) -> str:
-        return str(self.dashboard())
+        """The answer as text; each result prints in full by itself."""
+        return f"{self.dashboard('overview')}\n\nMore: print the profile's .advice, .steps, .tf_data, .ops, .memory ..."
 
     def __repr__(self) -> str:
         if self._run is None:
             return "<Profile being captured>"
-        return f"<Profile {self.name!r}: {_units.count(len(self.hosts))} host(s) in {self.files[0].parent}>"
+        return f"<Profile {self.name!r}: {', '.join(self.hosts)} in {self.files[0].parent}>"
 
 
 Source = str | os.PathLike[str]

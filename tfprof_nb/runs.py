@@ -13,6 +13,7 @@ from ._errors import ProfileNotFoundError
 
 SUFFIXES = (".xplane.pb", ".xplane.pb.gz")
 _RUNS = "plugins/profile/*"
+_TIME_CHARACTERS = len("2026_11_21_14_34_40")
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,8 @@ def resolve(path: str | PathLike[str] | Iterable[str | PathLike[str]]) -> Run:
     ProfileNotFoundError
         There is nothing at the path, or no run in the folder.
     """
+    if not path:
+        raise ProfileNotFoundError("No path was given. Give a logdir, a run's folder, a file or a list of files.")
     if not isinstance(path, str | PathLike):
         return _of_files([_existing(file) for file in path])
     existing = _existing(path)
@@ -129,7 +132,8 @@ def _key(file: Path) -> str:
 
 
 def _time(name: str, files: list[Path]) -> datetime:
+    """When a run was captured; a number behind its time (`capture.recording`) tells runs of one second apart."""
     try:
-        return datetime.strptime(name, "%Y_%m_%d_%H_%M_%S").astimezone()
+        return datetime.strptime(name[:_TIME_CHARACTERS], "%Y_%m_%d_%H_%M_%S").astimezone()
     except ValueError:
         return datetime.fromtimestamp(max(file.stat().st_mtime for file in files)).astimezone()

@@ -147,6 +147,14 @@ def test_without_steps_a_note_says_what_to_add():
     assert "tfprof_nb.step(i)" in result.notes[0]
 
 
+def test_marks_that_never_finished_are_said():
+    space = XSpace()
+    space.plane("/host:CPU").line("python").event("train", duration_us=5, step_num=0, _r=1, interrupted=1)
+    result = measured(space)
+    assert (len(result.table), len(result.notes)) == (0, 1)
+    assert "No step finished" in result.notes[0]
+
+
 def test_trace_context_vector():
     """`xplane_to_op_stats_test.cc`: one step on a CPU, and 40 ps of 32-bit compute on a GPU."""
     space = XSpace()

@@ -27,10 +27,11 @@ Severity = Literal["high", "medium", "info"]
 COLUMNS = ["severity", "finding", "evidence", "fix", "estimated_gain_percent"]
 _RANKS = {"high": 0, "medium": 1, "info": 2}
 # Shares of step time from which the guide speaks of a moderate and of a high cost (`op_stats_to_overview_page.cc`).
-_MODERATE_PERCENT, _HIGH_PERCENT = 3.0, 15.0
+_OVERHEAD_PERCENT, _HIGH_OVERHEAD_PERCENT = 3.0, 15.0
 _EAGER_PERCENT, _EXPENSIVE_CALL_PERCENT, _FEW_16_BIT_PERCENT = 10.0, 20.0, 10.0
 _TENSOR_CORE_ARCHITECTURES = ("Volta", "Turing", "Ampere", "Ada", "Hopper", "Blackwell")
 _DOMINANT_OP_SHARE = 0.3
+_WAITING = "Steps wait for their data"
 _BETWEEN_PERCENT = 20.0
 _REPEATED_TRACINGS = 3
 
@@ -86,7 +87,10 @@ def advice(evidence: Evidence) -> Advice:
     """
     found = [finding for rule in _RULES if (finding := rule(evidence))]
     found += [*_shares(evidence), *_retraced(evidence)]
-    found.sort(key=lambda one: (_RANKS[one.severity], -np.nan_to_num(one.estimated_gain_percent)))
+    # The verdict is about input: of equally grave findings the one on input comes first.
+    found.sort(
+        key=lambda one: (_RANKS[one.severity], one.finding != _WAITING, -np.nan_to_num(one.estimated_gain_percent))
+    )
     table = pd.DataFrame([vars(one) for one in found], columns=COLUMNS)
     summary = {severity: int((table["severity"] == severity).sum()) for severity in _RANKS}
     return Advice(table, summary, [] if found else ["Nothing in this profile calls for a change."])
@@ -105,7 +109,7 @@ def _input_bound(evidence: Evidence) -> Finding | None:
     fix = str(evidence.tf_data.summary["suggestion"]) if stage else ""
     return Finding(
         _graded(percent, MODERATELY_PERCENT, HIGHLY_PERCENT),
-        "Steps wait for their data",
+        _WAITING,
         f"{evidence.of_step('input_ms')} is waiting for the next batch{where}.",
         fix
         or (
@@ -131,8 +135,8 @@ class _ShareRule:
 _SHARE_RULES = (
     _ShareRule(
         "other",
-        _MODERATE_PERCENT,
-        _HIGH_PERCENT,
+        _OVERHEAD_PERCENT,
+        _HIGH_OVERHEAD_PERCENT,
         "Python between ops takes time",
         "is spent where TensorFlow records nothing",
         "Do more per step: larger batches, or steps_per_execution in model.compile; move logging, metrics and other "
@@ -140,8 +144,8 @@ _SHARE_RULES = (
     ),
     _ShareRule(
         "kernel_launch",
-        _MODERATE_PERCENT,
-        _HIGH_PERCENT,
+        _OVERHEAD_PERCENT,
+        _HIGH_OVERHEAD_PERCENT,
         "Launching kernels takes time",
         "is the host starting kernels",
         "Set TF_GPU_THREAD_MODE=gpu_private before TensorFlow is imported, so that input processing does not take the "
@@ -157,8 +161,8 @@ _SHARE_RULES = (
     ),
     _ShareRule(
         "device_collectives",
-        _MODERATE_PERCENT,
-        _HIGH_PERCENT,
+        _OVERHEAD_PERCENT,
+        _HIGH_OVERHEAD_PERCENT,
         "Devices wait for one another",
         "is collective communication",
         "Larger batches per device mean fewer exchanges of gradients; 16-bit gradients halve each of them.",
@@ -219,8 +223,13 @@ def _between_steps(evidence: Evidence) -> Finding | None:
 
 def _dominant_op(evidence: Evidence) -> Finding | None:
     top = evidence.overview.table
+    top = top[top["op_type"] != "Dataset"]  # the input pipeline's stages have a finding of their own
     busy = max(("host_compute", "device_compute"), key=evidence.percent)
-    if not len(top) or top["self_share"].iloc[0] < _DOMINANT_OP_SHARE or evidence.percent(busy) < _HIGH_PERCENT:
+    if (
+        not len(top)
+        or top["self_share"].iloc[0] < _DOMINANT_OP_SHARE
+        or evidence.percent(busy) < _HIGH_OVERHEAD_PERCENT
+    ):
         return None
     op = top.iloc[0]
     return Finding(

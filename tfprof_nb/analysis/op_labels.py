@@ -134,6 +134,8 @@ class _Labeller:
 
     def add_texts(self, forest: Forest, stat: str, parse: Parser, among: Bools) -> None:
         """Label the events that carry a text stat, among those allowed."""
+        if not among.any():  # reading texts is slow, and the profile of a CPU has none that count
+            return
         texts = forest.host.texts(stat)
         if texts.categories is None or not len(texts.rows):
             return

@@ -148,9 +148,7 @@ def _sums(
     return keys, pd.DataFrame({name: _added_up(which, values, len(keys)) for name, values in columns.items()})
 
 
-def _added_up(
-    which: npt.NDArray[np.integer], values: npt.NDArray[np.generic], count: int
-) -> npt.NDArray[np.generic]:
+def _added_up(which: npt.NDArray[np.integer], values: npt.NDArray[np.generic], count: int) -> npt.NDArray[np.generic]:
     """Sum per group; unlike `numpy.bincount` it stays with whole numbers."""
     sums = np.zeros(count, dtype=values.dtype)
     np.add.at(sums, which, values)

@@ -11,12 +11,12 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from tfprof_nb.analysis.activities import Activity, classify
 from tfprof_nb.analysis.devices import device_cores, device_type
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.intervals import newly_covered
 from tfprof_nb.analysis.ops import Ops
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.analysis.step_events import Activity, classify
 from tfprof_nb.analysis.steps import CATEGORIES, Steps, measured_steps
 
 Verdict = Literal["not", "potentially", "moderately", "highly", "unknown"]
@@ -102,7 +102,7 @@ def _between_steps(steps: Steps) -> dict[str, float]:
         start, end = mine["start_ms"].to_numpy(), (mine["start_ms"] + mine["step_ms"]).to_numpy()
         whole += end.max() - start[0]
         between += end.max() - start[0] - newly_covered(start, end).sum()
-    return {"between_steps_ms": between, "between_steps_percent": _percent(between, whole)}
+    return {"between_steps_ms": float(between), "between_steps_percent": _percent(between, whole)}
 
 
 def _placement(ops: Ops) -> dict[str, float]:

@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb.analysis.activities import Activity, classify, tracing_spans
 from tfprof_nb.analysis.devices import device_cores
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.groups import Grouping
 from tfprof_nb.analysis.intervals import split_by_priority
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.analysis.step_events import Activity, classify, tracing_spans
 
 Int64 = npt.NDArray[np.int64]
 
@@ -80,7 +80,8 @@ def steps(forests: Sequence[Forest], groupings: Sequence[Grouping]) -> Steps:
     source = next((part.source for part in parts if len(part.table)), "none")
     notes = list(dict.fromkeys(note for part in parts for note in part.notes))
     measured = measured_steps(table)
-    notes += _notes(table, measured, source)
+    if not (source == "none" and notes):  # of hosts without steps the notes say why already
+        notes += _notes(table, measured, source)
     return Steps(table, _summary(table, measured, source), notes, None, [part.groups for part in parts])
 
 
@@ -111,7 +112,8 @@ def _host_steps(forest: Forest, grouping: Grouping) -> _HostSteps:
     if forest.on_device.any():
         spans, notes = _with_devices(forest, grouping, activity)
     if not len(spans):
-        return _HostSteps(_empty(), np.zeros(0, dtype=np.int64), "none", notes)
+        unfinished = grouping.source in ("marked", "keras") and not notes
+        return _HostSteps(_empty(), np.zeros(0, dtype=np.int64), "none", [_UNFINISHED] if unfinished else notes)
     table = _breakdown(forest, grouping, spans, activity)
     groups = spans["group"].to_numpy(np.int64)
     return _HostSteps(_described(table, forest, grouping, spans), groups, grouping.source, notes)
@@ -247,12 +249,12 @@ def _int_of(forest: Forest, stat: str, rows: Int64) -> Int64:
     return forest.host.ints(stat).at(rows).astype(np.int64)
 
 
-def _text_of(forest: Forest, stat: str, rows: Int64) -> list[str | None]:
+def _text_of(forest: Forest, stat: str, rows: Int64) -> list[str]:
     texts = forest.host.texts(stat)
     if texts.categories is None:
-        return [None] * len(rows)
+        return [""] * len(rows)
     # The last entry stands for rows without such a stat, whose code is -1.
-    return list(np.append(texts.categories, None)[texts.at(rows).astype(np.int64)])
+    return list(np.append(texts.categories, "")[texts.at(rows).astype(np.int64)])
 
 
 def _numbered(table: pd.DataFrame) -> pd.DataFrame:
@@ -283,6 +285,10 @@ def _summary(table: pd.DataFrame, measured: pd.DataFrame, source: str) -> dict[s
     } | {f"{name}_mean": measured[name].mean() for name in [*CATEGORIES, "other_ms"]}
 
 
+_UNFINISHED = (
+    "No step finished: steps are marked in this profile, but an error or the end of the data came before the first "
+    "one's end."
+)
 _SOURCE_NOTES = {
     "none": (
         "No steps were found: nothing in this profile marks them and no function was called repeatedly. Train with "

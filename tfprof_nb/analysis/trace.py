@@ -298,9 +298,7 @@ def _merged(events: pd.DataFrame, bin_ps: float) -> pd.DataFrame:
     is_longest = np.flatnonzero(length == np.maximum.reduceat(length, first)[run])
     longest = is_longest[np.diff(run[is_longest], prepend=-1) > 0]
     counts = np.diff(np.append(first, len(events)))
-    return events.iloc[longest].assign(
-        start_ps=start[first], end_ps=np.maximum.reduceat(end, first), events=counts
-    )
+    return events.iloc[longest].assign(start_ps=start[first], end_ps=np.maximum.reduceat(end, first), events=counts)
 
 
 def _notes(forests: Sequence[Forest], events: pd.DataFrame) -> list[str]:

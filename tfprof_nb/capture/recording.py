@@ -154,7 +154,11 @@ def _publish(staging: Path, logdir: Path) -> Path:
         target.mkdir(parents=True, exist_ok=True)
         return _moved(runs[-1], target)
     except OSError as error:
-        raise CaptureError(f"The profile could not be saved in {target}: {error.strerror or error}.") from error
+        kept = staging.rename(staging.with_name(f"kept{staging.name}"))  # else it would go with the staging folder
+        raise CaptureError(
+            f"The profile could not be saved in {target}: {error.strerror or error}. It is kept in {kept}: open it "
+            "with tfprof_nb.load()."
+        ) from error
 
 
 def _moved(run: Path, target: Path) -> Path:

@@ -87,14 +87,16 @@ def _read_block(wire: Wire, messages: Fields, line: Int32, plane: Int64, names: 
     aggregate = np.zeros(messages.at.size, bool)
     begin = messages.stop.copy()
     for event, fields in wire.walk(messages.start, messages.stop):
+        hit = np.flatnonzero(fields.tag == schema.EVENT_STAT)
+        np.minimum.at(begin, event[hit], fields.at[hit])
+        if hit.size == event.size:
+            continue  # After the first rounds there is nothing but stats.
         for tag, column in columns:
             hit = np.flatnonzero(fields.tag == tag)
             column[event[hit]] = fields.value[hit].view(np.int64)
         # Of offset and occurrences the one that comes last counts.
         hit = np.flatnonzero((fields.tag == schema.EVENT_OFFSET_PS) | (fields.tag == schema.EVENT_OCCURRENCES))
         aggregate[event[hit]] = fields.tag[hit] == schema.EVENT_OCCURRENCES
-        hit = np.flatnonzero(fields.tag == schema.EVENT_STAT)
-        np.minimum.at(begin, event[hit], fields.at[hit])
     metadata = names.rows(plane[line], key).astype(np.int32)
     events = Events(line, metadata, offset, duration, begin, (messages.stop - begin).astype(np.int32))
     return events.take(np.flatnonzero(~aggregate)) if aggregate.any() else events

@@ -42,6 +42,7 @@ _FEATURES: dict[str, Callable[[Results], list[Panel]]] = {
 }
 PAGES = {
     "overview": "Overview",
+    "advice": "Advice",
     "steps": "Steps",
     "input_pipeline": "Input",
     "tf_data": "tf.data",
@@ -54,7 +55,7 @@ PAGES = {
 }
 
 
-def view(results: Results, pages: Sequence[str] | None = None, *, static: bool = False) -> View:
+def view(results: Results, pages: str | Sequence[str] | None = None, *, static: bool = False) -> View:
     """Return the dashboard as a widget, with all pages or with those named (keys of `PAGES`)."""
     from tfprof_nb.render.view import View
 
@@ -81,7 +82,7 @@ def title(results: Results) -> str:
     return f"{results.name} · {steps_counted} · {results.device_type} · {captured} captured"
 
 
-def panels(results: Results, pages: Sequence[str] | None = None) -> Sequence[Panel]:
+def panels(results: Results, pages: str | Sequence[str] | None = None) -> Sequence[Panel]:
     """Show the answer, then the pages; a page is made when it is first looked at.
 
     Raises
@@ -99,12 +100,13 @@ def _pages(results: Results) -> list[str]:
     return [name for name in PAGES if name != "pods" or len(results.hosts) > 1]
 
 
-def check_pages(names: Iterable[str]) -> list[str]:
-    """Return the names, if there is a page of each."""
-    unknown = [name for name in names if name not in PAGES]
+def check_pages(names: str | Iterable[str]) -> list[str]:
+    """Return the names, if there is a page of each; one name may stand by itself."""
+    chosen = [names] if isinstance(names, str) else list(names)
+    unknown = [name for name in chosen if name not in PAGES]
     if unknown:
         raise ValueError(f"There is no view {unknown[0]!r}: choose from {', '.join(PAGES)}.")
-    return list(names)
+    return chosen
 
 
 def _page(results: Results, name: str) -> Callable[[], Sequence[Panel]]:

@@ -2,7 +2,7 @@ import type { Column } from "./columns";
 
 export type Direction = "ascending" | "descending";
 
-/** The rows whose texts contain `query` in any column, in any case. */
+/** The rows in which a text column contains `query`, in any case. */
 export function matchingRows(columns: readonly Column[], rows: number, query: string): Uint32Array {
   const wanted = query.trim().toLowerCase();
   const all = Uint32Array.from({ length: rows }, (_, row) => row);

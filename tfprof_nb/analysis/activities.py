@@ -116,4 +116,3 @@ def tracing_spans(forest: Forest) -> tuple[Int64, Int64, Int64]:
     began = np.full(len(rows), -1, dtype=np.int64)
     np.maximum.at(began, caller, forest.host.start_ps[runs])
     return rows, start, np.where(began >= 0, began, end)
-
