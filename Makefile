@@ -55,7 +55,7 @@ chromium: # for the browser's tests
 
 lint: $(EDITABLE) ## ruff, mypy, import-linter, biome, tsc
 	@echo "== ruff"; $(BIN)/ruff check --quiet . && $(BIN)/ruff format --quiet --check .
-	@echo "== mypy"; $(BIN)/mypy --no-error-summary
+	@echo "== mypy"; $(BIN)/mypy --no-error-summary --no-incremental
 	@echo "== import-linter"; $(BIN)/lint-imports | grep -E 'KEPT|BROKEN|->|Contracts'
 	@echo "== biome, tsc"; cd js && npm run --silent lint && npm run --silent check
 

@@ -39,6 +39,11 @@ class Fields(NamedTuple):
     start: Int64
     stop: Int64
 
+    @property
+    def columns(self) -> tuple[npt.NDArray[Any], ...]:
+        """The columns, to be treated alike."""
+        return self
+
     def where(self, tag: int) -> Fields:
         """Return the fields with this tag."""
         return self.take(np.flatnonzero(self.tag == tag))
@@ -110,7 +115,7 @@ class Wire:
         fields = Fields(at, tag, value, start, stop)
         odd = np.flatnonzero((ends == 0) | (tag & 0x85 != 0) | (tag < 8))
         if odd.size:
-            for column, exact in zip(fields, self._read_any(at[odd]), strict=True):
+            for column, exact in zip(fields.columns, self._read_any(at[odd]).columns, strict=True):
                 column[odd] = exact
         return fields
 
@@ -161,7 +166,7 @@ class Wire:
         for owner, fields in self.walk(begin, end):
             for tag, into in zip(tags, found, strict=True):
                 hit = np.flatnonzero(fields.tag == tag)
-                for column, values in zip(into, fields, strict=True):
+                for column, values in zip(into.columns, fields.columns, strict=True):
                     column[owner[hit]] = values[hit]
         return found
 
