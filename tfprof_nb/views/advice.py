@@ -9,8 +9,6 @@ _FOREMOST = 2
 _COLUMNS = (
     Column("severity", "severity"),
     Column("finding", "finding"),
-    Column("evidence", "evidence"),
-    Column("fix", "what to do"),
     Column("estimated_gain_percent", "saves at most", "percent", meaning="of the time of a step"),
 )
 

@@ -11,13 +11,13 @@ _TYPES_SHOWN = 10
 _SIDES = {"device": ("on devices", DEVICE_COMPUTE), "host": ("on hosts", HOST_COMPUTE)}
 _COLUMNS = (
     Column("op_name", "op", "code", meaning="the op's name in the graph"),
+    Column("self_us", "self time", "us", meaning="time in the op itself, without the ops that ran inside it"),
+    Column("self_share", "share", "share", bar=True, meaning="of the self time of all ops on the same side"),
     Column("op_type", "type"),
     Column("side", "runs on"),
     Column("occurrences", "runs", "count", meaning="how often the op ran"),
-    Column("total_us", "total time", "us", meaning="from begin to end, ops that ran inside it included"),
-    Column("self_us", "self time", "us", meaning="time in the op itself, without the ops that ran inside it"),
     Column("avg_self_us", "self time per run", "us"),
-    Column("self_share", "share", "share", bar=True, meaning="of the self time of all ops on the same side"),
+    Column("total_us", "total time", "us", meaning="from begin to end, ops that ran inside it included"),
     Column("eager", "eager", "flag", meaning="ran op by op, outside a tf.function"),
 )
 
@@ -29,7 +29,7 @@ def panels(ops: Ops) -> list[Panel]:
     return [
         KeyFigures(_figures(ops)),
         *(panel for side in _SIDES for panel in _by_type(ops, side)),
-        Table("Ops", ops.table, _COLUMNS),
+        Table("Ops", ops.table, _COLUMNS, selects="op_name"),
         *(Note(note, "info") for note in ops.notes),
     ]
 

@@ -23,10 +23,10 @@ _VERDICTS = {
 }
 _TOP_OP_COLUMNS = (
     Column("op_name", "op", "code", meaning="the op's name in the graph"),
-    Column("op_type", "type"),
-    Column("side", "runs on"),
     Column("self_us", "self time", "us", meaning="time in the op itself, without the ops that ran inside it"),
     Column("self_share", "share of self time", "share", bar=True, meaning="of all ops on the same side"),
+    Column("op_type", "type"),
+    Column("side", "runs on"),
 )
 
 
@@ -71,7 +71,9 @@ def proof(overview: Overview, steps: Steps) -> list[Panel]:
     title = "Top ops by self time"
     return [
         *steps_view.graph(steps),
-        Table(title, overview.table, _TOP_OP_COLUMNS, rows=10) if len(overview.table) else Note("No ops.", "empty"),
+        Table(title, overview.table, _TOP_OP_COLUMNS, rows=10, selects="op_name")
+        if len(overview.table)
+        else Note("No ops.", "empty"),
         KeyFigures(_figures(overview)),
         *(Note(note, "info") for note in overview.notes if overview.summary["verdict"] != "unknown"),
     ]
