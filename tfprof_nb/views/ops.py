@@ -29,7 +29,7 @@ def panels(ops: Ops) -> list[Panel]:
     return [
         KeyFigures(_figures(ops)),
         *(panel for side in _SIDES for panel in _by_type(ops, side)),
-        Table("Ops", ops.table, _COLUMNS, selects="op_name"),
+        Table("Ops", ops.table, _COLUMNS),
         *(Note(note, "info") for note in ops.notes),
     ]
 

@@ -71,9 +71,7 @@ def proof(overview: Overview, steps: Steps) -> list[Panel]:
     title = "Top ops by self time"
     return [
         *steps_view.graph(steps),
-        Table(title, overview.table, _TOP_OP_COLUMNS, rows=10, selects="op_name")
-        if len(overview.table)
-        else Note("No ops.", "empty"),
+        Table(title, overview.table, _TOP_OP_COLUMNS, rows=10) if len(overview.table) else Note("No ops.", "empty"),
         KeyFigures(_figures(overview)),
         *(Note(note, "info") for note in overview.notes if overview.summary["verdict"] != "unknown"),
     ]
