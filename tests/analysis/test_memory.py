@@ -159,16 +159,36 @@ def test_nothing_allocated_says_so():
     assert memory([]).table.empty
 
 
+def lifetime_peaks(host, allocator):
+    """The highest figure of an allocator, which is ours, and that of its last event in the file, which is XProf's."""
+    texts, peaks = host.texts("allocator_name"), host.ints("peak_bytes_in_use")
+    mine = peaks.values[np.isin(peaks.rows, texts.rows[texts.categories[texts.values] == allocator])]
+    return int(mine.max()), int(mine[-1])
+
+
+def test_xprof_takes_the_last_event_in_the_file_for_the_last_in_time(tmp_path):
+    raw_to_tool_data = pytest.importorskip("xprof.convert.raw_to_tool_data")
+    space = XSpace()
+    plane = space.plane("/host:CPU")
+    for name, at, lifetime in (("a", 100, 900), ("b", 10, 500)):
+        event(plane.line(name), "Allocation", at, heap=100, free=900, lifetime=lifetime, size=16, addr=at, id=0)
+    path = space.write(tmp_path / "host.xplane.pb")
+    profile = json.loads(raw_to_tool_data.xspace_to_tool_data([str(path)], "memory_profile", {})[0])
+    theirs = profile["memoryProfilePerAllocator"]["cpu"]["profileSummary"]["peakBytesUsageLifetime"]
+    ours = memory([forest(space)]).summary["cpu"]["peak_bytes_lifetime"]
+    assert (int(theirs), ours) == (500, 900)
+
+
 def test_peaks_agree_with_xprof(keras_capture):
     raw_to_tool_data = pytest.importorskip("xprof.convert.raw_to_tool_data")
     theirs = json.loads(raw_to_tool_data.xspace_to_tool_data([str(keras_capture)], "memory_profile", {})[0])
-    ours = memory([Forest(read_xspace(keras_capture.read_bytes(), "host"))])
+    host = read_xspace(keras_capture.read_bytes(), "host")
+    ours = memory([Forest(host)])
     assert set(ours.summary) == set(theirs["memoryProfilePerAllocator"]) != set()
     for allocator, profile in theirs["memoryProfilePerAllocator"].items():
         figures, stats = ours.summary[allocator], profile["profileSummary"]
         assert figures["peak_bytes"] == int(stats["peakStats"]["peakBytesInUse"])
-        # XProf takes the figure of the last event in the file, which need not be the last in time.
-        assert figures["peak_bytes_lifetime"] >= max(int(stats["peakBytesUsageLifetime"]), figures["peak_bytes"])
+        assert (figures["peak_bytes_lifetime"], int(stats["peakBytesUsageLifetime"])) == lifetime_peaks(host, allocator)
         assert figures["capacity_bytes"] == int(stats["memoryCapacity"])
         assert figures["allocations"] + figures["deallocations"] == len(profile["sampledTimelineSnapshots"])
 

@@ -70,10 +70,6 @@ class Lab:
         """Write the notebook, outputs included, to its file."""
         self.execute("docmanager:save")
 
-    def shut_down(self):
-        """End the notebook's kernel."""
-        self.page.evaluate(f"() => {{ {NOTEBOOK} return notebook.context.sessionContext.shutdown() }}")
-
     def open_without_kernel(self, name):
         """Show a saved notebook as it is read where nothing runs."""
         self.page.goto(f"{self.url}/lab?reset")
