@@ -29,6 +29,7 @@ from tfprof_nb.analysis.steps import Steps, steps
 from tfprof_nb.analysis.tf_data import TfData, tf_data
 from tfprof_nb.analysis.trace import Trace, trace
 from tfprof_nb.decode import load_hosts
+from tfprof_nb.decode.sidecar import Sidecar, read_sidecar
 from tfprof_nb.runs import Run
 
 if TYPE_CHECKING:
@@ -110,6 +111,11 @@ class Profile:
     @cached_property
     def _forests(self) -> list[Forest]:
         return [Forest(host) for host in load_hosts(self.files, self.hosts)]
+
+    @cached_property
+    def _sidecars(self) -> list[Sidecar]:
+        """What the capture wrote beside the profile of each host."""
+        return [read_sidecar(file) for file in self.files]
 
     @cached_property
     def _groupings(self) -> list[Grouping]:

@@ -12,6 +12,8 @@ from pathlib import Path
 from ._errors import ProfileNotFoundError
 
 SUFFIXES = (".xplane.pb", ".xplane.pb.gz")
+SIDECAR_VERSION = 1
+_SIDECAR = ".tfprof.json.gz"
 _RUNS = "plugins/profile/*"
 _TIME_CHARACTERS = len("2026_11_21_14_34_40")
 
@@ -95,6 +97,11 @@ def resolve(path: str | PathLike[str] | Iterable[str | PathLike[str]]) -> Run:
             "anywhere below it. Give the log folder that the profile was written to, or capture one first."
         )
     return runs[-1]
+
+
+def sidecar_of(file: Path) -> Path:
+    """Return where the capture writes, beside a host's profile, what the profile cannot hold."""
+    return file.with_name(_key(file) + _SIDECAR)
 
 
 def _existing(path: str | PathLike[str]) -> Path:

@@ -9,6 +9,7 @@ import tempfile
 import threading
 import warnings
 import weakref
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from tfprof_nb._errors import CaptureActiveError, CaptureError
 from tfprof_nb.capture.keras import keras_steps
 from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.profiler_log import no_profiler_log
+from tfprof_nb.capture.sidecar import Collector, write_sidecar
 from tfprof_nb.capture.tensorflow import forget_profiler_session, profiler_session, tensorflow
 
 _claim = threading.Lock()  # held while a capture of this process runs
@@ -31,6 +33,8 @@ class Recording:
         Where the run folder is to be written, as ``plugins/profile/<run>/<host>.xplane.pb``.
     options
         What to record.
+    collectors
+        What to record beside the profiler, by the name of its section in the sidecar.
 
     Raises
     ------
@@ -42,7 +46,9 @@ class Recording:
         If nothing can be written to ``logdir``, or the profiler does not start.
     """
 
-    def __init__(self, logdir: str | os.PathLike[str], options: Options) -> None:
+    def __init__(
+        self, logdir: str | os.PathLike[str], options: Options, collectors: Mapping[str, Collector] | None = None
+    ) -> None:
         __tracebackhide__ = True
         self.logdir, self.options = Path(logdir).expanduser().absolute(), options  # the code may change folders
         self._tf = tensorflow()
@@ -57,6 +63,7 @@ class Recording:
             undo.callback(shutil.rmtree, self._staging, ignore_errors=True)
             self._marking = undo.enter_context(ExitStack())
             self._marking.enter_context(keras_steps())
+            self._sections = {name: undo.enter_context(collector) for name, collector in (collectors or {}).items()}
             # Weak: a session that the profiled code ends must end.
             self._session = weakref.ref(_start_profiler(self._tf, self._staging, options))
             self._undo = undo.pop_all()
@@ -72,7 +79,9 @@ class Recording:
         with self._undo:
             self._marking.close()  # what it marks last must still be recorded
             _stop_profiler(self._tf, self._session)
-            run = _publish(self._staging, self.logdir)
+            run = _saved_run(self._staging)
+            write_sidecar(run, self._sections)
+            run = _publish(run, self._staging, self.logdir)
         self._check_options(run)
         return run
 
@@ -144,15 +153,20 @@ def _stop_profiler(tf: Any, session: weakref.ref[object]) -> None:
         forget_profiler_session()  # TensorFlow forgets this when it is interrupted while it saves
 
 
-def _publish(staging: Path, logdir: Path) -> Path:
-    """Move the run folder from the staging folder to its place in the logdir, and return it."""
+def _saved_run(staging: Path) -> Path:
+    """Return the run folder that TensorFlow saved."""
     runs = sorted({file.parent for file in staging.glob("plugins/profile/*/*.xplane.pb")})
     if not runs:
         raise CaptureError("TensorFlow's profiler saved no file: there is no profile of this run.")
+    return runs[-1]
+
+
+def _publish(run: Path, staging: Path, logdir: Path) -> Path:
+    """Move the run folder from the staging folder to its place in the logdir, and return it."""
     target = logdir / "plugins" / "profile"
     try:
         target.mkdir(parents=True, exist_ok=True)
-        return _moved(runs[-1], target)
+        return _moved(run, target)
     except OSError as error:
         kept = staging.rename(staging.with_name(f"kept{staging.name}"))  # else it would go with the staging folder
         raise CaptureError(
