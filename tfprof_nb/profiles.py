@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -31,11 +31,26 @@ from tfprof_nb.analysis.trace import Trace, trace
 from tfprof_nb.decode import load_hosts
 from tfprof_nb.decode.sidecar import Sidecar, read_sidecar
 from tfprof_nb.runs import Run
+from tfprof_nb.sql import Frames, run_sql
 
 if TYPE_CHECKING:
     from tfprof_nb.render.view import View
 
 R = TypeVar("R", bound=Result)
+
+RESULTS = (
+    "overview",
+    "advice",
+    "steps",
+    "ops",
+    "input_pipeline",
+    "tf_data",
+    "kernels",
+    "memory",
+    "functions",
+    "pods",
+    "trace",
+)
 
 
 class Profile:
@@ -182,6 +197,41 @@ class Profile:
         """Every complete event: ``host plane line name start_ps duration_ps``, times from the start of the capture."""
         return events(self._forests)
 
+    def sql(self, query: str) -> pd.DataFrame:
+        """Return what an SQL query over the profile's tables gives (DuckDB's dialect).
+
+        The tables are ``events`` and the results' names, with the results' columns; ``tf_data_pipelines``,
+        ``memory_timeline`` and ``memory_allocators`` are the frames that those results have besides.
+
+        Raises
+        ------
+        ValueError
+            If the query is wrong, or names a table that there is not.
+        MissingDependencyError
+            If DuckDB is not installed.
+
+        Examples
+        --------
+        >>> import tfprof_nb as tp
+        >>> with tp.profile() as p:
+        ...     pass
+        >>> p.sql("select count(*) as steps from steps where step_ms > 10")["steps"][0]
+        np.int64(0)
+        """
+        return run_sql(query, self._frames)
+
+    @property
+    def _frames(self) -> Frames:
+        """What `sql` calls tables."""
+        results = {name: partial(_table_of, self, name) for name in RESULTS}
+        return {
+            "events": lambda: self.events,
+            **results,
+            "tf_data_pipelines": lambda: self.tf_data.pipelines,
+            "memory_timeline": lambda: self.memory.timeline,
+            "memory_allocators": lambda: self.memory.allocators,
+        }
+
     def xprof(self, tool: str, **params: Any) -> xprof_tools.Answer:
         """Return what a tool of the installed XProf says of this profile, its tables as frames.
 
@@ -264,6 +314,11 @@ class Profile:
         if self._run is None:
             return "<Profile being captured>"
         return f"<Profile {self.name!r}: {', '.join(self.hosts)} in {self.files[0].parent}>"
+
+
+def _table_of(profile: Profile, name: str) -> pd.DataFrame:
+    table: pd.DataFrame = getattr(profile, name).table
+    return table
 
 
 Source = str | os.PathLike[str]
