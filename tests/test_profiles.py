@@ -38,7 +38,10 @@ def test_results_are_computed_once(two_hosts):
 def test_text_says_the_answer_first(two_hosts):
     lines = str(tp.load(two_hosts, name="both")).splitlines()
     assert lines[0] == "both · 6 steps · CPU · 1.10 ms captured"
-    assert lines[2].startswith("NOT input-bound")
+    assert lines[2] == "hosts: all 2"
+    assert lines[4].startswith("NOT input-bound")
+    alone = str(tp.load(two_hosts).host("beta")).splitlines()
+    assert alone[2].startswith("NOT input-bound")
 
 
 def test_report_is_one_file_that_needs_nothing_else(two_hosts, tmp_path):

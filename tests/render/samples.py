@@ -9,11 +9,15 @@ from tfprof_nb.render import theme
 from tfprof_nb.render.panels import (
     Bars,
     Column,
+    Diagram,
     Figure,
     KeyFigures,
     Lines,
+    Link,
+    Node,
     Note,
     Part,
+    Pie,
     Series,
     Split,
     StackedBars,
@@ -106,12 +110,35 @@ def bars():
     return Bars("Self time by type", [Part("MatMul", 3000.0, theme.HOST_COMPUTE), Part(HOSTILE, 1000.0, theme.INPUT)])
 
 
+def pie():
+    return Pie("Self time by op", [Part(HOSTILE, 3000.0, theme.INPUT), Part("MatMul", 1000.0, theme.HOST_COMPUTE)])
+
+
+def pipeline():
+    """Two sources into one stage into the end; the first source is slow."""
+    return Diagram(
+        "Pipeline",
+        [
+            Node("Root", ("total 9 ms",), None, "path"),
+            Node("Zip", ("total 8 ms",), 0, "path"),
+            Node(HOSTILE, ("total 7 ms",), 1, "bottleneck"),
+            Node("Range", ("total 1 ms",), 1),
+        ],
+    )
+
+
+def chooser(shown=1):
+    choices = [Tab(f"call {k}", [Note(f"details of {k}")].copy) for k in range(9)]
+    return Tabs(choices, "menu", "call", shown=shown)
+
+
 def dashboard(count=40):
     """A dashboard as large as they get: the answer, then a page per feature."""
     pages = {
         "Overview": [KeyFigures([Figure("step time", "3.00 ms", "mean")]), steps(count), ops(2000)],
         "Steps": [steps(400)],
-        "Ops": [bars(), ops(2000)],
+        "Ops": [bars(), pie(), ops(2000)],
+        "tf.data": [pipeline(), chooser()],
         "Memory": [memory(3000)],
         "Kernels": [
             Note("This profile has no device events.", "empty"),
@@ -121,7 +148,7 @@ def dashboard(count=40):
     }
     answer = [
         Note("HIGHLY input-bound: 75% of each step waits for data.", "answer"),
-        Note("Prefetch.", "advice"),
+        Note("Prefetch.", "advice", [Link("See tf.data", "tf.data"), Link("See trace", "Trace", HOSTILE, (5, 9))]),
         split(),
     ]
     return [*answer, Tabs([Tab(name, panels.copy) for name, panels in pages.items()])]

@@ -103,3 +103,10 @@ def test_horizontal_bars_are_labelled_with_name_and_value():
     labels = list(chart.figure.axes[0].tick_labels.values())
     assert labels[0] == "MatMul  3.00 ms"
     assert list(chart.figure.marks[0].y) == [3000.0, 1000.0, 0.0]  # the last one is out of sight: see charts.bars
+
+
+def test_a_pie_has_its_legend_beside_it():
+    chart = charts.pie(samples.pie())
+    (pie,) = chart.figure.marks
+    assert (pie.sizes.tolist(), pie.display_labels) == ([3000.0, 1000.0], "none")
+    assert [entry["mean"] for entry in chart.readout.entries] == ["3.00 ms (75.0%)", "1.00 ms (25.0%)"]

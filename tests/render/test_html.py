@@ -9,8 +9,8 @@ import pytest
 
 from render import samples
 from tfprof_nb.render import page
-from tfprof_nb.render.html import STATIC_BYTES, draw, static_view
-from tfprof_nb.render.panels import Column, Figure, KeyFigures, Lines, Note, Split, StackedBars, Tab, Table, Tabs
+from tfprof_nb.render.html import STATIC_BYTES, Detail, draw, static_view
+from tfprof_nb.render.panels import Column, Figure, KeyFigures, Lines, Link, Note, Split, StackedBars, Tab, Table, Tabs
 
 
 class Reader(HTMLParser):
@@ -54,7 +54,9 @@ def test_nothing_runs_and_nothing_is_fetched(document):
     assert not reader.tags & {"script", "iframe", "object", "link", "svg"}
     assert not [name for name, _ in reader.attributes if name.startswith("on")]
     assert all(
-        value.startswith("data:image/svg+xml;base64,") for name, value in reader.attributes if name in ("src", "href")
+        value.startswith(("data:image/svg+xml;base64,", "#page-"))
+        for name, value in reader.attributes
+        if name in ("src", "href")
     )
     assert "http" not in re.sub(r"base64,[\w+/=]+", "", document)
 
@@ -65,7 +67,7 @@ def test_elements_are_closed_in_order(document):
 
 def test_pictures_parse_and_have_a_text(document):
     reader = Reader(document)
-    assert len(reader.pictures) == 6
+    assert len(reader.pictures) == 8
     assert all(ET.fromstring(picture).tag.endswith("svg") for picture in reader.pictures)
     spoken = [value for name, value in reader.attributes if name == "alt"]
     assert any(text.startswith("Average step: input 75.0 ms") for text in spoken)
@@ -182,3 +184,36 @@ def test_backticks_in_notes_are_code():
     html = draw(Note("write `ds.map(f, n<3)` here", "advice"))
     assert "ds.map(f, n&lt;3)</code> here" in html
     assert "`" not in html
+
+
+def test_a_cell_shows_the_first_of_many_and_says_that_there_are_more():
+    text = Reader(draw(samples.chooser())).text
+    assert "call: call 0" in text
+    assert "details of 0" in text
+    assert "details of 1" not in text
+    assert "8 more to choose from in the live notebook, by call: call 1, call 2" in text
+
+
+def test_pages_that_are_not_shown_are_not_made():
+    def made():
+        raise AssertionError
+
+    html = static_view("", [Tabs([Tab("first", list), Tab("second", made)], "menu", "call", shown=1)])
+    assert "second" in html
+
+
+def test_links_are_there_only_where_something_hears_them():
+    note = Note("Input.", "advice", [Link("See it", "tf.data", samples.HOSTILE, (5, 9))])
+    assert "See it" not in draw(note)
+    assert '<a href="#page-tf-data">See it</a>' in draw(note, Detail(links="anchors"))
+    button = draw(note, Detail(links="buttons"))
+    assert 'data-tfp-page="tf.data"' in button
+    assert 'data-tfp-range="5,9"' in button
+    assert "<img" not in button
+
+
+def test_links_in_a_report_lead_to_its_pages():
+    html = page("title", samples.dashboard())
+    targets = set(re.findall(r'href="#([^"]+)"', html))
+    assert targets == {"page-tf-data", "page-trace"}
+    assert targets <= set(re.findall(r'<section id="([^"]+)"', html))

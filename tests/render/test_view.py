@@ -61,6 +61,20 @@ def test_tabs_are_filled_when_they_are_opened():
     assert "Loading" in panes[0].children[0].value
 
 
+def test_a_link_shows_an_op_at_a_time_and_can_be_followed_again():
+    view = View("baseline", [Tabs([Tab("Ops", list), Tab("Trace", lambda: [Timeline("Trace", samples.Events())])])])
+    view._build()
+    tabs, _, pane = view.children[1].children
+    follow = {"opened": {"page": "Trace", "op": "train_step", "range": [5, 9]}, "selected": 1}
+    for _ in range(2):
+        tabs.set_state(follow)
+        assert (view.selected_op, view.time_range, tabs.opened) == ("train_step", (5, 9), None)
+        view.selected_op = view.time_range = None
+    tabs.set_state(follow)
+    trace = pane.children[0].children[1]
+    assert (trace.selected_name, list(trace.time_range)) == ("train_step", [5, 9])
+
+
 def test_a_chart_without_data_says_so():
     empty = samples.StackedBars("Steps", samples.np.array([]), [], "step", "ms")
     assert "Nothing to draw" in inside(built([empty]), HTML)[0].value

@@ -4,7 +4,9 @@ import pytest
 
 import tfprof_nb as tp
 from builders import XSpace
+from shown import pages, shown
 from tfprof_nb.render.panels import Note, StackedBars, Table, Tabs
+from tfprof_nb.render.text import draw
 from tfprof_nb.views import dashboard
 from tfprof_nb.views import pods as view
 from tfprof_nb.views import steps as steps_view
@@ -28,7 +30,7 @@ def run(tmp_path):
 
 
 def test_the_slowest_host_is_named_with_what_it_spends_its_time_on(run):
-    answer, bars, table, *_ = view.panels(run(alpha=100, beta=300).pods)
+    answer, bars, table, *_ = shown(view.panels(run(alpha=100, beta=300).pods))
     assert answer == Note(
         "beta is the slowest host: its steps take 200.0% longer than the others' on average, "
         "with 200 µs more of host compute.",
@@ -48,14 +50,28 @@ def test_hosts_that_differ_little_are_no_finding(run):
 
 
 def test_the_page_is_there_for_several_hosts_only(run):
-    def pages(profile):
-        return [tab.name for panel in dashboard.panels(profile) if isinstance(panel, Tabs) for tab in panel.tabs]
-
     several = run(alpha=100, beta=300)
-    assert "Pods" in pages(several)
-    assert "Pods" not in pages(several.host("beta"))
+    assert "Pods" in pages(dashboard.panels(several))
+    assert "Pods" not in pages(dashboard.panels(several.host("beta")))
     assert "beta is the slowest host" in str(several.pods.view())
     assert "Only beta shows steps" in str(several.host("beta").pods.view())
+
+
+def test_a_slider_walks_through_the_steps(run):
+    (steps,) = (panel for panel in view.panels(run(alpha=100, beta=300).pods) if isinstance(panel, Tabs))
+    assert (steps.kind, [tab.name for tab in steps.tabs]) == ("slider", ["average step", "step 0", "step 1", "step 2"])
+    bars, table = steps.tabs[2].open()
+    assert [series.values.round(6).tolist() for series in bars.series] == [[0.09, 0.29], [0.01, 0.01]]
+    assert table.frame["host"].tolist() == ["alpha", "beta"]
+
+
+def test_every_page_can_be_of_one_host(run):
+    (hosts,) = dashboard.panels(run(alpha=100, beta=300))
+    assert (hosts.kind, [tab.name for tab in hosts.tabs]) == ("menu", ["all 2", "alpha", "beta"])
+    texts = ["\n".join(draw(panel)[-1] for panel in tab.open() if not isinstance(panel, Tabs)) for tab in hosts.tabs]
+    assert "90.0 µs" in texts[1]
+    assert "290 µs" in texts[2]
+    assert "Pods" not in pages(hosts.tabs[1].open())
 
 
 def test_the_step_graph_shows_the_host_that_the_others_wait_for(run):

@@ -3,11 +3,12 @@
 import pytest
 
 from builders import XSpace
+from shown import shown
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.tf_data import tf_data
 from tfprof_nb.decode import read_xspace
 from tfprof_nb.render.html import static_view
-from tfprof_nb.render.panels import Bars, Note, Table
+from tfprof_nb.render.panels import Bars, Diagram, Note, Table, Tabs
 from tfprof_nb.render.text import text_view
 from tfprof_nb.render.theme import INPUT
 from tfprof_nb.views.tf_data import panels
@@ -35,12 +36,30 @@ def test_the_answer_names_the_stage_its_time_and_the_cure():
 
 
 def test_the_picture_shows_what_the_call_waited_for():
-    bars = next(panel for panel in panels(result(100, ["Batch", "Map"])) if isinstance(panel, Bars))
+    bars = next(panel for panel in shown(panels(result(100, ["Batch", "Map"]))) if isinstance(panel, Bars))
     assert [(part.label, round(part.value, 6), part.color == INPUT) for part in bars.parts] == [
         ("Map", 0.096, True),
         ("Root", 0.002, False),
         ("Batch", 0.002, False),
     ]
+
+
+def test_the_graph_leads_from_the_source_to_the_end_and_marks_the_bottleneck():
+    diagram = next(panel for panel in shown(panels(result(100, ["Batch", "Map"]))) if isinstance(panel, Diagram))
+    assert [(node.name, node.feeds, node.kind) for node in diagram.nodes] == [
+        ("Root (added by TensorFlow)", None, "path"),
+        ("Batch", 0, "path"),
+        ("Map", 1, "bottleneck"),
+    ]
+    assert diagram.nodes[2].lines == ("total 96.0 µs, self 96.0 µs", "from 2.00 µs, 1 call")
+
+
+def test_any_call_of_any_pipeline_can_be_chosen():
+    (pipelines,) = (panel for panel in panels(result(100)) if isinstance(panel, Tabs))
+    assert [tab.name for tab in pipelines.tabs] == ["0 on the host, Map"]
+    (calls,) = pipelines.tabs[0].open()
+    assert [tab.name for tab in calls.tabs] == ["typical slow call, 100 µs", "1. slowest, 100 µs, Map"]
+    assert [type(panel) for panel in calls.tabs[1].open()] == [Bars, Diagram, Table]
 
 
 def test_quick_calls_need_no_advice():

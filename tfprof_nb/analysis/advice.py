@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,10 @@ from tfprof_nb.analysis.tf_data import TfData
 
 Severity = Literal["high", "medium", "info"]
 
-COLUMNS = ["severity", "finding", "evidence", "fix", "estimated_gain_percent"]
+COLUMNS = [
+    *("severity", "finding", "evidence", "fix", "estimated_gain_percent"),
+    *("proved_by", "op_name", "start_ms", "duration_ms"),
+]
 _RANKS = {"high": 0, "medium": 1, "info": 2}
 # Shares of step time from which the guide speaks of a moderate and of a high cost (`op_stats_to_overview_page.cc`).
 _OVERHEAD_PERCENT, _HIGH_OVERHEAD_PERCENT = 3.0, 15.0
@@ -37,7 +40,11 @@ _REPEATED_TRACINGS = 3
 
 
 class Advice(Result):
-    """Findings, the gravest first; ``estimated_gain_percent`` is an upper bound, of step time, where one is known."""
+    """Findings, the gravest first; ``estimated_gain_percent`` is an upper bound, of step time, where one is known.
+
+    ``proved_by`` is the result to look at. Where one event shows it best, ``op_name`` is its name in the trace, and
+    ``start_ms`` and ``duration_ms`` are the time around it.
+    """
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,10 @@ class Finding:
     evidence: str
     fix: str
     estimated_gain_percent: float = float("nan")
+    proved_by: str = "steps"
+    op_name: str = ""
+    start_ms: float = float("nan")
+    duration_ms: float = float("nan")
 
 
 @dataclass(frozen=True)
@@ -117,7 +128,22 @@ def _input_bound(evidence: Evidence) -> Finding | None:
             "and .interleave() num_parallel_calls=tf.data.AUTOTUNE, and .cache() data that fits in memory."
         ),
         percent,
+        **_longest_wait(evidence.tf_data),
     )
+
+
+def _longest_wait(tf_data: TfData) -> dict[str, Any]:
+    """Where the trace shows the call for data that stands for the slow ones, and the iterator that held it up."""
+    if not len(tf_data.table):
+        return {"proved_by": "input_pipeline"}
+    call = tf_data.table.iloc[0]
+    name = f"Iterator::{tf_data.summary['bottleneck']}" if tf_data.summary["bottleneck"] else ""
+    return {
+        "proved_by": "tf_data",
+        "op_name": name,
+        "start_ms": float(call["start_ms"]),
+        "duration_ms": float(call["total_ms"]),
+    }
 
 
 @dataclass(frozen=True)
@@ -192,6 +218,7 @@ def _eager(evidence: Evidence) -> Finding | None:
         "Ops run one by one",
         f"{_units.percent(percent)} of op self time ran eagerly, outside any tf.function.",
         "Put @tf.function on the function that runs a step, and take run_eagerly=True out of model.compile.",
+        proved_by="ops",
     )
 
 
@@ -204,6 +231,7 @@ def _precision(evidence: Evidence) -> Finding | None:
         "The device computes in 32 bit",
         f"{_units.percent(evidence.percent('fp16'))} of device compute time is 16-bit, on a device with tensor cores.",
         'Set keras.mixed_precision.set_global_policy("mixed_float16") before the model is built.',
+        proved_by="kernels",
     )
 
 
@@ -218,6 +246,7 @@ def _between_steps(evidence: Evidence) -> Finding | None:
         "first step to the last, is in no step.",
         "Look at the gaps in the trace: the ends of epochs, callbacks, validation and what the loop does besides "
         "training are there.",
+        proved_by="trace",
     )
 
 
@@ -237,6 +266,8 @@ def _dominant_op(evidence: Evidence) -> Finding | None:
         f"One op does most of the work: {op['op_type']}",
         f"{op['op_name']} takes {_units.share(op['self_share'])} of all op self time on the {op['side']}.",
         "Look at this op first: its shapes, how often it runs, and whether it need run in every step.",
+        proved_by="ops",
+        op_name=str(op["op_name"]),
     )
 
 
@@ -257,6 +288,7 @@ def _retraced(evidence: Evidence) -> Iterator[Finding]:
             f"they take {_units.percent(float(function['percent']))} of its time.",
             "Call it with tensors instead of Python numbers, keep shapes the same (drop_remainder=True), or give "
             "@tf.function an input_signature.",
+            proved_by="functions",
         )
 
 

@@ -1,8 +1,8 @@
 """Charts as bqplot figures with a legend of our own below them.
 
-In: StackedBars, Bars and Lines panels. Out: widgets. bqplot's own legend covers the bars, its ordinal axis smears at
-many bars, and its tooltips can't name a category while the kernel is busy: hence linear axes with few ticks and
-:class:`~tfprof_nb.render.legend.Readout`.
+In: StackedBars, Bars, Pie and Lines panels. Out: widgets. bqplot's own legend covers the bars, its ordinal axis
+smears at many bars, and its tooltips can't name a category while the kernel is busy: hence linear axes with few ticks
+and :class:`~tfprof_nb.render.legend.Readout`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import ipywidgets
 import numpy as np
 import traitlets
 
-from tfprof_nb._units import COLUMN_UNITS, amount, shorten
+from tfprof_nb._units import COLUMN_UNITS, amount, percent, shorten
 from tfprof_nb.render.legend import Readout, entries
-from tfprof_nb.render.panels import Bars, Floats, Lines, StackedBars
+from tfprof_nb.render.panels import Bars, Floats, Lines, Pie, StackedBars
 from tfprof_nb.render.scale import bar_axis, bars_top, means, stack, thin_bars, thin_lines, ticks, whole_ticks
 
 _ROW = 26
@@ -181,6 +181,34 @@ def bars(panel: Bars) -> Chart:
     figure = _figure([mark], [label_axis, value_axis], _ROW * len(parts) + 54, margin)
     figure.add_class("tfp-rows")
     return Chart(figure, readout)
+
+
+def pie(panel: Pie) -> Chart:
+    """Return one slice per part; the legend says what each is, and its share."""
+    parts = [part for part in panel.parts if part.value > 0]
+    whole = sum(part.value for part in parts)
+    mark = bqplot.Pie(
+        sizes=np.array([part.value for part in parts]),
+        colors=[part.color for part in parts],
+        display_labels="none",
+        radius=84,
+        stroke="#fff",
+        sort=False,
+    )
+    legend = [
+        {
+            "label": shorten(part.label, 60),
+            "color": part.color,
+            "values": [],
+            "mean": f"{amount(part.value, panel.unit)} ({percent(100 * part.value / whole)})",
+        }
+        for part in parts
+    ]
+    figure = _figure([mark], [], 190, {"top": 6, "bottom": 6, "left": 6, "right": 6})
+    figure.layout.width, figure.layout.min_width = "190px", "190px"
+    chart = Chart(figure, Readout(x=[], entries=legend))
+    chart.add_class("tfp-pie")
+    return chart
 
 
 def _figure(marks: list[Any], axes: list[Any], height: int, margin: dict[str, int] | None = None) -> bqplot.Figure:

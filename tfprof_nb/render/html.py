@@ -7,19 +7,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
+from typing import Literal
 
 from tfprof_nb._units import printable, shorten
-from tfprof_nb.render import svg_bars, svg_lines
+from tfprof_nb.render import svg_bars, svg_diagram, svg_lines, svg_pie
 from tfprof_nb.render.html_table import table
 from tfprof_nb.render.panels import (
     Bars,
+    Diagram,
     Figure,
     KeyFigures,
     Lines,
+    Link,
     Note,
     Panel,
+    Pie,
     Split,
     StackedBars,
     Tab,
@@ -47,7 +51,7 @@ class Detail:
     """How much to show.
 
     Of a table the rows it asks for, but ``least`` to ``most``; of a cell ``text`` characters; of a chart ``points``
-    bars or points.
+    bars or points. ``links`` to pages are anchors in a document of its own, buttons where a script hears them.
     """
 
     least: int = 0
@@ -55,6 +59,7 @@ class Detail:
     text: int = 80
     points: int = MOST_BARS
     folded: bool = True
+    links: Literal["none", "anchors", "buttons"] = "none"
 
     def rows(self, panel: Table) -> int:
         """Return how many rows of a table to show."""
@@ -84,7 +89,8 @@ def opened(panels: Sequence[Panel]) -> list[Panel]:
 
 
 def _opened_tabs(panel: Tabs) -> Tabs:
-    return Tabs([Tab(tab.name, opened(tab.open()).copy) for tab in panel.tabs])
+    shown = [Tab(tab.name, opened(tab.open()).copy) for tab in panel.tabs[: panel.shown]]
+    return replace(panel, tabs=[*shown, *panel.tabs[len(shown) :]])
 
 
 def _as_many_as_fit(panels: Sequence[Panel], detail: Detail, limit: int) -> str:
@@ -104,9 +110,17 @@ def _as_many_as_fit(panels: Sequence[Panel], detail: Detail, limit: int) -> str:
 def _blocks(panel: Panel, detail: Detail) -> list[tuple[str, str]]:
     """Return (name, HTML) of a panel, page by page."""
     if isinstance(panel, Tabs):
-        return [(tab.name, _page(tab, detail, first=k == 0)) for k, tab in enumerate(panel.tabs)]
+        shown = panel.tabs[: panel.shown]
+        pages = [(tab.name, _page(panel, tab, detail, first=k == 0)) for k, tab in enumerate(shown)]
+        others = panel.tabs[len(shown) :]
+        return [*pages, ("", _others(panel.label, [tab.name for tab in others]))] if others else pages
     name = getattr(panel, "title", "") or type(panel).__name__.lower()
     return [(name, draw(panel, detail))]
+
+
+def _others(label: str, names: Sequence[str]) -> str:
+    some = shorten(", ".join(names[:6]) + (", ..." if len(names) > 6 else ""), 300)
+    return _note(Note(f"{len(names)} more to choose from in the live notebook, by {label}: {some}"))
 
 
 def _frame(title: str, body: str) -> str:
@@ -119,7 +133,7 @@ def draw(panel: Panel, detail: Detail = Detail()) -> str:
     """Draw one panel."""
     match panel:
         case Note():
-            return _note(panel)
+            return _note(panel, detail)
         case KeyFigures():
             return _key_figures(panel.figures)
         case Tabs():
@@ -133,7 +147,7 @@ def draw(panel: Panel, detail: Detail = Detail()) -> str:
             return titled(panel.title, _image(picture) if picture else _note(Note("Nothing to draw.", "empty")))
 
 
-def drawn(panel: Split | Bars | StackedBars | Lines | Timeline, most: int = MOST_BARS) -> str:
+def drawn(panel: Split | Bars | Pie | Diagram | StackedBars | Lines | Timeline, most: int = MOST_BARS) -> str:
     """Return the SVG of a chart, or nothing when it has no data."""
     match panel:
         case Timeline():
@@ -142,6 +156,10 @@ def drawn(panel: Split | Bars | StackedBars | Lines | Timeline, most: int = MOST
             return svg_bars.split(panel) if any(part.value > 0 for part in panel.parts) else ""
         case Bars():
             return svg_bars.bars(panel) if panel.parts else ""
+        case Pie():
+            return svg_pie.pie(panel) if any(part.value > 0 for part in panel.parts) else ""
+        case Diagram():
+            return svg_diagram.diagram(panel) if panel.nodes else ""
         case StackedBars():
             return svg_bars.stacked_bars(panel, most) if len(panel.x) and panel.series else ""
         case Lines():
@@ -154,12 +172,29 @@ def titled(title: str, body: str) -> str:
     return f'{head}<div style="margin:0 0 14px">{body}</div>' if body else head
 
 
-def _note(note: Note) -> str:
+def _note(note: Note, detail: Detail = Detail()) -> str:
     """Draw the text; what stands between backticks is code."""
     style, mark = _NOTE_STYLES[note.kind]
     text = escape(shorten(note.text, _LONGEST_NOTE)).replace("\n", "<br>")
     lines = _CODE.sub(r'<code style="font-size:.93em">\1</code>', text)
-    return f'<div style="{style};overflow-wrap:anywhere">{mark}{lines}</div>'
+    links = "".join(_link(link, detail) for link in note.links)
+    return f'<div style="{style};overflow-wrap:anywhere">{mark}{lines}{links}</div>'
+
+
+def _link(link: Link, detail: Detail) -> str:
+    if detail.links == "none":
+        return ""
+    if detail.links == "anchors":
+        return f' <a href="#{anchor(link.page)}">{_text(link.text)}</a>'
+    shown = {"page": link.page, "op": link.op, "range": link.time_range and "{},{}".format(*link.time_range)}
+    data = "".join(f' data-tfp-{key}="{escape(value)}"' for key, value in shown.items() if value)
+    style = "border:0;background:none;padding:0 4px;font:inherit;color:#0072B2;cursor:pointer;text-decoration:underline"
+    return f' <button type="button" class="tfp-link" style="{style}"{data}>{_text(link.text)}</button>'
+
+
+def anchor(page: str) -> str:
+    """Return the id of a page's section in a document."""
+    return "page-" + re.sub(r"\W+", "-", page.lower())
 
 
 def _key_figures(figures: Sequence[Figure]) -> str:
@@ -176,10 +211,13 @@ def _figure(figure: Figure) -> str:
     )
 
 
-def _page(tab: Tab, detail: Detail, first: bool) -> str:
+def _page(tabs: Tabs, tab: Tab, detail: Detail, first: bool) -> str:
     body = "".join(draw(panel, detail) for panel in tab.open())
-    if not detail.folded:
-        return f'<section><h2 style="font-size:17px;margin:28px 0 8px">{_text(tab.name)}</h2>{body}</section>'
+    if tabs.kind != "tabs" and first:
+        return f'<div style="margin:6px 0"><b>{_text(tabs.label)}: {_text(tab.name)}</b></div>{body}'
+    if not detail.folded and tabs.kind == "tabs":
+        head = f'<h2 style="font-size:17px;margin:28px 0 8px">{_text(tab.name)}</h2>'
+        return f'<section id="{anchor(tab.name)}">{head}{body}</section>'
     return (
         f'<details{" open" if first else ""} style="margin:6px 0"><summary style="font-weight:600;cursor:pointer">'
         f"{_text(tab.name)}</summary>{body}</details>"

@@ -34,7 +34,7 @@ def page(title: str, panels: Sequence[Panel]) -> str:
     >>> page("baseline", [Note("71% of each step waits for data.", "answer")]).startswith("<!doctype html>")
     True
     """
-    body = "".join(draw(panel, Detail(least=200, text=300, folded=False)) for panel in panels)
+    body = "".join(draw(panel, Detail(least=200, text=300, folded=False, links="anchors")) for panel in panels)
     return printable(
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{_STYLE}</style></head>'

@@ -19,14 +19,26 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
+class Link:
+    """Opens a page of the tabs around it, by the page's name, and shows an op or a time range there."""
+
+    text: str
+    page: str
+    op: str | None = None
+    time_range: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
 class Note:
     """A sentence or two, with code between backticks.
 
-    ``answer`` is the headline, ``advice`` what to do, ``empty`` why something has no data.
+    ``answer`` is the headline, ``advice`` what to do, ``empty`` why something has no data. ``links`` lead to
+    pages that prove it, where there is script to follow them.
     """
 
     text: str
     kind: Literal["answer", "advice", "info", "warning", "empty"] = "info"
+    links: Sequence[Link] = ()
 
 
 @dataclass(frozen=True)
@@ -70,6 +82,36 @@ class Bars:
     title: str
     parts: Sequence[Part]
     unit: Kind = "us"
+
+
+@dataclass(frozen=True)
+class Pie:
+    """How a whole is divided among many: one slice per part, largest first."""
+
+    title: str
+    parts: Sequence[Part]
+    unit: Kind = "us"
+
+
+@dataclass(frozen=True)
+class Node:
+    """One box of a diagram: a name, lines of numbers, and the index of the node that it feeds (None: the last one).
+
+    ``path`` nodes are on the critical path, the ``bottleneck`` is the one to look at.
+    """
+
+    name: str
+    lines: Sequence[str]
+    feeds: int | None
+    kind: Literal["plain", "path", "bottleneck"] = "plain"
+
+
+@dataclass(frozen=True)
+class Diagram:
+    """Boxes, each feeding another: a pipeline, drawn from its sources down to its end."""
+
+    title: str
+    nodes: Sequence[Node]
 
 
 @dataclass(frozen=True)
@@ -150,7 +192,22 @@ class TimelineSource(Protocol):
         """Busy share (0 to 1), tracks x bins, and the tracks' labels: the picture for places without script."""
 
     def details(self, event: int) -> dict[str, object]:
-        """Every stat of one event of the payload."""
+        """Every stat of one event, by its number."""
+
+    def flows(self, event: int) -> list[dict[str, object]]:
+        """What caused an event and what it caused: where these are drawn."""
+
+    def level(self, bins: int) -> tuple[dict[str, object], bytes]:
+        """Header and payload with events merged that are shorter than a ``bins``-th of the whole."""
+
+    def tile(self, start_ps: int, end_ps: int, bins: int) -> tuple[dict[str, object], bytes]:
+        """A stretch of time in which events are merged that are shorter than a ``bins``-th of it."""
+
+    def find(self, names: Sequence[int], after: int, start_ps: int, direction: int) -> dict[str, object] | None:
+        """The event next in time that has one of some names of the header: where it is drawn."""
+
+    def totals(self, start_ps: int, end_ps: int, tracks: Sequence[int] | None) -> pd.DataFrame:
+        """What ran between two times: ``name count total_ms self_ms avg_ms``."""
 
 
 @dataclass(frozen=True)
@@ -178,9 +235,16 @@ class Tab:
 
 @dataclass(frozen=True)
 class Tabs:
-    """Pages of which one is visible."""
+    """Pages of which one is visible.
+
+    ``kind`` is how a reader chooses: by tabs, from a menu with a ``label``, or along a slider where pages have an
+    order. Static forms show the first ``shown`` pages, all where it is None, and say that there are more.
+    """
 
     tabs: Sequence[Tab]
+    kind: Literal["tabs", "menu", "slider"] = "tabs"
+    label: str = ""
+    shown: int | None = None
 
 
-Panel = Note | KeyFigures | Split | Bars | StackedBars | Lines | Table | Timeline | Tabs
+Panel = Note | KeyFigures | Split | Bars | Pie | Diagram | StackedBars | Lines | Table | Timeline | Tabs

@@ -1,4 +1,4 @@
-"""A strip of tabs that switches panes in the browser, so that it answers while the kernel is busy."""
+"""Tabs, a menu or a slider that switches panes in the browser, so that it answers while the kernel is busy."""
 
 from __future__ import annotations
 
@@ -13,17 +13,23 @@ from tfprof_nb.render.bundle import bundle
 
 
 class TabsWidget(anywidget.AnyWidget):
-    """Tabs over widgets that carry the CSS classes of `pane_class`; all but one are hidden.
+    """Chooses among widgets that carry the CSS classes of `pane_class`; all but one are hidden.
 
     Parameters
     ----------
     names
-        The tabs' labels.
+        The pages' names.
+    kind
+        ``tabs``, ``menu`` or ``slider``.
+    label
+        What a menu or a slider chooses.
 
     Attributes
     ----------
     selected
         Index of the open tab; observe it to fill a pane when it is first opened.
+    opened
+        What the last link that was followed wants shown: ``{"page", "op", "range"}``.
     static_id
         Id of the element that shows the same without script; it is hidden once the tabs are drawn.
     """
@@ -32,6 +38,9 @@ class TabsWidget(anywidget.AnyWidget):
 
     names = t.List(t.Unicode()).tag(sync=True)
     selected = t.Int(0).tag(sync=True)
+    kind = t.Unicode("tabs").tag(sync=True)
+    label = t.Unicode("").tag(sync=True)
+    opened: Any = t.Dict(None, allow_none=True).tag(sync=True)
     uid = t.Unicode().tag(sync=True)
     static_id = t.Unicode("").tag(sync=True)
 

@@ -13,11 +13,13 @@ import numpy as np
 from tfprof_nb._units import amount, duration, number, percent, printable, shorten
 from tfprof_nb.render.panels import (
     Bars,
+    Diagram,
     Floats,
     KeyFigures,
     Lines,
     Note,
     Panel,
+    Pie,
     Series,
     Split,
     StackedBars,
@@ -61,8 +63,10 @@ def draw(panel: Panel) -> list[str]:
             return [shorten(f"{figure.label:<{width}}  {figure.value}", WIDTH) for figure in panel.figures]
         case Split():
             return _titled(panel.title, _split(panel))
-        case Bars():
+        case Bars() | Pie():
             return _titled(panel.title, _bars(panel))
+        case Diagram():
+            return _titled(panel.title, _diagram(panel))
         case StackedBars():
             return _titled(panel.title, _stacked(panel))
         case Lines():
@@ -72,11 +76,13 @@ def draw(panel: Panel) -> list[str]:
         case Timeline():
             return _titled(panel.title, _timeline(panel))
         case Tabs():
-            return [line for tab in panel.tabs for line in _page(tab)]
+            return [line for tab in panel.tabs[: panel.shown] for line in _page(panel, tab)]
 
 
-def _page(tab: Tab) -> list[str]:
-    return ["", f"── {tab.name} ".ljust(44, "─"), "", *_paragraphs(tab.open())]
+def _page(tabs: Tabs, tab: Tab) -> list[str]:
+    if tabs.kind == "tabs":
+        return ["", f"── {tab.name} ".ljust(44, "─"), "", *_paragraphs(tab.open())]
+    return [f"{tabs.label}: {shorten(tab.name, WIDTH - 20)}", "", *_paragraphs(tab.open())]
 
 
 def _wrap(line: str, indent: int = 0) -> list[str]:
@@ -102,7 +108,7 @@ def _split(panel: Split) -> list[str]:
     return [f"|{bar}|", *_wrap("   ".join(legend))]
 
 
-def _bars(panel: Bars, room: int = 40) -> list[str]:
+def _bars(panel: Bars | Pie, room: int = 40) -> list[str]:
     longest = max((part.value for part in panel.parts), default=0) or 1
     width = min(44, max((len(part.label) for part in panel.parts), default=0))
     lengths = [round(room * max(0.0, part.value) / longest) for part in panel.parts]
@@ -110,6 +116,24 @@ def _bars(panel: Bars, room: int = 40) -> list[str]:
         f"{shorten(part.label, width):<{width}}  {'█' * length} {amount(part.value, panel.unit)}"
         for part, length in zip(panel.parts, lengths, strict=True)
     ] or ["– Nothing to draw."]
+
+
+_NODE_MARKS = {"plain": " ", "path": "*", "bottleneck": "!"}
+
+
+def _diagram(panel: Diagram) -> list[str]:
+    """Indent each box below the one that it feeds; ``*`` is the critical path, ``!`` the bottleneck."""
+    rows: list[str] = []
+
+    def write(consumer: int | None, depth: int) -> None:
+        for k, node in enumerate(panel.nodes):
+            if node.feeds == consumer:
+                line = f"{_NODE_MARKS[node.kind]} {'  ' * depth}{node.name}  ({', '.join(node.lines)})"
+                rows.append(shorten(line, WIDTH))
+                write(k, depth + 1)
+
+    write(None, 0)
+    return [*rows, "* on the critical path, ! the bottleneck"]
 
 
 def spark(values: Floats, most: int = 80) -> str:

@@ -24,3 +24,16 @@ STEP_CATEGORIES: dict[str, tuple[str, str]] = {
     "compile_ms": ("compilation", COMPILATION),
     "other_ms": ("other", OTHER),
 }
+
+
+def shades(color: str, count: int) -> list[str]:
+    """Return ``count`` shades of a colour, from itself to a pale one: parts of one thing keep its colour.
+
+    Examples
+    --------
+    >>> shades("#0072B2", 2)
+    ['#0072b2', '#b8d6e8']
+    """
+    channels = [int(color[k : k + 2], 16) for k in (1, 3, 5)]
+    paleness = [0.72 * k / max(count - 1, 1) for k in range(count)]
+    return ["#" + "".join(f"{round(c + (255 - c) * pale):02x}" for c in channels) for pale in paleness]

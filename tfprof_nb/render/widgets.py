@@ -14,14 +14,15 @@ import ipywidgets
 import traitlets
 
 from tfprof_nb.render import charts
-from tfprof_nb.render.html import draw, drawn, titled
+from tfprof_nb.render.html import Detail, draw, drawn, titled
 from tfprof_nb.render.html_table import columns_of, flat, header
-from tfprof_nb.render.panels import Bars, Lines, Note, Panel, Split, StackedBars, Table, Tabs, Timeline
+from tfprof_nb.render.panels import Bars, Diagram, Lines, Note, Panel, Pie, Split, StackedBars, Table, Tabs, Timeline
 from tfprof_nb.render.selection import Selection
 from tfprof_nb.render.table_widget import TableWidget
 from tfprof_nb.render.tabs_widget import TabsWidget
 from tfprof_nb.render.timeline_widget import TraceWidget
 
+_LIVE = Detail(links="buttons")
 _WIDE = {"width": "100%", "min_width": "0"}
 
 
@@ -34,17 +35,19 @@ def build(panel: Panel, selection: Selection) -> ipywidgets.Widget:
             return _titled(panel.title, _trace(panel, selection))
         case Table() if len(panel.frame):
             return _titled(panel.title, _table(flat(panel), selection))
-        case StackedBars() | Lines() | Bars() if not _is_empty(panel):
+        case StackedBars() | Lines() | Bars() | Pie() if not _is_empty(panel):
             return _titled(panel.title, _chart(panel, selection))
-        case Split() if not _is_empty(panel):
+        case Split() | Diagram() if not _is_empty(panel):
             return _html(titled(panel.title, drawn(panel)))
         case _:
-            return _html(draw(panel))
+            return _html(draw(panel, _LIVE))
 
 
-def _is_empty(panel: StackedBars | Lines | Bars | Split) -> bool:
+def _is_empty(panel: StackedBars | Lines | Bars | Pie | Split | Diagram) -> bool:
     """Whether there is nothing to draw; the HTML form of such a panel says so."""
-    if isinstance(panel, (Bars, Split)):
+    if isinstance(panel, Diagram):
+        return not panel.nodes
+    if isinstance(panel, (Bars, Pie, Split)):
         return not any(part.value > 0 for part in panel.parts)
     return not len(panel.x) or not panel.series
 
@@ -57,11 +60,13 @@ def _titled(title: str, body: ipywidgets.Widget) -> ipywidgets.Widget:
     return ipywidgets.VBox([_html(titled(title, "")), body], layout=_WIDE) if title else body
 
 
-def _chart(panel: StackedBars | Lines | Bars, selection: Selection) -> charts.Chart:
+def _chart(panel: StackedBars | Lines | Bars | Pie, selection: Selection) -> charts.Chart:
     if isinstance(panel, Lines):
         return charts.lines(panel)
     if isinstance(panel, Bars):
         return charts.bars(panel)
+    if isinstance(panel, Pie):
+        return charts.pie(panel)
     chart = charts.stacked_bars(panel)
     if panel.selects == "step":
         chart.picked = selection.selected_step
@@ -146,12 +151,12 @@ def _tie(
 
 
 def _tabs(panel: Tabs, selection: Selection) -> ipywidgets.VBox:
-    """Return tabs whose pages are made when they are first opened; the first one at once."""
-    strip = TabsWidget([tab.name for tab in panel.tabs])
+    """Return pages that are made when they are first opened; the first one at once."""
+    chooser = TabsWidget([tab.name for tab in panel.tabs], kind=panel.kind, label=panel.label)
     waiting = draw(Note("Loading … While a cell runs, this page waits for it to end."))
     panes = [ipywidgets.VBox([_html(waiting)], layout=_WIDE) for _ in panel.tabs]
     for k, pane in enumerate(panes):
-        pane.add_class(strip.pane_class(k))
+        pane.add_class(chooser.pane_class(k))
     filled: set[int] = set()
 
     def fill(k: int) -> None:
@@ -159,10 +164,19 @@ def _tabs(panel: Tabs, selection: Selection) -> ipywidgets.VBox:
             filled.add(k)
             panes[k].children = build_all(panel.tabs[k].open(), selection)
 
-    strip.observe(lambda change: fill(change["new"]), "selected")
+    def follow(target: dict[str, Any] | None) -> None:
+        if target is not None:
+            chooser.opened = None  # so that following the same link again is heard
+            if target["op"]:
+                selection.selected_op = target["op"]
+            if target["range"]:
+                selection.time_range = target["range"]
+
+    chooser.observe(lambda change: fill(change["new"]), "selected")
+    chooser.observe(lambda change: follow(change["new"]), "opened")
     if panel.tabs:
         fill(0)
-    return ipywidgets.VBox([strip, *panes], layout=_WIDE)
+    return ipywidgets.VBox([chooser, *panes], layout=_WIDE)
 
 
 def build_all(panels: Sequence[Panel], selection: Selection) -> tuple[ipywidgets.Widget, ...]:

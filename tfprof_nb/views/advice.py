@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tfprof_nb.analysis.advice import Advice
 from tfprof_nb.render.panels import Column, Note, Panel, Table
+from tfprof_nb.views.pages import links_of
 
 _FOREMOST = 2
 _COLUMNS = (
@@ -19,7 +20,7 @@ def panels(advice: Advice) -> list[Panel]:
         return [Note(note, "empty") for note in advice.notes]
     return [
         *(
-            Note(f"{row['finding']}. {row['evidence']} {row['fix']}", "advice")
+            Note(f"{row['finding']}. {row['evidence']} {row['fix']}", "advice", links_of(row))
             for row in advice.table.to_dict("records")
         ),
         Table("Findings", advice.table, _COLUMNS),
@@ -29,4 +30,4 @@ def panels(advice: Advice) -> list[Panel]:
 def foremost(advice: Advice) -> list[Panel]:
     """Say the one or two things to do first."""
     grave = advice.table[advice.table["severity"] != "info"].head(_FOREMOST)
-    return [Note(f"{row['evidence']} {row['fix']}", "advice") for row in grave.to_dict("records")]
+    return [Note(f"{row['evidence']} {row['fix']}", "advice", links_of(row)) for row in grave.to_dict("records")]

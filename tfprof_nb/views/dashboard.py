@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tfprof_nb import _units
@@ -21,6 +22,7 @@ from tfprof_nb.views import (
     tf_data,
     trace,
 )
+from tfprof_nb.views.pages import PAGES
 
 if TYPE_CHECKING:
     from tfprof_nb.render.view import View
@@ -39,19 +41,6 @@ _FEATURES: dict[str, Callable[[Results], list[Panel]]] = {
     "functions": lambda p: functions.panels(p.functions),
     "pods": lambda p: pods.panels(p.pods),
     "trace": lambda p: trace.panels(p.trace),
-}
-PAGES = {
-    "overview": "Overview",
-    "advice": "Advice",
-    "steps": "Steps",
-    "input_pipeline": "Input",
-    "tf_data": "tf.data",
-    "ops": "Ops",
-    "kernels": "Kernels",
-    "memory": "Memory",
-    "functions": "Functions",
-    "pods": "Pods",
-    "trace": "Trace",
 }
 
 
@@ -83,7 +72,7 @@ def title(results: Results) -> str:
 
 
 def panels(results: Results, pages: str | Sequence[str] | None = None) -> Sequence[Panel]:
-    """Show the answer, then the pages; a page is made when it is first looked at.
+    """Show the answer, then the pages; of several hosts, all together or any one. Pages are made when looked at.
 
     Raises
     ------
@@ -91,7 +80,20 @@ def panels(results: Results, pages: str | Sequence[str] | None = None) -> Sequen
         If there is no page of a name.
     """
     chosen = check_pages(_pages(results) if pages is None else pages)
-    tabs = [Tab(PAGES[name], _page(results, name)) for name in chosen]
+    if len(results.hosts) == 1:
+        return _answer_and_pages(results, chosen)
+    alone = [name for name in chosen if name != "pods"]
+    together = Tab(f"all {len(results.hosts)}", lambda: _answer_and_pages(results, chosen))
+    single = [Tab(name, partial(_one_host, results, name, alone)) for name in results.hosts]
+    return [Tabs([together, *single], "menu", "hosts", shown=1)]
+
+
+def _one_host(results: Results, name: str, pages: Sequence[str]) -> list[Panel]:
+    return _answer_and_pages(results.host(name), pages)
+
+
+def _answer_and_pages(results: Results, pages: Sequence[str]) -> list[Panel]:
+    tabs = [Tab(PAGES[name], _page(results, name)) for name in pages]
     return [*overview.answer(results.overview, results.advice, results.steps), Tabs(tabs)]
 
 

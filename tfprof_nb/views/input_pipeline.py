@@ -6,6 +6,7 @@ import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.input_pipeline import CATEGORIES, InputPipeline
+from tfprof_nb.analysis.steps import slowest_host
 from tfprof_nb.analysis.tf_data import TfData
 from tfprof_nb.render.panels import Bars, Column, Note, Panel, Part, Series, StackedBars, Table
 from tfprof_nb.render.theme import INPUT, OTHER
@@ -92,8 +93,11 @@ def _per_step(result: InputPipeline) -> list[Panel]:
     steps = result.steps
     if not len(steps):
         return []
+    title, unit = "Waiting for data, per step", "share of the step (%)"
+    if (hosts := steps["host"].nunique()) > 1:
+        host = slowest_host(steps)
+        steps, title = steps[steps["host"] == host], f"{title}, on {host}, the slowest of {hosts} hosts"
     x = steps.index.to_numpy(np.float64) if steps.index.is_unique else np.arange(len(steps), dtype=np.float64)
     waiting = Series("waiting for data", steps["input_percent"].to_numpy(np.float64), INPUT)
     marked = tuple(x[steps["warm_up"].to_numpy(bool)].tolist())
-    title, unit = "Waiting for data, per step", "share of the step (%)"
     return [StackedBars(title, x, [waiting], "step", unit, marked, "warm-up: traced or compiled")]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.kernels import Kernels
-from tfprof_nb.render.panels import Bars, Column, Figure, KeyFigures, Note, Panel, Part, Table
+from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Pie, Table
 from tfprof_nb.render.theme import DEVICE_COMPUTE
+from tfprof_nb.views.ops import slices
 
-_KERNELS_SHOWN = 10
 _COLUMNS = (
     Column("kernel", "kernel", "code"),
     Column("op_name", "op", "code", meaning="the op that launched it"),
@@ -31,8 +31,6 @@ def panels(kernels: Kernels) -> list[Panel]:
     if not len(kernels.table):
         return [Note(note, "empty") for note in kernels.notes]
     numbers = kernels.summary
-    longest = kernels.table.groupby("kernel")["total_us"].sum().nlargest(_KERNELS_SHOWN)
-    parts = [Part(str(name), float(total_us) / 1e3, DEVICE_COMPUTE) for name, total_us in longest.items()]
     figures = [
         Figure("kernel time", _units.microseconds(numbers["total_us"]), "summed over streams and devices"),
         Figure("different kernels", _units.count(numbers["kernels"])),
@@ -40,7 +38,7 @@ def panels(kernels: Kernels) -> list[Panel]:
     ]
     return [
         KeyFigures(figures),
-        Bars("Kernels by total time", parts, "ms"),
+        Pie("Kernels by total time", slices(kernels.table, "kernel", DEVICE_COMPUTE, "total_us"), "us"),
         Table("Kernels", kernels.table, _COLUMNS),
         *(Note(note, "info") for note in kernels.notes),
     ]

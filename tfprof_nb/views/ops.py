@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+import pandas as pd
+
 from tfprof_nb import _units
 from tfprof_nb.analysis.ops import Ops
-from tfprof_nb.render.panels import Bars, Column, Figure, KeyFigures, Note, Panel, Part, Table
-from tfprof_nb.render.theme import DEVICE_COMPUTE, HOST_COMPUTE
+from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Part, Pie, Tab, Table, Tabs
+from tfprof_nb.render.theme import DEVICE_COMPUTE, HOST_COMPUTE, OTHER, shades
 
-_TYPES_SHOWN = 10
+_SLICES = 8
 _SIDES = {"device": ("on devices", DEVICE_COMPUTE), "host": ("on hosts", HOST_COMPUTE)}
 _COLUMNS = (
     Column("op_name", "op", "code", meaning="the op's name in the graph"),
@@ -23,15 +27,20 @@ _COLUMNS = (
 
 
 def panels(ops: Ops) -> list[Panel]:
-    """Show time by op type, then every op."""
+    """Show time by op and by type, on devices and hosts, without idle time or with it; then every op."""
     if not len(ops.table):
         return [Note(note, "empty") for note in ops.notes]
+    choices = [Tab("left out", partial(_shares, ops.table)), Tab("counted in", lambda: _shares(ops.with_idle()))]
     return [
         KeyFigures(_figures(ops)),
-        *(panel for side in _SIDES for panel in _by_type(ops, side)),
-        Table("Ops", ops.table, _COLUMNS),
+        Tabs(choices, "menu", "idle time", shown=1),
         *(Note(note, "info") for note in ops.notes),
     ]
+
+
+def _shares(table: pd.DataFrame) -> list[Panel]:
+    pies = [pie for side in _SIDES for pie in _pies(table, side)]
+    return [*pies, Table("Ops", table, _COLUMNS)]
 
 
 def _figures(ops: Ops) -> list[Figure]:
@@ -42,11 +51,22 @@ def _figures(ops: Ops) -> list[Figure]:
     ] + [Figure("different ops", _units.count(len(ops.table)))]
 
 
-def _by_type(ops: Ops, side: str) -> list[Panel]:
-    rows = ops.table[ops.table["side"] == side]
+def _pies(table: pd.DataFrame, side: str) -> list[Panel]:
+    rows = table[table["side"] == side]
     if not len(rows):
         return []
     where, color = _SIDES[side]
-    by_type = rows.groupby("op_type")["self_us"].sum().nlargest(_TYPES_SHOWN)
-    parts = [Part(str(kind) or "unknown", float(self_us) / 1e3, color) for kind, self_us in by_type.items()]
-    return [Bars(f"Self time by op type, {where}", parts, "ms")]
+    return [
+        Pie(f"Self time by op type, {where}", slices(rows, "op_type", color), "us"),
+        Pie(f"Self time by op, {where}", slices(rows, "op_name", color), "us"),
+    ]
+
+
+def slices(rows: pd.DataFrame, key: str, color: str, time: str = "self_us") -> list[Part]:
+    """Sum a time by a column: the largest in shades of a colour, the rest as one."""
+    by_key = rows.groupby(key, observed=True)[time].sum().sort_values(ascending=False)
+    largest, rest = by_key.head(_SLICES), by_key.iloc[_SLICES:]
+    named = zip(largest.items(), shades(color, len(largest)), strict=True)
+    parts = [Part(str(name) or "unknown", float(total), shade) for (name, total), shade in named]
+    others = [Part(f"{_units.count(len(rest))} others", float(rest.sum()), OTHER)] if len(rest) else []
+    return [*parts, *others]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+
 import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.pods import Pods
-from tfprof_nb.render.panels import Column, Note, Panel, Series, StackedBars, Table
+from tfprof_nb.render.panels import Column, Note, Panel, Series, StackedBars, Tab, Table, Tabs
 from tfprof_nb.render.theme import STEP_CATEGORIES
 
 # Below this hosts differ no more than steps do.
@@ -36,11 +39,9 @@ def panels(pods: Pods) -> list[Panel]:
     notes = [Note(note, "info" if len(pods.hosts) else "empty") for note in pods.notes]
     if not len(pods.hosts):
         return list(notes)
-    hosts = pods.hosts.assign(bar=np.arange(len(pods.hosts)))
     return [
         Note(headline(pods), "answer"),
-        _bars(hosts),
-        _table("Average step of each host", hosts, _HOST_COLUMNS),
+        _by_step(pods),
         *([_table("Steps", pods.table.reset_index(), _STEP_COLUMNS)] if len(pods.table) else []),
         *notes,
     ]
@@ -63,17 +64,33 @@ def headline(pods: Pods) -> str:
     )
 
 
-def _bars(hosts: pd.DataFrame) -> StackedBars:
+def _by_step(pods: Pods) -> Tabs:
+    """Let a reader walk through the steps, from the average one on."""
+    average = Tab("average step", partial(_hosts, "average step", pods.hosts))
+    steps = [
+        Tab(f"step {step}", partial(_hosts, f"step {step}", rows.reset_index()))
+        for step, rows in (pods.table.groupby(level="step") if len(pods.table) else ())
+    ]
+    return Tabs([average, *steps], "slider", "show", shown=1)
+
+
+def _hosts(what: str, rows: pd.DataFrame) -> list[Panel]:
+    """Show one bar per host, and its numbers."""
+    hosts = rows.assign(bar=np.arange(len(rows)))
     series = [
         Series(label, hosts[column].to_numpy(np.float64), color)
         for column, (label, color) in STEP_CATEGORIES.items()
         if hosts[column].any()
     ]
     x = hosts["bar"].to_numpy(np.float64)
-    return StackedBars("Average step of each host", x, series, "host", "time of the average step (ms)", selects="")
+    columns = [column for column in _HOST_COLUMNS if column.key in hosts.columns]
+    return [
+        StackedBars(f"The hosts' {what}", x, series, "host", "step time (ms)", selects=""),
+        _table(f"Each host's {what}", hosts, columns),
+    ]
 
 
-def _table(title: str, frame: pd.DataFrame, columns: tuple[Column, ...]) -> Table:
+def _table(title: str, frame: pd.DataFrame, columns: Sequence[Column]) -> Table:
     """Leave out categories in which no step spent any time."""
     shown = [column for column in columns if column.key not in STEP_CATEGORIES or frame[column.key].any()]
     labels = {key: label for key, (label, _) in STEP_CATEGORIES.items()}

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import pandas as pd
+
 from tfprof_nb import _units
 from tfprof_nb.analysis.tf_data import TfData
-from tfprof_nb.render.panels import Bars, Column, Note, Panel, Part, Table
+from tfprof_nb.render.panels import Bars, Column, Diagram, Node, Note, Panel, Part, Tab, Table, Tabs
 from tfprof_nb.render.theme import INPUT, OTHER
 
+_RANKS_SHOWN = 50
 _SLOW = "a call that takes over 50 µs"
 _STAGE_COLUMNS = (
     Column("name", "stage"),
@@ -33,13 +40,13 @@ _PIPELINE_COLUMNS = (
 
 
 def panels(result: TfData) -> list[Panel]:
-    """Show the verdict with what to change, where the slowest call waited, its stages, and all pipelines."""
+    """Show the verdict with what to change, what a typical slow call waited for (or any other), and all pipelines."""
     if not len(result.pipelines):
         return [Note(note, "empty") for note in result.notes]
     return [
         Note(headline(result), "answer"),
         *_advice(result),
-        *_slowest_call(result),
+        _pipelines(result),
         Table("Pipelines", result.pipelines, _PIPELINE_COLUMNS),
         *(Note(note, "info") for note in result.notes),
     ]
@@ -66,15 +73,69 @@ def _advice(result: TfData) -> list[Panel]:
     return [Note(numbers["suggestion"], "advice")] if numbers["slow_calls"] and numbers["suggestion"] else []
 
 
-def _slowest_call(result: TfData) -> list[Panel]:
-    if not len(result.table):
-        return []
-    waited = result.table[result.table["critical_ms"] > 0].sort_values("critical_ms", ascending=False)
+def _pipelines(result: TfData) -> Tabs:
+    """Let a reader choose among the pipelines; the one that was waited for the longest comes first."""
+    worst = (result.summary["host"], result.summary["pipeline"])
+    several = len(set(result.pipelines["host"])) > 1
+    rows = result.pipelines.to_dict("records")
+    rows.sort(key=lambda row: (row["host"], row["pipeline"]) != worst)
+    pages = [
+        Tab(
+            f"{row['host']} · " * several + f"{row['pipeline']} on the {row['side']}, {row['stages']}",
+            partial(_calls, result, row["host"], row["pipeline"]),
+        )
+        for row in rows
+    ]
+    return Tabs(pages, "menu", "pipeline", shown=1)
+
+
+def _calls(result: TfData, host: str, pipeline: int) -> list[Panel]:
+    """Let a reader choose among the calls of a pipeline, slowest first; in front the one that stands for them."""
+    typical = [
+        Tab(f"typical slow call, {_units.milliseconds(result.summary['latency_ms'])}", partial(_stages, result.table))
+    ]
+    is_worst = len(result.table) and (host, pipeline) == (result.summary["host"], result.summary["pipeline"])
+    ranked = result.calls(host, pipeline)
+    pages = [
+        Tab(_call_name(rank, call), partial(_call, result, host, pipeline, rank))
+        for rank, call in enumerate(ranked.head(_RANKS_SHOWN).to_dict("records"))
+    ]
+    return [Tabs([*(typical if is_worst else []), *pages], "menu", "call", shown=1)]
+
+
+def _call_name(rank: int, call: dict[Any, Any]) -> str:
+    blamed = f", {call['bottleneck']}" if call["bottleneck"] else ""
+    return f"{rank + 1}. slowest, {_units.milliseconds(call['total_ms'])}{blamed}"
+
+
+def _call(result: TfData, host: str, pipeline: int, rank: int) -> list[Panel]:
+    return _stages(result.iterators(host, pipeline, rank))
+
+
+def _stages(stages: pd.DataFrame) -> list[Panel]:
+    """Show what one call waited for, and its stages as a graph and as a table."""
+    waited = stages[stages["critical_ms"] > 0].sort_values("critical_ms", ascending=False)
     parts = [
         Part(name, time, INPUT if blamed else OTHER)
         for name, time, blamed in zip(waited["name"], waited["critical_ms"], waited["bottleneck"], strict=True)
     ]
     return [
-        Bars(f"What a slow call of {_units.milliseconds(result.summary['latency_ms'])} waited for", parts, "ms"),
-        Table("Its stages, from the end of the pipeline to the source", result.table, _STAGE_COLUMNS),
+        Bars("What it waited for", parts, "ms"),
+        Diagram("The pipeline, from its sources to its end", list(_nodes(stages))),
+        Table("Its stages, from the end of the pipeline to the source", stages, _STAGE_COLUMNS),
     ]
+
+
+def _nodes(stages: pd.DataFrame) -> Iterator[Node]:
+    """Make a box of each stage; a stage feeds the one whose place in the pipeline its own place begins with."""
+    places = {name: k for k, name in enumerate(stages["long_name"])}
+    for stage in stages.to_dict("records"):
+        consumer = stage["long_name"]
+        while (consumer := consumer.rpartition("::")[0]) and consumer not in places:
+            pass
+        kind: Any = "bottleneck" if stage["bottleneck"] else "path" if stage["critical"] else "plain"
+        added = " (added by TensorFlow)" if stage["injected"] else ""
+        times = f"total {_units.milliseconds(stage['total_ms'])}, self {_units.milliseconds(stage['self_ms'])}"
+        calls = f"{_units.count(stage['calls'])} call{'s' * (stage['calls'] != 1)}"
+        place = f"from {_units.milliseconds(stage['start_ms'])}, {calls}"
+        yield Node(f"{stage['name']}{added}", (times, place), places.get(consumer), kind)

@@ -1,7 +1,7 @@
 import "./head.css";
 import { element } from "../lib/dom";
 import { listen, type RenderProps } from "../lib/host";
-import { hideStaticForm } from "../lib/reveal";
+import { hideStaticForm, whenAttached } from "../lib/reveal";
 import { followTheme } from "../lib/theme";
 
 export interface Traits {
@@ -21,12 +21,6 @@ function render({ model, el }: RenderProps<Traits>): () => void {
     whenAttached(el, () => el.closest(".tfp-view")?.classList.toggle("tfp-dark", dark)),
   );
   return () => lifetime.abort();
-}
-
-/** The notebook puts the element into the page after `render` returns. */
-function whenAttached(el: HTMLElement, callback: () => void, attempts = 100): void {
-  if (el.isConnected) callback();
-  else if (attempts > 0) requestAnimationFrame(() => whenAttached(el, callback, attempts - 1));
 }
 
 export default { render };

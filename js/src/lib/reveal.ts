@@ -15,3 +15,9 @@ export function hideStaticForm(id: string, signal: AbortSignal, attempts = ATTEM
     setTimeout(() => hideStaticForm(id, signal, attempts - 1), RETRY_MS);
   }
 }
+
+/** The notebook puts the element into the page after `render` returns. */
+export function whenAttached(el: HTMLElement, callback: () => void, attempts = 100): void {
+  if (el.isConnected) callback();
+  else if (attempts > 0) requestAnimationFrame(() => whenAttached(el, callback, attempts - 1));
+}

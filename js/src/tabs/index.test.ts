@@ -1,7 +1,8 @@
 // @vitest-environment happy-dom
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { FakeModel } from "../lib/model.testing";
-import tabs, { paneClass, type Traits } from "./index";
+import tabs, { type Traits } from "./index";
+import { paneClass } from "./panes";
 
 let model: FakeModel<Traits>;
 let close: () => void;
@@ -17,16 +18,25 @@ const open = () =>
     return pane && getComputedStyle(pane).display !== "none";
   });
 
-beforeEach(() => {
-  document.body.innerHTML = `<div id="strip"></div>${[0, 1, 2].map((k) => `<p class="${paneClass("u", k)}"></p>`).join("")}`;
+const LINK = `<button data-tfp-page="Ops" data-tfp-op="a &amp; b" data-tfp-range="5,9">See</button>`;
+
+function draw(traits: Partial<Traits> = {}): void {
+  const panes = [0, 1, 2].map((k) => `<p class="${paneClass("u", k)}">${LINK}</p>`).join("");
+  document.body.innerHTML = `<div class="tfp-view"><div id="strip"></div>${panes}</div>`;
   model = new FakeModel<Traits>({
     names: ["Overview", "Steps", "Ops"],
     selected: 0,
+    kind: "tabs",
+    label: "",
     uid: "u",
     static_id: "",
+    opened: null,
+    ...traits,
   });
   close = tabs.render({ model, el: document.getElementById("strip") as HTMLElement });
-});
+}
+
+beforeEach(() => draw());
 
 describe("the tab strip", () => {
   it("shows one pane, and another after a click", () => {
@@ -71,6 +81,48 @@ describe("the tab strip", () => {
     close();
     expect(model.listening).toBe(0);
     expect(open()).toEqual([0, 1, 2]);
+  });
+});
+
+describe("a link in a page", () => {
+  const link = () => document.querySelector("[data-tfp-page]") as HTMLElement;
+
+  it("opens the page that it names, and says what to show there", () => {
+    link().click();
+    expect(open()).toEqual([2]);
+    expect(model.get("opened")).toEqual({ page: "Ops", op: "a & b", range: [5, 9] });
+    expect([model.saves, document.activeElement]).toEqual([1, buttons()[2]]);
+  });
+
+  it("is left to strips further out when no page here has its name", () => {
+    draw({ names: ["A", "B", "C"] });
+    const heard = vi.fn();
+    document.body.addEventListener("click", heard);
+    link().click();
+    expect([open(), heard.mock.calls.length]).toEqual([[0], 1]);
+    document.body.removeEventListener("click", heard);
+  });
+});
+
+describe("the pickers", () => {
+  it("a menu opens the page that is chosen", () => {
+    draw({ kind: "menu", label: "host" });
+    const list = document.querySelector("select") as HTMLSelectElement;
+    expect([...list.options].map((option) => option.textContent)).toEqual(["Overview", "Steps", "Ops"]);
+    list.selectedIndex = 1;
+    list.dispatchEvent(new Event("change"));
+    expect(open()).toEqual([1]);
+    expect(list.closest("label")?.textContent).toMatch(/^host/);
+  });
+
+  it("a slider names the page on the way and opens it at the end", () => {
+    draw({ kind: "slider", label: "step" });
+    const range = document.querySelector("input") as HTMLInputElement;
+    range.value = "2";
+    range.dispatchEvent(new Event("input"));
+    expect([document.querySelector("output")?.textContent, open()]).toEqual(["Ops", [0]]);
+    range.dispatchEvent(new Event("change"));
+    expect([open(), range.getAttribute("aria-valuetext")]).toEqual([[2], "Ops"]);
   });
 });
 

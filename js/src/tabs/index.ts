@@ -1,111 +1,71 @@
 import "../lib/theme.css";
 import "./tabs.css";
-import { element, OWN_KEYS } from "../lib/dom";
+import { element } from "../lib/dom";
 import { listen, type Model, push, type RenderProps } from "../lib/host";
-import { hideStaticForm } from "../lib/reveal";
+import { hideStaticForm, whenAttached } from "../lib/reveal";
 import { followTheme } from "../lib/theme";
+import { followLinks, type Target } from "./links";
+import { PANE, Panes } from "./panes";
+import { Menu, Slider } from "./pickers";
+import { Strip } from "./strip";
 
 export interface Traits {
   names: string[];
   selected: number;
+  kind: "tabs" | "menu" | "slider";
+  label: string;
   /** Letters and digits, unique in the page. */
   uid: string;
   static_id: string;
+  /** What the last link that was followed wants shown on its page. */
+  opened: Target | null;
 }
 
-const RETRY_MS = 50;
-const ATTEMPTS = 60;
-
-/** The CSS class of pane `index` of the strip `uid`. */
-export function paneClass(uid: string, index: number): string {
-  return `tfp-pane-${uid}-${index}`;
+interface Chooser {
+  root: HTMLElement;
+  show(selected: number): void;
 }
 
-/**
- * A strip of tabs (ARIA tabs pattern) over panes that are elements elsewhere in the page. A style rule hides all panes
- * but one: that needs no kernel, works before the panes exist and whenever the notebook draws them anew.
- */
-class TabStrip {
-  private readonly tabs: HTMLElement[];
-  private readonly rule = element("style");
+function chooser(model: Model<Traits>, signal: AbortSignal): Chooser {
+  const [names, label] = [model.get("names"), model.get("label")];
+  const choose = (index: number) => push(model, "selected", index);
+  if (model.get("kind") === "menu") return new Menu(names, label, choose);
+  if (model.get("kind") === "slider") return new Slider(names, label, choose);
+  return new Strip(names, model.get("uid"), choose, signal);
+}
 
-  constructor(
-    root: HTMLElement,
-    private readonly model: Model<Traits>,
-    private readonly signal: AbortSignal,
-  ) {
-    this.tabs = model.get("names").map((name, index) => this.tab(name, index));
-    const strip = element("div", { class: "tfp-tabs", role: "tablist" }, ...this.tabs);
-    strip.addEventListener("keydown", (event) => this.onKey(event), { signal });
-    root.append(this.rule, strip);
-    listen(model, "change:selected", () => this.show(), signal);
-    this.show();
-    this.label(ATTEMPTS);
-  }
-
-  private tab(name: string, index: number): HTMLElement {
-    const uid = this.model.get("uid");
-    const id = `tfp-tab-${uid}-${index}`;
-    const tab = element("button", { ...OWN_KEYS, type: "button", class: "tfp-tab", role: "tab", id }, name);
-    tab.addEventListener("click", () => push(this.model, "selected", index));
-    return tab;
-  }
-
-  private show(): void {
-    const uid = this.model.get("uid");
-    const selected = this.model.get("selected");
-    this.tabs.forEach((tab, index) => {
-      tab.setAttribute("aria-selected", String(index === selected));
-      tab.tabIndex = index === selected ? 0 : -1;
-    });
-    const others = `[class*="${paneClass(uid, 0).slice(0, -1)}"]:not(.${paneClass(uid, selected)})`;
-    this.rule.textContent = `${others} { display: none !important; }`;
-    // Charts that were hidden have no size yet: they lay themselves out when the window changes.
-    requestAnimationFrame(() => window.dispatchEvent(new Event("resize")));
-  }
-
-  private onKey(event: KeyboardEvent): void {
-    const last = this.tabs.length - 1;
-    const selected = this.model.get("selected");
-    const targets: Record<string, number> = {
-      ArrowRight: selected === last ? 0 : selected + 1,
-      ArrowLeft: selected === 0 ? last : selected - 1,
-      Home: 0,
-      End: last,
-    };
-    const target = targets[event.key];
-    if (target === undefined) return;
-    push(this.model, "selected", target);
-    this.tabs[target].focus();
-    event.preventDefault();
-    event.stopPropagation();
-  }
-
-  /** Names the panes for assistive technology as soon as they are all in the page. */
-  private label(attempts: number): void {
-    if (this.signal.aborted) return;
-    const uid = this.model.get("uid");
-    const panes = this.tabs.map((_, index) =>
-      document.querySelector<HTMLElement>(`.${paneClass(uid, index)}`),
-    );
-    panes.forEach((pane, index) => {
-      if (!pane) return;
-      pane.id ||= `tfp-panel-${uid}-${index}`;
-      pane.setAttribute("role", "tabpanel");
-      pane.setAttribute("aria-labelledby", this.tabs[index].id);
-      this.tabs[index].setAttribute("aria-controls", pane.id);
-    });
-    if (panes.includes(null) && attempts > 1) setTimeout(() => this.label(attempts - 1), RETRY_MS);
-  }
+/** Opens the page that a link names, if it is one of ours. */
+function opener(model: Model<Traits>): (target: Target) => boolean {
+  return (target) => {
+    const index = model.get("names").indexOf(target.page);
+    if (index < 0) return false;
+    model.set("opened", target);
+    model.set("selected", index);
+    model.save_changes();
+    document.getElementById(`tfp-tab-${model.get("uid")}-${index}`)?.focus();
+    return true;
+  };
 }
 
 function render({ model, el }: RenderProps<Traits>): () => void {
   const done = new AbortController();
-  const root = element("div", { class: "tfp" });
+  const { signal } = done;
+  const panes = new Panes(model.get("uid"));
+  const choice = chooser(model, signal);
+  const root = element("div", { class: "tfp" }, panes.rule, choice.root);
   el.append(root);
-  followTheme(root, done.signal, () => {});
-  new TabStrip(root, model, done.signal);
-  hideStaticForm(model.get("static_id"), done.signal);
+  const show = () => {
+    choice.show(model.get("selected"));
+    panes.show(model.get("selected"));
+  };
+  listen(model, "change:selected", show, signal);
+  show();
+  followTheme(root, signal, () => {});
+  whenAttached(el, () => {
+    const scope = el.closest<HTMLElement>(`[class*="${PANE}"], .tfp-view`);
+    if (scope) followLinks(scope, opener(model), signal);
+  });
+  hideStaticForm(model.get("static_id"), signal);
   return () => {
     done.abort();
     root.remove();

@@ -1,0 +1,28 @@
+/** What a link in a view opens: a page by its name, and what to show there. */
+export interface Target {
+  page: string;
+  op: string | null;
+  range: [number, number] | null;
+}
+
+/**
+ * Hears when a link inside the element is followed (`data-tfp-page`, see render/html.py). `open` returns whether the
+ * page is its own; if not, strips of tabs further out are asked.
+ */
+export function followLinks(
+  scope: HTMLElement,
+  open: (target: Target) => boolean,
+  signal: AbortSignal,
+): void {
+  const follow = (event: Event) => {
+    const link = (event.target as Element).closest<HTMLElement>("[data-tfp-page]");
+    if (link && open(targetOf(link))) event.stopPropagation();
+  };
+  scope.addEventListener("click", follow, { signal });
+}
+
+function targetOf(link: HTMLElement): Target {
+  const { tfpPage, tfpOp, tfpRange } = link.dataset;
+  const [start, end] = (tfpRange ?? "").split(",").map(Number);
+  return { page: tfpPage ?? "", op: tfpOp ?? null, range: tfpRange ? [start, end] : null };
+}

@@ -1,0 +1,25 @@
+import { element } from "../lib/dom";
+
+export const PANE = "tfp-pane-";
+
+/** The CSS class of pane `index` of the strip `uid`. */
+export function paneClass(uid: string, index: number): string {
+  return `${PANE}${uid}-${index}`;
+}
+
+/**
+ * Shows one of several panes, which are elements elsewhere in the page. A style rule hides all others: that needs no
+ * kernel, works before the panes exist and whenever the notebook draws them anew.
+ */
+export class Panes {
+  readonly rule = element("style");
+
+  constructor(private readonly uid: string) {}
+
+  show(selected: number): void {
+    const others = `[class*="${paneClass(this.uid, 0).slice(0, -1)}"]:not(.${paneClass(this.uid, selected)})`;
+    this.rule.textContent = `${others} { display: none !important; }`;
+    // Charts that were hidden have no size yet: they lay themselves out when the window changes.
+    requestAnimationFrame(() => window.dispatchEvent(new Event("resize")));
+  }
+}

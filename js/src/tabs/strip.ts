@@ -1,0 +1,71 @@
+import { element, OWN_KEYS } from "../lib/dom";
+import { paneClass } from "./panes";
+
+const RETRY_MS = 50;
+const ATTEMPTS = 60;
+
+/** A row of tabs (ARIA tabs pattern). */
+export class Strip {
+  readonly root: HTMLElement;
+  private readonly tabs: HTMLElement[];
+  private selected = 0;
+
+  constructor(
+    names: string[],
+    private readonly uid: string,
+    private readonly choose: (index: number) => void,
+    private readonly signal: AbortSignal,
+  ) {
+    this.tabs = names.map((name, index) => this.tab(name, index));
+    this.root = element("div", { class: "tfp-tabs", role: "tablist" }, ...this.tabs);
+    this.root.addEventListener("keydown", (event) => this.onKey(event), { signal });
+    this.label(ATTEMPTS);
+  }
+
+  show(selected: number): void {
+    this.selected = selected;
+    this.tabs.forEach((tab, index) => {
+      tab.setAttribute("aria-selected", String(index === selected));
+      tab.tabIndex = index === selected ? 0 : -1;
+    });
+  }
+
+  private tab(name: string, index: number): HTMLElement {
+    const id = `tfp-tab-${this.uid}-${index}`;
+    const tab = element("button", { ...OWN_KEYS, type: "button", class: "tfp-tab", role: "tab", id }, name);
+    tab.addEventListener("click", () => this.choose(index));
+    return tab;
+  }
+
+  private onKey(event: KeyboardEvent): void {
+    const last = this.tabs.length - 1;
+    const targets: Record<string, number> = {
+      ArrowRight: this.selected === last ? 0 : this.selected + 1,
+      ArrowLeft: this.selected === 0 ? last : this.selected - 1,
+      Home: 0,
+      End: last,
+    };
+    const target = targets[event.key];
+    if (target === undefined) return;
+    this.choose(target);
+    this.tabs[target].focus();
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** Names the panes for assistive technology as soon as they are all in the page. */
+  private label(attempts: number): void {
+    if (this.signal.aborted) return;
+    const panes = this.tabs.map((_, index) =>
+      document.querySelector<HTMLElement>(`.${paneClass(this.uid, index)}`),
+    );
+    panes.forEach((pane, index) => {
+      if (!pane) return;
+      pane.id ||= `tfp-panel-${this.uid}-${index}`;
+      pane.setAttribute("role", "tabpanel");
+      pane.setAttribute("aria-labelledby", this.tabs[index].id);
+      this.tabs[index].setAttribute("aria-controls", pane.id);
+    });
+    if (panes.includes(null) && attempts > 1) setTimeout(() => this.label(attempts - 1), RETRY_MS);
+  }
+}

@@ -1,0 +1,34 @@
+"""The dashboard's pages: their names, by the result that each shows."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from tfprof_nb.render.panels import Link
+
+PAGES = {
+    "overview": "Overview",
+    "advice": "Advice",
+    "steps": "Steps",
+    "input_pipeline": "Input",
+    "tf_data": "tf.data",
+    "ops": "Ops",
+    "kernels": "Kernels",
+    "memory": "Memory",
+    "functions": "Functions",
+    "pods": "Pods",
+    "trace": "Trace",
+}
+_PS_PER_MS = 1e9
+
+
+def links_of(finding: dict[Any, Any]) -> list[Link]:
+    """Lead from a finding to the page that proves it, and to the event in the trace that shows it best."""
+    op = finding["op_name"] or None
+    page = PAGES[finding["proved_by"]]
+    if math.isnan(finding["start_ms"]):
+        return [Link(f"Show in {page}", page, op)]
+    start = int(finding["start_ms"] * _PS_PER_MS)
+    wait = (start, start + int(finding["duration_ms"] * _PS_PER_MS))
+    return [Link(f"Show in {page}", page), Link("Show in the trace", PAGES["trace"], op, wait)]
