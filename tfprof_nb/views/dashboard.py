@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof_nb import _units
 from tfprof_nb.render.page import page
-from tfprof_nb.render.panels import Panel, Tab, Tabs
+from tfprof_nb.render.panels import Note, Panel, Tab, Tabs
 from tfprof_nb.views import (
     advice,
     functions,
@@ -56,6 +56,17 @@ def report(results: Results) -> str:
     return page(title(results), panels(results))
 
 
+def runs_view(names: Sequence[str], opened: Callable[[int], Results]) -> View:
+    """Return a menu of runs with the dashboard of the chosen one; a run is read when it is chosen."""
+    from tfprof_nb.render.view import View
+
+    def panels_of(k: int) -> Sequence[Panel]:
+        chosen = opened(k)
+        return [Note(title(chosen)), *panels(chosen)]
+
+    return View("", [Tabs([Tab(name, partial(panels_of, k)) for k, name in enumerate(names)], "menu", "run", shown=1)])
+
+
 def feature_view(results: Results, feature: str) -> View:
     """Return the widget of one feature."""
     from tfprof_nb.render.view import View
@@ -68,7 +79,8 @@ def title(results: Results) -> str:
     count = results.steps.summary["steps"]
     captured = _units.milliseconds(results.duration_ms)
     steps_counted = f"{_units.count(count)} step{'' if count == 1 else 's'}"
-    return f"{results.name} · {steps_counted} · {results.device_type} · {captured} captured"
+    about = (results.name, results.origin, steps_counted, results.device_type, f"{captured} captured")
+    return " · ".join(filter(None, about))
 
 
 def panels(results: Results, pages: str | Sequence[str] | None = None) -> Sequence[Panel]:
