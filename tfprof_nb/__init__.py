@@ -12,15 +12,22 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "profile": "tfprof_nb.session",
+    "profile_session": "tfprof_nb.session",
     "start": "tfprof_nb.session",
     "stop": "tfprof_nb.session",
     "last": "tfprof_nb.session",
     "step": "tfprof_nb.capture.marks",
     "StepMarker": "tfprof_nb.capture.step_marker",
+    "ProfileCallback": "tfprof_nb.profile_callback",
+    "start_server": "tfprof_nb.capture.server",
+    "capture_remote": "tfprof_nb.sampling",
+    "CaptureDialog": "tfprof_nb.capture_dialog",
+    "check": "tfprof_nb.preflight",
+    "profile_call": "tfprof_nb.call",
     "Profile": "tfprof_nb.profiles",
     "load": "tfprof_nb.profiles",
     "Run": "tfprof_nb.runs",
-    "find_runs": "tfprof_nb.runs",
+    "find_runs": "tfprof_nb.run_picker",
     "TfprofError": "tfprof_nb._errors",
     "ProfileNotFoundError": "tfprof_nb._errors",
     "BadProfileError": "tfprof_nb._errors",
@@ -38,14 +45,21 @@ if TYPE_CHECKING:
     from tfprof_nb._errors import MissingDependencyError as MissingDependencyError
     from tfprof_nb._errors import ProfileNotFoundError as ProfileNotFoundError
     from tfprof_nb._errors import TfprofError as TfprofError
+    from tfprof_nb.call import profile_call as profile_call
     from tfprof_nb.capture.marks import step as step
+    from tfprof_nb.capture.server import start_server as start_server
     from tfprof_nb.capture.step_marker import StepMarker as StepMarker
+    from tfprof_nb.capture_dialog import CaptureDialog as CaptureDialog
+    from tfprof_nb.preflight import check as check
+    from tfprof_nb.profile_callback import ProfileCallback as ProfileCallback
     from tfprof_nb.profiles import Profile as Profile
     from tfprof_nb.profiles import load as load
+    from tfprof_nb.run_picker import find_runs as find_runs
     from tfprof_nb.runs import Run as Run
-    from tfprof_nb.runs import find_runs as find_runs
+    from tfprof_nb.sampling import capture_remote as capture_remote
     from tfprof_nb.session import last as last
     from tfprof_nb.session import profile as profile
+    from tfprof_nb.session import profile_session as profile_session
     from tfprof_nb.session import start as start
     from tfprof_nb.session import stop as stop
 

@@ -1,4 +1,8 @@
-"""Find profiling runs on disk: ``<logdir>/**/plugins/profile/<run>/<host>.xplane.pb``."""
+"""Find profiling runs on disk: ``<logdir>/**/plugins/profile/<run>/<host>.xplane.pb``.
+
+A run folder may hold Chrome traces instead (``<host>.trace.json.gz``, which TensorFlow wrote beside until 2.11), or the
+RunMetadata of a session's runs (``<host>.<number>.run_metadata.pb``, see `capture.sessions`).
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,11 @@ from datetime import datetime
 from os import PathLike
 from pathlib import Path
 
-from ._errors import ProfileNotFoundError
+from ._errors import ProfileNotFoundError, TfprofError
 
 SUFFIXES = (".xplane.pb", ".xplane.pb.gz")
+RUN_METADATA = ".run_metadata.pb"
+_CHROME_TRACES = (".trace.json.gz", ".trace.json", ".json.gz")
 SIDECAR_VERSION = 1
 _SIDECAR = ".tfprof.json.gz"
 _RUNS = "plugins/profile/*"
@@ -33,6 +39,10 @@ class Run:
         by the file's folder.
     time
         When it was captured: as the name says, or else when its newest file was written.
+    parts
+        Where the files are not hosts but runs of one host, to be shown one after another: what each is called.
+    newest_of
+        Of how many runs it was taken as the newest, where a logdir was given.
     """
 
     name: str
@@ -40,9 +50,13 @@ class Run:
     hosts: tuple[str, ...]
     files: tuple[Path, ...]
     time: datetime
+    parts: tuple[str, ...] = ()
+    newest_of: int = 1
 
     def only(self, host: str) -> Run:
         """Return the run with one of its hosts."""
+        if self.parts:
+            return self
         file = self.files[self.hosts.index(host)]
         return replace(self, hosts=(host,), files=(file,))
 
@@ -70,38 +84,37 @@ def find_runs(logdir: str | PathLike[str]) -> list[Run]:
     return sorted(runs, key=lambda run: (run.time, run.name, run.path))
 
 
-def resolve(path: str | PathLike[str] | Iterable[str | PathLike[str]]) -> Run:
+def resolve(path: str | PathLike[str] | Iterable[str | PathLike[str]], *, as_runs: bool = False) -> Run:
     """Return the run that a path stands for.
 
     Parameters
     ----------
     path
         A logdir (gives its newest run), a run folder, a file, or several files, the hosts of one run.
+    as_runs
+        Several paths are runs, one after another; a logdir stands for all of its runs.
 
     Raises
     ------
     ProfileNotFoundError
         There is nothing at the path, or no run in the folder.
+    TfprofError
+        With ``as_runs``, if a run has several hosts.
     """
     if not path:
         raise ProfileNotFoundError("No path was given. Give a logdir, a run's folder, a file or a list of files.")
+    if as_runs:
+        paths = [path] if isinstance(path, str | PathLike) else path
+        return _one_after_another([run for each in paths for run in _all_runs(_existing(each))])
     if not isinstance(path, str | PathLike):
         return _of_files([_existing(file) for file in path])
-    existing = _existing(path)
-    if existing.is_file():
-        return _of_files([existing])
-    runs = find_runs(existing)
-    if not runs:
-        raise ProfileNotFoundError(
-            f"There is no profile in {existing}: neither *.xplane.pb in the folder itself nor {_RUNS}/*.xplane.pb "
-            "anywhere below it. Give the log folder that the profile was written to, or capture one first."
-        )
-    return runs[-1]
+    found = _all_runs(_existing(path))
+    return replace(found[-1], newest_of=len(found))
 
 
 def sidecar_of(file: Path) -> Path:
     """Return where the capture writes, beside a host's profile, what the profile cannot hold."""
-    return file.with_name(_key(file) + _SIDECAR)
+    return file.with_name(key_of(file) + _SIDECAR)
 
 
 def _existing(path: str | PathLike[str]) -> Path:
@@ -111,8 +124,42 @@ def _existing(path: str | PathLike[str]) -> Path:
     return existing
 
 
+def _all_runs(existing: Path) -> list[Run]:
+    if existing.is_file():
+        return [_of_files([existing])]
+    runs = find_runs(existing)
+    if not runs:
+        raise ProfileNotFoundError(
+            f"There is no profile in {existing}: neither *.xplane.pb in the folder itself nor {_RUNS}/*.xplane.pb "
+            "anywhere below it. Give the log folder that the profile was written to, or capture one first. A file of "
+            "another kind (*.json, RunMetadata) is to be named itself."
+        )
+    return runs
+
+
+def _one_after_another(runs: list[Run]) -> Run:
+    """Make one run of several of one host each."""
+    for run in runs:
+        if len(run.hosts) > 1:
+            raise TfprofError(
+                f"as_runs=True shows runs of one host one after another, but {run.path} has {len(run.hosts)} hosts. "
+                "Give one file of each run."
+            )
+    hosts = list(dict.fromkeys(run.hosts[0] for run in runs))
+    more = len(runs) - 1
+    name = runs[0].name + (f" and {more} more run{'s' * (more > 1)}" if more else "")
+    parts = tuple(part for run in runs for part in run.parts or (run.name,))
+    files = tuple(file for run in runs for file in run.files)
+    return Run(name, runs[0].path, (hosts[0] if len(hosts) == 1 else name,), files, runs[-1].time, parts)
+
+
 def _profiles(folder: Path) -> list[Path]:
-    return sorted(file for file in folder.iterdir() if file.name.endswith(SUFFIXES)) if folder.is_dir() else []
+    """Return a run folder's profiles: of one kind, the one that holds most."""
+    files = sorted(folder.iterdir()) if folder.is_dir() else []
+    kinds = (
+        [file for file in files if file.name.endswith(kind)] for kind in (SUFFIXES, RUN_METADATA, _CHROME_TRACES[:2])
+    )
+    return next((found for found in kinds if found), [])
 
 
 def _of_files(files: list[Path]) -> Run:
@@ -120,19 +167,23 @@ def _of_files(files: list[Path]) -> Run:
         raise ProfileNotFoundError("The list of files is empty. Give at least one profile.")
     folder = files[0].resolve().parent
     in_run = folder.match(_RUNS) and all(file.resolve().parent == folder for file in files)
-    return _run(files, folder.name if in_run else _key(files[0]), files[0].parent)
+    return _run(files, folder.name if in_run else key_of(files[0]), files[0].parent)
 
 
 def _run(files: list[Path], name: str, folder: Path) -> Run:
-    keys = [_key(file) for file in files]
+    keys = [key_of(file) for file in files]
     shared = Counter(keys)
     hosts = [f"{file.parent.name}/{key}" if shared[key] > 1 else key for file, key in zip(files, keys, strict=True)]
+    if all(file.name.endswith(RUN_METADATA) for file in files):
+        return Run(
+            name, folder, (keys[0].rpartition(".")[0] or keys[0],), tuple(files), _time(name, files), tuple(hosts)
+        )
     return Run(name, folder, tuple(hosts), tuple(files), _time(name, files))
 
 
-def _key(file: Path) -> str:
+def key_of(file: Path) -> str:
     """Return the host's key: the file's name without the suffix of its kind."""
-    for suffix in (*SUFFIXES[::-1], file.suffix):
+    for suffix in (*SUFFIXES[::-1], RUN_METADATA, *_CHROME_TRACES, file.suffix):
         if suffix and file.name.endswith(suffix):
             return file.name.removesuffix(suffix)
     return file.name

@@ -116,7 +116,7 @@ def _input_bound(evidence: Evidence) -> Finding | None:
     if percent < MODERATELY_PERCENT:
         return None
     stage = iterator_type(str(evidence.tf_data.summary["bottleneck_long_name"] or ""))
-    where = f"; the slowest stage of the input pipeline is {stage}" if stage else ""
+    where = f"; the slowest stage of the input pipeline is {_units.shorten(stage, 80)}" if stage else ""
     fix = str(evidence.tf_data.summary["suggestion"]) if stage else ""
     return Finding(
         _graded(percent, MODERATELY_PERCENT, HIGHLY_PERCENT),
@@ -264,7 +264,7 @@ def _dominant_op(evidence: Evidence) -> Finding | None:
     return Finding(
         "info",
         f"One op does most of the work: {op['op_type']}",
-        f"{op['op_name']} takes {_units.share(op['self_share'])} of all op self time on the {op['side']}.",
+        f"{_units.shorten(op['op_name'], 80)} takes {_units.share(op['self_share'])} of all op self time on the {op['side']}.",
         "Look at this op first: its shapes, how often it runs, and whether it need run in every step.",
         proved_by="ops",
         op_name=str(op["op_name"]),

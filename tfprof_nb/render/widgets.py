@@ -23,7 +23,7 @@ from tfprof_nb.render.tabs_widget import TabsWidget
 from tfprof_nb.render.timeline_widget import TraceWidget
 
 _LIVE = Detail(links="buttons")
-_WIDE = {"width": "100%", "min_width": "0"}
+_WIDE = {"width": "100%", "min_width": "0", "margin": "0"}
 
 
 def build(panel: Panel, selection: Selection) -> ipywidgets.Widget:

@@ -65,7 +65,7 @@ def headline(result: TfData) -> str:
     if numbers["bottleneck"] is None:
         return f"{slow} One took {latency}; what it waited for is not in the capture."
     waited = _units.milliseconds(numbers["bottleneck_ms"])
-    return f"{slow} The slowest stage is {numbers['bottleneck']}: it took {waited} of a call of {latency}."
+    return f"{slow} The slowest stage is {_units.shorten(numbers['bottleneck'], 80)}: it took {waited} of a call of {latency}."
 
 
 def _advice(result: TfData) -> list[Panel]:
@@ -104,7 +104,7 @@ def _calls(result: TfData, host: str, pipeline: int) -> list[Panel]:
 
 
 def _call_name(rank: int, call: dict[Any, Any]) -> str:
-    blamed = f", {call['bottleneck']}" if call["bottleneck"] else ""
+    blamed = f", {_units.shorten(call['bottleneck'], 80)}" if call["bottleneck"] else ""
     return f"{rank + 1}. slowest, {_units.milliseconds(call['total_ms'])}{blamed}"
 
 

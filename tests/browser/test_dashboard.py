@@ -1,0 +1,122 @@
+"""Every page of a dashboard in a real JupyterLab: hostile names, both themes, axe, no internet."""
+
+import re
+
+import nbformat
+import pytest
+
+from builders import XSpace
+
+pytestmark = pytest.mark.browser
+
+HOSTILE = '<img src=x onerror="window.hacked=1">\'&</script> 🚀' + "n" * 10_000
+SHOW = "import tfprof_nb as tp\np = tp.load({files!r}, name='hostile')\np"
+# Only what people with a screen reader or a keyboard can't get past.
+AXE = """async (view) => {
+    const found = await axe.run(view, {resultTypes: ['violations']});
+    const grave = found.violations.filter((rule) => ['serious', 'critical'].includes(rule.impact));
+    const where = (rule) => rule.nodes.slice(0, 3).map((node) => node.html.slice(0, 300));
+    return grave.map((rule) => `${rule.id}: ${rule.help}; ${where(rule)}`);
+}"""
+
+
+def profile(path):
+    """Three steps that wait for data, with kernels on a GPU and memory, every name of them hostile."""
+    space = XSpace()
+    host = space.plane("/host:CPU")
+    python, threads = host.line("python " + HOSTILE[:60], line_id=1), host.line("tf_data " + HOSTILE[:60], line_id=2)
+    stream = space.plane("/device:GPU:0").line("Stream #1(compute)", line_id=1)
+    for step in range(3):
+        at = 1000 * step
+        python.event("train", start_us=at, duration_us=900, step_num=step, _r=1)
+        python.event("IteratorGetNextOp::DoCompute", start_us=at + 5, duration_us=400)
+        threads.event("Iterator::" + HOSTILE, start_us=at + 10, duration_us=380, id=7, parent_id=0)
+        python.event(f"{HOSTILE}:MatMul", start_us=at + 500, duration_us=300)
+        python.event("cuLaunchKernel", start_us=at + 600, duration_us=10, correlation_id=step)
+        stream.event(
+            "kernel " + HOSTILE, start_us=at + 700, duration_us=100, correlation_id=step, tf_op=f"{HOSTILE}:MatMul"
+        )
+        allocation = {"allocator_name": HOSTILE, "tf_op": HOSTILE, "requested_bytes": 1024, "allocation_bytes": 1024}
+        state = {"bytes_allocated": 1024, "bytes_available": 4096, "peak_bytes": 1024, "fragmentation": 0.0}
+        python.event("MemoryAllocation", start_us=at + 500, duration_us=0, **allocation, **state)
+    return space.write(path)
+
+
+@pytest.fixture(scope="module")
+def lab(open_lab, tmp_path_factory):
+    """A notebook that shows the profile of two hosts; the page reaches nothing but the Jupyter server."""
+    folder = tmp_path_factory.mktemp("hostile")
+    files = [str(profile(folder / f"{host}.xplane.pb")) for host in ("<b>alpha", "beta")]
+    cells = [nbformat.v4.new_code_cell(SHOW.format(files=files))]
+    metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=metadata), folder / "dashboard.ipynb")
+    lab = open_lab(folder / "dashboard.ipynb")
+    lab.fetched = []
+    lab.page.route(re.compile(r"^https?://(?!127\.0\.0\.1)"), lambda route: (lab.fetched.append(1), route.abort()))
+    with lab.evidence("dashboard"):
+        lab.run_all()
+        lab.page.locator(".tfp-tabs").first.wait_for()
+    return lab
+
+
+@pytest.fixture(scope="module")
+def axe(root, lab):
+    """Put axe into the page."""
+    lab.page.add_script_tag(path=root / "js" / "node_modules" / "axe-core" / "axe.min.js")
+
+
+def tabs(lab):
+    return lab.page.locator(".tfp-tabs").first.get_by_role("tab")
+
+
+def open_page(lab, tab):
+    tab.click()
+    panel = lab.page.locator(f"#{tab.get_attribute('aria-controls')}")
+    panel.wait_for()
+    lab.wait_until(lambda: "Loading" not in panel.inner_text())
+    lab.page.wait_for_timeout(400)
+    return panel
+
+
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+def test_every_page_is_shown_and_can_be_used_by_everyone(lab, axe, theme):
+    with lab.evidence(f"dashboard-{theme}"):
+        lab.execute("apputils:change-theme", theme=f"JupyterLab {theme}")
+        lab.page.wait_for_timeout(500)
+        for tab in tabs(lab).all():
+            panel = open_page(lab, tab)
+            assert panel.inner_text().strip(), tab.inner_text()
+            assert "can't be shown" not in panel.inner_text()
+            lab.screenshot(f"dashboard-{theme.lower()}-{tab.inner_text().lower().replace('.', '')}")
+            view = lab.page.locator(".tfp-view").first
+            assert view.evaluate(AXE) == [], tab.inner_text()
+
+
+def test_hostile_names_are_text(lab):
+    open_page(lab, tabs(lab).filter(has_text="Ops"))
+    assert lab.page.locator(".tfp-view").first.get_by_text("<img src=x").count() > 0
+    assert lab.page.evaluate("() => window.hacked") is None
+    assert lab.page.locator(".tfp-view img[src=x]").count() == 0
+
+
+def test_a_host_can_be_chosen_for_all_pages(lab):
+    menu = lab.page.get_by_label("hosts")
+    assert menu.locator("option").all_inner_texts() == ["all 2", "<b>alpha", "beta"]
+    menu.select_option("beta")
+    lab.wait_until(lambda: lab.page.locator(".tfp-tabs").count() == 2)
+    names = [tab.inner_text() for tab in lab.page.locator(".tfp-tabs").nth(1).get_by_role("tab").all()]
+    assert "Ops" in names
+    assert "Pods" not in names
+    menu.select_option("all 2")
+
+
+def test_a_finding_opens_the_trace_at_the_wait(lab):
+    lab.page.get_by_role("button", name="Show in the trace").first.click()
+    assert lab.page.locator(".tfp-tab[aria-selected=true]").first.inner_text() == "Trace"
+    search = lab.page.locator(".tfp-trace input").first
+    lab.wait_until(lambda: search.input_value().startswith("Iterator::"))
+
+
+def test_nothing_was_fetched_and_no_script_complained(lab):
+    assert lab.fetched == []
+    assert lab.errors == []
