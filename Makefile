@@ -41,7 +41,7 @@ $(NODE): js/package.json js/package-lock.json
 
 build: $(SCRIPTS) ## build the JavaScript that the widgets load
 
-$(SCRIPTS): $(NODE) $(shell find js/src -type f 2>/dev/null) js/build.mjs
+$(SCRIPTS): $(NODE) $(shell find js/src -type f 2>/dev/null) js/build.mjs js/build_lab.mjs
 	@echo "== js: build"
 	@cd js && npm run --silent build
 	@touch $@
@@ -84,4 +84,4 @@ lock: ## resolve the newest versions into requirements.lock
 	    --no-emit-index-url --no-annotate --custom-compile-command 'make lock' pyproject.toml -o requirements.lock
 
 clean: ## remove what was built; .venv and js/node_modules stay
-	@rm -rf build dist $(STATIC) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	@rm -rf build dist js/labextension $(STATIC) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
