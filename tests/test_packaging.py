@@ -38,9 +38,12 @@ def test_the_sdist_holds_the_bundles_and_their_sources(dist):
 
 
 def test_the_wheel_holds_the_package_and_nothing_else(wheel):
+    name = f"tfprof_nb-{tfprof_nb.__version__}"
+    lab = f"{name}.data/data/share/jupyter/labextensions/tfprof-nb"
     names = zipfile.ZipFile(wheel).namelist()
-    assert set(names) >= BUNDLES | {"tfprof_nb/__init__.py", "tfprof_nb/py.typed"}
-    assert {name.partition("/")[0] for name in names} == {"tfprof_nb", f"tfprof_nb-{tfprof_nb.__version__}.dist-info"}
+    assert set(names) >= BUNDLES | {"tfprof_nb/__init__.py", "tfprof_nb/py.typed", f"{lab}/package.json"}
+    assert len([file for file in names if file.startswith(f"{lab}/static/remoteEntry.")]) == 1
+    assert {file.partition("/")[0] for file in names} == {"tfprof_nb", f"{name}.dist-info", f"{name}.data"}
 
 
 def test_the_wheel_is_small(wheel):
