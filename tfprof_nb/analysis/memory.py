@@ -1,24 +1,28 @@
 """Memory of each allocator over time, and what was alive when most of it was in use.
 
 From the events `MemoryAllocation` and `MemoryDeallocation`, as in XProf's `xplane_to_memory_profile.cc`, but times
-count from the start of the profile, and all that is alive at the peak is listed, whichever step allocated it.
+count from the start of the profile, and all that is alive at the peak is listed, whichever step allocated it. For hosts
+without such events, the memory of the process stands in, where it was sampled.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb.analysis.allocation_events import allocation_events, described
 from tfprof_nb.analysis.forest import Forest
+from tfprof_nb.analysis.process_memory import NOTE, process_allocators, process_timeline
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.decode.host import Int64
 
 PS_PER_MS = 1e9
 BEFORE_CAPTURE = "allocated before the capture"
+_CPU_ALLOCATOR = "mklcpu"
 COLUMNS = [
     "allocator",
     "op_name",
@@ -58,49 +62,6 @@ ALLOCATOR_COLUMNS = [
     "free_bytes",
     "fragmentation",
 ]
-_INT_STATS = {
-    "stack_bytes": "bytes_reserved",
-    "heap_bytes": "bytes_allocated",
-    "free_bytes": "bytes_available",
-    "lifetime_bytes": "peak_bytes_in_use",
-    "requested_bytes": "requested_bytes",
-    "allocation_bytes": "allocation_bytes",
-    "address": "addr",
-}
-_TEXT_STATS = {"op_name": "tf_op", "region_type": "region_type", "shape": "shape"}
-_FROM_ALLOCATION = ["op_name", "region_type", "data_type", "shape"]
-
-# The names of TensorFlow's DataType numbers (`types.proto`); a reference type is 100 more.
-_DATA_TYPES = {
-    0: "INVALID",
-    1: "float",
-    2: "double",
-    3: "int32",
-    4: "uint8",
-    5: "int16",
-    6: "int8",
-    7: "string",
-    8: "complex64",
-    9: "int64",
-    10: "bool",
-    11: "qint8",
-    12: "quint8",
-    13: "qint32",
-    14: "bfloat16",
-    15: "qint16",
-    16: "quint16",
-    17: "uint16",
-    18: "complex128",
-    19: "half",
-    20: "resource",
-    21: "variant",
-    22: "uint32",
-    23: "uint64",
-    24: "float8_e5m2",
-    25: "float8_e4m3fn",
-    29: "int4",
-    30: "uint4",
-}
 
 
 @dataclass(eq=False)
@@ -113,13 +74,17 @@ class Memory(Result):
         One row per allocation and deallocation, in order of time.
     allocators
         The summary as a frame, one row per allocator.
+
+    What is not known is null: of a process, all but the memory that it holds.
     """
 
     timeline: pd.DataFrame = field(default_factory=pd.DataFrame)
     allocators: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
-def memory(forests: Sequence[Forest], steps: Sequence[Int64] | None = None) -> Memory:
+def memory(
+    forests: Sequence[Forest], steps: Sequence[Int64] | None = None, process: pd.DataFrame | None = None
+) -> Memory:
     """Follow every allocator of all hosts.
 
     The peak is that of the captured window; of equal ones the last. Heap in use at the peak that no captured allocation
@@ -131,72 +96,44 @@ def memory(forests: Sequence[Forest], steps: Sequence[Int64] | None = None) -> M
         One per host. With several, an allocator's name starts with its host's.
     steps
         For each host the step of every event, -1 where there is none; all unknown by default.
+    process
+        The memory that each host's process held, as `metrics.sampled` gives it; used where a host has no allocations.
     """
     steps = [np.full(len(forest.host), -1, dtype=np.int64) for forest in forests] if steps is None else steps
-    found = [_events(forest, step, len(forests) > 1) for forest, step in zip(forests, steps, strict=True)]
-    events = pd.concat(found, ignore_index=True) if found else pd.DataFrame()
-    if events.empty:
-        return _empty()
-    events = _described(events.sort_values("time_ps", kind="stable", ignore_index=True))
+    several = len(forests) > 1
+    found = [allocation_events(forest, step, several) for forest, step in zip(forests, steps, strict=True)]
+    result = _recorded(pd.concat(found, ignore_index=True)) if any(map(len, found)) else _nothing_recorded()
+    if process is None:
+        return result
+    silent = [forest.host.name for forest, events in zip(forests, found, strict=True) if events.empty]
+    return _with_process(result, process[process["host"].isin(silent)], several)
+
+
+def _recorded(events: pd.DataFrame) -> Memory:
+    events = described(events.sort_values("time_ps", kind="stable", ignore_index=True))
     peaks = _peaks(events)
     live, allocators = _live_at_peak(events, peaks), _allocators(events, peaks)
-    summary = {str(allocator): figures for allocator, figures in allocators.to_dict("index").items()}
-    return Memory(live, summary, _notes(live), timeline=_timeline(events), allocators=allocators)
+    return Memory(live, _summary(allocators), _notes(live, allocators), None, _timeline(events), allocators)
 
 
-def _events(forest: Forest, step: Int64, name_host: bool) -> pd.DataFrame:
-    host = forest.host
-    allocation = forest.named("MemoryAllocation") & forest.on_host
-    rows = np.flatnonzero(allocation | (forest.named("MemoryDeallocation") & forest.on_host))
-    frame = pd.DataFrame({"time_ps": host.start_ps[rows], "allocation": allocation[rows], "step": step[rows]})
-    frame["allocator"] = _allocator_names(forest, rows)
-    if name_host:
-        frame["allocator"] = f"{host.name}/" + frame["allocator"]
-    for column, stat in _INT_STATS.items():
-        frame[column] = host.ints(stat).at(rows, missing=0)
-    for column, stat in _TEXT_STATS.items():
-        frame[column] = _texts(forest, stat, rows)
-    frame["data_type"] = _data_types(host.ints("data_type").at(rows, missing=0).astype(np.int64))
-    frame["fragmentation"] = host.floats("fragmentation").at(rows, missing=0.0)
-    return frame
+def _with_process(recorded: Memory, samples: pd.DataFrame, name_host: bool) -> Memory:
+    """Add the processes that were sampled."""
+    timeline = process_timeline(samples, name_host)
+    if timeline.empty:
+        return recorded
+    # What pandas has to widen for nulls is only what is null here.
+    parts = [frame for frame in (recorded.timeline, timeline) if len(frame)]
+    allocators = [frame for frame in (recorded.allocators, process_allocators(samples, name_host)) if len(frame)]
+    everything = pd.concat(parts, ignore_index=True).reindex(columns=TIMELINE_COLUMNS)
+    figures = pd.concat(allocators).reindex(columns=ALLOCATOR_COLUMNS)
+    notes = [NOTE] if recorded.allocators.empty else [*recorded.notes, NOTE]
+    return Memory(recorded.table, _summary(figures), notes, timeline=everything, allocators=figures)
 
 
-def _allocator_names(forest: Forest, rows: Int64) -> npt.NDArray[np.object_]:
-    """The allocator's name, or where there is none (TPU) the device's number."""
-    names = _texts(forest, "allocator_name", rows)
-    for stat in ("index_on_host", "device_ordinal"):
-        number = forest.host.ints(stat).at(rows).astype(np.int64)
-        unnamed = (names == "") & (number >= 0)
-        names[unnamed] = [f"device {n}" for n in number[unnamed].tolist()]
-    return names
-
-
-def _texts(forest: Forest, stat: str, rows: Int64) -> npt.NDArray[np.object_]:
-    texts = forest.host.texts(stat)
-    if texts.categories is None:
-        return np.full(len(rows), "", dtype=object)
-    return np.append(texts.categories, "")[texts.at(rows).astype(np.int64)]
-
-
-def _data_types(numbers: Int64) -> npt.NDArray[np.object_]:
-    distinct, which = np.unique(numbers, return_inverse=True)
-    names = [_DATA_TYPES.get(n % 100, str(n)) + ("_ref" if n > 100 else "") for n in distinct.tolist()]
-    return np.array(names, dtype=object)[which]
-
-
-def _described(events: pd.DataFrame) -> pd.DataFrame:
-    """Describe deallocations by the allocation that they end: the one before at the same address."""
-    order = events.sort_values(["allocator", "address"], kind="stable").index
-    placed = events.loc[order]
-    same_place = (placed["allocator"] == placed["allocator"].shift()) & (placed["address"] == placed["address"].shift())
-    ends = ~placed["allocation"] & same_place & placed["allocation"].shift(fill_value=False)
-    freed, freed_by = placed.index[ends.shift(-1, fill_value=False)], placed.index[ends]
-    events.loc[freed_by, _FROM_ALLOCATION] = events.loc[freed, _FROM_ALLOCATION].to_numpy()
-    for size in ("requested_bytes", "allocation_bytes"):  # TPU deallocations do not tell their size
-        unknown = events.loc[freed_by, size].to_numpy() == 0
-        events.loc[freed_by[unknown], size] = events.loc[freed[unknown], size].to_numpy()
-    events["in_use_bytes"] = events["stack_bytes"] + events["heap_bytes"]
-    return events
+def _summary(allocators: pd.DataFrame) -> dict[str, Any]:
+    """Each allocator's figures by its name."""
+    known = allocators.astype(object).where(allocators.notna(), None)
+    return {str(allocator): figures for allocator, figures in known.to_dict("index").items()}
 
 
 def _peaks(events: pd.DataFrame) -> pd.DataFrame:
@@ -207,9 +144,10 @@ def _peaks(events: pd.DataFrame) -> pd.DataFrame:
 
 
 def _live_at_peak(events: pd.DataFrame, peaks: pd.DataFrame) -> pd.DataFrame:
-    until_peak = events[events.index <= events["allocator"].map(peaks["row"])]
+    place = events[["allocator", "address", "allocation"]]
+    until_peak = place[place.index <= place["allocator"].map(peaks["row"])]
     last = until_peak.drop_duplicates(["allocator", "address"], keep="last")
-    live = last[last["allocation"]]
+    live = events.loc[last.index[last["allocation"]]]
     explained = live.groupby("allocator")["allocation_bytes"].sum().reindex(peaks.index, fill_value=0)
     rows = pd.concat(
         [
@@ -258,13 +196,16 @@ def _allocators(events: pd.DataFrame, peaks: pd.DataFrame) -> pd.DataFrame:
     )[ALLOCATOR_COLUMNS]
 
 
-def _notes(live: pd.DataFrame) -> list[str]:
+def _notes(live: pd.DataFrame, allocators: pd.DataFrame) -> list[str]:
+    notes = []
     if (live["op_name"] == BEFORE_CAPTURE).any():
-        return [f"Memory in use at a peak that no captured allocation explains is listed as '{BEFORE_CAPTURE}'."]
-    return []
+        notes.append(f"Memory in use at a peak that no captured allocation explains is listed as '{BEFORE_CAPTURE}'.")
+    if allocators.index.str.endswith(_CPU_ALLOCATOR).any():
+        notes.append(f"{_CPU_ALLOCATOR}, the CPU's allocator, does not count allocations of less than 256 KiB.")
+    return notes
 
 
-def _empty() -> Memory:
+def _nothing_recorded() -> Memory:
     note = "No memory events: nothing was allocated while the profile was captured, or host_level was below 2."
     return Memory(
         pd.DataFrame(columns=COLUMNS),

@@ -11,6 +11,7 @@ OTHER = "#999999"
 
 MEMORY_HEAP = "#44AA99"
 MEMORY_STACK = "#882255"
+MEMORY_FREE = "#DDDDDD"
 
 # Step-time category -> (label, colour), in the order in which bars are stacked.
 STEP_CATEGORIES: dict[str, tuple[str, str]] = {

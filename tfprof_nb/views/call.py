@@ -33,7 +33,15 @@ def panels(call: CallProfile) -> list[Panel]:
 def _kernels(call: CallProfile) -> list[Panel]:
     if not len(call.table):
         return [Note("The call ran no kernel: it computed nothing with TensorFlow.", "empty")]
-    columns = [
-        column for column in _COLUMNS if column.key not in ("op_name", "function") or call.table[column.key].any()
-    ]
-    return [Table("Kernels", call.table, columns)]
+    of_functions = set() if call.table["function"].any() else {"op_name", "function"}
+    shapes = {side: call.table[side].map(_written) for side in ("input_shapes", "output_shapes")}
+    columns = [column for column in _COLUMNS if column.key not in of_functions]
+    return [Table("Kernels", call.table.assign(**shapes), columns)]
+
+
+def _written(shapes: list[list[int | None] | None] | float) -> str:
+    """Write shapes as ``[32,10]``, with ``?`` for a size that is not known and ``[...]`` for such a rank."""
+    if not isinstance(shapes, list):
+        return _units.MISSING
+    sizes = (["..."] if shape is None else ["?" if size is None else str(size) for size in shape] for shape in shapes)
+    return " ".join(f"[{','.join(shape)}]" for shape in sizes)

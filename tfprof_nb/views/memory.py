@@ -2,61 +2,140 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import numpy as np
+import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.memory import Memory
-from tfprof_nb.render.panels import Column, Figure, KeyFigures, Lines, Note, Panel, Series, Table
-from tfprof_nb.render.theme import MEMORY_HEAP, MEMORY_STACK
+from tfprof_nb.render.panels import Column, Figure, KeyFigures, Lines, Note, Panel, Series, Tab, Table, Tabs
+from tfprof_nb.render.theme import MEMORY_FREE, MEMORY_HEAP, MEMORY_STACK, OTHER
 
-_BYTES_PER_MIB = 2**20
-_POINTS = 1000
-_COLUMNS = (
-    Column("allocator", "allocator"),
+_POINTS = 1000  # as many as XProf draws
+_FIGURES = (
+    ("peak_bytes", "peak", _units.size, "the most in use while captured, heap and stack together"),
+    ("peak_time_ms", "peak at", _units.milliseconds, "from the start of the capture"),
+    ("heap_bytes", "heap at the peak", _units.size, "allocated as ops ask for it"),
+    ("stack_bytes", "stack at the peak", _units.size, "reserved for the program as a whole"),
+    ("free_bytes", "free at the peak", _units.size, "what the allocator could still have given"),
+    ("fragmentation", "fragmentation", _units.share, "share of the free memory that is not in its largest piece"),
+    ("capacity_bytes", "capacity", _units.size, "in use and free together"),
+    ("peak_bytes_lifetime", "highest ever", _units.size, "the most in use since the program began"),
+)
+_AT_PEAK = (
     Column("op_name", "op", "code", meaning="the op that asked for the memory"),
     Column("allocation_bytes", "allocated", "bytes", bar=True),
     Column("requested_bytes", "requested", "bytes"),
-    Column("occurrences", "times", "count"),
-    Column("region_type", "region"),
+    Column("occurrences", "times", "count", meaning="how many equal allocations the row stands for"),
+    Column("region_type", "region", meaning="what it was for: an op's output, its temporary memory, a variable"),
     Column("data_type", "data type"),
     Column("shape", "shape", "code"),
 )
+_EVENTS = (
+    Column("time_ms", "time", "ms"),
+    Column("event", "event"),
+    Column("memory_in_use_bytes", "in use", "bytes", bar=True, meaning="heap and stack after the event"),
+    Column("allocation_bytes", "allocated", "bytes", meaning="negative where memory was given back"),
+    Column("requested_bytes", "requested", "bytes"),
+    *(column for column in _AT_PEAK if column.key == "op_name"),
+    Column("step", "step", "count"),
+    *(column for column in _AT_PEAK if column.key in ("region_type", "data_type", "shape")),
+)
+_LAYERS = (
+    ("heap", "heap_bytes", MEMORY_HEAP),
+    ("stack", "stack_bytes", MEMORY_STACK),
+    ("free", "free_bytes", MEMORY_FREE),
+)
+_SCALES = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "bytes"))
 
 
 def panels(memory: Memory) -> list[Panel]:
-    """Show each allocator over time, then what was alive at the peaks."""
+    """Show one allocator, of several the one with the highest peak first, for a reader to choose."""
     if not len(memory.allocators):
         return [Note(note, "empty") for note in memory.notes]
-    return [
-        *(panel for name in memory.allocators.index for panel in _allocator(memory, str(name))),
-        Table("Alive at the peak", memory.table, _COLUMNS),
-        *(Note(note, "info") for note in memory.notes),
+    peaks = memory.allocators["peak_bytes"].sort_values(ascending=False, kind="stable")
+    pages = [
+        Tab(f"{name}, peak {_units.size(peak)}", partial(_allocator, memory, str(name))) for name, peak in peaks.items()
     ]
+    shown = [Tabs(pages, "menu", "allocator", shown=1)] if len(pages) > 1 else pages[0].panels()
+    return [*shown, *(Note(note, "info") for note in memory.notes)]
 
 
 def _allocator(memory: Memory, name: str) -> list[Panel]:
-    numbers = memory.summary[name]
-    figures = [
-        Figure(f"peak of {name}", _units.size(numbers["peak_bytes"]), "heap and stack together, while captured"),
-        Figure("at", _units.milliseconds(numbers["peak_time_ms"]), "from the start of the capture"),
-        Figure("capacity", _units.size(numbers["capacity_bytes"])),
-        Figure("peak since the program began", _units.size(numbers["peak_bytes_lifetime"])),
-        Figure("allocations", _units.count(numbers["allocations"])),
-        Figure("fragmentation at the peak", _units.share(numbers["fragmentation"])),
-    ]
-    return [KeyFigures(figures), _over_time(memory, name)]
-
-
-def _over_time(memory: Memory, name: str) -> Lines:
-    """Stack and heap over time; of many points the highest of each stretch is drawn, so that peaks stay."""
     timeline = memory.timeline[memory.timeline["allocator"] == name].reset_index(drop=True)
-    stretch = np.arange(len(timeline)) * _POINTS // max(len(timeline), _POINTS)
-    drawn = timeline.loc[timeline["memory_in_use_bytes"].groupby(stretch).idxmax()]
-    series = [
-        Series(label, drawn[column].to_numpy(np.float64) / _BYTES_PER_MIB, color)
-        for label, column, color in (("heap", "heap_bytes", MEMORY_HEAP), ("stack", "stack_bytes", MEMORY_STACK))
-        if drawn[column].any()
+    points = _points(timeline)
+    live = memory.table[memory.table["allocator"] == name]
+    if points["allocation_bytes"].isna().all():
+        return [KeyFigures(_figures(memory.summary[name])), _sampled(name, points)]
+    return [
+        KeyFigures(_figures(memory.summary[name])),
+        Tabs(_charts(name, points), shown=1),
+        Table("Alive at the peak", _described(live), _AT_PEAK),
+        Table("Allocations and deallocations", _described(points.assign(step=_steps(points))), _EVENTS, rows=5),
     ]
-    return Lines(
-        f"Memory in use: {name}", drawn["time_ms"].to_numpy(np.float64), series, "time (ms)", "MiB", stacked=True
+
+
+def _described(rows: pd.DataFrame) -> pd.DataFrame:
+    """Write what is not known as such."""
+    texts = rows[["op_name", "region_type", "data_type", "shape"]].astype(object)
+    return rows.assign(**texts.replace(["", "unknown", "INVALID"], _units.MISSING))
+
+
+def _steps(points: pd.DataFrame) -> pd.Series[float]:
+    return points["step"].where(points["step"] >= 0).astype(np.float64)
+
+
+def _figures(numbers: dict[str, Any]) -> list[Figure]:
+    figures = [
+        Figure(label, write(numbers[key]), meaning)
+        for key, label, write, meaning in _FIGURES
+        if numbers[key] is not None
+    ]
+    if numbers["allocations"] is None:
+        return figures
+    counts = f"{_units.count(numbers['allocations'])} / {_units.count(numbers['deallocations'])}"
+    return [*figures, Figure("taken / given back", counts, "allocations and deallocations while captured")]
+
+
+def _points(timeline: pd.DataFrame) -> pd.DataFrame:
+    """Of many events, the highest of each stretch: peaks stay."""
+    stretch = np.arange(len(timeline)) * _POINTS // max(len(timeline), _POINTS)
+    return timeline.loc[timeline["memory_in_use_bytes"].groupby(stretch).idxmax()].reset_index(drop=True)
+
+
+def _charts(name: str, points: pd.DataFrame) -> list[Tab]:
+    """Free memory and fragmentation apart: beside all that is free, what is in use would often not be seen."""
+    fragmentation = Lines(
+        f"Fragmentation of {name}",
+        points["time_ms"].to_numpy(np.float64),
+        [Series("fragmentation", 100 * points["fragmentation"].to_numpy(np.float64), OTHER)],
+        "time (ms)",
+        "% of the free memory",
+        held=True,
     )
+    return [
+        Tab("in use", lambda: [_stacked(f"Memory in use: {name}", points, 2)]),
+        Tab("in use and free", lambda: [_stacked(f"Memory in use and free: {name}", points, 3)]),
+        *([Tab("fragmentation", lambda: [fragmentation])] if points["fragmentation"].any() else []),
+    ]
+
+
+def _stacked(title: str, points: pd.DataFrame, layers: int) -> Lines:
+    drawn = [layer for layer in _LAYERS[:layers] if points[layer[1]].any()] or _LAYERS[:1]
+    scale, unit = _scale(points[[column for _, column, _ in drawn]].sum(axis=1).max())
+    series = [Series(label, points[column].to_numpy(np.float64) / scale, color) for label, column, color in drawn]
+    x = points["time_ms"].to_numpy(np.float64)
+    return Lines(title, x, series, "time (ms)", unit, stacked=True, held=True)
+
+
+def _sampled(name: str, points: pd.DataFrame) -> Lines:
+    scale, unit = _scale(points["memory_in_use_bytes"].max())
+    held = Series("memory of the process", points["memory_in_use_bytes"].to_numpy(np.float64) / scale, OTHER)
+    return Lines(f"Memory: {name}", points["time_ms"].to_numpy(np.float64), [held], "time (ms)", unit)
+
+
+def _scale(highest: float) -> tuple[int, str]:
+    """The largest unit of which the highest value has at least one."""
+    return next((scale for scale in _SCALES if highest >= scale[0]), _SCALES[-1])

@@ -1,0 +1,139 @@
+"""The view of memory: a reader chooses the allocator, the one with the highest peak stands in front."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from builders import XSpace
+from tfprof_nb.analysis.forest import Forest
+from tfprof_nb.analysis.memory import memory
+from tfprof_nb.decode import read_xspace
+from tfprof_nb.render.panels import KeyFigures, Lines, Table, Tabs
+from tfprof_nb.render.view import View
+from tfprof_nb.views import memory as view
+
+MIB = 2**20
+
+
+def result(*rows, process=None, **stats):
+    """Memory of allocations ``(ms, allocator, heap)``, or of deallocations where the heap falls."""
+    space = XSpace()
+    line, heaps = space.plane("/host:CPU").line("t"), {}
+    for number, (ms, allocator, heap) in enumerate(rows):
+        change = heap - heaps.get(allocator, 0)
+        heaps[allocator] = heap
+        line.event(
+            "MemoryAllocation" if change >= 0 else "MemoryDeallocation",
+            start_ms=ms,
+            allocator_name=allocator,
+            bytes_allocated=heap,
+            requested_bytes=abs(change),
+            allocation_bytes=abs(change),
+            addr=number,
+            **{"bytes_reserved": 0, "bytes_available": 100 * MIB - heap} | stats,
+        )
+    return memory([Forest(read_xspace(space.to_bytes(), "host"))], process=process)
+
+
+def charts(panels):
+    """The pages of charts by name."""
+    (tabs,) = (panel for panel in panels if isinstance(panel, Tabs))
+    return {tab.name: tab.open()[0] for tab in tabs.tabs}
+
+
+def figures(panels):
+    (found,) = (panel for panel in panels if isinstance(panel, KeyFigures))
+    return {figure.label: figure.value for figure in found.figures}
+
+
+def tables(panels):
+    return {panel.title: panel for panel in panels if isinstance(panel, Table)}
+
+
+def test_the_allocator_with_the_highest_peak_comes_first():
+    menu, *_ = view.panels(result((1, "small", MIB), (2, "large", 3 * MIB)))
+    assert (menu.kind, menu.label, menu.shown) == ("menu", "allocator", 1)
+    assert [tab.name for tab in menu.tabs] == ["large, peak 3.00 MiB", "small, peak 1.00 MiB"]
+    assert figures(menu.tabs[1].open())["peak at"] == "1.00 ms"
+
+
+def test_one_allocator_needs_no_menu():
+    panels = view.panels(result((1, "only", MIB), (2, "only", 4 * MIB), (3, "only", 0)))
+    assert figures(panels) == {
+        "peak": "4.00 MiB",
+        "peak at": "2.00 ms",
+        "heap at the peak": "4.00 MiB",
+        "stack at the peak": "0 B",
+        "free at the peak": "96.0 MiB",
+        "fragmentation": "0%",
+        "capacity": "100 MiB",
+        "highest ever": "4.00 MiB",
+        "taken / given back": "2 / 1",
+    }
+    chart = charts(panels)["in use"]
+    assert chart.x.tolist() == [1, 2, 3]
+    assert chart.y_label == "MiB"
+    assert [(series.label, series.values.tolist()) for series in chart.series] == [("heap", [1, 4, 0])]
+
+
+def test_free_memory_and_fragmentation_have_charts_of_their_own():
+    drawn = charts(view.panels(result((1, "gpu", MIB), (2, "gpu", 2 * MIB), fragmentation=0.25)))
+    assert [series.label for series in drawn["in use and free"].series] == ["heap", "free"]
+    assert drawn["in use and free"].series[1].values.tolist() == [99, 98]
+    assert drawn["fragmentation"].series[0].values.tolist() == [25, 25]
+    assert "fragmentation" not in charts(view.panels(result((1, "gpu", MIB))))
+
+
+def test_what_is_alive_is_that_allocators_and_unknowns_are_marked_so():
+    menu, *_ = view.panels(result((1, "a", MIB), (2, "b", 5 * MIB)))
+    live = tables(menu.tabs[0].open())["Alive at the peak"].frame
+    assert live["allocation_bytes"].tolist() == [5 * MIB]
+    assert live[["op_name", "region_type", "data_type", "shape"]].to_numpy().tolist() == [["–"] * 4]
+
+
+def test_events_have_what_the_guides_popup_has():
+    panels = view.panels(result((1, "a", MIB), (2, "a", 0), tf_op="mul", region_type="temp", data_type=1, shape="[2]"))
+    events = tables(panels)["Allocations and deallocations"]
+    shown = events.frame[[column.key for column in events.columns]]
+    assert np.isnan(shown["step"]).all()
+    assert shown.drop(columns="step").to_numpy().tolist() == [
+        [1.0, "allocation", MIB, MIB, MIB, "mul", "temp", "float", "[2]"],
+        [2.0, "deallocation", 0, -MIB, -MIB, "mul", "temp", "float", "[2]"],
+    ]
+
+
+def test_peaks_survive_where_there_are_more_events_than_points():
+    rows = [(ms, "a", MIB * (50 if ms == 1777 else ms % 2)) for ms in range(5000)]
+    chart = charts(view.panels(result(*rows)))["in use"]
+    assert len(chart.x) == 1000
+    assert chart.series[0].values.max() == 50
+    assert chart.x[chart.series[0].values.argmax()] == 1777
+
+
+@pytest.fixture
+def process():
+    row = {"time_ms": 0.0, "host": "host", "metric": "process memory", "value": 2 * 2**30, "unit": "bytes"}
+    return pd.DataFrame([row])
+
+
+def test_of_a_process_only_what_is_known_is_shown(process):
+    key_figures, chart, note = view.panels(result(process=process))
+    assert figures([key_figures]) == {"peak": "2.00 GiB", "peak at": "0 s"}
+    assert isinstance(chart, Lines)
+    assert chart.series[0].values.tolist() == [2]
+    assert chart.y_label == "GiB"
+    assert note.text.startswith("TensorFlow recorded no allocation")
+
+
+def test_it_can_be_drawn_everywhere(process):
+    for memory_result in (result((1, "a", MIB), (2, "b", MIB)), result((1, "a", MIB)), result(process=process)):
+        shown = View("memory", view.panels(memory_result))
+        shown._build()
+        assert "peak" in shown.to_html()
+        assert "MiB" in str(shown) or "GiB" in str(shown)
+
+
+def test_without_memory_it_says_why():
+    (note,) = view.panels(result())
+    assert note.kind == "empty"
+    assert note.text.startswith("No memory events")

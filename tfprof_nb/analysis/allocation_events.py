@@ -1,0 +1,126 @@
+"""Allocations and deallocations of one host as rows, each described by what was allocated."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from tfprof_nb.analysis.forest import Forest
+from tfprof_nb.decode.host import Int64
+
+_INT_STATS = {
+    "stack_bytes": "bytes_reserved",
+    "heap_bytes": "bytes_allocated",
+    "free_bytes": "bytes_available",
+    "lifetime_bytes": "peak_bytes_in_use",
+    "requested_bytes": "requested_bytes",
+    "allocation_bytes": "allocation_bytes",
+    "address": "addr",
+}
+_TEXT_STATS = {"op_name": "tf_op", "region_type": "region_type", "shape": "shape"}
+_FROM_ALLOCATION = ["op_name", "region_type", "data_type", "shape"]
+
+# The names of TensorFlow's DataType numbers (`types.proto`); a reference type is 100 more.
+_DATA_TYPES = {
+    0: "INVALID",
+    1: "float",
+    2: "double",
+    3: "int32",
+    4: "uint8",
+    5: "int16",
+    6: "int8",
+    7: "string",
+    8: "complex64",
+    9: "int64",
+    10: "bool",
+    11: "qint8",
+    12: "quint8",
+    13: "qint32",
+    14: "bfloat16",
+    15: "qint16",
+    16: "quint16",
+    17: "uint16",
+    18: "complex128",
+    19: "half",
+    20: "resource",
+    21: "variant",
+    22: "uint32",
+    23: "uint64",
+    24: "float8_e5m2",
+    25: "float8_e4m3fn",
+    29: "int4",
+    30: "uint4",
+}
+
+
+def allocation_events(forest: Forest, step: Int64, name_host: bool) -> pd.DataFrame:
+    """Return one row per `MemoryAllocation` and `MemoryDeallocation` of a host, in the order of its rows.
+
+    Parameters
+    ----------
+    forest
+        The host.
+    step
+        The step of every event, -1 where there is none.
+    name_host
+        Whether the allocator's name starts with the host's.
+    """
+    host = forest.host
+    allocation = forest.named("MemoryAllocation") & forest.on_host
+    rows = np.flatnonzero(allocation | (forest.named("MemoryDeallocation") & forest.on_host))
+    frame = pd.DataFrame(
+        {"row": rows, "time_ps": host.start_ps[rows], "allocation": allocation[rows], "step": step[rows]}
+    )
+    frame["allocator"] = _allocator_names(forest, rows)
+    if name_host:
+        frame["allocator"] = f"{host.name}/" + frame["allocator"]
+    for column, stat in _INT_STATS.items():
+        frame[column] = host.ints(stat).at(rows, missing=0)
+    for column, stat in _TEXT_STATS.items():
+        frame[column] = _texts(forest, stat, rows)
+    frame["data_type"] = _data_types(host.ints("data_type").at(rows, missing=0).astype(np.int64))
+    frame["fragmentation"] = host.floats("fragmentation").at(rows, missing=0.0)
+    return frame
+
+
+def _allocator_names(forest: Forest, rows: Int64) -> npt.NDArray[np.object_]:
+    """The allocator's name, or where there is none (TPU) the device's number."""
+    names = _texts(forest, "allocator_name", rows)
+    for stat in ("index_on_host", "device_ordinal"):
+        number = forest.host.ints(stat).at(rows).astype(np.int64)
+        unnamed = (names == "") & (number >= 0)
+        numbers, which = np.unique(number[unnamed], return_inverse=True)
+        names[unnamed] = np.array([f"device {n}" for n in numbers.tolist()], dtype=object)[which]
+    return names
+
+
+def _texts(forest: Forest, stat: str, rows: Int64) -> npt.NDArray[np.object_]:
+    texts = forest.host.texts(stat)
+    if texts.categories is None:
+        return np.full(len(rows), "", dtype=object)
+    return np.append(texts.categories, "")[texts.at(rows).astype(np.int64)]
+
+
+def _data_types(numbers: Int64) -> npt.NDArray[np.object_]:
+    distinct, which = np.unique(numbers, return_inverse=True)
+    names = [_DATA_TYPES.get(n % 100, str(n)) + ("_ref" if n > 100 else "") for n in distinct.tolist()]
+    return np.array(names, dtype=object)[which]
+
+
+def described(events: pd.DataFrame) -> pd.DataFrame:
+    """Describe deallocations by the allocation that they end: the one before at the same address."""
+    allocator, address = pd.factorize(events["allocator"])[0], events["address"].to_numpy()
+    order = np.lexsort((address, allocator))
+    same_place = (np.diff(allocator[order]) == 0) & (np.diff(address[order]) == 0)
+    allocation = events["allocation"].to_numpy()[order]
+    ends = np.flatnonzero(same_place & allocation[:-1] & ~allocation[1:])
+    allocated_by = np.arange(len(events))
+    allocated_by[order[ends + 1]] = order[ends]
+    for column in _FROM_ALLOCATION:
+        events[column] = events[column].take(allocated_by).array
+    for size in ("requested_bytes", "allocation_bytes"):  # TPU deallocations do not tell their size
+        told = events[size].to_numpy()
+        events[size] = np.where(told == 0, told[allocated_by], told)
+    events["in_use_bytes"] = events["stack_bytes"] + events["heap_bytes"]
+    return events

@@ -1,0 +1,199 @@
+"""What one call makes and runs: every eager tensor and variable while it lives, and every op that Python runs."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tfprof_nb.capture.tensorflow import tensorflow
+
+
+class Change(NamedTuple):
+    """A tensor or variable that was made (``sign`` 1) or ceased to be (-1).
+
+    ``buffer`` says which share their memory: its address, or a negative number of its own where that is not known.
+    """
+
+    sign: int
+    serial: int
+    buffer: int
+    bytes: int
+
+
+class EagerOp(NamedTuple):
+    """An op or a tf.function that Python ran; ``made`` are its outputs' serials, ``at`` the changes so far."""
+
+    name: str
+    input_shapes: list[list[int]]
+    output_shapes: list[list[int]]
+    made: list[int]
+    at: int
+
+
+@dataclass(frozen=True, eq=False)
+class CallRecord:
+    """What happened, in order.
+
+    Attributes
+    ----------
+    changes
+        Tensors and variables as they come and go.
+    ops
+        Ops as they end.
+    shared
+        Serials of tensors that show memory which was there before: they add none.
+    """
+
+    changes: list[Change] = field(default_factory=list)
+    ops: list[EagerOp] = field(default_factory=list)
+    shared: set[int] = field(default_factory=set)
+
+
+@contextmanager
+def recorded_call() -> Iterator[CallRecord]:
+    """Record what this thread runs, and the tensors that any thread makes, while the block runs.
+
+    Everything is appended to lists, which no thread and no garbage collection can come between.
+    """
+    tensorflow()
+    from tensorflow.python import pywrap_tfe
+    from tensorflow.python.framework import op_callbacks
+
+    watch = _Watch()
+    pywrap_tfe.TFE_Py_SetEagerTensorProfiler(watch)
+    op_callbacks.add_op_callback(watch.ran)
+    try:
+        yield watch.record
+        gc.collect()  # what only a cycle of references holds is not kept
+        watch.count_variables()
+    finally:
+        op_callbacks.remove_op_callback(watch.ran)
+        pywrap_tfe.TFE_Py_SetEagerTensorProfiler(None)
+        watch.alive.clear()
+
+
+class _Watch:
+    """Told by TensorFlow of every eager tensor and op."""
+
+    def __init__(self) -> None:
+        self.record = CallRecord()
+        # What is alive, by id: a reference that tells of its end, and what to write then.
+        self.alive: dict[int, tuple[weakref.ref[Any], Change]] = {}
+        self._handles: dict[int, weakref.ref[Any]] = {}
+        self._variables = _places_of_variables()
+        self._serials = itertools.count()
+
+    def created(self, tensor: Any) -> None:
+        """Called by TensorFlow with every eager tensor, from the tensor's own making."""
+        if tensor.dtype.name == "resource":
+            self._handles[id(tensor)] = weakref.ref(tensor)
+        elif tensor.dtype.name != "variant":
+            change = self._made(tensor, _address(tensor), _size(tensor))
+            if change.buffer in self._variables.values():  # ops read variables themselves, and do not tell
+                self.record.shared.add(change.serial)
+
+    def ran(
+        self,
+        op_type: str | bytes,
+        inputs: Sequence[Any],
+        attrs: Any,  # noqa: ARG002  (TensorFlow passes it)
+        outputs: Sequence[Any],
+        op_name: str | None = None,  # noqa: ARG002
+        graph: Any = None,
+    ) -> None:
+        """Called by TensorFlow after every op; those that are only traced into a graph do not run."""
+        if graph is not None:
+            return
+        name = op_type.decode() if isinstance(op_type, bytes) else op_type
+        made = [self.alive[id(output)][1] for output in outputs if id(output) in self.alive]
+        if name == "AssignVariableOp":
+            made += self._assigned(*inputs[:2])
+        there_before = self._there_before(inputs)
+        self.record.shared.update(
+            change.serial for change in made if name == "ReadVariableOp" or change.buffer in there_before
+        )
+        serials = [change.serial for change in made]
+        self.record.ops.append(EagerOp(name, _shapes(inputs), _shapes(outputs), serials, len(self.record.changes)))
+
+    def count_variables(self) -> None:
+        """Count the variables that got their value inside a tf.function: those that one makes while it is traced."""
+        for variable in _variables():
+            known = self._handles.get(id(variable.handle))
+            if known is not None and known() is variable.handle and id(variable.handle) not in self.alive:
+                self._made(variable.handle, 0, _size(variable))
+
+    def _there_before(self, inputs: Sequence[Any]) -> set[int]:
+        """Where an op's inputs lie that the call did not make, or that show such memory."""
+        known = [self.alive.get(id(tensor)) for tensor in inputs]
+        return {
+            made[1].buffer if made else _address(tensor)
+            for tensor, made in zip(inputs, known, strict=True)
+            if made is None or made[1].serial in self.record.shared
+        } - {0}
+
+    def _assigned(self, handle: Any, value: Any) -> list[Change]:
+        """A variable of this call got its value: from now on it holds the value's memory."""
+        self._variables.pop(id(handle), None)
+        known = self._handles.get(id(handle))
+        if known is None or known() is not handle:
+            return []
+        if id(handle) in self.alive:
+            self._ended(id(handle))
+        buffer = self.alive[id(value)][1].buffer if id(value) in self.alive else 0
+        return [self._made(handle, buffer, _size(value))]
+
+    def _made(self, owner: Any, buffer: int, size: int) -> Change:
+        serial, key = next(self._serials), id(owner)
+        change = Change(1, serial, buffer or -1 - serial, size)
+        self.alive[key] = weakref.ref(owner, lambda _: self._ended(key)), change
+        self.record.changes.append(change)
+        return change
+
+    def _ended(self, key: int) -> None:
+        if ended := self.alive.pop(key, None):
+            self.record.changes.append(ended[1]._replace(sign=-1))
+
+
+def _variables() -> list[Any]:
+    """Return every variable that there is."""
+    from tensorflow.python.ops.resource_variable_ops import BaseResourceVariable
+
+    # Not isinstance: that asks the object, and some only import themselves when asked.
+    return [one for one in gc.get_objects() if issubclass(type(one), BaseResourceVariable)]
+
+
+def _places_of_variables() -> dict[int, int]:
+    """Where variables lie in memory, by the id of their handle."""
+    places = {}
+    for variable in _variables():
+        with suppress(Exception):  # a graph's variables, and those without a value yet
+            places[id(variable.handle)] = _address(variable.value())
+    return {handle: address for handle, address in places.items() if address}
+
+
+def _address(tensor: Any) -> int:
+    """Where a tensor's numbers lie in the host's memory; 0 where they lie elsewhere or numpy can't say."""
+    if "CPU" not in (getattr(tensor, "backing_device", None) or ""):
+        return 0
+    try:
+        return int(np.asarray(memoryview(tensor)).__array_interface__["data"][0])
+    except (BufferError, TypeError, ValueError):  # strings, variables, bfloat16 and smaller
+        return 0
+
+
+def _size(tensor: Any) -> int:
+    """Bytes of a tensor's numbers; of strings, of their text."""
+    if tensor.dtype.name == "string":
+        return sum(map(len, np.ravel(tensor.numpy())))
+    return int(tensor.shape.num_elements() or 0) * int(tensor.dtype.size)  # a variable's shape can be open
+
+
+def _shapes(tensors: Sequence[Any]) -> list[list[int]]:
+    return [list(tensor.shape) for tensor in tensors]

@@ -1,0 +1,147 @@
+"""What the machine does meanwhile: the memory of this process, and on request processor, disk and GPUs.
+
+A thread samples them beside the capture, on the profile's own clock (nanoseconds since 1970).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple
+
+import psutil
+
+from tfprof_nb.capture.sidecar import Gather
+
+MEMORY_INTERVAL_S = 0.05
+METRICS_INTERVAL_S = 0.1  # Linux counts processor time in hundredths of a second
+
+
+class Quantity(NamedTuple):
+    """Something to sample: its name, its unit, and how to read it; some are of the time since the last reading."""
+
+    metric: str
+    unit: str
+    read: Callable[[], float]
+    since_last: bool = False
+
+
+@contextmanager
+def process_memory() -> Iterator[Gather]:
+    """Sample how much memory this process holds, and its highest so far."""
+    process = psutil.Process()
+    held = Quantity("process memory", "bytes", lambda: process.memory_info().rss)
+    with _sampled([held, Quantity("peak process memory", "bytes", _highest_memory)], MEMORY_INTERVAL_S) as gather:
+        yield gather
+
+
+@contextmanager
+def system_metrics() -> Iterator[Gather]:
+    """Sample processor, memory and disk, and GPUs where ``pynvml`` (the package nvidia-ml-py) finds some."""
+    with _gpus() as gpus, _sampled([*_machine(), *gpus], METRICS_INTERVAL_S) as gather:
+        yield gather
+
+
+def _highest_memory() -> float:
+    import resource  # not on Windows
+    import sys
+
+    highest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return highest if sys.platform == "darwin" else highest * 1024
+
+
+def _machine() -> list[Quantity]:
+    process = psutil.Process()
+    return [
+        Quantity("CPU", "%", psutil.cpu_percent, since_last=True),
+        Quantity("process CPU", "% of a core", process.cpu_percent, since_last=True),
+        Quantity("process memory", "bytes", lambda: process.memory_info().rss),
+        Quantity("process disk read", "bytes/s", _rate(lambda: process.io_counters().read_bytes), since_last=True),
+        Quantity("process disk write", "bytes/s", _rate(lambda: process.io_counters().write_bytes), since_last=True),
+    ]
+
+
+def _rate(read: Callable[[], float]) -> Callable[[], float]:
+    """Return what reads how fast a count grew since it was last read."""
+    last = (time.monotonic(), 0.0)
+
+    def per_second() -> float:
+        nonlocal last
+        before, last = last, (time.monotonic(), read())
+        return round((last[1] - before[1]) / max(last[0] - before[0], 1e-6))
+
+    return per_second
+
+
+@contextmanager
+def _gpus() -> Iterator[list[Quantity]]:
+    """Yield what NVIDIA's library tells of each GPU; nothing where it or the GPUs are absent."""
+    try:
+        import pynvml
+
+        pynvml.nvmlInit()
+    except Exception:  # noqa: BLE001  (its own errors, and what a broken driver raises: no GPU to sample)
+        yield []
+        return
+    try:
+        yield [quantity for i in range(pynvml.nvmlDeviceGetCount()) for quantity in _gpu(pynvml, i)]
+    finally:
+        pynvml.nvmlShutdown()
+
+
+def _gpu(pynvml: Any, index: int) -> list[Quantity]:
+    device = pynvml.nvmlDeviceGetHandleByIndex(index)
+    return [
+        Quantity(f"GPU {index}", "%", lambda: pynvml.nvmlDeviceGetUtilizationRates(device).gpu),
+        Quantity(f"GPU {index} memory", "bytes", lambda: pynvml.nvmlDeviceGetMemoryInfo(device).used),
+    ]
+
+
+@contextmanager
+def _sampled(quantities: Sequence[Quantity], interval_s: float) -> Iterator[Gather]:
+    """Sample while the block runs, or until the samples are gathered."""
+    sampler = _Sampler(quantities, interval_s)
+    sampler.start()
+    try:
+        yield sampler.gather
+    finally:
+        sampler.end()
+
+
+class _Sampler(threading.Thread):
+    """Reads quantities again and again; those that can't be read here at all are left out."""
+
+    def __init__(self, quantities: Sequence[Quantity], interval_s: float) -> None:
+        super().__init__(name="tfprof_nb sampler", daemon=True)
+        first = [(quantity, _value(quantity)) for quantity in quantities]
+        self._quantities = [quantity for quantity, value in first if value is not None]
+        values = [None if quantity.since_last else value for quantity, value in first if value is not None]
+        self._samples: list[tuple[int, list[float | None]]] = [(time.time_ns(), values)]
+        self._interval_s = interval_s
+        self._ended = threading.Event()
+
+    def run(self) -> None:
+        while not self._ended.wait(self._interval_s):
+            self._samples.append((time.time_ns(), [_value(quantity) for quantity in self._quantities]))
+
+    def end(self) -> None:
+        self._ended.set()
+        self.join()
+
+    def gather(self) -> dict[str, Any]:
+        """End, and return the section (docs/sidecar.md)."""
+        self.end()
+        times, rows = [time_ns for time_ns, _ in self._samples], [values for _, values in self._samples]
+        series = [
+            {"metric": quantity.metric, "unit": quantity.unit, "values": list(values)}
+            for quantity, values in zip(self._quantities, zip(*rows, strict=True), strict=True)
+        ]
+        return {"times_ns": times, "series": series} if series else {}
+
+
+def _value(quantity: Quantity) -> float | None:
+    with suppress(Exception):  # a sample that can't be read is missing, whatever the reason
+        return quantity.read()
+    return None
