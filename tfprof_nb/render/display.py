@@ -20,8 +20,11 @@ def in_notebook() -> bool:
     return getattr(shell, "kernel", None) is not None
 
 
-def publish_static(html: str, text: str, static_id: str) -> None:
-    """Emit the static form, findable by its id, and the rule that hides a widget that can't be drawn after it."""
+def publish_static(html: str, text: str, static_id: str, *, update: bool = False) -> None:
+    """Emit the static form, findable by its id, and the rule that hides a widget that can't be drawn after it.
+
+    With ``update`` it takes the place of the one of that id that was emitted before.
+    """
     # Below the static form: "model not found" (a widget without content), or JupyterLab's "Loading widget...".
     widget = f".jp-OutputArea-child:has(#{static_id}) + .jp-OutputArea-child"
     rule = (
@@ -29,7 +32,8 @@ def publish_static(html: str, text: str, static_id: str) -> None:
         f"{widget}:has(> .lm-Panel.jp-OutputArea-output:not([data-mime-type])):not(:has(.jp-OutputArea-output > *))"
         "{display:none}"
     )
-    _publish({"text/html": f'<div id="{static_id}"><style>{rule}</style>{html}</div>', "text/plain": text}, {})
+    data = {"text/html": f'<div id="{static_id}"><style>{rule}</style>{html}</div>', "text/plain": text}
+    _publish(data, {}, transient={"display_id": static_id}, update=update)
 
 
 def publish_widget(model_id: str) -> None:
@@ -38,10 +42,10 @@ def publish_widget(model_id: str) -> None:
     _publish({WIDGET_TYPE: reference, "text/plain": ""}, colab_metadata())
 
 
-def _publish(data: dict[str, Any], metadata: dict[str, Any]) -> None:
+def _publish(data: dict[str, Any], metadata: dict[str, Any], **options: Any) -> None:
     from IPython.display import publish_display_data
 
-    publish_display_data(data, metadata)
+    publish_display_data(data, metadata, **options)
 
 
 def colab_metadata() -> dict[str, Any]:

@@ -88,6 +88,11 @@ def opened(panels: Sequence[Panel]) -> list[Panel]:
     return [_opened_tabs(panel) if isinstance(panel, Tabs) else panel for panel in panels]
 
 
+def first_pages(panels: Sequence[Panel]) -> list[Panel]:
+    """Leave out all pages but the first of each chooser."""
+    return [replace(panel, tabs=panel.tabs[:1]) if isinstance(panel, Tabs) else panel for panel in panels]
+
+
 def _opened_tabs(panel: Tabs) -> Tabs:
     shown = [Tab(tab.name, opened(tab.open()).copy) for tab in panel.tabs[: panel.shown]]
     return replace(panel, tabs=[*shown, *panel.tabs[len(shown) :]])

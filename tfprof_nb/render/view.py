@@ -13,7 +13,7 @@ import ipywidgets
 import traitlets
 
 from tfprof_nb.render import display
-from tfprof_nb.render.html import opened, static_view
+from tfprof_nb.render.html import first_pages, opened, static_view
 from tfprof_nb.render.legend import Head
 from tfprof_nb.render.panels import Panel
 from tfprof_nb.render.selection import Selection
@@ -62,11 +62,14 @@ class View(Selection, ipywidgets.VBox):  # type: ignore[misc]
             print(self)  # noqa: T201 - a terminal's way to show something
             return
         static_id = f"tfp-static-{uuid4().hex[:12]}"
-        self._panels = opened(self._panels)
-        display.publish_static(self.to_html(), str(self), static_id)
         if not self._static:
+            # Of the pages the widget makes one, the static form all: so it starts with one, and nobody waits for it.
+            glance = first_pages(self._panels)
+            display.publish_static(static_view(self._title, glance), text_view(self._title, glance), static_id)
             self._build().static_id = static_id
             display.publish_widget(self.model_id)
+        self._panels = opened(self._panels)
+        display.publish_static(self.to_html(), str(self), static_id, update=not self._static)
 
     def to_html(self) -> str:
         """Return the static form: HTML without script, of at most 64 KB."""
