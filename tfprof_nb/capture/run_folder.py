@@ -1,0 +1,52 @@
+"""The run folder of a capture: written where nobody reads it yet, moved to its place when it is whole."""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from pathlib import Path
+
+from tfprof_nb._errors import CaptureError
+
+
+def staging_folder(logdir: Path) -> Path:
+    """Make a folder inside ``logdir`` for TensorFlow to write to, and prove that files can be written there.
+
+    TensorFlow finds out only at the end, when the data is lost; and two of its captures within one second take
+    the same folder, so that one overwrites the other.
+    """
+    __tracebackhide__ = True
+    try:
+        logdir.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=logdir) as probe:
+            probe.write(b"can be written")
+            probe.flush()
+        return Path(tempfile.mkdtemp(prefix=".capturing-", dir=logdir))
+    except OSError as error:
+        raise CaptureError(
+            f"Profiles cannot be written to {logdir}: {error.strerror or error}. "
+            "Choose another folder with logdir=... (in the magic: --out DIR)."
+        ) from None
+
+
+def publish(run: Path, staging: Path, logdir: Path) -> Path:
+    """Move the run folder from the staging folder to its place in the logdir, and return it."""
+    target = logdir / "plugins" / "profile"
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        return _moved(run, target)
+    except OSError as error:
+        kept = staging.rename(staging.with_name(f"kept{staging.name}"))  # else it would go with the staging folder
+        raise CaptureError(
+            f"The profile could not be saved in {target}: {error.strerror or error}. It is kept in {kept}: open it "
+            "with tfprof_nb.load()."
+        ) from error
+
+
+def _moved(run: Path, target: Path) -> Path:
+    """Move ``run`` into ``target`` under its own name, with a number behind it where that is taken."""
+    for number in itertools.count(1):
+        place = target / (run.name if number == 1 else f"{run.name}_{number:03d}")
+        if not place.exists():
+            break
+    return run.rename(place)

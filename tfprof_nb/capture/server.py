@@ -1,0 +1,220 @@
+"""A profiler server inside a program that trains: others ask it for a capture while the program runs.
+
+It speaks TensorFlow's own protocol, so that TensorBoard's capture button and ``tf.profiler.experimental.client.trace``
+work with it as well as `capture_remote`.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from tfprof_nb._errors import CaptureActiveError, CaptureError
+from tfprof_nb.capture.keras import keras_steps
+from tfprof_nb.capture.recording import Recording
+from tfprof_nb.capture.rpc import BUSY, SERVICE, grpc, messages, requested_options
+from tfprof_nb.capture.tensorflow import tensorflow
+
+T = TypeVar("T")
+
+_SMALL_BYTES = 4096
+
+_starting, _capturing = threading.Lock(), threading.Lock()
+_running: list[ProfilerServer] = []
+
+
+class ProfilerServer:
+    """A running profiler server, as `start_server` returns it.
+
+    Attributes
+    ----------
+    address
+        Where it listens: ``host:port``.
+    """
+
+    def __init__(self, host: str, port: int) -> None:
+        tensorflow()  # now rather than when a capture is due
+        self.address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        self._server = _listening(self.address)
+        self._undo = ExitStack()
+        # Keras stays marked between captures too: a mark closes on the thread and in the step that opened it.
+        self._undo.enter_context(keras_steps())
+        self._server.start()
+        _running.append(self)
+
+    def stop(self) -> None:
+        """Stop listening; a capture that runs is given up. Stopping twice does nothing."""
+        if self in _running:
+            _running.remove(self)
+            self._server.stop(grace=None).wait()
+            with _capturing:  # what was given up ends now
+                self._undo.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self.stop()
+
+    def __repr__(self) -> str:
+        state = "listening on" if self in _running else "stopped, was on"
+        return f"<ProfilerServer {state} {self.address}>"
+
+
+def start_server(port: int, *, host: str = "127.0.0.1") -> ProfilerServer:
+    """Let others capture profiles of this program while it runs.
+
+    Parameters
+    ----------
+    port
+        The port to listen on, from 1 to 65535.
+    host
+        The address to listen on. The default can be reached from this machine alone; ``"0.0.0.0"`` opens the server
+        to every machine that can reach this one. There is no password: whoever reaches it can start captures, read
+        them, and have them written to any folder that this program may write to.
+
+    Returns
+    -------
+    ProfilerServer
+        It listens until its ``stop()``, until the end of its ``with`` block, or until the program ends.
+
+    Raises
+    ------
+    CaptureError
+        If the port is in use, or this program has a server already.
+    MissingDependencyError
+        If TensorFlow or gRPC is not installed.
+
+    Notes
+    -----
+    Capture with ``tfprof_nb.capture_remote``, ``tfprof_nb.CaptureDialog``, TensorBoard's capture button or
+    ``tf.profiler.experimental.client.trace``. Steps of Keras models are marked while the server is up; mark those of
+    your own loop with ``tfprof_nb.step``. While another profiler runs in the program, a request is refused.
+    TensorFlow 2.21 itself can crash a program that runs collectives (``MultiWorkerMirroredStrategy``) when a capture
+    ends; it was seen a few times in some hundred captures, through its own server and through this one. Keep
+    checkpoints.
+
+    Examples
+    --------
+    >>> import tfprof_nb as tp
+    >>> with tp.start_server(16_009) as server:  # then train
+    ...     server.address
+    '127.0.0.1:16009'
+    """
+    if not 1 <= port <= 65535:
+        raise ValueError(f"port must be a whole number from 1 to 65535, not {port!r}.")
+    with _starting:
+        if _running:
+            raise CaptureError(
+                f"This program has a profiler server already, on {_running[0].address}: use that, or stop() it first."
+            )
+        return ProfilerServer(host, port)
+
+
+class _DaemonThreads(Executor):
+    """A thread per call. Those of the standard library's executors would keep a program from ending."""
+
+    def submit(self, function: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        future = Future[T]()
+
+        def run() -> None:
+            try:
+                future.set_result(function(*args, **kwargs))
+            except BaseException as error:  # noqa: BLE001  (whoever asks for the result gets it)
+                future.set_exception(error)
+
+        threading.Thread(target=run, name="tfprof_nb-server", daemon=True).start()
+        return future
+
+
+def _listening(address: str) -> Any:
+    """Return a server that holds its port and has not started to answer."""
+    names = {"Profile": _profile, "Terminate": _terminate}
+    methods = {
+        name: grpc().unary_unary_rpc_method_handler(
+            answer,
+            request_deserializer=messages()[f"{name}Request"].FromString,
+            response_serializer=messages()[f"{name}Response"].SerializeToString,
+        )
+        for name, answer in names.items()
+    }
+    server = grpc().server(
+        _DaemonThreads(),
+        handlers=[grpc().method_handlers_generic_handler(SERVICE, methods)],
+        # With gRPC's default, two processes may share a port, and either gets the request.
+        options=[("grpc.so_reuseport", 0), ("grpc.max_send_message_length", -1)],
+    )
+    try:
+        server.add_insecure_port(address)
+    except RuntimeError as error:
+        raise CaptureError(
+            f"The profiler server cannot listen on {address}: the port is in use, or the address is not one of this "
+            "machine. Choose another port, or stop what uses it."
+        ) from error
+    return server
+
+
+_stops: dict[str, threading.Event] = {}  # by session: what ends a running capture early
+
+
+def _profile(request: Any, context: Any) -> Any:
+    """Answer a request for a capture."""
+    ended = threading.Event()
+    context.add_callback(ended.set)  # the client gave up
+    try:
+        with tempfile.TemporaryDirectory(prefix="tfprof_nb-") as folder:
+            return _response(request, _captured(request, ended, Path(folder)))
+    except CaptureActiveError:
+        return context.abort(grpc().StatusCode.INTERNAL, BUSY)
+    except (CaptureError, OSError) as error:
+        return context.abort(grpc().StatusCode.INTERNAL, str(error))
+
+
+def _terminate(request: Any, _: Any) -> Any:
+    """End a capture early: it answers with what it has."""
+    if request.session_id in _stops:
+        _stops[request.session_id].set()
+    return messages()["TerminateResponse"]()
+
+
+def _captured(request: Any, ended: threading.Event, folder: Path) -> bytes:
+    """Capture for as long as the request asks, and return the profile's bytes."""
+    ended.wait(max(0.0, request.opts.start_timestamp_ns / 1e9 - time.time()))
+    recording = Recording(folder, requested_options(request))
+    with _capturing:
+        _stops[request.session_id] = ended
+        try:
+            ended.wait((request.opts.duration_ms or request.duration_ms) / 1000)
+        finally:
+            del _stops[request.session_id]
+            run = recording.stop()
+    (file,) = run.glob("*.xplane.pb")
+    return file.read_bytes()
+
+
+def _response(request: Any, xspace: bytes) -> Any:
+    """Put a profile into the answer, or into the folder that the request names."""
+    response = messages()["ProfileResponse"](empty_trace=_is_empty(xspace))
+    if request.emit_xspace:
+        response.xspace = xspace
+    if request.repository_root:
+        run = Path(request.repository_root) / "plugins" / "profile" / request.session_id
+        run.mkdir(parents=True, exist_ok=True)
+        (run / f"{request.host_name.replace(':', '_')}.xplane.pb").write_bytes(xspace)
+    return response
+
+
+def _is_empty(xspace: bytes) -> bool:
+    """Whether a profile has no event; one of some size has."""
+    from tensorflow.tsl.profiler.protobuf.xplane_pb2 import XSpace
+
+    if len(xspace) > _SMALL_BYTES:
+        return False
+    return not any(line.events for plane in XSpace.FromString(xspace).planes for line in plane.lines)
