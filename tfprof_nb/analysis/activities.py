@@ -6,7 +6,9 @@ from enum import IntEnum
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
+from tfprof_nb.analysis.cell import EVENT as LINE_EVENT
 from tfprof_nb.analysis.forest import Forest
 
 Int64 = npt.NDArray[np.int64]
@@ -30,8 +32,8 @@ class Activity(IntEnum):
     DEVICE_COMPUTE_16 = 150
 
 
-# The runtime's own frames around ops: they are neither compute nor waiting.
-_WRAPPERS = ("EagerExecute", "EagerLocalExecute", "EagerKernelExecute", "FunctionRun")
+# The runtime's own frames around ops, and our own around lines: they are neither compute nor waiting.
+_WRAPPERS = ("EagerExecute", "EagerLocalExecute", "EagerKernelExecute", "FunctionRun", LINE_EVENT)
 # CUPTI and ROCm write MemcpyH2D, TensorFlow's host events MEMCPYHToD.
 _COPIES = {
     Activity.HOST_TO_DEVICE: ("MemcpyH2D", "MEMCPYHToD"),
@@ -61,10 +63,25 @@ def _launched(forest: Forest) -> Bools:
 
 def _host_activity(forest: Forest) -> npt.NDArray[np.int16]:
     activity = _activity_of_names(forest)[forest.host.metadata]
+    activity[_waiting_stages(forest)] = Activity.WAIT_INPUT
     if forest.on_device.any():
         weaker = (activity == Activity.HOST_COMPUTE) | (activity == Activity.WAIT_INPUT)
         activity[_launched(forest) & weaker] = Activity.KERNEL_LAUNCH
     return activity
+
+
+def _waiting_stages(forest: Forest) -> Int64:
+    """The outermost stages of PyGrain's input pipelines, but for those that work ahead for one on another thread."""
+    host = forest.host
+    stages = host.texts("_ipl_stage_name").rows
+    if not len(stages):
+        return stages
+    outermost = forest.outermost(stages)
+    made = pd.MultiIndex.from_arrays([host.ints(stat).at(stages) for stat in ("_pt", "_p")])
+    taken = pd.MultiIndex.from_arrays([host.ints(stat).at(outermost) for stat in ("_ct", "_c")])
+    ahead = taken.isin(made) & np.isin(outermost, host.ints("_ct").rows)
+    alone: Int64 = outermost[~ahead]
+    return alone
 
 
 def _activity_of_names(forest: Forest) -> npt.NDArray[np.int16]:

@@ -5,6 +5,7 @@ In: Table panels. Out: lines.
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ _GAP = "  "
 # A text column may lose the middle of its texts down to this width; beyond that, columns are left out from the right.
 _NARROW = 22
 _LONGEST_CELL = 200
+_BREAKABLE = re.compile(r"[^\S\N{NO-BREAK SPACE}]+")
 
 
 @dataclass
@@ -61,7 +63,7 @@ def table(panel: Table, width: int) -> list[str]:
 
 
 def _one_line(text: str) -> str:
-    return shorten(" ".join(text.split()), _LONGEST_CELL)
+    return shorten(_BREAKABLE.sub(" ", text).strip(" "), _LONGEST_CELL)  # what may not break indents code
 
 
 def _that_fit(columns: Sequence[_Printed], width: int) -> list[_Printed]:

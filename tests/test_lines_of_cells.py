@@ -1,0 +1,163 @@
+"""Cells in a real kernel with a slow line planted: the profile names the line, and a layer where there is one."""
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+import tfprof_nb as tp
+
+SETUP = """\
+%load_ext tfprof_nb
+import time, keras, numpy as np, tensorflow as tf, tfprof_nb as tp
+int(tf.reduce_sum(tf.ones((2,))))
+before = set(dir(__import__("builtins")))
+"""
+
+CELLS = {
+    "sleep": """\
+%%tfprofile sleep --quiet --out sleep
+total = 0
+taken = []
+for i in range(5):
+    total += int(tf.reduce_sum(tf.ones((i + 1,))))
+    begin = time.perf_counter()
+    time.sleep(0.1)
+    taken.append(time.perf_counter() - begin)
+for i in range(20_000):
+    total += i
+""",
+    "function": """\
+%%tfprofile function --quiet --out function
+@tf.function
+def step(x):
+    y = tf.nn.relu(x + 1)
+    y = tf.matmul(tf.tile(y, (1, 16)), tf.tile(x, (16, 1)))
+    return tf.reduce_mean(y)
+
+x = tf.ones((512, 512))
+for _ in range(4):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        loss = step(x)
+    tape.gradient(loss, x)
+""",
+    "map": """\
+%%tfprofile map --quiet --out map
+def slow(x):
+    x = x * 2
+    x = tf.linalg.inv(x)
+    return tf.reduce_sum(x)
+
+inverses = tf.data.Dataset.from_tensors(tf.eye(400)).repeat(30).map(slow)
+for x in inverses:
+    y = x + 1
+""",
+    "keras": """\
+%%tfprofile keras --quiet --out keras
+class Planted(keras.layers.Layer):
+    def build(self, shape):
+        self.w = self.add_weight(shape=(shape[-1], shape[-1]))
+    def call(self, x):
+        for _ in range(8):
+            x = tf.tanh(x @ self.w)
+        return x
+model = keras.Sequential([keras.layers.Dense(512), Planted(name="planted"), keras.layers.Dense(4)])
+model.compile("sgd", "mse")
+model.fit(np.ones((256, 64)), np.ones((256, 4)), batch_size=32, epochs=3, verbose=0)
+""",
+    "off": "%%tfprofile off --quiet --no-lines --out off\ntime.sleep(0.001)\n",
+    "checks": """\
+assert set(dir(__import__("builtins"))) - before <= {"_"}, set(dir(__import__("builtins"))) - before
+print(sum(taken))
+from tfprof_nb.decode.sidecar import read_sidecar
+assert {"In[1]", "In[2]"} <= set(read_sidecar(sleep.files[0]).sections["cells"].values())
+for p in (sleep, function, map, keras):
+    again = tp.load(p.files[0].parent).source.table
+    assert p.source.table.equals(again)
+""",
+    "raises": "%%tfprofile --quiet\nfor i in range(3):\n    x = 5\n    1 / (2 - i)\n",
+}
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory):
+    """Run the cells; return the folder with the profiles, and the outputs by cell."""
+    folder = tmp_path_factory.mktemp("lines")
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in (SETUP, *CELLS.values())])
+    NotebookClient(notebook, timeout=300, allow_errors=True, resources={"metadata": {"path": str(folder)}}).execute()
+    outputs = dict(zip(("setup", *CELLS), (cell.outputs for cell in notebook.cells), strict=True))
+    errors = {name: output for name in outputs for output in outputs[name] if output.output_type == "error"}
+    assert set(errors) == {"raises"}, {name: "\n".join(error.traceback) for name, error in errors.items()}
+    return folder, outputs
+
+
+def lines_of(kernel, name):
+    folder, _ = kernel
+    return tp.load(folder / name).source
+
+
+def line(name, text):
+    """The number of the cell's line that contains a text."""
+    return next(number for number, code in enumerate(CELLS[name].splitlines(), 1) if text in code)
+
+
+def test_a_sleep_is_the_slowest_line_within_five_percent(kernel):
+    source = lines_of(kernel, "sleep")
+    slept = line("sleep", "time.sleep")
+    assert source.summary["slowest_line"]["line"] == slept
+    assert source.summary["slowest_line"]["code"] == "time.sleep(0.1)"
+    (printed,) = (output.text for output in kernel[1]["checks"] if output.output_type == "stream")
+    assert source.table.set_index("line")["self_ms"][slept] == pytest.approx(1000 * float(printed), rel=0.05)
+    assert source.table.set_index("line")["occurrences"][slept] == 5
+
+
+def test_a_hot_loop_is_counted_and_leaves_few_events(kernel):
+    profile = tp.load(kernel[0] / "sleep")
+    hot = line("sleep", "20_000") + 1
+    assert profile.source.table.set_index("line")["occurrences"][hot] == 20_000
+    events = profile.events
+    assert (events["name"] == f"cell line {hot}").sum() == 1000
+
+
+def test_eager_ops_belong_to_the_line_that_ran_them(kernel):
+    ran = lines_of(kernel, "sleep").ops(line("sleep", "tf.reduce_sum"))
+    assert dict(zip(ran["op_name"], ran["occurrences"], strict=True)) | {"Sum": 5, "Fill": 5} == dict(
+        zip(ran["op_name"], ran["occurrences"], strict=True)
+    )
+
+
+def test_a_large_matmul_in_a_function_is_the_heaviest_line_gradient_included(kernel):
+    source = lines_of(kernel, "function")
+    assert source.summary["heaviest_line"]["line"] == line("function", "tf.matmul")
+    assert source.table.set_index("line")["gradient_ms"][line("function", "tf.matmul")] > 0
+
+
+def test_a_slow_map_function_is_the_heaviest_line_and_its_loop_waits(kernel):
+    source = lines_of(kernel, "map")
+    assert source.summary["heaviest_line"]["line"] == line("map", "inv")
+    assert source.summary["slowest_line"]["line"] == line("map", "for x in")
+    assert source.line_of("Dataset_map_slow") == f"cell line {line('map', '.map(slow)')}"
+
+
+def test_a_slow_layer_is_named_and_so_is_its_line(kernel):
+    source = lines_of(kernel, "keras")
+    assert source.summary["slowest_layer"]["layer"].endswith("planted")
+    assert source.summary["slowest_layer"]["kind"] == "Planted"
+    assert source.summary["heaviest_line"]["line"] == line("keras", "tf.tanh")
+    assert source.summary["slowest_line"]["line"] == line("keras", "model.fit")
+    assert {"forward", "backward"} <= set(source.layers["phase"])
+
+
+def test_no_lines_leaves_no_marks(kernel):
+    profile = tp.load(kernel[0] / "off")
+    assert not profile.events["name"].astype(str).str.startswith("cell line").any()
+    assert (profile.source.table["file"] != "cell").all()
+
+
+def test_an_error_shows_the_cells_own_lines(kernel):
+    (error,) = kernel[1]["raises"]
+    text = "\n".join(error.traceback)
+    assert error.ename == "ZeroDivisionError"
+    assert "line_clock" not in text
+    assert "__tfprof" not in text
+    assert "1 / (" in text

@@ -1,0 +1,100 @@
+"""The lines view: which line takes most, then the cell with bars, layers, the ops of each line."""
+
+from builders import XSpace
+from graph_sections import Function, Node, graphs_section
+from tfprof_nb.analysis.forest import Forest
+from tfprof_nb.analysis.source import source
+from tfprof_nb.decode import read_xspace
+from tfprof_nb.decode.graphs import read_graphs
+from tfprof_nb.render.html import static_view
+from tfprof_nb.render.panels import Link, Note, Table, Tabs
+from tfprof_nb.render.text import text_view
+from tfprof_nb.views.source import panels
+
+CELL = "%%tfprofile\ndef f(x):\n    return x @ x  # <b>\nf(y)\n"
+
+
+def result(cell=CELL, layer=("big", "Dense")):
+    """A function whose one op, of line 3, takes 40 us, called in line 4, which takes 2 ms."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    python.event("EagerLocalExecute: f_1", duration_us=90)
+    python.event("MatMul:MatMul", start_us=1, duration_us=40)
+    frames = (("cell.py", 3, "return x @ x"), ("cell.py", 4, "f(y)"), ("other.py", 7, "run()"))
+    node = Node("MatMul", "MatMul", frames, layer=layer, phase="forward" if layer else "")
+    sections = {"graphs": graphs_section(Function("f_1", [node]))}
+    if cell:
+        ran = {"line": [2, 4], "hits": [1, 1], "spent_ns": [0, 2_000_000], "estimated": [], "first": 0, "last": 0}
+        sections["cell"] = {"text": cell, "file": "cell.py", **ran}
+    return lines(space, sections)
+
+
+def lines(space, sections):
+    return source([Forest(read_xspace(space.to_bytes(), "host"))], [read_graphs(sections.get("graphs"))], [sections])
+
+
+def tables(found):
+    return {panel.title: panel for panel in panels(found) if isinstance(panel, Table)}
+
+
+def test_the_answer_names_the_line_that_took_longest_and_the_one_with_the_ops():
+    slowest, heaviest, layer, *_ = panels(result())
+    assert slowest == Note(
+        "Line 4, `f(y)`, took longest: 2.00 ms, 100% of the cell's time.",
+        "answer",
+        [Link("Show in the trace", "Trace", "cell line 4")],
+    )
+    assert heaviest == Note(
+        "Line 3, `return x @ x  # <b>`, has the ops that took most: 40.0 µs, 100% of the time of all ops that "
+        "belong to a line.",
+        "info",
+        [Link("Show in the trace", "Trace", "MatMul")],
+    )
+    assert layer.text == "The slowest Keras layer is `big` (Dense): 40.0 µs, 100% of the model's op time."
+
+
+def test_the_cell_is_shown_whole_and_indented_with_bars():
+    table = tables(result())["The cell, line by line"]
+    assert table.frame["code"].tolist() == ["%%tfprofile", "def f(x):", "\xa0\xa0\xa0\xa0return x @ x  # <b>", "f(y)"]
+    assert [column.key for column in table.columns if column.bar] == ["self_ms", "op_ms"]
+    assert [column.key for column in table.columns][:2] == ["line", "code"]
+
+
+def test_a_picked_line_selects_its_events_in_the_trace():
+    table = tables(result())["The cell, line by line"]
+    assert table.selects == "event"
+    assert table.frame["event"].tolist()[2:] == ["MatMul", "cell line 4"]
+
+
+def test_the_ops_of_a_line_can_be_chosen():
+    menu = next(panel for panel in panels(result()) if isinstance(panel, Tabs))
+    assert [tab.name for tab in menu.tabs] == ["3: return x @ x  # <b>"]
+    (table,) = menu.tabs[0].open()
+    assert table.frame["op_name"].tolist() == ["MatMul"]
+
+
+def test_layers_and_lines_elsewhere_have_their_tables():
+    found = tables(result())
+    assert found["Keras layers"].frame["layer"].tolist() == ["big"]
+    assert found["Lines elsewhere"].frame[["file", "line"]].values.tolist() == [["other.py", 7]]
+    assert "Keras layers" not in tables(result(layer=None))
+
+
+def test_without_a_cell_the_ops_lines_stand_alone_and_a_note_says_how_to_get_the_rest():
+    shown = panels(result(cell=""))
+    assert "Lines of code" in tables(result(cell=""))
+    assert shown[0].text.startswith("Line 3 of cell.py, `return x @ x`, has the ops")
+    assert shown[0].kind == "answer"
+    assert "%%tfprofile" in shown[-1].text
+
+
+def test_an_empty_result_says_why():
+    space = XSpace()
+    space.plane("/host:CPU")
+    (note,) = panels(lines(space, {}))
+    assert (note.kind, "keeps no lines of code" in note.text) == ("empty", True)
+
+
+def test_code_keeps_its_indent_and_is_escaped():
+    assert "<code>\xa0\xa0\xa0\xa0return x @ x  # &lt;b&gt;</code>" in static_view("lines", panels(result()))
+    assert "\xa0\xa0\xa0\xa0return x @ x # <b>" in text_view("lines", panels(result()))

@@ -1,0 +1,160 @@
+"""The clock behind the marks of a cell: which of its places runs, how often each ran and for how long.
+
+A mark calls a name of `builtins`, which the clock sets to what the moment needs: before and after the recording to next
+to nothing, while it runs to `LineClock.enter`, and for places that run very often to a counter, at a tenth of the cost.
+"""
+
+from __future__ import annotations
+
+import builtins
+import itertools
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from time import perf_counter_ns
+from typing import Any
+
+from tfprof_nb.capture.tensorflow import trace_class
+
+RECORDED = 1000  # as often a place leaves an event; after that only if it takes long
+LONG_NS = 20_000
+BRIEF_NS = 2_000  # a place that takes less on average is only counted from then on
+
+
+def mark_name(place: int) -> str:
+    """Return the name that the mark of a place calls."""
+    return f"__tfprof_line_{place}__"
+
+
+class LineClock:
+    """Counts and times the places of one cell, each of which begins where its mark is and ends at the next mark.
+
+    Parameters
+    ----------
+    events
+        What to call the event of each place in the profile.
+
+    Attributes
+    ----------
+    hits, spent_ns
+        By place: how often it began while the clock ran, and its time.
+    estimated
+        Places whose time is an estimate: very short ones that ran by turns, which share the time of all of them.
+    first, last
+        The places that ran when the clock was started and stopped; -1 for none.
+    """
+
+    def __init__(self, events: Sequence[str]) -> None:
+        self._events = events
+        self.hits, self.spent_ns, self.estimated = [0] * len(events), [0] * len(events), set[int]()
+        self.first = self.last = self._place = -1
+        self._thread = threading.get_ident()
+        self._enter = [partial(self.enter, place) for place in range(len(events))]
+        self._counters: dict[int, _Counter] = {}
+        self._listening = True  # the counted places too end the place before
+        self._trace: Any = None
+        self._since = 0
+        self._running = self._installed = False
+
+    @contextmanager
+    def installed(self) -> Iterator[None]:
+        """Let the marks find their names while the block runs; at its end the clock stops."""
+        self._thread = threading.get_ident()
+        self._installed = True
+        if self._running:
+            self._set_all(self._enter)
+        else:
+            self._set_all([partial(setattr, self, "_place", place) for place in range(len(self.hits))])
+        try:
+            yield
+        finally:
+            self.stop()
+            self._installed = False
+            for place in range(len(self.hits)):
+                delattr(builtins, mark_name(place))
+
+    def start(self) -> None:
+        """Begin to count and to time, in the place that the cell has come to."""
+        self._new_trace = trace_class()
+        self.first = self._place
+        if self.first >= 0:
+            self.hits[self.first] = 1
+        self._since, self._running = perf_counter_ns(), True
+        if self._installed:
+            self._set_all(self._enter)
+
+    def stop(self) -> None:
+        """End the place that runs; marks do nothing from now on."""
+        now = perf_counter_ns()
+        if not self._running:
+            return
+        self._running, self.last = False, self._place
+        if self._installed:
+            self._set_all([bool] * len(self.hits))  # of what Python can call, it does least
+        self._leave(now)
+
+    def enter(self, place: int) -> None:
+        """End the place that runs, and begin another."""
+        __tracebackhide__ = True
+        self._leave(perf_counter_ns())
+        if self._counters:
+            self._listen(place not in self._counters)
+        self._place = place
+        hits = self.hits[place] = self.hits[place] + 1
+        if hits <= RECORDED or self.spent_ns[place] > LONG_NS * hits:
+            self._trace = self._new_trace(self._events[place])
+        self._since = perf_counter_ns()  # not to charge the place for its mark
+
+    def _leave(self, now: int) -> None:
+        if self._trace is not None:
+            if threading.get_ident() == self._thread:  # an event must end on the thread where it began
+                self._trace.__exit__(None, None, None)
+            self._trace = None
+        place, passed = self._place, now - self._since
+        if place < 0:
+            return
+        if place in self._counters:
+            self._share_out(passed, place)
+            return
+        self.spent_ns[place] += passed
+        if self.hits[place] % RECORDED == 0 and self.spent_ns[place] < BRIEF_NS * self.hits[place]:
+            self._counters[place] = _Counter()
+
+    def _listen(self, listening: bool) -> None:
+        """Let the counted places only count while one of them runs, and else end what runs before them."""
+        if listening != self._listening:
+            self._listening = listening
+            for place, counter in self._counters.items():
+                setattr(builtins, mark_name(place), self._enter[place] if listening else counter.count)
+
+    def _share_out(self, passed: int, place: int) -> None:
+        """Divide the time since a counted place began among all that have run since, by what they took before."""
+        runs = {counted: counter.news() for counted, counter in self._counters.items()}
+        cost = {counted: (runs[counted] + (counted == place)) * self._mean_ns(counted) for counted in runs}
+        whole = sum(cost.values()) or 1.0
+        for counted, count in runs.items():
+            self.spent_ns[counted] += round(passed * cost[counted] / whole)
+            self.hits[counted] += count
+        if sum(map(bool, cost.values())) > 1:
+            self.estimated.update(counted for counted in cost if cost[counted])
+
+    def _mean_ns(self, place: int) -> float:
+        return max(self.spent_ns[place], 1) / self.hits[place]
+
+    def _set_all(self, calls: Sequence[Callable[[], object]]) -> None:
+        for place, call in enumerate(calls):
+            setattr(builtins, mark_name(place), call)
+
+
+class _Counter:
+    """Counts calls of `count`, which runs no Python code."""
+
+    def __init__(self) -> None:
+        self.count = itertools.count(1).__next__
+        self._known = 0
+
+    def news(self) -> int:
+        """Return how many calls there were since this was last asked; asking counts as a call, not to be returned."""
+        before, self._known = self._known, self.count()
+        return self._known - before - 1
