@@ -5,7 +5,7 @@ from datetime import datetime
 
 import pytest
 
-from tfprof_nb import ProfileNotFoundError
+from tfprof_nb import ProfileNotFoundError, TfprofError
 from tfprof_nb.runs import find_runs, resolve
 
 
@@ -98,3 +98,36 @@ def test_a_folder_without_runs_is_said(tmp_path):
 def test_no_files_are_said():
     with pytest.raises(ProfileNotFoundError, match=r"No path was given|list of files is empty"):
         resolve([])
+
+
+def test_chrome_traces_make_a_run_where_there_is_no_better_file(tmp_path):
+    runs = tmp_path / "plugins" / "profile"
+    only_traces, both = runs / "2021_01_01_00_00_00", make(runs / "2022_01_01_00_00_00", "h")
+    only_traces.mkdir()
+    for folder in (only_traces, both):
+        (folder / "h.trace.json.gz").write_bytes(b"")
+        (folder / "h.memory_profile.json.gz").write_bytes(b"")
+    found = find_runs(tmp_path)
+    assert [[file.name for file in run.files] for run in found] == [["h.trace.json.gz"], ["h.xplane.pb"]]
+    assert [run.hosts for run in found] == [("h",), ("h",)]
+
+
+def test_the_runs_of_a_session_are_parts_of_one_run(tmp_path):
+    folder = tmp_path / "plugins" / "profile" / "2021_01_01_00_00_00"
+    folder.mkdir(parents=True)
+    for name in ("my.host.0000.run_metadata.pb", "my.host.0003.run_metadata.pb", "graph.tfprof.json.gz"):
+        (folder / name).write_bytes(b"")
+    (run,) = find_runs(tmp_path)
+    assert run.hosts == ("my.host",)
+    assert run.parts == ("my.host.0000", "my.host.0003")
+    assert len(run.files) == 2
+    assert run.only("my.host") == run
+
+
+def test_runs_one_after_another(logdir, tmp_path):
+    whole = resolve([logdir / "plugins" / "profile" / "2023_05_01_10_00_00", logdir / "deep"], as_runs=True)
+    assert whole.parts == ("2023_05_01_10_00_00", "2025_01_01_00_00_00")
+    assert whole.name == "2023_05_01_10_00_00 and 1 more run"
+    assert whole.hosts == (whole.name,)  # two hosts, one timeline
+    with pytest.raises(TfprofError, match="has 2 hosts"):
+        resolve(logdir, as_runs=True)

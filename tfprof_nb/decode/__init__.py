@@ -4,7 +4,7 @@ In: profile files. Out: one `Host` for each. Nothing here knows TensorFlow, anal
 """
 
 from .host import Host, Line, Plane, Stat
-from .load import load_hosts
+from .load import load_hosts, load_run
 from .xspace import read_xspace
 
-__all__ = ["Host", "Line", "Plane", "Stat", "load_hosts", "read_xspace"]
+__all__ = ["Host", "Line", "Plane", "Stat", "load_hosts", "load_run", "read_xspace"]

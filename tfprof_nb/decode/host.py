@@ -81,6 +81,9 @@ class StatSource(Protocol):
     def of_row(self, row: int) -> dict[str, StatValue]:
         """See `Host.stats_of`."""
 
+    def names(self) -> list[str]:
+        """See `Host.stat_names`."""
+
 
 @dataclass(frozen=True, eq=False)
 class Host:
@@ -105,6 +108,10 @@ class Host:
         What the profiler itself wrote into the file.
     origin_ns
         Nanoseconds since 1970 of time 0, where the file tells times since 1970; 0 where they count from its start.
+    notes
+        What the reader left out of the file, or had to assume.
+    run_starts_ps
+        When each run begins, where several were put one after another.
     """
 
     name: str
@@ -120,6 +127,8 @@ class Host:
     errors: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     origin_ns: int = 0
+    notes: tuple[str, ...] = ()
+    run_starts_ps: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         return len(self.start_ps)
@@ -127,7 +136,8 @@ class Host:
     def ints(self, stat: str) -> Stat:
         """Values of a whole-number stat as int64, modulo 2**64: the same id may be written signed or unsigned.
 
-        Fractions are cut off. Events that have no such stat, or text there, have no row.
+        Fractions are cut off. Events that have no such stat, or text there, have no row; nor have, here and below, the
+        marks of the thread pool (``ThreadpoolListener::``), nearly half of a usual profile.
         """
         return self._stats.ints(stat)
 
@@ -142,3 +152,7 @@ class Host:
     def stats_of(self, row: int) -> dict[str, StatValue]:
         """Every stat of one event, those of its metadata included."""
         return self._stats.of_row(row)
+
+    def stat_names(self) -> list[str]:
+        """Names that the events' stats may have."""
+        return self._stats.names()

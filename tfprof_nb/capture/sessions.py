@@ -1,0 +1,152 @@
+"""Record the runs of a `tf.compat.v1.Session`: what TensorFlow says of each, as RunMetadata, and the session's graph.
+
+A run folder gets ``<host>.<number>.run_metadata.pb`` for each run that was recorded, and ``graph.tfprof.json.gz``, the
+graph and what TensorFlow knows of its nodes (docs/sidecar.md, section ``graphs``).
+"""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import threading
+import time
+import warnings
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tfprof_nb._errors import CaptureError
+from tfprof_nb.capture.run_folder import publish, staging_folder
+from tfprof_nb.capture.session_graph import write_graph
+from tfprof_nb.capture.tensorflow import is_tracing, tensorflow
+from tfprof_nb.runs import RUN_METADATA
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which runs to record: every ``every``-th after the first ``warmup``, at most ``runs`` of them."""
+
+    warmup: int = 1
+    every: int = 1
+    runs: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, least in (("warmup", 0), ("every", 1), ("runs", 1)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise ValueError(f"{name} must be at least {least}, not {value}.")
+
+    def takes(self, number: int) -> bool:
+        """Whether to record the run of this number, counted from 0."""
+        since = number - self.warmup
+        return since >= 0 and since % self.every == 0 and (self.runs is None or since // self.every < self.runs)
+
+
+class SessionRecording:
+    """Records a session's runs from its making until `stop`.
+
+    While it lasts, ``session.run`` is ours: it asks TensorFlow to trace the runs that were chosen, and is otherwise the
+    session's own. The last run of the warm-up is traced too, and dropped once another one was.
+
+    Parameters
+    ----------
+    session
+        The session, or what wraps one and has its ``run`` and ``graph``.
+    logdir
+        Where the run folder is to be written.
+    choice
+        Which runs to record.
+
+    Raises
+    ------
+    MissingDependencyError
+        If TensorFlow is not installed.
+    CaptureError
+        If nothing can be written to ``logdir``, or the session is recorded already.
+    """
+
+    def __init__(self, session: Any, logdir: Path, choice: Choice) -> None:
+        if isinstance(getattr(session.run, "__self__", None), SessionRecording):
+            raise CaptureError("This session is profiled already: use one profile_session at a time.")
+        self._proto = tensorflow().compat.v1
+        self._session, self._choice, self._logdir = session, choice, logdir
+        self._staging = staging_folder(logdir)
+        self._run = self._staging / time.strftime("%Y_%m_%d_%H_%M_%S")
+        self._run.mkdir()
+        self._lock = threading.Lock()
+        self._begun = 0
+        self._last: Any = None  # RunMetadata
+        self._has_device = _has_device(session)
+        self._original = session.run
+        self._own = vars(session).get("run")
+        session.run = self.run
+
+    def stop(self) -> Path:
+        """End the recording and return its run folder; ``session.run`` is as it was.
+
+        Raises
+        ------
+        CaptureError
+            If the session ran nothing, or the profile could not be saved.
+        """
+        if self._own is None:
+            del self._session.run
+        else:
+            self._session.run = self._own
+        with ExitStack() as undo:
+            undo.callback(shutil.rmtree, self._staging, ignore_errors=True)
+            files = sorted(self._run.iterdir())
+            if not files:
+                raise CaptureError("The session ran nothing while it was profiled: call its run() inside the block.")
+            if len(files) > 1 and self._choice.warmup:
+                self._warm_up_file.unlink(missing_ok=True)
+            self._describe_graph()
+            return publish(self._run, self._staging, self._logdir)
+
+    def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
+        """Run as the session does; see `tf.compat.v1.Session.run`."""
+        with self._lock:
+            number, self._begun = self._begun, self._begun + 1
+        if not self._choice.takes(number) and number != self._choice.warmup - 1:
+            return self._original(fetches, feed_dict, options, run_metadata)
+        found = self._proto.RunMetadata()
+        try:
+            return self._original(fetches, feed_dict, self._traced(options), found)
+        finally:
+            if run_metadata is not None:
+                run_metadata.CopyFrom(found)
+            if found.HasField("step_stats"):
+                self._last = found
+                self._file(number).write_bytes(found.SerializeToString())
+
+    def _describe_graph(self) -> None:
+        try:
+            write_graph(self._run, self._session.graph, self._last)
+        except Exception as error:  # noqa: BLE001  (whatever it is, the profile must not suffer)
+            warnings.warn(f"The profile has no graph: {type(error).__name__}: {error}", stacklevel=4)
+
+    def _traced(self, options: Any) -> Any:
+        """Return the user's options with tracing on; a level of tracing that they chose themselves stays."""
+        traced = self._proto.RunOptions()
+        if options is not None:
+            traced.CopyFrom(options)
+        if traced.trace_level == self._proto.RunOptions.NO_TRACE:
+            # A full trace adds the devices' work, by a profiler of its own, which writes to stderr at every run. Beside
+            # a profiler that runs TensorFlow refuses it, and the run with it.
+            level = "FULL_TRACE" if self._has_device and not is_tracing() else "SOFTWARE_TRACE"
+            traced.trace_level = self._proto.RunOptions.TraceLevel.Value(level)
+        return traced
+
+    @property
+    def _warm_up_file(self) -> Path:
+        return self._file(self._choice.warmup - 1)
+
+    def _file(self, number: int) -> Path:
+        return self._run / f"{socket.gethostname()}.{number:04d}{RUN_METADATA}"
+
+
+def _has_device(session: Any) -> bool:
+    """Whether a session computes on more than processors; one that wraps another may not tell."""
+    list_devices = getattr(session, "list_devices", None)
+    return list_devices is None or any(device.device_type != "CPU" for device in list_devices())

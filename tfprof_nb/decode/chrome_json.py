@@ -1,0 +1,205 @@
+"""The events of a Chrome trace's JSON as a frame, checked.
+
+The format is https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from tfprof_nb._errors import BadProfileError
+
+Key = Hashable
+Floats = npt.NDArray[np.float64]
+
+# Phases whose events have a time that counts; M names processes and threads; s, t and f are flows between events.
+TIMED = frozenset("XBEbenSFTpiIRCNOD")
+_UNTIMED = frozenset("Mstf")
+
+
+@dataclass(frozen=True, eq=False)
+class ChromeEvents:
+    """A Chrome trace.
+
+    Attributes
+    ----------
+    frame
+        Its events with a time, in order of time: ``phase pid tid ts_us dur_us name cat id args``.
+    processes, threads
+        What the trace says of processes, by pid, and of threads, by pid and tid: the ``args`` of their names.
+    left_out
+        How many events of each phase are neither: they say nothing of when something ran.
+    """
+
+    frame: pd.DataFrame
+    processes: dict[Key, dict[str, Any]] = field(default_factory=dict)
+    threads: dict[tuple[Key, Key], dict[str, Any]] = field(default_factory=dict)
+    left_out: dict[str, int] = field(default_factory=dict)
+
+
+def read_events(data: bytes, source: str) -> ChromeEvents:
+    """Parse a trace's JSON: an object with ``traceEvents``, or an array, whose closing bracket may be missing.
+
+    Raises
+    ------
+    BadProfileError
+        It is no JSON, cut short, no trace, or an event makes no sense; ``source`` is what the message calls the file.
+    """
+    with _no_garbage_collection():
+        return _read(_event_list(_parse(data, source), source), source)
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Spare the collector millions of new objects, none of which is garbage: it would take more time than parsing."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _read(events: list[Any], source: str) -> ChromeEvents:
+    phases = np.array([_phase(event, number, source) for number, event in enumerate(events)], dtype=object)
+    timed = np.flatnonzero([phase in TIMED for phase in phases])
+    named = np.flatnonzero(phases == "M")
+    others = pd.Series([phase for phase in phases if phase and phase not in TIMED | _UNTIMED], dtype=object)
+    return ChromeEvents(
+        _frame([events[row] for row in timed], phases[timed], timed, source),
+        {_key(e.get("pid")): _args(e) for e in (events[row] for row in named) if e.get("name") == "process_name"},
+        {_place(e): _args(e) for e in (events[row] for row in named) if e.get("name") == "thread_name"},
+        {str(phase): int(count) for phase, count in others.value_counts().items()},
+    )
+
+
+def _parse(data: bytes, source: str) -> Any:
+    if not data.strip():
+        raise BadProfileError(f"{source}: the file is empty. Write the trace again.")
+    try:
+        text = data.decode("utf-8-sig")
+        try:
+            return json.loads(text, strict=False)
+        except json.JSONDecodeError:
+            if not text.lstrip().startswith("["):
+                raise
+            # The array's end may be missing, so that programs can append to it.
+            return json.loads(text.rstrip().rstrip(",") + "]", strict=False)
+    except UnicodeDecodeError as error:
+        raise BadProfileError(f"{source}: this is no JSON: it is no text at byte {error.start}.") from None
+    except json.JSONDecodeError as error:
+        raise BadProfileError(
+            f"{source}: the JSON is cut short or damaged in line {error.lineno}, column {error.colno} ({error.msg}). "
+            "Copy the file again, or write the trace again."
+        ) from None
+    except RecursionError:
+        raise BadProfileError(f"{source}: this is no Chrome trace: its JSON is nested too deeply.") from None
+
+
+def _event_list(content: Any, source: str) -> list[Any]:
+    events = content.get("traceEvents") if isinstance(content, dict) else content
+    if isinstance(events, list):
+        return events
+    raise BadProfileError(
+        f"{source}: this is JSON, but no Chrome trace: that is an array of events, or an object with an array "
+        "traceEvents."
+    )
+
+
+def _phase(event: Any, number: int, source: str) -> str:
+    """Return an event's phase, empty for the empty event that TensorFlow puts last."""
+    if not isinstance(event, dict) or not isinstance(event.get("ph", ""), str):
+        raise BadProfileError(f"{source}: event {number} is no event: {_short(event)}.")
+    return str(event.get("ph", ""))
+
+
+def _frame(events: list[dict[str, Any]], phases: npt.NDArray[np.object_], number: Any, source: str) -> pd.DataFrame:
+    def numbers(key: str, missing: float) -> Floats:
+        return _numbers([event.get(key, missing) for event in events], key, events, number, source)
+
+    ts_us, dur_us = numbers("ts", np.nan), numbers("dur", 0.0)
+    frame = pd.DataFrame(
+        {
+            "phase": phases,
+            "pid": _column(events, lambda event: _key(event.get("pid"))),
+            "tid": _column(events, lambda event: _key(event.get("tid"))),
+            "ts_us": ts_us,
+            "dur_us": dur_us,
+            "name": _column(events, lambda event: str(event.get("name", ""))),
+            "cat": _column(events, lambda event: str(event.get("cat", ""))),
+            "id": _column(events, _id),
+            "args": _column(events, _args),
+        }
+    )
+    return frame.sort_values("ts_us", kind="stable", ignore_index=True)
+
+
+def _column(events: list[dict[str, Any]], of: Callable[[dict[str, Any]], Any]) -> npt.NDArray[np.object_]:
+    column = np.empty(len(events), dtype=object)
+    column[:] = [of(event) for event in events]
+    return column
+
+
+def _numbers(
+    values: Sequence[Any], key: str, events: list[dict[str, Any]], number: npt.NDArray[Any], source: str
+) -> Floats:
+    """Return times in us; texts with numbers, which some programs write, count too."""
+    try:
+        times = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        times = np.empty((0, 0))
+    if times.ndim != 1:  # some value is a list, or no number
+        times = np.array([_number(value) for value in values], dtype=np.float64)
+    bad = np.flatnonzero(~np.isfinite(times))
+    if len(bad):
+        first = int(bad[0])
+        raise BadProfileError(
+            f'{source}: event {number[first]} has no time that can be used: its "{key}" is '
+            f"{_short(events[first].get(key))}, in {_short(events[first])}."
+        )
+    return times
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return np.nan
+
+
+def _key(value: Any) -> Key:
+    """Return a pid or tid: mostly a number, sometimes a text, 0 where there is none."""
+    return 0 if value is None else value if isinstance(value, int | str) else json.dumps(value)
+
+
+def _place(event: dict[str, Any]) -> tuple[Key, Key]:
+    return _key(event.get("pid")), _key(event.get("tid"))
+
+
+def _id(event: dict[str, Any]) -> str:
+    """Return what tells an event from others of its category: an id holds in all processes, a local one in its own."""
+    local = event.get("id2", {})
+    local = local.get("local") if isinstance(local, dict) else None
+    if local is not None:
+        return f"{event.get('pid')} {local}"
+    return f"{event.get('scope', '')} {event.get('id', event.get('id2', ''))}"
+
+
+def _args(event: dict[str, Any]) -> dict[str, Any]:
+    args = event.get("args")
+    return args if isinstance(args, dict) else {}
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."

@@ -1,0 +1,24 @@
+"""TensorFlow's data types by name and number (``tensorflow/core/framework/types.proto``)."""
+
+from __future__ import annotations
+
+_NAMES = """
+    INVALID FLOAT DOUBLE INT32 UINT8 INT16 INT8 STRING COMPLEX64 INT64 BOOL QINT8 QUINT8 QINT32 BFLOAT16 QINT16 QUINT16
+    UINT16 COMPLEX128 HALF RESOURCE VARIANT UINT32 UINT64 FLOAT8_E5M2 FLOAT8_E4M3FN FLOAT8_E4M3FNUZ FLOAT8_E4M3B11FNUZ
+    FLOAT8_E5M2FNUZ INT4 UINT4 INT2 UINT2 FLOAT4_E2M1FN
+""".split()  # noqa: SIM905  (a list of one line each would be a page)
+_REFERENCE = 100
+
+NUMBERS = {f"DT_{name}": number for number, name in enumerate(_NAMES)}
+NUMBERS |= {f"{name}_REF": number + _REFERENCE for name, number in NUMBERS.items() if number}
+
+
+def number(name: str) -> int:
+    """Return the number of a type, 0 for an unknown one.
+
+    Examples
+    --------
+    >>> number("DT_FLOAT"), number("DT_HALF_REF"), number("")
+    (1, 119, 0)
+    """
+    return NUMBERS.get(name, 0)

@@ -1,0 +1,197 @@
+"""Several runs of one host as one timeline, one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from .host import Host, Int64, Line, Stat, StatValue
+from .session_runs import RUNS
+from .table import COLUMNS, build_host
+
+# Of these stats only sameness counts, and between runs there is none.
+_COUNTED = ("group_id", "step_num", "correlation_id")
+_IDENTIFYING = ("_p", "_c", "id", "parent_id", "addr")
+_FAR = 0x9E37_79B9_7F4A_7C15  # odd and without pattern: shifted by multiples of it, ids of different runs do not meet
+
+# Gaps between the runs are kept where they are no longer than this many times the runs.
+_GAPS = 10
+_SEPARATION = 0.02
+_SEPARATORS, _LINE_ID = "runs", -1
+
+
+def merge_runs(hosts: Sequence[Host], name: str) -> Host:
+    """Put runs one after another: as they followed each other where that is known and they are near, else in order.
+
+    Planes, lines and names that the runs share are one. Each run is an event on a line ``runs`` of the host, unless the
+    runs bring one of their own.
+
+    Parameters
+    ----------
+    hosts
+        The runs, each decoded by itself, named as they are to be called.
+    name
+        The merged host's key.
+    """
+    starts, notes = _starts(hosts)
+    order = np.argsort(starts, kind="stable").tolist()
+    hosts, starts = [hosts[number] for number in order], [starts[number] for number in order]
+    runs = tuple(int(start) for start in starts)
+    if not any(line.name == RUNS for host in hosts for line in host.lines):
+        hosts, starts = [*hosts, _separators(hosts, starts)], [*starts, 0]
+    return replace(_merged(hosts, starts, name, notes), run_starts_ps=runs)
+
+
+def _starts(hosts: Sequence[Host]) -> tuple[list[int], list[str]]:
+    """Return when each run starts on the common timeline, and what to say of it."""
+    lengths = np.array([_length_ps(host) for host in hosts], dtype=np.int64)
+    origins = np.array([host.origin_ns for host in hosts], dtype=np.int64)
+    known = bool(origins.all())
+    if known:
+        starts = (origins - origins.min()) * 1000
+        order = np.argsort(starts, kind="stable")
+        gaps = starts[order][1:] - (starts + lengths)[order][:-1]
+        if (gaps >= 0).all() and gaps.sum() <= _GAPS * lengths.sum():
+            return starts.tolist(), []
+    else:
+        order = np.arange(len(hosts))
+    gap = int(lengths.sum() * _SEPARATION / len(hosts))
+    starts = np.zeros(len(hosts), dtype=np.int64)
+    starts[order[1:]] = np.cumsum(lengths[order] + gap)[:-1]
+    return starts.tolist(), [f"{len(hosts)} runs are drawn one after another: the time between them is left out."]
+
+
+def _length_ps(host: Host) -> int:
+    return int((host.start_ps + host.duration_ps).max(initial=0))
+
+
+def _separators(hosts: Sequence[Host], starts: Sequence[int]) -> Host:
+    """One event per run, on a line of its own."""
+    names = [f"run {number}: {host.name}" for number, host in enumerate(hosts)]
+    plane = next((host.planes[0].name for host in hosts if host.planes), "/host:CPU")
+    rows = pd.DataFrame({"name": names, "display_name": names, "start_ps": list(starts)})
+    rows["duration_ps"] = [_length_ps(host) for host in hosts]
+    rows = rows.assign(plane=plane, line=_SEPARATORS, line_id=_LINE_ID, args=None)
+    return build_host(_SEPARATORS, rows[COLUMNS], {plane: {}})
+
+
+def _merged(hosts: Sequence[Host], starts: Sequence[int], name: str, notes: Sequence[str]) -> Host:
+    planes = {plane.name: plane for host in reversed(hosts) for plane in reversed(host.planes)}
+    plane_number = {plane: number for number, plane in enumerate(planes)}
+    line_keys = [_line_key(host, line) for host in hosts for line in host.lines]
+    line_number = {key: number for number, key in enumerate(dict.fromkeys(line_keys))}
+    of_line = np.array([line_number[key] for key in line_keys], dtype=np.int32)
+    line = of_line[_joined([host.line for host in hosts], [len(host.lines) for host in hosts])]
+    start_ps = np.concatenate([host.start_ps + start for host, start in zip(hosts, starts, strict=True)])
+    duration_ps = np.concatenate([host.duration_ps for host in hosts])
+    order = np.lexsort((-duration_ps, start_ps, line))
+    bounds = np.searchsorted(line[order], np.arange(len(line_number) + 1)).tolist()
+    spans = zip(line_number, pairwise(bounds), strict=True)
+    metadata, names, display_names = _names(hosts)
+    return Host(
+        name=name,
+        planes=tuple(planes.values()),
+        lines=tuple(Line(plane_number[plane], number, label, *span) for (plane, number, label), span in spans),
+        line=line[order],
+        metadata=metadata[order],
+        start_ps=start_ps[order],
+        duration_ps=duration_ps[order],
+        names=names,
+        display_names=display_names,
+        _stats=MergedStats(hosts, order),
+        errors=tuple(dict.fromkeys(error for host in hosts for error in host.errors)),
+        warnings=tuple(dict.fromkeys(warning for host in hosts for warning in host.warnings)),
+        origin_ns=min(host.origin_ns for host in hosts if host.name != _SEPARATORS),
+        notes=(*notes, *dict.fromkeys(note for host in hosts for note in host.notes)),
+    )
+
+
+def _line_key(host: Host, line: Line) -> tuple[str, int, str]:
+    return host.planes[line.plane].name, line.id, line.name
+
+
+def _joined(columns: Sequence[npt.NDArray[np.int32]], counts: Sequence[int]) -> npt.NDArray[np.int32]:
+    """Concatenate indices into lists that are concatenated too."""
+    before = np.cumsum([0, *counts])[:-1]
+    return np.concatenate([column + first for column, first in zip(columns, before, strict=True)]).astype(np.int32)
+
+
+def _names(hosts: Sequence[Host]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.object_], npt.NDArray[np.object_]]:
+    """Return the name of each event as a code, each name once."""
+    names = np.concatenate([host.names for host in hosts])
+    display_names = np.concatenate([host.display_names for host in hosts])
+    one, _ = pd.factorize(names)
+    two, _ = pd.factorize(display_names)
+    code, _ = pd.factorize(one.astype(np.int64) * (len(two) + 1) + two)
+    _, first = np.unique(code, return_index=True)
+    metadata = _joined([host.metadata for host in hosts], [len(host.names) for host in hosts])
+    return code.astype(np.int32)[metadata], names[first], display_names[first]
+
+
+class MergedStats:
+    """The stats of several hosts' events, in a new order; see `host.StatSource`."""
+
+    def __init__(self, hosts: Sequence[Host], order: npt.NDArray[np.intp]) -> None:
+        self._hosts = hosts
+        self._order = order
+        self._first = np.cumsum([0, *(len(host) for host in hosts)])[:-1]
+
+    def ints(self, stat: str) -> Stat:
+        """See `Host.ints`; of stats that connect events, those of different runs are told apart."""
+        found = [host.ints(stat) for host in self._hosts]
+        values = [one.values.astype(np.int64) for one in found]
+        if stat in _COUNTED:
+            before = np.cumsum([0, *(int(value.max(initial=-1)) + 1 for value in values)])
+            values = [
+                np.where(value >= 0, value + more, value) for value, more in zip(values, before[:-1], strict=True)
+            ]
+        elif stat in _IDENTIFYING:
+            values = [
+                (value.view(np.uint64) + np.uint64(run * _FAR % 2**64)).view(np.int64)
+                for run, value in enumerate(values)
+            ]
+        return self._in_order(found, values)
+
+    def floats(self, stat: str) -> Stat:
+        """See `Host.floats`."""
+        found = [host.floats(stat) for host in self._hosts]
+        return self._in_order(found, [one.values for one in found])
+
+    def texts(self, stat: str) -> Stat:
+        """See `Host.texts`."""
+        found = [host.texts(stat) for host in self._hosts]
+        lists = [np.array([], dtype=object) if one.categories is None else one.categories for one in found]
+        codes, categories = pd.factorize(np.concatenate(lists))
+        parts = np.split(codes, np.cumsum([len(each) for each in lists])[:-1])
+        merged = self._in_order(
+            found, [part[one.values.astype(np.int64)] for part, one in zip(parts, found, strict=True)]
+        )
+        return Stat(merged.rows, merged.values.astype(np.int32), categories)
+
+    def of_row(self, row: int) -> dict[str, StatValue]:
+        """See `Host.stats_of`."""
+        joined = int(self._order[row])
+        number = int(np.searchsorted(self._first, joined, side="right")) - 1
+        return self._hosts[number].stats_of(joined - int(self._first[number]))
+
+    def names(self) -> list[str]:
+        """See `Host.stat_names`."""
+        return list(dict.fromkeys(name for host in self._hosts for name in host.stat_names()))
+
+    def _in_order(self, found: Sequence[Stat], values: Sequence[npt.NDArray[np.generic]]) -> Stat:
+        rows = np.concatenate([one.rows + first for one, first in zip(found, self._first, strict=True)])
+        places = self._places[rows]
+        order = np.argsort(places)
+        return Stat(places[order], np.concatenate(values)[order])
+
+    @cached_property
+    def _places(self) -> Int64:
+        places = np.empty(len(self._order), dtype=np.int64)
+        places[self._order] = np.arange(len(self._order))
+        return places

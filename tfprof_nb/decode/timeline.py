@@ -1,0 +1,101 @@
+"""Read TensorFlow 1's timelines: Chrome traces with a process per device, and with the lives of tensors."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+
+from . import data_types
+from .chrome_json import ChromeEvents
+from .clock import Clock
+from .host import Host
+from .session_runs import NODE_COLUMNS, TENSOR_COLUMNS, arrange
+
+_COMPUTE = " Compute"
+_NO_TENSORS = (
+    "This timeline holds no memory: write it with Timeline(step_stats).generate_chrome_trace_format(show_memory=True)."
+)
+_SIZE = re.compile(r"\bsize: (-?\d+)")
+_SHAPE = re.compile(r"\bshape \{.*?\n\}", re.DOTALL)
+
+
+def is_timeline(trace: ChromeEvents) -> bool:
+    """Whether a Chrome trace is a timeline of TensorFlow 1: its processes say so."""
+    return any(str(about.get("name", "")).endswith(_COMPUTE) for about in trace.processes.values())
+
+
+def read_timeline(trace: ChromeEvents, clock: Clock, name: str) -> Host:
+    """Arrange a timeline as `session_runs.arrange` does, its tensors by their events of new, snapshot and deleted."""
+    tensors = _tensors(trace, clock)
+    notes = clock.notes if len(tensors) else (*clock.notes, _NO_TENSORS)
+    return arrange(name, _nodes(trace, clock), tensors, clock.origin_ns, notes)
+
+
+def _nodes(trace: ChromeEvents, clock: Clock) -> pd.DataFrame:
+    events = trace.frame[trace.frame["phase"] == "X"]
+    devices = {pid: str(about.get("name", pid)).removesuffix(_COMPUTE) for pid, about in trace.processes.items()}
+    op = [str(args.get("op", name)) for args, name in zip(events["args"], events["name"], strict=True)]
+    return pd.DataFrame(
+        {
+            "device": [devices.get(pid, f"process {pid}") for pid in events["pid"]],
+            "thread": events["tid"],
+            "node": [str(args.get("name", name)) for args, name in zip(events["args"], events["name"], strict=True)],
+            "op": op,
+            "kernel": [str(args.get("kernel", name)) for args, name in zip(events["args"], op, strict=True)],
+            "start_ps": clock.start_ps(events["ts_us"]),
+            "duration_ps": clock.length_ps(events["dur_us"]),
+            "args": [{key: args[key] for key in args if key.startswith("input")} for args in events["args"]],
+        },
+        columns=NODE_COLUMNS,
+    ).reset_index(drop=True)
+
+
+def _tensors(trace: ChromeEvents, clock: Clock) -> pd.DataFrame:
+    """Join what made, described and deleted each tensor; ids start again with every run."""
+    objects = trace.frame.assign(
+        key=trace.frame["pid"].astype(str) + " " + trace.frame["id"] + " " + trace.frame["name"]
+    )
+    objects["row"] = np.arange(len(objects))
+    made, described, deleted = (objects[objects["phase"] == phase] for phase in "NOD")
+    lives = pd.merge_asof(deleted, made[["ts_us", "key", "row"]], on="ts_us", by="key", suffixes=("", "_made"))
+    lives = lives.dropna(subset="row_made")
+    start_us = trace.frame["ts_us"].to_numpy()[lives["row_made"].to_numpy(np.int64)]
+    said = pd.merge_asof(
+        lives.assign(end_us=lives["ts_us"], ts_us=start_us).sort_values("ts_us", kind="stable"),
+        described[["ts_us", "key", "args"]],
+        on="ts_us",
+        by="key",
+        direction="nearest",
+        suffixes=("", "_described"),
+    )
+    descriptions = [_description(args) for args in said["args_described"]]
+    return pd.DataFrame(
+        {
+            "name": said["name"],
+            "allocator": [_text(text, "allocator_name") for text in descriptions],
+            "requested_bytes": [int(_text(text, "requested_bytes") or 0) for text in descriptions],
+            "shape": [_shape(text) for text in descriptions],
+            "data_type": [data_types.number(_text(text, "dtype")) for text in descriptions],
+            "start_ps": clock.start_ps(said["ts_us"]),
+            "end_ps": clock.start_ps(said["end_us"]),
+        },
+        columns=TENSOR_COLUMNS,
+    )
+
+
+def _description(args: object) -> str:
+    """Return a tensor's description, which is protobuf's text without quotes."""
+    snapshot = args.get("snapshot") if isinstance(args, dict) else None
+    return str(snapshot.get("tensor_description", "")) if isinstance(snapshot, dict) else ""
+
+
+def _text(description: str, field: str) -> str:
+    found = re.search(rf"\b{field}: (\S+)", description)
+    return found[1] if found else ""
+
+
+def _shape(description: str) -> str:
+    shape = _SHAPE.search(description)
+    return f"[{','.join(_SIZE.findall(shape[0]))}]" if shape else ""
