@@ -13,7 +13,7 @@ from nbclient.exceptions import CellExecutionError
 from traitlets.config import Config
 
 import tfprof_nb as tp
-from tfprof_nb.capture.tensorflow import profiler_session
+from tfprof_nb.capture.tensorflow import profiler_is_started
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def run(shell, tmp_path, monkeypatch):
         return result
 
     yield run_cell
-    assert profiler_session() is None
+    assert not profiler_is_started()
 
 
 def test_the_profile_is_in_its_name_and_shown_below_the_cells_own_output(run, shell):
@@ -137,7 +137,12 @@ def test_an_interrupt_goes_on_and_the_profile_is_kept(run, error):
         ("%%tfprofile class\n1", "'class' cannot be the name of a variable"),
         ("%%tfprofile --nonsense\n1", "unrecognized arguments: --nonsense"),
         ("%%tfprofile --host-level 9\n1", "invalid choice: 9"),
-        ("%%tfprofile\nimport asyncio\nawait asyncio.sleep(0)", "cannot run a cell with await"),
+        ("%%tfprofile --warmup -1\n1", "warmup must be a whole number of steps, 0 or more, not -1"),
+        ("%%tfprofile --steps 0\n1", "steps must be a whole number of steps, 1 or more, not 0"),
+        ("%%tfprofile --steps few\n1", "argument --steps: invalid int value: 'few'"),
+        ("%%tfprofile --max-seconds 0\n1", "max_seconds must be a number of seconds above 0, not 0.0"),
+        ("%%tfprofile --delay-ms -5\n1", "delay_ms must be a number of milliseconds, 0 or more, not -5.0"),
+        ("%tfprofile await x", "takes a statement without await"),
         ("%%tfprofile --views ops,nowhere\n1", "no view 'nowhere': choose from overview, advice"),
         ("%tfprofile", "takes one statement"),
         ("%tfprofile --quiet 1", "takes one statement"),
@@ -165,11 +170,64 @@ def test_a_place_that_cannot_be_written_stops_before_the_cell_runs(run, shell):
 
 
 def test_a_capture_that_fails_to_be_saved_lets_the_cells_own_error_through(run):
-    cell = "%%tfprofile\nimport tensorflow as tf\ntf.profiler.experimental.stop(save=False)\n"
-    with pytest.warns(UserWarning, match="the profile ends there"):
-        assert isinstance(run(cell).error_in_exec, tp.CaptureError)
-    with pytest.warns(UserWarning, match="No profile: TensorFlow's profiler saved no file"):
-        assert isinstance(run(cell + "1 / 0").error_in_exec, ZeroDivisionError)
+    cell = "%%tfprofile lost\nimport pathlib\nnext(pathlib.Path('tfprof_logs').iterdir()).joinpath('plugins').touch()\n"
+    assert isinstance(run(cell).error_in_exec, tp.CaptureError)
+    result = run(cell + "1 / 0")
+    assert isinstance(result.error_in_exec, ZeroDivisionError)
+    assert result.stderr.startswith("No profile: The profile could not be saved, its data is lost: ")
+    assert "its data is lost" in str(run("lost.steps").error_in_exec)
+
+
+@pytest.mark.parametrize(
+    ("options", "steps"),
+    [("--warmup 3", 6), ("--steps 4", 4), ("--warmup 3 --steps 4", 4), ("--max-seconds 60", 9), ("--delay-ms 0", 9)],
+)
+def test_a_part_of_a_long_cell(run, shell, options, steps):
+    cell = "import tfprof_nb as tp\nfor i in range(9):\n    with tp.step(i):\n        done = i\ndone"
+    assert run(f"%%tfprofile part --quiet {options}\n{cell}").result == 8
+    assert shell.user_ns["part"].steps.summary["steps"] == steps
+
+
+def test_a_cell_that_ends_before_its_part_begins_is_no_error(run):
+    result = run("%%tfprofile part --warmup 5\nx = 1\nx")
+    assert (result.success, result.result) == (True, 1)
+    assert result.stderr.startswith("No profile: Nothing was recorded: the block ended after 0 steps, and 5 were")
+    assert "5 were to pass first" in str(run("part.steps").error_in_exec)
+
+
+def test_lines_and_metrics_are_as_asked_for(run):
+    def sections():
+        from tfprof_nb.decode.sidecar import read_sidecar
+
+        return set(read_sidecar(tp.last().files[0]).sections)
+
+    run("%%tfprofile --quiet\nx = 1")
+    assert "cell" in sections()
+    assert "metrics" not in sections()
+    run("%%tfprofile --quiet --no-lines --metrics\nx = 1")
+    assert "cell" not in sections()
+    assert "metrics" in sections()
+
+
+def test_a_cell_that_awaits(run, shell):
+    setup = "import asyncio, tensorflow as tf\nasync def later(x):\n    await asyncio.sleep(0)\n    return x\n"
+    run(setup)
+    result = run("%%tfprofile base --quiet\nx = await later(40)\nwith_tf = tf.add(1, 1)\nawait later(x) + 2")
+    assert result.result == 42
+    assert len(shell.user_ns["base"].events) > 0
+    assert run("%%tfprofile --quiet\nawait later(3);").result is None
+    result = run("%%tfprofile broken --quiet\n\nx = await later(5)\nawait later(1 / 0)")
+    assert isinstance(result.error_in_exec, ZeroDivisionError)
+    assert "line 4\n" in plain(result.stdout)
+    assert plain(result.stdout).count("Traceback (most recent call last)") == 1
+    assert tp.last().name == "broken"
+    assert run("%%tfprofile --quiet\n[i async for i in 3]").error_in_exec is not None
+    assert run("%%tfprofile --quiet --nonsense\nawait later(3)").error_in_exec is not None
+
+
+def test_where_the_shell_does_not_await_neither_does_the_magic(run, shell, monkeypatch):
+    monkeypatch.setattr(shell, "autoawait", False)
+    assert isinstance(run("%%tfprofile\nawait x").error_in_exec, SyntaxError)
 
 
 def test_a_view_that_fails_does_not_harm_the_cell(run, monkeypatch):
@@ -208,7 +266,8 @@ def test_a_saved_profile_opens_again(run, shell):
 def test_unloading_leaves_nothing_behind(run, shell):
     def registered():
         manager = shell.magics_manager
-        return {kind: sorted(names) for kind, names in manager.magics.items()}, sorted(manager.registry)
+        names = {kind: sorted(names) for kind, names in manager.magics.items()}
+        return names, sorted(manager.registry), list(shell.input_transformers_post)
 
     run("%unload_ext tfprof_nb")
     before = registered()

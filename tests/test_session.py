@@ -1,11 +1,17 @@
 """Capturing from Python: a block, a function's calls, start and stop."""
 
 import asyncio
+import inspect
+import signal
+import threading
+import time
+from pathlib import Path
 
 import pytest
 import tensorflow as tf
 
 import tfprof_nb as tp
+from tfprof_nb.session import running
 
 
 @pytest.fixture(autouse=True)
@@ -91,8 +97,13 @@ def test_what_cannot_be_decorated_is_refused():
     async def later():
         await asyncio.sleep(0)
 
+    async def one_by_one():
+        yield await later()
+
     with pytest.raises(TypeError, match="with brackets"):
         tp.profile(three_steps)
+    with pytest.raises(TypeError, match="one_by_one returns before its work is done"):
+        tp.profile()(one_by_one)
     with pytest.raises(TypeError, match="later returns before its work is done"):
         tp.profile()(later)
 
@@ -107,6 +118,78 @@ def test_start_and_stop():
     assert [file.parents[3].name for file in p.files] == ["elsewhere"]
     with pytest.raises(tp.CaptureError, match="no capture to stop"):
         tp.stop()
+
+
+def test_start_takes_what_profile_takes_and_shows_it():
+    assert inspect.signature(tp.start) == inspect.signature(tp.profile)
+    tp.start("part", warmup=1, steps=1, metrics=True)
+    three_steps()
+    p = tp.stop()
+    assert list(p.steps.table.index) == [1]
+    assert not p.metrics.empty
+    with pytest.raises(TypeError, match="unexpected keyword argument 'step'"):
+        tp.start(step=3)
+
+
+@pytest.mark.parametrize("wrong", [{"warmup": -1}, {"steps": 0}, {"max_seconds": -1}, {"delay_ms": "x"}])
+def test_wrong_bounds_are_refused_before_anything_runs(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        tp.profile(**wrong)
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        tp.start(**wrong)
+
+
+def test_a_block_that_ends_before_its_warmup_did_loses_nothing():
+    with pytest.warns(UserWarning, match="ended after 3 steps, and 9 were to pass first"), tp.profile(warmup=9) as p:
+        three_steps()
+    with pytest.raises(tp.CaptureError, match="9 were to pass first"):
+        p.steps  # noqa: B018
+
+
+@pytest.mark.parametrize("ask", [tp.start, lambda: tp.profile().__enter__()])
+def test_of_two_threads_that_ask_at_once_one_wins(ask):
+    barrier, outcomes = threading.Barrier(2), []
+
+    def try_it():
+        barrier.wait()
+        try:
+            ask()
+            outcomes.append("won")
+        except tp.CaptureActiveError:
+            outcomes.append("lost")
+
+    threads = [threading.Thread(target=try_it) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes) == ["lost", "won"]
+    running().finish()
+
+
+def test_saving_that_is_interrupted_leaves_the_process_ready(monkeypatch):
+    capture = tp.profile()
+    capture.__enter__()
+    saving = threading.Event()
+    save = capture._recording._profiler._save
+
+    def slowly(*args):
+        saving.wait()
+        save(*args)
+
+    monkeypatch.setattr(capture._recording._profiler, "_save", slowly)
+    threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt):
+        capture.finish()
+    with pytest.raises(tp.CaptureActiveError):
+        tp.start()
+    saving.set()
+    while list(Path("tfprof_logs").glob(".capturing-*")):
+        time.sleep(0.01)
+    time.sleep(0.1)
+    with tp.profile() as p:
+        three_steps()
+    assert p.steps.summary["steps"] == 3
 
 
 def test_before_the_first_capture_there_is_no_last(monkeypatch):

@@ -25,6 +25,7 @@ _HOMES = {
     "check": "tfprof_nb.preflight",
     "profile_call": "tfprof_nb.call",
     "Profile": "tfprof_nb.profiles",
+    "Profiler": "tfprof_nb.tfprof",
     "load": "tfprof_nb.profiles",
     "Run": "tfprof_nb.runs",
     "find_runs": "tfprof_nb.run_picker",
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from tfprof_nb.session import profile_session as profile_session
     from tfprof_nb.session import start as start
     from tfprof_nb.session import stop as stop
+    from tfprof_nb.tfprof import Profiler as Profiler
 
 
 def __getattr__(name: str) -> Any:

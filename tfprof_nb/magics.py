@@ -5,17 +5,14 @@
 from __future__ import annotations
 
 import argparse
-import ast
-import io
+import inspect
 import keyword
 import sys
 import threading
-import tokenize
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from itertools import takewhile
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from types import CodeType
+from types import CodeType, TracebackType
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -24,6 +21,12 @@ from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 from IPython.display import display
 
+from tfprof_nb._errors import TfprofError
+from tfprof_nb.analysis.result import Result
+from tfprof_nb.capture.lines import CellLines
+from tfprof_nb.capture.recording import NothingRecordedError
+from tfprof_nb.cell_code import AwaitedMagic, awaits, compiled, run, run_awaiting
+from tfprof_nb.preflight import check
 from tfprof_nb.profiles import Profile, load
 from tfprof_nb.session import profile
 from tfprof_nb.views.dashboard import check_pages
@@ -57,15 +60,23 @@ class TfprofMagics(Magics):
     @no_var_expand
     @magic_arguments()
     @argument("name", nargs="?", type=_variable, metavar="NAME", help="Variable that gets the profile.")
+    @argument("--warmup", type=int, default=0, metavar="N", help="Steps to let pass first (default 0).")
+    @argument("--steps", type=int, metavar="N", help="Steps to record (default all).")
+    @argument("--max-seconds", type=float, metavar="S", help="Time to record for (default all).")
     @argument("--host-level", type=int, choices=range(4), default=2, help="Detail on the host (default 2).")
     @argument("--device-level", type=int, choices=range(2), default=1, help="0 leaves out GPUs and TPUs (default 1).")
     @argument("--python-level", type=int, choices=range(2), default=0, help="1 traces Python calls (default 0).")
-    @argument("--out", type=_path, metavar="DIR", help="Folder for the profile's files (default tfprof_logs).")
+    @argument("--delay-ms", type=float, default=0, metavar="MS", help="Time to let pass first (default 0).")
+    @argument("--no-lines", dest="lines", action="store_false", help="Do not record lines of the program.")
+    @argument("--metrics", action="store_true", help="Sample processor, memory, disk and GPU meanwhile.")
+    @argument(
+        "--out", dest="logdir", type=_path, metavar="DIR", help="Folder for the profile's files (default tfprof_logs)."
+    )
     @argument("--views", type=_views, metavar="VIEW,VIEW", help="Pages to show, e.g. overview,memory (default all).")
     @argument("--static", action="store_true", help="Show the profile as plain HTML, without widgets.")
     @argument("--quiet", action="store_true", help="Show nothing under the cell.")
     @line_cell_magic
-    def tfprofile(self, line: str, cell: str | None = None) -> Profile | None:
+    def tfprofile(self, line: str, cell: str | None = None) -> Profile | Coroutine[Any, Any, None] | None:
         """Profile a cell (%%tfprofile) or a statement (%tfprofile).
 
         A cell runs as it would without the magic: its output, its Out[n] and its errors are its own. The profile
@@ -76,43 +87,54 @@ class TfprofMagics(Magics):
             %%tfprofile baseline
             model.fit(data, epochs=2)
 
+            %%tfprofile --warmup 2 --steps 10
+            model.fit(data, epochs=100)
+
             %tfprofile model.predict(x)
         """
         __tracebackhide__ = True
         if cell is None:
             return self._profile_statement(line)
-        self._profile_cell(parse_argstring(self.tfprofile, line), cell)
-        return None
+        return self._profile_cell(parse_argstring(self.tfprofile, line), f"%%tfprofile {line}".rstrip() + f"\n{cell}")
 
     def _profile_statement(self, statement: str) -> Profile:
         __tracebackhide__ = True
         if not statement or statement.startswith("--"):
             raise UsageError("%tfprofile takes one statement; options go with the cell form, %%tfprofile.")
-        capture = profile()
-        _run(self.shell, _compiled(self.shell, statement, "none"), capture)
-        return capture.result
+        code = compiled(self.shell, statement, "none")
+        if awaits(code):
+            raise UsageError("%tfprofile takes a statement without await: use the cell form, %%tfprofile.")
+        with _ProfiledCell(profile(), lambda _: None) as result:
+            run(self.shell, code)
+        return result
 
-    def _profile_cell(self, args: argparse.Namespace, cell: str) -> None:
+    def _profile_cell(self, args: argparse.Namespace, text: str) -> Coroutine[Any, Any, None] | None:
+        """Profile a cell; one that awaits is to be awaited."""
         __tracebackhide__ = True
-        capture = profile(
-            args.name,
-            logdir=args.out,
-            host_level=args.host_level,
-            device_level=args.device_level,
-            python_level=args.python_level,
-        )
-        code = _compiled(self.shell, "\n" + cell, self.shell.ast_node_interactivity)  # the magic's line counts too
-        try:
-            _run(self.shell, code, capture)
-        finally:
-            if capture.finished:
-                self._hand_over(capture.result, args)
+        capture = _capture(args)
+        if args.lines:
+            capture.cell = CellLines(text)
+        cell = "\n" + text.partition("\n")[2]  # the magic's line counts too
+        code = compiled(self.shell, cell, self.shell.ast_node_interactivity, capture.cell)
+        if awaits(code):
+            return self._profile_awaiting(args, capture, code)
+        with self._profiled(args, capture):
+            run(self.shell, code)
+        return None
 
-    def _hand_over(self, result: Profile, args: argparse.Namespace) -> None:
-        if args.name:
-            self.shell.push({args.name: result})
-        if not args.quiet:
-            _show(result, args.views, static=args.static)
+    async def _profile_awaiting(self, args: argparse.Namespace, capture: profile, code: list[CodeType]) -> None:
+        __tracebackhide__ = True
+        with self._profiled(args, capture):
+            await run_awaiting(self.shell, code)
+
+    def _profiled(self, args: argparse.Namespace, capture: profile) -> _ProfiledCell:
+        def hand_over(result: Profile) -> None:
+            if args.name:
+                self.shell.push({args.name: result})
+            if capture.finished and not args.quiet:
+                _show(result, args.views, static=args.static)
+
+        return _ProfiledCell(capture, hand_over)
 
     @magic_arguments()
     @argument("path", type=_path, metavar="PATH", help="A profile file, a run folder or a logdir.")
@@ -132,64 +154,62 @@ class TfprofMagics(Magics):
             self.shell.push({args.name: result})
         return result
 
+    @magic_arguments()
+    @argument("--out", dest="logdir", type=_path, metavar="DIR", help="Where captures will go (default tfprof_logs).")
+    @line_magic
+    def tfprofile_check(self, line: str) -> Result:
+        """Say what can be captured here, and how to cure what cannot.
 
-def _run(shell: InteractiveShell, code: list[CodeType], capture: profile) -> None:
-    """Run the code in the user's namespace while the capture is on; an error is the user's own."""
+        Examples::
+
+            %tfprofile_check
+        """
+        __tracebackhide__ = True
+        return check(parse_argstring(self.tfprofile_check, line).logdir)
+
+
+def _capture(args: argparse.Namespace) -> profile:
+    """Make the capture that the magic's options ask for: those named as the parameters of `profile` are its own."""
     __tracebackhide__ = True
-    with _saying_that_it_saves() as saving, capture:
-        try:
-            for part in code:
-                exec(part, shell.user_global_ns, shell.user_ns)  # noqa: S102  (that is what a cell is for)
-        finally:
-            saving.start()
-
-
-def _compiled(shell: InteractiveShell, text: str, interactivity: str) -> list[CodeType]:
-    """Compile text as IPython would: what is run for its effect, then what is run to show its value."""
-    __tracebackhide__ = True
-    above = len(list(takewhile(lambda line: not line.strip(), text.splitlines())))
-    source = "\n" * above + shell.transform_cell(text)  # it takes empty lines away; errors are to name the right ones
-    name = shell.compile.cache(source, shell.displayhook.prompt_count)
-    body = shell.transform_ast(shell.compile.ast_parse(source, filename=name)).body
-    run = len(body) - (0 if _ends_in_semicolon(source) else _count_shown(body, interactivity))
-    shown = [(ast.Interactive([statement]), "single") for statement in body[run:]]
-    compiler: Any = shell.compile  # typed for text alone
     try:
-        return [compiler(tree, name, mode) for tree, mode in ((ast.Module(body[:run], []), "exec"), *shown)]
-    except SyntaxError:
-        _refuse_await(body, name)
-        raise
+        return profile(**{name: vars(args)[name] for name in inspect.signature(profile).parameters})
+    except ValueError as error:
+        raise UsageError(str(error)) from None
 
 
-def _count_shown(body: list[ast.stmt], interactivity: str) -> int:
-    """Count the last statements whose value the shell shows."""
-    if interactivity == "all":
-        return len(body)
-    if interactivity == "none" or not body:
-        return 0
-    return int(interactivity == "last" or isinstance(body[-1], ast.Expr))
+class _ProfiledCell:
+    """Captures while the ``with`` block runs, and hands the profile over, also when an error ends the block.
 
+    An error of the block is the user's own, and the one to see; a capture that went wrong says so beside it.
+    """
 
-def _ends_in_semicolon(text: str) -> bool:
-    layout = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.ENDMARKER)
-    tokens = [token for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type not in layout]
-    return bool(tokens) and tokens[-1].string == ";"
+    def __init__(self, capture: profile, hand_over: Callable[[Profile], None]) -> None:
+        self._capture, self._hand_over = capture, hand_over
+        self._marks = capture.cell.running() if capture.cell else nullcontext()
 
+    def __enter__(self) -> Profile:
+        __tracebackhide__ = True
+        result = self._capture.__enter__()
+        self._marks.__enter__()
+        return result
 
-def _refuse_await(body: list[ast.stmt], name: str) -> None:
-    """Say so if only a top-level await keeps the cell from being compiled."""
-    __tracebackhide__ = True
-    with suppress(SyntaxError):
-        compile(ast.Module(body, []), name, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-        raise UsageError(
-            "%%tfprofile cannot run a cell with await at its top level. "
-            "In such a cell, write: with tfprof_nb.profile() as p: ..."
-        )
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        __tracebackhide__ = True
+        self._marks.__exit__(None, None, None)
+        try:
+            with _saying_that_it_saves():
+                self._capture.finish()
+        except TfprofError as failure:
+            if error is None and not isinstance(failure, NothingRecordedError):
+                raise failure.with_traceback(None) from failure.__cause__
+            print(f"No profile: {failure}", file=sys.stderr)  # noqa: T201
+        finally:
+            self._hand_over(self._capture.result)
 
 
 @contextmanager
-def _saying_that_it_saves() -> Iterator[threading.Timer]:
-    """Give a timer: a while after its start, a line says that the profile is being saved, until the block ends."""
+def _saying_that_it_saves() -> Iterator[None]:
+    """Where the block takes a while, show a line meanwhile that says that the profile is being saved."""
     line, said = "saving the profile ...", threading.Event()
 
     def say() -> None:
@@ -197,12 +217,12 @@ def _saying_that_it_saves() -> Iterator[threading.Timer]:
         said.set()
 
     timer = threading.Timer(SAVING_NOTE_S, say)
+    timer.start()
     try:
-        yield timer
+        yield
     finally:
         timer.cancel()
-        if timer.ident is not None:
-            timer.join()  # it may be about to say it
+        timer.join()  # it may be about to say it
         if said.is_set():
             print("\r" + " " * len(line) + "\r", end="", flush=True)  # noqa: T201
 
@@ -220,11 +240,15 @@ def _show(result: Profile, views: list[str] | None, *, static: bool) -> None:
 def register(shell: InteractiveShell) -> None:
     """Add the magics to a shell."""
     shell.register_magics(TfprofMagics)
+    shell.input_transformers_post.append(AwaitedMagic(shell, "tfprofile"))
 
 
 def unregister(shell: InteractiveShell) -> None:
     """Take the magics out of a shell again."""
     for kind in shell.magics_manager.magics.values():
-        for name in ("tfprofile", "tfprofile_load"):
+        for name in ("tfprofile", "tfprofile_load", "tfprofile_check"):
             kind.pop(name, None)
     shell.magics_manager.registry.pop(TfprofMagics.__name__, None)
+    for transformer in list(shell.input_transformers_post):
+        if isinstance(transformer, AwaitedMagic):
+            shell.input_transformers_post.remove(transformer)

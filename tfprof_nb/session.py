@@ -11,12 +11,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from tfprof_nb import runs
 from tfprof_nb._errors import CaptureError, ProfileNotFoundError, TfprofError
+from tfprof_nb.capture.graphs import graphs
+from tfprof_nb.capture.lines import CellLines
+from tfprof_nb.capture.metrics import process_memory, system_metrics
+from tfprof_nb.capture.notebook import notebook_cells
 from tfprof_nb.capture.options import Options
-from tfprof_nb.capture.recording import Recording
+from tfprof_nb.capture.recording import NothingRecordedError, Recording
+from tfprof_nb.capture.sessions import Choice, SessionRecording
+from tfprof_nb.capture.sidecar import Collector
+from tfprof_nb.capture.window import Window
 from tfprof_nb.profiles import Profile
 
 P = ParamSpec("P")
@@ -24,11 +31,14 @@ R = TypeVar("R")
 
 LOGDIR = Path("tfprof_logs")  # in the working directory: beside the notebook
 
+_LATER = (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)
+
 
 @dataclass
 class _Session:
-    """What a session remembers: the capture that `start` began, and the newest profile."""
+    """What a session remembers: the capture that runs, the one that `start` began, and the newest profile."""
 
+    running: profile | None = None
     started: profile | None = None
     last: Profile | None = None
 
@@ -45,12 +55,24 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
         What the profile is called in titles and comparisons; None takes the run's own name.
     logdir
         Folder for the profile's files, an ordinary TensorBoard logdir. None is ``tfprof_logs`` in the working folder.
+    warmup
+        Steps to let pass before recording starts: the first ones trace and compile.
+    steps
+        Steps to record; then the profiler stops while the block goes on. None records to the block's end.
+    max_seconds
+        Seconds to record for; then the profiler stops while the block goes on. None records to the block's end.
     host_level
         0 nothing of the host, 1 the most important events, 2 also ops, 3 everything.
     device_level
         1 records GPUs and TPUs, 0 does not.
     python_level
         1 records every Python call (large and slow), 0 does not.
+    delay_ms
+        Milliseconds to let pass before recording starts.
+    lines
+        Whether to record which lines of the program its ops come from, and how long a cell's lines take.
+    metrics
+        Whether to sample the machine meanwhile: processor, memory, disk, GPU.
 
     Returns
     -------
@@ -88,20 +110,41 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
         name: str | None = None,
         *,
         logdir: str | os.PathLike[str] | None = None,
+        warmup: int = 0,
+        steps: int | None = None,
+        max_seconds: float | None = None,
         host_level: int = 2,
         device_level: int = 1,
         python_level: int = 0,
+        delay_ms: float = 0,
+        lines: bool = True,
+        metrics: bool = False,
     ) -> None:
         if callable(name):
             raise TypeError("Write the decorator with brackets: @tfprof_nb.profile()")
         self._name, self._logdir = name, LOGDIR if logdir is None else logdir
         self.finished = False
         self._options = Options(host_level, device_level, python_level)
+        self._window = Window(warmup, steps, max_seconds, delay_ms)
+        self._lines, self._metrics = lines, metrics
+        self.cell: CellLines | None = None  # whose lines to clock: set by the magic
+
+    def _collectors(self) -> dict[str, Collector]:
+        """What is recorded beside the profiler, by the name of its section in the sidecar."""
+        collectors: dict[str, Collector] = {"process_memory": process_memory(), "graphs": graphs()}
+        if self._lines:
+            collectors["cells"] = notebook_cells()
+        if self.cell:
+            collectors["cell"] = self.cell.recorded()
+        if self._metrics:
+            collectors["metrics"] = system_metrics()
+        return collectors
 
     def __enter__(self) -> Profile:
         __tracebackhide__ = True
-        self._recording = Recording(self._logdir, self._options)
+        self._recording = Recording(self._logdir, self._options, self._collectors(), self._window)
         self.finished, self.result = False, Profile(name=self._name)
+        _session.running = self
         return self.result
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
@@ -109,19 +152,40 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
         try:
             self.finish()
         except TfprofError as failure:
-            if error is None:
+            if error is None and not isinstance(failure, NothingRecordedError):
                 raise
-            warnings.warn(f"No profile: {failure}", stacklevel=2)  # the block's own error is the one to see
+            # A block's own error is the one to see, and what follows a block that went well must run.
+            warnings.warn(f"No profile: {failure}", stacklevel=2)
+
+    def begin_anew(self, note: str) -> None:
+        """Drop what was recorded, and record from here on; the profile's note says why."""
+        self._recording.begin_anew(note)
+
+    def end(self) -> None:
+        """End recording now; it is saved in the background until `finish`."""
+        self._recording.end()
 
     def finish(self) -> Profile:
-        """End the capture and return its profile, now that it can be used."""
-        self.result._attach(runs.resolve(self._recording.stop()))  # noqa: SLF001  (ours to complete)
+        """End the capture and return its profile, now that it can be used.
+
+        Raises
+        ------
+        CaptureError
+            If there is none: it could not be saved, or nothing was recorded.
+        """
+        _session.running = None
+        try:
+            run = self._recording.stop()
+        except CaptureError as error:
+            self.result._fail(str(error))  # noqa: SLF001  (ours to complete)
+            raise
+        self.result._attach(runs.resolve(run))  # noqa: SLF001
         self.finished, _session.last = True, self.result
         return self.result
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
         """Return the function so changed that each call is captured."""
-        if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+        if any(check(function) for check in _LATER):
             raise TypeError(
                 f"{function.__name__} returns before its work is done, so its calls cannot be profiled: "
                 "use `with tfprof_nb.profile():` inside it."
@@ -135,14 +199,97 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
         return profiled
 
 
-def start(
-    name: str | None = None,
-    *,
-    logdir: str | os.PathLike[str] | None = None,
-    host_level: int = 2,
-    device_level: int = 1,
-    python_level: int = 0,
-) -> None:
+class profile_session:  # noqa: N801  (used as a function: a context manager)
+    """Profile the runs of a `tf.compat.v1.Session` inside a block.
+
+    TensorFlow traces the runs that are chosen (``FULL_TRACE``), each of which becomes a step. The session's ``run`` is
+    used as ever, and options that are passed to it hold.
+
+    Parameters
+    ----------
+    session
+        A session, an interactive or a monitored one.
+    name
+        What the profile is called; None takes the run's own name.
+    logdir
+        Folder for the profile's files. None is ``tfprof_logs`` in the working folder.
+    warmup
+        Runs to let pass first: the first one initialises, which takes longer than all that follows.
+    every
+        Record every run (1), every second (2), and so on.
+    runs
+        Runs to record at most; None records to the block's end.
+
+    Returns
+    -------
+    Profile
+        What ``as`` gives. It can be used once the block has ended.
+
+    Raises
+    ------
+    CaptureError
+        If the profile cannot be written, or the session ran nothing.
+
+    Examples
+    --------
+    >>> import tensorflow as tf, tfprof_nb as tp
+    >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+    ...     product = tf.linalg.matmul(tf.ones((8, 8)), tf.ones((8, 8)))
+    ...     with tp.profile_session(session) as p:
+    ...         for _ in range(4):
+    ...             _ = session.run(product)
+    >>> len(p.steps.table)
+    3
+    """
+
+    def __init__(
+        self,
+        session: Any,
+        name: str | None = None,
+        *,
+        logdir: str | os.PathLike[str] | None = None,
+        warmup: int = 1,
+        every: int = 1,
+        runs: int | None = None,
+    ) -> None:
+        self._session, self._name = session, name
+        self._logdir = Path(LOGDIR if logdir is None else logdir).expanduser().absolute()
+        self._choice = Choice(warmup, every, runs)
+
+    def __enter__(self) -> Profile:
+        __tracebackhide__ = True
+        self._recording = SessionRecording(self._session, self._logdir, self._choice)
+        self.result = Profile(name=self._name)
+        return self.result
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        __tracebackhide__ = True
+        try:
+            self.result._attach(runs.resolve(self._recording.stop()))  # noqa: SLF001  (ours to complete)
+            _session.last = self.result
+        except TfprofError as failure:
+            self.result._fail(str(failure))  # noqa: SLF001
+            if error is None:
+                raise
+            warnings.warn(f"No profile: {failure}", stacklevel=2)  # the block's own error is the one to see
+
+
+def _with_arguments_of(capture: Callable[P, profile]) -> Callable[[Callable[[profile], R]], Callable[P, R]]:
+    """Let a function of a capture be called with the arguments that make the capture; its signature shows them."""
+
+    def changed(function: Callable[[profile], R]) -> Callable[P, R]:
+        @functools.wraps(function)
+        def called(*args: P.args, **kwargs: P.kwargs) -> R:
+            return function(capture(*args, **kwargs))
+
+        called.__signature__ = inspect.signature(capture)  # type: ignore[attr-defined]
+        return called
+
+    return changed
+
+
+@_with_arguments_of(profile)
+def start(capture: profile) -> None:
     """Start a capture that goes on until `stop`. Parameters and errors are those of `profile`.
 
     Examples
@@ -153,7 +300,6 @@ def start(
     >>> p.name
     'warm'
     """
-    capture = profile(name, logdir=logdir, host_level=host_level, device_level=device_level, python_level=python_level)
     capture.__enter__()
     _session.started = capture
 
@@ -164,12 +310,17 @@ def stop() -> Profile:
     Raises
     ------
     CaptureError
-        If `start` was not called, or the profile could not be saved.
+        If `start` was not called, nothing was recorded, or the profile could not be saved.
     """
     capture, _session.started = _session.started, None
     if capture is None:
         raise CaptureError("There is no capture to stop: begin one with tfprof_nb.start().")
     return capture.finish()
+
+
+def running() -> profile | None:
+    """Return the capture of this session that runs now, if any."""
+    return _session.running
 
 
 def last() -> Profile:

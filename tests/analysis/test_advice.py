@@ -47,12 +47,84 @@ def test_a_dominant_op_is_named_as_information(tmp_path):
     assert "MatMul" in table["finding"].iloc[0]
 
 
+def copying_loop(wait_us, copy_us):
+    """Steps of 1 ms on a GPU that wait for a batch, copy it to the device, and compute."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    stream = space.plane("/device:GPU:0").line("Stream #1")
+    for i in range(3):
+        at = 1000 * i
+        python.event("train", start_us=at, duration_us=1000, step_num=i, _r=1)
+        python.event("IteratorGetNext", start_us=at, duration_us=wait_us)
+        done = at + wait_us + copy_us
+        for name, begin, end in (("MemcpyH2D", at + wait_us, done), ("gemm", done, at + 1000)):
+            number = 2 * i + (name == "gemm")
+            python.event("launch", start_us=begin, correlation_id=number)
+            stream.event(name, start_us=begin, duration_us=end - begin, correlation_id=number)
+    return space
+
+
+@pytest.mark.parametrize(
+    ("wait_us", "copy_us", "findings"),
+    [
+        (300, 30, ["Steps wait for their data"]),
+        (200, 100, ["Steps wait for their data", "Batches are copied to the device while it waits"]),
+        (10, 290, ["Batches are copied to the device while it waits"]),
+        (0, 40, []),
+    ],
+)
+def test_copies_to_the_device_get_their_part_of_the_blame(tmp_path, wait_us, copy_us, findings):
+    """At 10 percent of the input time they are worth a word, at 90 the only one."""
+    table = advised(tmp_path, copying_loop(wait_us, copy_us)).table
+    assert [finding for finding in table["finding"] if "data" in finding or "copied" in finding] == findings
+
+
+def fetching_loop(fetch_us, inside):
+    """Steps of 1 ms every 2 ms; the next batch is fetched between their marks, or inside them."""
+    space = XSpace()
+    python, other = (space.plane("/host:CPU").line(name) for name in ("python", "tf_data"))
+    for i in range(4):
+        at = 2000 * i
+        python.event("train", start_us=at, duration_us=1000, step_num=i, _r=1)
+        python.event("MatMul:MatMul", start_us=at, duration_us=10)
+        fetch = at + (20 if inside else 1100)
+        python.event("EagerLocalExecute: IteratorGetNext", start_us=fetch, duration_us=fetch_us)
+        python.event("IteratorGetNextOp::DoCompute", start_us=fetch + 1, duration_us=fetch_us - 2)
+        other.event("IteratorGetNextOp::DoCompute", start_us=at + 1050, duration_us=900)
+    return space
+
+
+OUTSIDE = "Data is fetched outside the step marks"
+
+
+def test_data_fetched_outside_the_marks_is_said(tmp_path):
+    """Of the 7 ms from the first step to the last, three fetches of 0.8 ms lie between steps."""
+    found = advised(tmp_path, fetching_loop(800, inside=False)).table.set_index("finding").loc[OUTSIDE]
+    assert found["severity"] == "high"
+    assert found["evidence"].startswith("2.40 ms, 34.3% of the time")
+    assert "train_step(next(batches))" in found["fix"]
+
+
+@pytest.mark.parametrize(("fetch_us", "inside"), [(800, True), (100, False)])
+def test_data_fetched_inside_the_marks_or_at_once_is_not(tmp_path, fetch_us, inside):
+    assert OUTSIDE not in advised(tmp_path, fetching_loop(fetch_us, inside)).table["finding"].tolist()
+
+
 def test_without_evidence_there_is_none(tmp_path):
     space = XSpace()
     space.plane("/host:CPU")
     result = advised(tmp_path, space)
     assert len(result.table) == 0
-    assert "Nothing in this profile" in result.notes[0]
+    assert result.notes[0].startswith("Without steps little can be said")
+
+
+def test_a_program_that_is_well_has_nothing_to_change(tmp_path):
+    space = loop()
+    python = space.planes[0].lines[0]
+    for i in range(5):
+        for part in range(4):
+            python.event(f"op{part}:Type{part}", start_us=1000 * i + 250 * part, duration_us=250)
+    assert advised(tmp_path, space).notes == ["Nothing in this profile calls for a change."]
 
 
 def test_a_function_that_is_traced_again_and_again(tmp_path):

@@ -164,6 +164,27 @@ def test_eager_time_that_xprof_does_not_see(capture):
         assert ours.loc[op, "total_us"] == pytest.approx(events["duration_ps"].sum() / 1e6)
 
 
+def fetching_outside_the_marks():
+    """The loop that the TensorFlow Profiler guide warns of: the iterator's turn comes between the marks."""
+    x = tf.random.normal((512, 512))
+    data = tf.data.Dataset.from_tensors(x).repeat(STEPS).map(lambda x: tf.linalg.matmul(x, x) @ x @ x)
+    total = tf.function(tf.reduce_sum)
+
+    def run():
+        for i, batch in enumerate(data):
+            with tp.step(i):
+                total(batch)
+
+    return run
+
+
+def test_data_fetched_outside_the_marks_is_said(capture):
+    p = capture(fetching_outside_the_marks)
+    assert p.overview.summary["input_percent"] == 0  # no step waited, says XProf too
+    assert p.xprof("overview_page")["steps"]["infeedTimeMs"].tolist() == [0] * (STEPS - 2)
+    assert "Data is fetched outside the step marks" in p.advice.table["finding"].tolist()
+
+
 def looping():
     """Marked steps, each of which runs a loop inside TensorFlow."""
 

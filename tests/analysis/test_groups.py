@@ -114,3 +114,45 @@ def test_repeated_calls_are_inferred_steps_with_the_wait_before_them():
 
 def test_a_single_call_is_no_step():
     assert grouped(unmarked_loop(calls=1))[0].source == "none"
+
+
+def looping(*passes, device=False):
+    """Executors at work for ``(step id, iteration, start)``, for 10 ps each; on a device 5 ps more."""
+    space = XSpace()
+    executor = space.plane("/host:CPU").line("tf_Compute")
+    stream = space.plane("/device:GPU:0").line("Stream #1") if device else None
+    for number, (step, iteration, start) in enumerate(passes):
+        executor.event("ExecutorState::Process", start_ps=start, duration_ps=10, id=step, iter_num=iteration)
+        executor.event("launch", start_ps=start + 1, duration_ps=2, correlation_id=number)
+        if stream:
+            stream.event("kernel", start_ps=start + 5, duration_ps=10, correlation_id=number)
+    return space
+
+
+TWO_LOOPS = [(0, 10, 20), (0, 11, 120), (1, 0, 220), (1, 1, 320)]
+
+
+def test_passes_of_loops_are_steps_where_nothing_else_is():
+    """`group_events_test.cc`, TF loops: the second loop's passes follow the first's."""
+    grouping, _ = grouped(looping(*TWO_LOOPS))
+    assert grouping.source == "inferred"
+    assert grouping.spans[["start_ps", "end_ps"]].to_numpy().tolist() == [[20, 30], [120, 130], [220, 230], [320, 330]]
+    assert grouping.group.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+    on_device, _ = grouped(looping(*TWO_LOOPS, device=True))
+    assert (on_device.source, on_device.group[-4:].tolist()) == ("device", [0, 1, 2, 3])
+
+
+def test_a_single_late_pass_is_a_loop_and_a_single_first_one_is_not():
+    assert grouped(looping((0, 10, 20)))[0].source == "inferred"
+    assert grouped(looping((0, 0, 20)))[0].source == "none"
+
+
+def test_functions_that_repeat_win_over_their_loops():
+    """XProf takes the passes for steps: then every time step of an LSTM is one."""
+    space = looping(*TWO_LOOPS, device=True)
+    python = space.planes[0].line("python")
+    for i, (step, _, start) in enumerate(TWO_LOOPS[::2]):
+        python.event("FunctionRun", start_ps=start - 10, duration_ps=5, id=step, _r=1, _pt=2, _p=i)
+        space.planes[0].lines[0].event("run", start_ps=start - 5, duration_ps=150, _ct=2, _c=i)
+    grouping, _ = grouped(space)
+    assert (grouping.source, grouping.group.max()) == ("device", 1)

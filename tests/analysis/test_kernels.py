@@ -8,6 +8,7 @@ import pytest
 from builders import XSpace
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.kernels import COLUMNS, kernels, parse_kernel_details, uses_tensor_cores
+from tfprof_nb.analysis.ops import ops
 from tfprof_nb.decode import read_xspace
 
 
@@ -79,6 +80,50 @@ def test_launches_of_one_kind_are_one_row():
     (row,) = result.table.itertuples()
     assert (row.occurrences, row.total_us, row.min_us, row.max_us) == pytest.approx((3, 2.6, 0.5, 1.2))
     assert row.avg_us == pytest.approx(2.6 / 3)
+
+
+def by_op(result):
+    """Each op's total time, that on tensor cores, and whether it could use them."""
+    table = result.table.assign(tensor_core_us=result.table["total_us"] * result.table["tensor_core_used"])
+    sums = table.groupby("op_name").agg(
+        total=("total_us", "sum"), used=("tensor_core_us", "sum"), eligible=("tensor_core_eligible", "max")
+    )
+    return {op: tuple(values) for op, *values in sums.itertuples()}
+
+
+def test_tensor_core_time_by_op():
+    """`kernel_stats_utils_test.cc`, grouping by op: half the time of op1 is on tensor cores."""
+    space = XSpace()
+    stream = space.plane("/device:GPU:0").line("Stream #1")
+    for start, name in enumerate(("volta_s884gemm", "kernel")):
+        stream.event(name, start_us=start, duration_ps=1000, tf_op="op1:Op", kernel_details="regs:1")
+    assert by_op(run(space)) == {"op1": (pytest.approx(2e-3), pytest.approx(1e-3), True)}
+
+
+def test_ops_of_two_streams_and_their_tensor_cores():
+    """`op_stats_to_tf_stats_test.cc`, with its convolution: half of its time is on tensor cores."""
+    space = XSpace()
+    gpu = space.plane("/device:GPU:0")
+    first, second = gpu.line("Stream #1"), gpu.line("Stream #2")
+    work = [
+        (first, "kernel1", 100, 8, "TfOp1:TfOp1"),
+        (first, "kernel2", 110, 10, "TfOp1:TfOp1"),
+        (second, "kernel1", 100, 8, "TfOp1:TfOp1"),
+        (second, "kernel2", 110, 10, "TfOp1:TfOp1"),
+        (second, "kernel3", 120, 10, "TfOp2:TfOp2"),
+        (second, "volta_fp16_s884gemm", 130, 10, "Conv2D:Conv2D"),
+        (second, "kernel5", 150, 10, "Conv2D:Conv2D"),
+    ]
+    for stream, name, start, length, tf_op in work:
+        stream.event(name, start_us=start, duration_us=length, tf_op=tf_op, kernel_details="regs:1")
+    forest = Forest(read_xspace(space.to_bytes(), "host"))
+    table = ops([forest]).with_idle()
+    assert table[["op_name", "occurrences", "self_us"]].to_numpy().tolist() == [
+        ["TfOp1", 2, 36.0],
+        ["Conv2D", 1, 20.0],
+        ["TfOp2", 1, 10.0],
+    ]
+    assert by_op(kernels([forest]))["Conv2D"] == (20, 10, True)
 
 
 def test_launch_shapes_and_ops_are_rows_of_their_own():

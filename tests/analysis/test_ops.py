@@ -70,6 +70,15 @@ def test_an_op_occurs_as_often_as_its_most_frequent_kernel():
     assert result.summary["device_idle_us"] == 0
 
 
+def test_two_equal_hosts_add_up():
+    """`xplane_to_op_stats_test.cc`: 70 ps of one op on each of two hosts."""
+    space = XSpace()
+    space.plane("/host:CPU").line("tf_Compute").event("aaa:bbb", start_ps=30, duration_ps=70)
+    result = run(space, space)
+    assert rows(result, "op_name", "op_type", "occurrences", "self_us") == [("aaa", "bbb", 2, pytest.approx(140e-6))]
+    assert result.summary["host_idle_us"] == 0
+
+
 def test_devices_come_first_and_hosts_add_up():
     both = two_threads()
     both.planes += two_streams().planes

@@ -70,12 +70,81 @@ def test_unaccounted_time_may_be_input(unaccounted_us, verdict):
     assert summed_up(gpu_program(unaccounted_us=unaccounted_us)).summary["verdict"] == verdict
 
 
+def every_kind_of_work(*, wait_us=0, copy_us=0, unaccounted_us=0):
+    """Steps of 10,000 us on two GPUs with four streams each, which do everything that GPUs do.
+
+    Both do the same at the same time, but that the second also copies while it computes. Fixed are 400 us of
+    collectives, 200 between devices and 100 back to the host; whatever is left of a step is computed.
+    """
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    gpus = [space.plane(f"/device:GPU:{i}", compute_cap_major=7, compute_cap_minor=5) for i in range(2)]
+    lines = {
+        (gpu, stream): gpus[gpu].line(f"Stream #{13 + i}({what})")
+        for gpu in range(2)
+        for i, (stream, what) in enumerate(
+            [("gemm", "Compute"), ("nccl", "Compute"), ("MemcpyD2D", "MemcpyD2D"), ("MemcpyH2D", "MemcpyH2D,MemcpyD2H")]
+        )
+    }
+    launch = 0
+    for i in range(3):
+        at = 20_000 * i
+        python.event("train", start_us=at, duration_us=10_000, step_num=i, _r=1)
+        python.event("IteratorGetNext", start_us=at, duration_us=wait_us)
+        compute_us = 10_000 - wait_us - copy_us - unaccounted_us - 700
+        start = at + wait_us
+        work = [("MemcpyH2D", copy_us), ("gemm", compute_us), ("nccl", 400), ("MemcpyD2D", 200), ("MemcpyD2H", 100)]
+        for name, length in work:
+            for gpu in range(2):
+                python.event("launch", start_us=at + wait_us + copy_us + 1, duration_us=0, correlation_id=launch)
+                line = lines[gpu, "MemcpyH2D" if name == "MemcpyD2H" else name]
+                line.event(name, start_us=start, duration_us=length, correlation_id=launch)
+                launch += 1
+            start += length
+        python.event("launch", start_us=at + wait_us + copy_us + 2, duration_us=0, correlation_id=launch)
+        hidden = at + wait_us + copy_us + 50
+        lines[1, "MemcpyH2D"].event("MemcpyH2D", start_us=hidden, duration_us=1000, correlation_id=launch)
+        launch += 1
+    return space
+
+
+@pytest.mark.parametrize(
+    ("wait_us", "copy_us", "unaccounted_us", "verdict"),
+    [
+        (249, 250, 0, "not"),
+        (250, 250, 0, "moderately"),
+        (999, 1000, 0, "moderately"),
+        (1000, 1000, 0, "highly"),
+        (249, 250, 299, "not"),
+        (249, 250, 300, "potentially"),
+        (250, 250, 300, "moderately"),
+    ],
+)
+def test_thresholds_amid_every_kind_of_work(wait_us, copy_us, unaccounted_us, verdict):
+    times = {"wait_us": wait_us, "copy_us": copy_us, "unaccounted_us": unaccounted_us}
+    found = summed_up(every_kind_of_work(**times)).summary
+    assert found["verdict"] == verdict
+    assert (found["input_percent"], found["other_percent"]) == ((wait_us + copy_us) / 100, unaccounted_us / 100)
+    fixed = [found[f"{name}_percent"] for name in ("device_collectives", "device_to_device", "output", "kernel_launch")]
+    assert fixed == [4, 2, 1, 0]
+
+
 def test_precision_devices_and_placement():
     found = summed_up(gpu_program(steps=4, half=1), gpu_program(steps=4)).summary
     assert found["device_type"] == "Nvidia GPU (Ampere)"
     assert (found["device_cores"], found["host_count"]) == (2, 2)
     assert (found["fp16_percent"], found["fp32_percent"]) == (12.5, 87.5)
     assert found["device_op_percent"] == 100
+
+
+def test_how_busy_the_device_was():
+    """`op_stats_to_overview_page_test.cc`: busy for 70 and idle for 30 is 70 percent."""
+    space = XSpace()
+    stream = space.plane("/device:GPU:0").line("Stream #1")
+    stream.event("a", start_us=0, duration_us=40)
+    stream.event("b", start_us=70, duration_us=30)
+    found = summed_up(space).summary
+    assert (found["device_busy_percent"], found["device_idle_percent"]) == (70, 30)
 
 
 def test_nothing_is_known_of_an_empty_profile():

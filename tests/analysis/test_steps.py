@@ -174,6 +174,23 @@ def test_categories_add_up(xprof_marked_loop):
     np.testing.assert_allclose(table[PARTS].sum(axis=1), table["step_ms"], rtol=1e-9)
 
 
+def test_events_of_no_length_take_no_time(tmp_path):
+    """XProf holds them to go on until the next of their class ends, here from 10 to 60: see `test_stored_steps.py`."""
+    from xprof.convert import raw_to_tool_data
+
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    python.event("train", duration_us=100, step_num=0, _r=1)
+    python.event("MemoryDeallocation", start_us=10)
+    python.event("MatMul:MatMul", start_us=50, duration_us=10)
+    assert spent(measured(space)) == {"host_compute_ms": 10, "other_ms": 90}
+    file = space.write(tmp_path / "host.xplane.pb")
+    data, _ = raw_to_tool_data.xspace_to_tool_data([str(file)], "overview_page", {})
+    graph = json.loads(data)[1]
+    theirs = dict(zip((column["id"] for column in graph["cols"]), graph["rows"][0]["c"], strict=True))
+    assert float(theirs["hostComputeTimeMs"]["v"]) == pytest.approx(0.05)
+
+
 def test_every_category_equals_xprofs(xprof_marked_loop):
     """XProf drops the first and the last of more than five steps; of the others every number must agree."""
     from xprof.convert import raw_to_tool_data
@@ -190,40 +207,3 @@ def test_every_category_equals_xprofs(xprof_marked_loop):
         assert mine["input_ms"] == pytest.approx(row["infeedTimeMs"], abs=1e-6)
         assert mine["host_compute_ms"] == pytest.approx(row["hostComputeTimeMs"], abs=1e-6)
         assert mine["other_ms"] == pytest.approx(row["otherTimeMs"], abs=1e-6)
-
-
-STORED = {
-    "device_compute_ms": ["device_compute_ms"],
-    "host_compute_ms": ["host_compute_ms"],
-    "kernel_launch_ms": ["host_prepare_ms"],
-    "input_ms": ["host_wait_input_ms", "host_to_device_ms"],
-    "output_ms": ["device_to_host_ms"],
-    "other_ms": ["unknown_time_ms"],
-}
-
-
-@pytest.fixture
-def stored_runs(shared_data):
-    expected = json.loads((shared_data / "tf2-gpu-pong" / "expected.json").read_text())
-    return [(shared_data / path, answer) for path, answer in expected.items()]
-
-
-def test_stored_answers_of_tensorflow_for_gpus(stored_runs):
-    """Step times and host compute are equal to the nanosecond; how device, launch and input share the rest differs.
-
-    TensorFlow 2.4 took copies for compute, for want of recognising their names. What else it counted as compute (up to
-    1.1% of a step, none in two of the runs) is not in the events that it saved: the kernels' sum equals its own.
-    """
-    compared = 0
-    for path, answer in stored_runs:
-        result = read([read_xspace(path.read_bytes(), "host")])
-        assert len(result.table) == len(answer["steps"])
-        for (_, mine), theirs in zip(result.table.iterrows(), answer["steps"], strict=True):
-            compared += 1
-            stored = {column: sum(theirs.get(name, 0) for name in names) for column, names in STORED.items()}
-            assert mine["step_ms"] == pytest.approx(theirs["step_time_ms"], abs=1e-6)
-            assert mine["host_compute_ms"] == pytest.approx(stored["host_compute_ms"], abs=1e-6)
-            assert mine["other_ms"] == pytest.approx(stored["other_ms"], abs=1e-3 * mine["step_ms"])
-            for column, value in stored.items():
-                assert mine[column] == pytest.approx(value, abs=0.015 * mine["step_ms"]), (path, column)
-    assert compared == 12

@@ -168,6 +168,30 @@ def test_results_are_the_same_to_the_last_bit(capturing, model, data):
         np.testing.assert_array_equal(captured, plain)
 
 
+def test_callbacks_are_called_as_ever(capturing, model, data):
+    def calls():
+        seen = []
+
+        def noting(name):
+            return keras.callbacks.LambdaCallback(
+                on_train_batch_begin=lambda batch, logs: seen.append((name, "begin", batch, sorted(logs or ()))),
+                on_train_batch_end=lambda batch, logs: seen.append((name, "end", batch, sorted(logs or ()))),
+                on_epoch_end=lambda epoch, logs: seen.append((name, "epoch", epoch, sorted(logs or ()))),
+            )
+
+        callbacks = [noting("first"), noting("second")]
+        # By position: x, y, batch_size, epochs, verbose, callbacks.
+        history = model().fit(data.take(3), None, None, 2, 0, callbacks, 0.0, data.take(1))
+        return seen, callbacks, history.history, history.params
+
+    seen, _, history, params = calls()
+    with capturing():
+        captured, callbacks, captured_history, captured_params = calls()
+    assert captured == seen
+    assert len(callbacks) == 2
+    assert (captured_history, captured_params) == (history, params)
+
+
 def attributes():
     return {cls: dict(vars(cls)) for cls in (CallbackList, TensorFlowTrainer, EpochIterator, keras.Model)}
 

@@ -26,10 +26,12 @@ def test_every_event_and_stat_equals_protobufs(path):
     ours = zip(host.line.tolist(), *(column.tolist() for column in columns), strict=True)
     assert [(*lines[line], *values) for line, *values in ours] == [row[:-1] for row in rows]
     stats = [row[-1] for row in rows]
-    for name in {name for found in stats for name in found}:
-        assert_column(host, name, [found.get(name) for found in stats])
     for row in range(0, len(host), 50):
         assert host.stats_of(row) == stats[row]
+    # Of the thread pool's marks the columns leave out the stats, which nothing uses.
+    stats = [{} if row[4].startswith("ThreadpoolListener::") else row[-1] for row in rows]
+    for name in {name for found in stats for name in found}:
+        assert_column(host, name, [found.get(name) for found in stats])
 
 
 def assert_column(host, name, expected):

@@ -64,6 +64,54 @@ def test_numbers_of_either_sign_and_kind():
     assert [host.stats_of(row)["x"] for row in (1, 6)] == [2**64 - 1, b"bytes"]
 
 
+def test_stats_around_the_limits_of_the_usual_form():
+    """Names' ids of one byte and of two; numbers of one to ten bytes; texts whose length takes one byte and two."""
+    numbers = [sign * 2**power + more for power in range(64) for more in (-1, 0) for sign in (1, -1)]
+    texts = ["x" * length for length in (0, 1, 126, 127, 128, 300)]
+    values = [*(number for number in numbers if -(2**63) <= number < 2**63), *texts, *map(Uint, (0, 2**63, 2**64 - 1))]
+    space = XSpace()
+    line = space.plane("/host:CPU").line("t")
+    for number in range(130):
+        line.event("pad", **{f"pad{number}": 1})
+    for number, value in enumerate(values):
+        line.event("e", start_us=number, low=value, pad1=value) if number % 2 else line.event("e", high=value)
+    rows = oracle.rows(space.to_bytes())
+    host = read(space)
+    assert oracle.host_rows(host) == rows
+    for name in ("low", "pad1", "high"):
+        mine = {row: stats[name] for row, (*_, stats) in enumerate(rows) if name in stats}
+        ints, found = host.ints(name), host.texts(name)
+        expected = {row: oracle.as_int64(value) for row, value in mine.items() if isinstance(value, int)}
+        assert dict(zip(ints.rows.tolist(), ints.values.tolist(), strict=True)) == expected
+        shown = dict(zip(found.rows.tolist(), found.categories[found.values].tolist(), strict=True))
+        assert shown == {row: value for row, value in mine.items() if isinstance(value, str)}
+
+
+def test_marks_of_the_thread_pool_have_their_stats_only_row_by_row():
+    space = XSpace()
+    space.plane("/host:CPU").line("t").event("ThreadpoolListener::Record", _pt=15, _p=7)
+    host = read(space)
+    assert (host.ints("_p").rows.size, host.stats_of(0)) == (0, {"_pt": 15, "_p": 7})
+
+
+def test_threads_seen_by_several_tracers_are_one():
+    """The host's other tracers write planes of their own, with names and stats of their own, on the same threads."""
+    space = XSpace()
+    cpu, cupti = space.plane("/host:CPU"), space.plane("/host:CUPTI")
+    cpu.line("python3", line_id=7).event("step", start_us=0, duration_us=100, step_num=1)
+    thread = cupti.line("python3", line_id=7)
+    thread.event("cuLaunchKernel", start_us=10, duration_us=5, device="GPU", correlation_id=3)
+    cupti.line("other", line_id=8).event("cuLaunchKernel", correlation_id=4)
+    host = read(space)
+    assert [(line.plane, line.id, line.first, line.last) for line in host.lines] == [(0, 7, 0, 2), (0, 8, 2, 3)]
+    assert host.names[host.metadata].tolist() == ["step", "cuLaunchKernel", "cuLaunchKernel"]
+    assert host.ints("correlation_id").values.tolist() == [3, 4]
+    assert host.stats_of(1) == {"device": "GPU", "correlation_id": 3}
+    alone = XSpace()
+    alone.plane("/host:CUPTI").line("t").event("e")
+    assert read(alone).lines[0].plane == 0
+
+
 def test_texts_are_one_category_however_written():
     line = (space := XSpace()).plane("a").line("l")
     other = space.plane("b").line("l")

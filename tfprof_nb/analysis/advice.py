@@ -5,24 +5,17 @@ Each rule speaks only with evidence, and says at most how much of a step's time 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.functions import Functions
-from tfprof_nb.analysis.iterators import iterator_type
-from tfprof_nb.analysis.ops import Ops
-from tfprof_nb.analysis.overview import HIGHLY_PERCENT, MODERATELY_PERCENT, Overview
+from tfprof_nb.analysis.findings import Evidence, Finding, graded
+from tfprof_nb.analysis.input_advice import WAITING, copies_to_device, input_bound, input_outside_steps
+from tfprof_nb.analysis.overview import HIGHLY_PERCENT, MODERATELY_PERCENT
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.analysis.steps import Steps
-from tfprof_nb.analysis.tf_data import TfData
-
-Severity = Literal["high", "medium", "info"]
 
 COLUMNS = [
     *("severity", "finding", "evidence", "fix", "estimated_gain_percent"),
@@ -34,9 +27,10 @@ _OVERHEAD_PERCENT, _HIGH_OVERHEAD_PERCENT = 3.0, 15.0
 _EAGER_PERCENT, _EXPENSIVE_CALL_PERCENT, _FEW_16_BIT_PERCENT = 10.0, 20.0, 10.0
 _TENSOR_CORE_ARCHITECTURES = ("Volta", "Turing", "Ampere", "Ada", "Hopper", "Blackwell")
 _DOMINANT_OP_SHARE = 0.3
-_WAITING = "Steps wait for their data"
 _BETWEEN_PERCENT = 20.0
 _REPEATED_TRACINGS = 3
+_NOTHING_FOUND = "Nothing in this profile calls for a change."
+_NO_STEPS = "Without steps little can be said of what to change: see the notes on steps for how to get them."
 
 
 class Advice(Result):
@@ -45,42 +39,6 @@ class Advice(Result):
     ``proved_by`` is the result to look at. Where one event shows it best, ``op_name`` is its name in the trace, and
     ``start_ms`` and ``duration_ms`` are the time around it.
     """
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing to change."""
-
-    severity: Severity
-    finding: str
-    evidence: str
-    fix: str
-    estimated_gain_percent: float = float("nan")
-    proved_by: str = "steps"
-    op_name: str = ""
-    start_ms: float = float("nan")
-    duration_ms: float = float("nan")
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """The results that rules may look at."""
-
-    overview: Overview
-    steps: Steps
-    ops: Ops
-    functions: Functions
-    tf_data: TfData
-
-    def percent(self, name: str) -> float:
-        """A percentage of the overview; 0 where it is unknown, so that no rule speaks."""
-        value = float(self.overview.summary[f"{name}_percent"])
-        return 0.0 if math.isnan(value) else value
-
-    def of_step(self, column: str) -> str:
-        """Say how much of the average step a category takes."""
-        part, whole = (self.steps.summary[name] for name in (f"{column}_mean", "step_ms_mean"))
-        return f"{_units.milliseconds(part)} of the average step's {_units.milliseconds(whole)}"
 
 
 def advice(evidence: Evidence) -> Advice:
@@ -100,50 +58,12 @@ def advice(evidence: Evidence) -> Advice:
     found += [*_shares(evidence), *_retraced(evidence)]
     # The verdict is about input: of equally grave findings the one on input comes first.
     found.sort(
-        key=lambda one: (_RANKS[one.severity], one.finding != _WAITING, -np.nan_to_num(one.estimated_gain_percent))
+        key=lambda one: (_RANKS[one.severity], one.finding != WAITING, -np.nan_to_num(one.estimated_gain_percent))
     )
     table = pd.DataFrame([vars(one) for one in found], columns=COLUMNS)
     summary = {severity: int((table["severity"] == severity).sum()) for severity in _RANKS}
-    return Advice(table, summary, [] if found else ["Nothing in this profile calls for a change."])
-
-
-def _graded(percent: float, moderate: float, high: float) -> Severity:
-    return "high" if percent >= high else "medium" if percent >= moderate else "info"
-
-
-def _input_bound(evidence: Evidence) -> Finding | None:
-    percent = evidence.percent("input")
-    if percent < MODERATELY_PERCENT:
-        return None
-    stage = iterator_type(str(evidence.tf_data.summary["bottleneck_long_name"] or ""))
-    where = f"; the slowest stage of the input pipeline is {_units.shorten(stage, 80)}" if stage else ""
-    fix = str(evidence.tf_data.summary["suggestion"]) if stage else ""
-    return Finding(
-        _graded(percent, MODERATELY_PERCENT, HIGHLY_PERCENT),
-        _WAITING,
-        f"{evidence.of_step('input_ms')} is waiting for the next batch{where}.",
-        fix
-        or (
-            "Prepare batches while the model trains: end the pipeline with .prefetch(tf.data.AUTOTUNE), give .map() "
-            "and .interleave() num_parallel_calls=tf.data.AUTOTUNE, and .cache() data that fits in memory."
-        ),
-        percent,
-        **_longest_wait(evidence.tf_data),
-    )
-
-
-def _longest_wait(tf_data: TfData) -> dict[str, Any]:
-    """Where the trace shows the call for data that stands for the slow ones, and the iterator that held it up."""
-    if not len(tf_data.table):
-        return {"proved_by": "input_pipeline"}
-    call = tf_data.table.iloc[0]
-    name = f"Iterator::{tf_data.summary['bottleneck']}" if tf_data.summary["bottleneck"] else ""
-    return {
-        "proved_by": "tf_data",
-        "op_name": name,
-        "start_ms": float(call["start_ms"]),
-        "duration_ms": float(call["total_ms"]),
-    }
+    silent = _NOTHING_FOUND if len(evidence.steps.table) else _NO_STEPS
+    return Advice(table, summary, [] if found else [silent])
 
 
 @dataclass(frozen=True)
@@ -201,7 +121,7 @@ def _shares(evidence: Evidence) -> Iterator[Finding]:
         percent = evidence.percent(rule.category)
         if percent >= rule.moderate_percent:
             yield Finding(
-                _graded(percent, rule.moderate_percent, rule.high_percent),
+                graded(percent, rule.moderate_percent, rule.high_percent),
                 rule.finding,
                 f"{evidence.of_step(f'{rule.category}_ms')} {rule.doing}.",
                 rule.fix,
@@ -236,7 +156,8 @@ def _precision(evidence: Evidence) -> Finding | None:
 
 
 def _between_steps(evidence: Evidence) -> Finding | None:
-    if evidence.percent("between_steps") < _BETWEEN_PERCENT:
+    other = evidence.percent("between_steps") - evidence.percent("input_between_steps")
+    if other < _BETWEEN_PERCENT:
         return None
     between_ms = evidence.overview.summary["between_steps_ms"]
     return Finding(
@@ -264,7 +185,8 @@ def _dominant_op(evidence: Evidence) -> Finding | None:
     return Finding(
         "info",
         f"One op does most of the work: {op['op_type']}",
-        f"{_units.shorten(op['op_name'], 80)} takes {_units.share(op['self_share'])} of all op self time on the {op['side']}.",
+        f"{_units.shorten(op['op_name'], 80)} takes {_units.share(op['self_share'])} of all op self time on the "
+        f"{op['side']}.",
         "Look at this op first: its shapes, how often it runs, and whether it need run in every step.",
         proved_by="ops",
         op_name=str(op["op_name"]),
@@ -293,7 +215,9 @@ def _retraced(evidence: Evidence) -> Iterator[Finding]:
 
 
 _RULES: tuple[Callable[[Evidence], Finding | None], ...] = (
-    _input_bound,
+    input_bound,
+    copies_to_device,
+    input_outside_steps,
     _eager,
     _precision,
     _between_steps,

@@ -34,6 +34,11 @@ def device_cores(forests: Sequence[Forest]) -> int:
     return sum(1 for _ in device_planes(forests))
 
 
+def has_tpu(forests: Sequence[Forest]) -> bool:
+    """Whether any of the hosts recorded a TPU."""
+    return any(plane.name.startswith("/device:TPU:") for plane in device_planes(forests))
+
+
 def device_type(forests: Sequence[Forest]) -> str:
     """Name the kind of device, e.g. ``CPU`` or ``Nvidia GPU (Pascal)``."""
     plane = next(device_planes(forests), None)

@@ -14,8 +14,9 @@ from tfprof_nb.decode import Host
 Bools = npt.NDArray[np.bool_]
 Int64 = npt.NDArray[np.int64]
 
-# Line ids that converters add beside the recorded ones (`trace_utils.h`); older files only name them.
-_FIRST_DERIVED_LINE, _LAST_DERIVED_LINE = -559038737, -559038737 + 389
+# Line ids that converters add beside the recorded ones (`trace_utils.h`), 32 bits with or without sign; older files
+# only name them.
+_FIRST_DERIVED_LINE, _DERIVED_LINE_IDS = 0xDEADBEEF, 390
 _DERIVED_LINES = frozenset(
     {
         "Steps",
@@ -27,6 +28,7 @@ _DERIVED_LINES = frozenset(
         "XLA Ops",
         "Async XLA Ops",
         "Source code",
+        "Source Code",
         "Launch Stats",
         "_counters_",
     }
@@ -63,7 +65,9 @@ class Forest:
         """Per line: added by a converter, made of other lines' events."""
 
         def derived(line_id: int, name: str) -> bool:
-            return _FIRST_DERIVED_LINE <= line_id <= _LAST_DERIVED_LINE or name in _DERIVED_LINES
+            # "Framework Ops - from #13" is made of stream 13.
+            made_of_all = name.partition(" - from #")[0]
+            return (line_id - _FIRST_DERIVED_LINE) % 2**32 < _DERIVED_LINE_IDS or made_of_all in _DERIVED_LINES
 
         derived_lines = np.array([derived(line.id, line.name) for line in self.host.lines], dtype=bool)
         added: Bools = self.line_is_device & derived_lines

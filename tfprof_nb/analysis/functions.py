@@ -68,12 +68,12 @@ def _calls(forest: Forest) -> pd.DataFrame:
     is_call = np.zeros(len(host), dtype=bool)
     is_call[rows] = True
     nesting = nest(host.line, host.start_ps, host.duration_ps, include=is_call)
-    codes = modes.dense(len(host))[rows].astype(np.int64)
+    codes = modes.at(rows).astype(np.int64)
     return pd.DataFrame(
         {
             "function": host.names[host.metadata[rows]],
             "mode": modes.categories[codes],
-            "tracings": host.ints("tracing_count").dense(len(host), missing=0)[rows],
+            "tracings": host.ints("tracing_count").at(rows, missing=0),
             "total_ps": host.duration_ps[rows],
             "self_ps": nesting.self_ps[rows],
         }

@@ -14,7 +14,7 @@ import pandas as pd
 
 from tfprof_nb.analysis.iterators import RUNTIME_STAGES, iterator_type, stage_of
 from tfprof_nb.analysis.ops import Ops
-from tfprof_nb.analysis.overview import classify_input, step_shares
+from tfprof_nb.analysis.overview import input_verdict, step_shares
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps import Steps
 
@@ -25,11 +25,19 @@ CATEGORIES = {
     "advanced_file_read_ms": "Advanced file read",
     "preprocessing_ms": "Preprocessing",
     "enqueue_ms": "Enqueue",
+    "other_ms": "Other",
 }
 
 _READERS = frozenset(
     {"TFRecord", "TextLine", "FixedLengthRecord", "SSTable", "RecordIO", "ArrayRecord", "CSV", "SQL", "LMDB"}
 )
+# What PyGrain calls the kinds of its stages.
+_STAGES = {
+    "enqueue": CATEGORIES["enqueue_ms"],
+    "read": CATEGORIES["demanded_file_read_ms"],
+    "preprocessing": CATEGORIES["preprocessing_ms"],
+    "unknown": CATEGORIES["other_ms"],
+}
 # Stages that read ahead or in parallel.
 _AHEAD = frozenset(
     {"Interleave", "ParallelInterleave", "LegacyParallelInterleave", "Prefetch", "ParallelMap"}
@@ -74,11 +82,12 @@ def input_pipeline(steps: Steps, ops: Ops) -> InputPipeline:
     table = _input_ops(ops)
     spent = table.groupby("category")["self_ms"].sum()
     times = {key: float(spent.get(category, 0.0)) for key, category in CATEGORIES.items()}
-    times["other_ms"] = 0.0 if len(table) else float(steps.table["input_ms"].sum())
+    if not len(table):
+        times["other_ms"] = float(steps.table["input_ms"].sum())
     shares = step_shares(steps)
     summary: dict[str, object] = {
         "input_percent": shares.get("input_ms", float("nan")),
-        "verdict": classify_input(shares["input_ms"], shares["other_ms"]) if shares else "unknown",
+        "verdict": input_verdict(steps),
         **times,
         "largest": max(times, key=lambda key: times[key]) if any(times.values()) else None,
     }
@@ -112,7 +121,7 @@ def _category(op_type: str, op_name: str) -> str | None:
         return _iterator_category(op_name)
     if op_type.startswith("InfeedEnqueue") or op_type == "MemcpyHToD":
         return CATEGORIES["enqueue_ms"]
-    return None
+    return _STAGES.get(op_type.lower())
 
 
 def _iterator_category(op_name: str) -> str:

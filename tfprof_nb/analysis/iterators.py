@@ -74,9 +74,8 @@ def iterator_calls(forest: Forest) -> pd.DataFrame:
 
 def _calls(forest: Forest) -> pd.DataFrame:
     host = forest.host
-    identified = np.zeros(len(host), dtype=bool)
-    identified[host.ints("id").rows] = True
-    rows = np.flatnonzero(identified & forest.on_host & forest.name_starts(PREFIX))
+    ids = host.ints("id").rows
+    rows = ids[forest.on_host[ids] & forest.names_starting(PREFIX)[host.metadata[ids]]]
     names = pd.Series(host.names, dtype=object).astype(str)
     stage, type_name = names.map(stage_of), names.str.rpartition("::")[2] if len(names) else names
     frame = pd.DataFrame(
@@ -89,8 +88,8 @@ def _calls(forest: Forest) -> pd.DataFrame:
     ).iloc[host.metadata[rows]]
     frame = frame.assign(
         row=rows,
-        id=host.ints("id").dense(len(host))[rows],
-        parent_id=host.ints("parent_id").dense(len(host))[rows],
+        id=host.ints("id").at(rows),
+        parent_id=host.ints("parent_id").at(rows),
         start_ps=host.start_ps[rows],
         duration_ps=host.duration_ps[rows],
     ).reset_index(drop=True)
@@ -105,9 +104,7 @@ def _labels(forest: Forest, rows: Int64) -> tuple[list[str], Int64]:
     """The names of the datasets in their graph (older files have none), and which of them each row has."""
     texts = forest.host.texts("name")
     labels = [str(text) for text in texts.categories] if texts.categories is not None else []
-    code = np.full(len(forest.host), len(labels), dtype=np.int64)
-    code[texts.rows] = texts.values
-    return [*labels, ""], code[rows]
+    return [*labels, ""], texts.at(rows, missing=len(labels)).astype(np.int64)
 
 
 def _parents(forest: Forest, calls: pd.DataFrame) -> Int64:

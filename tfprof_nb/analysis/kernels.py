@@ -137,7 +137,7 @@ def _sums(forest: Forest) -> pd.DataFrame:
     """One host's launches, summed: columns `_KEYS`, ``occupancy_percent`` and `_SUMS`."""
     host = forest.host
     details = host.texts("kernel_details")
-    if details.categories is None:
+    if details.categories is None or not len(details.rows):
         return _no_sums()
     chosen = forest.on_device[details.rows] & (host.duration_ps[details.rows] > 0)
     chosen &= (details.categories != "")[details.values.astype(np.int64)]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from tfprof_nb.analysis.eager import dispatched_op, unnamed_eager_ops
 from tfprof_nb.analysis.forest import Forest
@@ -65,6 +66,7 @@ def label_ops(forest: Forest, eager: Bools | None = None) -> OpLabels:
     for stat in ("annotation", "level 0", "tf_op"):
         found.add_texts(forest, stat, framework_op, in_stats)
     _label_host_ops(forest, found)
+    _label_stages(forest, found)
     found.code[launches] = -1
     if eager is not None:
         _label_eager_ops(forest, found, eager)
@@ -153,6 +155,19 @@ def _label_host_ops(forest: Forest, found: _Labeller) -> None:
     known = forest.names.category != Category.UNKNOWN
     rows = np.flatnonzero(forest.on_host & known[host.metadata])
     found.add(rows, host.metadata[rows], host.names, parse_tf_op)
+
+
+def _label_stages(forest: Forest, found: _Labeller) -> None:
+    """Label the stages of PyGrain's input pipelines: the op is the stage, its type what kind of stage it is."""
+    host = forest.host
+    kinds, names = host.texts("_ipl_stage_cat"), host.texts("_ipl_stage_name")
+    rows = np.intersect1d(kinds.rows, host.ints("_ipl_stage_id").rows)
+    if kinds.categories is None or names.categories is None or not len(rows):
+        return
+    of_stage = np.append(names.categories, "")[names.at(rows).astype(np.int64)]
+    name = np.where(of_stage == "", host.names[host.metadata[rows]], of_stage)
+    stage, texts = pd.factorize(name + "\n" + kinds.categories[kinds.at(rows).astype(np.int64)])
+    found.add(rows, stage, texts, lambda text: Op(Category.UNKNOWN, *text.rsplit("\n", 1)))
 
 
 def _label_eager_ops(forest: Forest, found: _Labeller, eager: Bools) -> None:

@@ -16,10 +16,13 @@ import pandas as pd
 
 from tfprof_nb.analysis.eager import ran_eagerly
 from tfprof_nb.analysis.forest import Forest
+from tfprof_nb.analysis.graph_flops import Floats, float_ops_of_events
 from tfprof_nb.analysis.names import parse_names
 from tfprof_nb.analysis.nesting import nest
 from tfprof_nb.analysis.op_labels import OpLabels, label_ops, on_device_timeline, on_instruction_line
 from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.roofline import bound_by, ridge
+from tfprof_nb.decode.graphs import Graphs, read_graphs
 from tfprof_nb.decode.host import Int64
 
 Bools = npt.NDArray[np.bool_]
@@ -54,6 +57,11 @@ class Ops(Result):
     """Time by op; `table` has the device's ops first, each side by self time.
 
     Shares are of the side's self time. An op's ``eager`` is true if it ran outside a compiled function at least once.
+    ``flops`` are the floating-point operations of all its runs: those that the file counts, else those that TensorFlow
+    counts for the op's node with the shapes that it ran with; missing where neither is known. A fused op has those of
+    the nodes that it holds, as far as they are known. ``gflops_per_s`` is over self time. ``bound_by`` is ``compute``
+    or ``memory``, by the device's roofline, where the file tells an op's operations and bytes and the device's peaks
+    (in profiles of XLA on TPUs); else missing.
     """
 
     def with_idle(self) -> pd.DataFrame:
@@ -64,12 +72,19 @@ class Ops(Result):
         return _ranked(table.astype(self.table.dtypes))
 
 
-def ops(forests: Sequence[Forest]) -> Ops:
+def ops(forests: Sequence[Forest], graphs: Sequence[Graphs] = ()) -> Ops:
     """Sum the time of all hosts by op.
 
     Self time leaves out the ops that ran inside an op on the same thread. An op that launches several kernels occurs
     as often as its most frequent kernel. Idle time is, per thread or device, that from the first op to the last in
     which none ran.
+
+    Parameters
+    ----------
+    forests
+        One per host.
+    graphs
+        Per host the functions that ran, where they are known.
 
     Returns
     -------
@@ -77,7 +92,8 @@ def ops(forests: Sequence[Forest]) -> Ops:
         Its summary holds, for each side, ``_self_us``, ``_idle_us``, ``_total_us``, ``_occurrences`` and
         ``_eager_share`` (of self time, 0 to 1; None without ops).
     """
-    parts = [part for forest in forests for part in _parts(forest)]
+    known = graphs or [read_graphs(None)] * len(forests)
+    parts = [part for host in zip(forests, known, strict=True) for part in _parts(*host)]
     table = _ranked(_finished(pd.concat([part.ops for part in parts], ignore_index=True) if parts else _no_rows()))
     idle_us = {side: sum(part.idle_ps for part in parts if part.side == side) / PS_PER_US for side in SIDES}
     missing = [_NO_OPS[side] for side in SIDES if not (table["side"] == side).any()]
@@ -86,9 +102,9 @@ def ops(forests: Sequence[Forest]) -> Ops:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """One side of one host: a frame ``side op_type op_name occurrences total_ps self_ps eager flops``.
+    """One side of one host: a frame ``side op_type op_name occurrences total_ps self_ps eager flops``, and more.
 
-    ``eager`` counts the events that ran eagerly.
+    ``eager`` counts the events that ran eagerly, ``graph_flops`` what the graph tells of them.
     """
 
     side: str
@@ -96,23 +112,25 @@ class _Part:
     idle_ps: int
 
 
-def _parts(forest: Forest) -> list[_Part]:
+def _parts(forest: Forest, graphs: Graphs) -> list[_Part]:
     eager = ran_eagerly(forest)
     labels = label_ops(forest, eager)
-    return [_device_part(forest, labels, eager), _host_part(forest, labels, eager)]
+    flops = float_ops_of_events(forest, graphs, labels)
+    return [_device_part(forest, labels, eager, flops), _host_part(forest, labels, eager, flops)]
 
 
-def _host_part(forest: Forest, labels: OpLabels, eager: Bools) -> _Part:
+def _host_part(forest: Forest, labels: OpLabels, eager: Bools, flops: Floats) -> _Part:
     host = forest.host
     rows = np.flatnonzero(forest.on_host & (labels.code >= 0))
     # Nested among themselves, so that an op's self time holds the runtime's frames inside it.
     self_ps = nest(host.line[rows], host.start_ps[rows], host.duration_ps[rows]).self_ps
-    code, by_op = _sums(forest, rows, labels.code[rows], self_ps, eager)
+    code, by_op = _sums(forest, rows, labels.code[rows], self_ps, eager, flops)
+    by_op["bound_by"] = None  # of a CPU a profile tells no peaks
     named = by_op.assign(side="host", op_name=labels.op_name[code], op_type=labels.op_type[code])
     return _Part("host", named, _idle_ps(forest, rows, self_ps, host.line[rows]))
 
 
-def _device_part(forest: Forest, labels: OpLabels, eager: Bools) -> _Part:
+def _device_part(forest: Forest, labels: OpLabels, eager: Bools, flops: Floats) -> _Part:
     """Device ops by kernel, then by op; an event that belongs to no op is an op of its own, named as the event."""
     host = forest.host
     rows = np.flatnonzero(on_device_timeline(forest))
@@ -123,9 +141,10 @@ def _device_part(forest: Forest, labels: OpLabels, eager: Bools) -> _Part:
     kernel, kernel_names = pd.factorize(host.names)
     kernel = kernel[host.metadata[rows]]
     code = np.where(labels.code[rows] >= 0, labels.code[rows], len(labels.op_name) + kernel)
-    pair, by_kernel = _sums(forest, rows, code * len(kernel_names) + kernel, self_ps, eager)
+    pair, by_kernel = _sums(forest, rows, code * len(kernel_names) + kernel, self_ps, eager, flops)
     by_code = by_kernel.groupby(pair // len(kernel_names))
-    by_op = by_code.sum().assign(occurrences=by_code["occurrences"].max())
+    by_op = by_code.sum().assign(**by_code[["occurrences", "graph_flops"]].max())
+    by_op["bound_by"] = bound_by(by_op["flops"], by_op["bytes"], ridge(forest))
     types = np.concatenate([labels.op_type, parse_names(kernel_names).op_type])
     names = np.concatenate([labels.op_name, kernel_names])
     named = by_op.assign(side="device", op_name=names[by_op.index], op_type=types[by_op.index])
@@ -134,7 +153,7 @@ def _device_part(forest: Forest, labels: OpLabels, eager: Bools) -> _Part:
 
 
 def _sums(
-    forest: Forest, rows: Int64, key: Int64, self_ps: Int64, eager: Bools
+    forest: Forest, rows: Int64, key: Int64, self_ps: Int64, eager: Bools, flops: Floats
 ) -> tuple[npt.NDArray[np.int64], pd.DataFrame]:
     """Add up the events of each key; return the distinct keys, and a row for each."""
     which, keys = pd.factorize(key)
@@ -144,6 +163,8 @@ def _sums(
         "self_ps": self_ps,
         "eager": eager[rows].astype(np.int64),
         "flops": forest.host.floats("flops").at(rows, missing=0.0),
+        "bytes": forest.host.floats("bytes_accessed").at(rows, missing=0.0),
+        "graph_flops": flops[rows],
     }
     return keys, pd.DataFrame({name: _added_up(which, values, len(keys)) for name, values in columns.items()})
 
@@ -169,13 +190,15 @@ def _idle_ps(forest: Forest, rows: Int64, self_ps: Int64, timeline: npt.NDArray[
 
 def _finished(parts: pd.DataFrame) -> pd.DataFrame:
     """Merge hosts, and work out the columns that people read."""
-    sums = parts.groupby(_KEYS, as_index=False, sort=False).sum()
+    by_key = parts.groupby(_KEYS, as_index=False, sort=False)
+    sums = by_key.sum(numeric_only=True)
     table = sums.assign(total_us=sums["total_ps"] / PS_PER_US, self_us=sums["self_ps"] / PS_PER_US)
     table["eager"] = table["eager"] > 0
     # Most files count no operations at all: that is unknown, not zero.
-    table["flops"] = table["flops"].where(table["flops"] > 0)
+    flops = table["flops"].where(table["flops"] > 0, table["graph_flops"])
+    table["flops"] = flops.where(flops > 0)
     table["gflops_per_s"] = table["flops"] / (sums["self_ps"].where(sums["self_ps"] > 0) / 1e3)
-    table["bound_by"] = pd.Series([None] * len(table), dtype=object)
+    table["bound_by"] = by_key["bound_by"].first()["bound_by"].astype(object)
     table["avg_us"] = table["total_us"] / table["occurrences"]
     table["avg_self_us"] = table["self_us"] / table["occurrences"]
     return table
@@ -221,5 +244,6 @@ def _idle_row(side: str, idle_us: float) -> dict[str, object]:
 
 def _no_rows() -> pd.DataFrame:
     columns = {"occurrences": int, "total_ps": int, "self_ps": int, "eager": int, "flops": float}
+    columns |= {"bytes": float, "graph_flops": float, "bound_by": object}
     keys = dict.fromkeys(_KEYS, object)
     return pd.DataFrame({name: pd.Series(dtype=dtype) for name, dtype in (keys | columns).items()})

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from tfprof_nb.analysis.activities import Activity, classify
@@ -17,12 +18,13 @@ from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.intervals import newly_covered
 from tfprof_nb.analysis.ops import Ops
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.analysis.steps import CATEGORIES, Steps, measured_steps
+from tfprof_nb.analysis.steps import CATEGORIES, PS_PER_MS, Steps, measured_steps
 
 Verdict = Literal["not", "potentially", "moderately", "highly", "unknown"]
 
 HIGHLY_PERCENT, MODERATELY_PERCENT, POTENTIALLY_OTHER_PERCENT = 20.0, 5.0, 3.0
 TOP_OPS = 10
+SESSION_RUN = "session run"
 
 _BOTTLENECKS = {"highly": "host", "moderately": "both", "potentially": "both", "not": "device", "unknown": "unknown"}
 
@@ -47,13 +49,13 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops) -> Overview:
         ``summary["verdict"]`` is about the steps that ``steps`` averages: the training steps after warm-up.
     """
     shares = step_shares(steps)
-    verdict = classify_input(shares["input_ms"], shares["other_ms"])
+    verdict = input_verdict(steps)
     summary = {
         "verdict": verdict,
         "bottleneck": _BOTTLENECKS[verdict],
-        "largest_category": None if verdict == "unknown" else max(shares, key=lambda name: shares[name]),
+        "largest_category": None if np.isnan(shares["input_ms"]) else max(shares, key=lambda name: shares[name]),
         **{f"{name.removesuffix('_ms')}_percent": share for name, share in shares.items()},
-        **_between_steps(steps),
+        **_between_steps(steps, forests),
         "device_type": device_type(forests),
         "device_cores": device_cores(forests),
         "host_count": len(forests),
@@ -61,13 +63,34 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops) -> Overview:
         **_precision(forests),
         **_device_use(ops),
     }
-    return Overview(_top_ops(ops), summary, list(steps.notes))
+    reported = [f"The profiler reported: {text}" for forest in forests for text in _reports(forest)]
+    return Overview(_top_ops(ops), summary, [*dict.fromkeys(reported), *steps.notes])
+
+
+def _reports(forest: Forest) -> tuple[str, ...]:
+    """What the profiler wrote into the file on what went wrong, such as a GPU that could not be traced."""
+    return forest.host.errors + forest.host.warnings
 
 
 def step_shares(steps: Steps) -> dict[str, float]:
     """Return the percentage of the measured steps' time per category; NaN without steps."""
-    measured = measured_steps(steps.table)
-    return {name: _percent(measured[name].sum(), measured["step_ms"].sum()) for name in [*CATEGORIES, "other_ms"]}
+    names = [*CATEGORIES, "other_ms"]
+    whole, *parts = measured_steps(steps.table)[["step_ms", *names]].to_numpy().sum(axis=0).tolist()
+    return {name: _percent(part, whole) for name, part in zip(names, parts, strict=True)}
+
+
+def input_verdict(steps: Steps) -> Verdict:
+    """Judge how far waiting for input bounds the measured steps.
+
+    What TensorFlow 1 traced of a `session.run` holds no waiting: that goes on before the next one, so nothing is known.
+    """
+    shares = step_shares(steps)
+    return "unknown" if _are_session_runs(steps) else classify_input(shares["input_ms"], shares["other_ms"])
+
+
+def _are_session_runs(steps: Steps) -> bool:
+    """Whether the steps are runs of a session, between which nothing is known: other runs may lie there."""
+    return bool((measured_steps(steps.table)["phase"] == SESSION_RUN).all())
 
 
 def classify_input(input_percent: float, other_percent: float) -> Verdict:
@@ -95,14 +118,30 @@ def _top_ops(ops: Ops) -> pd.DataFrame:
     return top[["op_type", "op_name", "side", "self_us", "self_share", "cumulative_share"]].reset_index(drop=True)
 
 
-def _between_steps(steps: Steps) -> dict[str, float]:
-    """Time from the first step to the last in which no step ran, summed over hosts, and its share."""
+def _between_steps(steps: Steps, forests: Sequence[Forest]) -> dict[str, float]:
+    """Time from the first step to the last in which no step ran, summed over hosts, its share, and that of input."""
     between = whole = 0.0
-    for _, mine in steps.table.sort_values("start_ms").groupby("host"):
+    # Of what goes on between session runs nothing is known.
+    known = (steps.table.iloc[:0] if _are_session_runs(steps) else steps.table).sort_values("start_ms")
+    for _, mine in known.groupby(["host", _runs(known, forests)]):
         start, end = mine["start_ms"].to_numpy(), (mine["start_ms"] + mine["step_ms"]).to_numpy()
         whole += end.max() - start[0]
         between += end.max() - start[0] - newly_covered(start, end).sum()
-    return {"between_steps_ms": float(between), "between_steps_percent": _percent(between, whole)}
+    fetching = steps.summary["input_between_steps_ms"]
+    return {
+        "between_steps_ms": float(between),
+        "between_steps_percent": _percent(between, whole),
+        "input_between_steps_percent": _percent(fetching, whole),
+    }
+
+
+def _runs(table: pd.DataFrame, forests: Sequence[Forest]) -> npt.NDArray[np.int64]:
+    """Which of several runs on one timeline each step belongs to: what lies between runs is no time of the program."""
+    starts = {forest.host.name: np.array(forest.host.run_starts_ps) / PS_PER_MS for forest in forests}
+    found = [
+        np.searchsorted(starts[host], at, "right") for host, at in zip(table["host"], table["start_ms"], strict=True)
+    ]
+    return np.array(found, dtype=np.int64)
 
 
 def _placement(ops: Ops) -> dict[str, float]:

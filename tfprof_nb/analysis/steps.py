@@ -14,8 +14,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from tfprof_nb.analysis.activities import Activity, classify, tracing_spans
-from tfprof_nb.analysis.devices import device_cores
+from tfprof_nb.analysis.devices import device_cores, has_tpu
 from tfprof_nb.analysis.forest import Forest
+from tfprof_nb.analysis.gaps import input_between_steps_ps
 from tfprof_nb.analysis.groups import Grouping
 from tfprof_nb.analysis.intervals import split_by_priority
 from tfprof_nb.analysis.result import Result
@@ -73,7 +74,7 @@ def steps(forests: Sequence[Forest], groupings: Sequence[Grouping]) -> Steps:
     """
     devices = [device_cores([forest]) for forest in forests]
     parts = [
-        _host_steps(forest, grouping) if cores or not any(devices) else _coordinator(forest)
+        _no_steps(why) if (why := _why_left_out(forest, cores, any(devices))) else _host_steps(forest, grouping)
         for forest, grouping, cores in zip(forests, groupings, devices, strict=True)
     ]
     table = _numbered(pd.concat([part.table for part in parts]) if parts else _empty())
@@ -82,7 +83,9 @@ def steps(forests: Sequence[Forest], groupings: Sequence[Grouping]) -> Steps:
     measured = measured_steps(table)
     if not (source == "none" and notes):  # of hosts without steps the notes say why already
         notes += _notes(table, measured, source)
-    return Steps(table, _summary(table, measured, source), notes, None, [part.groups for part in parts])
+    fetching_ps = sum(input_between_steps_ps(*pair) for pair in zip(forests, groupings, strict=True))
+    summary = _summary(table, measured, source) | {"input_between_steps_ms": fetching_ps / PS_PER_MS}
+    return Steps(table, summary, notes, None, [part.groups for part in parts])
 
 
 def measured_steps(table: pd.DataFrame) -> pd.DataFrame:
@@ -113,17 +116,21 @@ def _host_steps(forest: Forest, grouping: Grouping) -> _HostSteps:
         spans, notes = _with_devices(forest, grouping, activity)
     if not len(spans):
         unfinished = grouping.source in ("marked", "keras") and not notes
-        return _HostSteps(_empty(), np.zeros(0, dtype=np.int64), "none", [_UNFINISHED] if unfinished else notes)
+        return _no_steps(*([_UNFINISHED] if unfinished else notes))
     table = _breakdown(forest, grouping, spans, activity)
     groups = spans["group"].to_numpy(np.int64)
     return _HostSteps(_described(table, forest, grouping, spans), groups, grouping.source, notes)
 
 
-def _coordinator(forest: Forest) -> _HostSteps:
-    note = (
-        f"{forest.host.name} is left out of the steps: it has no device while other hosts do, so it only coordinates."
-    )
-    return _HostSteps(_empty(), np.zeros(0, dtype=np.int64), "none", [note])
+def _no_steps(*notes: str) -> _HostSteps:
+    return _HostSteps(_empty(), np.zeros(0, dtype=np.int64), "none", list(notes))
+
+
+def _why_left_out(forest: Forest, cores: int, others: bool) -> str:
+    """Return why a host's steps are not measured, empty where they are."""
+    if has_tpu([forest]):
+        return _TPU
+    return _COORDINATOR.format(forest.host.name) if others and not cores else ""
 
 
 def _with_devices(
@@ -146,7 +153,8 @@ def _with_devices(
             "row": both["row"].fillna(-1).astype(np.int64),
         }
     ).sort_values("start_ps", ignore_index=True)
-    lost = int((~grouping.spans["group"].isin(device["group"])).sum()) if grouping.source != "device" else 0
+    left_out = grouping.spans.loc[~grouping.spans["group"].isin(device["group"]), "row"].to_numpy(np.int64)
+    lost = int((_int_of(forest, "step_num", left_out) >= 0).sum())
     return spans, [f"{lost} marked steps ran nothing on a device and were left out."] if lost else []
 
 
@@ -289,14 +297,20 @@ _UNFINISHED = (
     "No step finished: steps are marked in this profile, but an error or the end of the data came before the first "
     "one's end."
 )
+_COORDINATOR = "{} is left out of the steps: it has no device while other hosts do, so it only coordinates."
+_TPU = (
+    "Steps are not shown: this program ran on TPUs, whose own step marks are not read here. With XProf installed, "
+    'p.xprof("overview_page") has them.'
+)
 _SOURCE_NOTES = {
     "none": (
         "No steps were found: nothing in this profile marks them and no function was called repeatedly. Train with "
         "model.fit under %%tfprofile, or wrap each step in `with tfprof_nb.step(i):`."
     ),
     "inferred": (
-        "Steps are inferred: nothing marked them, so each repeated call of a tf.function counts as one, from the end "
-        "of the call before it. Wrap each step in `with tfprof_nb.step(i):` to have them exactly."
+        "Steps are inferred: nothing marked them, so each repeated call of a tf.function counts as one, with the wait "
+        "for its data (or each pass of a loop, where no function repeats). Wrap each step in `with tfprof_nb.step(i):` "
+        "to have them exactly."
     ),
     "keras": "Steps were recognised from Keras' TensorBoard callback, whose marks other tools do not see.",
     "device": "Steps come from the device's work: nothing on the host marked them.",

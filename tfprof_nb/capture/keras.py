@@ -17,15 +17,41 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from tfprof_nb.capture.marks import close_mark, is_open, no_mark_survives, open_mark
+from tfprof_nb.capture.patching import replaced
 
 PHASES = ("train", "test", "predict")
 
-_marking = threading.Event()
+
+class _Patches:
+    """Keras stays changed while anyone needs it: a profiler server's life and the captures of cells overlap."""
+
+    def __init__(self) -> None:
+        self._changing, self._undo = threading.Lock(), ExitStack()
+        self.users = 0
+
+    @contextmanager
+    def applied(self, modules: tuple[ModuleType, ModuleType, ModuleType]) -> Iterator[None]:
+        with self._changing:
+            if not self.users:
+                for owner, name, wrapper in _wrappers(*modules):
+                    method = vars(owner)[name]
+                    self._undo.enter_context(replaced(owner, name, functools.wraps(method)(wrapper(method))))
+            self.users += 1
+        try:
+            yield
+        finally:
+            with self._changing:
+                self.users -= 1
+                if not self.users:
+                    self._undo.close()
+
+
+_patches = _Patches()
 
 
 def marks_steps() -> bool:
-    """Whether a running capture marks the steps of Keras models."""
-    return _marking.is_set()
+    """Whether the steps of Keras models are marked already, by a running capture or for a profiler server."""
+    return _patches.users > 0
 
 
 @contextmanager
@@ -35,13 +61,8 @@ def keras_steps() -> Iterator[None]:
     if modules is None:
         yield
         return
-    with ExitStack() as patches:
-        for owner, name, wrapper in _wrappers(*modules):
-            patches.enter_context(_replaced(owner, name, wrapper))
-        patches.callback(_marking.clear)
-        _marking.set()
-        with no_mark_survives():  # a capture can begin and end in the middle of a step
-            yield
+    with _patches.applied(modules), no_mark_survives():  # a capture can begin and end in the middle of a step
+        yield
 
 
 def _keras_modules() -> tuple[ModuleType, ModuleType, ModuleType] | None:
@@ -57,19 +78,6 @@ def _keras_modules() -> tuple[ModuleType, ModuleType, ModuleType] | None:
     from keras.src.backend.tensorflow import trainer
 
     return callback_list, epoch_iterator, trainer
-
-
-@contextmanager
-def _replaced(owner: type, name: str, wrapper: Callable[[Any], Any]) -> Iterator[None]:
-    """Wrap one method of a class while the block runs."""
-    original = owner.__dict__[name]
-    replacement = functools.wraps(original)(wrapper(original))
-    setattr(owner, name, replacement)
-    try:
-        yield
-    finally:
-        if owner.__dict__[name] is replacement:  # else someone wrapped it after us: not ours to undo
-            setattr(owner, name, original)
 
 
 def _wrappers(
@@ -104,12 +112,19 @@ def _opening(phase: str, count: Iterator[int], epochs: WeakKeyDictionary[Any, in
         def on_batch_begin(callbacks: Any, *args: Any, **kwargs: Any) -> None:
             __tracebackhide__ = True
             epoch = {"epoch": epochs[callbacks]} if callbacks in epochs else {}
-            open_mark(callbacks, phase, next(count), **epoch)
+            open_mark(callbacks, phase, next(count), **epoch, **_execution(callbacks.model))
             original(callbacks, *args, **kwargs)
 
         return on_batch_begin
 
     return wrapper
+
+
+def _execution(model: Any) -> dict[str, int]:
+    """Say how a model runs its batches, where that is not one by one and op by op."""
+    batches = getattr(model, "steps_per_execution", 1)
+    compiled = getattr(model, "_jit_compile", False)  # the property without the underscore may decide it anew
+    return ({"steps_per_execution": batches} if batches > 1 else {}) | ({"jit_compile": 1} if compiled else {})
 
 
 def _closing(original: Callable[..., None]) -> Callable[..., None]:

@@ -8,9 +8,10 @@ it). A mark that is not a whole step says so: ``end_of_data=1`` where the data r
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from tfprof_nb.capture.tensorflow import trace_class
@@ -21,17 +22,19 @@ class Mark:
     """One open step."""
 
     trace: Any
+    begin_again: Callable[[], Mark]
 
     @classmethod
     def of_step(cls, name: str, number: int, **metadata: int) -> Mark:
         """Begin a step here and now."""
-        return cls(trace_class()(name, step_num=number, _r=1, **metadata))
+        begin_again = partial(cls.of_step, name, number, **metadata)
+        return cls(trace_class()(name, step_num=number, _r=1, **metadata), begin_again)
 
     def close(self, **metadata: int) -> None:
-        """End the step, with further metadata on it."""
+        """End the step; metadata says why it is not a whole one."""
         if metadata:
             self.trace.set_metadata(**metadata)
-        self.trace.__exit__(None, None, None)
+        self.trace.__exit__(StopIteration if metadata else None, None, None)  # as `with` does when the step fails
 
 
 class _OpenMarks(threading.local):
@@ -66,6 +69,17 @@ def _close_inside(depth: int, **metadata: int) -> None:
     while len(_open.stack) > depth:
         _, mark = _open.stack.pop()
         mark.close(**metadata)
+
+
+def begin_marks_again() -> None:
+    """Begin this thread's open steps again, for a profiler that has just started and does not know of them."""
+    for depth, (owner, mark) in enumerate(_open.stack):
+        _open.stack[depth] = (owner, mark.begin_again())
+
+
+def close_marks() -> None:
+    """Close this thread's open steps, which are over but for what ends the profiler just now."""
+    _close_inside(0)
 
 
 @contextmanager

@@ -7,8 +7,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from tfprof_nb.capture.tensorflow import tensorflow
-
 
 @dataclass(frozen=True)
 class Options:
@@ -33,16 +31,16 @@ class Options:
             if getattr(self, name) not in range(highest + 1):
                 raise ValueError(f"{name} must be a whole number from 0 to {highest}, not {getattr(self, name)!r}.")
 
-    def for_tensorflow(self) -> Any:
-        """Return TensorFlow's own options, or None for its defaults."""
+    def for_tensorflow(self) -> dict[str, Any]:
+        """Return what TensorFlow's profiler session takes; nothing for its defaults."""
         if self == Options():
-            return None
-        return tensorflow().profiler.experimental.ProfilerOptions(
-            host_tracer_level=_Index(self.host_level),
-            device_tracer_level=_Index(self.device_level),
-            python_tracer_level=_Index(self.python_level),
-            delay_ms=_Index(0),
-        )
+            return {}
+        return {
+            "host_tracer_level": _Index(self.host_level),
+            "device_tracer_level": _Index(self.device_level),
+            "python_tracer_level": _Index(self.python_level),
+            "delay_ms": _Index(0),
+        }
 
     def not_obeyed(self, run: Path) -> str:
         """Say what was recorded differently in the files of a run; nothing differs where the answer is empty."""

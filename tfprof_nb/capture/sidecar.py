@@ -17,21 +17,25 @@ from typing import Any
 from tfprof_nb.runs import SIDECAR_VERSION, sidecar_of
 
 Gather = Callable[[], Any]
-"""Returns a section, of what JSON can hold; called once, after the profiler has stopped."""
+"""Returns a section, of what JSON can hold; called once, after the collector was closed."""
 
 Collector = AbstractContextManager[Gather]
-"""Something that records while it is open, beside the profiler."""
+"""Something that records while it is open, beside the profiler; opened and closed in whatever thread."""
 
 
-def write_sidecar(run: Path, sections: Mapping[str, Gather]) -> None:
-    """Write the sections beside the profile of each host of a run; none, if all are empty.
+def gathered(sections: Mapping[str, Gather]) -> dict[str, Any]:
+    """Return the sections that are not empty.
 
-    A section that fails is left out with a warning: a profile is never lost for it.
+    One that fails is left out with a warning: a profile is never lost for it.
     """
-    gathered = {name: section for name, gather in sections.items() if (section := _gathered(name, gather))}
-    if not gathered:
+    return {name: section for name, gather in sections.items() if (section := _gathered(name, gather))}
+
+
+def write_sidecar(run: Path, sections: Mapping[str, Any]) -> None:
+    """Write the sections beside the profile of each host of a run; nothing, if there are none."""
+    if not sections:
         return
-    text = json.dumps({"version": SIDECAR_VERSION, **gathered}, separators=(",", ":"), allow_nan=False)
+    text = json.dumps({"version": SIDECAR_VERSION, **sections}, separators=(",", ":"), allow_nan=False)
     for file in run.glob("*.xplane.pb"):
         sidecar_of(file).write_bytes(gzip.compress(text.encode(), compresslevel=6, mtime=0))
 

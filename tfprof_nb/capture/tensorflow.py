@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from types import ModuleType
 from typing import Any
 
 from tfprof_nb._errors import MissingDependencyError
@@ -28,16 +29,28 @@ def trace_class() -> Any:
     return tensorflow().profiler.experimental.Trace
 
 
-def profiler_session() -> object | None:
-    """Return the session that ``tf.profiler.experimental`` keeps, or None where it has none."""
+def is_tracing() -> bool:
+    """Whether a profiler records the host's events now, whoever started it."""
+    from tensorflow.python.profiler import trace
+
+    return bool(trace.enabled())
+
+
+def profiler_is_started() -> bool:
+    """Whether ``tf.profiler.experimental`` has a session (there is no public way to ask)."""
     from tensorflow.python.profiler import profiler_v2
 
-    session: object | None = profiler_v2._profiler  # noqa: SLF001  (there is no public way to ask)
-    return session
+    return profiler_v2._profiler is not None  # noqa: SLF001
 
 
-def forget_profiler_session() -> None:
-    """Make ``tf.profiler.experimental`` forget its session, as it should have done itself."""
+def session_module() -> ModuleType:
+    """Return the module that has the class of profiler sessions."""
     from tensorflow.python.profiler import profiler_v2
 
-    profiler_v2._profiler = None  # noqa: SLF001  (there is no public way to do it)
+    module: ModuleType = profiler_v2._pywrap_profiler  # noqa: SLF001
+    return module
+
+
+def session_class() -> Any:
+    """Return the class of profiler sessions, as it is now."""
+    return session_module().ProfilerSession

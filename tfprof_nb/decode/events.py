@@ -20,11 +20,12 @@ _BLOCK = 1 << 14
 class Events(NamedTuple):
     """Events as columns.
 
-    ``line`` is the line's number in the file. ``start_ps`` counts from the line's timestamp. The stats of an event are
-    within the ``size`` bytes from ``begin`` on.
+    ``line`` is the line's number in the file, ``plane`` the plane whose names the event uses. ``start_ps`` counts from
+    the line's timestamp. The stats of an event are within the ``size`` bytes from ``begin`` on.
     """
 
     line: Int32
+    plane: Int32
     metadata: Int32
     start_ps: Int64
     duration_ps: Int64
@@ -35,6 +36,7 @@ class Events(NamedTuple):
         """Return the events at these indices."""
         return Events(
             self.line[index],
+            self.plane[index],
             self.metadata[index],
             self.start_ps[index],
             self.duration_ps[index],
@@ -63,8 +65,8 @@ def read_lines(wire: Wire, lines: Parts, names: Metadata) -> tuple[Events, Parts
     places = find_fields(wire, lines.fields.start, lines.fields.stop)
     counts = np.diff(np.searchsorted(places, np.append(lines.fields.start, wire.size)))
     line = np.repeat(np.arange(counts.size, dtype=np.int32), counts)
-    wide, narrow = np.empty((3, places.size), np.int64), np.empty((3, places.size), np.int32)
-    events = Events(narrow[0], narrow[1], wide[0], wide[1], wide[2], narrow[2])
+    wide, narrow = np.empty((3, places.size), np.int64), np.empty((4, places.size), np.int32)
+    events = Events(narrow[0], narrow[1], narrow[2], wide[0], wide[1], wide[2], narrow[3])
     filled, headers = 0, []
     # At least one block, so that no lines give empty columns.
     for first in range(0, max(1, places.size), _BLOCK):
@@ -83,22 +85,23 @@ def read_lines(wire: Wire, lines: Parts, names: Metadata) -> tuple[Events, Parts
 def _read_block(wire: Wire, messages: Fields, line: Int32, plane: Int64, names: Metadata) -> Events:
     """Read events; aggregates, which have a number of occurrences in place of an offset, are left out."""
     key, offset, duration = np.zeros((3, messages.at.size), np.int64)
-    columns = ((schema.EVENT_METADATA, key), (schema.EVENT_OFFSET_PS, offset), (schema.EVENT_DURATION_PS, duration))
+    columns = {schema.EVENT_METADATA: key, schema.EVENT_OFFSET_PS: offset, schema.EVENT_DURATION_PS: duration}
     aggregate = np.zeros(messages.at.size, bool)
     begin = messages.stop.copy()
     for event, fields in wire.walk(messages.start, messages.stop):
-        hit = np.flatnonzero(fields.tag == schema.EVENT_STAT)
-        np.minimum.at(begin, event[hit], fields.at[hit])
-        if hit.size == event.size:
-            continue  # After the first rounds there is nothing but stats.
-        for tag, column in columns:
-            hit = np.flatnonzero(fields.tag == tag)
-            column[event[hit]] = fields.value[hit].view(np.int64)
-        # Of offset and occurrences the one that comes last counts.
-        hit = np.flatnonzero((fields.tag == schema.EVENT_OFFSET_PS) | (fields.tag == schema.EVENT_OCCURRENCES))
-        aggregate[event[hit]] = fields.tag[hit] == schema.EVENT_OCCURRENCES
-    metadata = names.rows(plane[line], key).astype(np.int32)
-    events = Events(line, metadata, offset, duration, begin, (messages.stop - begin).astype(np.int32))
+        for tag, hit in fields.by_tag():
+            if tag in columns:
+                columns[tag][event[hit]] = fields.value[hit].view(np.int64)
+            elif tag == schema.EVENT_STAT:
+                np.minimum.at(begin, event[hit], fields.at[hit])
+        occurs = fields.tag == schema.EVENT_OCCURRENCES
+        if occurs.any() or aggregate.any():
+            # Of offset and occurrences the one that comes last counts.
+            hit = np.flatnonzero(occurs | (fields.tag == schema.EVENT_OFFSET_PS))
+            aggregate[event[hit]] = occurs[hit]
+    own = plane[line].astype(np.int32)
+    metadata = names.rows(own, key).astype(np.int32)
+    events = Events(line, own, metadata, offset, duration, begin, (messages.stop - begin).astype(np.int32))
     return events.take(np.flatnonzero(~aggregate)) if aggregate.any() else events
 
 

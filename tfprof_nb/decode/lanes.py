@@ -1,6 +1,6 @@
 """Find the fields of long messages, such as a line with a million events, in lockstep too.
 
-Long messages are cut into lanes of about 2 KB, and all lanes hop from field to field at once. Where the first field of
+Long messages are cut into lanes of about 1 KB, and all lanes hop from field to field at once. Where the first field of
 a lane starts is a guess, until it is proven: a message's first lane starts where the message does, and every other has
 to start where the one before it stopped. Those that do not are run again from there.
 """
@@ -14,7 +14,7 @@ import numpy as np
 from .schema import EVENT_METADATA, LINE_EVENT
 from .wire import Int64, Wire
 
-LANE_BYTES = 2048
+LANE_BYTES = 1024
 _WINDOW = 160
 _RUNS = 16
 _HOPS = 1 << 13
@@ -99,18 +99,20 @@ def _first_event(wire: Wire, at: Int64) -> Int64:
 
 def _hop(wire: Wire, lane: Int64, start: Int64, limit: Int64, end: Int64) -> tuple[_Run, Int64]:
     """Hop from field to field until each lane's limit; return all hops, and each lane's stop, below 0 if broken."""
-    at, stop, hops = start[lane], start.copy(), list[tuple[Int64, Int64]]()
-    ran, live = lane, np.flatnonzero(at < limit[lane])
-    lane, at = lane[live], at[live]
+    ran, stop, hops = lane, start.copy(), list[tuple[Int64, Int64]]()
+    lane = lane[start[lane] < limit[lane]]
+    at, until = start[lane], limit[lane]
     while lane.size and len(hops) < _HOPS:
         hops.append((lane, at))
         after = wire.read(at).stop
-        stop[lane] = np.where(after > end[lane], -at, after)
-        more = np.flatnonzero(after < limit[lane])
-        if more.size == lane.size:
+        goes_on = after < until
+        if goes_on.all():
             at = after
-        else:
-            lane, at = lane[more], after[more]
+            continue
+        last = np.flatnonzero(~goes_on)
+        stop[lane[last]] = np.where(after[last] > end[lane[last]], -at[last], after[last])
+        more = np.flatnonzero(goes_on)
+        lane, at, until = lane[more], after[more], until[more]
     return _Run(ran, hops), stop[ran]
 
 

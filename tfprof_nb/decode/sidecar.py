@@ -28,6 +28,11 @@ class Sidecar:
     sections: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
 
+    @property
+    def notes(self) -> list[str]:
+        """Why it was not read, and what the capture noted of itself."""
+        return [*([self.note] if self.note else []), *self.sections.get("capture", {}).get("notes", [])]
+
 
 def read_sidecar(file: Path) -> Sidecar:
     """Return the sidecar of a profile's file; what is wrong with it is said in its note, never raised."""

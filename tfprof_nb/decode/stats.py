@@ -15,11 +15,16 @@ from .host import Int32, Int64, Stat, StatValue
 from .metadata import Metadata
 from .wire import Uint64, Wire
 
+Bools = npt.NDArray[np.bool_]
+
 _BLOCK = 1 << 14
 _NUMBERS = (schema.STAT_DOUBLE, schema.STAT_UINT64, schema.STAT_INT64)
 _TEXTS = (schema.STAT_TEXT, schema.STAT_REF)
 _IS_NUMBER, _IS_TEXT = np.isin(np.arange(256), _NUMBERS), np.isin(np.arange(256), _TEXTS)
 _IS_VALUE = np.isin(np.arange(256), (*_NUMBERS, *_TEXTS, schema.STAT_BYTES))
+_HAS_VARINT = _IS_VALUE & (np.arange(256) != schema.STAT_DOUBLE)
+# The thread pool's notes of what it queued and ran are nearly half of a usual profile, and say nothing of steps or ops.
+_THREADPOOL_MARKS = "ThreadpoolListener::"
 
 
 class Values(NamedTuple):
@@ -39,10 +44,13 @@ class Values(NamedTuple):
         return Values(self.owner[index], self.key[index], self.kind[index], self.value[index])
 
 
-def read_values(wire: Wire, begin: Int64, end: Int64, owner: Int64) -> Values:
+def read_values(wire: Wire, begin: Int64, end: Int64, owner: npt.NDArray[Any]) -> Values:
     """Read stat messages; those without a value are left out."""
-    key, kind, value = np.zeros(begin.size, np.int64), np.zeros(begin.size, np.uint8), np.zeros(begin.size, np.uint64)
-    for stat, fields in wire.walk(begin, end):
+    key, kind, value, usual = _read_usual(wire, begin, end)
+    others = np.flatnonzero(~usual)
+    key[others], kind[others] = 0, 0
+    for index, fields in wire.walk(begin[others], end[others]):
+        stat = others[index]
         hit = np.flatnonzero(fields.tag == schema.STAT_METADATA)
         key[stat[hit]] = fields.value[hit].view(np.int64)
         hit = np.flatnonzero(_IS_VALUE[fields.tag])
@@ -51,6 +59,20 @@ def read_values(wire: Wire, begin: Int64, end: Int64, owner: Int64) -> Values:
         in_file = (tag == schema.STAT_TEXT) | (tag == schema.STAT_BYTES)
         value[stat[hit]] = np.where(in_file, fields.at[hit].view(np.uint64), fields.value[hit])
     return Values(owner, key, kind, value).take(np.flatnonzero(kind))
+
+
+def _read_usual(wire: Wire, begin: Int64, end: Int64) -> tuple[Int64, npt.NDArray[np.uint8], Uint64, Bools]:
+    """Read stat messages as if each was what nearly all are: a name's id in one byte, then one whole number or a text.
+
+    Returns ids, kinds, values (see `Values`), and where the message was so indeed.
+    """
+    word = wire.words(begin)
+    kind = (word >> 16).astype(np.uint8)
+    number, length = wire.varints(np.minimum(begin + 3, wire.size))
+    in_file = (kind == schema.STAT_TEXT) | (kind == schema.STAT_BYTES)
+    size = 3 + length + np.where(in_file, number.view(np.int64), 0)
+    usual = (word & 0x80FF == schema.STAT_METADATA) & _HAS_VARINT[kind] & (begin + size == end)
+    return (word >> 8 & 0x7F).view(np.int64), kind, np.where(in_file, (begin + 2).view(np.uint64), number), usual
 
 
 def read_stats(wire: Wire, begin: Int64, end: Int64, tag: int) -> Values:
@@ -150,10 +172,16 @@ class FileStats:
         plane = int(self.plane[row])
         return python_values(self.wire, names, plane, common) | python_values(self.wire, names, plane, own)
 
+    def names(self) -> list[str]:
+        """See `Host.stat_names`."""
+        used = np.unique(np.concatenate([self._of_events.key, self._of_metadata.key]))
+        names = list(self._codes)
+        return [names[code] for code in used.tolist()]
+
     def _select(self, stat: str, is_wanted: npt.NDArray[np.bool_]) -> Values:
         """Return a stat of all rows that have it in a wanted kind: their own, or else their metadata's."""
         code = self._codes.get(stat, len(self._codes))
-        own, shared = self._of_events.named(code), self._of_metadata.named(code)
+        own, shared = _named(self._of_events, code), _named(self._of_metadata, code)
         if shared.owner.size:
             place = np.full(self.event_metadata.names.size, -1)
             place[shared.owner] = np.arange(shared.owner.size)
@@ -170,45 +198,43 @@ class FileStats:
         return {name: code for code, name in enumerate(dict.fromkeys(self.stat_metadata.names))}
 
     @cached_property
-    def _code_of_row(self) -> Int32:
-        return np.array([self._codes[name] for name in self.stat_metadata.names], np.int32)
+    def _code_of_row(self) -> npt.NDArray[np.integer]:
+        small = np.uint16 if len(self._codes) < 1 << 16 else np.int32
+        return np.array([self._codes[name] for name in self.stat_metadata.names], small)
 
     @cached_property
-    def _of_events(self) -> _ByName:
-        return self._read(self.plane, self.begin, self.begin + self.size, schema.EVENT_STAT)
+    def _of_events(self) -> Values:
+        marks = np.array([name.startswith(_THREADPOOL_MARKS) for name in self.event_metadata.names], bool)
+        rows = np.flatnonzero((self.size > 0) & ~marks[self.metadata])
+        return self._read(rows, self.plane, self.begin, self.size, schema.EVENT_STAT)
 
     @cached_property
-    def _of_metadata(self) -> _ByName:
+    def _of_metadata(self) -> Values:
         shared = self.event_metadata
-        return self._read(shared.plane, shared.begin[:-1], shared.end[:-1], schema.METADATA_STAT)
+        rows = np.arange(shared.plane.size)
+        return self._read(rows, shared.plane, shared.begin, shared.end - shared.begin, schema.METADATA_STAT)
 
-    def _read(self, plane: npt.NDArray[np.integer], begin: Int64, end: Int64, tag: int) -> _ByName:
-        """Read all stats, block by block."""
+    def _read(
+        self, rows: Int64, plane: npt.NDArray[np.integer], begin: Int64, size: npt.NDArray[np.integer], tag: int
+    ) -> Values:
+        """Read all stats of some rows, block by block; keys become codes of names."""
         blocks = []
         # At least one block, so that no events give empty columns.
-        for first in range(0, max(1, begin.size), _BLOCK):
-            block = slice(first, first + _BLOCK)
-            found = read_stats(self.wire, begin[block], end[block], tag)
-            owner = found.owner + first
+        for first in range(0, max(1, rows.size), _BLOCK):
+            block = rows[first : first + _BLOCK]
+            at = begin[block]
+            found = read_stats(self.wire, at, at + size[block], tag)
+            owner = block[found.owner].astype(np.int32)
             codes = self._code_of_row[self.stat_metadata.rows(plane[owner], found.key)]
-            blocks.append(found._replace(owner=owner.astype(np.int32), key=codes))
-        return _ByName(_joined(blocks), len(self._codes))
+            blocks.append(found._replace(owner=owner, key=codes))
+        return _joined(blocks)
 
 
-class _ByName:
-    """Stats in the order of their names' codes, so that all of one name are found at once."""
-
-    def __init__(self, values: Values, codes: int) -> None:
-        # Of 16-bit integers numpy's stable sort is a radix sort.
-        key = values.key.astype(np.uint16) if codes < 1 << 16 else values.key
-        order = np.argsort(key, kind="stable")
-        self._values = values.take(order)
-        self._bounds = np.searchsorted(self._values.key, np.arange(codes + 2))
-
-    def named(self, code: int) -> Values:
-        """Return the stats with one name; of several of one owner the first."""
-        found = self._values.take(slice(*self._bounds[code : code + 2]))
-        return found.take(np.flatnonzero(np.diff(found.owner, prepend=-1)))
+def _named(values: Values, code: int) -> Values:
+    """Return the stats with one name; of several of one owner the first."""
+    found = values.take(np.flatnonzero(values.key == code))
+    again = found.owner[1:] == found.owner[:-1]
+    return found.take(np.flatnonzero(np.append(True, ~again))) if again.any() else found
 
 
 def _joined(parts: list[Values]) -> Values:

@@ -48,6 +48,14 @@ class Fields(NamedTuple):
         """Return the fields with this tag."""
         return self.take(np.flatnonzero(self.tag == tag))
 
+    def by_tag(self) -> Iterator[tuple[int, Int64 | slice]]:
+        """Yield each tag that occurs, and the indices of its fields; of equal fields a slice of all."""
+        if self.tag.size and self.tag.min() == self.tag.max():
+            yield int(self.tag[0]), slice(None)
+        else:
+            for tag in np.flatnonzero(np.bincount(self.tag)).tolist():
+                yield tag, np.flatnonzero(self.tag == tag)
+
     def take(self, index: Int64) -> Fields:
         """Return the fields at these indices."""
         return Fields(self.at[index], self.tag[index], self.value[index], self.start[index], self.stop[index])

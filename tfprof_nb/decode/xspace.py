@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from tfprof_nb._errors import BadProfileError
 
@@ -15,6 +16,9 @@ from .stats import FileStats, python_values, read_values
 from .wire import Data, Wire
 
 _EPOCH_NS = 10**15
+# Other tracers of the host's threads: their events belong on the same threads. TensorFlow's saver merges these planes.
+_HOST_PLANE = "/host:CPU"
+_TRACER_PLANES = ("/host:CUPTI", "/host:ROCTRACER", "/host:python-tracer", "/host:TPU-runtime")
 
 
 def read_xspace(data: Data, name: str, source: str = "") -> Host:
@@ -52,12 +56,13 @@ def _read(wire: Wire, name: str) -> Host:
     event_metadata = Metadata(wire, planes.where(schema.PLANE_EVENT_METADATA))
     line_messages = planes.where(schema.PLANE_LINE)
     events, headers = read_lines(wire, line_messages, event_metadata)
-    lines, events, origin_ns = _arrange(wire, line_messages.owner, headers, events)
+    count = space.where(schema.SPACE_PLANE).at.size
+    threads_of = _planes_of_threads(planes.texts(schema.PLANE_NAME, count, wire))
+    lines, events, origin_ns = _arrange(wire, threads_of[line_messages.owner], headers, events)
     display_names = event_metadata.texts(wire, schema.METADATA_DISPLAY_NAME)
-    row_plane = np.array([line.plane for line in lines], np.int32)[events.line]
     return Host(
         name=name,
-        planes=_planes(wire, planes, space.where(schema.SPACE_PLANE).at.size, stat_metadata),
+        planes=_planes(wire, planes, count, stat_metadata),
         lines=lines,
         line=events.line,
         metadata=events.metadata,
@@ -68,8 +73,17 @@ def _read(wire: Wire, name: str) -> Host:
         errors=tuple(read_texts(wire, space.where(schema.SPACE_ERROR))),
         warnings=tuple(read_texts(wire, space.where(schema.SPACE_WARNING))),
         origin_ns=origin_ns,
-        _stats=FileStats(wire, stat_metadata, event_metadata, row_plane, events.metadata, events.begin, events.size),
+        _stats=FileStats(wire, stat_metadata, event_metadata, events.plane, events.metadata, events.begin, events.size),
     )
+
+
+def _planes_of_threads(names: npt.NDArray[np.object_]) -> Int64:
+    """Return for each plane the one that its lines belong to: the host's own for those of other tracers of it."""
+    planes = np.arange(names.size)
+    hosts = np.flatnonzero(names == _HOST_PLANE)
+    if hosts.size:
+        planes[np.isin(names, _TRACER_PLANES)] = hosts[0]
+    return planes
 
 
 def _planes(wire: Wire, parts: Parts, count: int, stat_metadata: Metadata) -> tuple[Plane, ...]:

@@ -33,10 +33,13 @@ from tfprof_nb.render.panels import (
 )
 from tfprof_nb.render.scale import MOST_BARS
 from tfprof_nb.render.svg import data_uri
+from tfprof_nb.render.table_html import table_html
+from tfprof_nb.render.timeline_html import timeline_html
 
 # 64 KB is what an output cell may take; one more is for the rule and the id around it.
 STATIC_BYTES = 63 * 1024
 _LONGEST_NOTE = 2000
+_TIMELINE_BYTES = 1_000_000
 _NOTE_STYLES = {
     "answer": ("font-size:20px;line-height:1.3;font-weight:600;margin:2px 0 6px", ""),
     "advice": ("font-size:14px;line-height:1.45;margin:0 0 8px", "→ "),
@@ -52,6 +55,7 @@ class Detail:
 
     Of a table the rows it asks for, but ``least`` to ``most``; of a cell ``text`` characters; of a chart ``points``
     bars or points. ``links`` to pages are anchors in a document of its own, buttons where a script hears them.
+    ``scripted`` embeds what a report's script needs to draw tables and timelines to work with in place of these.
     """
 
     least: int = 0
@@ -60,6 +64,7 @@ class Detail:
     points: int = MOST_BARS
     folded: bool = True
     links: Literal["none", "anchors", "buttons"] = "none"
+    scripted: bool = False
 
     def rows(self, panel: Table) -> int:
         """Return how many rows of a table to show."""
@@ -144,12 +149,21 @@ def draw(panel: Panel, detail: Detail = Detail()) -> str:
         case Tabs():
             return "".join(part for _, part in _blocks(panel, detail))
         case Table() if len(panel.frame):
-            return titled(panel.title, table(panel, detail.rows(panel), detail.text))
+            plain = table(panel, detail.rows(panel), detail.text)
+            return titled(panel.title, _scripted(plain, table_html(panel)) if detail.scripted else plain)
+        case Timeline() if detail.scripted:
+            data = timeline_html(panel.source, _TIMELINE_BYTES, with_viewer=False)
+            return titled(panel.title, _scripted(_image(drawn(panel)), data))
         case Table():
             return titled(panel.title, _note(Note("No rows.", "empty")))
         case _:
             picture = drawn(panel, detail.points)
             return titled(panel.title, _image(picture) if picture else _note(Note("Nothing to draw.", "empty")))
+
+
+def _scripted(plain: str, data: str) -> str:
+    """Put what a script draws from behind what it takes the place of."""
+    return f'<div class="tfp-plain">{plain}</div>{data}'
 
 
 def drawn(panel: Split | Bars | Pie | Diagram | StackedBars | Lines | Timeline, most: int = MOST_BARS) -> str:

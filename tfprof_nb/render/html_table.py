@@ -50,7 +50,7 @@ def flat(panel: Table) -> Table:
     names = [name for name in panel.frame.index.names if name is not None]
     if not any(column.key in names for column in panel.columns):
         return panel
-    return Table(panel.title, panel.frame.reset_index(), panel.columns, panel.rows, panel.selects)
+    return Table(panel.title, panel.frame.reset_index(), panel.columns, panel.rows, panel.selects, panel.depth)
 
 
 def table(panel: Table, rows: int, text: int) -> str:

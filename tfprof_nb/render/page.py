@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from html import escape
 
 from tfprof_nb._units import printable
+from tfprof_nb.render.bundle import bundle
 from tfprof_nb.render.html import Detail, draw
 from tfprof_nb.render.panels import Panel
 
@@ -25,8 +26,13 @@ tbody tr:hover { background: rgba(128, 128, 128, .12); }
 """
 
 
+_DETAIL = Detail(least=200, text=300, folded=False, links="anchors", scripted=True)
+
+
 def page(title: str, panels: Sequence[Panel]) -> str:
-    """Return a self-contained HTML document: no script, no address outside it, light and dark.
+    """Return a self-contained HTML document, light and dark: no address outside it.
+
+    Its script draws tables and timelines to work with; without script it shows their first rows and pictures.
 
     Examples
     --------
@@ -34,9 +40,13 @@ def page(title: str, panels: Sequence[Panel]) -> str:
     >>> page("baseline", [Note("71% of each step waits for data.", "answer")]).startswith("<!doctype html>")
     True
     """
-    body = "".join(draw(panel, Detail(least=200, text=300, folded=False, links="anchors")) for panel in panels)
-    return printable(
+    body = "".join(draw(panel, _DETAIL) for panel in panels)
+    script, style = (path.read_text(encoding="utf-8") for path in bundle("report"))
+    shown = printable(
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{_STYLE}</style></head>'
-        f"<body><h1>{escape(title)}</h1>{body}</body></html>\n"
+        f"<body><h1>{escape(title)}</h1>{body}"
     )
+    # What would end the element early is written otherwise; inside of strings both mean the same.
+    viewers = script.replace("</script", r"<\/script")
+    return f'{shown}<style>{style}</style><script type="module">{viewers}</script></body></html>\n'

@@ -169,7 +169,8 @@ class Table:
     """A frame with the columns to show. Sorting and searching are the back end's; ``rows`` is what static forms show.
 
     ``selects`` is the column whose value, in the row that a reader picks, becomes the view's selected op; a frame
-    without that column selects nothing.
+    without that column selects nothing. Where rows are a tree, each after its parent, ``depth`` is the column that says
+    how deep they lie; the first column's texts are then indented with no-break spaces.
     """
 
     title: str
@@ -177,6 +178,7 @@ class Table:
     columns: Sequence[Column]
     rows: int = 20
     selects: str = "op_name"
+    depth: str = ""
 
 
 class TimelineSource(Protocol):
@@ -194,8 +196,14 @@ class TimelineSource(Protocol):
     def details(self, event: int) -> dict[str, object]:
         """Every stat of one event, by its number."""
 
+    def source_line(self, event: int) -> str:
+        """Place and text of the line of code that an event comes from, or nothing."""
+
     def flows(self, event: int) -> list[dict[str, object]]:
         """What caused an event and what it caused: where these are drawn."""
+
+    def place(self, event: int) -> dict[str, object]:
+        """Where an event is drawn."""
 
     def level(self, bins: int) -> tuple[dict[str, object], bytes]:
         """Header and payload with events merged that are shorter than a ``bins``-th of the whole."""

@@ -25,6 +25,8 @@ class TableWidget(anywidget.AnyWidget):
         The rows.
     columns
         Which columns to show, and how.
+    depth
+        The column that says how deep each row lies, where rows are a tree; else empty.
 
     Attributes
     ----------
@@ -42,14 +44,23 @@ class TableWidget(anywidget.AnyWidget):
     rows = t.Int(0).tag(sync=True)
     columns = t.List(t.Dict()).tag(sync=True)
     buffers = t.List(t.Bytes()).tag(sync=True)
+    depths = t.Bytes(b"").tag(sync=True)
     selected_row = t.Int(None, allow_none=True).tag(sync=True)
     static_id = t.Unicode("").tag(sync=True)
 
-    def __init__(self, frame: pd.DataFrame, columns: Sequence[Column], **traits: Any) -> None:
-        encoded = [_encode(frame[column.key], column) for column in columns]
-        headers = [asdict(column) | {"texts": texts} for column, (_, texts) in zip(columns, encoded, strict=True)]
-        buffers = [values.tobytes() for values, _ in encoded]
-        super().__init__(rows=len(frame), columns=headers, buffers=buffers, **traits)
+    def __init__(self, frame: pd.DataFrame, columns: Sequence[Column], depth: str = "", **traits: Any) -> None:
+        headers, buffers, depths = encode_table(frame, columns, depth)
+        super().__init__(rows=len(frame), columns=headers, buffers=buffers, depths=depths, **traits)
+
+
+def encode_table(
+    frame: pd.DataFrame, columns: Sequence[Column], depth: str
+) -> tuple[list[dict[str, Any]], list[bytes], bytes]:
+    """Return what the script draws a table from: columns with their texts, the columns' values, the rows' depths."""
+    encoded = [_encode(frame[column.key], column) for column in columns]
+    headers = [asdict(column) | {"texts": texts} for column, (_, texts) in zip(columns, encoded, strict=True)]
+    depths = frame[depth].to_numpy("<f8").tobytes() if depth else b""
+    return headers, [values.tobytes() for values, _ in encoded], depths
 
 
 def _encode(values: pd.Series, column: Column) -> tuple[np.ndarray[Any, np.dtype[np.float64]], list[str] | None]:

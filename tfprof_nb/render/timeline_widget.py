@@ -1,4 +1,4 @@
-"""The trace viewer as a widget: sends a timeline once, then answers for single events."""
+"""The trace viewer as a widget: sends a timeline once, then answers what is asked of it."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ class TraceWidget(anywidget.AnyWidget):
     Parameters
     ----------
     source
-        Where the events come from; asked again only for the stats of a selected event.
+        Where the events come from; asked again for the stats of a selected event and, where there are too many events
+        to send them all, for those of a stretch of time.
 
     Attributes
     ----------
     time_range
         The visible range in picoseconds as ``[start, end]``, or None for everything.
     selected_event
-        The selected event's position in the payload, or None.
+        The selected event's number, or None.
     selected_name
         The events of this name are highlighted; None for no highlight.
     height
@@ -44,7 +45,7 @@ class TraceWidget(anywidget.AnyWidget):
     time_range = t.List(t.Float(), default_value=None, allow_none=True, minlen=2, maxlen=2).tag(sync=True)
     selected_event = t.Int(None, allow_none=True).tag(sync=True)
     selected_name = t.Unicode(None, allow_none=True).tag(sync=True)
-    height = t.Int(420).tag(sync=True)
+    height = t.Int(480).tag(sync=True)
     static_id = t.Unicode("").tag(sync=True)
 
     def __init__(self, source: TimelineSource, **traits: Any) -> None:
@@ -54,11 +55,27 @@ class TraceWidget(anywidget.AnyWidget):
         super().__init__(header=source.header(), payload=chunks, **traits)
         self.on_msg(self._answer)
 
-    def _answer(self, _widget: object, content: dict[str, Any], _buffers: list[memoryview]) -> None:
-        if content.get("type") != "details":
-            return
-        stats = _json_ready(self._source.details(int(content["event"])))
-        self.send({"type": "details", "id": content["id"], "stats": stats})
+    def _answer(self, _widget: object, question: dict[str, Any], _buffers: list[memoryview]) -> None:
+        kind, known = question.get("type"), {"id": question.get("id")}
+        if kind == "details":
+            event = int(question["event"])
+            told: dict[str, object] = {"stats": self._source.details(event), "flows": self._source.flows(event)}
+            self.send({"type": kind, **known, **_json_ready(told)})
+            # Lines of code take longer when the first is asked for.
+            self.send({"type": "source", **known, "line": self._source.source_line(event)})
+        elif kind == "tile":
+            start_ps, end_ps = int(question["start_ps"]), int(question["end_ps"])
+            tile, payload = self._source.tile(start_ps, end_ps, int(question["bins"]))
+            self.send({"type": kind, **known, **tile}, [payload])
+        elif kind == "find":
+            after, start_ps = int(question["after"]), int(question["start_ps"])
+            found = self._source.find(question["names"], after, start_ps, int(question["direction"]))
+            self.send({"type": kind, **known, "found": found})
+        elif kind == "place":
+            self.send({"type": kind, **known, "found": self._source.place(int(question["event"]))})
+        elif kind == "totals":
+            totals = self._source.totals(int(question["start_ps"]), int(question["end_ps"]), question["tracks"])
+            self.send({"type": kind, **known, "rows": _json_ready({"rows": totals.to_dict("records")})["rows"]})
 
 
 def _json_ready(stats: dict[str, object]) -> dict[str, object]:

@@ -81,7 +81,7 @@ def _whole(value: float | None) -> int | None:
 
 def _table(panel: Table, selection: Selection) -> TableWidget:
     columns = [replace(column, header=header(column)) for column in columns_of(panel)]
-    widget = TableWidget(panel.frame, columns, title=panel.title, layout=_WIDE)
+    widget = TableWidget(panel.frame, columns, panel.depth, title=panel.title, layout=_WIDE)
     if panel.selects not in panel.frame.columns:
         return widget
     names = panel.frame[panel.selects].astype(str).tolist()

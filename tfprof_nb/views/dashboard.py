@@ -7,17 +7,20 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tfprof_nb import _units
+from tfprof_nb.analysis.graph import GraphTree
 from tfprof_nb.render.page import page
 from tfprof_nb.render.panels import Note, Panel, Tab, Tabs
 from tfprof_nb.views import (
     advice,
     functions,
+    graph,
     input_pipeline,
     kernels,
     memory,
     ops,
     overview,
     pods,
+    source,
     steps,
     tf_data,
     trace,
@@ -33,12 +36,14 @@ _FEATURES: dict[str, Callable[[Results], list[Panel]]] = {
     "overview": lambda p: overview.panels(p.overview, p.advice, p.steps),
     "advice": lambda p: advice.panels(p.advice),
     "steps": lambda p: steps.panels(p.steps),
+    "source": lambda p: source.panels(p.source),
     "input_pipeline": lambda p: input_pipeline.panels(p.input_pipeline, p.tf_data),
     "tf_data": lambda p: tf_data.panels(p.tf_data),
     "ops": lambda p: ops.panels(p.ops),
     "kernels": lambda p: kernels.panels(p.kernels),
     "memory": lambda p: memory.panels(p.memory),
     "functions": lambda p: functions.panels(p.functions),
+    "graph": lambda p: graph.panels(p.graph),
     "pods": lambda p: pods.panels(p.pods),
     "trace": lambda p: trace.panels(p.trace),
 }
@@ -72,6 +77,13 @@ def feature_view(results: Results, feature: str) -> View:
     from tfprof_nb.render.view import View
 
     return View(f"{results.name} · {feature.replace('_', ' ')}", _FEATURES[feature](results))
+
+
+def tree_view(results: Results, tree: GraphTree) -> View:
+    """Return the widget of one view of the graph."""
+    from tfprof_nb.render.view import View
+
+    return View(f"{results.name} · {tree.kind} view", graph.tree_panels(tree))
 
 
 def title(results: Results) -> str:

@@ -16,7 +16,7 @@ _VERDICTS = {
     "moderately": "Moderately input-bound: steps wait for data {input} of their time.",
     "potentially": "Steps wait for data only {input} of their time, but Python may be making data in time of no op.",
     "not": "The input pipeline keeps up: steps wait for data {input} of their time.",
-    "unknown": "Without steps nobody can say how long they waited for data.",
+    "unknown": "How long steps waited for data is not in this profile.",
 }
 _CLASSES = {**CATEGORIES, "other_ms": "Outside tf.data"}
 _ADVICE = {

@@ -19,6 +19,7 @@ _VERDICTS = {
         "(Python code, or reading data outside tf.data)."
     ),
     "not": "NOT input-bound: {largest_share} of each step is {largest}, {input} waits for data.",
+    "unseen": "{largest_share} of each step is {largest}. Waiting for data between steps is not in this trace.",
     "unknown": "No step times: this profile has no steps that could be measured.",
 }
 _TOP_OP_COLUMNS = (
@@ -38,7 +39,7 @@ def panels(overview: Overview, advice: Advice, steps: Steps) -> list[Panel]:
 def answer(overview: Overview, advice: Advice, steps: Steps) -> list[Panel]:
     """Say what bounds the program, what to do about it, and how its average step is spent."""
     found: list[Panel] = [Note(headline(overview), "answer"), *advice_view.foremost(advice)]
-    if overview.summary["verdict"] == "unknown":
+    if not overview.summary["largest_category"]:
         return [*found, *(Note(note, "empty") for note in steps.notes)]
     return [*found, average_step(steps)]
 
@@ -51,7 +52,8 @@ def headline(overview: Overview) -> str:
     if largest:
         words["largest"] = STEP_CATEGORIES[largest][0]
         words["largest_share"] = _units.percent(numbers[f"{largest.removesuffix('_ms')}_percent"])
-    return _VERDICTS[numbers["verdict"]].format(**words)
+    verdict = "unseen" if largest and numbers["verdict"] == "unknown" else numbers["verdict"]
+    return _VERDICTS[verdict].format(**words)
 
 
 def average_step(steps: Steps) -> Split:
@@ -73,7 +75,7 @@ def proof(overview: Overview, steps: Steps) -> list[Panel]:
         *steps_view.graph(steps),
         Table(title, overview.table, _TOP_OP_COLUMNS, rows=10) if len(overview.table) else Note("No ops.", "empty"),
         KeyFigures(_figures(overview)),
-        *(Note(note, "info") for note in overview.notes if overview.summary["verdict"] != "unknown"),
+        *(Note(note, "info") for note in overview.notes if overview.summary["largest_category"]),
     ]
 
 

@@ -104,7 +104,7 @@ def _calls(result: TfData, host: str, pipeline: int) -> list[Panel]:
 
 
 def _call_name(rank: int, call: dict[Any, Any]) -> str:
-    blamed = f", {_units.shorten(call['bottleneck'], 80)}" if call["bottleneck"] else ""
+    blamed = f", {_units.shorten(call['bottleneck'], 80)}" if isinstance(call["bottleneck"], str) else ""
     return f"{rank + 1}. slowest, {_units.milliseconds(call['total_ms'])}{blamed}"
 
 

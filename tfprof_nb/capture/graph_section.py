@@ -1,0 +1,186 @@
+"""The section `graphs` of the sidecar: functions and all that they call, as columns with every text once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from tfprof_nb.capture.function_nodes import Argument, Call, FunctionNodes, describe
+from tfprof_nb.capture.interning import Interned
+from tfprof_nb.capture.keras_layers import Layer, Node, forward_node, layers_of, phase
+from tfprof_nb.capture.source_lines import SourceLines
+
+MOST_NODES = 50_000
+_TF_DATA_FUNCTION = "__inference_Dataset_"
+
+
+@dataclass(frozen=True, eq=False)
+class Root:
+    """A function that Python called, with what is known of its arguments.
+
+    Attributes
+    ----------
+    variables
+        The `tf.Variable` behind each argument, None where there is none.
+    models
+        The Keras models that it may run.
+    """
+
+    name: str
+    arguments: Sequence[Argument]
+    variables: Sequence[Any | None]
+    batch: int | None
+    models: Sequence[Any]
+
+
+class _Variable(NamedTuple):
+    name: str
+    dtype: str
+    parameters: int | None
+    trainable: bool
+
+
+@dataclass(eq=False)
+class _Function:
+    """A described function, with the columns that need more than the function itself."""
+
+    name: str
+    called: bool
+    batch: int | None
+    nodes: FunctionNodes
+    asked: tuple[str, ...]
+    traces: list[int]
+    files: list[frozenset[str]]
+
+
+def section(roots: Sequence[Root], *, complete: bool) -> dict[str, Any]:
+    """Describe the functions that Python called, those that they call, and those of tf.data's pipelines."""
+    described = _Section()
+    for root in roots:
+        described.try_to_add(root, called=True)
+    for name in _pipeline_functions():
+        described.try_to_add(Root(name, (), (), None, ()), called=False)
+    if not complete:
+        described.notes.append("More functions ran than are described here: those that ran later are left out.")
+    return described.content() if described.functions else {}
+
+
+def _pipeline_functions() -> list[str]:
+    """Return the functions of tf.data's map, filter and so on that exist: what ran of them cannot be told."""
+    from tensorflow.python.eager import context
+
+    return [name for name in context.context().list_function_names() if name.startswith(_TF_DATA_FUNCTION)]
+
+
+class _Section:
+    def __init__(self) -> None:
+        self.functions: dict[str, _Function] = {}
+        self.notes: list[str] = []
+        self._strings, self._layers = Interned[str](), Interned[Layer]()
+        self._variables, self._lines = Interned[_Variable](), SourceLines()
+        self._layers_of: dict[str, list[int]] = {}
+        self._nodes = 0
+
+    def try_to_add(self, root: Root, *, called: bool) -> None:
+        """Describe a function and all that it calls; note where that fails, since one must not cost the others."""
+        try:
+            self.add(root, called=called)
+        except Exception as error:  # noqa: BLE001  (whatever TensorFlow makes of an unusual graph)
+            self.notes.append(f"{root.name} is not described: {type(error).__name__}: {error}")
+
+    def add(self, root: Root, *, called: bool) -> None:
+        """Describe a function and all that it calls."""
+        if root.name in self.functions:
+            self.functions[root.name].called |= called
+            return
+        before = len(self.functions)
+        numbers = [-1 if one is None else self._variables.number(_variable(one)) for one in root.variables]
+        arguments = tuple(
+            argument._replace(variable=number) for argument, number in zip(root.arguments, numbers, strict=True)
+        )
+        self._describe(Call(-1, "call", root.name, arguments), root.batch)
+        if root.name in self.functions:
+            self.functions[root.name].called = called
+        self._find_layers(list(self.functions.values())[before:], root.models)
+
+    def _describe(self, call: Call, batch: int | None) -> Sequence[Argument]:
+        """Describe one function, once for what it is called with, and return what it gives."""
+        known = self.functions.get(call.function)
+        asked = tuple(f"{argument.shape}{argument.variable}" for argument in call.arguments)
+        if known is not None and known.asked == asked:
+            return known.nodes.results
+        if known is None and self._nodes > MOST_NODES:
+            return []
+        nodes = describe(call.function, call.arguments, batch, lambda inner: self._describe(inner, batch))
+        self._nodes += len(nodes.names) if known is None else 0
+        lines = self._lines.of_function(call.function)
+        found = [lines.get(name, (self._lines.none, frozenset[str]())) for name in nodes.names]
+        traces, files = [trace for trace, _ in found], [files for _, files in found]
+        self.functions[call.function] = _Function(call.function, False, batch, nodes, asked, traces, files)
+        return nodes.results
+
+    def _find_layers(self, functions: Sequence[_Function], models: Sequence[Any]) -> None:
+        nodes = [node for function in functions for node in self._keras_nodes(function)]
+        layers = iter([-1 if layer is None else self._layers.number(layer) for layer in layers_of(nodes, models)])
+        for function in functions:
+            self._layers_of[function.name] = [next(layers) for _ in function.files]
+
+    def _keras_nodes(self, function: _Function) -> list[Node]:
+        variables = [""] + [variable.name for variable in self._variables.values()]
+        columns = zip(function.nodes.names, function.files, function.nodes.variables, strict=True)
+        return [Node(name, files, variables[variable + 1]) for name, files, variable in columns]
+
+    def content(self) -> dict[str, Any]:
+        """Return the section, of what JSON can hold."""
+        functions = [self._row(function) for function in self.functions.values()]
+        intern = self._strings.numbers
+        tables = {
+            "frames": self._lines.columns(self._strings),
+            "variables": {
+                "name": intern(variable.name for variable in self._variables.values()),
+                "dtype": intern(variable.dtype for variable in self._variables.values()),
+                "parameters": [variable.parameters for variable in self._variables.values()],
+                "trainable": [variable.trainable for variable in self._variables.values()],
+            },
+            "layers": {
+                "name": intern(layer.name for layer in self._layers.values()),
+                "type": intern(layer.type for layer in self._layers.values()),
+            },
+        }
+        traces = self._lines.traces.values()
+        return {
+            "strings": self._strings.values(),
+            "traces": traces,
+            **tables,
+            "functions": functions,
+            "notes": self.notes,
+        }
+
+    def _row(self, function: _Function) -> dict[str, Any]:
+        nodes, intern = function.nodes, self._strings.numbers
+        numbers = {name: number for number, name in enumerate(nodes.names)}
+        places = {name: number for number, name in enumerate(self.functions)}
+        return {
+            "name": function.name,
+            "called": function.called,
+            "batch": function.batch,
+            "names": intern(nodes.names),
+            "ops": intern(nodes.ops),
+            "devices": intern(nodes.devices),
+            "outputs": intern(nodes.outputs),
+            "takes": intern(nodes.takes),
+            "inputs": nodes.inputs,
+            "traces": function.traces,
+            "forward": [forward_node(name, numbers) for name in nodes.names],
+            "layers": self._layers_of[function.name],
+            "phases": intern(phase(node) for node in self._keras_nodes(function)),
+            "float_ops": nodes.float_ops,
+            "variables": nodes.variables,
+            "calls": [[call.node, call.role, places.get(call.function, -1)] for call in nodes.calls],
+        }
+
+
+def _variable(variable: Any) -> _Variable:
+    name = variable.name.rpartition(":")[0] or variable.name
+    return _Variable(name, variable.dtype.base_dtype.name, variable.shape.num_elements(), bool(variable.trainable))

@@ -1,0 +1,167 @@
+"""The functions that run during a capture: their nodes, lines of code, shapes, operations and Keras layers.
+
+The section `graphs` of the sidecar (docs/sidecar.md). While the capture records, only the functions that Python calls
+are noted, once each; they are described when it has ended.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+from tfprof_nb.capture.function_nodes import Argument
+from tfprof_nb.capture.graph_section import Root, section
+from tfprof_nb.capture.keras_layers import batch_of_keras
+
+MOST_FUNCTIONS = 200
+_MOST_FRAMES = 100
+_LONGEST_PIPELINE = 50
+_LIBRARIES = ("/tensorflow/python/", "/keras/src/")
+
+Ran = dict[bytes, "_Call"]
+
+
+@dataclass(eq=False)
+class _Call:
+    """A function that Python called, and what was seen at its first call.
+
+    Attributes
+    ----------
+    handles
+        TensorFlow's number of each argument, by which handles of variables are found again.
+    batch
+        What size the batches of the pipeline that feeds it are, if one does.
+    owners
+        The Keras models and Python functions on the way to the call.
+    """
+
+    function: Any
+    arguments: list[Argument]
+    handles: list[int]
+    batch: int | None
+    owners: list[Any]
+
+
+@contextmanager
+def graphs() -> Iterator[Callable[[], dict[str, Any]]]:
+    """Note the functions that run while the block does; yield what describes them afterwards."""
+    ran: Ran = {}
+    with _noting_calls(ran):
+        yield lambda: section([_root(call) for call in ran.values()], complete=len(ran) < MOST_FUNCTIONS)
+
+
+@contextmanager
+def _noting_calls(ran: Ran) -> Iterator[None]:
+    """Note each function at its first call.
+
+    Every call asks the function for its name. A property that does it leaves no frame of ours in the traceback of a
+    call that fails, as a wrapped call would. A TensorFlow that is made otherwise leaves everything unnoted.
+    """
+    try:
+        from tensorflow.python.eager.polymorphic_function.atomic_function import AtomicFunction
+
+        original, calling = AtomicFunction.__dict__["name"], AtomicFunction.call_flat.__code__
+    except (ImportError, AttributeError, KeyError):
+        yield
+        return
+
+    def name(function: Any) -> bytes:
+        own: bytes = function._name  # noqa: SLF001  (what the property returns)
+        if own not in ran and len(ran) < MOST_FUNCTIONS:
+            frame = sys._getframe(1)  # noqa: SLF001  (the documented way to see who calls)
+            if frame.f_code is calling:
+                ran[own] = _first_call(function, frame)
+        return own
+
+    replacement = property(name, doc=original.__doc__)
+    AtomicFunction.name = replacement
+    try:
+        yield
+    finally:
+        if AtomicFunction.__dict__["name"] is replacement:
+            AtomicFunction.name = original
+
+
+def _first_call(function: Any, frame: FrameType) -> _Call:
+    """Note what the callers hold; of the arguments only shapes, since tensors must not live longer for this."""
+    tensors: Sequence[Any] = frame.f_locals["args"]
+    arguments = [Argument(tensor.shape, getattr(tensor, "_handle_data", None)) for tensor in tensors]
+    handles = [getattr(tensor, "_id", -1) for tensor in tensors]
+    held = list(_held_by_libraries(frame))
+    batches = [size for own in held for size in _batch_sizes(own)]
+    owners = [own["self"] for own in held if "self" in own and own["self"] is not function]
+    return _Call(function, arguments, handles, next(iter(batches), None), owners)
+
+
+def _held_by_libraries(frame: FrameType | None) -> Iterator[dict[str, Any]]:
+    """Yield the variables of the callers that are TensorFlow's or Keras's.
+
+    Not those of the user's: Python keeps what it was asked for here until the caller returns.
+    """
+    for _ in range(_MOST_FRAMES):
+        if frame is None:
+            return
+        if any(library in frame.f_code.co_filename for library in _LIBRARIES):
+            yield frame.f_locals
+        frame = frame.f_back
+
+
+def _batch_sizes(own: dict[str, Any]) -> Iterator[int]:
+    """Yield the batch sizes that a caller's variables tell."""
+    arguments = own.get("args", ())
+    for argument in arguments if isinstance(arguments, tuple) else ():
+        yield from _batch_of_pipeline(getattr(argument, "_dataset", None))
+    keras = batch_of_keras(own.get("epoch_iterator"))
+    if keras is not None:
+        yield keras
+
+
+def _batch_of_pipeline(dataset: Any) -> Iterator[int]:
+    """Yield the size of the last ``batch()`` of a pipeline of tf.data."""
+    for _ in range(_LONGEST_PIPELINE):
+        size = getattr(dataset, "_batch_size", None)
+        if size is not None:
+            yield int(size)
+            return
+        dataset = getattr(dataset, "_input_dataset", None)
+
+
+def _root(call: _Call) -> Root:
+    """Find the variables that a call's handles lead to, and the Keras models that it is of."""
+    variables = {variable.handle._id: variable for variable in _variables(call.function)}  # noqa: SLF001
+    named = [variables.get(handle) for handle in call.handles]
+    return Root(call.function.name.decode(), call.arguments, named, call.batch, list(_models(call.owners)))
+
+
+def _variables(function: Any) -> list[Any]:
+    graph = function._cached_graph  # noqa: SLF001  (`graph` would build one where there is none)
+    return [variable for variable in getattr(graph, "variables", ()) if hasattr(variable.handle, "_id")]
+
+
+def _models(owners: Iterable[Any]) -> Iterator[Any]:
+    """Yield the Keras models among the callers, and those that the called Python function knows."""
+    keras = sys.modules.get("keras")
+    if keras is None:
+        return
+    seen: set[int] = set()
+    for owner in owners:
+        python = getattr(owner, "python_function", None)
+        for found in [owner, *_known_to(python)]:
+            if isinstance(found, keras.Layer) and id(found) not in seen:
+                seen.add(id(found))
+                yield found
+
+
+def _known_to(python: Any) -> Iterator[Any]:
+    """Yield the objects that a Python function can reach by its variables."""
+    function = getattr(python, "__func__", python)
+    if not isinstance(function, types.FunctionType):
+        return
+    yield getattr(python, "__self__", None)
+    yield from (cell.cell_contents for cell in function.__closure__ or () if cell != types.CellType())
+    yield from (function.__globals__.get(name) for name in function.__code__.co_names)

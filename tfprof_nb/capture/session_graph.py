@@ -1,0 +1,101 @@
+"""A graph of TensorFlow 1 as a section `graphs` (docs/sidecar.md), with what tfprof knows of its nodes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tfprof_nb.capture.function_nodes import shape_text
+from tfprof_nb.capture.interning import Interned
+from tfprof_nb.capture.source_lines import Frame, SourceLines
+from tfprof_nb.capture.tensorflow import tensorflow
+from tfprof_nb.runs import SIDECAR_VERSION, sidecar_of
+
+
+def write_graph(run: Path, graph: Any, run_metadata: Any = None) -> None:
+    """Write a session's graph beside its recorded runs, as ``graph.tfprof.json.gz``."""
+    content = {"version": SIDECAR_VERSION, "graphs": describe_graph(graph, None, run_metadata)}
+    sidecar_of(run / "graph").write_bytes(gzip.compress(json.dumps(content, separators=(",", ":")).encode()))
+
+
+def default_graph() -> Any:
+    """Return the default graph, or None where TensorFlow runs eagerly."""
+    tf = tensorflow()
+    return None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
+
+
+def describe_graph(graph: Any, op_log: Any = None, run_metadata: Any = None) -> dict[str, Any]:
+    """Return a `tf.Graph` as a section with one function, its name empty.
+
+    Parameters
+    ----------
+    graph
+        The graph; None makes an empty section.
+    op_log
+        An ``OpLogProto``: types, float ops and code of the user's own.
+    run_metadata
+        A ``RunMetadata`` of a run, whose shapes fill in those that the graph leaves open.
+    """
+    from tensorflow.python.profiler import tfprof_logger
+    from tensorflow.python.util import deprecation
+
+    with deprecation.silence():
+        log = tfprof_logger.merge_default_with_oplog(graph, op_log, run_metadata)
+    entries = {entry.name: entry for entry in log.log_entries}
+    operations = graph.get_operations() if graph is not None else []
+    definitions = (
+        {node.name: node for node in graph.as_graph_def().node} if operations else {}
+    )  # inputs in tfprof's order
+    strings, lines = Interned[str](), SourceLines()
+    numbers = {operation.name: number for number, operation in enumerate(operations)}
+    none = log.log_entries.add()
+    logged = [entries.get(operation.name, none) for operation in operations]
+    function = {
+        "name": "",
+        "called": True,
+        "batch": None,
+        "names": strings.numbers(numbers),
+        "ops": strings.numbers(operation.type for operation in operations),
+        "devices": strings.numbers(operation.device for operation in operations),
+        "outputs": strings.numbers(_written(operation.outputs) for operation in operations),
+        "takes": strings.numbers(_written(operation.inputs) for operation in operations),
+        "inputs": [
+            [numbers[source] for source in _sources(definitions[name]) if source in numbers] for name in numbers
+        ],
+        "traces": [_trace(entry, log.id_to_string, lines) for entry in logged],
+        "types": [strings.numbers(entry.types) for entry in logged],
+        "float_ops": [entry.float_ops or None for entry in logged],
+        "parameters": [_parameters(definitions[name]) for name in numbers],
+        "calls": [],
+    }
+    tables = {"frames": lines.columns(strings), "traces": lines.traces.values()}
+    return {**tables, "functions": [function], "notes": [], "strings": strings.values()}
+
+
+def _written(tensors: Any) -> str:
+    return ";".join(f"{tensor.dtype.base_dtype.name}{shape_text(tensor.shape)}" for tensor in tensors)
+
+
+def _sources(node: Any) -> list[str]:
+    """Return the nodes that a node takes data from or waits for."""
+    return [text.lstrip("^").partition(":")[0] for text in node.input]
+
+
+def _parameters(node: Any) -> int:
+    """Return how many numbers the shape that a node was made with holds: so tfprof finds variables."""
+    shape = node.attr["shape"]
+    if not shape.HasField("shape") or shape.shape.unknown_rank:
+        return 0
+    count = 1
+    for dimension in shape.shape.dim:
+        count *= dimension.size
+    return 0 if any(dimension.size < 0 for dimension in shape.shape.dim) else count
+
+
+def _trace(entry: Any, texts: Mapping[int, str], lines: SourceLines) -> int:
+    traces = reversed(entry.code_def.traces)
+    frames = [Frame(texts[trace.file_id], trace.lineno, texts[trace.function_id]) for trace in traces]
+    return lines.traces.number(tuple(lines.frames.numbers(frames)))

@@ -1,0 +1,188 @@
+"""Which part of a block is recorded: from when on and for how long, by steps and by time."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from math import inf
+from numbers import Integral, Real
+from typing import Any, Self
+
+from tfprof_nb.capture.patching import replaced
+from tfprof_nb.capture.profiler import Profiler
+from tfprof_nb.capture.tensorflow import trace_class
+
+
+@dataclass(frozen=True)
+class Window:
+    """The part of a block that the profiler records; without bounds, all of it.
+
+    Attributes
+    ----------
+    warmup
+        Steps to let pass first.
+    steps
+        Steps to record; None is all.
+    max_seconds
+        Time to record for; None is until the end.
+    delay_ms
+        Time to let pass first, from the beginning of the block.
+    """
+
+    warmup: int = 0
+    steps: int | None = None
+    max_seconds: float | None = None
+    delay_ms: float = 0
+
+    def __post_init__(self) -> None:
+        _check("warmup", self.warmup, Integral, 0, "a whole number of steps, 0 or more")
+        _check("delay_ms", self.delay_ms, Real, 0, "a number of milliseconds, 0 or more")
+        if self.steps is not None:
+            _check("steps", self.steps, Integral, 1, "a whole number of steps, 1 or more")
+        if self.max_seconds is not None:
+            _check("max_seconds", self.max_seconds, Real, 1e-6, "a number of seconds above 0")
+
+
+def _check(name: str, value: Any, kind: type, least: float, meaning: str) -> None:
+    allowed: bool = isinstance(value, kind) and least <= value < inf  # type: ignore[operator]
+    if not allowed or isinstance(value, bool):
+        raise ValueError(f"{name} must be {meaning}, not {value!r}.")
+
+
+class Pacing:
+    """Begins and ends a recording as a window says, while the ``with`` block runs.
+
+    Parameters
+    ----------
+    window
+        When to begin and to end.
+    profiler
+        Tells whether it records.
+    begin, end
+        Begin and end the recording; they are called from any thread.
+
+    Attributes
+    ----------
+    passed, recorded
+        Whole steps before and while it recorded.
+    """
+
+    def __init__(self, window: Window, profiler: Profiler, begin: Callable[[], None], end: Callable[[], None]) -> None:
+        self._window, self._profiler, self._begin, self._end = window, profiler, begin, end
+        self._lock = threading.RLock()
+        self._delayed, self._over = window.delay_ms > 0, False
+        self.passed = self.recorded = 0
+        self._failure: Exception | None = None
+        self._undo = ExitStack()
+
+    def __enter__(self) -> Self:
+        __tracebackhide__ = True
+        with ExitStack() as undo:
+            undo.push(self.__exit__)
+            if self._window.warmup or self._window.steps:
+                self._undo.enter_context(_watched_steps(lambda: self._profiler.is_running, self._step_ended))
+            if self._delayed:
+                self._undo.callback(_timer(self._window.delay_ms / 1000, self._delay_ended).cancel)
+            self._begin_if_due()
+            self._raise_failure()
+            undo.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over = True
+        self._undo.close()
+
+    def take_over(self) -> None:
+        """Leave it to the caller from now on when the profiler begins and ends."""
+        with self._lock:
+            self._over = True
+
+    def why_nothing(self) -> str:
+        """Say why nothing was recorded, and what to do."""
+        self._raise_failure()
+        if self._delayed:
+            return f"the block ended before the delay of {self._window.delay_ms:g} ms did. Choose a smaller delay_ms."
+        return (
+            f"the block ended after {self.passed} steps, and {self._window.warmup} were to pass first. Choose a "
+            "smaller warmup; of a loop of your own, the steps count that `with tfprof_nb.step(i):` marks."
+        )
+
+    def _raise_failure(self) -> None:
+        __tracebackhide__ = True
+        if self._failure is not None:
+            raise self._failure
+
+    def _delay_ended(self) -> None:
+        with self._lock:
+            self._delayed = False
+            self._begin_if_due()
+
+    def _step_ended(self, recorded: bool) -> None:
+        with self._lock:
+            if recorded:
+                self.recorded += 1
+                if self.recorded == self._window.steps and not self._over:
+                    self._end()
+            elif not self._profiler.began:
+                self.passed += 1
+                self._begin_if_due()
+
+    def _begin_if_due(self) -> None:
+        if self._over or self._delayed or self._profiler.began or self.passed < self._window.warmup:
+            return
+        try:
+            self._begin()
+        except Exception as error:  # noqa: BLE001  (this is in the middle of the user's program, which must go on)
+            self._failure, self._over = error, True
+            return
+        if self._window.max_seconds:
+            self._undo.callback(_timer(self._window.max_seconds, self._time_ended).cancel)
+
+    def _time_ended(self) -> None:
+        with self._lock:
+            if not self._over:
+                self._end()
+
+
+def _timer(seconds: float, then: Callable[[], None]) -> threading.Timer:
+    timer = threading.Timer(seconds, then)
+    timer.daemon = True
+    timer.start()
+    return timer
+
+
+@contextmanager
+def _watched_steps(began: Callable[[], bool], ended: Callable[[bool], None]) -> Iterator[None]:
+    """Watch the steps that are marked, whoever marks them: a mark is a ``Trace`` with a ``step_num``.
+
+    A mark inside another one, as when a callback evaluates in the middle of training, is part of that one's step.
+    ``ended`` gets what ``began`` returned; it is not called for a step that an error or the end of the data cut short.
+    """
+    trace, outermost = trace_class(), threading.local()
+    begin, end = trace.__init__, trace.__exit__
+
+    @functools.wraps(begin)
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        begin(self, *args, **kwargs)
+        if "step_num" in kwargs and _alive(outermost) is None:
+            outermost.mark, outermost.token = weakref.ref(self), began()
+
+    @functools.wraps(end)
+    def exit_(self: Any, kind: Any, *error: Any) -> None:
+        end(self, kind, *error)
+        if _alive(outermost) is self:
+            outermost.mark = None
+            if kind is None:
+                ended(outermost.token)
+
+    with replaced(trace, "__init__", init), replaced(trace, "__exit__", exit_):
+        yield
+
+
+def _alive(outermost: Any) -> Any:
+    mark = getattr(outermost, "mark", None)
+    return mark and mark()

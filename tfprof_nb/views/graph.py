@@ -1,0 +1,107 @@
+"""The graph that ran: its four trees, with bars."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import pandas as pd
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.graph import Graph, GraphTree
+from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Tab, Table, Tabs
+
+_INDENT = "\N{NO-BREAK SPACE}" * 2
+_MOST_ROWS = 20_000  # as many as a browser sorts at once
+_KINDS = {
+    "scope": ("Name scopes", "name scope"),
+    "graph": ("Data flow: below each node what it takes data from", "node"),
+    "op": ("Op types", "op type"),
+    "code": ("Calls that made the nodes, the outermost first", "code"),
+}
+_ATTRIBUTES = {
+    "micros": [
+        Column("total_micros", "time", "us", bar=True, meaning="with all that is counted below"),
+        Column("self_micros", "self time", "us"),
+    ],
+    "accelerator_micros": [Column("total_accelerator_micros", "on accelerators", "us", bar=True)],
+    "cpu_micros": [Column("total_cpu_micros", "on the CPU", "us", bar=True)],
+    "bytes": [Column("total_bytes", "memory asked for", "bytes", bar=True)],
+    "peak_bytes": [Column("total_peak_bytes", "peak memory", "bytes", bar=True)],
+    "residual_bytes": [Column("total_residual_bytes", "memory kept", "bytes", bar=True)],
+    "output_bytes": [Column("total_output_bytes", "output", "bytes", bar=True)],
+    "params": [Column("total_parameters", "parameters", "count", bar=True)],
+    "float_ops": [
+        Column("total_float_ops", "float ops", "count", bar=True, meaning="of one step, as far as they are known")
+    ],
+    "occurrence": [Column("occurrences", "runs", "count"), Column("definitions", "nodes", "count")],
+    "device": [Column("device", "device")],
+    "op_types": [Column("op_types", "type")],
+    "input_shapes": [Column("input_shapes", "inputs", "code")],
+}
+_SHOWN = ("micros", "float_ops", "params", "bytes", "occurrence", "op_types", "device")
+
+
+def panels(graph: Graph) -> list[Panel]:
+    """Show the four views, the largest total time first."""
+    if not graph.summary["nodes"]:
+        return [Note(note, "empty") for note in graph.notes]
+    kinds = [Tab(kind, partial(_view, graph, kind)) for kind in _KINDS]
+    return [KeyFigures(_figures(graph)), Tabs(kinds, "menu", "view"), *map(Note, graph.notes)]
+
+
+def tree_panels(tree: GraphTree) -> list[Panel]:
+    """Show one view with the attributes that it was made with."""
+    return [_table(tree, tree.options.select), *map(Note, tree.notes)]
+
+
+def _view(graph: Graph, kind: str) -> list[Panel]:
+    ran = int(bool(graph.summary["micros"]))  # what took no time is only of interest where nothing ran
+    tree = getattr(graph, kind)(order_by="micros", min_micros=ran)
+    return [_table(tree, _SHOWN)]
+
+
+def _table(tree: GraphTree, attributes: tuple[str, ...]) -> Table:
+    title, what = _KINDS[tree.kind]
+    frame = tree.table.head(_MOST_ROWS)
+    frame = frame.assign(occurrences=frame["occurrences"].where(frame["op_types"] != ""), row=_names(frame, tree.kind))
+    columns = [column for attribute in attributes for column in _ATTRIBUTES.get(attribute, ())]
+    if tree.kind != "op":
+        return Table(title, frame, [Column("row", what, "code"), *columns], 25, "", "depth")
+    # A list: its totals are of what comes after, too.
+    own = {column.key.replace("total_", "self_"): column for column in reversed(columns)}
+    columns = [replace(own[key], key=key, bar=True) if "self_" in key else own[key] for key in reversed(own)]
+    return Table(title, frame.iloc[1:], [Column("name", what, "code"), *columns], 25, "")
+
+
+def _names(frame: pd.DataFrame, kind: str) -> list[str]:
+    """Indent names; a scope is named without the scopes that it is shown in, a node without its function."""
+    written: list[str] = []
+    above: list[str] = []
+    for name, depth in zip(frame["name"], frame["depth"], strict=True):
+        del above[depth:]
+        scope = above[-1] + "/" if above else ""
+        short = name.removeprefix(scope) if kind == "scope" else name
+        if kind == "graph":
+            short = name.partition("/")[2] or name
+        written.append(_INDENT * depth + (short if depth else "all"))
+        above.append(name)
+    return written
+
+
+def _figures(graph: Graph) -> list[Figure]:
+    summary = graph.summary
+    known = {
+        "nodes": (_units.count(summary["nodes"]), "nodes of the functions that ran, and ops outside of functions"),
+        "parameters": (
+            _units.count(summary["parameters"]),
+            "numbers in the variables that are used, the optimizer's included",
+        ),
+        "time per step": (_or_unknown(summary["micros"], _units.microseconds), "of all ops, summed over threads"),
+        "float ops per step": (_or_unknown(summary["float_ops"], _units.count), "as far as TensorFlow counts them"),
+    }
+    return [Figure(label, value, meaning) for label, (value, meaning) in known.items()]
+
+
+def _or_unknown(value: float | None, written: object) -> str:
+    return "unknown" if value is None or pd.isna(value) else str(written(value))  # type: ignore[operator]
