@@ -10,7 +10,7 @@ import pytest
 
 import tfprof_nb
 
-BUNDLES = {f"tfprof_nb/render/static/{name}.js" for name in ("head", "readout", "table", "tabs", "trace")}
+BUNDLES = {f"tfprof_nb/render/static/{name}.js" for name in ("head", "readout", "table", "tabs", "trace", "trace-page")}
 
 
 @pytest.fixture(scope="module")

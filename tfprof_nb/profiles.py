@@ -23,7 +23,7 @@ from tfprof_nb.analysis.events import events
 from tfprof_nb.analysis.findings import Evidence
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.functions import Functions, functions
-from tfprof_nb.analysis.graph import Graph, GraphTree
+from tfprof_nb.analysis.graph import Graph
 from tfprof_nb.analysis.graph_of_run import graph_of_run
 from tfprof_nb.analysis.groups import Grouping, group_events
 from tfprof_nb.analysis.input_pipeline import InputPipeline, input_pipeline
@@ -57,8 +57,8 @@ class Profile:
 
     Made by `profile` and `load`. Displaying it in a notebook shows its dashboard; ``str()`` gives the same as text.
 
-    Each of its results (``overview advice steps source ops input_pipeline tf_data kernels memory functions pods
-    trace``) has ``table`` (a DataFrame), ``summary``, ``notes`` and ``view()``, and is computed when first asked for.
+    Each of its results (``overview advice steps source ops input_pipeline tf_data kernels memory functions graph
+    pods trace``) has ``table`` (a DataFrame), ``summary``, ``notes`` and ``view()``, and is computed when first asked for.
 
     Examples
     --------
@@ -205,13 +205,13 @@ class Profile:
     def graph(self) -> Graph:
         """The graph that ran, as tfprof's four views: by name scope, data flow, op type and code."""
         found = graph_of_run(self.files, self._forests, self._graphs, self.steps.of_events(self._groupings))
-        found.show_tree = self._tree_view
+        found.show_part = self._part_view
         return self._shown("graph", found)
 
-    def _tree_view(self, tree: GraphTree) -> View:
+    def _part_view(self, title: str, part: Result) -> View:
         from tfprof_nb.views import dashboard
 
-        return dashboard.tree_view(self, tree)
+        return dashboard.part_view(self, title, part)
 
     @cached_property
     def functions(self) -> Functions:

@@ -43,6 +43,15 @@ class Run:
         Where the files are not hosts but runs of one host, to be shown one after another: what each is called.
     newest_of
         Of how many runs it was taken as the newest, where a logdir was given.
+
+    Examples
+    --------
+    >>> import tfprof_nb as tp
+    >>> with tp.profile(logdir="build/logs"):
+    ...     pass
+    >>> run = tp.find_runs("build/logs")[-1]
+    >>> tp.load(run.path).files == run.files
+    True
     """
 
     name: str

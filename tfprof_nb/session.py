@@ -311,6 +311,13 @@ def stop() -> Profile:
     ------
     CaptureError
         If `start` was not called, nothing was recorded, or the profile could not be saved.
+
+    Examples
+    --------
+    >>> import tfprof_nb as tp
+    >>> tp.start()
+    >>> tp.stop() is tp.last()
+    True
     """
     capture, _session.started = _session.started, None
     if capture is None:
@@ -330,6 +337,14 @@ def last() -> Profile:
     ------
     ProfileNotFoundError
         If nothing was captured yet.
+
+    Examples
+    --------
+    >>> import tfprof_nb as tp
+    >>> with tp.profile() as p:
+    ...     pass
+    >>> tp.last() is p
+    True
     """
     if _session.last is None:
         raise ProfileNotFoundError("Nothing was captured in this session yet: run a cell with %%tfprofile on top.")

@@ -34,6 +34,17 @@ def test_a_function_leads_to_the_executor_s_threads():
     assert linked(space) == [("FunctionRun", "TensorFlow executor", "ExecutorState::Process")] * 2
 
 
+def test_an_element_of_tf_data_goes_from_its_producer_to_its_consumer():
+    """The threads of `xplane_to_tf_data_stats_test.cc`'s prefetch."""
+    space = XSpace()
+    cpu = space.plane("/host:CPU")
+    consumer, producer = cpu.line("A", line_id=1), cpu.line("B", line_id=2)
+    for element, produced, consumed in ((100, 0, 80), (200, 100, 210)):
+        producer.event("PrefetchProduce", start_us=produced, duration_us=80, element_id=element)
+        consumer.event("PrefetchConsume", start_us=consumed, duration_us=10, element_id=element)
+    assert linked(space) == [("PrefetchProduce", "tf.data element", "PrefetchConsume")] * 2
+
+
 def test_what_shares_no_key_is_not_linked():
     space = XSpace()
     cpu = space.plane("/host:CPU")

@@ -11,6 +11,7 @@ import urllib.request
 
 import pytest
 
+from browser.fake_host import FakeHost
 from browser.lab import Lab
 
 TIMEOUT_S = float(os.environ.get("TFPROF_NB_BROWSER_TIMEOUT", "120"))
@@ -76,6 +77,7 @@ def server_url(tmp_path_factory, notebooks_folder):
     command += [
         f"--LabApp.user_settings_dir={home / 'settings'}",
         "--LabApp.expose_app_in_browser=True",
+        "--JupyterNotebookApp.expose_app_in_browser=True",
         "--LabApp.news_url=",
     ]
     with log.open("w") as output:
@@ -124,3 +126,20 @@ def open_lab(chromium, server_url, notebooks_folder, root):
     yield open_notebook
     for context in contexts:
         context.close()
+
+
+@pytest.fixture
+def host(chromium):
+    """``host("trace")`` opens a page for widgets of that kind; none may log, throw, or fetch from elsewhere."""
+    pages = []
+
+    def open_page(name):
+        page = chromium.new_page(viewport={"width": 1018, "height": 800}, color_scheme="light")
+        pages.append(FakeHost(page, name))
+        return pages[-1]
+
+    yield open_page
+    for fake in pages:
+        assert fake.complaints == []
+        assert set(fake.requests) <= {"", *fake.files, "favicon.ico"}
+        fake.page.close()

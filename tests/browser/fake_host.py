@@ -24,7 +24,7 @@ SETUP = """async ({module, traits}) => {
         send: (content) => model.sent.push(content),
         on: (event, f) => of(event).add(f),
         off: (event, f) => of(event).delete(f),
-        emit: (event, content) => of(event).forEach((f) => f(content)),
+        emit: (event, ...content) => of(event).forEach((f) => f(...content)),
         listening: () => Object.values(listeners).reduce((sum, all) => sum + all.size, 0),
         sent: [],
     };

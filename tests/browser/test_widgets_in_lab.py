@@ -1,4 +1,6 @@
-"""The trace viewer in a real JupyterLab: it gets its events over a real comm, and keys stay with it."""
+"""The trace viewer in a real JupyterLab: events over a real comm, keys that stay with it, linked to the other views."""
+
+import re
 
 import nbformat
 import pytest
@@ -11,46 +13,135 @@ SHOW = """
 import tfprof_nb as tp
 from tfprof_nb.render.timeline_widget import TraceWidget
 
-widget = TraceWidget(tp.load({path!r}).trace)
+profile = tp.load({path!r})
+widget = TraceWidget(profile.trace)
 widget
 """
+CELLS = [SHOW, "TraceWidget(profile.trace, height=200)", "profile.dashboard(['steps', 'ops', 'trace'])"]
+
+
+@pytest.fixture(scope="module")
+def lab(open_lab, tmp_path_factory):
+    """A notebook with two viewers and a dashboard of ten steps, run once for all tests."""
+    folder = tmp_path_factory.mktemp("lab")
+    space = XSpace()
+    line = space.plane("/host:CPU").line("python", line_id=1)
+    for step in range(10):
+        line.event("train", start_us=1000 * step, duration_us=900, step_num=step, _r=1)
+        for k in range(100):
+            name = "MatMul:MatMul" if k % 2 else "Relu:Relu"
+            line.event(name, start_us=1000 * step + 8 * k, duration_us=8 if k % 2 else 4, index=k)
+    path = space.write(folder / "host.xplane.pb")
+    cells = [nbformat.v4.new_code_cell(text.format(path=str(path))) for text in CELLS]
+    # Without a kernel's name JupyterLab would ask for it.
+    metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=metadata), folder / "trace.ipynb")
+    lab = open_lab(folder / "trace.ipynb")
+    with lab.evidence("trace_in_lab"):
+        lab.run_all()
+    return lab
 
 
 @pytest.fixture
-def notebook(tmp_path):
-    """A notebook whose first cell shows a trace of 1,000 events."""
-    space = XSpace()
-    line = space.plane("/host:CPU").line("python", line_id=1)
-    for k in range(1000):
-        line.event("MatMul" if k % 2 else "Relu", start_us=10 * k, duration_us=8, index=k)
-    path = space.write(tmp_path / "host.xplane.pb")
-    cells = [nbformat.v4.new_code_cell(SHOW.format(path=str(path))), nbformat.v4.new_code_cell("1 + 1")]
-    # Without a kernel's name JupyterLab would ask for it.
-    metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
-    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=metadata), tmp_path / "trace.ipynb")
-    return tmp_path / "trace.ipynb"
+def viewer(lab):
+    """The n-th viewer's element: 0 and 1 by themselves, 2 in the dashboard."""
 
-
-def test_the_viewer_works_over_a_comm_and_keeps_its_keys(open_lab, notebook):
-    lab = open_lab(notebook)
-    with lab.evidence("trace_in_lab"):
-        lab.run_all()
-        canvas = lab.page.locator("canvas")
-        canvas.wait_for()
+    def nth(n):
+        root = lab.page.locator(".tfp-trace").nth(n)
+        root.locator(".tfp-canvas").wait_for()
         lab.page.wait_for_timeout(300)
-        assert lab.colors(canvas) > 10
-        canvas.click(position={"x": 400, "y": 48})
-        details = lab.page.locator(".tfp-details")
-        # The stat comes from the kernel, by a message of its own.
-        details.get_by_text("index").wait_for()
+        return root
 
-        # In JupyterLab's command mode A, B and D D would add and delete cells, S would save, 0 0 restart the kernel.
-        for key in ("a", "b", "d", "d", "s", "0", "0"):
-            canvas.press(key)
-        cells = "() => window.jupyterapp.shell.currentWidget.context.model.toJSON().cells.length"
-        assert lab.page.evaluate(cells) == 2
-        assert lab.page.locator(".jp-Dialog").count() == 0
-        canvas.press("/")
-        lab.page.keyboard.type("relu")
-        lab.page.get_by_text("500 hits").wait_for()
-        assert lab.errors == []
+    with lab.evidence("trace_in_lab"):
+        yield nth
+    assert lab.errors == []
+
+
+def visible_time(root):
+    return root.locator(".tfp-toolbar .tfp-push").inner_text()
+
+
+def test_the_viewer_works_over_a_comm_and_keeps_its_keys(lab, viewer):
+    root = viewer(0)
+    canvas = root.locator(".tfp-canvas")
+    assert lab.colors(canvas) > 10
+    canvas.click(position={"x": 400, "y": 85})
+    # The stat comes from the kernel, by a message of its own.
+    root.get_by_label("Selected event").get_by_text("index").wait_for()
+
+    # In JupyterLab's command mode A, B and D D would add and delete cells, S would save, 0 0 restart the kernel,
+    # 1 to 4 and M make the cell a heading or Markdown.
+    for key in ("a", "b", "d", "d", "s", "1", "2", "3", "4", "m", "m", "2", "0", "0"):
+        canvas.press(key)
+    root.locator(".tfp-minimap").press("ArrowLeft")
+    cells = "() => window.jupyterapp.shell.currentWidget.context.model.toJSON().cells.map((cell) => cell.cell_type)"
+    assert lab.page.evaluate(cells) == ["code"] * 3
+    assert lab.page.locator(".jp-Dialog").count() == 0
+    canvas.press("/")
+    lab.page.keyboard.type("relu")
+    root.get_by_text("500 hits").wait_for()
+
+
+def test_two_viewers_of_one_profile_go_their_own_ways(viewer):
+    first, second = viewer(0), viewer(1)
+    before = visible_time(first)
+    second.get_by_role("button", name="Zoom in (W)").click()
+    assert visible_time(first) == before != visible_time(second)
+
+
+def test_a_step_picked_in_the_chart_and_an_op_picked_in_the_table_are_shown_by_the_trace(lab, viewer):
+    dashboard = lab.page.locator(".tfp-view").last
+    bars = dashboard.locator(".bqplot .bargroup")
+    bars.nth(3).wait_for(state="attached")
+    bars.nth(3).locator("rect").first.click(force=True)
+    dashboard.get_by_role("tab", name="Ops").click()
+    dashboard.locator("[role=grid]:visible").get_by_text("MatMul", exact=True).first.click()
+    dashboard.get_by_role("tab", name="Trace").click()
+    root = viewer(2)
+    assert re.match(r"3(\.0\d*)? ms to 3\.9", visible_time(root))
+    assert "500 hits" in root.locator(".tfp-toolbar").inner_text()
+    canvas = root.locator(".tfp-canvas")
+    canvas.press("Escape")
+    canvas.press("Escape")
+    dashboard.get_by_role("tab", name="Ops").click()
+    lab.wait_until(lambda: dashboard.locator("[role=grid]:visible [aria-selected=true]").count() == 0)
+
+
+def test_a_viewer_in_a_hidden_tab_draws_when_it_is_shown_at_another_size(lab, viewer):
+    dashboard = lab.page.locator(".tfp-view").last
+    dashboard.get_by_role("tab", name="Steps").click()
+    lab.page.set_viewport_size({"width": 1000, "height": 900})
+    dashboard.get_by_role("tab", name="Trace").click()
+    canvas = viewer(2).locator(".tfp-canvas")
+    fits = "(canvas) => Math.abs(canvas.width - canvas.clientWidth * devicePixelRatio) <= 1 && canvas.width < 900"
+    lab.wait_until(lambda: canvas.evaluate(fits))
+    assert lab.colors(canvas) > 10
+    lab.page.set_viewport_size({"width": 1280, "height": 900})
+
+
+def test_dark_theme(lab, viewer):
+    canvas = viewer(1).locator(".tfp-canvas")
+    corner = "(canvas) => canvas.getContext('2d').getImageData(4, 4, 1, 1).data[0]"
+    assert canvas.evaluate(corner) > 200
+    lab.execute("apputils:change-theme", theme="JupyterLab Dark")
+    lab.wait_until(lambda: canvas.evaluate(corner) < 60)
+    lab.screenshot("trace-dark")
+    lab.execute("apputils:change-theme", theme="JupyterLab Light")
+    lab.wait_until(lambda: canvas.evaluate(corner) > 200)
+
+
+def test_a_viewer_whose_kernel_was_restarted_stays_explorable(lab, viewer):
+    restart = "() => window.jupyterapp.shell.currentWidget.context.sessionContext.session.kernel.restart()"
+    root = viewer(0)
+    canvas = root.locator(".tfp-canvas")
+    canvas.press("Escape")
+    lab.page.evaluate(restart)
+    before = visible_time(root)
+    canvas.press("w")
+    assert visible_time(root) != before
+    root.get_by_role("searchbox").fill("train")
+    root.get_by_text("10 hits").wait_for()
+    canvas.press("ArrowRight")
+    root.get_by_text("The kernel is busy or gone").wait_for()
+    canvas.press("m")
+    root.locator(".tfp-range table").wait_for()

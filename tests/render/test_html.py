@@ -49,9 +49,24 @@ def document(request):
     return make(samples.HOSTILE, samples.dashboard())
 
 
-def test_nothing_runs_and_nothing_is_fetched(document):
+def test_nothing_runs_in_a_cell():
+    assert "script" not in Reader(static_view(samples.HOSTILE, samples.dashboard())).tags
+
+
+def test_a_report_runs_its_own_script_and_no_other():
+    html = page(samples.HOSTILE, samples.dashboard())
+    kinds = re.findall(r"<script ([^>]*)>", html)
+    assert set(kinds) == {
+        'type="application/json" class="tfp-table-data"',
+        'type="application/json" class="tfp-trace-data"',
+        'type="module"',
+    }
+    assert kinds.count('type="module"') == 1
+
+
+def test_nothing_is_fetched(document):
     reader = Reader(document)
-    assert not reader.tags & {"script", "iframe", "object", "link", "svg"}
+    assert not reader.tags & {"iframe", "object", "link", "svg"}
     assert not [name for name, _ in reader.attributes if name.startswith("on")]
     assert all(
         value.startswith(("data:image/svg+xml;base64,", "#page-"))

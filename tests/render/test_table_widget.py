@@ -48,3 +48,9 @@ def test_only_the_columns_asked_for_travel():
 
 def test_an_empty_frame_is_a_table_without_rows():
     assert sent(pd.DataFrame({"a": []}), Column("a", "A", "ms")) == [([], None)]
+
+
+def test_rows_that_lie_below_one_another_say_how_deep():
+    frame = pd.DataFrame({"name": ["all", "a", "a/b"], "depth": [0, 1, 2]})
+    assert np.frombuffer(TableWidget(frame, [Column("name", "Name")], "depth").depths).tolist() == [0, 1, 2]
+    assert TableWidget(frame, [Column("name", "Name")]).depths == b""

@@ -75,6 +75,17 @@ def test_every_step_and_every_class_is_drawn():
     }
 
 
+def test_of_several_hosts_the_slowest_is_drawn():
+    fast, slow = training(300), training(300)
+    slow.planes[0].lines[0].event("train", start_us=3000, duration_us=1400, step_num=3, _r=1)
+    forests = [Forest(read_xspace(space.to_bytes(), host)) for host, space in (("fast", fast), ("slow", slow))]
+    measured = steps(forests, [group_events(forest) for forest in forests])
+    found = panels(input_pipeline(measured, ops(forests)), tf_data(forests))
+    (graph,) = [panel for panel in found if isinstance(panel, StackedBars)]
+    assert graph.title == "Waiting for data, per step, on slow, the slowest of 2 hosts"
+    assert graph.series[0].values.tolist() == pytest.approx([30, 30, 30, 0])
+
+
 def test_without_input_ops_it_says_why():
     found = shown(training(300, iterators=()))
     assert notes(found, "advice")[0].startswith("Data do not come from tf.data")

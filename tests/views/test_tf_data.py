@@ -62,6 +62,14 @@ def test_any_call_of_any_pipeline_can_be_chosen():
     assert [type(panel) for panel in calls.tabs[1].open()] == [Bars, Diagram, Table]
 
 
+def test_a_call_that_nothing_held_up_has_a_name_too():
+    shown_calls = result(100)
+    shown_calls._calls["bottleneck"] = float("nan")  # what a frame makes of None
+    (pipelines,) = (panel for panel in panels(shown_calls) if isinstance(panel, Tabs))
+    (calls,) = pipelines.tabs[0].open()
+    assert calls.tabs[-1].name == "1. slowest, 100 µs"
+
+
 def test_quick_calls_need_no_advice():
     shown = panels(result(40))
     assert shown[0].text == "tf.data keeps up: the slowest of 1 calls for data took 40.0 µs."

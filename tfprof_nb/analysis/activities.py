@@ -100,9 +100,20 @@ def _device_activity(forest: Forest) -> npt.NDArray[np.int16]:
     activity = np.full(len(forest.host), Activity.DEVICE_COMPUTE_32, dtype=np.int16)
     activity[_sixteen_bit(forest)] = Activity.DEVICE_COMPUTE_16
     activity[forest.name_starts("nccl")] = Activity.DEVICE_COLLECTIVES
+    if copies_are_compute(forest):
+        return activity
     for copy, names in _COPIES.items():
         activity[forest.name_starts(*names)] = copy
     return activity
+
+
+def copies_are_compute(forest: Forest) -> bool:
+    """Whether the capture is one of TensorFlow 2.2 to 2.8, whose own tools took copies on a device for compute.
+
+    Those stored their answers beside such captures: ours agree with them. Those versions name a kernel's op in
+    ``level 0``.
+    """
+    return len(forest.host.texts("level 0").rows) > 0
 
 
 def _sixteen_bit(forest: Forest) -> Bools:

@@ -6,12 +6,14 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.links import links
 
 Int64 = npt.NDArray[np.int64]
 
+_PRODUCED, _CONSUMED = "Produce", "Consume"
 # What the context types of `context_types.h` (tsl) hand over.
 _CONTEXTS = {
     2: "TensorFlow executor",
@@ -35,7 +37,8 @@ _CONTEXTS = {
 class Flows:
     """The links of one host's events, found on first use.
 
-    They are those that steps spread along: producer and consumer contexts, tf.data's iterators, and kernel launches.
+    They are those that steps spread along (producer and consumer contexts, iterators, kernel launches), and tf.data's
+    elements from the thread that produced them to the one that consumed them.
     """
 
     def __init__(self, forest: Forest) -> None:
@@ -53,13 +56,16 @@ class Flows:
         """Say how an event is linked to its causes."""
         if self._forest.on_device[effect]:
             return "launch"
+        if str(self._forest.host.names[self._forest.host.metadata[effect]]).endswith(_CONSUMED):
+            return "tf.data element"
         context = int(self._forest.host.ints("_ct").at(np.array([effect]))[0])
         return _CONTEXTS.get(context, "context" if context >= 0 else "iterator")
 
     @cached_property
     def _links(self) -> tuple[Int64, Int64]:
-        causes, effects = links(self._forest)
-        return causes.astype(np.int64), effects.astype(np.int64)
+        pairs = links(self._forest), _element_links(self._forest)
+        causes, effects = (np.concatenate(rows).astype(np.int64) for rows in zip(*pairs, strict=True))
+        return causes, effects
 
     @cached_property
     def _by_cause(self) -> tuple[Int64, Int64]:
@@ -70,6 +76,17 @@ class Flows:
     def _by_effect(self) -> tuple[Int64, Int64]:
         causes, effects = self._links
         return _sorted(effects, causes)
+
+
+def _element_links(forest: Forest) -> tuple[Int64, Int64]:
+    """What produced an element of tf.data (`PrefetchProduce` ...) to what consumed it, by the element's id."""
+    stat = forest.host.ints("element_id")
+    elements = pd.DataFrame({"row": stat.rows, "element": stat.values.astype(np.int64)})
+    names = forest.host.names[forest.host.metadata[stat.rows]]
+    ends = pd.Series(names, dtype=object).str
+    produced = elements[ends.endswith(_PRODUCED).to_numpy(bool)].drop_duplicates("element", keep="last")
+    pairs = elements[ends.endswith(_CONSUMED).to_numpy(bool)].merge(produced, on="element", suffixes=("", "_before"))
+    return pairs["row_before"].to_numpy(np.int64), pairs["row"].to_numpy(np.int64)
 
 
 def _sorted(keys: Int64, values: Int64) -> tuple[Int64, Int64]:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tfprof_nb.analysis.activities import Activity, classify, tracing_spans
+from tfprof_nb.analysis.activities import Activity, classify, copies_are_compute, tracing_spans
 from tfprof_nb.analysis.devices import device_cores, has_tpu
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.gaps import input_between_steps_ps
@@ -114,6 +114,7 @@ def _host_steps(forest: Forest, grouping: Grouping) -> _HostSteps:
     notes: list[str] = []
     if forest.on_device.any():
         spans, notes = _with_devices(forest, grouping, activity)
+        notes += [_OLD_COPIES] if copies_are_compute(forest) else []
     if not len(spans):
         unfinished = grouping.source in ("marked", "keras") and not notes
         return _no_steps(*([_UNFINISHED] if unfinished else notes))
@@ -194,6 +195,8 @@ def _breakdown(
     began = np.concatenate([host.start_ps[rows], traced_from[calls_step >= 0]])
     ended = np.concatenate([host.start_ps[rows] + host.duration_ps[rows], traced_to[calls_step >= 0]])
     priority = np.concatenate([activity[rows], np.full((calls_step >= 0).sum(), Activity.COMPILE, dtype=np.int16)])
+    if copies_are_compute(forest):
+        ended = _held_to_next_end(owner, began, ended, priority)
     began = np.maximum(began, start[owner]) - start[owner]
     ended = np.minimum(ended, end[owner]) - start[owner]
     shown = ended > began
@@ -208,6 +211,24 @@ def _breakdown(
     table["other_ms"] = rest / PS_PER_MS
     table["warm_up"] = np.isin(np.arange(len(spans)), calls_step)
     return table
+
+
+def _held_to_next_end(owner: Int64, began: Int64, ended: Int64, priority: npt.NDArray[np.int16]) -> Int64:
+    """Let device work of no length last until other device work of its step ends, as TensorFlow 2.2 to 2.8 did.
+
+    Its sweep took ends before starts, so that what began at its own end stayed open; CUPTI times some copies so.
+    """
+    compute = priority == Activity.DEVICE_COMPUTE_32
+    length = int(ended.max(initial=0)) + 1
+    ends = np.sort((owner * length + ended)[compute & (ended > began)])
+    instants = np.flatnonzero(compute & (ended == began))
+    following = np.searchsorted(ends, owner[instants] * length + ended[instants], side="right")
+    found = following < len(ends)
+    instants, until = instants[found], ends[following[found]]
+    same_step = until // length == owner[instants]
+    held = ended.copy()
+    held[instants[same_step]] = until[same_step] % length
+    return held
 
 
 def _step_of_group(grouping: Grouping, groups: Int64, steps: Int64) -> Int64:
@@ -298,6 +319,9 @@ _UNFINISHED = (
     "one's end."
 )
 _COORDINATOR = "{} is left out of the steps: it has no device while other hosts do, so it only coordinates."
+_OLD_COPIES = (
+    "Captured by TensorFlow 2.8 or older: copies on a device count as device compute, as in that version's own tools."
+)
 _TPU = (
     "Steps are not shown: this program ran on TPUs, whose own step marks are not read here. With XProf installed, "
     'p.xprof("overview_page") has them.'

@@ -5,112 +5,186 @@ The form in which a trace goes to the browser is described in docs/trace-format.
 
 from __future__ import annotations
 
-import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb.analysis.counters import Counter
+from tfprof_nb.analysis.flows import Flows
 from tfprof_nb.analysis.forest import Forest
+from tfprof_nb.analysis.groups import Grouping
 from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.slices import Slices, merge, rows_within, slices_of
 from tfprof_nb.analysis.steps import PS_PER_MS, Steps
-from tfprof_nb.analysis.track_layout import lane_depths
+from tfprof_nb.analysis.trace_encoding import encode
+from tfprof_nb.analysis.trace_layout import COLUMNS, MADE, ON_HOST, Layout, lay_out
+from tfprof_nb.analysis.trace_totals import totals
 
 Int64 = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 PALETTE_SIZE = 21
-# Bookkeeping of the runtime, zero or next to zero long; allocations have a view of their own.
-_HIDDEN = ("MemoryAllocation", "MemoryDeallocation", "ThreadpoolListener::")
-_TRACK_FIELDS = ["group", "label", "kind", "busy_share"]
-_WIDTHS = {"gap": 6, "duration": 6, "name": 3}
-_ID_SUFFIX = re.compile(r"/-?\d+$")
+# Above this a coarse level is sent, and what is looked at closer when it is asked for.
+WHOLE_EVENTS = 2_000_000
+COARSE_BINS = 32_768
+# An event with more partners than this shows the first of them.
+_MOST_FLOWS = 50
+_COUNTER_BINS = 500
+_TRACK_FIELDS = ["group", "label", "kind", "busy_share", "idle"]
+
+
+def _unknown(_name: str) -> str:
+    return ""
 
 
 class Trace(Result):
     """The events of all hosts, laid out on tracks; ``table`` has one row per track.
 
-    It answers what a timeline asks (`render.panels.TimelineSource`), and `query` for everyone else.
+    It answers what a timeline asks (`render.panels.TimelineSource`), and `query` and `totals` for everyone else.
     """
 
-    def __init__(self, forests: Sequence[Forest], steps: Steps) -> None:
-        self._forests = forests
-        self._steps = steps
-        events = _all_events(forests)
-        self._tracks = tracks = _tracks(forests, events)
-        self._events = _in_display_order(events, tracks)
-        summary = {"events": len(self._events), "rows": len(tracks), "span_ms": self.span_ps / PS_PER_MS}
-        super().__init__(tracks.drop(columns=["host_index", "line"]), summary, _notes(forests, self._events))
+    def __init__(
+        self,
+        forests: Sequence[Forest],
+        groupings: Sequence[Grouping],
+        steps: Steps,
+        counters: Callable[[], Sequence[Counter]] = tuple,
+        line_of: Callable[[str], str] = _unknown,
+    ) -> None:
+        self._forests, self._steps = forests, steps
+        self._counters, self._line_of = counters, line_of
+        self._layout = layout = lay_out(forests, groupings)
+        summary = {"events": len(layout), "rows": len(layout.tracks), "span_ms": self.span_ps / PS_PER_MS}
+        super().__init__(layout.tracks[COLUMNS], summary, _notes(forests, layout))
 
     @property
     def span_ps(self) -> int:
         """Time from the start of the profile to the end of its last event."""
-        return int(self._events["end_ps"].max()) if len(self._events) else 0
+        return int(self._layout.end_ps.max(initial=0))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all events are sent at once."""
+        return len(self._layout) <= WHOLE_EVENTS
 
     def header(self) -> dict[str, Any]:
         """Return everything but the events, ready for JSON."""
-        names, types = self._names
-        return {
-            "version": 1,
-            "unit_ps": self._unit_ps,
-            "span_ps": self.span_ps,
-            "events": len(self._events),
-            "names": list(names),
-            "colors": [zlib.crc32(str(kind).encode()) % PALETTE_SIZE for kind in types],
-            "groups": self._groups,
-            "tracks": [
-                {**track, "depths": depths}
-                for track, depths in zip(self._tracks[_TRACK_FIELDS].to_dict("records"), self._depths, strict=True)
-            ],
-            "steps": self._step_marks,
-            "notes": self.notes,
-        }
+        return self._header(None) if self.is_whole else self._header(self._coarse, self._bin_ps(COARSE_BINS))
 
     def payload(self) -> bytes:
-        """Return all events as compressed columns."""
-        start, end = (self._events[column].to_numpy() for column in ("start_ps", "end_ps"))
-        before = np.roll(end, 1)
-        before[_opens_lane(self._events)] = 0
-        columns = {
-            "gap": (start - before) // self._unit_ps,
-            "duration": (end - start) // self._unit_ps,
-            "name": self._name_codes,
-        }
-        planes = [_byte_planes(columns[name], width) for name, width in _WIDTHS.items()]
-        return zlib.compress(b"".join(planes), level=1)
+        """Return all events as compressed columns; of very many, a coarse level."""
+        slices = self._all if self.is_whole else self._coarse
+        return encode(slices, self._unit_ps, merged=not self.is_whole)
+
+    def level(self, bins: int) -> tuple[dict[str, Any], bytes]:
+        """Return header and payload with everything shorter than a ``bins``-th of the profile merged.
+
+        Names that no slice has any more are empty, so that few bins make a small header too.
+        """
+        bin_ps = self._bin_ps(bins)
+        slices = merge(self._all, bin_ps)
+        header, drawn = self._header(slices, bin_ps), np.zeros(len(self._layout.names), dtype=bool)
+        drawn[slices.name] = True
+        header["labels"] = {code: label for code, label in header["labels"].items() if drawn[int(code)]}
+        header["names"] = np.where(drawn, self._layout.names, "").tolist()
+        return header, encode(slices, self._unit_ps, merged=True, level=6)
+
+    def tile(self, start_ps: int, end_ps: int, bins: int) -> tuple[dict[str, Any], bytes]:
+        """Return a stretch of time in which events are merged that are shorter than a ``bins``-th of it.
+
+        Returns
+        -------
+        dict, bytes
+            ``start_ps end_ps lanes events``, of which ``lanes`` is the number of slices of each lane; the payload.
+        """
+        slices = merge(self._within(start_ps, end_ps), max((end_ps - start_ps) / bins, 1))
+        lanes = np.diff(slices.bounds).tolist()
+        told = {"start_ps": start_ps, "end_ps": end_ps, "lanes": lanes, "events": len(slices)}
+        return told, encode(slices, self._unit_ps, merged=True)
 
     def overview(self, bins: int) -> tuple[npt.NDArray[np.float64], list[str]]:
         """Return how busy (0 to 1) each track is in each of ``bins`` equal parts of the profile, and the labels."""
-        edges = np.linspace(0, max(self.span_ps, 1), bins + 1)
-        busy = np.zeros((len(self._tracks), bins))
-        for track, (start, length) in enumerate(self._outer):
+        layout, edges = self._layout, np.linspace(0, max(self.span_ps, 1), bins + 1)
+        busy = np.zeros((len(layout.tracks), bins))
+        for lane in np.flatnonzero(layout.lane_depth == 0).tolist():
+            outer = slice(layout.bounds[lane], layout.bounds[lane + 1])
+            start, length = layout.start_ps[outer], layout.end_ps[outer] - layout.start_ps[outer]
             before = np.cumsum(length) - length
             at = np.searchsorted(start, edges, side="right")
             last = np.maximum(at - 1, 0)
             covered = before[last] + np.clip(edges - start[last], 0, length[last])
-            busy[track] = np.diff(np.where(at > 0, covered, 0)) / np.diff(edges)
-        return np.clip(busy, 0, 1), [str(label) for label in self._tracks["label"]]
+            busy[layout.lane_track[lane]] = np.diff(np.where(at > 0, covered, 0)) / np.diff(edges)
+        return np.clip(busy, 0, 1), [str(label) for label in layout.tracks["label"]]
 
     def details(self, event: int) -> dict[str, Any]:
-        """Return name, place, time and every stat of one event, by its position in the payload."""
-        found = self._events.iloc[event]
-        host = self._forests[int(found["host_index"])].host
-        row = int(found["row"])
+        """Return name, place, time and every stat of one event, by its number."""
+        layout = self._layout
+        row, track = int(layout.row[event]), layout.tracks.iloc[self.place(event)["track"]]
+        host = self._forests[int(layout.host_index[event])].host
+        derived = track["kind"] in MADE
         line = host.lines[int(host.line[row])]
+        own = {} if derived else host.stats_of(row)
+        name = str(layout.names[layout.name[event]])
         return {
-            "name": str(host.names[host.metadata[row]]),
+            "name": name if derived else str(host.names[host.metadata[row]]),
             "host": host.name,
             "plane": host.planes[line.plane].name,
-            "line": line.name,
-            "start_ps": int(host.start_ps[row]),
-            "duration_ps": int(host.duration_ps[row]),
-            **host.stats_of(row),
+            "line": f"made of {line.name}" if derived else line.name,
+            "start_ps": int(layout.start_ps[event]),
+            "duration_ps": int(layout.end_ps[event] - layout.start_ps[event]),
+            **own,
         }
+
+    def source_line(self, event: int) -> str:
+        """Return place and text of the line of code that an event comes from, empty where that is not known."""
+        return self._line_of(str(self._layout.names[self._layout.name[event]]))
+
+    def flows(self, event: int) -> list[dict[str, Any]]:
+        """Return what caused an event (``direction`` is ``from``) and what it caused (``to``), on whatever track.
+
+        Returns
+        -------
+        list of dict
+            ``direction kind event track lane start_ps duration_ps name``; ``name`` is an index into the header's.
+        """
+        index, row = int(self._layout.host_index[event]), int(self._layout.row[event])
+        links, position = self._flows[index], self._position[index]
+        if position[row] != event:  # derived
+            return []
+        found = []
+        for direction, rows in (("from", links.causes(row)), ("to", links.effects(row))):
+            for other in rows[position[rows] >= 0][:_MOST_FLOWS].tolist():
+                kind = links.kind(row if direction == "from" else other)
+                found.append({"direction": direction, "kind": kind, **self.place(int(position[other]))})
+        return found
+
+    def find(self, names: Sequence[int], after: int, start_ps: int, direction: int) -> dict[str, Any] | None:
+        """Return the event next in time whose name is one of the header's ``names``, None where there is none.
+
+        Parameters
+        ----------
+        names
+            Indices into the header's names.
+        after, start_ps
+            The event to go on from and its start; -1 and any time for none.
+        direction
+            1 for later events, -1 for earlier ones.
+        """
+        layout = self._layout
+        wanted = np.zeros(len(layout.names), dtype=bool)
+        wanted[list(names)] = True
+        rows = np.flatnonzero(wanted[layout.name])
+        start = layout.start_ps[rows]
+        later = (start > start_ps) | ((start == start_ps) & (rows > after))
+        rows = rows[later] if direction > 0 else rows[~later & (rows != after)]
+        if not len(rows):
+            return None
+        order = np.lexsort((rows, layout.start_ps[rows]))
+        return self.place(int(rows[order[0 if direction > 0 else -1]]))
 
     def query(self, start_ps: int, end_ps: int, max_slices: int) -> pd.DataFrame:
         """Return what runs between two times, in at most ``max_slices`` rows.
@@ -125,68 +199,134 @@ class Trace(Result):
         """
         if max_slices < 1:
             raise ValueError(f"max_slices must be at least 1, not {max_slices}.")
-        events = self._events
-        inside = (events["start_ps"] < end_ps) & (events["end_ps"] >= start_ps)
-        shown = events[["track", "depth", "start_ps", "end_ps"]].assign(name=self._name_codes, events=1)[inside]
+        shown, layout = self._within(start_ps, end_ps), self._layout
         if len(shown) > max_slices:
-            lanes = int(_opens_lane(shown).sum())
-            shown = _merged(shown, max((end_ps - start_ps) * 2 * lanes / max_slices, 1))
-            # Where even these are too many: what stands for most, then what is longest.
-            order = np.lexsort((shown["start_ps"] - shown["end_ps"], -shown["events"]))
-            shown = shown.iloc[np.sort(order[:max_slices])]
-        named = shown.assign(name=self._names[0][shown["name"]])
-        return named[["track", "depth", "name", "start_ps", "end_ps", "events"]].reset_index(drop=True)
+            lanes = int((np.diff(shown.bounds) > 0).sum())
+            shown = merge(shown, max((end_ps - start_ps) * 2 * lanes / max_slices, 1))
+        # Where even these are too many: what stands for most, then what is longest.
+        order = np.lexsort((shown.start_ps - shown.end_ps, -shown.events))
+        kept, lane = np.sort(order[:max_slices]), shown.lane
+        columns = {
+            "track": layout.lane_track[lane],
+            "depth": layout.lane_depth[lane],
+            "name": layout.names[shown.name],
+            "start_ps": shown.start_ps,
+            "end_ps": shown.end_ps,
+            "events": shown.events,
+        }
+        return pd.DataFrame(columns).iloc[kept].reset_index(drop=True)
+
+    def totals(self, start_ps: int, end_ps: int, tracks: Sequence[int] | None = None) -> pd.DataFrame:
+        """Return what ran between two times, by name; time outside the two does not count.
+
+        Parameters
+        ----------
+        start_ps, end_ps
+            The stretch of time.
+        tracks
+            Places in ``table``; None for all tracks.
+
+        Returns
+        -------
+        DataFrame
+            ``name count total_ms self_ms avg_ms``, the most self time first. Self time is without the events inside.
+        """
+        return totals(self._layout, self._within(start_ps, end_ps), start_ps, end_ps, tracks)
+
+    def _header(self, slices: Slices | None, bin_ps: float = 0) -> dict[str, Any]:
+        layout = self._layout
+        bounds = layout.bounds if slices is None else slices.bounds
+        counts = np.split(np.diff(bounds), np.flatnonzero(layout.lane_depth == 0)[1:])
+        merged = (
+            {} if slices is None else {"name_events": np.bincount(layout.name, minlength=len(layout.names)).tolist()}
+        )
+        return {
+            "version": 1,
+            "unit_ps": self._unit_ps,
+            "span_ps": self.span_ps,
+            "events": int(bounds[-1]),
+            "captured": len(layout),
+            "merged": slices is not None,
+            "bin_ps": bin_ps,
+            "names": list(layout.names),
+            "labels": {
+                str(code): str(layout.labels[code]) for code in np.flatnonzero(layout.labels != layout.names).tolist()
+            },
+            "colors": [zlib.crc32(str(kind).encode()) % PALETTE_SIZE for kind in layout.kinds],
+            "groups": self._groups,
+            "tracks": [
+                {**track, "depths": depths.tolist()}
+                for track, depths in zip(layout.tracks[_TRACK_FIELDS].to_dict("records"), counts, strict=False)
+            ],
+            "steps": self._step_marks,
+            "counters": [_drawn(counter) for counter in self._counters() if np.isfinite(counter.values).any()],
+            "notes": self.notes,
+            **merged,
+        }
+
+    def _within(self, start_ps: int, end_ps: int) -> Slices:
+        layout = self._layout
+        rows, bounds = rows_within(layout.bounds, layout.start_ps, layout.end_ps, start_ps, end_ps)
+        return slices_of(bounds, layout.start_ps, layout.end_ps, layout.name, rows)
+
+    @property
+    def _all(self) -> Slices:
+        return slices_of(self._layout.bounds, self._layout.start_ps, self._layout.end_ps, self._layout.name)
 
     @cached_property
-    def _depths(self) -> list[list[int]]:
-        """How many events each depth of each track has."""
-        first = np.flatnonzero(_opens_lane(self._events))
-        counts = np.diff(np.append(first, len(self._events)))
-        track = self._events["track"].to_numpy()[first]
-        return [counts[track == number].tolist() for number in range(len(self._tracks))]
+    def _coarse(self) -> Slices:
+        return merge(self._all, self._bin_ps(COARSE_BINS))
 
-    @cached_property
-    def _outer(self) -> list[tuple[Int64, Int64]]:
-        """Start and length of the events of each track that lie in no other."""
-        outer = self._events[self._events["depth"] == 0]
-        start, end = outer["start_ps"].to_numpy(), outer["end_ps"].to_numpy()
-        bounds = np.searchsorted(outer["track"], np.arange(len(self._tracks) + 1))
-        return [(start[first:last], (end - start)[first:last]) for first, last in pairwise(bounds.tolist())]
+    def _bin_ps(self, bins: int) -> float:
+        return max(self.span_ps / bins, 1.0)
 
     @cached_property
     def _unit_ps(self) -> int:
-        starts, ends = self._events["start_ps"].to_numpy(), self._events["end_ps"].to_numpy()
+        starts, ends = self._layout.start_ps, self._layout.end_ps
         return max(int(np.gcd(np.gcd.reduce(starts), np.gcd.reduce(ends))), 1) if len(starts) else 1
 
     @cached_property
-    def _names(self) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.object_]]:
-        """Distinct names, and the type that gives each its colour."""
-        kinds = np.concatenate([np.where(f.names.op_type == "", f.host.names, f.names.op_type) for f in self._forests])
-        first = pd.Series(self._shown_names).drop_duplicates()
-        return first.to_numpy(dtype=object), kinds[first.index]
+    def _flows(self) -> list[Flows]:
+        return [Flows(forest) for forest in self._forests]
 
     @cached_property
-    def _shown_names(self) -> npt.NDArray[np.object_]:
-        """The name shown for each metadata entry of each host, hosts one after another."""
-        return np.concatenate([forest.host.display_names for forest in self._forests])
+    def _position(self) -> list[Int64]:
+        """Per host and row: the number of the event, -1 for a row that is not drawn."""
+        layout = self._layout
+        recorded = ~layout.tracks["kind"].isin(MADE).to_numpy()[layout.lane_track]
+        lane = np.repeat(np.arange(len(recorded)), np.diff(layout.bounds))
+        found = []
+        for index, forest in enumerate(self._forests):
+            mine = np.flatnonzero((layout.host_index == index) & recorded[lane])
+            position = np.full(len(forest.host), -1, dtype=np.int64)
+            position[layout.row[mine]] = mine
+            found.append(position)
+        return found
 
-    @cached_property
-    def _name_codes(self) -> Int64:
-        codes = pd.Index(self._names[0]).get_indexer(pd.Index(self._shown_names)).astype(np.int64)
-        offsets = np.cumsum([0] + [len(forest.host.names) for forest in self._forests])
-        names: Int64 = codes[self._events["metadata"].to_numpy() + offsets[self._events["host_index"].to_numpy()]]
-        return names
+    def place(self, event: int) -> dict[str, Any]:
+        """Return where an event is drawn: ``event track lane start_ps duration_ps name``."""
+        layout = self._layout
+        lane = int(np.searchsorted(layout.bounds, event, side="right")) - 1
+        return {
+            "event": event,
+            "track": int(layout.lane_track[lane]),
+            "lane": lane,
+            "start_ps": int(layout.start_ps[event]),
+            "duration_ps": int(layout.end_ps[event] - layout.start_ps[event]),
+            "name": int(layout.name[event]),
+        }
 
     @cached_property
     def _groups(self) -> list[dict[str, str]]:
-        groups = self._tracks.drop_duplicates("group").sort_values("group")
+        tracks = self._layout.tracks
         several = len(self._forests) > 1
+        # The first track of a section tells whose it is: devices have no threads.
         return [
             {
                 "label": f"{group['host']} {group['plane']}" if several else str(group["plane"]),
-                "kind": "host" if group["kind"] == "thread" else "device",
+                "kind": "host" if group["kind"] in ON_HOST else "device",
             }
-            for group in groups.to_dict("records")
+            for group in tracks.drop_duplicates("group").to_dict("records")
         ]
 
     @property
@@ -198,111 +338,49 @@ class Trace(Result):
         ]
 
 
-def trace(forests: Sequence[Forest], steps: Steps) -> Trace:
-    """Lay the events of all hosts out on tracks."""
-    return Trace(forests, steps)
+def trace(
+    forests: Sequence[Forest],
+    groupings: Sequence[Grouping],
+    steps: Steps,
+    counters: Callable[[], Sequence[Counter]] = tuple,
+    line_of: Callable[[str], str] = _unknown,
+) -> Trace:
+    """Lay the events of all hosts out on tracks.
+
+    Parameters
+    ----------
+    forests, groupings
+        One per host: its events and their step groups.
+    steps
+        Marked above the tracks.
+    counters
+        Gives what is drawn as lines above the tracks; asked when the trace is shown.
+    line_of
+        Gives the line of code that an event of some name comes from, or nothing; asked when an event is selected.
+    """
+    return Trace(forests, groupings, steps, counters, line_of)
 
 
-def _all_events(forests: Sequence[Forest]) -> pd.DataFrame:
-    frames = []
-    for index, forest in enumerate(forests):
-        host = forest.host
-        rows = np.flatnonzero(~forest.name_starts(*_HIDDEN))
-        start = host.start_ps[rows]
-        frames.append(
-            pd.DataFrame(
-                {
-                    "host_index": index,
-                    "row": rows,
-                    "line": host.line[rows],
-                    "metadata": host.metadata[rows],
-                    "start_ps": start,
-                    "end_ps": start + host.duration_ps[rows],
-                    "depth": lane_depths(host.line[rows].astype(np.int64), start, start + host.duration_ps[rows]),
-                }
-            )
-        )
-    return pd.concat(frames, ignore_index=True)
+def _drawn(counter: Counter) -> dict[str, Any]:
+    """A counter in few points: of each stretch its smallest, its largest and its last value."""
+    values = counter.values
+    kept = np.flatnonzero(np.isfinite(values))
+    if len(kept) > 3 * _COUNTER_BINS:
+        stretch = pd.Series(values[kept], index=kept).groupby(np.arange(len(kept)) * _COUNTER_BINS // len(kept))
+        kept = np.unique(np.r_[kept[0], stretch.idxmin(), stretch.idxmax(), stretch.tail(1).index])
+    name = f"{counter.host} {counter.name}".strip()
+    return {
+        "name": name,
+        "unit": counter.unit,
+        "times_ps": counter.times_ps[kept].tolist(),
+        "values": values[kept].round(6).tolist(),
+    }
 
 
-def _tracks(forests: Sequence[Forest], events: pd.DataFrame) -> pd.DataFrame:
-    """One row per line with events: devices before hosts, a program's own thread first, then the busiest."""
-    outer = events[events["depth"] == 0]
-    busy = (outer["end_ps"] - outer["start_ps"]).groupby([outer["host_index"], outer["line"]]).sum()
-    span = max(int(events["end_ps"].max()) if len(events) else 0, 1)
-    rows = []
-    for host_index, line_index, busy_ps in busy.reset_index().to_numpy().tolist():
-        forest = forests[host_index]
-        line = forest.host.lines[line_index]
-        device = bool(forest.line_is_device[line_index])
-        kind = ("steps" if line.name == "Steps" else "stream") if device else "thread"
-        rows.append(
-            {
-                "host": forest.host.name,
-                "plane": forest.host.planes[line.plane].name,
-                "kind": kind,
-                "label": _ID_SUFFIX.sub("", line.name) or f"line {line.id}",
-                "events": line.last - line.first,
-                "busy_share": min(busy_ps / span, 1.0),
-                "host_index": host_index,
-                "line": line_index,
-                "order": (not device, kind != "steps", not line.name.startswith("python"), -busy_ps),
-            }
-        )
-    rows.sort(key=lambda row: (row["order"][0], row["host_index"], row["plane"], row["order"]))
-    columns = ["host", "plane", "kind", "label", "events", "busy_share", "host_index", "line"]
-    tracks = pd.DataFrame(rows, columns=columns)
-    tracks["group"] = tracks.groupby(["host_index", "plane"], sort=False).ngroup()
-    return tracks.assign(label=_told_apart(tracks))
-
-
-def _told_apart(tracks: pd.DataFrame) -> pd.Series:
-    """Number the tracks of one label in one group: thread ids mean nothing to a reader."""
-    same = tracks.groupby(["group", "label"])["label"]
-    number = (same.cumcount() + 1).astype(str)
-    return tracks["label"].where(same.transform("size") == 1, tracks["label"] + " " + number)
-
-
-def _in_display_order(events: pd.DataFrame, tracks: pd.DataFrame) -> pd.DataFrame:
-    """Order events by track, depth and start; on their line they are in order of start already."""
-    track_of = np.zeros((events["host_index"].max() + 1, events["line"].max() + 1) if len(events) else (1, 1), np.int64)
-    track_of[tracks["host_index"], tracks["line"]] = np.arange(len(tracks))
-    track = track_of[events["host_index"], events["line"]]
-    lane = track * (events["depth"].to_numpy().max(initial=0) + 1) + events["depth"].to_numpy()
-    # Of 16-bit integers numpy's stable sort is a radix sort.
-    order = np.argsort(lane.astype(np.uint16) if lane.max(initial=0) < 1 << 16 else lane, kind="stable")
-    return events.assign(track=track).take(order).reset_index(drop=True)
-
-
-def _byte_planes(values: npt.NDArray[Any], width: int) -> bytes:
-    """Lay numbers out by byte: first the lowest byte of each, then the next; like bytes compress well."""
-    return values.astype("<u8").view(np.uint8).reshape(-1, 8)[:, :width].T.tobytes()
-
-
-def _opens_lane(events: pd.DataFrame) -> Bools:
-    """Events, in display order, that are the first of their track and depth."""
-    opens = np.ones(len(events), dtype=bool)
-    opens[1:] = (np.diff(events["track"]) != 0) | (np.diff(events["depth"]) != 0)
-    return opens
-
-
-def _merged(events: pd.DataFrame, bin_ps: float) -> pd.DataFrame:
-    """Merge events shorter than a bin with their neighbours that start in the same bin of the same lane."""
-    start, end = events["start_ps"].to_numpy(), events["end_ps"].to_numpy()
-    length, bins = end - start, (start // bin_ps).astype(np.int64)
-    alone = length >= bin_ps
-    opens = _opens_lane(events) | (np.diff(bins, prepend=-1) != 0) | alone
-    opens[1:] |= alone[:-1]
-    # What merges stands side by side, so that reduceat does what a groupby would take ten times as long for.
-    first, run = np.flatnonzero(opens), np.cumsum(opens) - 1
-    is_longest = np.flatnonzero(length == np.maximum.reduceat(length, first)[run])
-    longest = is_longest[np.diff(run[is_longest], prepend=-1) > 0]
-    counts = np.diff(np.append(first, len(events)))
-    return events.iloc[longest].assign(start_ps=start[first], end_ps=np.maximum.reduceat(end, first), events=counts)
-
-
-def _notes(forests: Sequence[Forest], events: pd.DataFrame) -> list[str]:
-    if not len(events):
+def _notes(forests: Sequence[Forest], layout: Layout) -> list[str]:
+    if not len(layout):
         return ["This profile holds no events: nothing ran while it was captured."]
-    hidden = sum(len(forest.host) for forest in forests) - len(events)
+    recorded = sum(len(forest.host) for forest in forests)
+    derived = (layout.tracks["kind"].isin(MADE) * layout.tracks["events"]).sum()
+    hidden = recorded - (len(layout) - int(derived))
     return [f"{hidden:,} bookkeeping events (allocations, thread pool marks) are not drawn."] if hidden else []

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.graph import GraphTree
+from tfprof_nb.analysis.result import Result
 from tfprof_nb.render.page import page
 from tfprof_nb.render.panels import Note, Panel, Tab, Tabs
 from tfprof_nb.views import (
@@ -79,11 +79,11 @@ def feature_view(results: Results, feature: str) -> View:
     return View(f"{results.name} · {feature.replace('_', ' ')}", _FEATURES[feature](results))
 
 
-def tree_view(results: Results, tree: GraphTree) -> View:
-    """Return the widget of one view of the graph."""
+def part_view(results: Results, title: str, part: Result) -> View:
+    """Return the widget of one view of the graph, or of an estimate."""
     from tfprof_nb.render.view import View
 
-    return View(f"{results.name} · {tree.kind} view", graph.tree_panels(tree))
+    return View(f"{results.name} · {title}", graph.part_panels(part))
 
 
 def title(results: Results) -> str:

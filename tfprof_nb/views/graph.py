@@ -9,6 +9,7 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.graph import Graph, GraphTree
+from tfprof_nb.analysis.result import Result
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Tab, Table, Tabs
 
 _INDENT = "\N{NO-BREAK SPACE}" * 2
@@ -39,6 +40,16 @@ _ATTRIBUTES = {
     "op_types": [Column("op_types", "type")],
     "input_shapes": [Column("input_shapes", "inputs", "code")],
 }
+_ESTIMATE = (
+    Column("use", "use"),
+    Column("time_bound_us", "time by the roofline", "us", bar=True),
+    Column("bound_by", "bound by"),
+    Column("float_ops", "float ops", "count"),
+    Column("moved_bytes", "memory traffic", "bytes"),
+    Column("parameter_bytes", "variables", "bytes"),
+    Column("peak_live_bytes", "memory at its peak", "bytes"),
+    Column("fits", "fits", "flag", meaning="whether the device has as much memory"),
+)
 _SHOWN = ("micros", "float_ops", "params", "bytes", "occurrence", "op_types", "device")
 
 
@@ -50,9 +61,11 @@ def panels(graph: Graph) -> list[Panel]:
     return [KeyFigures(_figures(graph)), Tabs(kinds, "menu", "view"), *map(Note, graph.notes)]
 
 
-def tree_panels(tree: GraphTree) -> list[Panel]:
-    """Show one view with the attributes that it was made with."""
-    return [_table(tree, tree.options.select), *map(Note, tree.notes)]
+def part_panels(part: Result) -> list[Panel]:
+    """Show one view with the attributes that it was made with, or an estimate."""
+    if isinstance(part, GraphTree):
+        return [_table(part, part.options.select), *map(Note, part.notes)]
+    return [Table("Estimate of a step", part.table, _ESTIMATE), *map(Note, part.notes)]
 
 
 def _view(graph: Graph, kind: str) -> list[Panel]:

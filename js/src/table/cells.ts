@@ -5,6 +5,7 @@ const SAMPLE_ROWS = 200;
 const BACK = 14;
 const TEXT_CH: [number, number] = [8, 44];
 const TEXT_LEAST_CH = 22;
+const TREE_LEAST_CH = 40;
 const NUMBER_CH: [number, number] = [6, 18];
 const PADDING_PX = 22;
 
@@ -15,8 +16,10 @@ export interface Widths {
 }
 
 /** Numbers are as wide as they need, texts share what is left. */
-export function widths(columns: readonly Column[], rows: number): Widths {
-  const each = columns.map((column) => width(column, rows));
+export function widths(columns: readonly Column[], rows: number, isTree: boolean): Widths {
+  const each = columns.map((column, index) =>
+    width(column, rows, isTree && index === 0 ? TREE_LEAST_CH : TEXT_LEAST_CH),
+  );
   return {
     columns: each
       .map(({ least, grow }) => (grow ? `minmax(calc(${least}), ${grow}fr)` : `calc(${least})`))
@@ -25,7 +28,7 @@ export function widths(columns: readonly Column[], rows: number): Widths {
   };
 }
 
-function width(column: Column, rows: number): { least: string; grow: number } {
+function width(column: Column, rows: number, leastText: number): { least: string; grow: number } {
   // Headers are bold and leave room for an arrow.
   let longest = Math.ceil(column.header.length * 1.1) + 3;
   for (let row = 0; row < Math.min(rows, SAMPLE_ROWS); row++) {
@@ -33,7 +36,7 @@ function width(column: Column, rows: number): { least: string; grow: number } {
   }
   const [few, most] = column.numeric ? NUMBER_CH : TEXT_CH;
   const chars = Math.min(Math.max(longest, few), most);
-  const least = column.numeric ? chars : Math.min(chars, TEXT_LEAST_CH);
+  const least = column.numeric ? chars : Math.min(chars, leastText);
   return { least: `${least}ch + ${PADDING_PX}px`, grow: column.numeric ? 0 : chars };
 }
 

@@ -55,7 +55,7 @@ export function makeColumn(header: ColumnHeader, buffer: DataView | ArrayBuffer)
 }
 
 /** Copies, because a view into a message need not be aligned. */
-function toFloats(buffer: DataView | ArrayBuffer): Float64Array {
+export function toFloats(buffer: DataView | ArrayBuffer): Float64Array {
   if (buffer instanceof ArrayBuffer) return new Float64Array(buffer.slice(0));
   const { buffer: whole, byteOffset, byteLength } = buffer;
   return new Float64Array(whole.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer);

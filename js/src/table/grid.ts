@@ -2,6 +2,7 @@ import { element, OWN_KEYS } from "../lib/dom";
 import { cell, widths } from "./cells";
 import type { Column } from "./columns";
 import type { Direction } from "./order";
+import type { Tree } from "./tree";
 
 export const ROW_PX = 26;
 const ROWS_IN_SIGHT = 15;
@@ -12,6 +13,7 @@ let grids = 0;
 export interface GridListener {
   sort(column: number): void;
   select(row: number | null): void;
+  open(row: number, open: boolean): void;
 }
 
 /** A table of which only the rows in sight are in the document. */
@@ -21,20 +23,22 @@ export class Grid {
   private readonly body = element("div", { class: "tfp-body", role: "rowgroup" });
   private order: Uint32Array = new Uint32Array();
   private selected: number | null = null;
+  private shown: number[];
   private readonly id = `tfp-grid-${grids++}`;
 
   constructor(
     private readonly columns: readonly Column[],
-    rows: number,
+    private readonly rows: number,
     label: string,
     private readonly listener: GridListener,
     signal: AbortSignal,
+    private readonly tree: Tree | null = null,
   ) {
+    if (tree) this.root.setAttribute("role", "treegrid");
     this.header = element("div", { class: "tfp-row tfp-header", role: "row", "aria-rowindex": 1 });
     this.header.append(...columns.map((column, index) => this.headerCell(column, index)));
-    const { columns: template, least } = widths(columns, rows);
-    this.root.style.setProperty("--tfp-columns", template);
-    this.root.style.setProperty("--tfp-least", least);
+    this.shown = columns.map((_, index) => index);
+    this.showColumns(this.shown);
     this.root.setAttribute("aria-label", label);
     this.root.setAttribute("aria-colcount", String(columns.length));
     this.root.append(element("div", { role: "rowgroup", class: "tfp-header-group" }, this.header), this.body);
@@ -51,6 +55,19 @@ export class Grid {
     const visible = Math.min(Math.max(order.length, 1), ROWS_IN_SIGHT);
     // The header and room for a horizontal scroll bar.
     this.root.style.maxHeight = `${(visible + 1) * ROW_PX + 18}px`;
+    this.draw();
+  }
+
+  /** Shows these columns, by their places, and hides the others. */
+  showColumns(shown: number[]): void {
+    this.shown = shown;
+    const columns = shown.map((index) => this.columns[index]);
+    const { columns: template, least } = widths(columns, this.rows, this.tree !== null);
+    this.root.style.setProperty("--tfp-columns", template);
+    this.root.style.setProperty("--tfp-least", least);
+    Array.from(this.header.children).forEach((node, index) => {
+      (node as HTMLElement).hidden = !shown.includes(index);
+    });
     this.draw();
   }
 
@@ -91,8 +108,23 @@ export class Grid {
       "data-place": place,
     });
     node.style.top = `${place * ROW_PX}px`;
-    node.append(...this.columns.map((column, index) => cell(column, row, index)));
+    node.append(...this.shown.map((index) => cell(this.columns[index], row, index)));
+    if (this.tree) this.addToggle(node, this.tree.state(row));
     return node;
+  }
+
+  /** Puts before the first cell's text a triangle that opens and closes the row; a space where nothing lies below. */
+  private addToggle(node: HTMLElement, state: "open" | "closed" | "leaf"): void {
+    const toggle = element("span", { class: "tfp-toggle", "aria-hidden": "true" });
+    if (state !== "leaf") {
+      toggle.dataset.open = String(state === "open");
+      toggle.textContent = state === "open" ? "▾" : "▸";
+      node.setAttribute("aria-expanded", String(state === "open"));
+    }
+    const text = node.children[0].querySelector(".tfp-front");
+    const indent = text?.textContent?.match(/^\u00a0*/)?.[0] ?? "";
+    if (text) text.textContent = (text.textContent ?? "").slice(indent.length);
+    text?.before(element("span", {}, indent), toggle);
   }
 
   private headerCell(column: Column, index: number): HTMLElement {
@@ -119,7 +151,9 @@ export class Grid {
     const node = (event.target as Element).closest<HTMLElement>("[data-place]");
     if (!node) return;
     const row = this.order[Number(node.dataset.place)];
-    this.listener.select(row === this.selected ? null : row);
+    const toggle = (event.target as HTMLElement).dataset.open;
+    if (toggle) this.listener.open(row, toggle !== "true");
+    else this.listener.select(row === this.selected ? null : row);
   }
 
   private onKey(event: KeyboardEvent): void {
@@ -136,6 +170,8 @@ export class Grid {
     };
     const target = targets[event.key];
     if (event.key === "Escape") this.listener.select(null);
+    else if (this.tree && selected !== null && /^Arrow(Left|Right)$/.test(event.key))
+      this.listener.open(selected, event.key === "ArrowRight");
     else if (target !== undefined && last >= 0)
       this.listener.select(order[Math.min(Math.max(target, 0), last)]);
     else return;

@@ -29,7 +29,7 @@ beforeEach(() => {
 const rows = () => [...document.querySelectorAll<HTMLElement>("[data-place]")];
 const texts = (row: HTMLElement) => [...row.children].map((cell) => cell.textContent);
 const header = (column: number) => document.querySelectorAll<HTMLElement>("[role=columnheader]")[column];
-const grid = () => document.querySelector<HTMLElement>("[role=grid]") as HTMLElement;
+const grid = () => document.querySelector<HTMLElement>(".tfp-grid") as HTMLElement;
 const press = (key: string) => grid().dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
 
 describe("the table", () => {
@@ -86,5 +86,86 @@ describe("the table", () => {
     close();
     expect(model.listening).toBe(0);
     expect(document.getElementById("el")?.children.length).toBe(0);
+  });
+});
+
+describe("a table of rows that lie below one another", () => {
+  const names = [
+    "all",
+    "\u00a0\u00a0a",
+    "\u00a0\u00a0\u00a0\u00a0a/x",
+    "\u00a0\u00a0\u00a0\u00a0\u00a0\u00a0a/x/y",
+    "\u00a0\u00a0\u00a0\u00a0\u00a0\u00a0\u00a0\u00a0deep",
+  ];
+
+  beforeEach(() => {
+    close();
+    model = new FakeModel<Traits>({
+      title: "Scopes",
+      rows: names.length,
+      columns: [{ key: "name", header: "scope", kind: "text", bar: false, meaning: "", texts: names }],
+      buffers: [Float64Array.from(names, (_, row) => row).buffer],
+      depths: Float64Array.from(names, (_, row) => row).buffer,
+      selected_row: null,
+      static_id: "",
+    });
+    close = table.render({ model, el: document.getElementById("el") as HTMLElement });
+  });
+
+  const shown = () => rows().map((row) => row.querySelector(".tfp-front")?.textContent);
+  const toggle = (row: number) => rows()[row].querySelector<HTMLElement>(".tfp-toggle");
+
+  it("opens and closes rows by their triangles, without selecting them", () => {
+    expect(shown()).toEqual(["all", "a", "a/x", "a/x/y"]);
+    toggle(3)?.click();
+    expect(shown()).toEqual(["all", "a", "a/x", "a/x/y", "deep"]);
+    toggle(1)?.click();
+    expect(shown()).toEqual(["all", "a"]);
+    expect(rows().map((row) => row.getAttribute("aria-expanded"))).toEqual(["true", "false"]);
+    expect(model.get("selected_row")).toBeNull();
+  });
+
+  it("opens and closes the selected row by the arrow keys", () => {
+    rows()[0].click();
+    press("ArrowLeft");
+    expect(shown()).toEqual(["all"]);
+    press("ArrowRight");
+    expect(shown()).toEqual(["all", "a", "a/x", "a/x/y"]);
+  });
+
+  it("shows what is searched with all that it lies below", () => {
+    const input = document.querySelector("input") as HTMLInputElement;
+    input.value = "deep";
+    input.dispatchEvent(new Event("input"));
+    expect(shown()).toEqual(["all", "a", "a/x", "a/x/y", "deep"]);
+  });
+});
+
+describe("the menu of columns", () => {
+  it("hides columns that are not ticked", () => {
+    close();
+    const columns = Array.from({ length: 7 }, (_, index) => ({
+      key: `k${index}`,
+      header: `H${index}`,
+      kind: "count" as const,
+      bar: false,
+      meaning: "",
+    }));
+    const buffers = columns.map((_, index) => Float64Array.of(index).buffer);
+    model = new FakeModel<Traits>({
+      title: "",
+      rows: 1,
+      columns,
+      buffers,
+      selected_row: null,
+      static_id: "",
+    });
+    close = table.render({ model, el: document.getElementById("el") as HTMLElement });
+    const box = document.querySelectorAll<HTMLInputElement>(".tfp-menu input")[1];
+    box.click();
+    expect(texts(rows()[0])).toEqual(["0", "1", "3", "4", "5", "6"]);
+    expect(header(2).hidden).toBe(true);
+    box.click();
+    expect(texts(rows()[0])).toHaveLength(7);
   });
 });

@@ -5,16 +5,22 @@ import { grouped } from "../lib/format";
 import { listen, type Model, push, type RenderProps } from "../lib/host";
 import { hideStaticForm } from "../lib/reveal";
 import { followTheme } from "../lib/theme";
-import { type Column, type ColumnHeader, makeColumn } from "./columns";
+import { type Column, type ColumnHeader, makeColumn, toFloats } from "./columns";
 import { download, toCsv } from "./csv";
 import { Grid } from "./grid";
+import { columnMenu } from "./menu";
 import { type Direction, matchingRows, sortRows } from "./order";
+import { Tree } from "./tree";
+
+const FEW_COLUMNS = 6;
 
 export interface Traits {
   title: string;
   rows: number;
   columns: ColumnHeader[];
   buffers: (DataView | ArrayBuffer)[];
+  /** How deep each row lies, where rows are a tree: then siblings are sorted, and rows open and close. */
+  depths?: DataView | ArrayBuffer | null;
   selected_row: number | null;
   static_id: string;
 }
@@ -23,6 +29,7 @@ export interface Traits {
 class TableView {
   private readonly columns: Column[];
   private readonly grid: Grid;
+  private readonly tree: Tree | null;
   private readonly count = element("span", { class: "tfp-muted", role: "status" });
   private readonly input = element("input", {
     ...OWN_KEYS,
@@ -44,11 +51,26 @@ class TableView {
     const listener = {
       sort: (column: number) => this.sort(column),
       select: (row: number | null) => push(model, "selected_row", row),
+      open: (row: number, open: boolean) => this.setOpen(row, open),
     };
-    this.grid = new Grid(this.columns, model.get("rows"), model.get("title") || "Table", listener, signal);
+    const depths = model.get("depths");
+    this.tree = depths?.byteLength ? new Tree(toFloats(depths)) : null;
+    this.grid = new Grid(
+      this.columns,
+      model.get("rows"),
+      model.get("title") || "Table",
+      listener,
+      signal,
+      this.tree,
+    );
     const csv = button("CSV", "Save the rows shown as a CSV file", () => this.save());
-    root.append(element("div", { class: "tfp-toolbar" }, this.input, this.count, csv), this.grid.root);
-    csv.classList.add("tfp-push");
+    const toolbar = element("div", { class: "tfp-toolbar" }, this.input, this.count, csv);
+    root.append(toolbar, this.grid.root);
+    if (this.columns.length > FEW_COLUMNS) {
+      csv.before(columnMenu(this.columns, (shown) => this.grid.showColumns(shown)));
+    } else {
+      csv.classList.add("tfp-push");
+    }
     this.input.addEventListener("input", () => this.arrange(), { signal });
     listen(model, "change:selected_row", () => this.grid.select(model.get("selected_row")), signal);
     this.arrange();
@@ -71,12 +93,18 @@ class TableView {
   private arrange(): void {
     const rows = this.model.get("rows");
     const found = matchingRows(this.columns, rows, this.input.value);
-    this.order = this.sorted
-      ? sortRows(found, this.columns[this.sorted.column], this.sorted.direction)
-      : found;
+    const column = this.sorted ? this.columns[this.sorted.column] : null;
+    const direction = this.sorted?.direction ?? "ascending";
+    if (this.tree) this.order = this.tree.arrange(found, column, direction, found.length < rows);
+    else this.order = column ? sortRows(found, column, direction) : found;
     this.count.textContent =
       found.length === rows ? `${grouped(rows)} rows` : `${grouped(found.length)} of ${grouped(rows)} rows`;
     this.grid.show(this.order);
+  }
+
+  private setOpen(row: number, open: boolean): void {
+    this.tree?.setOpen(row, open);
+    this.arrange();
   }
 
   private save(): void {

@@ -29,6 +29,11 @@ describe("matchingRows", () => {
     expect([...matchingRows([names, times], 5, "  ")]).toEqual([0, 1, 2, 3, 4]);
     expect([...matchingRows([names, times], 5, "nothing")]).toEqual([]);
   });
+
+  it("takes what stands between slashes for a regular expression", () => {
+    expect([...matchingRows([names, times], 5, "/^conv.$/")]).toEqual([2]);
+    expect([...matchingRows([names, times], 5, "/(/")]).toEqual([]);
+  });
 });
 
 describe("toCsv", () => {

@@ -2,17 +2,28 @@ import type { Column } from "./columns";
 
 export type Direction = "ascending" | "descending";
 
-/** The rows in which a text column contains `query`, in any case. */
+/** The rows in which a text column contains `query`, in any case; of `/query/`, what the regular expression matches. */
 export function matchingRows(columns: readonly Column[], rows: number, query: string): Uint32Array {
-  const wanted = query.trim().toLowerCase();
+  const wanted = query.trim();
   const all = Uint32Array.from({ length: rows }, (_, row) => row);
   if (!wanted) return all;
+  const matches = matcher(wanted);
   const hits = columns.flatMap((column) =>
-    column.texts
-      ? [{ values: column.values, match: column.texts.map((t) => t.toLowerCase().includes(wanted)) }]
-      : [],
+    column.texts ? [{ values: column.values, match: column.texts.map(matches) }] : [],
   );
   return all.filter((row) => hits.some(({ values, match }) => match[values[row]]));
+}
+
+function matcher(wanted: string): (text: string) => boolean {
+  const pattern = wanted.match(/^\/(.+)\/$/)?.[1];
+  const lower = wanted.toLowerCase();
+  if (!pattern) return (text) => text.toLowerCase().includes(lower);
+  try {
+    const regex = new RegExp(pattern, "i");
+    return (text) => regex.test(text);
+  } catch {
+    return () => false;
+  }
 }
 
 /** `rows` sorted by one column; rows without a value come last either way, equal ones keep their order. */

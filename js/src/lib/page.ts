@@ -1,0 +1,63 @@
+/** Widgets in a page without a kernel, such as a report: what they show is embedded in the page itself. */
+import type { Model } from "./host";
+
+type Listener = (content: never, buffers: never) => void;
+
+/** A model that keeps its traits, and whose questions nobody answers. */
+export class PageModel<Traits extends object> implements Model<Traits> {
+  private readonly listeners = new Map<string, Set<Listener>>();
+
+  constructor(private readonly traits: Traits) {}
+
+  get<K extends keyof Traits & string>(name: K): Traits[K] {
+    return this.traits[name];
+  }
+
+  set<K extends keyof Traits & string>(name: K, value: Traits[K]): void {
+    this.traits[name] = value;
+    for (const callback of this.listeners.get(`change:${name}`) ?? [])
+      callback(undefined as never, [] as never);
+  }
+
+  save_changes(): void {}
+
+  send(): void {}
+
+  on(event: string, callback: Listener): void {
+    const known = this.listeners.get(event) ?? new Set();
+    this.listeners.set(event, known.add(callback));
+  }
+
+  off(event: string, callback: Listener): void {
+    this.listeners.get(event)?.delete(callback);
+  }
+}
+
+export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+}
+
+/** Unpacks zlib's format. */
+export async function inflate(parts: BlobPart[]): Promise<Uint8Array<ArrayBuffer>> {
+  const stream = new Blob(parts).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/**
+ * Calls back with each script element of a class that was not drawn yet, and the element to draw in. What stands before
+ * it is the same without script, which is hidden once the other is drawn.
+ */
+export function drawEmbedded(
+  name: string,
+  draw: (data: HTMLScriptElement, el: HTMLElement) => Promise<void>,
+): void {
+  for (const data of document.querySelectorAll<HTMLScriptElement>(`script.${name}:not([data-drawn])`)) {
+    data.dataset.drawn = "";
+    const el = document.createElement("div");
+    data.after(el);
+    void draw(data, el).then(() => {
+      const plain = data.previousElementSibling;
+      if (plain instanceof HTMLElement && plain.classList.contains("tfp-plain")) plain.hidden = true;
+    });
+  }
+}

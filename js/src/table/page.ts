@@ -1,0 +1,15 @@
+/** The table in a page without a kernel. */
+import { bytesOf, drawEmbedded, inflate, PageModel } from "../lib/page";
+import table, { type Traits } from "./index";
+
+/** What render/table_html.py writes: JSON compressed with zlib, columns of floats in base64. */
+type Embedded = Omit<Traits, "buffers" | "depths"> & { buffers: string[]; depths: string };
+
+async function draw(data: HTMLScriptElement, el: HTMLElement): Promise<void> {
+  const text = new TextDecoder().decode(await inflate([bytesOf(data.text)]));
+  const { buffers, depths, ...traits } = JSON.parse(text) as Embedded;
+  const floats = { buffers: buffers.map((one) => bytesOf(one).buffer), depths: bytesOf(depths).buffer };
+  table.render({ model: new PageModel<Traits>({ ...traits, ...floats }), el });
+}
+
+drawEmbedded("tfp-table-data", draw);

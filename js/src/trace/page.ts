@@ -1,0 +1,21 @@
+/** The trace viewer in a page without a kernel. */
+import { bytesOf, drawEmbedded, inflate, PageModel } from "../lib/page";
+import trace from "./index";
+import type { Traits } from "./view";
+
+/** What render/timeline_html.py writes. Both are base64; the header is JSON compressed with zlib. */
+interface Embedded {
+  header: string;
+  payload: string;
+  height: number;
+}
+
+async function draw(data: HTMLScriptElement, el: HTMLElement): Promise<void> {
+  const { header, payload, height } = JSON.parse(data.text) as Embedded;
+  const none = { time_range: null, selected_event: null, selected_name: null, static_id: "" };
+  const text = new TextDecoder().decode(await inflate([bytesOf(header)]));
+  const traits: Traits = { header: JSON.parse(text), payload: [bytesOf(payload)], height, ...none };
+  trace.render({ model: new PageModel(traits), el });
+}
+
+drawEmbedded("tfp-trace-data", draw);

@@ -1,0 +1,187 @@
+"""The tutorials: each runs, tells by its measurements what its story says, and is stored with small outputs."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from subprocess import DEVNULL
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
+NAMES = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
+TIMEOUT_S = 240
+LARGEST_BYTES = 500_000
+# What tells of the machine that executed them: folders, package registries, times in TensorFlow's log.
+OF_A_MACHINE = re.compile(
+    r"/(work|home|root|tmp|Users|usr|opt)/|site-packages|pypi|https?://(?!ui\.perfetto)|[IWE]0000 "
+)
+
+pytestmark = pytest.mark.timeout(600)
+
+
+def text_of(cell):
+    """What a cell printed or returned, as text."""
+    data = [output.get("data", {}).get("text/plain", "") + output.get("text", "") for output in cell.outputs]
+    return "\n".join(data)
+
+
+class Told:
+    """An executed notebook."""
+
+    def __init__(self, notebook):
+        self.cells = {cell.id: cell for cell in notebook.cells}
+
+    def numbers(self, cell):
+        """The numbers in the first line that a cell printed."""
+        return [float(number.replace(",", "")) for number in re.findall(r"\d[\d,]*\.?\d*", self.line(cell))]
+
+    def line(self, cell):
+        return text_of(self.cells[cell]).strip().splitlines()[0]
+
+    def table(self, cell):
+        """The numbers of a frame, by the rows' last label before them."""
+        rows = {}
+        for line in text_of(self.cells[cell]).splitlines():
+            label, *values = re.split(r"\s{2,}", line.strip())
+            if values and all(re.fullmatch(r"-?[\d.]+", value) for value in values):
+                rows[label] = [float(value) for value in values]
+        return rows
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """``run(name)`` executes a notebook in an empty folder of its own."""
+
+    def run_notebook(name):
+        notebook = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
+        resources = {"metadata": {"path": str(tmp_path_factory.mktemp(name))}}
+        client = NotebookClient(notebook, timeout=TIMEOUT_S, resources=resources, coalesce_streams=True)
+        client.execute(stderr=DEVNULL)  # an error in a cell raises
+        warned = [output for cell in notebook.cells for output in cell.get("outputs", []) if "text" in output]
+        assert "No profile" not in "".join(output.text for output in warned)
+        return Told(notebook)
+
+    return run_notebook
+
+
+def test_quickstart(run):
+    before, after, factor = run("00_quickstart").numbers("compare")
+    assert before > after
+    assert factor > 1
+
+
+def test_input_pipeline(run):
+    told = run("01_input_pipeline")
+    now, at_best = told.numbers("gain")
+    assert now > 1.5 * at_best
+    step_ms = {name: values[0] for name, values in told.table("compare").items()}
+    assert step_ms["baseline"] > 1.5 * step_ms["with_all"]
+    assert told.numbers("compare") == [pytest.approx(step_ms["baseline"] / step_ms["with_all"], abs=0.06)]
+    assert "input-bound" in text_of(told.cells["baseline"])
+
+
+def test_memory(run):
+    told = run("02_memory")
+    peaks = told.table("compare")
+    assert 0.3 < peaks["16"][0] / peaks["32"][0] < 0.7
+    leaky, mended = told.table("grows")["7"]
+    features_mib = 16 * 94 * 94 * 32 * 4 / 2**20
+    assert leaky == pytest.approx(7 * features_mib, rel=0.3)
+    assert mended < features_mib
+    kept, tensors, held_mib = told.numbers("call")
+    assert (kept, tensors) == (32 * 10 * 4, 1)
+    assert held_mib > 32 * 94 * 94 * 32 * 4 / 2**20
+
+
+def test_custom_loop(run):
+    table = run("03_custom_loop").table("compare")
+    assert table["eager"][0] > table["mended"][0] < table["retraced"][0]
+    assert [table[name][1] for name in table] == [20] * 3
+    assert [table[name][2] for name in ("eager", "retraced", "mended")] == [0, 20, 1]
+
+
+def test_sampling_and_workers(run):
+    told = run("04_sampling_and_workers")
+    assert told.line("start") == "['training', 'training']"
+    assert told.line("verdict").startswith("Worker 1 ")
+    (_, fast), (_, slow) = (values[:2] for values in told.table("verdict").values())
+    assert slow > fast
+    assert "CollectiveReduceV2" in text_of(told.cells["sample"])
+
+
+def test_profiles_from_elsewhere(run):
+    told = run("05_profiles_from_elsewhere")
+    assert told.line("found").startswith("10 steps, keras")
+    written, read = told.numbers("round_trip")
+    assert written == read > 0
+    contents = told.table("compare")
+    assert [contents[name][1] for name in ("TensorBoard", "Chrome trace", "RunMetadata", "timeline")] == [10, 10, 1, 1]
+    assert contents["RunMetadata"][2] == contents["timeline"][2] > 0
+
+
+def test_lines_and_graph(run):
+    told = run("06_lines_and_graph")
+    assert "tf.linalg.svd" in told.line("heaviest")
+    table = told.table("compare")
+    assert table["svd"][0] > table["power iteration"][0]
+    assert table["svd"][1] > table["power iteration"][1]
+    assert "Svd" in text_of(told.cells["ops"])
+
+
+def test_pandas_and_sql(run):
+    told = run("07_pandas_and_sql")
+    assert {"9", "19", "29", "39", "49"} <= set(told.table("hiccups"))
+    assert "ReadVariableOp" in text_of(told.cells["only_there"])
+    history = told.table("history")
+    assert len(history) == 2
+
+
+@pytest.fixture(params=NAMES)
+def committed(request):
+    """A notebook's file as it is stored."""
+    return NOTEBOOKS / f"{request.param}.ipynb"
+
+
+def test_every_notebook_has_a_story_that_is_tested():
+    tested = re.findall(r'run\("(\w+)"\)', Path(__file__).read_text(encoding="utf-8"))
+    assert sorted(tested) == NAMES
+
+
+def test_it_is_stored_executed(committed):
+    notebook = nbformat.read(committed, as_version=4)
+    nbformat.validate(notebook)
+    assert notebook.metadata.kernelspec.name == "python3"
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+
+
+def test_it_shows_a_profile_where_nothing_runs(committed):
+    notebook = nbformat.read(committed, as_version=4)
+    outputs = [output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", [])]
+    shown = [html for data in outputs if "tfp-static" in (html := data.get("text/html", ""))]
+    assert any('<img src="data:image/svg+xml;base64,' in html for html in shown)
+    # Widgets show nothing without the kernel that made them, and GitHub takes scripts out.
+    assert not any("widget-view" in kind for data in outputs for kind in data)
+    assert not any("<script" in html for html in shown)
+
+
+def test_it_is_small_and_tells_nothing_of_a_machine(committed):
+    text = committed.read_text(encoding="utf-8")
+    assert len(text) < LARGEST_BYTES
+    assert OF_A_MACHINE.findall(text) == []
+    assert '"stderr"' not in text
+
+
+def test_the_command_that_stores_outputs_makes_them_so(tmp_path):
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell("import sys; print('kept'); print('lost', file=sys.stderr)", id="one")]
+    )
+    nbformat.write(notebook, tmp_path / "example.ipynb")
+    (tmp_path / "execute.py").write_text((NOTEBOOKS / "execute.py").read_text(encoding="utf-8"), encoding="utf-8")
+    subprocess.run([sys.executable, tmp_path / "execute.py", "example"], check=True, stdout=DEVNULL, timeout=120)
+    (cell,) = nbformat.read(tmp_path / "example.ipynb", as_version=4).cells
+    assert [output.text for output in cell.outputs] == ["kept\n"]
+    assert cell.metadata == {}

@@ -1,0 +1,38 @@
+import pytest
+
+import tfprof_nb as tp
+
+
+@pytest.fixture(scope="module")
+def profile(tmp_path_factory):
+    import tensorflow as tf
+
+    product = tf.function(lambda x: tf.linalg.matmul(x, x, name="product"))
+    with tp.profile(logdir=tmp_path_factory.mktemp("logs")) as p:
+        product(tf.ones((8, 8)))
+    return p
+
+
+def test_the_page_has_the_four_views(profile):
+    text = str(profile.graph.view())
+    for words in ("Name scopes", "Data flow", "Op types", "Calls that made the nodes", "1,024"):
+        assert words in text
+
+
+def test_a_tree_shows_what_was_selected(profile):
+    text = str(profile.graph.scope(select=["float_ops"]).view())
+    assert "float" in text
+    assert "time" not in text.splitlines()[5]
+
+
+def test_rows_are_indented_below_their_parents(profile):
+    lines = str(profile.graph.scope(select=["float_ops"]).view()).splitlines()
+    (product,) = (line for line in lines if line.strip().startswith("product"))
+    assert product.replace("\N{NO-BREAK SPACE}", " ").startswith("    ")
+
+
+def test_an_estimate_says_that_it_is_one(profile):
+    device = {"peak_flops_per_s": 1e12, "bandwidth_bytes_per_s": 1e11, "memory_bytes": 1e9}
+    text = str(profile.graph.estimate(device).view())
+    assert "This is an estimate" in text
+    assert "1,024" in text

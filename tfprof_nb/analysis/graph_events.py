@@ -1,0 +1,231 @@
+"""The functions that ran and their events, as a model of one graph with runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from tfprof_nb.analysis.forest import Forest
+from tfprof_nb.analysis.graph_flops import float_ops_of_nodes
+from tfprof_nb.analysis.graph_model import MEASURED, GraphModel
+from tfprof_nb.analysis.graph_nodes import graph_nodes
+from tfprof_nb.analysis.graph_section import OUTSIDE, bytes_of
+from tfprof_nb.analysis.nesting import nest
+from tfprof_nb.analysis.op_labels import OpLabels, label_ops
+from tfprof_nb.decode.graphs import Graphs
+from tfprof_nb.decode.host import Int64
+
+TRAINABLE = "_trainable_variables"
+_PS_PER_US = 1e6
+_GENERATED = re.compile(r"^__(?:inference|forward|backward)_(.+?)_\d+$")
+_NO_MEMORY = "How much memory an op holds at its peak, and keeps, is not in a profile: only what it asked for."
+_NOTHING_RAN = "No op was recorded: nothing ran, or host_level was below 2."
+_NO_GRAPHS = (
+    "The functions that ran are not described beside this profile (those of tfprof_nb's own captures are): of its ops "
+    "only names, types and times are known."
+)
+
+
+class _Part(NamedTuple):
+    """One host: its nodes as in `GraphModel.nodes`, their inputs, and its events with the nodes' numbers."""
+
+    nodes: pd.DataFrame
+    inputs: list[list[int]]
+    events: pd.DataFrame
+
+
+def model_of_events(forests: Sequence[Forest], graphs: Sequence[Graphs], steps: Sequence[Int64]) -> GraphModel:
+    """Return the graph that ran on all hosts, with what its nodes took in each step.
+
+    Where there are steps, only what ran in one counts. Time is an op's own, without ops that ran inside it. A fused op
+    counts as the node whose name it bears, with the float ops of all that it holds.
+
+    Parameters
+    ----------
+    forests, graphs, steps
+        Per host: its events, the functions that ran there, and the step of every event (-1 for none).
+    """
+    parts = [_part(*host, len(forests) > 1) for host in zip(forests, graphs, steps, strict=True)]
+    first = np.cumsum([0, *(len(part.nodes) for part in parts)])
+    nodes = pd.concat([part.nodes for part in parts], ignore_index=True)
+    inputs = [
+        [source + start for source in some]
+        for part, start in zip(parts, first[:-1], strict=True)
+        for some in part.inputs
+    ]
+    moved = [
+        part.events.assign(node=part.events["node"] + start) for part, start in zip(parts, first[:-1], strict=True)
+    ]
+    events = pd.concat(moved, ignore_index=True)
+    counted = events[events["step"] >= 0] if (events["step"] >= 0).any() else events.assign(step=0)
+    runs = counted.groupby(["node", "step"], as_index=False)[list(MEASURED)].sum()
+    intervals = counted[["node", "step", "device", "start_us", "duration_us"]].reset_index(drop=True)
+    return GraphModel(_unique(nodes), inputs, runs, intervals, tuple(_notes(graphs, events, counted)))
+
+
+def _notes(graphs: Sequence[Graphs], events: pd.DataFrame, counted: pd.DataFrame) -> list[str]:
+    if not len(events):
+        return [_NOTHING_RAN]
+    missing = [] if any(len(one.nodes) for one in graphs) else [_NO_GRAPHS]
+    outside = 1 - counted["micros"].sum() / events["micros"].sum()
+    left = [f"{outside:.0%} of the ops' time is outside of steps and left out."] if outside >= 0.005 else []
+    return [*missing, *left, _NO_MEMORY, *dict.fromkeys(note for one in graphs for note in one.notes)]
+
+
+def _part(forest: Forest, graphs: Graphs, steps: Int64, name_host: bool) -> _Part:
+    labels = label_ops(forest)
+    node = graph_nodes(forest, graphs, labels)
+    rows = np.flatnonzero(labels.code >= 0)
+    others, place = np.unique(labels.code[rows[node[rows] < 0]], return_inverse=True)
+    number = node[rows]
+    number[number < 0] = len(graphs.nodes) + place
+    types = labels.op_type[labels.code]
+    float_ops = float_ops_of_nodes(graphs, node, types) if len(graphs.nodes) else np.array([])
+    nodes = pd.concat([_described(graphs, float_ops), _undescribed(labels, others)], ignore_index=True)
+    if name_host:
+        nodes["name"] = f"{forest.host.name}/" + nodes["name"]
+    inputs = [*graphs.nodes["inputs"], *([] for _ in others)]
+    events = _events(forest, rows, number, steps)
+    allocated = _allocated(forest, labels, rows, number, steps)
+    return _kept(_Part(_placed(nodes, events), inputs, pd.concat([events, allocated], ignore_index=True)))
+
+
+def _described(graphs: Graphs, float_ops: npt.NDArray[np.float64]) -> pd.DataFrame:
+    nodes = graphs.nodes
+    traces = [_outermost_first(graphs, trace) for trace in graphs.traces]
+    owner = pd.Series(_scopes(graphs), dtype=object)
+    variables = _holders(graphs)
+    trainable = variables.map(graphs.variables["trainable"]).eq(True)  # missing is not trainable
+    return pd.DataFrame(
+        {
+            "name": nodes["function"].map(owner).astype(object) + "/" + nodes["name"] if len(nodes) else [],
+            "op_type": nodes["op"],
+            "device": "",
+            "types": [(op, TRAINABLE) if one else (op,) for op, one in zip(nodes["op"], trainable, strict=True)],
+            "parameters": variables.map(graphs.variables["parameters"]).fillna(0).astype(np.int64),
+            "float_ops": float_ops,
+            "input_shapes": nodes["takes"],
+            "trace": [traces[number] for number in nodes["trace"]],
+            "output_bytes": [bytes_of(text) for text in nodes["outputs"]],
+            "input_bytes": [bytes_of(text) for text in nodes["takes"]],
+            "graph_float_ops": nodes["float_ops"],
+            "phase": nodes["phase"],
+            "function": nodes["function"],
+        }
+    )
+
+
+def _undescribed(labels: OpLabels, codes: Int64) -> pd.DataFrame:
+    """Describe ops of which only events tell: eager ones, those of tf.data, those that TensorFlow made itself."""
+    types = labels.op_type[codes]
+    return pd.DataFrame(
+        {
+            "name": [f"{OUTSIDE}/{name}" for name in labels.op_name[codes]],
+            "op_type": types,
+            "device": "",
+            "types": [(one,) for one in types],
+            "parameters": 0,
+            "float_ops": np.nan,
+            "input_shapes": "",
+            "trace": [()] * len(codes),
+            "output_bytes": 0,
+            "input_bytes": 0,
+            "graph_float_ops": np.nan,
+            "phase": "",
+            "function": -1,
+        }
+    )
+
+
+def _outermost_first(graphs: Graphs, trace: Sequence[int]) -> tuple[tuple[str, int, str], ...]:
+    frames = graphs.frames.iloc[list(reversed(trace))]
+    return tuple(frames[["file", "line", "function"]].itertuples(index=False, name=None))
+
+
+def _scopes(graphs: Graphs) -> list[str]:
+    """Return the scope that each function's nodes are put in: its name; of a loop's or a branch's, the caller's."""
+    scopes = [_GENERATED.sub(r"\1", name) for name in graphs.functions["name"]]
+    callers = graphs.nodes["function"].to_numpy()
+    for node, role, function in reversed(list(graphs.calls.itertuples(index=False))):
+        if role != "call" and function >= 0:
+            scopes[function] = scopes[callers[node]]
+    return scopes
+
+
+def _holders(graphs: Graphs) -> pd.Series[float]:
+    """Return the variable of the first node that reads it, so that none counts twice; NaN for all other nodes."""
+    variable = graphs.nodes["variable"]
+    first = (variable >= 0) & ~variable.duplicated()
+    return variable.where(first)
+
+
+def _events(forest: Forest, rows: Int64, node: Int64, steps: Int64) -> pd.DataFrame:
+    """Return one row per op's event: what it took, and where."""
+    host = forest.host
+    on_device = forest.on_device[rows]
+    self_ps = host.duration_ps[rows].copy()
+    self_ps[~on_device] = nest(
+        host.line[rows[~on_device]], host.start_ps[rows[~on_device]], host.duration_ps[rows[~on_device]]
+    ).self_ps
+    micros = self_ps / _PS_PER_US
+    planes = np.array([host.planes[line.plane].name.lower() for line in host.lines], object)
+    measured = {
+        "occurrences": (~on_device).astype(np.int64),
+        "micros": micros,
+        "accelerator_micros": np.where(on_device, micros, 0.0),
+        "cpu_micros": np.where(on_device, 0.0, micros),
+        **dict.fromkeys(("bytes", "peak_bytes", "residual_bytes", "output_bytes"), 0),
+    }
+    device = np.where(on_device, planes[host.line[rows]], "/device:cpu:0")
+    start_us, duration_us = host.start_ps[rows] / _PS_PER_US, host.duration_ps[rows] / _PS_PER_US
+    return pd.DataFrame(
+        {
+            "node": node,
+            "step": steps[rows],
+            **measured,
+            "device": device,
+            "start_us": start_us,
+            "duration_us": duration_us,
+        }
+    )
+
+
+def _allocated(forest: Forest, labels: OpLabels, rows: Int64, node: Int64, steps: Int64) -> pd.DataFrame:
+    """Return one row per allocation that names an op that has events."""
+    op = forest.host.texts("tf_op")
+    allocations = np.flatnonzero(forest.named("MemoryAllocation"))
+    codes = op.at(allocations, missing=-1)
+    names = np.append(op.categories if op.categories is not None else [], "")[codes.astype(np.int64)]
+    nodes = dict(zip(labels.op_name[labels.code[rows]], node, strict=True))
+    number = np.array([nodes.get(name.partition(":")[0], -1) for name in names], np.int64)
+    known = number >= 0
+    frame = pd.DataFrame({"node": number[known], "step": steps[allocations[known]]})
+    frame["bytes"] = forest.host.ints("requested_bytes").at(allocations[known], missing=0)
+    return frame
+
+
+def _placed(nodes: pd.DataFrame, events: pd.DataFrame) -> pd.DataFrame:
+    """Note the devices that nodes ran on, the accelerator's where there is one, among their types."""
+    place = events.sort_values("accelerator_micros").drop_duplicates("node", keep="last").set_index("node")["device"]
+    device = nodes.index.to_series().map(place).fillna("")
+    types = [(*kinds, one) if one else kinds for kinds, one in zip(nodes["types"], device, strict=True)]
+    return nodes.assign(device=device, types=pd.Series(types, nodes.index, dtype=object))
+
+
+def _kept(part: _Part) -> _Part:
+    """Fill in what rows lack, and work out the bytes that nodes gave."""
+    events = part.events.fillna(dict.fromkeys((*MEASURED, "start_us", "duration_us"), 0) | {"device": ""})
+    events["output_bytes"] = events["node"].map(part.nodes["output_bytes"]) * events["occurrences"]
+    return part._replace(events=events)
+
+
+def _unique(nodes: pd.DataFrame) -> pd.DataFrame:
+    """Number what is called the same: functions of one name have nodes of one name."""
+    again = nodes.groupby("name").cumcount()
+    names = [f"{name}_{number}" if number else name for name, number in zip(nodes["name"], again, strict=True)]
+    return nodes.assign(name=np.array(names, dtype=object))

@@ -1,0 +1,96 @@
+"""A graph and its runs as columns: what the four views of a graph are made of, wherever it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Frame = tuple[str, int, str]
+
+AVERAGE = -1
+MEASURED = (
+    "occurrences",
+    "micros",
+    "accelerator_micros",
+    "cpu_micros",
+    "bytes",
+    "peak_bytes",
+    "residual_bytes",
+    "output_bytes",
+)
+METRICS = (*MEASURED, "parameters", "float_ops", "definitions", "counted")
+"""What is summed over a tree. ``definitions`` counts nodes, ``counted`` those whose float ops are known."""
+COLUMN = {name: place for place, name in enumerate(METRICS)}
+
+
+@dataclass(frozen=True, eq=False)
+class GraphModel:
+    """The nodes of a graph, and what each took in each step.
+
+    Attributes
+    ----------
+    nodes
+        One row per node: ``name`` (unique), ``op_type``, ``device`` (lower case, empty if it did not run),
+        ``types`` (a tuple: what ``account_type_regexes`` are matched with), ``parameters``, ``float_ops`` (of one run;
+        NaN where it is not known), ``input_shapes``, ``trace`` (a tuple of (file, line, function), the outermost
+        first; empty where it is not known). Of the graph itself, whatever ran: ``graph_float_ops``, ``input_bytes``
+        and ``output_bytes`` (0 where a shape is open), ``phase`` (of a training step) and ``function`` (its number).
+    inputs
+        For each node the nodes that it takes data from or waits for, in order.
+    runs
+        One row per node and step in which it ran: ``node step`` and `MEASURED`.
+    intervals
+        One row per run on a device: ``node step device start_us duration_us``; empty where this is not known.
+    notes
+        What is missing or estimated.
+    """
+
+    nodes: pd.DataFrame
+    inputs: Sequence[Sequence[int]]
+    runs: pd.DataFrame
+    intervals: pd.DataFrame = field(
+        default_factory=lambda: pd.DataFrame(columns=["node", "step", "device", "start_us", "duration_us"])
+    )
+    notes: tuple[str, ...] = ()
+
+    @property
+    def steps(self) -> list[int]:
+        """The numbers of the steps that there are runs of."""
+        return sorted(int(step) for step in self.runs["step"].unique())
+
+    def metrics(self, step: int = AVERAGE) -> Floats:
+        """Return `METRICS` of each node, one column each.
+
+        Parameters
+        ----------
+        step
+            One step, or -1 for the average over the steps in which a node ran; of whole numbers, cut to one.
+        """
+        measured = list(MEASURED)
+        table = np.zeros((len(self.nodes), len(METRICS)))
+        if step == AVERAGE:
+            by_node = self.runs.groupby("node")[measured]
+            rows = by_node.sum().div(by_node.size(), axis=0)
+            whole = [name for name in measured if pd.api.types.is_integer_dtype(self.runs[name])]
+            rows[whole] = np.floor(rows[whole])
+        else:
+            rows = self.runs[self.runs["step"] == step].set_index("node")[measured]
+        table[rows.index.to_numpy(np.int64), : len(measured)] = rows
+        table[:, COLUMN["parameters"]] = self.nodes["parameters"]
+        table[:, COLUMN["float_ops"]] = self._float_ops(table[:, COLUMN["occurrences"]])
+        table[:, COLUMN["definitions"]] = 1
+        table[:, COLUMN["counted"]] = self.nodes["float_ops"].notna()
+        return table
+
+    def _float_ops(self, occurrences: Floats) -> Floats:
+        """Float ops of all runs; of a node that never ran, those of one."""
+        ran = np.isin(np.arange(len(self.nodes)), self.runs["node"].to_numpy())
+        once = self.nodes["float_ops"].fillna(0.0).to_numpy(np.float64)
+        floats: Floats = np.where(ran, once * occurrences, once)
+        return floats

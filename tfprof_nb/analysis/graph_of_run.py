@@ -1,0 +1,33 @@
+"""The graph of a run, from what its files are: the RunMetadata of a session, or events and described functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tfprof_nb.analysis.forest import Forest
+from tfprof_nb.analysis.graph import Graph, graph
+from tfprof_nb.analysis.graph_events import model_of_events
+from tfprof_nb.analysis.graph_runs import with_runs
+from tfprof_nb.analysis.graph_section import session_model
+from tfprof_nb.decode.graphs import Graphs
+from tfprof_nb.decode.host import Int64
+from tfprof_nb.decode.session_graph import read_session
+
+
+def graph_of_run(
+    files: Sequence[Path], forests: Sequence[Forest], graphs: Sequence[Graphs], steps: Sequence[Int64]
+) -> Graph:
+    """Describe the graph that ran.
+
+    Parameters
+    ----------
+    files
+        The run's files.
+    forests, graphs, steps
+        Per host: its events, the functions that ran there, and the step of every event.
+    """
+    session = read_session(files)
+    if session is None:
+        return graph(model_of_events(forests, graphs, steps))
+    return graph(with_runs(session_model(session.section), session.executed))
