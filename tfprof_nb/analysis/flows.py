@@ -80,13 +80,17 @@ class Flows:
 
 def _element_links(forest: Forest) -> tuple[Int64, Int64]:
     """What produced an element of tf.data (`PrefetchProduce` ...) to what consumed it, by the element's id."""
-    stat = forest.host.ints("element_id")
-    elements = pd.DataFrame({"row": stat.rows, "element": stat.values.astype(np.int64)})
-    names = forest.host.names[forest.host.metadata[stat.rows]]
-    ends = pd.Series(names, dtype=object).str
-    produced = elements[ends.endswith(_PRODUCED).to_numpy(bool)].drop_duplicates("element", keep="last")
-    pairs = elements[ends.endswith(_CONSUMED).to_numpy(bool)].merge(produced, on="element", suffixes=("", "_before"))
+    produced, consumed = _elements(forest, _PRODUCED), _elements(forest, _CONSUMED)
+    pairs = consumed.merge(produced.drop_duplicates("element", keep="last"), on="element", suffixes=("", "_before"))
     return pairs["row_before"].to_numpy(np.int64), pairs["row"].to_numpy(np.int64)
+
+
+def _elements(forest: Forest, suffix: str) -> pd.DataFrame:
+    """The events that make or take an element."""
+    named = np.array([str(name).endswith(suffix) for name in forest.host.names], dtype=bool)
+    stat = forest.host.ints("element_id")
+    mine = named[forest.host.metadata[stat.rows]]
+    return pd.DataFrame({"row": stat.rows[mine], "element": stat.values[mine].astype(np.int64)})
 
 
 def _sorted(keys: Int64, values: Int64) -> tuple[Int64, Int64]:

@@ -64,8 +64,8 @@ def headline(result: TfData) -> str:
     slow = f"{_units.count(numbers['slow_calls'])} of {calls} took over 50 µs."
     if numbers["bottleneck"] is None:
         return f"{slow} One took {latency}; what it waited for is not in the capture."
-    waited = _units.milliseconds(numbers["bottleneck_ms"])
-    return f"{slow} The slowest stage is {_units.shorten(numbers['bottleneck'], 80)}: it took {waited} of a call of {latency}."
+    waited, stage = _units.milliseconds(numbers["bottleneck_ms"]), _units.shorten(numbers["bottleneck"], 80)
+    return f"{slow} The slowest stage is {stage}: it took {waited} of a call of {latency}."
 
 
 def _advice(result: TfData) -> list[Panel]:

@@ -5,8 +5,8 @@ export interface Model<Traits> {
   set<K extends keyof Traits & string>(name: K, value: Traits[K]): void;
   save_changes(): void;
   send(content: unknown): void;
-  on(event: string, callback: (content: never) => void): void;
-  off(event: string, callback: (content: never) => void): void;
+  on(event: string, callback: (content: never, buffers: never) => void): void;
+  off(event: string, callback: (content: never, buffers: never) => void): void;
 }
 
 export interface RenderProps<Traits> {
@@ -18,7 +18,7 @@ export interface RenderProps<Traits> {
 export function listen<Traits>(
   model: Model<Traits>,
   event: string,
-  callback: (content: never) => void,
+  callback: (content: never, buffers: never) => void,
   signal: AbortSignal,
 ): void {
   model.on(event, callback);
@@ -33,5 +33,18 @@ export function push<Traits, K extends keyof Traits & string>(
 ): void {
   if (JSON.stringify(model.get(name)) === JSON.stringify(value)) return;
   model.set(name, value);
-  model.save_changes();
+  toKernel(() => model.save_changes());
+}
+
+/** Sends a message, unless the kernel is gone: what is in the browser goes on without it. */
+export function send<Traits>(model: Model<Traits>, content: unknown): void {
+  toKernel(() => model.send(content));
+}
+
+function toKernel(say: () => void): void {
+  try {
+    say();
+  } catch (error) {
+    console.debug("The kernel is gone.", error);
+  }
 }

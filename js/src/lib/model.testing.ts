@@ -4,7 +4,7 @@ import type { Model } from "./host";
 export class FakeModel<Traits extends object> implements Model<Traits> {
   readonly sent: unknown[] = [];
   saves = 0;
-  private readonly listeners = new Map<string, Set<(content: never) => void>>();
+  private readonly listeners = new Map<string, Set<(content: never, buffers: never) => void>>();
 
   constructor(private readonly traits: Traits) {}
 
@@ -25,17 +25,17 @@ export class FakeModel<Traits extends object> implements Model<Traits> {
     this.sent.push(content);
   }
 
-  on(event: string, callback: (content: never) => void): void {
+  on(event: string, callback: (content: never, buffers: never) => void): void {
     const known = this.listeners.get(event) ?? new Set();
     this.listeners.set(event, known.add(callback));
   }
 
-  off(event: string, callback: (content: never) => void): void {
+  off(event: string, callback: (content: never, buffers: never) => void): void {
     this.listeners.get(event)?.delete(callback);
   }
 
-  emit(event: string, content?: unknown): void {
-    for (const callback of this.listeners.get(event) ?? []) callback(content as never);
+  emit(event: string, content?: unknown, buffers?: unknown): void {
+    for (const callback of this.listeners.get(event) ?? []) callback(content as never, buffers as never);
   }
 
   get listening(): number {

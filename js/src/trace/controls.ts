@@ -1,37 +1,47 @@
+import { Drag, type Dragged } from "./drag";
+import { type Tool, toolOfKey } from "./tools";
+
 /** What the user can do with the canvas. Positions are CSS pixels from the canvas' top left corner. */
-export interface Actions {
+export interface Actions extends Dragged {
+  readonly tool: Tool;
   zoom(factor: number, x?: number): void;
-  pan(px: number): void;
   /** Scrolls the rows; false when there is nothing further in that direction. */
   scroll(px: number): boolean;
+  chooseTool(tool: Tool): void;
   showAll(): void;
   fitSelection(): void;
   hover(x: number, y: number): void;
   leave(): void;
   click(x: number, y: number): void;
-  markRange(from: number, to: number): void;
-  showRange(from: number, to: number): void;
+  /** Marks the selected event's time, or what is visible; takes the same mark away again. */
+  mark(): void;
   nextOfName(direction: 1 | -1): void;
   nest(direction: 1 | -1): void;
-  /** Folds or unfolds the track of the selected event. */
-  fold(): void;
+  /** Folds or unfolds the track of the selected event, or its section. */
+  fold(kind: "track" | "section"): void;
+  /** Opens what is folded away at first, idle tracks above all, or closes it. */
+  unfoldIdle(): void;
   search(): void;
   help(): void;
   escape(): void;
 }
 
 export const KEYS: [string, string][] = [
+  ["1, 2, 3, 4", "select, pan, zoom, timing: what dragging does"],
   ["W / S, Ctrl + wheel", "zoom in, out at the pointer"],
-  ["A / D, drag, Shift + wheel", "move left, right"],
-  ["Shift + drag", "zoom to the dragged range"],
+  ["A / D, Shift + wheel", "move left, right"],
+  ["Shift + drag", "zoom to the dragged range, whatever the tool"],
+  ["Click on a step", "show that step"],
   ["Wheel, Page up / down", "scroll the rows"],
   ["0", "show everything"],
-  ["F", "fit the selected event"],
+  ["F", "fit the selected event, or the selected range"],
+  ["M", "mark the time of the selected event, or what is visible"],
   ["← / →", "previous, next event of the same name"],
   ["↑ / ↓", "enclosing, enclosed event"],
-  ["Enter", "fold or unfold the track of the selected event"],
+  ["Enter, Shift + Enter", "fold or unfold the track, the section of the selected event"],
+  ["I", "open or close nearly idle tracks and further counters"],
   ["/", "search; Enter and Shift + Enter step through the hits"],
-  ["Esc", "clear the selection, then the search"],
+  ["Esc", "clear the selection, then the range, then the search"],
   ["?", "show or hide this help"],
 ];
 
@@ -67,29 +77,23 @@ function wheelZoom(dy: number): number {
 }
 
 function connectPointer(canvas: HTMLCanvasElement, actions: Actions, signal: AbortSignal): void {
-  let drag: { x: number; y: number; lastX: number; lastY: number; range: boolean; moved: boolean } | null =
-    null;
+  let drag: { x: number; y: number; by: Drag; moved: boolean } | null = null;
   const onMove = (event: PointerEvent) => {
-    if (!drag) return actions.hover(event.offsetX, event.offsetY);
     const { offsetX: x, offsetY: y } = event;
+    if (!drag) return actions.hover(x, y);
     drag.moved ||= Math.hypot(x - drag.x, y - drag.y) >= CLICK_SLACK_PX;
-    if (!drag.moved) return;
-    if (drag.range) return actions.markRange(drag.x, x);
-    actions.pan(drag.lastX - x);
-    actions.scroll(drag.lastY - y);
-    drag.lastX = x;
-    drag.lastY = y;
+    if (drag.moved) drag.by.to(x, y);
   };
   const onUp = (event: PointerEvent) => {
     if (!drag) return;
-    if (!drag.moved) actions.click(event.offsetX, event.offsetY);
-    else if (drag.range) actions.showRange(drag.x, event.offsetX);
+    if (drag.moved) drag.by.end(event.offsetX);
+    else actions.click(event.offsetX, event.offsetY);
     drag = null;
   };
   const onDown = (event: PointerEvent) => {
     if (event.button !== 0) return;
     const { offsetX: x, offsetY: y } = event;
-    drag = { x, y, lastX: x, lastY: y, range: event.shiftKey, moved: false };
+    drag = { x, y, by: new Drag(actions, event.shiftKey ? "zoom" : actions.tool, x, y), moved: false };
     canvas.setPointerCapture(event.pointerId);
     canvas.focus({ preventScroll: true });
   };
@@ -107,6 +111,7 @@ function connectKeys(canvas: HTMLCanvasElement, actions: Actions, signal: AbortS
     a: () => actions.pan(-PAN_PER_KEY_PX),
     d: () => actions.pan(PAN_PER_KEY_PX),
     f: () => actions.fitSelection(),
+    m: () => actions.mark(),
     "0": () => actions.showAll(),
     "/": () => actions.search(),
     "?": () => actions.help(),
@@ -115,13 +120,17 @@ function connectKeys(canvas: HTMLCanvasElement, actions: Actions, signal: AbortS
     arrowright: () => actions.nextOfName(1),
     arrowup: () => actions.nest(-1),
     arrowdown: () => actions.nest(1),
-    enter: () => actions.fold(),
+    enter: () => actions.fold("track"),
+    "shift+enter": () => actions.fold("section"),
+    i: () => actions.unfoldIdle(),
     pageup: () => actions.scroll(-SCROLL_PER_KEY_PX),
     pagedown: () => actions.scroll(SCROLL_PER_KEY_PX),
   };
   const onKey = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const action = keys[event.key.toLowerCase()];
+    const tool = toolOfKey(event.key);
+    const key = event.key === "Enter" && event.shiftKey ? "shift+enter" : event.key.toLowerCase();
+    const action = tool ? () => actions.chooseTool(tool) : keys[key];
     if (!action) return;
     action();
     event.preventDefault();

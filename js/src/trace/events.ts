@@ -14,8 +14,30 @@ export interface Highlight {
   sums: Uint32Array;
 }
 
+/** Which events the slices stand for. */
+export interface Identity {
+  /** The number of the event, of several merged ones that of the longest; ascending. */
+  ids: Uint32Array;
+  /** How many events each slice stands for; null for one each. */
+  counts: Uint32Array | null;
+  /** The share of its time in which these ran, 0 to 255; null for all of it. */
+  fill: Uint8Array | null;
+}
+
+/** One event and where it is drawn; times are in the trace's unit. */
+export interface Place {
+  event: number;
+  lane: number;
+  start: number;
+  duration: number;
+  /** Index into the header's names. */
+  name: number;
+  /** How many events are merged in the slice that it was picked from. */
+  merged: number;
+}
+
 /**
- * All events of a trace as columns. Events of a lane are ordered by start and do not overlap; times are in the trace's
+ * The events of a trace as columns, or slices that stand for several. Events of a lane are ordered by start and do not overlap; times are in the trace's
  * unit from its beginning.
  */
 export class Events {
@@ -29,9 +51,74 @@ export class Events {
     readonly name: Uint32Array,
     /** Lane k holds the events from `lanes[k]` to `lanes[k + 1]`. */
     readonly lanes: Uint32Array,
+    /** Null where slice k is event k. */
+    private readonly identity: Identity | null = null,
   ) {
     this.count = start.length;
     this.longest = new Longest(busy);
+  }
+
+  /** Number of the event that a slice shows. */
+  idOf(slice: number): number {
+    return this.identity ? this.identity.ids[slice] : slice;
+  }
+
+  /** How many events a slice stands for. */
+  countOf(slice: number): number {
+    return this.identity?.counts?.[slice] ?? 1;
+  }
+
+  /** The share of a slice's time in which its events ran. */
+  fillOf(slice: number): number {
+    const fill = this.identity?.fill;
+    return fill ? fill[slice] / 255 : 1;
+  }
+
+  /** The slice that shows an event, or -1. */
+  indexOf(event: number): number {
+    if (!this.identity) return event < this.count ? event : -1;
+    const { ids } = this.identity;
+    let low = 0;
+    let high = this.count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (ids[middle] < event) low = middle + 1;
+      else high = middle;
+    }
+    return low < this.count && ids[low] === event ? low : -1;
+  }
+
+  placeOf(slice: number): Place {
+    return {
+      event: this.idOf(slice),
+      lane: this.laneOf(slice),
+      start: this.start[slice],
+      duration: this.duration(slice),
+      name: this.name[slice],
+      merged: this.countOf(slice),
+    };
+  }
+
+  /** The slices that `test` keeps, as events of their own. */
+  keep(test: (slice: number) => boolean): Events {
+    const kept = new Uint32Array(this.count);
+    const lanes = new Uint32Array(this.lanes.length);
+    let size = 0;
+    for (let lane = 0; lane + 1 < this.lanes.length; lane++) {
+      for (let i = this.lanes[lane]; i < this.lanes[lane + 1]; i++) if (test(i)) kept[size++] = i;
+      lanes[lane + 1] = size;
+    }
+    const from = kept.subarray(0, size);
+    const busy = new Float64Array(size + 1);
+    for (let k = 0; k < size; k++) busy[k + 1] = busy[k] + this.duration(from[k]);
+    const start = Float64Array.from(from, (i) => this.start[i]);
+    const name = Uint32Array.from(from, (i) => this.name[i]);
+    const { counts = null, fill = null } = this.identity ?? {};
+    return new Events(start, busy, name, lanes, {
+      ids: Uint32Array.from(from, (i) => this.idOf(i)),
+      counts: counts && Uint32Array.from(from, (i) => counts[i]),
+      fill: fill && Uint8Array.from(from, (i) => fill[i]),
+    });
   }
 
   duration(event: number): number {
@@ -100,7 +187,7 @@ export class Events {
       const [from, to] = this.visible(lane, begin, end);
       for (let i = from; i < to; i++) {
         if (this.name[i] !== name) continue;
-        count += 1;
+        count += this.countOf(i);
         total += this.busy[i + 1] - this.busy[i];
       }
     }
@@ -114,20 +201,16 @@ export class Events {
   }
 
   /**
-   * The matching event next in time after (`direction` 1) or before (-1) the one given, over all lanes, or -1. Events
-   * that start together are taken in lane order.
+   * The matching slice next in time after (`direction` 1) or before (-1) an event, over all lanes, or -1. Events that
+   * start together are taken in lane order. `event` is -1 to go on from a time alone.
    */
   neighbour(event: number, time: number, names: Uint8Array, direction: 1 | -1): number {
     let found = -1;
     for (let i = 0; i < this.count; i++) {
-      if (names[this.name[i]] === 0 || i === event) continue;
-      if (direction * this.order(i, this.start[i], event, time) <= 0) continue;
-      if (found < 0 || direction * this.order(i, this.start[i], found, this.start[found]) < 0) found = i;
+      if (names[this.name[i]] === 0 || this.idOf(i) === event) continue;
+      if (direction * (this.start[i] - time || this.idOf(i) - event) <= 0) continue;
+      if (found < 0 || direction * (this.start[i] - this.start[found] || i - found) < 0) found = i;
     }
     return found;
-  }
-
-  private order(a: number, aStart: number, b: number, bStart: number): number {
-    return aStart - bStart || a - b;
   }
 }

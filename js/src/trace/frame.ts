@@ -1,4 +1,5 @@
 import { middleCut, percent } from "../lib/format";
+import { counterValue, extremes } from "./counters";
 import { type Row, SECTION_PX } from "./rows";
 import { niceStep, timeTicks } from "./ruler";
 import { GUTTER_PX, headPx, RULER_PX, type Scene, STEPS_PX, type VisibleStep, visibleSteps } from "./scene";
@@ -9,6 +10,8 @@ const BOLD = `600 12px ${FAMILY}`;
 const SMALL = `11px ${FAMILY}`;
 const TICK_EVERY_PX = 90;
 const LABEL_GAP_PX = 6;
+const CUT = new Map<string, string>();
+const MOST_CUT = 5000;
 
 type Context = CanvasRenderingContext2D;
 
@@ -77,17 +80,20 @@ function stepLabels(
   width: number,
 ): { text: string; middle: number }[] {
   const pitch = steps.length > 0 ? (steps[steps.length - 1].right - steps[0].left) / steps.length : 1;
-  const every = Math.max(niceStep((context.measureText("000").width + LABEL_GAP_PX) / pitch), 1);
+  const digit = context.measureText("0").width;
+  const word = context.measureText("step ").width;
+  const every = Math.max(niceStep((3 * digit + LABEL_GAP_PX) / pitch), 1);
   const labels: { text: string; middle: number }[] = [];
   let free = 0;
   for (const { step, left, right } of steps) {
     const room = Math.min(right, width) - Math.max(left, 0) - LABEL_GAP_PX;
     const middle = (Math.max(left, 0) + Math.min(right, width)) / 2;
-    const fits = (text: string) => context.measureText(text).width <= room;
-    const text = fits(`step ${step}`) ? `step ${step}` : String(step);
-    const half = context.measureText(text).width / 2;
-    if (!(fits(text) || step % every === 0) || middle - half < free || middle + half > width) continue;
-    labels.push({ text, middle });
+    // All digits are equally wide: measuring thousands of numbers in every frame would be slow.
+    const short = String(step).length * digit;
+    const long = short + word <= room;
+    const half = (long ? short + word : short) / 2;
+    if (!(short <= room || step % every === 0) || middle - half < free || middle + half > width) continue;
+    labels.push({ text: long ? `step ${step}` : String(step), middle });
     free = middle + half + LABEL_GAP_PX;
   }
   return labels;
@@ -119,10 +125,18 @@ export function paintRowLabels(context: Context, scene: Scene): void {
   context.fillRect(labels - 1, head, 1, height);
   context.textAlign = "left";
   for (const row of rows.list) {
+    // The label of a track that is higher than the canvas stays in sight.
     const top = head + row.top - scroll;
     if (top + row.height < head || top > height) continue;
     if (row.kind === "section") paintSection(context, scene, row, top);
-    else paintTrackLabel(context, scene, row, top);
+    else if (row.kind === "counter") paintCounterLabel(context, scene, row, top);
+    else
+      paintTrackLabel(
+        context,
+        scene,
+        row,
+        Math.max(Math.min(Math.max(top, head), top + row.height - 36), top),
+      );
   }
   paintScrollBar(context, scene);
 }
@@ -137,13 +151,24 @@ function paintSection(context: Context, { theme, width }: Scene, row: Row, top: 
 
 function paintTrackLabel(context: Context, { theme, labels, header }: Scene, row: Row, top: number): void {
   context.font = FONT;
-  context.fillStyle = theme.text;
+  context.fillStyle = row.kind === "more" ? theme.muted : theme.text;
   context.fillText(cut(context, marker(row) + row.label, labels - 20), 12, top + 9);
   if (row.lanes < 2) return;
   const busy = header.tracks[row.index].busy_share;
   context.font = SMALL;
   context.fillStyle = theme.muted;
   context.fillText(`${percent(busy * 100)} busy`, row.foldable ? 26 : 12, top + 25);
+}
+
+function paintCounterLabel(context: Context, scene: Scene, row: Row, top: number): void {
+  const counter = scene.header.counters?.[row.index];
+  if (!counter) return;
+  context.font = FONT;
+  context.fillStyle = scene.theme.text;
+  context.fillText(cut(context, row.label, scene.labels - 20), 12, top + 11);
+  context.font = SMALL;
+  context.fillStyle = scene.theme.muted;
+  context.fillText(`up to ${counterValue(extremes(counter)[1], counter.unit)}`, 12, top + 27);
 }
 
 function marker({ foldable, folded }: Row): string {
@@ -153,6 +178,10 @@ function marker({ foldable, folded }: Row): string {
 
 /** `text` with its middle cut out as far as needed to be at most `width` wide. */
 function cut(context: Context, text: string, width: number): string {
+  const key = `${width} ${text}`;
+  const known = CUT.get(key);
+  if (known !== undefined) return known;
+  if (CUT.size > MOST_CUT) CUT.clear();
   let shown = text;
   for (
     let full = context.measureText(shown).width;
@@ -161,6 +190,7 @@ function cut(context: Context, text: string, width: number): string {
   ) {
     shown = middleCut(text, Math.min(Math.floor((shown.length * width) / full), shown.length - 1));
   }
+  CUT.set(key, shown);
   return shown;
 }
 

@@ -14,8 +14,12 @@ export const PALETTE: readonly string[] = TINTS.flatMap(([toward, amount]) =>
 const LEVELS = 32;
 const FAINTEST = 0.4;
 const DIM = 0.18;
+const COUNTER_AREA = 0.22;
+// Three times as bright as a dark background, the least that graphics need (WCAG 2).
+const LEAST_LUMINANCE = 0.12;
 
 type Rgb = [number, number, number];
+const WHITE: Rgb = [255, 255, 255];
 
 export interface Theme {
   background: string;
@@ -26,6 +30,7 @@ export interface Theme {
   grid: string;
   step: string;
   accent: string;
+  counter: string;
 }
 
 export const LIGHT: Theme = {
@@ -37,6 +42,7 @@ export const LIGHT: Theme = {
   grid: "#e6e9ed",
   step: "#f5f7fa",
   accent: "#000000",
+  counter: "#2f8f83",
 };
 
 export const DARK: Theme = {
@@ -48,6 +54,7 @@ export const DARK: Theme = {
   grid: "#2a2f36",
   step: "#1c1f25",
   accent: "#ffffff",
+  counter: "#44aa99",
 };
 
 export class Ink {
@@ -58,21 +65,26 @@ export class Ink {
   readonly background: number;
   readonly grid: number;
   readonly step: number;
+  readonly counter: number;
+  readonly counterArea: number;
 
   constructor(theme: Theme) {
     const background = rgb(theme.background);
     this.background = pixel(background);
     this.grid = pixel(rgb(theme.grid));
     this.step = pixel(rgb(theme.step));
+    this.counter = pixel(rgb(theme.counter));
+    this.counterArea = pixel(mix(background, rgb(theme.counter), COUNTER_AREA));
     this.shades = new Uint32Array(PALETTE.length * (LEVELS + 1));
     this.dim = Uint32Array.from(PALETTE, () => pixel(mix(background, rgb(theme.muted), DIM)));
-    PALETTE.forEach((color, c) => {
+    const palette = PALETTE.map((color) => apart(rgb(color), background));
+    palette.forEach((color, c) => {
       for (let level = 0; level <= LEVELS; level++) {
         const share = FAINTEST + (1 - FAINTEST) * (level / LEVELS);
-        this.shades[c * (LEVELS + 1) + level] = pixel(mix(background, rgb(color), share));
+        this.shades[c * (LEVELS + 1) + level] = pixel(mix(background, color, share));
       }
     });
-    this.text = PALETTE.map((color) => (luminance(rgb(color)) > 0.18 ? "#000000" : "#ffffff"));
+    this.text = palette.map((color) => (luminance(color) > 0.18 ? "#000000" : "#ffffff"));
   }
 
   /** The pixel of a palette colour where events take `share` (0 to 1) of the pixel's time. */
@@ -83,6 +95,13 @@ export class Ink {
   dimmed(color: number): number {
     return this.dim[color];
   }
+}
+
+/** The colour, lighter as far as needed to stand out from a dark background. */
+function apart(color: Rgb, background: Rgb): Rgb {
+  let shown = color;
+  while (luminance(background) < 0.1 && luminance(shown) < LEAST_LUMINANCE) shown = mix(shown, WHITE, 0.1);
+  return shown;
 }
 
 /** Palette index of each name of a trace. */

@@ -1,3 +1,8 @@
+import { grouped } from "../lib/format";
+import { drawCounter } from "./counters";
+import { paintCursors, paintRangeShade } from "./cursors";
+import type { Place } from "./events";
+import { paintFlows } from "./flows";
 import { paintHead, paintRowLabels, visibleTicks } from "./frame";
 import { type Brush, drawLane, repeatLine } from "./raster";
 import { LANE_PX } from "./rows";
@@ -38,12 +43,15 @@ export class Painter {
     context.rect(0, headPx(scene.header), scene.width, scene.height - headPx(scene.header));
     context.clip();
     this.paintBoxLabels(scene, boxes);
-    this.outline(scene, scene.hovered, 1);
-    this.outline(scene, scene.selected, 2);
+    if (scene.hovered >= 0) this.outline(scene, scene.events.placeOf(scene.hovered), 1);
+    if (scene.selection) this.outline(scene, scene.selection, 2);
+    paintFlows(context, scene);
     this.paintBand(scene);
+    paintRangeShade(context, scene);
     paintRowLabels(context, scene);
     context.restore();
     paintHead(context, scene);
+    paintCursors(context, scene);
   }
 
   private resize({ width, height }: Scene): number {
@@ -64,6 +72,7 @@ export class Painter {
     const { data, pixels } = this.pixels(width, height);
     this.paintBackground(scene, pixels, width, ratio);
     const boxes = this.paintLanes(scene, pixels, width, height, ratio);
+    this.paintCounters(scene, pixels, width, height, ratio);
     this.context.setTransform(1, 0, 0, 1, 0, 0);
     this.context.putImageData(data, left, top);
     return boxes;
@@ -118,6 +127,24 @@ export class Painter {
     return boxes;
   }
 
+  private paintCounters(
+    scene: Scene,
+    pixels: Uint32Array,
+    width: number,
+    height: number,
+    ratio: number,
+  ): void {
+    const { header, rows, viewport, ink, scroll } = scene;
+    const unit = header.unit_ps;
+    const perPx = (viewport.length * unit) / width;
+    const canvas = { pixels, width, height, begin: viewport.start * unit, perPx, ratio };
+    for (const row of rows.list) {
+      const counter = row.kind === "counter" ? header.counters?.[row.index] : undefined;
+      const top = Math.round((row.top - scroll) * ratio);
+      if (counter && top < height && top + row.height * ratio > 0) drawCounter(canvas, top, counter, ink);
+    }
+  }
+
   private paintBoxLabels(scene: Scene, boxes: Box[]): void {
     const { context } = this;
     const { events, header, colors, ink, highlight, theme } = scene;
@@ -126,9 +153,16 @@ export class Painter {
     for (const { event, left, right, top } of boxes) {
       const name = events.name[event];
       const from = Math.max(left, 0) + 4;
-      const text = this.fit(name, header.names[name], Math.min(right, scene.viewport.width) - from - 3);
+      const merged = events.countOf(event);
+      const room = Math.min(right, scene.viewport.width) - from - 3;
+      const text =
+        merged > 1
+          ? this.cut(`${grouped(merged)} events`, room)
+          : this.fit(name, header.labels?.[name] ?? header.names[name], room);
       if (!text) continue;
-      context.fillStyle = highlight && !highlight.names[name] ? theme.muted : ink.text[colors[name]];
+      const pale = merged > 1 && events.fillOf(event) < 0.5;
+      const plain = pale ? theme.text : ink.text[colors[name]];
+      context.fillStyle = highlight && !highlight.names[name] ? theme.muted : plain;
       context.fillText(text, scene.labels + from, headPx(header) + top + LANE_PX / 2);
     }
   }
@@ -145,6 +179,10 @@ export class Painter {
     return kept >= 2 ? `${text.slice(0, kept)}…` : "";
   }
 
+  private cut(text: string, width: number): string {
+    return this.context.measureText(text).width <= width ? text : "";
+  }
+
   private paintBand({ band, theme, height }: Scene): void {
     if (!band) return;
     this.context.fillStyle = theme.accent;
@@ -153,13 +191,13 @@ export class Painter {
     this.context.globalAlpha = 1;
   }
 
-  private outline(scene: Scene, event: number, thickness: number): void {
-    if (event < 0) return;
-    const { events, rows, viewport, labels, scroll, theme, header } = scene;
-    const top = rows.topOf(events.laneOf(event));
+  private outline(scene: Scene, { lane, start, duration }: Place, thickness: number): void {
+    const { rows, viewport, labels, scroll, theme, header } = scene;
+    const top = rows.topOf(lane);
     if (top < 0) return;
-    const left = Math.max(viewport.toPx(events.start[event]), -4);
-    const right = Math.min(Math.max(viewport.toPx(events.end(event)), left + 3), viewport.width + 4);
+    const left = Math.max(viewport.toPx(start), -4);
+    const right = Math.min(Math.max(viewport.toPx(start + duration), left + 3), viewport.width + 4);
+    if (right < 0 || left > viewport.width) return;
     const y = headPx(header) + top - scroll;
     this.context.strokeStyle = theme.accent;
     this.context.lineWidth = thickness;

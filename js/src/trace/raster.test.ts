@@ -57,7 +57,7 @@ describe("drawLane", () => {
       0,
       10,
     );
-    expect(draw(brush)).toEqual([a, a, a, ink.background, a, a, a, a]);
+    expect(draw(brush)).toEqual([a, a, a, ink.shade(0, 0), a, a, a, a]);
   });
 
   it("merges short events of a pixel: colour of the longest, as faint as the pixel is idle", async () => {
@@ -107,6 +107,30 @@ describe("drawLane", () => {
     brush.highlight = brush.events.highlight(Uint8Array.of(0, 1));
     const dim = ink.dimmed(0);
     expect(draw(brush)).toEqual([dim, 0, b, 0, dim, dim, dim, 0]);
+  });
+
+  it("is faint where an event reaches a little into a pixel, unless another begins there", async () => {
+    const brush = await brushFor(
+      [
+        [0, 25, "a"],
+        [36, 8, "b"],
+        [55, 7, "a"],
+        [63, 2, "b"],
+      ],
+      0,
+      10,
+    );
+    // Pixel 6 shows b, which begins there, not the rest of a.
+    expect(draw(brush)).toEqual([
+      a,
+      a,
+      ink.shade(0, 0.5),
+      ink.shade(1, 0.8),
+      ink.shade(1, 0.4),
+      ink.shade(0, 0.7),
+      ink.shade(1, 0.2),
+      0,
+    ]);
   });
 
   it("reports every box, and only boxes", async () => {

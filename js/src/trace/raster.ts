@@ -1,7 +1,7 @@
 import type { Events, Highlight } from "./events";
 import type { Ink } from "./ink";
 
-// Device pixels from which an event gives up its last one, so that neighbours of one colour stay apart.
+// Device pixels from which a box is paler at its end where another follows.
 const EDGE_FROM_PX = 4;
 
 /** How to draw lanes: the time of the left edge, the time per device pixel, and the colours. */
@@ -23,7 +23,8 @@ export type OnBox = (event: number, left: number, right: number) => void;
  *
  * An event at least one pixel wide is a box. All shorter events that start in the same pixel become one pixel in the
  * colour of the longest of them, the fainter the less of the pixel's time they fill, so that idle time stays visible.
- * The work depends on the pixels, not on the number of events.
+ * What reaches a little into a pixel is faint there, so every pixel in which anything ran shows something. The work
+ * depends on the pixels, not on the number of events.
  */
 export function drawLane(
   line: Uint32Array,
@@ -39,19 +40,29 @@ export function drawLane(
   while (i < to && free < width) {
     const left = (events.start[i] - begin) / perPx;
     const right = (events.end(i) - begin) / perPx;
-    const x = Math.max(Math.floor(left), free);
-    if (right - left >= 1) {
-      const end = Math.min(Math.max(Math.floor(right), x + 1), width);
-      drawBox(line, at + x, at + end, i, brush, right < width);
+    let next = i + 1;
+    const isBox = right - left >= 1;
+    // Short events may have taken the pixel in which this box begins: it takes it back only if it has no other.
+    const x = isBox && right > free ? Math.max(Math.floor(left), free) : Math.floor(left);
+    if (isBox) {
+      free = Math.min(Math.max(Math.floor(right), x + 1), width);
+      line.fill(colorOf(i, 1, brush), at + x, at + free);
       onBox?.(i, left, right);
-      free = end;
-      i += 1;
     } else {
-      const next = endOfPixel(i, to, x, brush);
-      if (x < width) line[at + x] = pixelOf(i, next, brush);
-      free = x + 1;
-      i = next;
+      next = endOfPixel(i, to, Math.max(x, free - 1), brush);
+      if (x >= free && x < width) line[at + x] = pixelOf(i, next, brush);
+      free = Math.max(x + 1, free);
     }
+    if (free >= width) return;
+    const edge = begin + free * perPx;
+    if (next < to && events.start[next] < edge + perPx) {
+      // So neighbours of one colour stay apart.
+      if (isBox && free - x >= EDGE_FROM_PX) line[at + free - 1] = colorOf(i, 0, brush);
+    } else if (events.end(next - 1) > edge) {
+      line[at + free] = colorOf(next - 1, Math.min((events.end(next - 1) - edge) / perPx, 1), brush);
+      free += 1;
+    }
+    i = next;
   }
 }
 
@@ -61,22 +72,11 @@ function endOfPixel(from: number, to: number, x: number, { events, begin, perPx 
   return next > from + 1 && events.duration(next - 1) >= perPx ? next - 1 : Math.max(next, from + 1);
 }
 
-function drawBox(
-  line: Uint32Array,
-  from: number,
-  to: number,
-  event: number,
-  brush: Brush,
-  edge: boolean,
-): void {
-  const { events, colors, ink, highlight } = brush;
+/** The colour of an event where it takes `share` of the time. */
+function colorOf(event: number, share: number, { events, colors, ink, highlight }: Brush): number {
   const name = events.name[event];
-  if (highlight && highlight.names[name] === 0) {
-    line.fill(ink.dimmed(colors[name]), from, to);
-  } else {
-    line.fill(ink.shade(colors[name], 1), from, to);
-  }
-  if (edge && to - from >= EDGE_FROM_PX) line[to - 1] = ink.background;
+  if (highlight && highlight.names[name] === 0) return ink.dimmed(colors[name]);
+  return ink.shade(colors[name], share * events.fillOf(event));
 }
 
 function pixelOf(from: number, to: number, { events, colors, ink, highlight, perPx }: Brush): number {

@@ -66,4 +66,65 @@ describe("Rows", () => {
     expect(all.height).toBe(height);
     expect(all.topOf(2)).toBe(all.topOf(1) + LANE_PX);
   });
+
+  it("stands idle tracks and many counters behind a row, until it is opened or one of them is wanted", () => {
+    const header = {
+      groups: [{ label: "CPU", kind: "host" }],
+      tracks: [track(0, "main", [3]), { ...track(0, "worker", [1]), idle: true }],
+      counters: Array.from({ length: 6 }, (_, k) => ({
+        name: `memory ${k}`,
+        unit: "bytes",
+        times_ps: [0],
+        values: [1],
+      })),
+    } as unknown as Header;
+    const all = new Rows(header);
+    const labels = () => all.list.map((row) => row.label);
+    expect(labels()).toEqual([
+      "Counters",
+      "memory 0",
+      "memory 1",
+      "memory 2",
+      "memory 3",
+      "2 more counters",
+      "CPU",
+      "main",
+      "1 nearly idle track",
+    ]);
+    all.toggle(all.list[5]);
+    expect(labels().slice(6, 8)).toEqual(["memory 4", "memory 5"]);
+    expect(all.topOf(1)).toBe(-1);
+    all.unfold(1);
+    expect(all.topOf(1)).toBeGreaterThan(0);
+    all.toggleMore();
+    expect(all.topOf(1)).toBe(-1);
+    all.toggleMore();
+    expect(labels()).toContain("memory 5");
+    expect(all.topOf(1)).toBeGreaterThan(0);
+  });
+
+  it("filters by label or section, and shows what is wanted all the same", () => {
+    const all = rows();
+    all.filter(" WORK ");
+    expect(all.list.map((row) => row.label)).toEqual(["CPU", "worker"]);
+    all.filter("gpu");
+    expect(all.list.map((row) => row.label)).toEqual(["GPU", "stream"]);
+    all.unfold(1);
+    expect(all.topOf(1)).toBeGreaterThan(0);
+  });
+
+  it("points to the row that hides a lane", () => {
+    const all = rows();
+    const cpu = all.list[2];
+    all.toggle(cpu);
+    expect(all.nearTo(1)).toBe(cpu.top);
+    expect(all.nearTo(0)).toBe(all.topOf(0));
+  });
+
+  it("knows the tracks between two heights", () => {
+    const all = rows();
+    const main = all.list[3];
+    expect([...all.tracksBetween(main.top + 1, main.top + 2)]).toEqual([1]);
+    expect([...all.tracksBetween(1000, 0)]).toEqual([0, 1, 3]);
+  });
 });

@@ -3,29 +3,40 @@ import type { Header } from "./header";
 
 export const LANE_PX = 17;
 export const SECTION_PX = 22;
+export const COUNTER_PX = 40;
 const TRACK_GAP_PX = 5;
+const MORE_PX = 20;
+const OPEN_COUNTERS = 4;
 
-/** A horizontal strip: the title of a section, or one track with its lanes below one another. */
+/** The section of the counters, which belong to no group of the header. */
+const COUNTERS = -1;
+
+/** A horizontal strip: the title of a section, a counter, one track with its lanes below one another, or what stands for more of them. */
 export interface Row {
-  kind: "section" | "track";
-  /** Index into the header's groups or tracks. */
+  kind: "section" | "counter" | "track" | "more";
+  /** Index into the header's groups (sections and what stands for their idle tracks), counters or tracks. */
   index: number;
   label: string;
   /** CSS pixels from the top of all rows. */
   top: number;
   height: number;
-  /** First lane and number of lanes shown; none for sections. */
+  /** First lane and number of lanes shown; none but for tracks. */
   lane: number;
   lanes: number;
   folded: boolean;
   foldable: boolean;
 }
 
-/** Where everything is, from top to bottom. Tracks without events are left out and counted in their section's label. */
+/**
+ * Where everything is, from top to bottom: counters, then the header's groups. Tracks without events are left out and
+ * counted in their section's label; those that hardly did anything stand behind one row at first.
+ */
 export class Rows {
   private readonly foldedGroups = new Set<number>();
   private readonly foldedTracks = new Set<number>();
+  private readonly openMore = new Set<number>();
   private readonly firstLane: number[] = [];
+  private wanted = "";
   list: Row[] = [];
   height = 0;
 
@@ -38,9 +49,29 @@ export class Rows {
     this.arrange();
   }
 
-  toggle(row: Row): void {
-    const folded = row.kind === "section" ? this.foldedGroups : this.foldedTracks;
-    if (!folded.delete(row.index)) folded.add(row.index);
+  toggle({ kind, index }: Row): void {
+    const set = {
+      section: this.foldedGroups,
+      more: this.openMore,
+      track: this.foldedTracks,
+      counter: undefined,
+    }[kind];
+    if (set && !set.delete(index)) set.add(index);
+    this.arrange();
+  }
+
+  /** Opens all that is folded away at first, or closes it if any is open. */
+  toggleMore(): void {
+    const close = this.openMore.size > 0;
+    this.openMore.clear();
+    if (!close) for (const { group } of this.header.tracks) this.openMore.add(group);
+    if (!close) this.openMore.add(COUNTERS);
+    this.arrange();
+  }
+
+  /** Shows only rows whose label, or whose section's, contains `text` in any case. */
+  filter(text: string): void {
+    this.wanted = text.trim().toLowerCase();
     this.arrange();
   }
 
@@ -51,6 +82,15 @@ export class Rows {
   laneAt(row: Row, y: number): number {
     const depth = Math.floor((y - row.top) / LANE_PX);
     return depth < row.lanes ? row.lane + depth : -1;
+  }
+
+  /** The tracks at least partly between two heights. */
+  tracksBetween(from: number, to: number): Set<number> {
+    const hit = this.list.filter(
+      ({ kind, top, height }) =>
+        kind === "track" && top <= Math.max(from, to) && top + height > Math.min(from, to),
+    );
+    return new Set(hit.map((row) => row.index));
   }
 
   trackOf(lane: number): number {
@@ -67,31 +107,88 @@ export class Rows {
     return row ? row.top + (lane - row.lane) * LANE_PX : -1;
   }
 
+  /** Top of a lane, or of the row that it is folded into. */
+  nearTo(lane: number): number {
+    const top = this.topOf(lane);
+    if (top >= 0) return top;
+    const track = this.trackOf(lane);
+    const own = this.list.find(({ kind, index }) => kind === "track" && index === track);
+    const { group } = this.header.tracks[track];
+    return (own ?? this.list.find(({ kind, index }) => kind === "section" && index === group))?.top ?? -1;
+  }
+
+  /** Makes a lane visible, whatever hides it. */
   unfold(lane: number): void {
     const track = this.trackOf(lane);
+    const { group, idle } = this.header.tracks[track];
     this.foldedTracks.delete(track);
-    this.foldedGroups.delete(this.header.tracks[track].group);
+    this.foldedGroups.delete(group);
+    if (idle) this.openMore.add(group);
+    if (!this.matches(this.header.tracks[track].label, group)) this.wanted = "";
     this.arrange();
   }
 
   private arrange(): void {
     this.list = [];
     this.height = 0;
+    this.addCounters();
     for (const group of new Set(this.header.tracks.map((track) => track.group))) this.addSection(group);
+  }
+
+  private matches(label: string, group: number): boolean {
+    const section = this.header.groups[group]?.label ?? "counters";
+    return `${section}\n${label}`.toLowerCase().includes(this.wanted);
+  }
+
+  private addCounters(): void {
+    const counters = (this.header.counters ?? []).flatMap(({ name }, index) =>
+      this.matches(name, COUNTERS) ? [{ name, index }] : [],
+    );
+    if (counters.length === 0) return;
+    if (this.addTitle(COUNTERS, "Counters", true)) return;
+    const first = this.wanted ? counters.length : OPEN_COUNTERS;
+    for (const { name, index } of counters.slice(0, first)) this.addCounter(index, name);
+    const more = counters.slice(first);
+    if (more.length === 0 || this.addMore(COUNTERS, `${more.length} more counters`)) return;
+    for (const { name, index } of more) this.addCounter(index, name);
   }
 
   private addSection(group: number): void {
     const { tracks, groups } = this.header;
-    const members = tracks.flatMap((track, index) => (track.group === group ? [index] : []));
-    const busy = members.filter((index) => tracks[index].depths.some((events) => events > 0));
-    const idle = members.length - busy.length;
-    const label = groups[group].label + (idle > 0 ? ` (${grouped(idle)} idle not shown)` : "");
-    const folded = this.foldedGroups.has(group);
-    this.add(
-      { kind: "section", index: group, label, lane: 0, lanes: 0, folded, foldable: busy.length > 0 },
-      SECTION_PX,
+    const members = tracks.flatMap((track, index) =>
+      track.group === group && this.matches(track.label, group) ? [index] : [],
     );
-    if (!folded) for (const index of busy) this.addTrack(index);
+    const busy = members.filter((index) => tracks[index].depths.some((events) => events > 0));
+    if (members.length === 0) return;
+    const empty = members.length - busy.length;
+    const label = groups[group].label + (empty > 0 ? ` (${grouped(empty)} idle not shown)` : "");
+    if (this.addTitle(group, label, busy.length > 0)) return;
+    const idle = busy.filter((index) => tracks[index].idle && !this.wanted);
+    for (const index of busy) if (!idle.includes(index)) this.addTrack(index);
+    if (idle.length > 0) this.addIdle(group, idle);
+  }
+
+  /** Returns whether the section is folded. */
+  private addTitle(index: number, label: string, foldable: boolean): boolean {
+    const folded = this.foldedGroups.has(index);
+    this.add({ kind: "section", index, label, ...NO_LANES, folded, foldable }, SECTION_PX);
+    return folded;
+  }
+
+  private addIdle(group: number, members: number[]): void {
+    const label = `${grouped(members.length)} nearly idle ${members.length === 1 ? "track" : "tracks"}`;
+    if (!this.addMore(group, label)) for (const index of members) this.addTrack(index);
+  }
+
+  /** Adds the row that what follows is folded behind at first; returns whether it still is. */
+  private addMore(index: number, label: string): boolean {
+    const folded = !this.openMore.has(index);
+    this.add({ kind: "more", index, label, ...NO_LANES, folded, foldable: true }, MORE_PX);
+    return folded;
+  }
+
+  private addCounter(index: number, label: string): void {
+    this.add({ kind: "counter", index, label, ...NO_LANES }, COUNTER_PX);
   }
 
   private addTrack(index: number): void {
@@ -107,3 +204,5 @@ export class Rows {
     this.height += height;
   }
 }
+
+const NO_LANES = { lane: 0, lanes: 0, folded: false, foldable: false };

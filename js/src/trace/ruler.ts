@@ -45,14 +45,14 @@ function floorTo(value: number, step: number): number {
 function tickLabel(ps: number, step: number): string {
   const [scale, unit] = UNITS.find(([size]) => step >= size / 10) ?? [1, "ps"];
   const decimals = step >= scale ? 0 : 1;
-  return `${(ps / scale).toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals })} ${unit}`;
+  return `${formatter(decimals, decimals).format(ps / scale)} ${unit}`;
 }
 
 /** A point in time with the decimals that make steps of `precision` (picoseconds) visible. */
 export function timeWithin(ps: number, precision: number): string {
   const [scale, unit] = unitOf(ps);
   const decimals = Math.min(Math.max(Math.ceil(Math.log10(scale / precision)), 0), 12);
-  return `${(ps / scale).toLocaleString("en-US", { maximumFractionDigits: decimals })} ${unit}`;
+  return `${formatter(0, decimals).format(ps / scale)} ${unit}`;
 }
 
 /** A point in time in full, without rounding. */
@@ -63,4 +63,16 @@ export function exactTime(ps: number): string {
 /** Seconds when there are any, else the unit that fits. */
 function unitOf(ps: number): [number, string] {
   return UNITS.find(([size]) => ps >= size) ?? UNITS[ps === 0 ? 0 : UNITS.length - 1];
+}
+
+const FORMATTERS = new Map<string, Intl.NumberFormat>();
+
+/** Number formats are slow to make, and every frame needs some. */
+function formatter(least: number, most: number): Intl.NumberFormat {
+  const key = `${least} ${most}`;
+  const known = FORMATTERS.get(key);
+  if (known) return known;
+  const made = new Intl.NumberFormat("en-US", { minimumFractionDigits: least, maximumFractionDigits: most });
+  FORMATTERS.set(key, made);
+  return made;
 }

@@ -1,6 +1,7 @@
-import type { Events, Highlight } from "./events";
-import type { Header } from "./header";
+import type { Events, Highlight, Place } from "./events";
+import type { Flow, Header, Step } from "./header";
 import type { Ink, Theme } from "./ink";
+import type { Range } from "./range";
 import type { Rows } from "./rows";
 import type { Viewport } from "./viewport";
 
@@ -20,9 +21,12 @@ export interface Scene {
   /** Palette index per name. */
   colors: Uint8Array;
   highlight: Highlight | null;
-  /** Events, or -1. */
-  selected: number;
+  selection: Place | null;
+  /** What the selected event is linked to. */
+  flows: Flow[];
+  /** A slice, or -1. */
   hovered: number;
+  range: Range | null;
   /** The range being dragged, in CSS pixels of the canvas. */
   band: [number, number] | null;
   /** How far the rows are scrolled up. */
@@ -48,9 +52,18 @@ export interface VisibleStep {
 }
 
 export function visibleSteps({ header, viewport }: Scene): VisibleStep[] {
-  return header.steps.flatMap(({ step, start_ps, duration_ps }, k) => {
+  const found: VisibleStep[] = [];
+  header.steps.forEach(({ step, start_ps, duration_ps }, k) => {
     const left = viewport.toPx(start_ps / header.unit_ps);
     const right = viewport.toPx((start_ps + duration_ps) / header.unit_ps);
-    return right > 0 && left < viewport.width ? [{ step, odd: k % 2 === 1, left, right }] : [];
+    if (right > 0 && left < viewport.width) found.push({ step, odd: k % 2 === 1, left, right });
   });
+  return found;
+}
+
+/** The step drawn at a position of the canvas. */
+export function stepAt({ header, viewport, labels }: Scene, x: number, y: number): Step | undefined {
+  if (x < labels || y >= headPx(header) - RULER_PX) return undefined;
+  const time = viewport.toTime(x - labels) * header.unit_ps;
+  return header.steps.find(({ start_ps, duration_ps }) => time >= start_ps && time < start_ps + duration_ps);
 }

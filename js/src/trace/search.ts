@@ -25,10 +25,13 @@ export class Search {
   private readonly hits = element("span", { class: "tfp-muted tfp-hits" });
   private readonly previous = button("‹", "Previous hit (Shift + Enter)", () => this.step(-1));
   private readonly next = button("›", "Next hit (Enter)", () => this.step(1));
+  /** Flags the names searched for; null without a search. */
+  names: Uint8Array | null = null;
   readonly parts = [this.input, this.previous, this.next, this.hits];
 
   constructor(
     private readonly viewer: Viewer,
+    private readonly onSet: () => void,
     onType: () => void,
     onLeave: () => void,
     signal: AbortSignal,
@@ -48,23 +51,33 @@ export class Search {
     };
     this.input.addEventListener("keydown", onKey, { signal });
     this.input.addEventListener("input", onInput, { signal });
-    this.set("");
+    this.previous.hidden = this.next.hidden = true;
   }
 
   /** Searches for `text` as `match` understands it; the empty text ends the search. */
   set(text: string, match = matchNames): void {
     if (this.input.value !== text) this.input.value = text;
-    const { viewer } = this;
-    const highlight = text ? viewer.events.highlight(match(viewer.header.names, text)) : null;
-    viewer.setHighlight(highlight);
-    const hits = highlight?.sums[viewer.events.count] ?? 0;
-    this.hits.textContent = highlight ? `${grouped(hits)} ${hits === 1 ? "hit" : "hits"}` : "";
-    this.previous.hidden = this.next.hidden = !highlight;
+    const { header } = this.viewer;
+    this.names = text ? match(header.names, text) : null;
+    this.viewer.setHighlight(this.names);
+    const hits = this.hitCount();
+    this.hits.textContent = this.names ? `${grouped(hits)} ${hits === 1 ? "hit" : "hits"}` : "";
+    this.previous.hidden = this.next.hidden = !this.names;
     this.previous.disabled = this.next.disabled = hits === 0;
+    this.onSet();
+  }
+
+  /** All hits of the profile, those in merged slices too. */
+  private hitCount(): number {
+    const { header, highlight, events } = this.viewer;
+    const { names } = this;
+    if (!names) return 0;
+    if (header.name_events)
+      return header.name_events.reduce((sum, count, name) => sum + count * names[name], 0);
+    return highlight?.sums[events.count] ?? 0;
   }
 
   private step(direction: 1 | -1): void {
-    const { highlight } = this.viewer;
-    if (highlight) this.viewer.nextMatch(highlight.names, direction);
+    if (this.names) this.viewer.nextMatch(this.names, direction);
   }
 }

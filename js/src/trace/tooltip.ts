@@ -1,5 +1,7 @@
 import { element } from "../lib/dom";
 import { duration, grouped, percent } from "../lib/format";
+import { counterValue, extremes, valueAt } from "./counters";
+import type { Counter } from "./header";
 import type { Row } from "./rows";
 import { exactTime } from "./ruler";
 import type { Viewer } from "./viewer";
@@ -24,20 +26,32 @@ export class Tooltip {
   }
 }
 
-export function eventLines({ header, events, rows }: Viewer, event: number): string[] {
-  const track = header.tracks[rows.trackOf(events.laneOf(event))];
+export function sliceLines({ header, events, rows }: Viewer, slice: number): string[] {
+  const place = events.placeOf(slice);
+  const track = header.tracks[rows.trackOf(place.lane)];
   const unit = header.unit_ps;
-  return [
-    header.names[events.name[event]],
-    `${duration(events.duration(event) * unit)}, from ${exactTime(events.start[event] * unit)}`,
-    track.label,
-  ];
+  const time = `${duration(place.duration * unit)}, from ${exactTime(place.start * unit)}`;
+  const name = header.names[place.name];
+  if (place.merged === 1) return [name, time, track.label];
+  return [`${grouped(place.merged)} events`, `the longest: ${name}`, time, track.label];
 }
 
-export function rowLines({ header }: Viewer, row: Row): string[] {
-  if (row.kind === "section") return [row.label];
+/** What a row's label says; of a counter, with the value at a time (picoseconds). */
+export function rowLines({ header }: Viewer, row: Row, ps: number): string[] {
+  if (row.kind === "counter") return counterLines(header.counters?.[row.index], ps);
+  if (row.kind !== "track") return [row.label];
   const { label, busy_share, depths } = header.tracks[row.index];
   const events = depths.reduce((sum, count) => sum + count, 0);
-  const lines = [label, `${percent(busy_share * 100)} busy, ${grouped(events)} events`];
+  const lines = [
+    label,
+    `${percent(busy_share * 100)} busy, ${grouped(events)} ${header.merged ? "slices" : "events"}`,
+  ];
   return row.foldable ? [...lines, `Click to ${row.folded ? "unfold" : "fold"}`] : lines;
+}
+
+function counterLines(counter: Counter | undefined, ps: number): string[] {
+  if (!counter) return [];
+  const value = ps < 0 ? undefined : valueAt(counter, ps);
+  const most = `up to ${counterValue(extremes(counter)[1], counter.unit)}`;
+  return value === undefined ? [counter.name, most] : [counterValue(value, counter.unit), counter.name, most];
 }

@@ -1,11 +1,13 @@
 import type { Actions } from "./controls";
-import type { Events, Highlight } from "./events";
-import type { Header } from "./header";
+import type { Events, Highlight, Place } from "./events";
+import type { Flow, Header, Told } from "./header";
 import { eventAt } from "./hit";
 import { DARK, Ink, LIGHT, paletteIndices, type Theme } from "./ink";
 import { Painter } from "./painter";
+import { type Range, snap } from "./range";
 import { LANE_PX, type Row, Rows } from "./rows";
-import { GUTTER_PX, headPx, type Scene } from "./scene";
+import { GUTTER_PX, headPx, type Scene, stepAt } from "./scene";
+import type { Tool } from "./tools";
 import { Viewport } from "./viewport";
 import { anyInSight, nested, ofSameName } from "./walk";
 
@@ -16,6 +18,7 @@ const SHORT_LEAD = 0.05;
 const LABELS_MIN_PX = 144;
 const LABELS_MAX_PX = 220;
 const LABELS_SHARE = 0.2;
+const SNAP_PX = 6;
 
 /** What happens in the viewer, for those around it. */
 export interface Listener {
@@ -23,10 +26,15 @@ export interface Listener {
   moved(): void;
   /** All rows together became higher or lower. */
   arranged(): void;
-  /** Another event, or none (-1), is selected. */
-  selected(event: number): void;
-  /** The pointer is over an event, the label of a row, or neither. */
-  hovered(event: number, row: Row | undefined, x: number, y: number): void;
+  /** Another event, or none, is selected. */
+  selected(place: Place | null): void;
+  /** Another range, or none, is selected for good. */
+  ranged(range: Range | null): void;
+  /** The pointer is over a slice, a row without one there, or neither (a slice of -1, no row). */
+  hovered(slice: number, row: Row | undefined, x: number, y: number): void;
+  toolChosen(tool: Tool): void;
+  /** The next event of these names is wanted, which may be among merged ones. */
+  findWanted(names: Uint8Array, direction: 1 | -1): void;
   searchWanted(): void;
   helpWanted(): void;
   /** Escape was pressed with nothing selected. */
@@ -37,6 +45,13 @@ export interface Listener {
 export class Viewer implements Actions {
   readonly viewport: Viewport;
   readonly rows: Rows;
+  tool: Tool = "pan";
+  selection: Place | null = null;
+  range: Range | null = null;
+  highlight: Highlight | null = null;
+  /** Where the first event starts, if there is much time without any before it; else 0. */
+  readonly firstStart: number;
+  private flows: Flow[] = [];
   private readonly painter: Painter;
   private readonly colors: Uint8Array;
   private theme: Theme = LIGHT;
@@ -44,29 +59,46 @@ export class Viewer implements Actions {
   private width = 0;
   private height = 0;
   private scrolled = 0;
-  private hoveredEvent = -1;
+  private hoveredSlice = -1;
   private pointerX = -1;
   private band: [number, number] | null = null;
   private frame = 0;
-  selectedEvent = -1;
-  highlight: Highlight | null = null;
 
+  /** `events` is what is drawn now: a filter or a closer look replaces it. */
   constructor(
     canvas: HTMLCanvasElement,
     readonly header: Header,
-    readonly events: Events,
+    public events: Events,
     private readonly listener: Listener,
   ) {
     this.viewport = new Viewport(Math.max(header.span_ps / header.unit_ps, 1), this.least());
+    this.firstStart = firstStart(events, this.viewport.span);
     this.rows = new Rows(header);
     this.painter = new Painter(canvas);
     this.colors = paletteIndices(header.colors);
+  }
+
+  setEvents(events: Events): void {
+    if (events === this.events) return;
+    this.events = events;
+    this.hoveredSlice = -1;
+    if (this.highlight) this.highlight = events.highlight(this.highlight.names);
+    this.invalidate();
+  }
+
+  /** Whether only the kernel has every single event. */
+  get inKernel(): boolean {
+    return !!this.header.merged && !this.header.alone;
   }
 
   setDark(dark: boolean): void {
     this.theme = dark ? DARK : LIGHT;
     this.ink = new Ink(this.theme);
     this.invalidate();
+  }
+
+  get look(): { theme: Theme; ink: Ink; colors: Uint8Array } {
+    return { theme: this.theme, ink: this.ink, colors: this.colors };
   }
 
   /** Sets the size of the canvas; a width of 0 means hidden, and nothing is drawn. */
@@ -98,11 +130,11 @@ export class Viewer implements Actions {
 
   /** Shows all events: from the first start, because many profiles begin with time in which nothing was recorded. */
   showAll(): void {
-    this.show(this.firstStart(), this.viewport.span);
+    this.show(this.firstStart, this.viewport.span);
   }
 
   get showsAll(): boolean {
-    return this.viewport.start <= this.firstStart() && this.viewport.end >= this.viewport.span;
+    return this.viewport.start <= this.firstStart && this.viewport.end >= this.viewport.span;
   }
 
   zoom(factor: number, x = this.pointerX): void {
@@ -125,51 +157,93 @@ export class Viewer implements Actions {
   }
 
   fitSelection(): void {
-    if (this.selectedEvent < 0) return;
-    const { events, selectedEvent } = this;
-    const margin = Math.max(events.duration(selectedEvent) * 0.1, this.least());
-    this.show(events.start[selectedEvent] - margin, events.end(selectedEvent) + margin);
+    const { selection, range } = this;
+    const [start, length] = selection
+      ? [selection.start, selection.duration]
+      : range
+        ? [range.start, range.end - range.start]
+        : [0, -1];
+    if (length < 0) return;
+    const margin = Math.max(length * 0.1, this.least());
+    this.show(start - margin, start + length + margin);
   }
 
-  select(event: number): void {
-    if (event === this.selectedEvent) return;
-    this.selectedEvent = event;
-    if (event >= 0) this.reach(event);
+  /** Selects an event and brings it into sight; null selects none. */
+  select(place: Place | null): void {
+    if (place?.event === this.selection?.event) return;
+    this.selection = place;
+    this.flows = [];
+    if (place) this.reach(place);
     this.invalidate();
-    this.listener.selected(event);
+    this.listener.selected(place);
   }
 
-  setHighlight(highlight: Highlight | null): void {
-    this.highlight = highlight;
+  selectSlice(slice: number): void {
+    this.select(slice < 0 ? null : this.events.placeOf(slice));
+  }
+
+  /** Selects an event where the kernel says that it is. */
+  selectTold(told: Told): void {
+    const unit = this.header.unit_ps;
+    const { event, lane, name } = told;
+    this.select({
+      event,
+      lane,
+      name,
+      start: told.start_ps / unit,
+      duration: told.duration_ps / unit,
+      merged: 1,
+    });
+  }
+
+  /** Draws arrows between the selected event and what caused it or was caused by it. */
+  setFlows(flows: Flow[]): void {
+    this.flows = flows;
+    this.invalidate();
+  }
+
+  /** Flags the names to show in full colour while others are dimmed. */
+  setHighlight(names: Uint8Array | null): void {
+    this.highlight = names && this.events.highlight(names);
     this.invalidate();
   }
 
   /** Selects the next or previous event in time whose name matches, seen from the selection or the left edge. */
   nextMatch(names: Uint8Array, direction: 1 | -1): void {
-    const { selectedEvent, events, viewport } = this;
-    const time = selectedEvent >= 0 ? events.start[selectedEvent] : viewport.start;
-    this.walk(events.neighbour(selectedEvent, time, names, direction));
+    const { selection, events, viewport } = this;
+    if (this.inKernel) this.listener.findWanted(names, direction);
+    else
+      this.walk(
+        events.neighbour(selection?.event ?? -1, selection?.start ?? viewport.start, names, direction),
+      );
   }
 
   nextOfName(direction: 1 | -1): void {
-    const { selectedEvent, events, rows, viewport, header } = this;
-    if (selectedEvent < 0) this.walk(anyInSight(events, rows, viewport));
-    else this.walk(ofSameName(events, header.names.length, selectedEvent, direction));
+    const { selection, events, rows, viewport, header } = this;
+    if (!selection) {
+      this.walk(anyInSight(events, rows, viewport));
+    } else if (this.inKernel) {
+      const names = new Uint8Array(header.names.length);
+      names[selection.name] = 1;
+      this.listener.findWanted(names, direction);
+    } else {
+      this.walk(ofSameName(events, header.names.length, selection, direction));
+    }
   }
 
   nest(direction: 1 | -1): void {
-    const { selectedEvent, events, rows, viewport } = this;
-    if (selectedEvent < 0) this.walk(anyInSight(events, rows, viewport));
-    else this.walk(nested(events, rows, selectedEvent, direction));
+    const { selection, events, rows, viewport } = this;
+    if (!selection) this.walk(anyInSight(events, rows, viewport));
+    else this.walk(nested(events, rows, selection, direction));
   }
 
   hover(x: number, y: number): void {
     this.pointerX = x;
     const row = this.rowAt(y);
-    const event = row && x >= this.labels ? this.eventAt(row, x, y) : -1;
-    if (event !== this.hoveredEvent) this.invalidate();
-    this.hoveredEvent = event;
-    this.listener.hovered(event, x < this.labels ? row : undefined, x, y);
+    const slice = row && x >= this.labels ? this.sliceAt(row, x, y) : -1;
+    if (slice !== this.hoveredSlice) this.invalidate();
+    this.hoveredSlice = slice;
+    this.listener.hovered(slice, row, x, y);
   }
 
   leave(): void {
@@ -179,29 +253,86 @@ export class Viewer implements Actions {
 
   click(x: number, y: number): void {
     const row = this.rowAt(y);
-    if (row?.foldable && (row.kind === "section" || x < this.labels)) {
+    const step = stepAt(this.scene(), x, y);
+    if (step) {
+      const unit = this.header.unit_ps;
+      this.show(step.start_ps / unit, (step.start_ps + step.duration_ps) / unit);
+    } else if (row?.foldable && (row.kind !== "track" || x < this.labels)) {
       this.toggle(row);
     } else {
-      this.select(row && x >= this.labels ? this.eventAt(row, x, y) : -1);
+      this.selectSlice(row && x >= this.labels ? this.sliceAt(row, x, y) : -1);
     }
   }
 
-  fold(): void {
-    if (this.selectedEvent < 0) return;
-    const track = this.rows.trackOf(this.events.laneOf(this.selectedEvent));
-    const row = this.rows.list.find(({ kind, index }) => kind === "track" && index === track);
+  fold(kind: "track" | "section"): void {
+    if (!this.selection) return;
+    const track = this.rows.trackOf(this.selection.lane);
+    const wanted = kind === "track" ? track : this.header.tracks[track].group;
+    const row = this.rows.list.find((row) => row.kind === kind && row.index === wanted);
     if (row?.foldable) this.toggle(row);
   }
 
-  markRange(from: number, to: number): void {
+  unfoldIdle(): void {
+    this.rows.toggleMore();
+    this.listener.arranged();
+  }
+
+  filterRows(text: string): void {
+    this.rows.filter(text);
+    this.listener.arranged();
+  }
+
+  chooseTool(tool: Tool): void {
+    this.tool = tool;
+    this.listener.toolChosen(tool);
+  }
+
+  mark(): void {
+    const { selection, viewport, range } = this;
+    const start = selection?.start ?? viewport.start;
+    const end = selection ? start + selection.duration : viewport.end;
+    const same = range?.start === start && range.end === end;
+    this.setRange(same ? null : { start, end, tracks: null });
+    this.settleRange();
+  }
+
+  setRange(range: Range | null): void {
+    this.range = range;
+    this.invalidate();
+  }
+
+  settleRange(): void {
+    this.listener.ranged(this.range);
+  }
+
+  markBand(from: number, to: number): void {
     this.band = [Math.max(from, this.labels), Math.max(to, this.labels)];
     this.invalidate();
   }
 
-  showRange(from: number, to: number): void {
+  showBand(from: number, to: number): void {
     this.band = null;
-    const [left, right] = [from, to].map((x) => this.viewport.toTime(Math.max(x - this.labels, 0)));
+    const [left, right] = [this.timeAt(from), this.timeAt(to)];
     this.show(Math.min(left, right), Math.max(left, right));
+  }
+
+  selectArea(fromX: number, fromY: number, toX: number, toY: number): void {
+    const [a, b] = [this.timeAt(fromX), this.timeAt(toX)];
+    const [from, to] = [fromY, toY].map((y) => y - headPx(this.header) + this.scrolled);
+    const tracks = fromY < headPx(this.header) ? null : this.rows.tracksBetween(from, to);
+    this.setRange({ start: Math.min(a, b), end: Math.max(a, b), tracks: tracks?.size ? tracks : null });
+  }
+
+  measure(fromX: number, fromY: number, toX: number, toY: number): void {
+    const [a, b] = [this.edgeAt(fromX, fromY), this.edgeAt(toX, toY)];
+    this.setRange({ start: Math.min(a, b), end: Math.max(a, b), tracks: null });
+  }
+
+  otherCursor(x: number): number {
+    if (!this.range) return -1;
+    const [left, right] = [this.range.start, this.range.end].map((t) => this.labels + this.viewport.toPx(t));
+    if (Math.abs(x - left) <= SNAP_PX) return right;
+    return Math.abs(x - right) <= SNAP_PX ? left : -1;
   }
 
   search(): void {
@@ -213,15 +344,27 @@ export class Viewer implements Actions {
   }
 
   escape(): void {
-    if (this.selectedEvent >= 0) this.select(-1);
-    else this.listener.cleared();
+    if (this.selection) this.select(null);
+    else if (this.range) {
+      this.setRange(null);
+      this.settleRange();
+    } else this.listener.cleared();
   }
 
-  private firstStart(): number {
-    const { start, lanes, count } = this.events;
-    const { span } = this.viewport;
-    const first = Math.min(span, ...Array.from(lanes, (event) => (event < count ? start[event] : span)));
-    return first < span * SHORT_LEAD ? 0 : first;
+  timeAt(x: number): number {
+    return this.viewport.toTime(Math.max(x - this.labels, 0));
+  }
+
+  invalidate(): void {
+    cancelAnimationFrame(this.frame);
+    this.frame = requestAnimationFrame(() => this.draw());
+  }
+
+  private edgeAt(x: number, y: number): number {
+    const row = this.rowAt(y);
+    const lane = row ? this.laneAt(row, y) : -1;
+    const slack = (SNAP_PX / this.viewport.width) * this.viewport.length;
+    return snap(this.events, lane, this.timeAt(x), slack);
   }
 
   private least(): number {
@@ -243,19 +386,22 @@ export class Viewer implements Actions {
     return y < head ? undefined : this.rows.at(y - head + this.scrolled);
   }
 
-  private eventAt(row: Row, x: number, y: number): number {
-    const lane = this.rows.laneAt(row, y - headPx(this.header) + this.scrolled);
+  private laneAt(row: Row, y: number): number {
+    return this.rows.laneAt(row, y - headPx(this.header) + this.scrolled);
+  }
+
+  private sliceAt(row: Row, x: number, y: number): number {
+    const lane = this.laneAt(row, y);
     return lane < 0 ? -1 : eventAt(this.events, this.viewport, lane, x - this.labels);
   }
 
-  /** Selects the event that a walk has found, if any. */
-  private walk(event: number): void {
-    if (event >= 0) this.select(event);
+  /** Selects what a walk has found, if anything. */
+  private walk(slice: number): void {
+    if (slice >= 0) this.selectSlice(slice);
   }
 
   /** Brings an event into sight: unfolds its track, scrolls, and moves the visible range if it is outside. */
-  private reach(event: number): void {
-    const lane = this.events.laneOf(event);
+  private reach({ lane, start, duration }: Place): void {
     if (this.rows.topOf(lane) < 0) {
       this.rows.unfold(lane);
       this.listener.arranged();
@@ -264,13 +410,8 @@ export class Viewer implements Actions {
     const room = this.height - headPx(this.header);
     if (top < this.scrolled || top + LANE_PX > this.scrolled + room)
       this.scroll(top - room / 2 - this.scrolled);
-    this.viewport.reach(this.events.start[event], this.events.end(event));
+    this.viewport.reach(start, start + duration);
     this.listener.moved();
-  }
-
-  private invalidate(): void {
-    cancelAnimationFrame(this.frame);
-    this.frame = requestAnimationFrame(() => this.draw());
   }
 
   private draw(): void {
@@ -278,25 +419,15 @@ export class Viewer implements Actions {
   }
 
   private scene(): Scene {
-    const { header, events, rows, viewport, ink, theme, colors, highlight, band, width, height, labels } =
+    const { header, events, rows, viewport, ink, theme, colors, highlight, band, range, flows, selection } =
       this;
-    const [selected, hovered, scroll] = [this.selectedEvent, this.hoveredEvent, this.scrolled];
-    return {
-      header,
-      events,
-      rows,
-      viewport,
-      ink,
-      theme,
-      colors,
-      highlight,
-      band,
-      width,
-      height,
-      labels,
-      selected,
-      hovered,
-      scroll,
-    };
+    const { width, height, labels, hoveredSlice: hovered, scrolled: scroll } = this;
+    const state = { highlight, band, range, flows, selection, hovered };
+    return { header, events, rows, viewport, ink, theme, colors, ...state, width, height, labels, scroll };
   }
+}
+
+function firstStart({ start, lanes, count }: Events, span: number): number {
+  const first = Math.min(span, ...Array.from(lanes, (slice) => (slice < count ? start[slice] : span)));
+  return first < span * SHORT_LEAD ? 0 : first;
 }

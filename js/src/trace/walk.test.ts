@@ -32,20 +32,20 @@ beforeAll(async () => {
 
 describe("walks", () => {
   it("go from an event to the next of its name, and end", () => {
-    expect(ofSameName(events, 4, 2, 1)).toBe(4);
-    expect(ofSameName(events, 4, 4, 1)).toBe(-1);
-    expect(ofSameName(events, 4, 4, -1)).toBe(2);
+    expect(ofSameName(events, 4, events.placeOf(2), 1)).toBe(4);
+    expect(ofSameName(events, 4, events.placeOf(4), 1)).toBe(-1);
+    expect(ofSameName(events, 4, events.placeOf(4), -1)).toBe(2);
   });
 
   it("go up to the enclosing event and down to the longest enclosed one", () => {
-    expect(nested(events, rows, 4, -1)).toBe(1);
-    expect(nested(events, rows, 0, 1)).toBe(3);
+    expect(nested(events, rows, events.placeOf(4), -1)).toBe(1);
+    expect(nested(events, rows, events.placeOf(0), 1)).toBe(3);
   });
 
   it("do not leave the track", () => {
-    expect(nested(events, rows, 0, -1)).toBe(-1);
-    expect(nested(events, rows, 3, 1)).toBe(-1);
-    expect(nested(events, rows, 5, -1)).toBe(-1);
+    expect(nested(events, rows, events.placeOf(0), -1)).toBe(-1);
+    expect(nested(events, rows, events.placeOf(3), 1)).toBe(-1);
+    expect(nested(events, rows, events.placeOf(5), -1)).toBe(-1);
   });
 
   it("start at the longest event in sight", () => {

@@ -1,5 +1,5 @@
 /** From one event to another by keyboard. All functions answer with an event, or -1 where there is none. */
-import type { Events } from "./events";
+import type { Events, Place } from "./events";
 import type { Rows } from "./rows";
 import type { Viewport } from "./viewport";
 
@@ -12,18 +12,18 @@ export function anyInSight(events: Events, rows: Rows, viewport: Viewport): numb
   return -1;
 }
 
-/** The next or previous event in time that has the name of `event`; `names` is the number of names. */
-export function ofSameName(events: Events, names: number, event: number, direction: 1 | -1): number {
+/** The next or previous event in time that has the name of `place`; `names` is the number of names. */
+export function ofSameName(events: Events, names: number, place: Place, direction: 1 | -1): number {
   const wanted = new Uint8Array(names);
-  wanted[events.name[event]] = 1;
-  return events.neighbour(event, events.start[event], wanted, direction);
+  wanted[place.name] = 1;
+  return events.neighbour(place.event, place.start, wanted, direction);
 }
 
-/** The event that encloses `event` (-1), or the longest one that it encloses (1), on the same track. */
-export function nested(events: Events, rows: Rows, event: number, direction: 1 | -1): number {
-  const from = events.laneOf(event);
-  const lane = from + direction;
-  if (lane < 0 || lane + 1 >= events.lanes.length || rows.trackOf(lane) !== rows.trackOf(from)) return -1;
-  const [first, last] = events.visible(lane, events.start[event], events.end(event));
+/** The event that encloses `place` (-1), or the longest one that it encloses (1), on the same track. */
+export function nested(events: Events, rows: Rows, place: Place, direction: 1 | -1): number {
+  const lane = place.lane + direction;
+  if (lane < 0 || lane + 1 >= events.lanes.length || rows.trackOf(lane) !== rows.trackOf(place.lane))
+    return -1;
+  const [first, last] = events.visible(lane, place.start, place.start + place.duration);
   return first < last ? events.longestOf(first, last) : -1;
 }

@@ -1,0 +1,225 @@
+"""What the files of one run tell: every result, computed on first use and kept."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import pandas as pd
+
+from tfprof_nb._errors import CaptureError
+from tfprof_nb.analysis.advice import Advice, advice
+from tfprof_nb.analysis.capture_notes import capture_notes
+from tfprof_nb.analysis.counters import Counter, memory_counters, metric_counters
+from tfprof_nb.analysis.devices import device_type
+from tfprof_nb.analysis.events import events
+from tfprof_nb.analysis.findings import Evidence
+from tfprof_nb.analysis.forest import Forest
+from tfprof_nb.analysis.functions import Functions, functions
+from tfprof_nb.analysis.graph import Graph
+from tfprof_nb.analysis.graph_of_run import graph_of_run
+from tfprof_nb.analysis.groups import Grouping, group_events
+from tfprof_nb.analysis.input_pipeline import InputPipeline, input_pipeline
+from tfprof_nb.analysis.kernels import Kernels, kernels
+from tfprof_nb.analysis.memory import Memory, memory
+from tfprof_nb.analysis.metrics import sampled
+from tfprof_nb.analysis.ops import Ops, ops
+from tfprof_nb.analysis.overview import Overview, overview
+from tfprof_nb.analysis.pods import Pods, pods
+from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.source import SourceLines, source
+from tfprof_nb.analysis.steps import Steps, steps
+from tfprof_nb.analysis.tf_data import TfData, tf_data
+from tfprof_nb.analysis.trace import Trace, trace
+from tfprof_nb.analysis.trace_totals import line_of
+from tfprof_nb.decode import load_run
+from tfprof_nb.decode.graphs import Graphs, read_graphs
+from tfprof_nb.decode.sidecar import Sidecar, read_sidecar
+from tfprof_nb.runs import Run
+
+if TYPE_CHECKING:
+    from tfprof_nb.render.view import View
+
+R = TypeVar("R", bound=Result)
+
+
+class Results:
+    """The results of one run, each computed when it is first asked for; see `Profile`, which people hold."""
+
+    def __init__(self, run: Run | None = None, name: str | None = None) -> None:
+        self._run = run
+        self._name = name
+        self._failure = "This profile is still being captured, or its capture failed: use it after its block ended."
+
+    def _attach(self, run: Run) -> None:
+        """Give a profile that was made before its capture the files that the capture wrote."""
+        self._run = run
+
+    def _fail(self, why: str) -> None:
+        """Let the use of a profile whose capture failed say why."""
+        self._failure = why
+
+    @property
+    def _files(self) -> Run:
+        if self._run is None:
+            raise CaptureError(self._failure)
+        return self._run
+
+    @property
+    def name(self) -> str:
+        """What the profile is called in titles."""
+        return self._name or self._files.name
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that it was read from, one per host."""
+        return self._files.files
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts' names: the files' names without their ending."""
+        return self._files.hosts
+
+    @property
+    def device_type(self) -> str:
+        """``CPU``, or the kind of accelerator."""
+        return device_type(self._forests)
+
+    @property
+    def duration_ms(self) -> float:
+        """Time from the start of the capture to the end of its last event."""
+        return max((forest.end_ps for forest in self._forests), default=0) / 1e9
+
+    @cached_property
+    def _forests(self) -> list[Forest]:
+        return [Forest(host) for host in load_run(self._files)]
+
+    @cached_property
+    def _sidecars(self) -> list[Sidecar]:
+        """What the capture wrote beside the profile of each host."""
+        if self._files.parts:  # what was sampled beside single runs has no place on their common timeline
+            return [Sidecar()]
+        return [read_sidecar(file) for file in self.files]
+
+    @cached_property
+    def _groupings(self) -> list[Grouping]:
+        return [group_events(forest) for forest in self._forests]
+
+    @cached_property
+    def steps(self) -> Steps:
+        """Step times and what each step spent its time on."""
+        found = steps(self._forests, self._groupings)
+        found.notes += capture_notes(self._forests, len(found.table))
+        return self._shown("steps", found)
+
+    @cached_property
+    def ops(self) -> Ops:
+        """Time by op, on hosts and devices."""
+        return self._shown("ops", ops(self._forests, self._graphs))
+
+    @cached_property
+    def overview(self) -> Overview:
+        """Verdict, headline numbers and the ops that take most."""
+        found = overview(self._forests, self.steps, self.ops)
+        found.notes += [note for sidecar in self._sidecars for note in sidecar.notes]
+        found.notes += dict.fromkeys(note for forest in self._forests for note in forest.host.notes)
+        return self._shown("overview", found)
+
+    @cached_property
+    def input_pipeline(self) -> InputPipeline:
+        """How far steps wait for data, and what getting the data is made of."""
+        return self._shown("input_pipeline", input_pipeline(self.steps, self.ops))
+
+    @cached_property
+    def tf_data(self) -> TfData:
+        """The pipelines of tf.data, and the stage that holds them up."""
+        return self._shown("tf_data", tf_data(self._forests))
+
+    @cached_property
+    def kernels(self) -> Kernels:
+        """GPU kernels, by op and launch shape."""
+        return self._shown("kernels", kernels(self._forests))
+
+    @cached_property
+    def memory(self) -> Memory:
+        """Each allocator's memory over time, and what was alive at its peak."""
+        steps_of_events = self.steps.of_events(self._groupings)
+        return self._shown("memory", memory(self._forests, steps_of_events, self._sampled("process_memory")))
+
+    @cached_property
+    def metrics(self) -> pd.DataFrame:
+        """What ``metrics=True`` sampled beside the capture: ``time_ms host metric value unit``."""
+        return self._sampled("metrics")
+
+    def _sampled(self, section: str) -> pd.DataFrame:
+        sections = [sidecar.sections.get(section, {}) for sidecar in self._sidecars]
+        return sampled([forest.host for forest in self._forests], sections)
+
+    @cached_property
+    def _graphs(self) -> list[Graphs]:
+        """The functions that ran on each host, as far as the capture described them."""
+        return [read_graphs(sidecar.sections.get("graphs")) for sidecar in self._sidecars]
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The graph that ran, as tfprof's four views: by name scope, data flow, op type and code."""
+        found = graph_of_run(self.files, self._forests, self._graphs, self.steps.of_events(self._groupings))
+        found.show_part = self._part_view
+        return self._shown("graph", found)
+
+    def _part_view(self, title: str, part: Result) -> View:
+        from tfprof_nb.views import dashboard
+
+        return dashboard.part_view(self, title, part)
+
+    @cached_property
+    def functions(self) -> Functions:
+        """Calls of tf.functions, and how many of them had to trace."""
+        return self._shown("functions", functions(self._forests))
+
+    @cached_property
+    def source(self) -> SourceLines:
+        """Time by line of code and by Keras layer."""
+        sections = [sidecar.sections for sidecar in self._sidecars]
+        return self._shown("source", source(self._forests, self._graphs, sections))
+
+    @cached_property
+    def pods(self) -> Pods:
+        """The hosts side by side, step by step."""
+        return self._shown("pods", pods(self._forests, self.steps))
+
+    @cached_property
+    def advice(self) -> Advice:
+        """What to change, the gravest first."""
+        evidence = Evidence(self.overview, self.steps, self.ops, self.functions, self.tf_data)
+        return self._shown("advice", advice(evidence))
+
+    @cached_property
+    def trace(self) -> Trace:
+        """Every event on its row of time."""
+        return self._shown("trace", trace(self._forests, self._groupings, self.steps, self._counters, self._line_of))
+
+    def _line_of(self, event: str) -> str:
+        """The line of code that an event of the trace comes from; empty where that is not known."""
+        return line_of(self.source, event) if any(sidecar.sections for sidecar in self._sidecars) else ""
+
+    def _counters(self) -> list[Counter]:
+        """What the trace draws as lines above the events."""
+        return [*memory_counters(self.memory), *metric_counters(self.metrics)]
+
+    @cached_property
+    def events(self) -> pd.DataFrame:
+        """Every complete event: ``host plane line name start_ps duration_ps``, times from the start of the capture."""
+        return events(self._forests)
+
+    def _shown(self, feature: str, result: R) -> R:
+        """Let a result show itself: results know nothing of views."""
+
+        def show() -> View:
+            from tfprof_nb.views import dashboard
+
+            return dashboard.feature_view(self, feature)
+
+        result.show = show
+        return result
