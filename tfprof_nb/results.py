@@ -27,6 +27,7 @@ from tfprof_nb.analysis.metrics import sampled
 from tfprof_nb.analysis.ops import Ops, ops
 from tfprof_nb.analysis.overview import Overview, overview
 from tfprof_nb.analysis.pods import Pods, pods
+from tfprof_nb.analysis.process_memory import PROCESS
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.source import SourceLines, source
 from tfprof_nb.analysis.steps import Steps, steps
@@ -206,7 +207,8 @@ class Results:
 
     def _counters(self) -> list[Counter]:
         """What the trace draws as lines above the events."""
-        return [*memory_counters(self.memory), *metric_counters(self.metrics)]
+        sampled_too = () if self.metrics.empty else (PROCESS,)
+        return [*memory_counters(self.memory, without=sampled_too), *metric_counters(self.metrics)]
 
     @cached_property
     def events(self) -> pd.DataFrame:

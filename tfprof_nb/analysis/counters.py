@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,14 +37,14 @@ class Counter:
     host: str = ""
 
 
-def memory_counters(memory: Memory) -> list[Counter]:
-    """Return the bytes in use of each allocator, the largest peak first."""
+def memory_counters(memory: Memory, without: Collection[str] = ()) -> list[Counter]:
+    """Return the bytes in use of each allocator but those named, the largest peak first."""
     by_allocator = dict(list(memory.timeline.groupby("allocator")))
     largest_first = memory.allocators.sort_values("peak_bytes", ascending=False, kind="stable").index
     return [
         _counter(f"memory in use: {name}", "bytes", by_allocator[name], "memory_in_use_bytes")
         for name in largest_first
-        if name in by_allocator
+        if name in by_allocator and name not in without
     ]
 
 
