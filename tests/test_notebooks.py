@@ -91,24 +91,22 @@ def test_memory(run):
     features_mib = 16 * 94 * 94 * 32 * 4 / 2**20
     assert leaky == pytest.approx(7 * features_mib, rel=0.3)
     assert mended < features_mib
-    kept, tensors, held_mib = told.numbers("call")
-    assert (kept, tensors) == (32 * 10 * 4, 1)
-    assert held_mib > 32 * 94 * 94 * 32 * 4 / 2**20
+    assert told.numbers("call") == [32 * 10 * 4, 1]  # the scores: bytes, tensors
 
 
 def test_custom_loop(run):
     table = run("03_custom_loop").table("compare")
     assert table["eager"][0] > table["mended"][0] < table["retraced"][0]
-    assert [table[name][1] for name in table] == [20] * 3
-    assert [table[name][2] for name in ("eager", "retraced", "mended")] == [0, 20, 1]
+    assert [table[name][1] for name in table] == [12] * 3
+    assert [table[name][2] for name in ("eager", "retraced", "mended")] == [0, 12, 1]
 
 
 def test_sampling_and_workers(run):
     told = run("04_sampling_and_workers")
     assert told.line("start") == "['training', 'training']"
     assert told.line("verdict").startswith("Worker 1 ")
-    (_, fast), (_, slow) = (values[:2] for values in told.table("verdict").values())
-    assert slow > fast
+    input_ms = sorted(values[1] for values in told.table("verdict").values())
+    assert input_ms[1] > 5 > input_ms[0]  # the second worker's disk takes 40 ms
     assert "CollectiveReduceV2" in text_of(told.cells["sample"])
 
 
@@ -124,7 +122,7 @@ def test_profiles_from_elsewhere(run):
 
 def test_lines_and_graph(run):
     told = run("06_lines_and_graph")
-    assert "tf.linalg.svd" in told.line("heaviest")
+    assert "belongs to line 7:\nlargest = tf.linalg.svd(" in text_of(told.cells["heaviest"])
     table = told.table("compare")
     assert table["svd"][0] > table["power iteration"][0]
     assert table["svd"][1] > table["power iteration"][1]
@@ -135,8 +133,7 @@ def test_pandas_and_sql(run):
     told = run("07_pandas_and_sql")
     assert {"9", "19", "29", "39", "49"} <= set(told.table("hiccups"))
     assert "ReadVariableOp" in text_of(told.cells["only_there"])
-    history = told.table("history")
-    assert len(history) == 2
+    assert told.numbers("history")[0] < 100  # percent of the time before
 
 
 @pytest.fixture(params=NAMES)
