@@ -4,6 +4,7 @@ import builtins
 import doctest
 import importlib.util
 import re
+import shutil
 import sys
 from functools import cache
 from pathlib import Path
@@ -81,7 +82,7 @@ def anchors_of(path):
 
 @pytest.fixture(scope="module")
 def shell(tmp_path_factory):
-    """A shell of IPython in which the program above has run and was profiled."""
+    """A shell of IPython in which the program above has run and was profiled, in the working folder."""
     patch = pytest.MonkeyPatch()
     patch.setenv("IPYTHONDIR", str(tmp_path_factory.mktemp("ipython")))
     patch.chdir(tmp_path_factory.mktemp("program"))
@@ -96,6 +97,7 @@ def shell(tmp_path_factory):
 
 @pytest.mark.parametrize("path", [path for path in PAGES if blocks_of(path)], ids=page_name)
 def test_a_pages_examples_run_one_after_another(path, shell, tmp_path, monkeypatch):
+    shutil.copytree(Path.cwd(), tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delattr(builtins, "_", raising=False)  # left by Python's own displayhook, it would shadow the shell's
     program = dict(shell.user_ns)
