@@ -1,32 +1,19 @@
 """What users install: the wheel brings the JavaScript and needs neither Node nor TensorFlow."""
 
-import os
 import subprocess
 import sys
 import tarfile
 import zipfile
+from pathlib import Path
 
 import pytest
 
 import tfprof_nb
+from builders import XSpace
+from environments import environment, interpreter
+from tfprof_nb.views.pages import PAGES
 
-BUNDLES = {f"tfprof_nb/render/static/{name}.js" for name in ("head", "readout", "table", "tabs", "trace", "trace-page")}
-
-
-@pytest.fixture(scope="module")
-def dist(root, tmp_path_factory):
-    """A folder with an sdist of the checkout and the wheel built from that sdist, by a PATH without Node."""
-    folder = tmp_path_factory.mktemp("dist")
-    build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(root)]
-    done = subprocess.run(build, env=os.environ | {"PATH": ""}, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder
-
-
-@pytest.fixture(scope="module")
-def wheel(dist):
-    (path,) = dist.glob("*.whl")
-    return path
+BUNDLES = {f"tfprof_nb/render/static/{name}.js" for name in ("head", "readout", "report", "table", "tabs", "trace")}
 
 
 def test_the_sdist_holds_the_bundles_and_their_sources(dist):
@@ -71,3 +58,40 @@ print(len(list((pathlib.Path(tfprof_nb.__file__).parent / "render" / "static").g
     where, bundles = done.stdout.split()
     assert where.startswith(str(tmp_path))
     assert int(bundles) >= len(BUNDLES)
+
+
+PROBE = """
+import sys, tfprof_nb as tp
+heavy = {"IPython", "bqplot", "ipywidgets", "matplotlib", "numpy", "pandas"} & set(sys.modules)
+assert not heavy, heavy
+profile = tp.load(sys.argv[1])
+for feature in sys.argv[2:]:
+    view = getattr(profile, feature).view()
+    view._build()
+    assert str(view) and "<div" in view.to_html(), feature
+assert profile.sql("select count(*) as n from ops").n.item() == 1
+assert len(profile.xprof("overview_page")["steps"]) == 2
+print(profile)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+def test_the_wheel_works_in_a_clean_environment(wheel, version, tmp_path):
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for step in range(2):
+        python.event("train", start_us=1000 * step, duration_us=900, step_num=step, _r=1)
+        python.event("MatMul:MatMul", start_us=1000 * step, duration_us=300)
+    profile = space.write(tmp_path / "host.xplane.pb")
+    with environment(wheel, python=interpreter(version)) as inside:
+
+        def run(*arguments):
+            command = [inside, *map(str, arguments)]
+            return subprocess.run(command, env={"PATH": ""}, check=True, capture_output=True, text=True).stdout
+
+        assert "2 steps" in run("-c", PROBE, profile, *PAGES)
+        run("-m", "tfprof_nb", "report", profile, "-o", tmp_path / "report.html")
+        assert "2 steps" in (tmp_path / "report.html").read_text(encoding="utf-8")
+        shared = Path(inside).parents[1] / "share" / "jupyter" / "labextensions" / "tfprof-nb"
+        assert {path.name for path in shared.iterdir()} == {"install.json", "package.json", "static"}
