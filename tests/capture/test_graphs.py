@@ -1,12 +1,15 @@
 """What the capture says of the functions that ran: TensorFlow's own graphs and counts by hand are the oracle."""
 
+import gc
 import gzip
 import json
 import traceback
 from types import SimpleNamespace
 
 import pytest
+from tensorflow.python.framework import function_def_to_graph
 
+from tfprof_nb.capture import graph_section
 from tfprof_nb.capture.graphs import graphs
 from tfprof_nb.decode.graphs import read_graphs
 
@@ -148,7 +151,7 @@ class TestKeras:
         for weight in fitted.model.trainable_variables:
             assert known["parameters"][weight.path] == weight.shape.num_elements()
             assert known["trainable"][weight.path]
-        assert not known["trainable"]["sgd/learning_rate"]
+        assert not known["trainable"][fitted.model.optimizer.learning_rate.path]
 
     def test_parts_of_a_step_are_told(self, fitted):
         assert {"forward", "loss", "backward", "optimizer", "metrics"} <= set(fitted.graphs.nodes["phase"])
@@ -165,6 +168,33 @@ def test_the_batch_of_a_pipeline_is_that_of_its_last_batch(described, model, dat
     found = described(lambda: built.fit(data, verbose=0, steps_per_epoch=2))
     products = found.graphs.nodes[(found.graphs.nodes["op"] == "MatMul") & (found.graphs.nodes["phase"] == "forward")]
     assert list(products["takes"]) == ["float32[2,3];float32[3,2]"]
+
+
+def test_several_batches_in_one_execution_are_entered(described, model, data):
+    built = model(steps_per_execution=2)
+    found = described(lambda: built.fit(data, verbose=0))
+    assert not found.section["notes"]
+    assert {"MatMul", "AssignSubVariableOp"} <= set(found.graphs.nodes["op"])
+
+
+def test_a_function_that_cannot_be_described_costs_no_other(described, monkeypatch):
+    import tensorflow as tf
+
+    def fails(definition):
+        if "fails" in definition.signature.name:
+            raise ValueError("unusual")
+        return original(definition)
+
+    original = function_def_to_graph.function_def_to_graph_def
+    monkeypatch.setattr(function_def_to_graph, "function_def_to_graph_def", fails)
+    inner = tf.function(lambda x: tf.add(x, x, name="inner"))
+
+    def fails_to_be_described(x):
+        return tf.function(lambda x: inner(x) + 1)(x)
+
+    found = described(lambda: (tf.function(fails_to_be_described)(tf.eye(2)), inner(tf.eye(3))))
+    assert "ValueError: unusual" in " ".join(found.graphs.notes)
+    assert node(found, "inner").op == "AddV2"
 
 
 def test_loops_are_entered_and_sizes_that_they_change_stay_open(described):
@@ -194,6 +224,42 @@ def test_functions_of_pipelines_are_there(described):
     assert not found.graphs.functions["called"][row.function]
 
 
+def test_functions_of_a_pipeline_that_is_gone_are_there(described):
+    import tensorflow as tf
+
+    numbers = tf.data.Dataset.range(3)
+    found = described(lambda: [x for x in numbers.map(lambda x: tf.add(x, x, name="briefly"))])  # noqa: C416
+    assert node(found, "briefly").op == "AddV2"
+
+
+class TestNextCapture:
+    """What the capture before found out is taken, where it still holds."""
+
+    def test_it_says_the_same(self, described, model, data):
+        built = model()
+        first, second = (described(lambda: built.fit(data, verbose=0)) for _ in range(2))
+        assert second.section == first.section
+
+    def test_other_shapes_are_told_anew(self, described):
+        import tensorflow as tf
+
+        product = tf.function(lambda x: tf.linalg.matmul(x, x, name="product"), reduce_retracing=True)
+        product.get_concrete_function(tf.TensorSpec([None, None]))
+        found = [described(lambda size=size: product(tf.eye(size))) for size in (2, 3, 2)]
+        assert [node(one, "product").float_ops for one in found] == [2 * 2**3, 2 * 3**3, 2 * 2**3]
+
+    def test_functions_that_are_gone_are_forgotten(self, described):
+        import tensorflow as tf
+
+        functions = [tf.function(lambda x: x + 1)]
+        name = described(lambda: functions[0](tf.eye(2))).section["functions"][0]["name"]
+        assert name in graph_section._kept
+        functions.clear()
+        gc.collect()
+        described(lambda: None)
+        assert name not in graph_section._kept
+
+
 def test_nothing_stays_and_tracebacks_show_nothing_of_it():
     import tensorflow as tf
     from tensorflow.python.eager.polymorphic_function.atomic_function import AtomicFunction
@@ -210,7 +276,6 @@ def test_nothing_stays_and_tracebacks_show_nothing_of_it():
 
 
 def test_tensors_live_no_longer_for_it():
-    import gc
     import weakref
 
     import tensorflow as tf

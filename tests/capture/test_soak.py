@@ -9,6 +9,7 @@ import pytest
 from keras.src.backend.tensorflow.trainer import TensorFlowTrainer
 from keras.src.callbacks.callback_list import CallbackList
 from keras.src.trainers.epoch_iterator import EpochIterator
+from tensorflow.python.data.ops.structured_function import StructuredFunctionWrapper
 from tensorflow.python.eager.polymorphic_function.atomic_function import AtomicFunction
 from tensorflow.python.profiler.internal import _pywrap_profiler
 
@@ -20,7 +21,8 @@ MOST_GROWTH_BYTES = 50_000  # of each capture, whose profile is larger
 
 def changeable():
     """Everything that a capture changes while it runs."""
-    owners = (CallbackList, TensorFlowTrainer, EpochIterator, AtomicFunction, trace_class(), _pywrap_profiler)
+    keras_owners = (CallbackList, TensorFlowTrainer, EpochIterator)
+    owners = (*keras_owners, AtomicFunction, StructuredFunctionWrapper, trace_class(), _pywrap_profiler)
     return {owner: dict(vars(owner)) for owner in owners}
 
 

@@ -162,7 +162,7 @@ class _Graph:
         for node, argument in zip(self._body.node, arguments, strict=False):
             if not _write_argument(node, argument):
                 self._known[f"{node.name}:0"] = argument
-        for node in self._nodes:
+        for node in self._body.node:
             _keep_data_flow(node)
             _fill_in_batch(node, batch)
         self._used = {text for node in self._nodes for text in map(_with_index, node.input)}
@@ -201,9 +201,7 @@ class _Graph:
     def learn(self, results: dict[int, list[Argument]]) -> bool:
         """Take in what calls give; return whether that changed a shape."""
         found = {
-            f"{self._nodes[node].name}:{i}": result
-            for node, given in results.items()
-            for i, result in enumerate(given)
+            f"{self._nodes[node].name}:{i}": result for node, given in results.items() for i, result in enumerate(given)
         }
         news = {name: result for name, result in found.items() if self._is_news(name, result)}
         if not news:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -34,6 +35,17 @@ class Root:
     models: Sequence[Any]
 
 
+class _Kept(NamedTuple):
+    """What was once found out of a function, and of which called functions that asked for what they give."""
+
+    nodes: FunctionNodes
+    called: list[Call]
+
+
+# By function, and by what each was called with: most of it is asked again at the next capture of a notebook.
+_kept: dict[str, dict[Hashable, _Kept]] = {}
+
+
 class _Variable(NamedTuple):
     name: str
     dtype: str
@@ -61,6 +73,7 @@ def section(roots: Sequence[Root], *, complete: bool) -> dict[str, Any]:
         described.try_to_add(root, called=True)
     for name in _pipeline_functions():
         described.try_to_add(Root(name, (), (), None, ()), called=False)
+    described.keep()
     if not complete:
         described.notes.append("More functions ran than are described here: those that ran later are left out.")
     return described.content() if described.functions else {}
@@ -68,9 +81,17 @@ def section(roots: Sequence[Root], *, complete: bool) -> dict[str, Any]:
 
 def _pipeline_functions() -> list[str]:
     """Return the functions of tf.data's map, filter and so on that exist: what ran of them cannot be told."""
+    return sorted(name for name in _functions() if name.startswith(_TF_DATA_FUNCTION))
+
+
+def _functions() -> set[str]:
     from tensorflow.python.eager import context
 
-    return [name for name in context.context().list_function_names() if name.startswith(_TF_DATA_FUNCTION)]
+    return set(context.context().list_function_names())
+
+
+def _bytes(handle: Any) -> bytes | None:
+    return None if handle is None else handle.SerializeToString()
 
 
 class _Section:
@@ -81,12 +102,15 @@ class _Section:
         self._variables, self._lines = Interned[_Variable](), SourceLines()
         self._layers_of: dict[str, list[int]] = {}
         self._nodes = 0
+        self._used = defaultdict[str, dict[Hashable, _Kept]](dict)
 
     def try_to_add(self, root: Root, *, called: bool) -> None:
         """Describe a function and all that it calls; note where that fails, since one must not cost the others."""
+        before = list(self.functions)
         try:
             self.add(root, called=called)
         except Exception as error:  # noqa: BLE001  (whatever TensorFlow makes of an unusual graph)
+            self.functions = {name: self.functions[name] for name in before}
             self.notes.append(f"{root.name} is not described: {type(error).__name__}: {error}")
 
     def add(self, root: Root, *, called: bool) -> None:
@@ -112,13 +136,37 @@ class _Section:
             return known.nodes.results
         if known is None and self._nodes > MOST_NODES:
             return []
-        nodes = describe(call.function, call.arguments, batch, lambda inner: self._describe(inner, batch))
+        nodes = self._nodes_of(call, batch)
         self._nodes += len(nodes.names) if known is None else 0
         lines = self._lines.of_function(call.function)
         found = [lines.get(name, (self._lines.none, frozenset[str]())) for name in nodes.names]
         traces, files = [trace for trace, _ in found], [files for _, files in found]
         self.functions[call.function] = _Function(call.function, False, batch, nodes, asked, traces, files)
         return nodes.results
+
+    def _nodes_of(self, call: Call, batch: int | None) -> FunctionNodes:
+        """Describe the nodes of a function, and all that it calls; what is known of an earlier capture is taken."""
+        given = tuple((str(one.shape), _bytes(one.handle), one.variable) for one in call.arguments)
+        kept = _kept.get(call.function, {}).get((batch, given))
+        if kept is None:
+            called: list[Call] = []
+
+            def describe_called(inner: Call) -> Sequence[Argument]:
+                called.append(inner)
+                return self._describe(inner, batch)
+
+            kept = _Kept(describe(call.function, call.arguments, batch, describe_called), called)
+        else:
+            for inner in kept.called:
+                self._describe(inner, batch)
+        self._used[call.function][batch, given] = kept
+        return kept.nodes
+
+    def keep(self) -> None:
+        """Keep for later captures what was found out, of functions that there still are."""
+        _kept.update(self._used)
+        for gone in _kept.keys() - _functions():
+            del _kept[gone]
 
     def _find_layers(self, functions: Sequence[_Function], models: Sequence[Any]) -> None:
         nodes = [node for function in functions for node in self._keras_nodes(function)]

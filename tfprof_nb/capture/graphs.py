@@ -17,6 +17,7 @@ from typing import Any
 from tfprof_nb.capture.function_nodes import Argument
 from tfprof_nb.capture.graph_section import Root, section
 from tfprof_nb.capture.keras_layers import batch_of_keras
+from tfprof_nb.capture.patching import replaced
 
 MOST_FUNCTIONS = 200
 _MOST_FRAMES = 100
@@ -51,8 +52,15 @@ class _Call:
 def graphs() -> Iterator[Callable[[], dict[str, Any]]]:
     """Note the functions that run while the block does; yield what describes them afterwards."""
     ran: Ran = {}
-    with _noting_calls(ran):
-        yield lambda: section([_root(call) for call in ran.values()], complete=len(ran) < MOST_FUNCTIONS)
+    of_pipelines: set[Any] = set()
+
+    def describe() -> dict[str, Any]:
+        content = section([_root(call) for call in ran.values()], complete=len(ran) < MOST_FUNCTIONS)
+        of_pipelines.clear()
+        return content
+
+    with _noting_calls(ran), _holding_functions(of_pipelines):
+        yield describe
 
 
 @contextmanager
@@ -78,13 +86,29 @@ def _noting_calls(ran: Ran) -> Iterator[None]:
                 ran[own] = _first_call(function, frame)
         return own
 
-    replacement = property(name, doc=original.__doc__)
-    AtomicFunction.name = replacement
-    try:
+    with replaced(AtomicFunction, "name", property(name, doc=original.__doc__)):
         yield
-    finally:
-        if AtomicFunction.__dict__["name"] is replacement:
-            AtomicFunction.name = original
+
+
+@contextmanager
+def _holding_functions(held: set[Any]) -> Iterator[None]:
+    """Hold the functions of pipelines that are made meanwhile: TensorFlow drops them with their pipeline."""
+    try:
+        from tensorflow.python.data.ops.structured_function import StructuredFunctionWrapper
+
+        original = StructuredFunctionWrapper.__dict__["function"]
+    except (ImportError, KeyError):
+        yield
+        return
+
+    def function(wrapper: Any) -> Any:
+        own = original.fget(wrapper)
+        if len(held) < MOST_FUNCTIONS:
+            held.add(own)
+        return own
+
+    with replaced(StructuredFunctionWrapper, "function", property(function, doc=original.__doc__)):
+        yield
 
 
 def _first_call(function: Any, frame: FrameType) -> _Call:

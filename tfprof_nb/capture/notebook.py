@@ -1,10 +1,11 @@
-"""The notebook that a capture runs in: which cell each file is that code was compiled as."""
+"""The notebook that a capture runs in: which cell each file is that code was compiled as, and when a cell ends."""
 
 from __future__ import annotations
 
 import linecache
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,10 +19,31 @@ def notebook_cells() -> Iterator[Gather]:
 
 
 def _cells() -> dict[str, str]:
-    ipython: Any = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
-    label = getattr(getattr(shell, "compile", None), "format_code_name", None)  # IPython 8 has it
+    label = getattr(getattr(_shell(), "compile", None), "format_code_name", None)  # IPython 8 has it
     if label is None:
         return {}
     labels = {file: label(file) for file in list(linecache.cache)}
     return {file: found[1] for file, found in labels.items() if found}
+
+
+@contextmanager
+def at_the_cells_end(then: Callable[[], None]) -> Iterator[None]:
+    """Call a function when the cell that runs this block has ended, if it ends before the block does."""
+    shell = _shell()
+    if shell is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ended(*_: object) -> None:
+        then()
+
+    shell.events.register("post_run_cell", ended)
+    try:
+        yield
+    finally:
+        shell.events.unregister("post_run_cell", ended)
+
+
+def _shell() -> Any:
+    ipython: Any = sys.modules.get("IPython")
+    return ipython.get_ipython() if ipython else None
