@@ -3,7 +3,8 @@
 import pytest
 
 from builders import XSpace
-from tfprof_nb.analysis.advice import COLUMNS
+from tfprof_nb.analysis.advice import COLUMNS, advice
+from tfprof_nb.analysis.findings import Evidence
 from tfprof_nb.profiles import load
 
 
@@ -35,10 +36,39 @@ def test_input_bound_steps_are_the_first_finding(tmp_path):
     assert "prefetch" in first["fix"]
 
 
+def test_the_most_that_less_waiting_can_win_is_said(tmp_path):
+    assert "Without the wait a step would take 400 µs at best." in advised(
+        tmp_path, loop(input=60, compute=39)
+    ).table["evidence"].iloc[0]
+
+
+def test_the_slowest_stage_is_told_with_its_line(tmp_path):
+    space = loop(input=60, compute=39)
+    python, ahead = space.planes[0].lines[0], space.planes[0].line("tf_data_iterator_resource")
+    python.event("Iterator::Prefetch", start_us=10, duration_us=580, id=1)
+    python.event("PrefetchConsume", start_us=580, duration_us=10, element_id=7)
+    ahead.event("PrefetchProduce", start_us=10, duration_us=570, element_id=7)
+    ahead.event("Iterator::Prefetch::Map", start_us=10, duration_us=570, id=2, parent_id=1)
+    p = load(space.write(tmp_path / "host.xplane.pb"))
+    assert p.tf_data.summary["bottleneck_long_name"].endswith("Map")
+    evidence = Evidence(p.overview, p.steps, p.ops, p.functions, p.tf_data, {"Dataset_map_": "cell line 4"}.get)
+    assert "the slowest stage of the input pipeline is Map (cell line 4)." in advice(evidence).table["evidence"].iloc[0]
+    assert "pipeline is Map." in p.advice.table["evidence"].iloc[0]
+
+
 def test_time_that_nothing_accounts_for(tmp_path):
     table = advised(tmp_path, loop(compute=90)).table
     assert table["finding"].tolist()[0] == "Python between ops takes time"
     assert table["severity"].tolist()[0] == "medium"
+
+
+def test_time_of_a_session_that_nothing_accounts_for_is_not_pythons(tmp_path):
+    space = XSpace()
+    line = space.plane("/host:CPU").line("session runs")
+    for i in range(3):
+        line.event("session run", start_us=1000 * i, duration_us=900, step_num=i, _r=1)
+        line.event("MatMul:MatMul", start_us=1000 * i, duration_us=500)
+    assert "Python between ops takes time" not in advised(tmp_path, space).table["finding"].tolist()
 
 
 def test_a_dominant_op_is_named_as_information(tmp_path):

@@ -3,6 +3,7 @@
 from builders import XSpace
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.groups import group_events
+from tfprof_nb.analysis.links import links
 from tfprof_nb.decode import read_xspace
 
 
@@ -112,6 +113,26 @@ def test_repeated_calls_are_inferred_steps_with_the_wait_before_them():
     assert spans.to_numpy().tolist() == [[60, 100], [100, 200], [200, 300], [300, 400]]
 
 
+def test_the_first_inferred_step_has_its_work_though_a_line_around_it_began_before():
+    space = XSpace()
+    python, executor = space.plane("/host:CPU").line("python"), space.planes[0].line("tf_Compute")
+    for i in range(3):
+        python.event("cell line 2", start_us=100 * i + 1, duration_us=98)
+        python.event("SessionRun", start_us=100 * i + 10, duration_us=80, _r=1, _pt=2, _p=i)
+        executor.event("MatMul:MatMul", start_us=100 * i + 20, duration_us=50, _ct=2, _c=i)
+    grouping, _ = grouped(space)
+    forest = Forest(read_xspace(space.to_bytes(), "host"))
+    assert grouping.group[forest.named("MatMul:MatMul")].tolist() == [0, 1, 2]
+
+
+def test_a_run_without_groups_beside_one_with_saved_ones_has_its_marks():
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    python.event("session run", duration_ps=10, group_id=0, step_name="session run", step_num=0, _r=1)
+    python.event("train", start_ps=100, duration_ps=10, step_num=0, _r=1)
+    assert grouped(space)[0].spans["start_ps"].tolist() == [0, 100]
+
+
 def test_a_single_call_is_no_step():
     assert grouped(unmarked_loop(calls=1))[0].source == "none"
 
@@ -156,3 +177,25 @@ def test_functions_that_repeat_win_over_their_loops():
         space.planes[0].lines[0].event("run", start_ps=start - 5, duration_ps=150, _ct=2, _c=i)
     grouping, _ = grouped(space)
     assert (grouping.source, grouping.group.max()) == ("device", 1)
+
+
+def test_batches_of_a_server_are_steps_and_their_requests_are_not():
+    """`group_events_test.cc`, batching: XProf links the groups of requests and batches as parents and children.
+
+    Only its trace viewer shows these links, and ours shows what caused what from event to event.
+    """
+    space = XSpace()
+    cpu = space.plane("/host:CPU")
+    requests, batches = cpu.line("request"), cpu.line("batch")
+    for i in range(2):
+        at = 1000 * i
+        requests.event("BatchingSessionRun", start_ps=at, duration_ps=100, _pt=4, _p=i)
+        batches.event("ProcessBatch", start_ps=at + 200, duration_ps=300, _ct=4, _c=i)
+        batches.event("SessionRun", start_ps=at + 250, duration_ps=200, _r=1)
+    forest = Forest(read_xspace(space.to_bytes(), "host"))
+    causes, effects = links(forest)
+    names = forest.host.names[forest.host.metadata]
+    assert set(zip(names[causes], names[effects], strict=True)) == {("BatchingSessionRun", "ProcessBatch")}
+    grouping = group_events(forest)
+    assert (grouping.source, grouping.spans["end_ps"].tolist()) == ("inferred", [450, 1450])
+    assert grouping.group[names == "BatchingSessionRun"].tolist() == [-1, -1]

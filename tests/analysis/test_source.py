@@ -171,6 +171,19 @@ def test_a_function_and_an_op_have_a_line():
     assert found.line_of("nothing") == ""
 
 
+def test_of_several_functions_that_is_told_whose_ops_took_far_longer():
+    """The line of the loop in the cell called what took 29 us; of the other function none ran, or 20 us."""
+    other, place = Node("y", "Mul", ((FILE, 4, "y = tf.add(x, 1)"), MAGIC)), "Dataset_map_"
+    maps = [
+        Function("Dataset_map_f_7", [Node("x", "Mul", (FIT, MAGIC))], called=False),
+        Function("Dataset_map_g_8", [other], called=False),
+    ]
+    found = result(graphs=graphs_section(step_function(), *maps))
+    assert (found.line_of(place), found.slowest_function(place)) == ("", "cell line 3")
+    alike = result(capture(*OPS, ("y:Mul", 20)), graphs=graphs_section(step_function(), *maps))
+    assert alike.slowest_function(place) == alike.slowest_function("nothing") == ""
+
+
 def test_without_a_cell_there_are_lines_of_ops():
     found = result(cell={})
     assert sorted(zip(found.table["file"], found.table["line"], strict=True)) == [(FILE, 3), ("model.py", 9)]

@@ -139,6 +139,32 @@ def test_averages_are_of_training_steps():
     assert any("2 of 3 steps" in note for note in result.notes)
 
 
+@pytest.mark.parametrize(
+    ("lengths_us", "mean_ms"),
+    [
+        ([900, 10, 20, 30], 0.02),  # of a TensorFlow 1 session the first run starts devices and places the graph
+        ([50, 10, 20, 30], 0.0275),
+        ([10, 900, 20, 30], 0.24),
+        ([900, 10], 0.455),
+    ],
+)
+def test_the_first_run_of_a_session_is_set_aside_where_it_took_far_longer(lengths_us, mean_ms):
+    space = XSpace()
+    line = space.plane("/host:CPU").line("session runs")
+    for i, length in enumerate(lengths_us):
+        line.event("session run", start_us=1000 * i, duration_us=length, step_num=i, _r=1)
+    result = measured(space)
+    assert result.summary["step_ms_mean"] == pytest.approx(mean_ms)
+    assert any("started the session" in note for note in result.notes) == (mean_ms == 0.02)
+
+
+def test_old_captures_without_steps_say_why():
+    space = XSpace()
+    stream = space.plane("/device:GPU:0").line("Stream #1")
+    stream.event("gemm", duration_us=5, correlation_id=1, **{"level 0": "MatMul:MatMul"})
+    assert [note for note in measured(space).notes if not note.startswith("No steps were found")] == []
+
+
 def test_without_steps_a_note_says_what_to_add():
     space = XSpace()
     space.plane("/host:CPU")
@@ -167,6 +193,39 @@ def test_trace_context_vector():
     assert measured(space).table.index.tolist() == [123]
     space.plane("/device:GPU:0").line("Stream #1").event("matmul", start_ps=50, duration_ps=40, correlation_id=100)
     assert measured(space).table["device_compute_ms"].tolist() == pytest.approx([40e-9])
+
+
+def test_a_step_on_the_host_alone_is_none_of_the_device():
+    """`xplane_to_step_events_test.cc`: of two steps on the host one reaches the device; its host events count.
+
+    What the executor and its op did counts (there as two events), the run of the function around them does not.
+    """
+    space = XSpace()
+    cpu = space.plane("/host:CPU")
+    python, executor = cpu.line("python"), cpu.line("tf_Compute")
+    for i, at in enumerate((0, 300)):
+        python.event("TraceContext", start_ps=at, duration_ps=100, step_num=123 + i, graph_type="train")
+        python.event("FunctionRun", start_ps=at + 10, duration_ps=80, _pt=2, _p=i)
+        executor.event("ExecutorState::Process", start_ps=at + 20, duration_ps=60, _ct=2, _c=i)
+        executor.event("matmul", start_ps=at + 30, duration_ps=40, correlation_id=100 + i)
+    space.plane("/device:GPU:0").line("Stream #1").event("matmul", start_ps=50, duration_ps=40, correlation_id=100)
+    result = measured(space)
+    assert result.table.index.tolist() == [123]
+    spent_ps = {name: round(us * 1e6) for name, us in spent(result).items()}
+    assert {name: ps for name, ps in spent_ps.items() if ps} == {
+        "device_compute_ms": 40,
+        "kernel_launch_ms": 30,  # the executor from 20 on, until the device works
+        "other_ms": 30,
+    }
+
+
+def test_steps_of_tpus_are_not_measured_and_said():
+    """`op_stats_to_input_pipeline_analysis_test.cc`, infeed on TPUs: no counterpart, XProf is pointed to."""
+    space = loop()
+    space.plane("/device:TPU:0").line("Steps").event("0", start_us=40, duration_us=1000)
+    result = measured(space)
+    assert (len(result.table), result.summary["source"]) == (0, "none")
+    assert result.notes == [note for note in result.notes if 'p.xprof("overview_page")' in note]
 
 
 def test_categories_add_up(xprof_marked_loop):

@@ -14,7 +14,7 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb.analysis.findings import Evidence, Finding, graded
 from tfprof_nb.analysis.input_advice import WAITING, copies_to_device, input_bound, input_outside_steps
-from tfprof_nb.analysis.overview import HIGHLY_PERCENT, MODERATELY_PERCENT
+from tfprof_nb.analysis.overview import HIGHLY_PERCENT, MODERATELY_PERCENT, are_session_runs
 from tfprof_nb.analysis.result import Result
 
 COLUMNS = [
@@ -117,7 +117,9 @@ _SHARE_RULES = (
 
 
 def _shares(evidence: Evidence) -> Iterator[Finding]:
-    for rule in _SHARE_RULES:
+    # Within a session's run no Python runs: what nothing accounts for is TensorFlow's own.
+    rules = _SHARE_RULES[1:] if are_session_runs(evidence.steps) else _SHARE_RULES
+    for rule in rules:
         percent = evidence.percent(rule.category)
         if percent >= rule.moderate_percent:
             yield Finding(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,15 +32,20 @@ class Finding:
     duration_ms: float = float("nan")
 
 
+def _unknown(_name: str) -> str:
+    return ""
+
+
 @dataclass(frozen=True)
 class Evidence:
-    """The results that rules may look at."""
+    """The results that rules may look at; ``line_of`` tells where tf.data got the slowest function of a name."""
 
     overview: Overview
     steps: Steps
     ops: Ops
     functions: Functions
     tf_data: TfData
+    line_of: Callable[[str], str] = _unknown
 
     def percent(self, name: str) -> float:
         """A percentage of the overview; 0 where it is unknown, so that no rule speaks."""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb.analysis.eager import ran_eagerly
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.graph_flops import float_ops_of_nodes
 from tfprof_nb.analysis.graph_model import MEASURED, GraphModel
@@ -78,15 +79,14 @@ def _notes(graphs: Sequence[Graphs], events: pd.DataFrame, counted: pd.DataFrame
 
 
 def _part(forest: Forest, graphs: Graphs, steps: Int64, name_host: bool) -> _Part:
-    labels = label_ops(forest)
+    labels = label_ops(forest, ran_eagerly(forest))
     node = graph_nodes(forest, graphs, labels)
     rows = np.flatnonzero(labels.code >= 0)
     others, place = np.unique(labels.code[rows[node[rows] < 0]], return_inverse=True)
     number = node[rows]
     number[number < 0] = len(graphs.nodes) + place
-    types = labels.op_type[labels.code]
-    float_ops = float_ops_of_nodes(graphs, node, types) if len(graphs.nodes) else np.array([])
-    nodes = pd.concat([_described(graphs, float_ops), _undescribed(labels, others)], ignore_index=True)
+    described = _described(graphs, float_ops_of_nodes(graphs, node, labels))
+    nodes = pd.concat([described, _undescribed(labels, others)], ignore_index=True)
     if name_host:
         nodes["name"] = f"{forest.host.name}/" + nodes["name"]
     inputs = [*graphs.nodes["inputs"], *([] for _ in others)]
@@ -213,7 +213,8 @@ def _placed(nodes: pd.DataFrame, events: pd.DataFrame) -> pd.DataFrame:
     """Note the devices that nodes ran on, the accelerator's where there is one, among their types."""
     place = events.sort_values("accelerator_micros").drop_duplicates("node", keep="last").set_index("node")["device"]
     device = nodes.index.to_series().map(place).fillna("")
-    types = [(*kinds, one) if one else kinds for kinds, one in zip(nodes["types"], device, strict=True)]
+    pairs = zip(nodes["types"], device.tolist(), strict=True)
+    types = [(*kinds, one) if one else kinds for kinds, one in pairs]
     return nodes.assign(device=device, types=pd.Series(types, nodes.index, dtype=object))
 
 
@@ -227,5 +228,8 @@ def _kept(part: _Part) -> _Part:
 def _unique(nodes: pd.DataFrame) -> pd.DataFrame:
     """Number what is called the same: functions of one name have nodes of one name."""
     again = nodes.groupby("name").cumcount()
-    names = [f"{name}_{number}" if number else name for name, number in zip(nodes["name"], again, strict=True)]
+    names = [
+        f"{name}_{number}" if number else name
+        for name, number in zip(nodes["name"].tolist(), again.tolist(), strict=True)
+    ]
     return nodes.assign(name=np.array(names, dtype=object))

@@ -29,22 +29,23 @@ def float_ops_of_events(forest: Forest, graphs: Graphs, labels: OpLabels) -> Flo
     if not len(graphs.nodes):
         return np.zeros(len(forest.host))
     node = graph_nodes(forest, graphs, labels)
-    float_ops = float_ops_of_nodes(graphs, node, labels.op_type[labels.code])
+    float_ops = float_ops_of_nodes(graphs, node, labels)
     return np.append(np.nan_to_num(float_ops), 0.0)[node]
 
 
-def float_ops_of_nodes(graphs: Graphs, node: Int64, op_type: npt.NDArray[np.object_]) -> Floats:
+def float_ops_of_nodes(graphs: Graphs, node: Int64, labels: OpLabels) -> Floats:
     """Return the float ops of one run of each node that ran, with those that it absorbed; NaN where none is known.
 
     Parameters
     ----------
     graphs
         The functions that ran.
-    node, op_type
-        Of each op's event the node and the type of the kernel that ran, which tells a fused one.
+    node, labels
+        Of each event its node, and its op: the type of the kernel that ran tells a fused one.
     """
     float_ops = graphs.nodes["float_ops"].to_numpy(np.float64).copy()
-    fused = pd.Series(op_type[node >= 0], dtype=object).str.contains(_FUSED).to_numpy(np.bool_)
+    types = labels.op_type[labels.code[node >= 0]]
+    fused = pd.Series(types, dtype=object).str.contains(_FUSED).to_numpy(np.bool_)
     ran = set(node.tolist())
     inputs: Sequence[Sequence[int]] = graphs.nodes["inputs"].tolist()
     for number in np.unique(node[node >= 0][fused]):

@@ -37,7 +37,7 @@ def session_model(section: Mapping[str, Any]) -> GraphModel:
     ops = texts[function["ops"]] if function["ops"] else np.array([], object)
     nodes = pd.DataFrame(
         {
-            "name": [texts[number] for number in function["names"]],
+            "name": texts[function["names"]] if function["names"] else np.array([], object),
             "op_type": ops,
             "device": "",
             "types": [(op, *texts[more]) if more else (op,) for op, more in zip(ops, function["types"], strict=True)],

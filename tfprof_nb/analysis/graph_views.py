@@ -43,7 +43,7 @@ View = Callable[[GraphModel, GraphOptions], Rows]
 
 def scope_view(model: GraphModel, options: GraphOptions) -> Rows:
     """Nodes by name scope: ``a/b`` lies below ``a``."""
-    node = {name: number for number, name in enumerate(model.nodes["name"])}
+    node = {name: number for number, name in enumerate(model.nodes["name"].tolist())}
     scopes = {name[: slash.start()] for name in node for slash in re.finditer("/", name)}
     names = sorted(node.keys() | scopes, key=lambda name: name.split("/"))
     row = {name: number for number, name in enumerate(names, 1)}

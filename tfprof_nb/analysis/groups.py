@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tfprof_nb.analysis.calls import repeated_calls
+from tfprof_nb.analysis.repeated_calls import repeated_calls
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.links import RUNS, links, tf_data_steps
 from tfprof_nb.analysis.loops import loop_iterations
@@ -65,7 +65,7 @@ def _is_usable(forest: Forest, saved: Grouping, marks: Int64) -> bool:
     unless they reached a device.
     """
     grouped = saved.group >= 0
-    if len(marks) and not grouped[marks].any():
+    if not grouped[marks].all():  # of several runs on one timeline some may be grouped
         return False
     return bool(grouped[forest.on_device].any()) if forest.on_device.any() else len(saved.spans) > 0
 
@@ -112,6 +112,7 @@ def _inferred_groups(forest: Forest) -> Grouping:
     group = np.full(len(forest.host), -1, dtype=np.int64)
     outer = forest.levels[0] if forest.levels else np.zeros(0, dtype=np.int64)
     group[outer] = _span_of(forest, outer, spans)
+    group[spans["row"].to_numpy(np.int64)] = spans["group"]  # also where what it nests in began before the first step
     _spread(forest, group, links(forest))
     return Grouping(group, spans, "inferred" if len(spans) else "none")
 

@@ -23,6 +23,13 @@ _COPY_LESS = (
     "Copy less, in larger pieces: send uint8 and cast on the device, keep constant tensors there, and let "
     "tf.data copy ahead (tf.data.experimental.prefetch_to_device as the pipeline's last stage)."
 )
+# tf.data names the functions that it is given after the method, e.g. `__inference_Dataset_map_decode_42`.
+_FUNCTIONS = {
+    **dict.fromkeys(("Map", "ParallelMap", "MapAndBatch"), "Dataset_map_"),
+    **dict.fromkeys(("Filter", "ParallelFilter"), "Dataset_filter_"),
+    **dict.fromkeys(("Interleave", "ParallelInterleave", "LegacyParallelInterleave"), "Dataset_interleave_"),
+    "FlatMap": "Dataset_flat_map_",
+}
 
 
 def input_bound(evidence: Evidence) -> Finding | None:
@@ -31,16 +38,28 @@ def input_bound(evidence: Evidence) -> Finding | None:
     if percent < MODERATELY_PERCENT or _copying_share(evidence) > _NOTHING_BUT_COPYING:
         return None
     stage = iterator_type(str(evidence.tf_data.summary["bottleneck_long_name"] or ""))
-    where = f"; the slowest stage of the input pipeline is {_units.shorten(stage, 80)}" if stage else ""
+    where = f"; the slowest stage of the input pipeline is {_placed(stage, evidence)}" if stage else ""
     fix = str(evidence.tf_data.summary["suggestion"]) if stage else ""
     return Finding(
         graded(percent, MODERATELY_PERCENT, HIGHLY_PERCENT),
         WAITING,
-        f"{evidence.of_step('input_ms')} is waiting for the next batch{where}.",
+        f"{evidence.of_step('input_ms')} is waiting for the next batch{where}. {_bound(evidence)}",
         fix or _PREPARE,
         percent,
         **_longest_wait(evidence.tf_data),
     )
+
+
+def _placed(stage: str, evidence: Evidence) -> str:
+    """Name a stage, and the line that gave it its function."""
+    line = evidence.line_of(_FUNCTIONS[stage]) if stage in _FUNCTIONS else ""
+    return _units.shorten(stage, 80) + (f" ({line})" if line else "")
+
+
+def _bound(evidence: Evidence) -> str:
+    """Say how short a step can get at most: without any wait."""
+    step, wait = (evidence.steps.summary[f"{name}_ms_mean"] for name in ("step", "input"))
+    return f"Without the wait a step would take {_units.milliseconds(step - wait)} at best."
 
 
 def copies_to_device(evidence: Evidence) -> Finding | None:
@@ -86,10 +105,9 @@ def _longest_wait(tf_data: TfData) -> dict[str, Any]:
     if not len(tf_data.table):
         return {"proved_by": "input_pipeline"}
     call = tf_data.table.iloc[0]
-    name = f"Iterator::{tf_data.summary['bottleneck']}" if tf_data.summary["bottleneck"] else ""
     return {
         "proved_by": "tf_data",
-        "op_name": name,
+        "op_name": str(tf_data.summary["bottleneck_long_name"] or ""),
         "start_ms": float(call["start_ms"]),
         "duration_ms": float(call["total_ms"]),
     }

@@ -206,7 +206,10 @@ def _notes(live: pd.DataFrame, allocators: pd.DataFrame) -> list[str]:
 
 
 def _nothing_recorded() -> Memory:
-    note = "No memory events: nothing was allocated while the profile was captured, or host_level was below 2."
+    note = (
+        "No memory events: nothing was allocated while the profile was captured, host_level was below 2, or the file is "
+        "of a kind that holds none (see the notes on its overview)."
+    )
     return Memory(
         pd.DataFrame(columns=COLUMNS),
         {},

@@ -60,8 +60,8 @@ class Ops(Result):
     ``flops`` are the floating-point operations of all its runs: those that the file counts, else those that TensorFlow
     counts for the op's node with the shapes that it ran with; missing where neither is known. A fused op has those of
     the nodes that it holds, as far as they are known. ``gflops_per_s`` is over self time. ``bound_by`` is ``compute``
-    or ``memory``, by the device's roofline, where the file tells an op's operations and bytes and the device's peaks
-    (in profiles of XLA on TPUs); else missing.
+    or ``memory``, by the device's roofline, where the file tells an op's operations and bytes (of XLA's ops) and what
+    its device reaches; else missing.
     """
 
     def with_idle(self) -> pd.DataFrame:

@@ -18,13 +18,12 @@ from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.intervals import newly_covered
 from tfprof_nb.analysis.ops import Ops
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.analysis.steps import CATEGORIES, PS_PER_MS, Steps, measured_steps
+from tfprof_nb.analysis.steps import CATEGORIES, PS_PER_MS, SESSION_RUN, Steps, measured_steps
 
 Verdict = Literal["not", "potentially", "moderately", "highly", "unknown"]
 
 HIGHLY_PERCENT, MODERATELY_PERCENT, POTENTIALLY_OTHER_PERCENT = 20.0, 5.0, 3.0
 TOP_OPS = 10
-SESSION_RUN = "session run"
 
 _BOTTLENECKS = {"highly": "host", "moderately": "both", "potentially": "both", "not": "device", "unknown": "unknown"}
 
@@ -85,10 +84,10 @@ def input_verdict(steps: Steps) -> Verdict:
     What TensorFlow 1 traced of a `session.run` holds no waiting: that goes on before the next one, so nothing is known.
     """
     shares = step_shares(steps)
-    return "unknown" if _are_session_runs(steps) else classify_input(shares["input_ms"], shares["other_ms"])
+    return "unknown" if are_session_runs(steps) else classify_input(shares["input_ms"], shares["other_ms"])
 
 
-def _are_session_runs(steps: Steps) -> bool:
+def are_session_runs(steps: Steps) -> bool:
     """Whether the steps are runs of a session, between which nothing is known: other runs may lie there."""
     return bool((measured_steps(steps.table)["phase"] == SESSION_RUN).all())
 
@@ -122,7 +121,7 @@ def _between_steps(steps: Steps, forests: Sequence[Forest]) -> dict[str, float]:
     """Time from the first step to the last in which no step ran, summed over hosts, its share, and that of input."""
     between = whole = 0.0
     # Of what goes on between session runs nothing is known.
-    known = (steps.table.iloc[:0] if _are_session_runs(steps) else steps.table).sort_values("start_ms")
+    known = (steps.table.iloc[:0] if are_session_runs(steps) else steps.table).sort_values("start_ms")
     for _, mine in known.groupby(["host", _runs(known, forests)]):
         start, end = mine["start_ms"].to_numpy(), (mine["start_ms"] + mine["step_ms"]).to_numpy()
         whole += end.max() - start[0]

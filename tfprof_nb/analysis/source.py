@@ -21,6 +21,8 @@ _OP_COLUMNS = ["file", "line", *[key for key in KEYS[2:] if key != "node"], "op_
 _PLACE = ["file", "line"]
 # What belongs to no line is worth a word from this share of op time on.
 _UNPLACED_SHARE = 0.1
+# Of several functions one is the slowest beyond doubt where its ops took more than so many times what others' took.
+_FAR_LONGER = 2
 _NOTHING = (
     "This profile keeps no lines of code: it was recorded elsewhere, or with --no-lines. Capture with %%tfprofile in a "
     "cell (or with tfprof_nb.profile() for ops alone) to see time by line."
@@ -42,7 +44,7 @@ _COMPILED = (
 )
 _UNPLACED = (
     "{percent:.0f}% of op time belongs to no line: ops of Keras's and TensorFlow's own input pipelines, of functions "
-    "that no longer exist, and instructions of XLA that ran on other threads."
+    "that no longer exist and of TensorFlow 1's sessions, and instructions of XLA that ran on other threads."
 )
 
 
@@ -110,6 +112,19 @@ class SourceLines(Result):
         if len(fitting) != 1:
             fitting = self.all_ops[(self.all_ops["op_name"] == name) & (self.all_ops["line"] > 0)].nlargest(1, "op_ms")
         return "" if fitting.empty else f"{fitting['file'].iloc[0]} line {fitting['line'].iloc[0]}"
+
+    def slowest_function(self, name: str) -> str:
+        """Say where the slowest function was called or given to tf.data, of those whose names have this part.
+
+        Empty where none has, or where the ops of no line's functions took far longer than those of the others.
+        """
+        fitting = self.functions[self.functions["function"].str.contains(name, regex=False)]
+        by_line = fitting[_PLACE].drop_duplicates().merge(self.table[[*_PLACE, "called_op_ms"]], "left", _PLACE)
+        by_line = by_line.fillna({"called_op_ms": 0.0}).sort_values("called_op_ms", ascending=False)
+        times = by_line["called_op_ms"].tolist()
+        if not times or (len(times) > 1 and times[0] <= _FAR_LONGER * times[1]):
+            return ""
+        return f"{by_line['file'].iloc[0]} line {by_line['line'].iloc[0]}"
 
 
 def source(forests: Sequence[Forest], graphs: Sequence[Graphs], sections: Sequence[Mapping[str, Any]]) -> SourceLines:

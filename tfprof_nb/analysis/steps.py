@@ -37,6 +37,10 @@ CATEGORIES: dict[str, tuple[Activity, ...]] = {
 }
 COLUMNS = ["start_ms", "step_ms", *CATEGORIES, "other_ms", "phase", "step_name", "epoch", "warm_up", "host"]
 PHASES = ("train", "test", "predict")
+SESSION_RUN = "session run"
+# The first run of a TensorFlow 1 session starts devices and places the graph: it is set aside where it took more than
+# so many times what the others took.
+_STARTING_UP = 3
 
 
 @dataclass(eq=False)
@@ -114,13 +118,22 @@ def _host_steps(forest: Forest, grouping: Grouping) -> _HostSteps:
     notes: list[str] = []
     if forest.on_device.any():
         spans, notes = _with_devices(forest, grouping, activity)
-        notes += [_OLD_COPIES] if copies_are_compute(forest) else []
     if not len(spans):
         unfinished = grouping.source in ("marked", "keras") and not notes
         return _no_steps(*([_UNFINISHED] if unfinished else notes))
+    notes += [_OLD_COPIES] if copies_are_compute(forest) else []
     table = _breakdown(forest, grouping, spans, activity)
     groups = spans["group"].to_numpy(np.int64)
-    return _HostSteps(_described(table, forest, grouping, spans), groups, grouping.source, notes)
+    table = _described(table, forest, grouping, spans)
+    table["warm_up"] |= _starts_a_session(table)
+    return _HostSteps(table, groups, grouping.source, notes)
+
+
+def _starts_a_session(table: pd.DataFrame) -> pd.Series[bool]:
+    """Which runs of a session carry what the session does once; a single other run is nothing to judge by."""
+    times = table["step_ms"].where(table["phase"] == SESSION_RUN)
+    slow = times > _STARTING_UP * times.iloc[1:].dropna().median()  # of NaN alone it would warn
+    return slow & (table.index == 0) & (len(table) > 2)
 
 
 def _no_steps(*notes: str) -> _HostSteps:
@@ -323,8 +336,8 @@ _OLD_COPIES = (
     "Captured by TensorFlow 2.8 or older: copies on a device count as device compute, as in that version's own tools."
 )
 _TPU = (
-    "Steps are not shown: this program ran on TPUs, whose own step marks are not read here. With XProf installed, "
-    'p.xprof("overview_page") has them.'
+    'Steps of programs on TPUs are not measured here: p.xprof("overview_page") shows them, where XProf is installed '
+    "and the profile has any."
 )
 _SOURCE_NOTES = {
     "none": (
@@ -347,11 +360,16 @@ def _notes(table: pd.DataFrame, measured: pd.DataFrame, source: str) -> list[str
         notes.append(f"Counts and averages are over the steps of {hosts} hosts, each on its own clock.")
     left_out = len(table) - len(measured)
     if left_out:
-        warm = int(table["warm_up"].sum())
-        notes.append(
-            f"Averages are of {len(measured)} of {len(table)} steps: the "
-            f"{measured['phase'].iloc[0]} steps that neither traced nor compiled ({warm} did)."
-        )
+        kept = f"Averages are of {len(measured)} of {len(table)} steps"
+        notes.append(f"{kept}: {_measured_in_words(table, str(measured['phase'].iloc[0]))}.")
     elif len(table) and table["warm_up"].all():
         notes.append("Every step traced or compiled: run more steps to see what a step costs afterwards.")
     return notes
+
+
+def _measured_in_words(table: pd.DataFrame, phase: str) -> str:
+    warm = int(table["warm_up"].sum())
+    if phase == SESSION_RUN:
+        return "the first run, which also started the session, is left out"
+    steps = "the steps" if phase == "step" else f"the {phase} steps"
+    return f"{steps} that neither traced nor compiled ({warm} did)" if warm else steps

@@ -23,6 +23,7 @@ from tfprof_nb.analysis.slices import Slices, merge, rows_within, slices_of
 from tfprof_nb.analysis.steps import PS_PER_MS, Steps
 from tfprof_nb.analysis.trace_encoding import encode
 from tfprof_nb.analysis.trace_layout import COLUMNS, MADE, ON_HOST, Layout, lay_out
+from tfprof_nb.analysis.trace_names import EventNames
 from tfprof_nb.analysis.trace_totals import totals
 
 Int64 = npt.NDArray[np.int64]
@@ -142,6 +143,10 @@ class Trace(Result):
     def source_line(self, event: int) -> str:
         """Return place and text of the line of code that an event comes from, empty where that is not known."""
         return self._line_of(str(self._layout.names[self._layout.name[event]]))
+
+    def event_name(self, op: str) -> str:
+        """Return what the events of an op are called here."""
+        return self._event_names.of_op(op)
 
     def flows(self, event: int) -> list[dict[str, Any]]:
         """Return what caused an event (``direction`` is ``from``) and what it caused (``to``), on whatever track.
@@ -284,6 +289,10 @@ class Trace(Result):
     def _unit_ps(self) -> int:
         starts, ends = self._layout.start_ps, self._layout.end_ps
         return max(int(np.gcd(np.gcd.reduce(starts), np.gcd.reduce(ends))), 1) if len(starts) else 1
+
+    @cached_property
+    def _event_names(self) -> EventNames:
+        return EventNames(self._forests, self._layout)
 
     @cached_property
     def _flows(self) -> list[Flows]:

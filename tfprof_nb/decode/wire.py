@@ -134,7 +134,8 @@ class Wire:
         kind = tag & 7
         value, length = self.varints(body)
         fixed = (kind == 1) | (kind == 5)
-        value = np.where(fixed, self.words(body) & np.where(kind == 5, 0xFFFF_FFFF, 2**64 - 1).astype(np.uint64), value)
+        width = np.where(kind == 5, np.uint64(0xFFFF_FFFF), np.uint64(2**64 - 1))
+        value = np.where(fixed, self.words(body) & width, value)
         start = body + np.where(fixed, np.where(kind == 5, 4, 8), length)
         stop = start + np.where(kind == 2, np.minimum(value, _NOWHERE).astype(np.int64), 0)
         legal = (tag >= 8) & (tag < 2**32) & (fixed | (kind == 0) | (kind == 2)) & (start < _NOWHERE)
