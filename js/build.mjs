@@ -11,7 +11,6 @@ const MAX_BYTES = 90_000;
 await build({
   entryPoints: {
     ...Object.fromEntries(WIDGETS.map((name) => [name, `src/${name}/index.ts`])),
-    "trace-page": "src/trace/page.ts",
     report: "src/report/index.ts",
   },
   absWorkingDir: fileURLToPath(new URL(".", import.meta.url)),

@@ -85,15 +85,15 @@ class Lab:
             return new Set(new Uint32Array(pixels.buffer)).size;
         }""")
 
-    def screenshot(self, name):
+    def screenshot(self, name, width=1280):
         """Store what the page shows as ``build/screenshots/NAME.png``: the whole notebook, as far as it can be."""
         scroller = self.page.locator(".jp-WindowedPanel-outer").first
         height = scroller.evaluate("element => element.scrollHeight")
-        self.page.set_viewport_size({"width": 1280, "height": min(max(800, height + 120), 8000)})
+        self.page.set_viewport_size({"width": width, "height": min(max(800, height + 120), 8000)})
         scroller.evaluate("element => element.scrollTo(0, 0)")
         self.page.wait_for_timeout(500)  # charts follow the new size
         self.page.screenshot(path=self.artifacts / f"{name}.png")
-        self.page.set_viewport_size({"width": 1280, "height": 900})
+        self.page.set_viewport_size({"width": width, "height": 900})
 
     @contextmanager
     def evidence(self, name):

@@ -11,6 +11,7 @@ pytestmark = pytest.mark.browser
 
 HOSTILE = '<img src=x onerror="window.hacked=1">\'&</script> 🚀' + "n" * 10_000
 SHOW = "import tfprof_nb as tp\np = tp.load({files!r}, name='hostile')\np"
+TWICE = ["steps = p.host('beta').steps.view()\nsteps", "steps"]
 # Only what people with a screen reader or a keyboard can't get past.
 AXE = """async (view) => {
     const found = await axe.run(view, {resultTypes: ['violations']});
@@ -47,7 +48,7 @@ def lab(open_lab, tmp_path_factory):
     """A notebook that shows the profile of two hosts; the page reaches nothing but the Jupyter server."""
     folder = tmp_path_factory.mktemp("hostile")
     files = [str(profile(folder / f"{host}.xplane.pb")) for host in ("<b>alpha", "beta")]
-    cells = [nbformat.v4.new_code_cell(SHOW.format(files=files))]
+    cells = [nbformat.v4.new_code_cell(text) for text in (SHOW.format(files=files), *TWICE)]
     metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=metadata), folder / "dashboard.ipynb")
     lab = open_lab(folder / "dashboard.ipynb")
@@ -100,14 +101,13 @@ def test_hostile_names_are_text(lab):
 
 
 def test_a_host_can_be_chosen_for_all_pages(lab):
-    menu = lab.page.get_by_label("hosts")
+    menu = lab.page.get_by_role("combobox", name="hosts")
     assert menu.locator("option").all_inner_texts() == ["all 2", "<b>alpha", "beta"]
     menu.select_option("beta")
-    lab.wait_until(lambda: lab.page.locator(".tfp-tabs").count() == 2)
-    names = [tab.inner_text() for tab in lab.page.locator(".tfp-tabs").nth(1).get_by_role("tab").all()]
-    assert "Ops" in names
-    assert "Pods" not in names
+    shown = lambda name: lab.page.get_by_role("tab", name=name, exact=True).count()  # noqa: E731 - what is visible
+    lab.wait_until(lambda: (shown("Ops"), shown("Pods")) == (1, 0))
     menu.select_option("all 2")
+    lab.wait_until(lambda: shown("Pods") == 1)
 
 
 def test_a_finding_opens_the_trace_at_the_wait(lab):
@@ -115,6 +115,42 @@ def test_a_finding_opens_the_trace_at_the_wait(lab):
     assert lab.page.locator(".tfp-tab[aria-selected=true]").first.inner_text() == "Trace"
     search = lab.page.locator(".tfp-trace input").first
     lab.wait_until(lambda: search.input_value().startswith("Iterator::"))
+    selected = lab.page.get_by_label("Selected event").locator("strong")
+    lab.wait_until(lambda: selected.inner_text().startswith("Iterator::"))
+
+
+def test_pages_that_were_opened_are_shown_while_a_cell_runs(lab):
+    kernel = "window.jupyterapp.shell.currentWidget.context.sessionContext.session.kernel"
+    lab.page.evaluate(f"() => {{ {kernel}.requestExecute({{code: 'import time; time.sleep(600)'}}); }}")
+    lab.wait_until(lambda: lab.page.evaluate(f"() => {kernel}.status") == "busy")
+    for name, text in (("Steps", "average step"), ("Ops", "idle time"), ("Trace", "Select")):
+        tabs(lab).filter(has_text=re.compile(f"^{name}$")).click()
+        lab.page.get_by_text(text, exact=True).locator("visible=true").first.wait_for()
+    lab.page.evaluate(f"() => {kernel}.interrupt()")
+    lab.wait_until(lambda: lab.page.evaluate(f"() => {kernel}.status") == "idle")
+
+
+def test_a_chart_has_its_numbers_as_a_table(lab):
+    open_page(lab, tabs(lab).filter(has_text="Steps"))
+    lab.page.get_by_text("Numbers").locator("visible=true").first.click()
+    assert lab.page.locator(".tfp-numbers tr:visible").count() == 4  # the header and three steps
+    assert lab.page.get_by_role("img", name="Step time").count() > 0
+
+
+@pytest.mark.parametrize("width", [600, 1600])
+def test_pages_fit_narrow_and_wide_windows(lab, width):
+    lab.page.set_viewport_size({"width": width, "height": 900})
+    for tab in tabs(lab).all():
+        open_page(lab, tab)
+        lab.screenshot(f"dashboard-{width}-{tab.inner_text().lower().replace('.', '')}", width=width)
+        view = lab.page.locator(".tfp-view").first
+        assert view.evaluate("(view) => view.scrollWidth - view.clientWidth") <= 1, tab.inner_text()
+    lab.page.set_viewport_size({"width": 1280, "height": 900})
+
+
+def test_every_static_form_of_a_view_makes_room_for_it(lab):
+    assert lab.page.locator("[id^=tfp-static]").count() == 3
+    assert lab.page.locator("[id^=tfp-static]:visible").count() == 0
 
 
 def test_nothing_was_fetched_and_no_script_complained(lab):

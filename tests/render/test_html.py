@@ -232,3 +232,9 @@ def test_links_in_a_report_lead_to_its_pages():
     targets = set(re.findall(r'href="#([^"]+)"', html))
     assert targets == {"page-tf-data", "page-trace"}
     assert targets <= set(re.findall(r'<section id="([^"]+)"', html))
+
+
+def test_every_part_of_a_split_is_named_in_text():
+    text = draw(samples.split())
+    assert "input 75.0 ms (75.0%)" in text
+    assert "other 1.00 ms (1.0%)" in text

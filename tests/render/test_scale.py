@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from render import samples
 from tfprof_nb.render import scale
+from tfprof_nb.render.panels import Series, StackedBars
 
 
 def test_the_examples_in_the_docstrings_hold():
@@ -47,3 +48,14 @@ def test_thinned_lines_keep_the_peak_and_both_ends():
     assert len(chart.x) <= 102
     assert chart.series[1].values.max() == 8.0
     assert (chart.x[0], chart.x[-1]) == (0.0, 10.0)
+
+
+@pytest.mark.parametrize(("count", "shown"), [(2, ["worker-0", "worker-1"]), (16, None), (17, [])])
+def test_bars_are_named_below_while_the_names_fit(count, shown):
+    x, names = np.arange(count, dtype=np.float64), [f"worker-{k}" for k in range(count)]
+    chart = StackedBars("Hosts", x, [Series("input", x, "#000000")], "host", "ms", names=names)
+    written = scale.bar_names(chart, 80)
+    if shown is None:
+        assert [len(name) for name in written] == [4] * 16
+    else:
+        assert written == shown

@@ -100,9 +100,9 @@ def test_it_ignores_messages_that_it_does_not_know(answers):
 
 
 def test_it_starts_with_everything_shown_and_nothing_selected():
-    widget = TraceWidget(Source(), height=300, static_id="form")
+    widget = TraceWidget(Source(), height=300)
     assert (widget.time_range, widget.selected_event, widget.selected_name) == (None, None, None)
-    assert (widget.height, widget.static_id) == (300, "form")
+    assert widget.height == 300
 
 
 def test_a_missing_bundle_says_what_to_do():

@@ -5,10 +5,12 @@ import types
 
 import nbformat
 import pytest
+import traitlets
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from ipywidgets import HTML, HBox, VBox
 from nbclient import NotebookClient
+from nbconvert import HTMLExporter
 
 from render import samples
 from tfprof_nb.render import View, charts, display
@@ -72,7 +74,7 @@ def test_a_link_shows_an_op_at_a_time_and_can_be_followed_again():
         view.selected_op = view.time_range = None
     tabs.set_state(follow)
     trace = pane.children[0].children[1]
-    assert (trace.selected_name, list(trace.time_range)) == ("train_step", [5, 9])
+    assert (trace.selected_name, list(trace.time_range), trace.selected_event) == ("train_step", [5, 9], 41)
 
 
 def test_a_chart_without_data_says_so():
@@ -117,6 +119,22 @@ def test_a_picked_row_selects_its_op_everywhere():
     assert first.selected_row is None
 
 
+def test_an_event_picked_in_the_trace_selects_the_row_of_its_op():
+    frame = pd.DataFrame({"op_name": ["Relu", "model/dense/MatMul"]})
+    view = built([Table("Ops", frame, [Column("op_name", "op")]), Timeline("Trace", samples.Events())])
+    inside(view, TraceWidget)[0].selected_name = "model/dense/MatMul:MatMul"
+    assert inside(view, TableWidget)[0].selected_row == 1
+
+
+def test_a_row_that_has_no_event_selects_nothing():
+    lines = pd.DataFrame({"line": [1, 2], "event": ["cell line 1", None]})
+    view = built([Table("Lines", lines, [Column("line", "line", "count")], selects="event")])
+    inside(view, TableWidget)[0].selected_row = 0
+    assert view.selected_op == "cell line 1"
+    inside(view, TableWidget)[0].selected_row = 1
+    assert view.selected_op is None
+
+
 def test_an_op_is_found_in_the_trace_by_name_and_type():
     view = built([Timeline("Trace", samples.Events())])
     trace = inside(view, TraceWidget)[0]
@@ -125,6 +143,27 @@ def test_an_op_is_found_in_the_trace_by_name_and_type():
     assert view.selected_op == "model/dense/MatMul"
     view.selected_op = "train_step"
     assert trace.selected_name == "train_step"
+
+
+def test_views_are_composed_and_linked_as_any_widgets():
+    charts_alone, ops_and_trace = (
+        View("", [samples.steps(40)]),
+        View("", [samples.ops(5), Timeline("Trace", samples.Events())]),
+    )
+    seen = []
+    charts_alone.observe(lambda change: seen.append(change["new"]), "selected_step")
+    box = HBox([charts_alone, ops_and_trace, HTML("mine")])
+    for trait in ("selected_step", "selected_op", "time_range"):
+        traitlets.link((charts_alone, trait), (ops_and_trace, trait))
+    for view in (charts_alone, ops_and_trace):
+        view._view_count = 1
+    inside(box, charts.Chart)[0].picked = 7.0
+    assert seen == [7]
+    assert inside(box, TraceWidget)[0].time_range == list(STEP_7)
+    charts_alone.selected_op = "train_step"
+    assert inside(box, TraceWidget)[0].selected_name == "train_step"
+    inside(box, TraceWidget)[0].time_range = [3.0, 4.0]
+    assert charts_alone.time_range == (3, 4)
 
 
 def test_a_range_that_ends_before_it_starts_is_refused():
@@ -148,8 +187,8 @@ def test_a_terminal_prints_the_text_form():
 
 
 @pytest.fixture(scope="module")
-def outputs(root):
-    """What cells that show a view leave in a notebook, run by a real kernel."""
+def executed(root):
+    """A notebook of cells that show a view, run by a real kernel."""
     start = f"import sys; sys.path[:0] = [{str(root)!r}, {str(root / 'tests')!r}]\n"
     sources = [
         start
@@ -161,7 +200,13 @@ def outputs(root):
     ]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
     NotebookClient(notebook, timeout=120, kernel_name="python3", store_widget_state=False).execute()
-    return [cell.outputs for cell in notebook.cells]
+    return notebook
+
+
+@pytest.fixture(scope="module")
+def outputs(executed):
+    """What the cells left in the notebook."""
+    return [cell.outputs for cell in executed.cells]
 
 
 def test_static_form_first_then_the_widget(outputs):
@@ -189,6 +234,14 @@ def test_every_showing_has_an_id_of_its_own(outputs):
 def test_static_views_have_one_output(outputs):
     assert len(outputs[3]) == 1
     assert "text/html" in outputs[3][0].data
+
+
+def test_a_converted_notebook_shows_each_static_form_once(executed):
+    shown = nbformat.v4.new_notebook(cells=executed.cells[1:2], metadata=executed.metadata)
+    page, _ = HTMLExporter().from_notebook_node(shown)
+    assert page.count("HIGHLY input-bound") == 1
+    assert page.count('src="data:image/svg+xml') == shown.cells[0].outputs[0].data["text/html"].count("<img ")
+    assert "View &#39;baseline" not in page
 
 
 def test_outputs_are_small(outputs):

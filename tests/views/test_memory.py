@@ -102,6 +102,11 @@ def test_events_have_what_the_guides_popup_has():
     ]
 
 
+def test_a_pointer_on_the_chart_reads_the_event():
+    found = charts(view.panels(result((1, "gpu", 2 * MIB), (2, "gpu", MIB), tf_op="dense/MatMul")))["in use"]
+    assert list(found.notes) == ["allocation of 2.00 MiB for dense/MatMul", "deallocation of 1.00 MiB for dense/MatMul"]
+
+
 def test_peaks_survive_where_there_are_more_events_than_points():
     rows = [(ms, "a", MIB * (50 if ms == 1777 else ms % 2)) for ms in range(5000)]
     chart = charts(view.panels(result(*rows)))["in use"]

@@ -41,7 +41,7 @@ def test_the_slowest_host_is_named_with_what_it_spends_its_time_on(run):
         "host compute": [0.09, 0.29],
         "other": [0.01, 0.01],
     }
-    assert bars.selects == ""
+    assert (bars.selects, bars.names) == ("", ["alpha", "beta"])
     assert table.frame["bottleneck"].tolist() == ["host compute", "host compute"]
 
 

@@ -22,3 +22,11 @@ def bundle(name: str) -> tuple[Path, Path]:
             "otherwise install tfprof_nb again."
         )
     return module, style
+
+
+def report_viewers() -> str:
+    """Return what draws the tables and timelines of a page of its own: a style and a script, once for all of them."""
+    module, style = (path.read_text(encoding="utf-8") for path in bundle("report"))
+    # What would end the element early is written otherwise; inside of strings both mean the same.
+    script = module.replace("</script", r"<\/script")
+    return f'<style>{style}</style><script type="module">{script}</script>'

@@ -16,10 +16,20 @@ import ipywidgets
 import numpy as np
 import traitlets
 
-from tfprof_nb._units import COLUMN_UNITS, amount, percent, shorten
+from tfprof_nb._units import amount, percent, shorten
 from tfprof_nb.render.legend import Readout, entries
 from tfprof_nb.render.panels import Bars, Floats, Lines, Pie, StackedBars
-from tfprof_nb.render.scale import bar_axis, bars_top, means, stack, thin_bars, thin_lines, ticks, whole_ticks
+from tfprof_nb.render.scale import (
+    bar_axis,
+    bar_names,
+    bars_top,
+    means,
+    stack,
+    thin_bars,
+    thin_lines,
+    ticks,
+    whole_ticks,
+)
 
 _ROW = 26
 _MARGIN = {"top": 8, "bottom": 50, "left": 64, "right": 16}
@@ -30,10 +40,10 @@ class Chart(ipywidgets.VBox):  # type: ignore[misc]
 
     picked = traitlets.Float(None, allow_none=True)
 
-    def __init__(self, figure: bqplot.Figure, readout: Readout) -> None:
+    def __init__(self, title: str, figure: bqplot.Figure, readout: Readout) -> None:
         name = f"tfp-chart-{uuid4().hex[:12]}"
         figure.add_class(name)
-        readout.chart = name
+        readout.chart, readout.title = name, title
         super().__init__([figure, readout], layout={"width": "100%", "overflow": "hidden"})
         self.figure, self.readout = figure, readout
 
@@ -97,11 +107,15 @@ def stacked_bars(panel: StackedBars) -> Chart:
         unselected_style={"opacity": "0.35"},
     )
     x_label = panel.x_label if per_bar == 1 else f"{panel.x_label} (each bar: the mean of {per_bar})"
-    axes = [_x_axis(scales["x"], whole_ticks(x.min(), x.max()), x_label), _y_axis(scales["y"], top, panel.y_label)]
+    names = bar_names(panel, 140)
+    x_axis = _x_axis(scales["x"], x.tolist() if names else whole_ticks(x.min(), x.max()), x_label)
+    x_axis.tick_labels = {f"{at:g}": name for at, name in zip(x, names, strict=False)}
+    axes = [x_axis, _y_axis(scales["y"], top, panel.y_label)]
     note = f"; pale: {panel.marked_label}{cut}" if marked.any() and panel.marked_label else ""
     summary = f"mean, {panel.y_label}{note}"
-    readout = Readout(x=x.tolist(), x_label=panel.x_label, entries=entries(series, means(whole)), summary=summary)
-    chart = Chart(_figure([bars], axes, 280), readout)
+    places = [shorten(name, 400) for name in panel.names] or x.tolist()
+    readout = Readout(x=places, x_label=panel.x_label, entries=entries(series, means(whole)), summary=summary)
+    chart = Chart(panel.title, _figure([bars], axes, 280), readout)
     if panel.selects:
         chart.follow(bars, x)
     return chart
@@ -146,12 +160,13 @@ def lines(panel: Lines) -> Chart:
         x_label=place,
         entries=entries(panel.series, averages),
         summary=f"mean, {panel.y_label}",
+        notes=[shorten(note, 400) for note in panel.notes],
     )
-    return Chart(_figure(marks, axes, 260), readout)
+    return Chart(panel.title, _figure(marks, axes, 260), readout)
 
 
 def bars(panel: Bars) -> Chart:
-    """Return one horizontal bar per part, the first on top."""
+    """Return one horizontal bar per part, the first on top; each has its value written beside its name."""
     parts = list(panel.parts)
     rows = np.arange(len(parts), dtype=np.float64)
     values = np.nan_to_num(np.array([part.value for part in parts], dtype=np.float64))
@@ -174,13 +189,11 @@ def bars(panel: Bars) -> Chart:
     label_axis = bqplot.Axis(
         scale=scales["x"], side="left", tick_values=rows, tick_labels=names, grid_lines="none", num_ticks=None
     )
-    value_axis = _x_axis(scales["y"], ticks(0, top), COLUMN_UNITS.get(panel.unit, ""))
-    value_axis.grid_lines = "solid"
-    margin = {"top": 4, "bottom": 50, "left": 12 + 7 * max(map(len, names.values())), "right": 16}
+    margin = {"top": 4, "bottom": 4, "left": 12 + 7 * max(map(len, names.values())), "right": 16}
     readout = Readout(x=[f"{shorten(part.label, 400)}: {text}" for part, text in zip(parts, written, strict=True)])
-    figure = _figure([mark], [label_axis, value_axis], _ROW * len(parts) + 54, margin)
+    figure = _figure([mark], [label_axis], _ROW * len(parts) + 8, margin)
     figure.add_class("tfp-rows")
-    return Chart(figure, readout)
+    return Chart(panel.title, figure, readout)
 
 
 def pie(panel: Pie) -> Chart:
@@ -197,7 +210,7 @@ def pie(panel: Pie) -> Chart:
     )
     legend = [
         {
-            "label": shorten(part.label, 60),
+            "label": shorten(part.label, 34),
             "color": part.color,
             "values": [],
             "mean": f"{amount(part.value, panel.unit)} ({percent(100 * part.value / whole)})",
@@ -206,7 +219,7 @@ def pie(panel: Pie) -> Chart:
     ]
     figure = _figure([mark], [], 190, {"top": 6, "bottom": 6, "left": 6, "right": 6})
     figure.layout.width, figure.layout.min_width = "190px", "190px"
-    chart = Chart(figure, Readout(x=[], entries=legend))
+    chart = Chart(panel.title, figure, Readout(x=[], entries=legend))
     chart.add_class("tfp-pie")
     return chart
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from typing import Literal
 
-from tfprof_nb._units import printable, shorten
+from tfprof_nb._units import amount, percent, printable, shorten
 from tfprof_nb.render import svg_bars, svg_diagram, svg_lines, svg_pie
 from tfprof_nb.render.html_table import table
 from tfprof_nb.render.panels import (
@@ -158,7 +158,8 @@ def draw(panel: Panel, detail: Detail = Detail()) -> str:
             return titled(panel.title, _note(Note("No rows.", "empty")))
         case _:
             picture = drawn(panel, detail.points)
-            return titled(panel.title, _image(picture) if picture else _note(Note("Nothing to draw.", "empty")))
+            shown = _image(picture) + legend(panel) if picture else _note(Note("Nothing to draw.", "empty"))
+            return titled(panel.title, shown)
 
 
 def _scripted(plain: str, data: str) -> str:
@@ -183,6 +184,21 @@ def drawn(panel: Split | Bars | Pie | Diagram | StackedBars | Lines | Timeline, 
             return svg_bars.stacked_bars(panel, most) if len(panel.x) and panel.series else ""
         case Lines():
             return svg_lines.lines(panel, most) if len(panel.x) and panel.series else ""
+
+
+def legend(panel: Panel) -> str:
+    """Name the parts of a bar as text below it, which stays readable where the picture gets small."""
+    if not isinstance(panel, Split):
+        return ""
+    parts = [part for part in panel.parts if part.value > 0]
+    whole = sum(part.value for part in parts)
+    box = "display:inline-block;width:10px;height:10px;margin-right:5px;background-color:"
+    entries = (
+        f'<span style="display:inline-block;margin:0 18px 2px 0"><span style="{box}{part.color}"></span>'
+        f"{_text(part.label)} {amount(part.value, panel.unit)} ({percent(100 * part.value / whole)})</span>"
+        for part in parts
+    )
+    return f'<div style="font-size:12px;margin-top:6px">{"".join(entries)}</div>'
 
 
 def titled(title: str, body: str) -> str:

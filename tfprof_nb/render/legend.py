@@ -18,7 +18,10 @@ from tfprof_nb.render.panels import Series
 
 
 class Head(anywidget.AnyWidget):
-    """A view's title line; it also hides the static form ``static_id`` and tells the view the notebook's theme."""
+    """A view's title line; it also tells the view the notebook's theme.
+
+    While it is in the page, it hides the static forms, whose ids begin with ``static_id``.
+    """
 
     _esm, _css = bundle("head")
 
@@ -29,16 +32,19 @@ class Head(anywidget.AnyWidget):
 class Readout(anywidget.AnyWidget):
     """The legend of the chart with the CSS class ``chart``: means at rest, values where the pointer is.
 
-    ``selected`` is the index of the mark that the reader chose with Enter; charts set it when one is clicked.
+    It names the chart ``title`` for screen readers and offers its numbers as a table. ``selected`` is the index of the
+    mark that the reader chose with Enter; charts set it when one is clicked.
     """
 
     _esm, _css = bundle("readout")
 
     chart = traitlets.Unicode().tag(sync=True)
+    title = traitlets.Unicode().tag(sync=True)
     x: traitlets.List[Any] = traitlets.List().tag(sync=True)
     x_label = traitlets.Unicode().tag(sync=True)
     entries: traitlets.List[Any] = traitlets.List().tag(sync=True)
     summary = traitlets.Unicode().tag(sync=True)
+    notes: traitlets.List[str] = traitlets.List().tag(sync=True)
     selected = traitlets.Int(None, allow_none=True).tag(sync=True)
 
 

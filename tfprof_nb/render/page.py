@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from html import escape
 
 from tfprof_nb._units import printable
-from tfprof_nb.render.bundle import bundle
+from tfprof_nb.render.bundle import report_viewers
 from tfprof_nb.render.html import Detail, draw
 from tfprof_nb.render.panels import Panel
 
@@ -41,12 +41,9 @@ def page(title: str, panels: Sequence[Panel]) -> str:
     True
     """
     body = "".join(draw(panel, _DETAIL) for panel in panels)
-    script, style = (path.read_text(encoding="utf-8") for path in bundle("report"))
     shown = printable(
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{_STYLE}</style></head>'
         f"<body><h1>{escape(title)}</h1>{body}"
     )
-    # What would end the element early is written otherwise; inside of strings both mean the same.
-    viewers = script.replace("</script", r"<\/script")
-    return f'{shown}<style>{style}</style><script type="module">{viewers}</script></body></html>\n'
+    return f"{shown}{report_viewers()}</body></html>\n"

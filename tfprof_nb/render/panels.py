@@ -127,7 +127,8 @@ class Series:
 class StackedBars:
     """One bar per x, divided into series. ``marked`` x values are drawn apart (warm-up steps).
 
-    ``selects`` says what a click on a bar selects in the whole view: the step that x names, or nothing.
+    ``selects`` says what a click on a bar selects in the whole view: the step that x names, or nothing. ``names`` are
+    what the bars are called where x only counts them; many don't fit below the bars, where they are then numbered.
     """
 
     title: str
@@ -138,11 +139,15 @@ class StackedBars:
     marked: Sequence[float] = ()
     marked_label: str = ""
     selects: Literal["step", ""] = "step"
+    names: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
 class Lines:
-    """One line (or stacked area) per series over x; ``held`` values last until the next x."""
+    """One line (or stacked area) per series over x; ``held`` values last until the next x.
+
+    ``notes`` says of each x what a reader who points at it should know besides the values.
+    """
 
     title: str
     x: Floats
@@ -151,6 +156,7 @@ class Lines:
     y_label: str
     stacked: bool = False
     held: bool = False
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -198,6 +204,9 @@ class TimelineSource(Protocol):
 
     def source_line(self, event: int) -> str:
         """Place and text of the line of code that an event comes from, or nothing."""
+
+    def event_name(self, op: str) -> str:
+        """What the events of an op are called; the op's own name where there are none."""
 
     def flows(self, event: int) -> list[dict[str, object]]:
         """What caused an event and what it caused: where these are drawn."""

@@ -12,11 +12,12 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from tfprof_nb._units import number
+from tfprof_nb._units import number, shorten
 from tfprof_nb.render.panels import Floats, Lines, StackedBars
 
 MOST_BARS = 400
 MOST_POINTS = 1000
+MOST_NAMES = 16
 _FEWEST_SLOTS = 8
 
 
@@ -72,6 +73,13 @@ def bar_axis(x: Floats) -> tuple[float, float, float]:
     return low, max(float(x.max()) + slot / 2, low + _FEWEST_SLOTS * slot), slot
 
 
+def bar_names(chart: StackedBars, characters: int) -> list[str]:
+    """Return what to write below each bar, in a room of so many characters for all; nothing where numbers must do."""
+    count = len(chart.names)
+    room = characters // max(count, _FEWEST_SLOTS) - 1
+    return [shorten(name, room) for name in chart.names] if count <= MOST_NAMES else []
+
+
 def means(chart: StackedBars) -> list[float]:
     """Return the mean of each series over the bars that are not marked; over all bars when every one is marked."""
     marked = np.isin(chart.x, np.asarray(chart.marked))
@@ -112,7 +120,7 @@ def thin_bars(chart: StackedBars, most: int = MOST_BARS) -> tuple[StackedBars, i
     marked = np.isin(chart.x, np.asarray(chart.marked))
     apart = np.logical_or.reduceat(marked, starts)
     x = np.asarray(chart.x)[starts]
-    return replace(chart, x=x, series=series, marked=[float(v) for v in x[apart]]), per_bar
+    return replace(chart, x=x, series=series, marked=[float(v) for v in x[apart]], names=()), per_bar
 
 
 def thin_lines(chart: Lines, most: int = MOST_POINTS) -> tuple[Lines, int]:
@@ -130,7 +138,8 @@ def thin_lines(chart: Lines, most: int = MOST_POINTS) -> tuple[Lines, int]:
     runs = padded.reshape(-1, per_point)
     keep = np.unique(np.r_[0, runs.argmax(axis=1) + np.arange(len(runs)) * per_point, count - 1])
     series = [replace(one, values=np.asarray(one.values)[keep]) for one in chart.series]
-    return replace(chart, x=np.asarray(chart.x)[keep], series=series), per_point
+    notes = [chart.notes[k] for k in keep] if chart.notes else ()
+    return replace(chart, x=np.asarray(chart.x)[keep], series=series, notes=notes), per_point
 
 
 def bars_top(totals: Floats, marked: npt.NDArray[np.bool_]) -> tuple[float, str]:

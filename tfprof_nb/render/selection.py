@@ -22,11 +22,14 @@ class Selection(traitlets.HasTraits):
     time_range
         Start and end of what the trace shows, in picoseconds from the start of the profile; None shows everything.
         Selecting a step moves it to that step.
+    followed
+        The link of a finding that was followed last, as ``{"page", "op", "range"}``; the trace selects its event.
     """
 
     selected_step = traitlets.Int(None, allow_none=True)
     selected_op = traitlets.Unicode(None, allow_none=True)
     time_range = traitlets.Any(None, allow_none=True)
+    followed: Any = traitlets.Dict(None, allow_none=True)
 
     @traitlets.validate("time_range")
     def _two_times(self, proposal: Any) -> tuple[int, int] | None:

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tfprof_nb._units import Kind, amount, number, percent, shorten
+from tfprof_nb._units import Kind, amount, number, shorten
 from tfprof_nb.render.panels import Bars, Floats, Part, Split, StackedBars
-from tfprof_nb.render.scale import MOST_BARS, bar_axis, bars_top, means, stack, thin_bars, ticks, whole_ticks
+from tfprof_nb.render.scale import MOST_BARS, bar_axis, bar_names, bars_top, means, stack, thin_bars, ticks, whole_ticks
 from tfprof_nb.render.svg import INK, WIDTH, Picture, Plot, compact, draw_axes, draw_legend, text_width
 
 _LEGEND = 170
@@ -26,12 +26,17 @@ def stacked_bars(chart: StackedBars, most: int = MOST_BARS) -> str:
     x = np.asarray(chart.x, dtype=np.float64)
     marked = np.isin(x, np.asarray(chart.marked, dtype=np.float64))
     top, cut = bars_top(edges[-1], marked)
-    spoken = f"{chart.title}: {len(x)} bars, highest {number(edges[-1].max())} {chart.y_label}"
+    layers = ", ".join(f"{one.label} {number(mean)}" for one, mean in zip(chart.series, averages, strict=True) if mean)
+    highest = f"{len(x)} bars, highest {number(edges[-1].max())}"
+    spoken = f"{chart.title}: {highest} {chart.y_label}; mean: {shorten(layers, 400)}"
     picture = Picture(spoken, 286 if len(chart.marked) else 268)
     low, high, slot = bar_axis(x)
     plot = Plot(52, 26, WIDTH - 52 - _LEGEND - 16, 194, low, high, top * 1.04)
     x_label = chart.x_label if per_bar == 1 else f"{chart.x_label} (each bar: the mean of {per_bar})"
-    draw_axes(picture, plot, whole_ticks(x.min(), x.max()), ticks(0, top), x_label, chart.y_label)
+    names = bar_names(chart, 60)
+    draw_axes(picture, plot, [] if names else whole_ticks(x.min(), x.max()), ticks(0, top), x_label, chart.y_label)
+    for at, name in zip(x, names, strict=False):
+        picture.text(plot.x(at), plot.bottom + 16, name, "middle")
     width = max(0.6, plot.width * slot / (plot.x_high - plot.x_low) * (0.8 if len(x) <= 120 else 1))
     bases = np.vstack([np.zeros(len(x)), edges[:-1]])
     for one, base, edge in zip(chart.series, bases, edges, strict=True):
@@ -93,35 +98,19 @@ def _spoken(parts: Sequence[Part], unit: Kind, most: int = 6) -> list[str]:
 
 
 def split(chart: Split) -> str:
-    """Draw one bar divided into parts; each part is named inside when it fits, and always in the legend below."""
+    """Draw one bar divided into parts; each part is named inside when it fits. The legend is text below the picture."""
     parts = [part for part in chart.parts if part.value > 0]
     whole = sum(part.value for part in parts)
-    rows = _legend_rows([f"{p.label} {amount(p.value, chart.unit)} ({percent(100 * p.value / whole)})" for p in parts])
-    picture = Picture(f"{chart.title}: " + ", ".join(_spoken(parts, chart.unit)), 38 + 18 * (1 + rows[-1][1]))
+    picture = Picture(f"{chart.title}: " + ", ".join(_spoken(parts, chart.unit, len(parts))), 28)
     x = 0.0
-    for part, (legend_x, row, text) in zip(parts, rows, strict=True):
+    for part in parts:
         width = WIDTH * part.value / whole
-        picture.rect(x, 0, max(0.5, width - 1), 28, part.color, text)
+        picture.rect(x, 0, max(0.5, width - 1), 28, part.color, f"{part.label} {amount(part.value, chart.unit)}")
         name = f"{part.label} {number(part.value)}"
-        if text_width(name) + 12 < width:
+        if text_width(name) + 16 < width:
             picture.text(x + 7, 18, name, color=readable_on(part.color), extra=' font-weight="600"')
-        picture.rect(legend_x, 37 + 18 * row, 10, 10, part.color)
-        picture.text(legend_x + 15, 46 + 18 * row, text)
         x += width
     return picture.svg()
-
-
-def _legend_rows(texts: Sequence[str]) -> list[tuple[float, int, str]]:
-    """Place legend entries one after the other, breaking lines at the picture's width."""
-    placed = []
-    x, row = 0.0, 0
-    for text in texts:
-        width = 15 + text_width(text) + 16
-        if x and x + width > WIDTH:
-            x, row = 0.0, row + 1
-        placed.append((x, row, text))
-        x += width
-    return placed
 
 
 def readable_on(color: str) -> str:

@@ -13,6 +13,7 @@ from tfprof_nb.render.svg import INK, WIDTH, Picture, compact, text_width
 from tfprof_nb.render.theme import INPUT
 
 _LINE = 16
+_BOLD = 8.0  # mean width of a bold character, of wide ones
 _GAP = 26
 _WIDEST = 300.0
 _SPACE = 18.0
@@ -67,7 +68,7 @@ def _box(picture: Picture, node: Node, x: float, y: float, width: float, height:
     dashes = {"stroke_dasharray": style[1]} if style[1] else {}
     picture.path(outline, fill="none", stroke=color, stroke_width=style[0], **dashes)
     label = "bottleneck" if node.kind == "bottleneck" else ""
-    room = int((width - 16 - text_width(label)) / 7)
+    room = int((width - 28 - text_width(label)) / _BOLD)
     weight = "" if node.kind == "plain" else ' font-weight="600"'
     picture.text(x + 8, y + _LINE + 2, shorten(node.name, room), color=color, extra=weight)
     if label:

@@ -33,7 +33,6 @@ def table_html(panel: Table) -> str:
         "buffers": [_base64(values) for values in buffers],
         "depths": _base64(depths),
         "selected_row": None,
-        "static_id": "",
     }
     packed = zlib.compress(json.dumps(told).encode(), level=9)
     cut = len(panel.frame) > _MOST_ROWS

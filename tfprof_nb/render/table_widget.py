@@ -34,8 +34,6 @@ class TableWidget(anywidget.AnyWidget):
         Position of the selected row in ``frame``, whatever the order on screen, or None.
     title
         What the table is called for screen readers and in the name of an exported file.
-    static_id
-        Id of the element that shows the same without script; it is hidden once the table is drawn.
     """
 
     _esm, _css = bundle("table")
@@ -46,7 +44,6 @@ class TableWidget(anywidget.AnyWidget):
     buffers = t.List(t.Bytes()).tag(sync=True)
     depths = t.Bytes(b"").tag(sync=True)
     selected_row = t.Int(None, allow_none=True).tag(sync=True)
-    static_id = t.Unicode("").tag(sync=True)
 
     def __init__(self, frame: pd.DataFrame, columns: Sequence[Column], depth: str = "", **traits: Any) -> None:
         headers, buffers, depths = encode_table(frame, columns, depth)

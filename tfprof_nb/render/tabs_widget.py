@@ -30,8 +30,6 @@ class TabsWidget(anywidget.AnyWidget):
         Index of the open tab; observe it to fill a pane when it is first opened.
     opened
         What the last link that was followed wants shown: ``{"page", "op", "range"}``.
-    static_id
-        Id of the element that shows the same without script; it is hidden once the tabs are drawn.
     """
 
     _esm, _css = bundle("tabs")
@@ -42,7 +40,6 @@ class TabsWidget(anywidget.AnyWidget):
     label = t.Unicode("").tag(sync=True)
     opened: Any = t.Dict(None, allow_none=True).tag(sync=True)
     uid = t.Unicode().tag(sync=True)
-    static_id = t.Unicode("").tag(sync=True)
 
     def __init__(self, names: Sequence[str], **traits: Any) -> None:
         super().__init__(names=list(names), uid=uuid4().hex, **traits)

@@ -6,7 +6,7 @@ import base64
 import json
 import zlib
 
-from tfprof_nb.render.bundle import bundle
+from tfprof_nb.render.bundle import report_viewers
 from tfprof_nb.render.panels import TimelineSource
 
 _MOST_BINS, _LEAST_BINS = 65_536, 64
@@ -31,7 +31,7 @@ def timeline_html(
     with_viewer
         Whether the viewer's script and style come along; a page needs them once, after its last timeline or before.
     """
-    viewer = _viewer() if with_viewer else ""
+    viewer = report_viewers() if with_viewer else ""
     room = budget_bytes - len(viewer.encode())
     data = _data(source.header(), source.payload(), height)
     return (data if len(data) <= room else _finest(source, room, height)) + viewer
@@ -55,10 +55,3 @@ def _data(header: dict[str, object], payload: bytes, height: int) -> str:
 
 def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode()
-
-
-def _viewer() -> str:
-    module, style = (path.read_text(encoding="utf-8") for path in bundle("trace-page"))
-    # What would end the element early is written otherwise; inside of strings both mean the same.
-    script = module.replace("</script", r"<\/script")
-    return f'<style>{style}</style><script type="module">{script}</script>'

@@ -34,8 +34,6 @@ class TraceWidget(anywidget.AnyWidget):
         The events of this name are highlighted; None for no highlight.
     height
         The largest height of the drawing in CSS pixels.
-    static_id
-        Id of the element that shows the same without script; it is hidden once the timeline is drawn.
     """
 
     _esm, _css = bundle("trace")
@@ -46,7 +44,6 @@ class TraceWidget(anywidget.AnyWidget):
     selected_event = t.Int(None, allow_none=True).tag(sync=True)
     selected_name = t.Unicode(None, allow_none=True).tag(sync=True)
     height = t.Int(480).tag(sync=True)
-    static_id = t.Unicode("").tag(sync=True)
 
     def __init__(self, source: TimelineSource, **traits: Any) -> None:
         self._source = source

@@ -46,6 +46,8 @@ class View(Selection, ipywidgets.VBox):  # type: ignore[misc]
         self.add_class("tfp-view")
         self._title, self._panels, self._static = title, list(panels), static
         self._head: Head | None = None
+        # Each showing has a static form of its own; the ids of all begin alike, so that one rule hides them.
+        self._static_id, self._showings = f"tfp-static-{uuid4().hex[:12]}-", 0
         self.observe(lambda _: self._build(), "_view_count")
 
     def _build(self) -> Head:
@@ -53,7 +55,7 @@ class View(Selection, ipywidgets.VBox):  # type: ignore[misc]
         if self._head is None:
             # On Colab the widget manager must be on before the first widget of another library exists.
             display.colab_metadata()
-            self._head = Head(title=self._title)
+            self._head = Head(title=self._title, static_id=self._static_id)
             self.children = (self._head, *build_all(self._panels, self))
         return self._head
 
@@ -61,12 +63,13 @@ class View(Selection, ipywidgets.VBox):  # type: ignore[misc]
         if not display.in_notebook():
             print(self)  # noqa: T201 - a terminal's way to show something
             return
-        static_id = f"tfp-static-{uuid4().hex[:12]}"
+        self._showings += 1
+        static_id = f"{self._static_id}{self._showings}"
         if not self._static:
             # Of the pages the widget makes one, the static form all: so it starts with one, and nobody waits for it.
             glance = first_pages(self._panels)
             display.publish_static(static_view(self._title, glance), text_view(self._title, glance), static_id)
-            self._build().static_id = static_id
+            self._build()
             display.publish_widget(self.model_id)
         self._panels = opened(self._panels)
         display.publish_static(self.to_html(), str(self), static_id, update=not self._static)

@@ -14,7 +14,7 @@ import ipywidgets
 import traitlets
 
 from tfprof_nb.render import charts
-from tfprof_nb.render.html import Detail, draw, drawn, titled
+from tfprof_nb.render.html import Detail, draw, drawn, legend, titled
 from tfprof_nb.render.html_table import columns_of, flat, header
 from tfprof_nb.render.panels import Bars, Diagram, Lines, Note, Panel, Pie, Split, StackedBars, Table, Tabs, Timeline
 from tfprof_nb.render.selection import Selection
@@ -36,9 +36,10 @@ def build(panel: Panel, selection: Selection) -> ipywidgets.Widget:
         case Table() if len(panel.frame):
             return _titled(panel.title, _table(flat(panel), selection))
         case StackedBars() | Lines() | Bars() | Pie() if not _is_empty(panel):
-            return _titled(panel.title, _chart(panel, selection))
+            chart = _titled(panel.title, _chart(panel, selection))
+            return chart.add_class("tfp-half") if isinstance(panel, Pie) else chart
         case Split() | Diagram() if not _is_empty(panel):
-            return _html(titled(panel.title, drawn(panel)))
+            return _html(titled(panel.title, drawn(panel) + legend(panel)))
         case _:
             return _html(draw(panel, _LIVE))
 
@@ -84,16 +85,19 @@ def _table(panel: Table, selection: Selection) -> TableWidget:
     widget = TableWidget(panel.frame, columns, panel.depth, title=panel.title, layout=_WIDE)
     if panel.selects not in panel.frame.columns:
         return widget
-    names = panel.frame[panel.selects].astype(str).tolist()
+    names = panel.frame[panel.selects].fillna("").astype(str).tolist()
 
     def pick(change: Any) -> None:
         row = change["new"]
-        selection.selected_op = None if row is None else names[row]
+        selection.selected_op = None if row is None else names[row] or None
 
     def show(change: Any) -> None:
+        # What is picked in the trace is an event's name: often the op with its type.
+        picked = change["new"]
+        wanted = [] if picked is None else [picked, picked.rpartition(":")[0] or picked]
         row = widget.selected_row
-        if row is None or names[row] != change["new"]:
-            widget.selected_row = names.index(change["new"]) if change["new"] in names else None
+        if row is None or names[row] not in wanted:
+            widget.selected_row = next((names.index(name) for name in wanted if name in names), None)
 
     widget.observe(pick, "selected_row")
     selection.observe(show, "selected_op")
@@ -115,15 +119,18 @@ def _trace(panel: Timeline, selection: Selection) -> TraceWidget:
         show_step(selection.selected_step)
     selection.observe(lambda c: show_step(c["new"]), "selected_step")
     _tie(selection, "time_range", widget, "time_range", list)
-    _tie(selection, "selected_op", widget, "selected_name", _event_names(events.get("names", [])))
+    names = events.get("names", [])
+    _tie(selection, "selected_op", widget, "selected_name", panel.source.event_name)
+
+    def select_event(link: dict[str, Any] | None) -> None:
+        if link and link["op"] and link["range"] and widget.selected_name in names:
+            # Links know times to a nanosecond.
+            found: Any = panel.source.find([names.index(widget.selected_name)], -1, int(link["range"][0]) - 1000, 1)
+            widget.selected_event = found["event"] if found else None
+
+    select_event(selection.followed)
+    selection.observe(lambda c: select_event(c["new"]), "followed")
     return widget
-
-
-def _event_names(names: Sequence[str]) -> Callable[[str], str]:
-    """Return what finds an op's events: they are called as the op, or as the op, a colon and its type."""
-    whole = set(names)
-    by_op = {name.rpartition(":")[0]: name for name in names}
-    return lambda op: op if op in whole else by_op.get(op, op)
 
 
 def _tie(
@@ -171,6 +178,8 @@ def _tabs(panel: Tabs, selection: Selection) -> ipywidgets.VBox:
                 selection.selected_op = target["op"]
             if target["range"]:
                 selection.time_range = target["range"]
+            selection.followed = None
+            selection.followed = target
 
     chooser.observe(lambda change: fill(change["new"]), "selected")
     chooser.observe(lambda change: follow(change["new"]), "opened")

@@ -77,10 +77,16 @@ def _view(graph: Graph, kind: str) -> list[Panel]:
 def _table(tree: GraphTree, attributes: tuple[str, ...]) -> Table:
     title, what = _KINDS[tree.kind]
     frame = tree.table.head(_MOST_ROWS)
-    frame = frame.assign(occurrences=frame["occurrences"].where(frame["op_types"] != ""), row=_names(frame, tree.kind))
+    is_node = frame["op_types"] != ""
+    frame = frame.assign(
+        occurrences=frame["occurrences"].where(is_node),
+        row=_names(frame, tree.kind),
+        op_name=frame["name"].str.partition("/")[2].where(is_node, ""),  # without its function
+    )
     columns = [column for attribute in attributes for column in _ATTRIBUTES.get(attribute, ())]
     if tree.kind != "op":
-        return Table(title, frame, [Column("row", what, "code"), *columns], 25, "", "depth")
+        selects = "" if tree.kind == "code" else "op_name"
+        return Table(title, frame, [Column("row", what, "code"), *columns], 25, selects, "depth")
     # A list: its totals are of what comes after, too.
     own = {column.key.replace("total_", "self_"): column for column in reversed(columns)}
     columns = [replace(own[key], key=key, bar=True) if "self_" in key else own[key] for key in reversed(own)]

@@ -67,7 +67,8 @@ def advice(result: InputPipeline, tf_data: TfData) -> list[Panel]:
         return []
     blamed = tf_data.summary
     if blamed["bottleneck"] and blamed["slow_calls"]:
-        return [Note(f"{blamed['bottleneck']} is the slowest stage. {blamed['suggestion']}", "advice")]
+        stage = _units.shorten(blamed["bottleneck"], 80)
+        return [Note(f"{stage} is the slowest stage. {blamed['suggestion']}", "advice")]
     largest = result.summary["largest"]
     return [Note(_ADVICE[largest], "advice")] if largest else []
 
@@ -100,4 +101,4 @@ def _per_step(result: InputPipeline) -> list[Panel]:
     x = steps.index.to_numpy(np.float64) if steps.index.is_unique else np.arange(len(steps), dtype=np.float64)
     waiting = Series("waiting for data", steps["input_percent"].to_numpy(np.float64), INPUT)
     marked = tuple(x[steps["warm_up"].to_numpy(bool)].tolist())
-    return [StackedBars(title, x, [waiting], "step", unit, marked, "warm-up: traced or compiled")]
+    return [StackedBars(title, x, [waiting], "step", unit, marked, "warm-up")]

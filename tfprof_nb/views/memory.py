@@ -107,8 +107,9 @@ def _points(timeline: pd.DataFrame) -> pd.DataFrame:
 
 def _charts(name: str, points: pd.DataFrame) -> list[Tab]:
     """Free memory and fragmentation apart: beside all that is free, what is in use would often not be seen."""
+    short = _units.shorten(name, 60)
     fragmentation = Lines(
-        f"Fragmentation of {name}",
+        f"Fragmentation of {short}",
         points["time_ms"].to_numpy(np.float64),
         [Series("fragmentation", 100 * points["fragmentation"].to_numpy(np.float64), OTHER)],
         "time (ms)",
@@ -116,8 +117,8 @@ def _charts(name: str, points: pd.DataFrame) -> list[Tab]:
         held=True,
     )
     return [
-        Tab("in use", lambda: [_stacked(f"Memory in use: {name}", points, 2)]),
-        Tab("in use and free", lambda: [_stacked(f"Memory in use and free: {name}", points, 3)]),
+        Tab("in use", lambda: [_stacked(f"Memory in use: {short}", points, 2)]),
+        Tab("in use and free", lambda: [_stacked(f"Memory in use and free: {short}", points, 3)]),
         *([Tab("fragmentation", lambda: [fragmentation])] if points["fragmentation"].any() else []),
     ]
 
@@ -127,13 +128,22 @@ def _stacked(title: str, points: pd.DataFrame, layers: int) -> Lines:
     scale, unit = _scale(points[[column for _, column, _ in drawn]].sum(axis=1).max())
     series = [Series(label, points[column].to_numpy(np.float64) / scale, color) for label, column, color in drawn]
     x = points["time_ms"].to_numpy(np.float64)
-    return Lines(title, x, series, "time (ms)", unit, stacked=True, held=True)
+    return Lines(title, x, series, "time (ms)", unit, stacked=True, held=True, notes=_told(points))
+
+
+def _told(points: pd.DataFrame) -> list[str]:
+    """Say of each event what a pointer on it reads."""
+    return [
+        f"{row['event']} of {_units.size(abs(row['allocation_bytes']))} for {_units.shorten(row['op_name'], 80)}"
+        for row in _described(points)[["event", "allocation_bytes", "op_name"]].to_dict("records")
+    ]
 
 
 def _sampled(name: str, points: pd.DataFrame) -> Lines:
     scale, unit = _scale(points["memory_in_use_bytes"].max())
     held = Series("memory of the process", points["memory_in_use_bytes"].to_numpy(np.float64) / scale, OTHER)
-    return Lines(f"Memory: {name}", points["time_ms"].to_numpy(np.float64), [held], "time (ms)", unit)
+    title, x = f"Memory: {_units.shorten(name, 60)}", points["time_ms"].to_numpy(np.float64)
+    return Lines(title, x, [held], "time (ms)", unit)
 
 
 def _scale(highest: float) -> tuple[int, str]:

@@ -24,6 +24,11 @@ _COLUMNS = (
     Column("total_us", "total time", "us", meaning="from begin to end, ops that ran inside it included"),
     Column("eager", "eager", "flag", meaning="ran op by op, outside a tf.function"),
 )
+_RATE_COLUMNS = (
+    Column("flops", "float ops", "count", meaning="floating-point operations of all its runs"),
+    Column("gflops_per_s", "GFLOP/s", meaning="floating-point operations by self time"),
+    Column("bound_by", "bound by", meaning="whether computing or memory holds the op back, by the device's roofline"),
+)
 
 
 def panels(ops: Ops) -> list[Panel]:
@@ -40,7 +45,8 @@ def panels(ops: Ops) -> list[Panel]:
 
 def _shares(table: pd.DataFrame) -> list[Panel]:
     pies = [pie for side in _SIDES for pie in _pies(table, side)]
-    return [*pies, Table("Ops", table, _COLUMNS)]
+    known = [column for column in _RATE_COLUMNS if table[column.key].notna().any()]
+    return [*pies, Table("Ops", table, [*_COLUMNS, *known])]
 
 
 def _figures(ops: Ops) -> list[Figure]:

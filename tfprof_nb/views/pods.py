@@ -20,12 +20,7 @@ _TIMES = (
     *(Column(key, label, "ms") for key, (label, _) in STEP_CATEGORIES.items()),
     Column("bottleneck", "largest part"),
 )
-_HOST_COLUMNS = (
-    Column("bar", "bar", "count", meaning="the host's place in the picture"),
-    Column("host", "host"),
-    Column("steps", "steps", "count", meaning="that the averages are of"),
-    *_TIMES,
-)
+_HOST_COLUMNS = (Column("host", "host"), Column("steps", "steps", "count", meaning="that the averages are of"), *_TIMES)
 _STEP_COLUMNS = (
     Column("step", "step", "count", meaning="the same step on every host"),
     Column("host", "host"),
@@ -76,17 +71,16 @@ def _by_step(pods: Pods) -> Tabs:
 
 def _hosts(what: str, rows: pd.DataFrame) -> list[Panel]:
     """Show one bar per host, and its numbers."""
-    hosts = rows.assign(bar=np.arange(len(rows)))
     series = [
-        Series(label, hosts[column].to_numpy(np.float64), color)
+        Series(label, rows[column].to_numpy(np.float64), color)
         for column, (label, color) in STEP_CATEGORIES.items()
-        if hosts[column].any()
+        if rows[column].any()
     ]
-    x = hosts["bar"].to_numpy(np.float64)
-    columns = [column for column in _HOST_COLUMNS if column.key in hosts.columns]
+    x, names = np.arange(len(rows), dtype=np.float64), rows["host"].astype(str).tolist()
+    columns = [column for column in _HOST_COLUMNS if column.key in rows.columns]
     return [
-        StackedBars(f"The hosts' {what}", x, series, "host", "step time (ms)", selects=""),
-        _table(f"Each host's {what}", hosts, columns),
+        StackedBars(f"The hosts' {what}", x, series, "host", "step time (ms)", selects="", names=names),
+        _table(f"Each host's {what}", rows, columns),
     ]
 
 

@@ -15,7 +15,7 @@ _COLUMNS = (
     Column("host", "host"),
     Column("step_name", "name"),
     Column("phase", "phase"),
-    Column("warm_up", "warm-up", "flag", meaning="traced or compiled a function, so it is left out of averages"),
+    Column("warm_up", "warm-up", "flag", meaning="traced, compiled or started a session: left out of averages"),
     Column("step_ms", "step time", "ms", bar=True),
     *(Column(key, label, "ms") for key, (label, _) in STEP_CATEGORIES.items()),
 )
@@ -58,7 +58,7 @@ def graph(steps: Steps) -> list[Panel]:
     ]
     x = table.index.to_numpy(np.float64) if table.index.is_unique else np.arange(len(table), dtype=np.float64)
     marked = tuple(x[table["warm_up"].to_numpy(bool)].tolist())
-    return [StackedBars(title, x, series, "step", "time per step (ms)", marked, "warm-up: traced or compiled")]
+    return [StackedBars(title, x, series, "step", "time per step (ms)", marked, "warm-up")]
 
 
 def _figures(steps: Steps) -> list[Figure]:

@@ -122,7 +122,7 @@ def _stages(stages: pd.DataFrame) -> list[Panel]:
     return [
         Bars("What it waited for", parts, "ms"),
         Diagram("The pipeline, from its sources to its end", list(_nodes(stages))),
-        Table("Its stages, from the end of the pipeline to the source", stages, _STAGE_COLUMNS),
+        Table("Its stages, from the end of the pipeline to the source", stages, _STAGE_COLUMNS, selects="long_name"),
     ]
 
 

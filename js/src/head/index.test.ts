@@ -4,24 +4,24 @@ import { FakeModel } from "../lib/model.testing";
 import head, { type Traits } from "./index";
 
 function render(): FakeModel<Traits> {
-  document.body.innerHTML = `<div id="form"></div><div id="again"></div><div class="tfp-view"><div id="head"></div></div>`;
-  const model = new FakeModel<Traits>({ title: "<b>baseline</b>", static_id: "form" });
+  document.body.innerHTML = `<div id="form-1"></div><div id="form-2"></div><div id="other"></div><div class="tfp-view"><div id="head"></div></div>`;
+  const model = new FakeModel<Traits>({ title: "<b>baseline</b>", static_id: "form-" });
   head.render({ model, el: document.getElementById("head") as HTMLElement });
   return model;
 }
-
-const shown = (id: string) => document.getElementById(id)?.style.display !== "none";
 
 it("writes the title as text", () => {
   render();
   expect(document.querySelector(".tfp-head")?.textContent).toBe("<b>baseline</b>");
 });
 
-it("hides the static form, and that of the next showing", () => {
-  const model = render();
-  expect([shown("form"), shown("again")]).toEqual([false, true]);
-  model.set("static_id", "again");
-  expect(shown("again")).toBe(false);
+it("hides every static form of the view, and no other", () => {
+  render();
+  const shown = ["form-1", "form-2", "other"].map((id) => {
+    const form = document.getElementById(id) as HTMLElement;
+    return getComputedStyle(form).display !== "none";
+  });
+  expect(shown).toEqual([false, false, true]);
 });
 
 it("tells the view which theme the notebook has", async () => {

@@ -1,7 +1,6 @@
 import "./head.css";
-import { element } from "../lib/dom";
-import { listen, type RenderProps } from "../lib/host";
-import { hideStaticForm, whenAttached } from "../lib/reveal";
+import { element, whenAttached } from "../lib/dom";
+import type { RenderProps } from "../lib/host";
 import { followTheme } from "../lib/theme";
 
 export interface Traits {
@@ -9,18 +8,28 @@ export interface Traits {
   static_id: string;
 }
 
-/** The first line of a view: its title. It also hides the static form and tells the whole view which theme it is in. */
+/**
+ * The first line of a view: its title. While it is in the page, a style rule hides the view's static forms, whose ids
+ * begin with `static_id`; it also tells the whole view which theme it is in.
+ */
 function render({ model, el }: RenderProps<Traits>): () => void {
   const lifetime = new AbortController();
   const head = element("div", { class: "tfp tfp-head" }, model.get("title"));
-  el.append(head);
-  const hide = () => hideStaticForm(model.get("static_id"), lifetime.signal);
-  listen(model, "change:static_id", hide, lifetime.signal);
-  hide();
+  el.append(head, hiding(model.get("static_id")));
   followTheme(head, lifetime.signal, (dark) =>
     whenAttached(el, () => el.closest(".tfp-view")?.classList.toggle("tfp-dark", dark)),
   );
   return () => lifetime.abort();
+}
+
+/** Hides the whole output in JupyterLab, the element alone elsewhere. */
+function hiding(id: string): HTMLStyleElement {
+  const form = `[id^="${id}"]`;
+  return element(
+    "style",
+    {},
+    id && `.jp-OutputArea-child:has(${form}), ${form} { display: none !important; }`,
+  );
 }
 
 export default { render };

@@ -33,7 +33,8 @@ async function openInNotebook(app: Application, files: { path: string; name: str
   const { path } = await contents.newUntitled({ path: folder, type: "notebook" });
   await contents.save(path, notebook(files.map((file) => file.name)));
   const opened = await app.commands.execute("docmanager:open", { path, kernel: { name: "python3" } });
-  const panel = opened as NotebookPanel;
+  const panel = opened as NotebookPanel | undefined;
+  if (!panel) return; // Notebook 7 opens it in a tab of its own, where the reader runs it
   await panel.context.ready;
   await panel.sessionContext.ready;
   await app.commands.execute("notebook:run-all-cells");

@@ -37,3 +37,9 @@ export function debounce(callback: () => void, ms: number, signal: AbortSignal):
     if (!signal.aborted) timer = setTimeout(callback, ms);
   };
 }
+
+/** The notebook puts the element into the page after `render` returns. */
+export function whenAttached(el: HTMLElement, callback: () => void, attempts = 100): void {
+  if (el.isConnected) callback();
+  else if (attempts > 0) requestAnimationFrame(() => whenAttached(el, callback, attempts - 1));
+}

@@ -18,10 +18,12 @@ beforeEach(() => {
   document.body.innerHTML = `<div class="c"><p class="bargroup"></p><p class="bargroup"></p></div><div id="legend"></div>`;
   model = new FakeModel<Traits>({
     chart: "c",
+    title: "Step time",
     x: [4, 5, 6],
     x_label: "step",
     entries,
     summary: "mean, ms",
+    notes: ["", "for MatMul", ""],
     selected: null,
   });
   readout.render({ model, el: document.getElementById("legend") as HTMLElement });
@@ -39,7 +41,7 @@ describe("the legend", () => {
     });
     const chart = document.querySelector(".c") as HTMLElement;
     chart.dispatchEvent(new PointerEvent("pointermove", { clientX: 157 }));
-    expect(text()).toBe("step 5input51.3other1.80");
+    expect(text()).toBe("step 5input51.3other1.80for MatMul");
     chart.dispatchEvent(new PointerEvent("pointerleave"));
     expect(text()).toBe("mean, msinput50.9other1.80");
   });
@@ -54,6 +56,23 @@ describe("the legend", () => {
     expect([model.get("selected"), model.saves]).toEqual([2, 1]);
     press("Escape");
     expect(model.get("selected")).toBeNull();
+  });
+
+  it("keeps the chart's numbers as a table, and names the chart", () => {
+    const details = document.querySelector("details") as HTMLDetailsElement;
+    expect(details.querySelector("table")).toBeNull();
+    details.open = true;
+    details.dispatchEvent(new Event("toggle"));
+    const rows = [...details.querySelectorAll("tr")].map((row) =>
+      [...row.children].map((c) => c.textContent),
+    );
+    expect(rows).toEqual([
+      ["step", "input", "other"],
+      ["4", "50.6", "1.70"],
+      ["5", "51.3", "1.80"],
+      ["6", "–", "1.90"],
+    ]);
+    expect(document.querySelector(".c")?.getAttribute("aria-label")).toBe("Step time");
   });
 
   it("shows what was selected elsewhere", () => {

@@ -1,8 +1,9 @@
 import "./readout.css";
-import { element } from "../lib/dom";
+import { element, OWN_KEYS } from "../lib/dom";
 import { significant } from "../lib/format";
-import { listen, push, type RenderProps } from "../lib/host";
+import { listen, type Model, push, type RenderProps } from "../lib/host";
 import { followTheme } from "../lib/theme";
+import { numbers } from "./numbers";
 import { indexAt, type Span } from "./place";
 
 interface Entry {
@@ -14,17 +15,19 @@ interface Entry {
 
 export interface Traits {
   chart: string;
+  title: string;
   x: (number | string)[];
   x_label: string;
   entries: Entry[];
   summary: string;
+  notes: string[];
   selected: number | null;
 }
 
 /**
  * The legend of a chart, outside of it: names, colours and means; while the pointer is on the chart, the values under it.
  * It reads the chart's own elements, so it answers while the kernel is busy. With the focus, arrow keys walk along the
- * chart and Enter selects.
+ * chart and Enter selects. Behind it stands the chart's table.
  */
 function render({ model, el }: RenderProps<Traits>): () => void {
   const lifetime = new AbortController();
@@ -33,21 +36,25 @@ function render({ model, el }: RenderProps<Traits>): () => void {
   const values = model.get("entries").map(() => element("span", { class: "tfp-readout-value" }));
   const root = element(
     "div",
-    { class: "tfp tfp-readout", tabindex: 0, role: "group", "aria-label": "Legend and values" },
+    { ...OWN_KEYS, class: "tfp-readout", tabindex: 0, role: "group", "aria-label": "Legend and values" },
     place,
   );
-  root.dataset.lmSuppressShortcuts = "true";
   model.get("entries").forEach((entry, k) => {
     const swatch = element("span", { class: "tfp-readout-swatch", style: `background:${entry.color}` });
     root.append(element("span", {}, swatch, entry.label, values[k] ?? ""));
   });
-  el.append(root);
+  const note = element("span", { class: "tfp-muted" });
+  root.append(note);
+  const box = element("div", { class: "tfp tfp-legend" }, root);
+  if (model.get("x").length) box.append(numbers(model.get("title"), () => rowsOf(model)));
+  el.append(box);
 
   let current: number | null = null;
   const show = (index: number | null) => {
     current = index;
     place.textContent =
       index === null ? model.get("summary") : placeName(model.get("x_label"), model.get("x")[index]);
+    note.textContent = index === null ? "" : (model.get("notes")[index] ?? "");
     model.get("entries").forEach((entry, k) => {
       const value = values[k];
       if (value) value.textContent = index === null ? entry.mean : written(entry.values[index]);
@@ -56,6 +63,8 @@ function render({ model, el }: RenderProps<Traits>): () => void {
   const rest = () => show(model.get("selected"));
   const chart = () => (el.getRootNode() as ParentNode).querySelector<HTMLElement>(`.${model.get("chart")}`);
   const hear = (figure: HTMLElement) => {
+    figure.setAttribute("role", "img");
+    figure.setAttribute("aria-label", model.get("title"));
     figure.addEventListener("pointermove", (event) => show(indexUnder(figure, event, model.get("x"))), {
       signal,
     });
@@ -74,9 +83,17 @@ function render({ model, el }: RenderProps<Traits>): () => void {
   });
   root.addEventListener("blur", rest, { signal });
   listen(model, "change:selected", rest, signal);
-  followTheme(root, signal, () => {});
+  followTheme(box, signal, () => {});
   rest();
   return () => lifetime.abort();
+}
+
+/** The chart's table: a header, then a row for each mark. */
+function rowsOf(model: Model<Traits>): string[][] {
+  const entries = model.get("entries");
+  const places = model.get("x").map((x) => (typeof x === "number" ? x.toLocaleString("en-US") : x));
+  const header = [model.get("x_label"), ...entries.map(({ label }) => label)];
+  return [header, ...places.map((place, k) => [place, ...entries.map(({ values }) => written(values[k]))])];
 }
 
 function written(value: number | null | undefined): string {

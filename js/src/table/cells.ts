@@ -5,8 +5,8 @@ const SAMPLE_ROWS = 200;
 const BACK = 14;
 const TEXT_CH: [number, number] = [8, 44];
 const TEXT_LEAST_CH = 22;
-const TREE_LEAST_CH = 40;
-const NUMBER_CH: [number, number] = [6, 18];
+const FIRST_LEAST_CH = 36;
+const NUMBER_CH: [number, number] = [6, 24];
 const PADDING_PX = 22;
 
 /** Widths for CSS: of the grid's columns, and the least that all of them need together. */
@@ -15,10 +15,10 @@ export interface Widths {
   least: string;
 }
 
-/** Numbers are as wide as they need, texts share what is left. */
-export function widths(columns: readonly Column[], rows: number, isTree: boolean): Widths {
+/** Numbers are as wide as they need, texts share what is left; the first says what the row is about. */
+export function widths(columns: readonly Column[], rows: number): Widths {
   const each = columns.map((column, index) =>
-    width(column, rows, isTree && index === 0 ? TREE_LEAST_CH : TEXT_LEAST_CH),
+    width(column, rows, index === 0 ? FIRST_LEAST_CH : TEXT_LEAST_CH),
   );
   return {
     columns: each
@@ -29,8 +29,7 @@ export function widths(columns: readonly Column[], rows: number, isTree: boolean
 }
 
 function width(column: Column, rows: number, leastText: number): { least: string; grow: number } {
-  // Headers are bold and leave room for an arrow.
-  let longest = Math.ceil(column.header.length * 1.1) + 3;
+  let longest = headerWidth(column.header);
   for (let row = 0; row < Math.min(rows, SAMPLE_ROWS); row++) {
     longest = Math.max(longest, cellText(column, row).length);
   }
@@ -38,6 +37,16 @@ function width(column: Column, rows: number, leastText: number): { least: string
   const chars = Math.min(Math.max(longest, few), most);
   const least = column.numeric ? chars : Math.min(chars, leastText);
   return { least: `${least}ch + ${PADDING_PX}px`, grow: column.numeric ? 0 : chars };
+}
+
+/** A header takes two lines where that saves room. It is bold, and leaves room for an arrow. */
+export function headerWidth(header: string): number {
+  const words = header.split(" ").map((word) => word.length);
+  const breaks = words.map((_, k) => {
+    const first = words.slice(0, k + 1).reduce((sum, length) => sum + length + 1, -1);
+    return Math.max(first, header.length - first - 1);
+  });
+  return Math.ceil(Math.min(...breaks) * 1.1) + 3;
 }
 
 /** A cell: its text, cut in the middle when there is no room, over a bar where the column wants one. */

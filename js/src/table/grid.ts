@@ -5,6 +5,7 @@ import type { Direction } from "./order";
 import type { Tree } from "./tree";
 
 export const ROW_PX = 26;
+const HEADER_PX = 42;
 const ROWS_IN_SIGHT = 15;
 const EXTRA_ROWS = 6;
 
@@ -54,7 +55,7 @@ export class Grid {
     this.body.style.height = `${order.length * ROW_PX}px`;
     const visible = Math.min(Math.max(order.length, 1), ROWS_IN_SIGHT);
     // The header and room for a horizontal scroll bar.
-    this.root.style.maxHeight = `${(visible + 1) * ROW_PX + 18}px`;
+    this.root.style.maxHeight = `${visible * ROW_PX + HEADER_PX + 18}px`;
     this.draw();
   }
 
@@ -62,7 +63,7 @@ export class Grid {
   showColumns(shown: number[]): void {
     this.shown = shown;
     const columns = shown.map((index) => this.columns[index]);
-    const { columns: template, least } = widths(columns, this.rows, this.tree !== null);
+    const { columns: template, least } = widths(columns, this.rows);
     this.root.style.setProperty("--tfp-columns", template);
     this.root.style.setProperty("--tfp-least", least);
     Array.from(this.header.children).forEach((node, index) => {
@@ -142,7 +143,7 @@ export class Grid {
 
   private reach(place: number): void {
     const top = place * ROW_PX;
-    const room = this.root.clientHeight - ROW_PX;
+    const room = this.root.clientHeight - HEADER_PX;
     if (top < this.root.scrollTop) this.root.scrollTop = top;
     else if (top + ROW_PX > this.root.scrollTop + room) this.root.scrollTop = top + ROW_PX - room;
   }

@@ -21,7 +21,6 @@ beforeEach(() => {
     ],
     buffers: [numbers((row) => row % 3), numbers((row) => row)],
     selected_row: null,
-    static_id: "",
   });
   close = table.render({ model, el: document.getElementById("el") as HTMLElement });
 });
@@ -107,7 +106,6 @@ describe("a table of rows that lie below one another", () => {
       buffers: [Float64Array.from(names, (_, row) => row).buffer],
       depths: Float64Array.from(names, (_, row) => row).buffer,
       selected_row: null,
-      static_id: "",
     });
     close = table.render({ model, el: document.getElementById("el") as HTMLElement });
   });
@@ -158,7 +156,6 @@ describe("the menu of columns", () => {
       columns,
       buffers,
       selected_row: null,
-      static_id: "",
     });
     close = table.render({ model, el: document.getElementById("el") as HTMLElement });
     const box = document.querySelectorAll<HTMLInputElement>(".tfp-menu input")[1];

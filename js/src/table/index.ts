@@ -3,7 +3,6 @@ import "./table.css";
 import { button, element, OWN_KEYS } from "../lib/dom";
 import { grouped } from "../lib/format";
 import { listen, type Model, push, type RenderProps } from "../lib/host";
-import { hideStaticForm } from "../lib/reveal";
 import { followTheme } from "../lib/theme";
 import { type Column, type ColumnHeader, makeColumn, toFloats } from "./columns";
 import { download, toCsv } from "./csv";
@@ -22,7 +21,6 @@ export interface Traits {
   /** How deep each row lies, where rows are a tree: then siblings are sorted, and rows open and close. */
   depths?: DataView | ArrayBuffer | null;
   selected_row: number | null;
-  static_id: string;
 }
 
 /** A table with search, sorting, selection and export. */
@@ -97,8 +95,8 @@ class TableView {
     const direction = this.sorted?.direction ?? "ascending";
     if (this.tree) this.order = this.tree.arrange(found, column, direction, found.length < rows);
     else this.order = column ? sortRows(found, column, direction) : found;
-    this.count.textContent =
-      found.length === rows ? `${grouped(rows)} rows` : `${grouped(found.length)} of ${grouped(rows)} rows`;
+    const all = `${grouped(rows)} row${rows === 1 ? "" : "s"}`;
+    this.count.textContent = found.length === rows ? all : `${grouped(found.length)} of ${all}`;
     this.grid.show(this.order);
   }
 
@@ -119,7 +117,6 @@ function render({ model, el }: RenderProps<Traits>): () => void {
   el.append(root);
   followTheme(root, done.signal, () => {});
   new TableView(root, model, done.signal);
-  hideStaticForm(model.get("static_id"), done.signal);
   return () => {
     done.abort();
     root.remove();

@@ -29,7 +29,6 @@ function draw(traits: Partial<Traits> = {}): void {
     kind: "tabs",
     label: "",
     uid: "u",
-    static_id: "",
     opened: null,
     ...traits,
   });

@@ -1,8 +1,7 @@
 import "../lib/theme.css";
 import "./tabs.css";
-import { element } from "../lib/dom";
+import { element, whenAttached } from "../lib/dom";
 import { listen, type Model, push, type RenderProps } from "../lib/host";
-import { hideStaticForm, whenAttached } from "../lib/reveal";
 import { followTheme } from "../lib/theme";
 import { followLinks, type Target } from "./links";
 import { PANE, Panes } from "./panes";
@@ -16,7 +15,6 @@ export interface Traits {
   label: string;
   /** Letters and digits, unique in the page. */
   uid: string;
-  static_id: string;
   /** What the last link that was followed wants shown on its page. */
   opened: Target | null;
 }
@@ -65,7 +63,6 @@ function render({ model, el }: RenderProps<Traits>): () => void {
     const scope = el.closest<HTMLElement>(`[class*="${PANE}"], .tfp-view`);
     if (scope) followLinks(scope, opener(model), signal);
   });
-  hideStaticForm(model.get("static_id"), signal);
   return () => {
     done.abort();
     root.remove();

@@ -3,7 +3,6 @@ import "./trace.css";
 import { element } from "../lib/dom";
 import { grouped } from "../lib/format";
 import type { RenderProps } from "../lib/host";
-import { hideStaticForm } from "../lib/reveal";
 import { decodeTrace } from "./decode";
 import { exactTime } from "./ruler";
 import { TraceView, type Traits } from "./view";
@@ -20,7 +19,6 @@ function render({ model, el }: RenderProps<Traits>): () => void {
       if (done.signal.aborted) return;
       message.remove();
       new TraceView(root, model, events, done.signal);
-      hideStaticForm(model.get("static_id"), done.signal);
     })
     .catch((error: unknown) => {
       message.textContent = `The timeline cannot be shown. ${error instanceof Error ? error.message : error}`;

@@ -12,7 +12,7 @@ interface Embedded {
 
 async function draw(data: HTMLScriptElement, el: HTMLElement): Promise<void> {
   const { header, payload, height } = JSON.parse(data.text) as Embedded;
-  const none = { time_range: null, selected_event: null, selected_name: null, static_id: "" };
+  const none = { time_range: null, selected_event: null, selected_name: null };
   const text = new TextDecoder().decode(await inflate([bytesOf(header)]));
   const traits: Traits = { header: JSON.parse(text), payload: [bytesOf(payload)], height, ...none };
   trace.render({ model: new PageModel(traits), el });

@@ -27,7 +27,6 @@ export interface Traits {
   selected_event: number | null;
   selected_name: string | null;
   height: number;
-  static_id: string;
 }
 
 const SETTLED_MS = 150;

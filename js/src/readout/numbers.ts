@@ -1,0 +1,35 @@
+import { element, OWN_KEYS } from "../lib/dom";
+
+type Cell = string;
+
+/** The chart's numbers as a table, for who can't see the chart or wants to copy them; made when it is first opened. */
+export function numbers(title: string, rows: () => Cell[][]): HTMLDetailsElement {
+  const summary = element(
+    "summary",
+    { ...OWN_KEYS, "aria-label": `Numbers of the chart ${title}` },
+    "Numbers",
+  );
+  const root = element("details", { class: "tfp-numbers" }, summary);
+  root.addEventListener("toggle", () => {
+    if (!root.querySelector("table")) root.append(table(title, rows()));
+  });
+  return root;
+}
+
+function table(title: string, [header, ...rows]: Cell[][]): HTMLElement {
+  const cells = (row: Cell[], scope: string) =>
+    row.map((text, k) =>
+      k === 0 || scope === "col" ? element("th", { scope }, text) : element("td", {}, text),
+    );
+  const head = element("thead", {}, element("tr", {}, ...cells(header, "col")));
+  const body = element("tbody", {}, ...rows.map((row) => element("tr", {}, ...cells(row, "row"))));
+  // Focusable, so that the arrow keys scroll it.
+  const attributes = {
+    ...OWN_KEYS,
+    class: "tfp-numbers-scroll",
+    tabindex: 0,
+    role: "region",
+    "aria-label": title,
+  };
+  return element("div", attributes, element("table", {}, head, body));
+}
