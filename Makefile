@@ -79,9 +79,12 @@ bench: $(EDITABLE) ## measure speed and size
 wheel: $(EDITABLE) ## dist/: sdist and wheel, with the JavaScript in them
 	@$(BIN)/python -m build --no-isolation --outdir dist
 
-lock: ## resolve the newest versions into requirements.lock
+lock: ## resolve the newest versions into requirements.lock, the lowest into tests/floors.txt
 	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --group dev --generate-hashes \
 	    --no-emit-index-url --no-annotate --custom-compile-command 'make lock' pyproject.toml -o requirements.lock
+	@$(BIN)/uv pip compile --quiet --upgrade --resolution lowest-direct --only-binary :all: --python-version 3.11 \
+	    --constraint tests/colab.txt --no-emit-index-url --no-annotate --custom-compile-command 'make lock' \
+	    pyproject.toml -o tests/floors.txt
 
 clean: ## remove what was built; .venv and js/node_modules stay
 	@rm -rf build dist js/labextension $(STATIC) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -18,7 +18,7 @@ _SHOW = """async ({chunks, height}) => {
     const header = await (await fetch('/header')).json();
     const payload = [];
     for (let k = 0; k < chunks; k++) payload.push(new DataView(await (await fetch('/payload' + k)).arrayBuffer()));
-    const none = {time_range: null, selected_event: null, selected_name: null, static_id: ''};
+    const none = {time_range: null, selected_event: null, selected_name: null};
     const traits = {header, payload, height, ...none};
     const listeners = {};
     const of = (event) => listeners[event] ??= new Set();

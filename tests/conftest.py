@@ -1,6 +1,8 @@
-"""What all tests share: a quiet TensorFlow, and the real captures where they are at hand."""
+"""What all tests share: a quiet TensorFlow, the package as users get it, and real captures where they are at hand."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -24,3 +26,20 @@ def shared_data():
     if not SHARED_DATA.is_dir():
         pytest.skip("the real captures are not here (set TFPROF_NB_SHARED_DATA to their folder)")
     return SHARED_DATA
+
+
+@pytest.fixture(scope="session")
+def dist(root, tmp_path_factory):
+    """A folder with an sdist of the checkout and the wheel built from that sdist, by a PATH without Node."""
+    folder = tmp_path_factory.mktemp("dist")
+    build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(root)]
+    done = subprocess.run(build, env=os.environ | {"PATH": ""}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.fixture(scope="session")
+def wheel(dist):
+    """The wheel."""
+    (path,) = dist.glob("*.whl")
+    return path

@@ -4,6 +4,7 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
+from IPython.core.interactiveshell import InteractiveShell
 
 import tfprof_nb as tp
 
@@ -134,15 +135,29 @@ def test_a_profile_that_cannot_be_saved_does_not_harm_the_fit(tmp_path):
         callback.profile  # noqa: B018
 
 
-def test_after_an_error_the_profile_up_to_there_is_at_hand():
-    def fail(batch, logs):
-        if batch == 12:
-            raise ValueError("stop here")
+def failing(batch, logs):
+    if batch == 12:
+        raise ValueError("stop here")
 
+
+def test_after_an_error_the_profile_up_to_there_is_at_hand():
     callback = tp.ProfileCallback((10, 30))
     with pytest.raises(ValueError, match="stop here"):
-        fit(model(), callback, keras.callbacks.LambdaCallback(on_train_batch_begin=fail))
+        fit(model(), callback, keras.callbacks.LambdaCallback(on_train_batch_begin=failing))
     assert callback.profile.steps.summary["steps"] == 3
+
+
+def test_an_error_ends_the_capture_with_the_cell():
+    callback, shell = tp.ProfileCallback((10, 30)), InteractiveShell.instance()
+    others = keras.callbacks.LambdaCallback(on_train_batch_begin=failing)
+    shell.push({"run": lambda: fit(model(), callback, others)})
+    result = shell.run_cell("run()")
+    InteractiveShell.clear_instance()
+    assert isinstance(result.error_in_exec, ValueError)
+    with tp.profile():  # the next cell can
+        pass
+    assert callback.profile.steps.summary["steps"] == 3
+    assert not shell.events.callbacks["post_run_cell"]
 
 
 def test_beside_a_tensorboard_callback_that_does_not_profile():

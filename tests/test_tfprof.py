@@ -59,6 +59,16 @@ def test_a_program_for_tfprof_reads_the_same(runs, profiler, method, step):
     assert fields(getattr(profiler, method)(options)) == fields(getattr(theirs, method)(options))
 
 
+def test_a_file_without_its_graph_shows_what_ran(runs, tmp_path):
+    file = tmp_path / "run.pb"
+    file.write_bytes(runs.metadata[1].SerializeToString())
+    found = tp.load(file).graph
+    times = found.table.set_index("name")["self_micros"]
+    ran = {node.node_name: node.op_end_rel_micros for node in runs.metadata[1].step_stats.dev_stats[0].node_stats}
+    assert times["dense/product"] == ran["dense/product"]
+    assert "tfprof_nb.profile_session" in found.notes[0]
+
+
 def test_float_ops_of_a_graph_that_did_not_run_are_those_of_its_shapes(runs):
     assert tp.Profiler(runs.graph).profile_name_scope(QUIET).total_parameters >= 24
 

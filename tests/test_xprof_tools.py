@@ -119,3 +119,13 @@ def test_what_xprof_leaves_in_a_logdir_is_no_host(logdir):
     (run,) = tp.find_runs(logdir)
     assert run.hosts == ("host",)
     assert tp.load(logdir).hosts == tp.load(file.parent).hosts == ("host",)
+
+
+def test_an_xprof_that_does_not_start_here_is_told_from_a_profile_that_it_cannot_read(logdir, tmp_path, monkeypatch):
+    broken = tmp_path / "packages" / "xprof" / "convert"
+    broken.mkdir(parents=True)
+    (broken / "raw_to_tool_data.py").write_text("raise ImportError('gencode 6.31.1 runtime 5.29.6')", encoding="utf-8")
+    (broken.parent / "__init__.py").touch()
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "packages"))
+    with pytest.raises(tp.MissingDependencyError, match=r"does not start: ImportError: gencode .* Try: pip install"):
+        tp.load(logdir).xprof("overview_page")

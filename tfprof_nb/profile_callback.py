@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import warnings
+from contextlib import ExitStack
 from typing import Any
 
 from tfprof_nb._errors import CaptureError, MissingDependencyError, TfprofError
+from tfprof_nb.capture.notebook import at_the_cells_end
 from tfprof_nb.profiles import Profile
 from tfprof_nb.session import profile, running
 
@@ -21,7 +23,8 @@ Batches = int | str | tuple[int, int] | list[int]
 class ProfileCallback(keras.callbacks.Callback):  # type: ignore[misc]
     """Capture a profile of some batches of a ``fit``.
 
-    Inside a capture that runs already (``%%tfprofile``), that one records just these batches.
+    Inside a capture that runs already (``%%tfprofile``), that one records just these batches. Of a fit that an error
+    ends, the profile up to there is kept; the capture then ends with the notebook's cell, or where `profile` is read.
 
     Parameters
     ----------
@@ -57,6 +60,7 @@ class ProfileCallback(keras.callbacks.Callback):  # type: ignore[misc]
         self._seen = 0
         self._capture: profile | None = None
         self._recording = self._ours = False
+        self._until_finished = ExitStack()
         self._missing = "Nothing was captured yet: give this callback to model.fit."
 
     @property
@@ -115,6 +119,7 @@ class ProfileCallback(keras.callbacks.Callback):  # type: ignore[misc]
         if around is None:
             capture = profile(self._name, logdir=self._logdir)
             capture.__enter__()
+            self._until_finished.enter_context(at_the_cells_end(self._finish))  # Keras tells nobody of an error
         else:
             capture = around
             capture.begin_anew(
@@ -137,6 +142,7 @@ class ProfileCallback(keras.callbacks.Callback):  # type: ignore[misc]
             self._end()
         if self._capture is not None and self._ours:
             self._ours = False
+            self._until_finished.close()
             try:
                 self._capture.finish()
             except TfprofError as error:  # the fit went well, and must return

@@ -193,7 +193,7 @@ class Results:
     @cached_property
     def advice(self) -> Advice:
         """What to change, the gravest first."""
-        evidence = Evidence(self.overview, self.steps, self.ops, self.functions, self.tf_data)
+        evidence = Evidence(self.overview, self.steps, self.ops, self.functions, self.tf_data, self._made_at)
         return self._shown("advice", advice(evidence))
 
     @cached_property
@@ -203,7 +203,15 @@ class Results:
 
     def _line_of(self, event: str) -> str:
         """The line of code that an event of the trace comes from; empty where that is not known."""
-        return line_of(self.source, event) if any(sidecar.sections for sidecar in self._sidecars) else ""
+        return line_of(self.source, event) if self._has_lines else ""
+
+    def _made_at(self, function: str) -> str:
+        """Where the slowest function of such a name was given to tf.data; empty where that is not known."""
+        return self.source.slowest_function(function) if self._has_lines else ""
+
+    @property
+    def _has_lines(self) -> bool:
+        return any(sidecar.sections for sidecar in self._sidecars)
 
     def _counters(self) -> list[Counter]:
         """What the trace draws as lines above the events."""

@@ -19,11 +19,15 @@ import pandas as pd
 from ._errors import MissingDependencyError
 from .runs import Run
 
-_UNKNOWN_TOOL = 3
+_UNKNOWN_TOOL, _DOES_NOT_START = 3, 4
 # Runs in a Python of its own: XProf logs to the process' stderr, and an abort in its C++ must not end the notebook's.
 _PROGRAM = f"""
 import json, sys
-from xprof.convert import raw_to_tool_data as xprof
+try:
+    from xprof.convert import raw_to_tool_data as xprof
+except Exception as error:
+    print(f"{{type(error).__name__}}: {{error}}")
+    sys.exit({_DOES_NOT_START})
 files, tool, params = json.load(sys.stdin)
 data, _ = xprof.xspace_to_tool_data(files, tool, params)
 if data is None:
@@ -66,7 +70,7 @@ def run_tool(run: Run, tool: str, params: Mapping[str, Any] | None = None) -> An
     Raises
     ------
     MissingDependencyError
-        XProf is not installed.
+        XProf is not installed, or does not work with the packages that are.
     ValueError
         It has no such tool, or the tool can't read this run.
     """
@@ -103,6 +107,9 @@ def _run_program(files: list[str], tool: str, params: dict[str, Any], folder: st
     )
     if done.returncode == _UNKNOWN_TOOL:
         raise ValueError(f"XProf has no tool {tool!r} for this profile. It offers: {done.stdout.strip()}.")
+    if done.returncode == _DOES_NOT_START:
+        cure = "pip install --upgrade xprof protobuf"
+        raise MissingDependencyError(f"The installed XProf does not start: {done.stdout.strip()}. Try: {cure}")
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or [f"it ended with exit status {done.returncode}"])[-1]
         raise ValueError(f"XProf's {tool} could not read this profile: {reason}")
