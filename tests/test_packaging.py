@@ -82,7 +82,7 @@ def test_the_wheel_works_in_a_clean_environment(wheel, version, tmp_path):
     python = space.plane("/host:CPU").line("python")
     for step in range(2):
         python.event("train", start_us=1000 * step, duration_us=900, step_num=step, _r=1)
-        python.event("MatMul:MatMul", start_us=1000 * step, duration_us=300)
+        python.event("MatMul:MatMul", start_us=1000 * step, duration_us=300, cost=0.5, flow=-1)
     profile = space.write(tmp_path / "host.xplane.pb")
     with environment(wheel, python=interpreter(version)) as inside:
 
