@@ -14,7 +14,7 @@ from typing import Any
 from tfprof_nb._errors import CaptureActiveError, CaptureError
 from tfprof_nb.capture.keras import keras_steps
 from tfprof_nb.capture.options import Options
-from tfprof_nb.capture.others import Others
+from tfprof_nb.capture.other_profilers import Others
 from tfprof_nb.capture.profiler import Profiler
 from tfprof_nb.capture.run_folder import publish, staging_folder
 from tfprof_nb.capture.sidecar import Collector, Gather, gathered, write_sidecar
@@ -120,7 +120,8 @@ class Recording:
     def stop(self) -> Path:
         """End the capture and return its run folder; everything that the capture changed is as it was.
 
-        Where the profiled code ran a profiler of its own instead (`capture.others`), its run folder is returned.
+        Where the profiled code ran a profiler of its own instead (`capture.other_profilers`), that one's run folder is
+        returned.
 
         Raises
         ------
