@@ -37,9 +37,10 @@ def test_input_bound_steps_are_the_first_finding(tmp_path):
 
 
 def test_the_most_that_less_waiting_can_win_is_said(tmp_path):
-    assert "Without the wait a step would take 400 µs at best." in advised(
-        tmp_path, loop(input=60, compute=39)
-    ).table["evidence"].iloc[0]
+    assert (
+        "Without the wait a step would take 400 µs at best."
+        in advised(tmp_path, loop(input=60, compute=39)).table["evidence"].iloc[0]
+    )
 
 
 def test_the_slowest_stage_is_told_with_its_line(tmp_path):

@@ -7,6 +7,7 @@ from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.ops import ops
 from tfprof_nb.analysis.roofline import ridge
 from tfprof_nb.decode.xspace import read_xspace
+from tfprof_nb.profiles import load
 
 PEAKS = {"peak_teraflops_per_second": 100.0, "peak_hbm_bw_gigabytes_per_second": 1000.0}
 
@@ -76,4 +77,14 @@ def test_ops_are_bound_by_the_side_of_the_ridge_that_they_are_on():
     table = ops([forest_of(**PEAKS)]).table
     bound = dict(zip(table["op_name"], table["bound_by"], strict=True))
     assert [next(bound[name] for name in bound if part in name) for part in ("dot", "add")] == ["compute", "memory"]
-    assert next(value for name, value in bound.items() if "copy" in name) is None
+    assert next(value for name, value in bound.items() if "copy" in name) == "memory"
+
+
+def test_what_bounds_the_ops_of_a_tpu_is_what_xprof_says(shared_data):
+    pytest.importorskip("xprof")
+    p = load(shared_data / "jax-tpu-inference")
+    theirs = p.xprof("hlo_stats").set_index("hlo_op_name")["bound_by"]
+    ours = p.ops.table.set_index("op_name")["bound_by"]
+    both = [name for name in ours.index if name in theirs.index and theirs[name] != "Unknown"]
+    assert len(both) >= 4
+    assert [ours[name] for name in both] == [{"HBM": "memory", "Compute": "compute"}[theirs[name]] for name in both]

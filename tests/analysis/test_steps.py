@@ -126,6 +126,7 @@ def test_tracing_is_compilation_and_warm_up():
     # Tracing lasts from the call at 210 us to the function's run at 300 us.
     assert spent(result, step=0)["compile_ms"] == 90
     assert result.table["warm_up"].tolist() == [True, False, False]
+    assert any("(1 did; %%tfprofile --warmup leaves" in note for note in result.notes)
     assert result.summary["steps_measured"] == 2
 
 

@@ -212,4 +212,7 @@ def _values(metrics: Floats, name: str) -> np.ndarray[Any, Any]:
 
 def _joined(texts: pd.Series[str], nodes: list[list[int]]) -> list[str]:
     values = texts.to_numpy(object)
-    return ["|".join(sorted({values[node] for node in some if values[node]})) for some in nodes]
+    return [
+        values[some[0]] if len(some) == 1 else "|".join(sorted({values[node] for node in some if values[node]}))
+        for some in nodes
+    ]

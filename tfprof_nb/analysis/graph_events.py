@@ -10,14 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tfprof_nb.analysis.eager import ran_eagerly
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.graph_flops import float_ops_of_nodes
 from tfprof_nb.analysis.graph_model import MEASURED, GraphModel
 from tfprof_nb.analysis.graph_nodes import graph_nodes
 from tfprof_nb.analysis.graph_section import OUTSIDE, bytes_of
 from tfprof_nb.analysis.nesting import nest
-from tfprof_nb.analysis.op_labels import OpLabels, label_ops
+from tfprof_nb.analysis.op_labels import OpLabels, label_all_ops
 from tfprof_nb.decode.graphs import Graphs
 from tfprof_nb.decode.host import Int64
 
@@ -79,7 +78,7 @@ def _notes(graphs: Sequence[Graphs], events: pd.DataFrame, counted: pd.DataFrame
 
 
 def _part(forest: Forest, graphs: Graphs, steps: Int64, name_host: bool) -> _Part:
-    labels = label_ops(forest, ran_eagerly(forest))
+    labels = label_all_ops(forest)
     node = graph_nodes(forest, graphs, labels)
     rows = np.flatnonzero(labels.code >= 0)
     others, place = np.unique(labels.code[rows[node[rows] < 0]], return_inverse=True)

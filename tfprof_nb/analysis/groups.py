@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tfprof_nb.analysis.repeated_calls import repeated_calls
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.links import RUNS, links, tf_data_steps
 from tfprof_nb.analysis.loops import loop_iterations
+from tfprof_nb.analysis.repeated_calls import repeated_calls
 
 Int64 = npt.NDArray[np.int64]
 Source = Literal["marked", "keras", "device", "inferred", "none"]

@@ -207,8 +207,8 @@ def _notes(live: pd.DataFrame, allocators: pd.DataFrame) -> list[str]:
 
 def _nothing_recorded() -> Memory:
     note = (
-        "No memory events: nothing was allocated while the profile was captured, host_level was below 2, or the file is "
-        "of a kind that holds none (see the notes on its overview)."
+        "No memory events: nothing was allocated while the profile was captured, host_level was below 2, or the file "
+        "is of a kind that holds none (see the overview's notes)."
     )
     return Memory(
         pd.DataFrame(columns=COLUMNS),

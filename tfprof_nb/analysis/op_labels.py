@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tfprof_nb.analysis.eager import dispatched_op, unnamed_eager_ops
+from tfprof_nb.analysis.eager import dispatched_op, ran_eagerly, unnamed_eager_ops
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.names import Category, Objects, Op, parse_tf_op
 from tfprof_nb.decode.host import Int64, Line
@@ -71,6 +72,24 @@ def label_ops(forest: Forest, eager: Bools | None = None) -> OpLabels:
     if eager is not None:
         _label_eager_ops(forest, found, eager)
     return OpLabels(found.code, *found.vocabulary())
+
+
+_kept: WeakKeyDictionary[Forest, OpLabels] = WeakKeyDictionary()
+
+
+def label_all_ops(forest: Forest, eager: Bools | None = None) -> OpLabels:
+    """Find the op of every event, eager ops included, once for each host: several analyses ask.
+
+    Parameters
+    ----------
+    forest
+        One host's events.
+    eager
+        What ran eagerly, where it is known already.
+    """
+    if forest not in _kept:
+        _kept[forest] = label_ops(forest, ran_eagerly(forest) if eager is None else eager)
+    return _kept[forest]
 
 
 def on_instruction_line(forest: Forest) -> Bools:

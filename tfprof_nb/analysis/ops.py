@@ -19,7 +19,7 @@ from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.graph_flops import Floats, float_ops_of_events
 from tfprof_nb.analysis.names import parse_names
 from tfprof_nb.analysis.nesting import nest
-from tfprof_nb.analysis.op_labels import OpLabels, label_ops, on_device_timeline, on_instruction_line
+from tfprof_nb.analysis.op_labels import OpLabels, label_all_ops, on_device_timeline, on_instruction_line
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.roofline import bound_by, ridge
 from tfprof_nb.decode.graphs import Graphs, read_graphs
@@ -114,7 +114,7 @@ class _Part:
 
 def _parts(forest: Forest, graphs: Graphs) -> list[_Part]:
     eager = ran_eagerly(forest)
-    labels = label_ops(forest, eager)
+    labels = label_all_ops(forest, eager)
     flops = float_ops_of_events(forest, graphs, labels)
     return [_device_part(forest, labels, eager, flops), _host_part(forest, labels, eager, flops)]
 

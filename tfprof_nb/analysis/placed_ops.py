@@ -12,13 +12,12 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb.analysis.cell import Cell, running_lines, unrecorded_factor
-from tfprof_nb.analysis.eager import ran_eagerly
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.gradients import forward_nodes
 from tfprof_nb.analysis.graph_nodes import graph_nodes
 from tfprof_nb.analysis.names import Category
 from tfprof_nb.analysis.nesting import nest
-from tfprof_nb.analysis.op_labels import label_ops, on_device_timeline
+from tfprof_nb.analysis.op_labels import label_all_ops, on_device_timeline
 from tfprof_nb.decode.graphs import Graphs
 from tfprof_nb.decode.host import Int64
 
@@ -46,7 +45,7 @@ def placed_ops(forest: Forest, graphs: Graphs, cell: Cell) -> pd.DataFrame:
     """
     if not cell.text and graphs.nodes.empty:  # most files that others made: no need to label their ops
         return pd.DataFrame(_NO_OPS)
-    labels = label_ops(forest, ran_eagerly(forest))
+    labels = label_all_ops(forest)
     # Iterators of tf.data mostly wait; what they run has events of its own.
     iterator = (forest.names.category == Category.TF_DATA)[forest.host.metadata]
     rows = np.flatnonzero((labels.code >= 0) & ~iterator & (forest.on_host | on_device_timeline(forest)))

@@ -54,8 +54,11 @@ def _reckoned(stats: dict[str, Any]) -> tuple[float, float]:
 
 
 def bound_by(flops: pd.Series[float], bytes_accessed: pd.Series[float], ridge: float | None) -> pd.Series[str]:
-    """Return ``compute`` or ``memory`` for each op; missing where one of the three is not known."""
-    known = (flops > 0) & (bytes_accessed > 0) & (ridge is not None)
-    intensity = flops / bytes_accessed.where(bytes_accessed > 0)
+    """Return ``compute`` or ``memory`` for each op; missing where its bytes or the ridge are not known.
+
+    What moves bytes and computes nothing is bound by memory.
+    """
+    known = (bytes_accessed > 0) & (ridge is not None)
+    intensity = flops.fillna(0.0) / bytes_accessed.where(bytes_accessed > 0)
     kind = pd.Series(np.where(intensity >= (ridge or 0), "compute", "memory"), index=flops.index, dtype=object)
     return kind.where(known, None)

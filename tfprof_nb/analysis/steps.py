@@ -372,4 +372,5 @@ def _measured_in_words(table: pd.DataFrame, phase: str) -> str:
     if phase == SESSION_RUN:
         return "the first run, which also started the session, is left out"
     steps = "the steps" if phase == "step" else f"the {phase} steps"
-    return f"{steps} that neither traced nor compiled ({warm} did)" if warm else steps
+    cure = "%%tfprofile --warmup leaves the first ones out of a capture"
+    return f"{steps} that neither traced nor compiled ({warm} did; {cure})" if warm else steps

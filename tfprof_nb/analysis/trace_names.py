@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tfprof_nb.analysis.eager import ran_eagerly
 from tfprof_nb.analysis.forest import Forest
-from tfprof_nb.analysis.op_labels import label_ops
+from tfprof_nb.analysis.op_labels import label_all_ops
 from tfprof_nb.analysis.trace_layout import MADE, Layout
 
 # The runtime puts the node that called a function before the names of the function's nodes.
@@ -43,6 +42,6 @@ class EventNames:
         layout = self._layout
         recorded = ~layout.tracks["kind"].isin(MADE).to_numpy()[np.repeat(layout.lane_track, np.diff(layout.bounds))]
         for index, forest in enumerate(self._forests):
-            labels = label_ops(forest, ran_eagerly(forest))
+            labels = label_all_ops(forest)
             wanted = np.append(labels.op_name == op, False)[labels.code]  # -1, no op, takes the last
             yield layout.name[recorded & (layout.host_index == index) & wanted[layout.row]].astype(np.int64)
