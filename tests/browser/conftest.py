@@ -107,11 +107,17 @@ def chromium():
         browser.close()
 
 
+@pytest.fixture(scope="session")
+def artifacts(root):
+    """The folder for pictures of what the tests saw."""
+    folder = root / "build" / "screenshots"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 @pytest.fixture(scope="module")
-def open_lab(chromium, server_url, notebooks_folder, root):
+def open_lab(chromium, server_url, notebooks_folder, artifacts):
     """``open_lab(path)`` opens a notebook in a new page, a copy if it is not in the server's folder: a ``Lab``."""
-    artifacts = root / "build" / "screenshots"
-    artifacts.mkdir(parents=True, exist_ok=True)
     contexts = []
 
     def open_notebook(path, kernel=True):

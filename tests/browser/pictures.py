@@ -16,7 +16,7 @@ from browser.conftest import free_port
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
 
-WIDTH, MOST_HEIGHT = 1340, 1080
+WIDTH, MOST_HEIGHT = 1340, 1120
 COLORS = 256
 PAUSES_S = ("0.002", "0.02")
 QUICKSTART_CELLS = ("load", "setup", "baseline")

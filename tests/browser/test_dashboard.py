@@ -120,14 +120,21 @@ def test_a_finding_opens_the_trace_at_the_wait(lab):
 
 
 def test_pages_that_were_opened_are_shown_while_a_cell_runs(lab):
+    pages = {"Steps": "average step", "Ops": "different ops", "Trace": "Pan"}
+    strip = {name: tabs(lab).filter(has_text=re.compile(f"^{name}$")) for name in pages}
+    for tab in strip.values():
+        open_page(lab, tab)
     kernel = "window.jupyterapp.shell.currentWidget.context.sessionContext.session.kernel"
-    lab.page.evaluate(f"() => {{ {kernel}.requestExecute({{code: 'import time; time.sleep(600)'}}); }}")
-    lab.wait_until(lambda: lab.page.evaluate(f"() => {kernel}.status") == "busy")
-    for name, text in (("Steps", "average step"), ("Ops", "idle time"), ("Trace", "Select")):
-        tabs(lab).filter(has_text=re.compile(f"^{name}$")).click()
-        lab.page.get_by_text(text, exact=True).locator("visible=true").first.wait_for()
-    lab.page.evaluate(f"() => {kernel}.interrupt()")
-    lab.wait_until(lambda: lab.page.evaluate(f"() => {kernel}.status") == "idle")
+    sleep = "requestExecute({code: 'import time; time.sleep(600)'}).done.finally(() => { window.slept = true; })"
+    lab.page.evaluate(f"() => {{ window.slept = false; {kernel}.{sleep}; }}")
+    try:
+        for name, text in pages.items():
+            strip[name].click()
+            lab.page.get_by_text(text, exact=True).locator("visible=true").first.wait_for()
+        assert not lab.page.evaluate("() => window.slept")
+    finally:
+        lab.page.evaluate(f"() => {kernel}.interrupt()")
+    lab.wait_until(lambda: lab.page.evaluate("() => window.slept"))
 
 
 def test_a_chart_has_its_numbers_as_a_table(lab):

@@ -4,6 +4,7 @@ import sys
 import types
 
 import nbformat
+import pandas as pd
 import pytest
 import traitlets
 from IPython.core.interactiveshell import InteractiveShell
@@ -14,7 +15,7 @@ from nbconvert import HTMLExporter
 
 from render import samples
 from tfprof_nb.render import View, charts, display
-from tfprof_nb.render.panels import Note, Tab, Tabs, Timeline
+from tfprof_nb.render.panels import Column, Note, Tab, Table, Tabs, Timeline
 from tfprof_nb.render.table_widget import TableWidget
 from tfprof_nb.render.tabs_widget import TabsWidget
 from tfprof_nb.render.timeline_widget import TraceWidget

@@ -36,3 +36,17 @@ def test_an_estimate_says_that_it_is_one(profile):
     text = str(profile.graph.estimate(device).view())
     assert "This is an estimate" in text
     assert "1,024" in text
+
+
+def test_without_ops_it_says_why(tmp_path):
+    with tp.profile(logdir=tmp_path) as p:
+        pass
+    assert "No op was recorded" in str(p.graph.view())
+
+
+def test_eager_ops_are_there_too(tmp_path):
+    import tensorflow as tf
+
+    with tp.profile(logdir=tmp_path) as p:
+        tf.linalg.matmul(tf.ones((8, 8)), tf.ones((8, 8)))
+    assert "outside functions/MatMul" in set(p.graph.table["name"])

@@ -130,7 +130,8 @@ def _blocks(panel: Panel, detail: Detail) -> list[tuple[str, str]]:
 
 def _others(label: str, names: Sequence[str]) -> str:
     some = shorten(", ".join(names[:6]) + (", ..." if len(names) > 6 else ""), 300)
-    return _note(Note(f"{len(names)} more to choose from in the live notebook, by {label}: {some}"))
+    by = f", by {label}" if label else ""
+    return _note(Note(f"{len(names)} more to choose from in the live notebook{by}: {some}"))
 
 
 def _frame(title: str, body: str) -> str:
