@@ -10,7 +10,7 @@ EDITABLE := .venv/.editable
 NODE := js/node_modules/.packages
 SCRIPTS := $(STATIC)/trace.js
 
-.PHONY: help env chromium build lint format test test-long demo bench wheel lock clean
+.PHONY: help env chromium build lint format test test-long demo notebooks docs bench wheel lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -72,6 +72,13 @@ test-long: env ## the slow tests: soaks, large files
 demo: $(EDITABLE) ## execute the quickstart, write build/demo/report.html, open the notebook in JupyterLab (not with HEADLESS=1)
 	@$(BIN)/python notebooks/demo.py
 	@if [ -z "$${HEADLESS:-}" ]; then $(BIN)/jupyter lab build/demo/00_quickstart.ipynb; fi
+
+notebooks: $(EDITABLE) ## execute the tutorials and store their outputs
+	@$(BIN)/python notebooks/execute.py
+
+docs: env ## write docs/api.md from the docstrings, and take the pictures of docs/images anew
+	@$(BIN)/python docs/make_api.py
+	@$(BIN)/pytest tests/browser/pictures.py
 
 bench: $(EDITABLE) ## measure speed and size
 	@$(BIN)/python -m benchmarks

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 STATE = """
-import builtins, json, sys, threading
+import builtins, json, sys, threading, warnings
 from IPython.core.interactiveshell import InteractiveShell
 import tensorflow as tf, keras, ipywidgets, bqplot, anywidget
 shell = InteractiveShell.instance()
@@ -27,9 +27,10 @@ def state():
         "transformers": [len(shell.input_transformers_post), len(shell.input_transformers_cleanup)],
         "ast": len(shell.ast_transformers),
         "events": {name: len(calls) for name, calls in shell.events.callbacks.items()},
-        "hooks": [id(sys.excepthook), id(sys.displayhook), id(threading.excepthook), id(sys.getprofile()), id(sys.gettrace())],
+        "hooks": [id(sys.excepthook), id(sys.displayhook), id(threading.excepthook)],
+        "tracing": [id(sys.getprofile()), id(sys.gettrace())],
         "threads": sorted(t.name for t in threading.enumerate()),
-        "path": sys.path, "meta_path": len(sys.meta_path), "filters": len(__import__("warnings").filters),
+        "path": list(sys.path), "meta_path": len(sys.meta_path), "filters": len(warnings.filters),
         "tools": [sys.monitoring.get_tool(i) for i in range(6)] if hasattr(sys, "monitoring") else [],
         "variables": sorted(name for name in shell.user_ns if not name.startswith("_") and name not in ("In", "Out")),
     }
@@ -39,8 +40,8 @@ import tensorflow as tf, keras
 model = keras.Sequential([keras.layers.Dense(1)]); model.compile("sgd", "mse")
 model.fit(tf.ones((8, 2)), tf.ones((8, 1)), verbose=0);
 '''
-warm_up = CELL.partition("\\n")[2]
-shell.run_cell(warm_up).raise_error()
+shell.run_cell(CELL.partition("\\n")[2]).raise_error()
+shell.run_line_magic("unload_ext", "nothing")  # IPython registers its own magic when it is first used
 before = state()
 shell.run_line_magic("load_ext", "tfprof_nb")
 loaded = state()
@@ -49,7 +50,8 @@ import tfprof_nb
 steps = tfprof_nb.last().steps.summary["steps"]
 shell.run_line_magic("unload_ext", "tfprof_nb")
 after = state()
-changed = {name: [str(before.get(name)), str(after.get(name))] for name in before | after if before.get(name) != after.get(name)}
+differs = [name for name in before | after if before.get(name) != after.get(name)]
+changed = {name: [str(before.get(name)), str(after.get(name))] for name in differs}
 print("RESULT" + json.dumps({"changed": changed, "loaded": loaded["magics"] != before["magics"], "steps": steps}))
 """
 
