@@ -132,8 +132,12 @@ def _shares(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _eager(evidence: Evidence) -> Finding | None:
-    percent = evidence.percent("eager")
-    if percent <= _EAGER_PERCENT:
+    """Of ops that run again and again: what runs eagerly once, before the steps, costs them nothing."""
+    ops = evidence.ops.table
+    ops = ops[ops["side"] == "host"]
+    repeated = ops["eager"].astype(bool) & (ops["occurrences"] >= max(evidence.steps.summary["steps"], 1))
+    percent = 100 * ops.loc[repeated, "self_us"].sum() / (ops["self_us"].sum() or 1)
+    if evidence.percent("eager") <= _EAGER_PERCENT or percent <= _EAGER_PERCENT:
         return None
     return Finding(
         "medium",
@@ -186,7 +190,7 @@ def _dominant_op(evidence: Evidence) -> Finding | None:
     op = top.iloc[0]
     return Finding(
         "info",
-        f"One op does most of the work: {op['op_type']}",
+        f"One op does most of the work: {op['op_type'] or _units.shorten(op['op_name'], 40)}",
         f"{_units.shorten(op['op_name'], 80)} takes {_units.share(op['self_share'])} of all op self time on the "
         f"{op['side']}.",
         "Look at this op first: its shapes, how often it runs, and whether it need run in every step.",
