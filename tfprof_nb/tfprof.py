@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,9 @@ from tfprof_nb.analysis.graph_runs import with_runs
 from tfprof_nb.analysis.graph_section import session_model
 from tfprof_nb.capture.session_graph import default_graph, describe_graph
 from tfprof_nb.decode.run_metadata import executed_nodes, parse_run_metadata
+
+if TYPE_CHECKING:
+    from tfprof_nb.render.view import View
 
 _FIELDS = {"exec_micros": "micros", "accelerator_exec_micros": "accelerator_micros", "cpu_exec_micros": "cpu_micros"}
 _FIELDS |= {"requested_bytes": "bytes", "run_count": "occurrences"}
@@ -142,7 +146,9 @@ class Profiler:
         kind = cmd or self._cmd
         if kind not in ("scope", "graph", "op", "code"):
             raise ValueError(f"cmd: there is no {kind!r}. Choose from scope, graph, op, code.")
-        return Node(graph_tree(self._model(), kind, parse_options({"output": "stdout"} | dict(options or {}))))
+        tree = graph_tree(self._model(), kind, parse_options({"output": "stdout"} | dict(options or {})))
+        tree.show = partial(_view, tree)
+        return Node(tree)
 
     def advise(self, options: Mapping[str, Mapping[str, Any]] | None = None) -> GraphAdvice:
         """Return what is conspicuous, by checker; ``options`` names the checkers, None takes all.
@@ -161,3 +167,10 @@ class Profiler:
     def _model(self) -> GraphModel:
         model = session_model(self._described)
         return with_runs(model, pd.concat(self._steps, ignore_index=True)) if self._steps else model
+
+
+def _view(tree: GraphTree) -> View:
+    from tfprof_nb.render.view import View
+    from tfprof_nb.views.graph import part_panels
+
+    return View(f"{tree.kind} view", part_panels(tree))
