@@ -366,3 +366,17 @@ def test_every_type_in_use_has_advice_that_can_be_pasted(stage):
     assert advice != suggest("NoSuchType")
     for code in re.findall(r"`([^`]+)`", advice):
         ast.parse(f"ds{code}" if code.startswith(".") else code)
+
+
+def test_advice_leaves_out_what_the_pipeline_has():
+    assert "num_parallel_calls" in suggest("Map")
+    assert "num_parallel_calls" not in suggest("ParallelMap")
+    assert ".prefetch(" in suggest("ParallelMap", {"Batch"})
+    assert ".prefetch(" not in suggest("ParallelMap", {"Batch", "Prefetch"})
+    filling = suggest("ParallelMap", {"Batch", "MemoryCacheImpl"})
+    assert "being filled" in filling
+    assert ".cache()" not in filling
+
+
+def test_caching_never_freezes_the_order():
+    assert all(".cache().shuffle(" in suggest(kind) for kind in ("Map", "ParallelMap", "MapAndBatch"))

@@ -58,7 +58,7 @@ def test_any_call_of_any_pipeline_can_be_chosen():
     (pipelines,) = (panel for panel in panels(result(100)) if isinstance(panel, Tabs))
     assert [tab.name for tab in pipelines.tabs] == ["0 on the host, Map"]
     (calls,) = pipelines.tabs[0].open()
-    assert [tab.name for tab in calls.tabs] == ["typical slow call, 100 µs", "1. slowest, 100 µs, Map"]
+    assert [tab.name for tab in calls.tabs] == ["the call above, 100 µs", "1. slowest, 100 µs, Map"]
     assert [type(panel) for panel in calls.tabs[1].open()] == [Bars, Diagram, Table]
 
 

@@ -26,6 +26,7 @@ _RANKS = {"high": 0, "medium": 1, "info": 2}
 _OVERHEAD_PERCENT, _HIGH_OVERHEAD_PERCENT = 3.0, 15.0
 _EAGER_PERCENT, _EXPENSIVE_CALL_PERCENT, _FEW_16_BIT_PERCENT = 10.0, 20.0, 10.0
 _TENSOR_CORE_ARCHITECTURES = ("Volta", "Turing", "Ampere", "Ada", "Hopper", "Blackwell")
+_OF_ITERATORS = "Iterator|Optional|Dataset"  # Keras fetches its data with these, always eagerly
 _DOMINANT_OP_SHARE = 0.3
 _BETWEEN_PERCENT = 20.0
 _REPEATED_TRACINGS = 3
@@ -134,7 +135,7 @@ def _shares(evidence: Evidence) -> Iterator[Finding]:
 def _eager(evidence: Evidence) -> Finding | None:
     """Of ops that run again and again: what runs eagerly once, before the steps, costs them nothing."""
     ops = evidence.ops.table
-    ops = ops[ops["side"] == "host"]
+    ops = ops[(ops["side"] == "host") & ~ops["op_type"].str.contains(_OF_ITERATORS)]
     repeated = ops["eager"].astype(bool) & (ops["occurrences"] >= max(evidence.steps.summary["steps"], 1))
     percent = 100 * ops.loc[repeated, "self_us"].sum() / (ops["self_us"].sum() or 1)
     if evidence.percent("eager") <= _EAGER_PERCENT or percent <= _EAGER_PERCENT:

@@ -211,7 +211,7 @@ def _allocated(forest: Forest, labels: OpLabels, rows: Int64, node: Int64, steps
 def _placed(nodes: pd.DataFrame, events: pd.DataFrame) -> pd.DataFrame:
     """Note the devices that nodes ran on, the accelerator's where there is one, among their types."""
     place = events.sort_values("accelerator_micros").drop_duplicates("node", keep="last").set_index("node")["device"]
-    device = nodes.index.to_series().map(place).fillna("")
+    device = nodes.index.to_series().map(place).astype(object).fillna("")
     pairs = zip(nodes["types"], device.tolist(), strict=True)
     types = [(*kinds, one) if one else kinds for kinds, one in pairs]
     return nodes.assign(device=device, types=pd.Series(types, nodes.index, dtype=object))

@@ -85,7 +85,7 @@ def _all_nodes(model: GraphModel, rows: pd.DataFrame) -> pd.DataFrame:
 
 def _with_devices(nodes: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     placed = rows[rows["canonical"]].drop_duplicates("node").set_index("node")["device"]
-    device = pd.Series(nodes.index).map(placed).fillna("")
+    device = pd.Series(nodes.index).map(placed).astype(object).fillna("")
     device = device.where(device != "", nodes["device"])
     kinds = [
         dict.fromkeys([*types, *filter(None, [place])]) for types, place in zip(nodes["types"], device, strict=True)

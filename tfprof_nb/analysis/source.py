@@ -183,7 +183,7 @@ class _Host:
 
 
 def _called(placed: pd.DataFrame, graphs: Graphs) -> pd.DataFrame:
-    """Sum op time by every line of the tracebacks: ``file line called_op_ms``."""
+    """Sum the time of ops by every line of their tracebacks but that of the op itself: ``file line called_op_ms``."""
     of_node = placed[placed["node"] >= 0].groupby("node")["op_ms"].sum()
     trace = graphs.nodes["trace"].to_numpy(np.int64)[creating_nodes(graphs)[of_node.index]]
     traces = [*users_traces(graphs), []]
@@ -193,6 +193,8 @@ def _called(placed: pd.DataFrame, graphs: Graphs) -> pd.DataFrame:
     place = graphs.frames.iloc[spread["frame"].astype(np.int64)]
     spread = spread.assign(file=place["file"].to_numpy(), line=place["line"].to_numpy())
     once = spread.drop_duplicates(["node", *_PLACE])  # a function that calls itself has its line there twice
+    own = once.groupby("node").cumcount() == 0
+    once = once.assign(op_ms=once["op_ms"].mask(own, 0.0))
     return once.groupby(_PLACE, as_index=False).agg(called_op_ms=("op_ms", "sum"))
 
 
@@ -218,6 +220,7 @@ def _table(ops: pd.DataFrame, called: pd.DataFrame, codes: pd.Series, cell: Cell
     by_line["gradient_ms"] = placed[placed["gradient"]].groupby(_PLACE)["op_ms"].sum()
     by_line["event"] = placed.sort_values("op_ms").groupby(_PLACE)["op_name"].last()
     by_line = by_line.join(called.groupby(_PLACE)["called_op_ms"].sum(), how="outer")
+    by_line["called_op_ms"] += by_line["op_ms"].fillna(0)
     text = cell.text.splitlines()
     own = pd.DataFrame({"file": cell.file, "line": np.arange(1, len(text) + 1), "code": text}).set_index(_PLACE)
     own = own.join(by_line)

@@ -98,7 +98,7 @@ def tf_data(forests: Sequence[Forest]) -> TfData:
     """
     parts = [part.assign(part=number) for number, part in enumerate(map(_host_stages, forests)) if len(part)]
     if not parts:
-        return TfData(pd.DataFrame(columns=COLUMNS), _summary(None, 0, 0, 0), [_NO_ACTIVITY])
+        return TfData(pd.DataFrame(columns=COLUMNS), _summary(None, pd.DataFrame(), 0, 0, 0), [_NO_ACTIVITY])
     stages = pd.concat(parts, ignore_index=True)
     stages["call"] = stages.groupby(["part", "root"], sort=False).ngroup()
     stages["bottleneck"] = _is_bottleneck(stages)
@@ -108,7 +108,7 @@ def tf_data(forests: Sequence[Forest]) -> TfData:
     slowest = _slowest_pipeline(hosted)
     shown = _typical(slowest, stages)
     table = _stage_table(stages, shown["call"] if shown is not None else -1)
-    summary = _summary(shown, len(pipelines), len(hosted), int(hosted["slow"].sum()))
+    summary = _summary(shown, stages, len(pipelines), len(hosted), int(hosted["slow"].sum()))
     return TfData(table, summary, _notes(slowest, shown), None, pipelines, calls, stages)
 
 
@@ -263,12 +263,21 @@ def _short(stage: str) -> str:
     return stage.rpartition("::")[2]
 
 
-def _summary(shown: pd.Series | None, pipelines: int, calls: int, slow_calls: int) -> dict[str, object]:
+def _summary(
+    shown: pd.Series | None, stages: pd.DataFrame, pipelines: int, calls: int, slow_calls: int
+) -> dict[str, object]:
     counts = {"pipelines": pipelines, "calls": calls, "slow_calls": slow_calls}
     if shown is None:
         return counts | dict.fromkeys(("host", "pipeline", "latency_ms", *_BLAME))
     of_call = {"host": shown["host"], "pipeline": int(shown["pipeline"]), "latency_ms": float(shown["total_ms"])}
     if pd.isna(shown["stage"]):
         return counts | of_call | dict.fromkeys(_BLAME)
-    blame = (shown["bottleneck"], shown["stage"], float(shown["bottleneck_ms"]), suggest(iterator_type(shown["stage"])))
+    blame = (shown["bottleneck"], shown["stage"], float(shown["bottleneck_ms"]), _suggestion(shown, stages))
     return counts | of_call | dict(zip(_BLAME, blame, strict=True))
+
+
+def _suggestion(shown: pd.Series, stages: pd.DataFrame) -> str:
+    """Return what to change about the stage that held a call up, by the user's own stages behind it."""
+    place = str(shown["stage"])
+    own = stages.loc[(stages["call"] == shown["call"]) & ~stages["injected"], "stage"]
+    return suggest(iterator_type(place), {iterator_type(stage) for stage in own if place.startswith(f"{stage}::")})

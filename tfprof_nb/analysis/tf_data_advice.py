@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-_MAP = (
-    "Let it work on several elements at once: `ds.map(f, num_parallel_calls=tf.data.AUTOTUNE)`. If it already does, "
-    "make f cheaper: map whole batches (`ds.batch(n).map(f)`), replace tf.py_function by TensorFlow ops, or put "
-    "`.cache()` behind the map if its results fit in memory."
+from collections.abc import Collection
+
+# What a cache keeps stays as it is: the order, if shuffle stands before it, and what was drawn at random.
+_KEEP = (
+    "keep its results if they fit in memory, with shuffling and what is random behind the cache: "
+    "`ds.map(f).cache().shuffle(n)`"
 )
+_CHEAPER = (
+    "make f cheaper (TensorFlow ops in place of tf.py_function; whole batches, `ds.batch(n).map(f)`, where f can take "
+    "them)"
+)
+_MAP = (
+    f"Let it work on several elements at once: `ds.map(f, num_parallel_calls=tf.data.AUTOTUNE)`. Or {_KEEP}, or "
+    f"{_CHEAPER}."
+)
+_PARALLEL_MAP = f"It works on several elements at once already: {_KEEP}, or {_CHEAPER}."
 _MAP_AND_BATCH = (
     "Map and batch run as one stage here, and f is most likely what takes long: "
-    "`ds.map(f, num_parallel_calls=tf.data.AUTOTUNE).batch(n, num_parallel_calls=tf.data.AUTOTUNE)`. If it is parallel "
-    "already, map whole batches (`ds.batch(n).map(f)`) or put `.cache()` between map and batch."
+    f"`ds.map(f, num_parallel_calls=tf.data.AUTOTUNE)`. If it is parallel already, {_KEEP}, or {_CHEAPER}."
 )
 _READ = (
     "Read several files at once: `tf.data.Dataset.from_tensor_slices(files).interleave({reader}, "
@@ -41,6 +51,11 @@ _CACHE = (
     "The first pass fills the cache, later ones read it: cache small things (before they are decoded or made larger), "
     "in memory rather than in a file, and leave the first epoch out when you measure."
 )
+_FILLING = (
+    "A cache behind it is being filled: only the first pass over the data pays for this stage. To see the later ones, "
+    "leave that pass out: `%%tfprofile --warmup N` with the steps of an epoch, or run it once before."
+)
+_THEN_PREFETCH = " Then end the pipeline with `.prefetch(tf.data.AUTOTUNE)`, so that it runs beside the training step."
 _GENERATOR = (
     "Python makes the elements one at a time, under its lock: yield whole batches, move the work into "
     "`ds.map(f, num_parallel_calls=tf.data.AUTOTUNE)`, or write TFRecord files once and read those."
@@ -76,7 +91,8 @@ _OTHER = (
 )
 
 _ADVICE = {
-    **dict.fromkeys(("Map", "ParallelMap"), _MAP),
+    "Map": _MAP,
+    "ParallelMap": _PARALLEL_MAP,
     "MapAndBatch": _MAP_AND_BATCH,
     **dict.fromkeys(("Interleave", "ParallelInterleave", "LegacyParallelInterleave"), _INTERLEAVE),
     "FlatMap": _FLAT_MAP,
@@ -120,19 +136,27 @@ _READERS = {
 }
 
 
-def suggest(kind: str) -> str:
+_CACHES = frozenset(kind for kind, advice in _ADVICE.items() if advice == _CACHE)
+
+
+def suggest(kind: str, behind: Collection[str] | None = None) -> str:
     """Return what to change when iterators of this kind are the bottleneck.
 
     Parameters
     ----------
     kind
         The iterator's type without its version, as `iterator_type` gives it.
+    behind
+        The types of the stages between it and the end of the pipeline, without those that the runtime added; None if
+        they are not known. Advice leaves out what is there already.
 
     Examples
     --------
     >>> suggest("FlatMap").partition(":")[0]
     'flat_map opens its inputs one after another'
     """
-    if kind in _READERS:
-        return _READ.format(reader=_READERS[kind])
-    return _ADVICE.get(kind, _OTHER)
+    if behind is not None and not _CACHES.isdisjoint(behind) and kind not in _CACHES:
+        return _FILLING
+    advice = _READ.format(reader=_READERS[kind]) if kind in _READERS else _ADVICE.get(kind, _OTHER)
+    without = behind is not None and kind != "Prefetch" and "Prefetch" not in behind
+    return advice + _THEN_PREFETCH if without and ".prefetch(" not in advice else advice

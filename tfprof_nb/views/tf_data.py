@@ -92,7 +92,7 @@ def _pipelines(result: TfData) -> Tabs:
 def _calls(result: TfData, host: str, pipeline: int) -> list[Panel]:
     """Let a reader choose among the calls of a pipeline, slowest first; in front the one that stands for them."""
     typical = [
-        Tab(f"typical slow call, {_units.milliseconds(result.summary['latency_ms'])}", partial(_stages, result.table))
+        Tab(f"the call above, {_units.milliseconds(result.summary['latency_ms'])}", partial(_stages, result.table))
     ]
     is_worst = len(result.table) and (host, pipeline) == (result.summary["host"], result.summary["pipeline"])
     ranked = result.calls(host, pipeline)
