@@ -96,9 +96,9 @@ def server_url(tmp_path_factory, notebooks_folder):
         server.wait(30)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
-    """A headless Chromium."""
+    """A headless Chromium. Of a module: while it is driven, an event loop runs that other tests would trip over."""
     playwright = pytest.importorskip("playwright.sync_api")
     path = chromium_path()
     with playwright.sync_playwright() as driver:

@@ -24,7 +24,7 @@ CELLS = [
 ANSWER = "HIGHLY input-bound: 80.0% of each step"
 BROKEN = re.compile("model not found|Error displaying widget|Loading widget", re.IGNORECASE)
 # Notebook 7.6 says so for a notebook without widgets, and with our extension turned off, too.
-NOTEBOOKS_OWN = re.compile(r"reading 'schema'|Settings failed to load")
+NOTEBOOKS_OWN = re.compile(r"reading 'schema'|Settings failed to load|Command 'filebrowser:open-path' not registered")
 
 
 class Notebook7(Lab):
