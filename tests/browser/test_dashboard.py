@@ -138,9 +138,10 @@ def test_pages_that_were_opened_are_shown_while_a_cell_runs(lab):
 
 
 def test_a_chart_has_its_numbers_as_a_table(lab):
-    open_page(lab, tabs(lab).filter(has_text="Steps"))
-    lab.page.get_by_text("Numbers").locator("visible=true").first.click()
-    assert lab.page.locator(".tfp-numbers tr:visible").count() == 4  # the header and three steps
+    panel = open_page(lab, tabs(lab).filter(has_text="Steps"))
+    panel.get_by_text("Numbers").first.click()
+    rows = panel.locator(".tfp-numbers tr:visible")
+    lab.wait_until(lambda: rows.count() == 4)  # the header and three steps
     assert lab.page.get_by_role("img", name="Step time").count() > 0
 
 
