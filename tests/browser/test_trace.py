@@ -1,42 +1,15 @@
 """The trace viewer in a real browser, driven by mouse and keyboard, on what its Python side really sends."""
 
-import base64
-import random
 import re
 
 import pytest
 
 import tfprof_nb as tp
+from browser.trace_driver import LABELS_PX, PIXEL, connect, drag, position, range_rows, selected_name, shown_range
 from builders import XSpace
-from tfprof_nb.render.timeline_html import timeline_html
 from tfprof_nb.render.timeline_widget import TraceWidget
 
 pytestmark = pytest.mark.browser
-
-LABELS_PX = 200  # a fifth of the canvas, which is 1000 wide
-GUTTER_PX = 8
-PIXEL = "(canvas, [x, y]) => [...canvas.getContext('2d').getImageData(x, y, 1, 1).data]"
-# What the widget asks goes to its Python side, and the answer back, as over a comm.
-CONNECT = """() => {
-    const bytes = (text) => new DataView(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
-    model.send = async (question) => {
-        model.sent.push(question);
-        for (const [content, buffers] of await ask(question)) model.emit('msg:custom', content, buffers.map(bytes));
-    };
-}"""
-
-
-def connect(fake, widget):
-    """Let the page ask the widget's Python side."""
-
-    def ask(question):
-        answers = []
-        widget.send = lambda content, buffers=(): answers.append((content, buffers))
-        widget._answer(widget, question, [])
-        return [[content, [base64.b64encode(data).decode() for data in buffers]] for content, buffers in answers]
-
-    fake.page.expose_function("ask", ask)
-    fake.page.evaluate(CONNECT)
 
 
 @pytest.fixture
@@ -62,16 +35,6 @@ def viewer(host, trace):
     fake.page.wait_for_function("() => document.querySelector('.tfp-canvas').width > 900")
     fake.page.wait_for_timeout(100)
     return fake, canvas
-
-
-def position(time_us, lane):
-    """Canvas position of a time (of 1000 us in view) on the lanes fit, MatMul, Relu."""
-    plot = 1000 - LABELS_PX - GUTTER_PX
-    return {"x": LABELS_PX + plot * time_us / 1000, "y": 20 + 22 + 8 + [0, 17, 39][lane]}
-
-
-def selected_name(fake):
-    return fake.page.locator(".tfp-details .tfp-name").inner_text()
 
 
 def test_events_are_drawn_where_their_time_is(viewer):
@@ -243,20 +206,6 @@ def launches(host, tmp_path):
     return fake, fake.page.locator(".tfp-canvas")
 
 
-def drag(fake, canvas, start, end):
-    box = canvas.bounding_box()
-    mouse = fake.page.mouse
-    mouse.move(box["x"] + start["x"], box["y"] + start["y"])
-    mouse.down()
-    mouse.move(box["x"] + (start["x"] + end["x"]) / 2, box["y"] + (start["y"] + end["y"]) / 2)
-    mouse.move(box["x"] + end["x"], box["y"] + end["y"])
-    mouse.up()
-
-
-def shown_range(fake):
-    return fake.page.locator(".tfp-toolbar .tfp-push").inner_text()
-
-
 def test_a_selected_event_shows_what_it_launched_and_goes_there(launches):
     fake, canvas = launches
     search = fake.page.get_by_role("searchbox")
@@ -314,10 +263,6 @@ def test_dragging_pans_and_the_zoom_tool_zooms(viewer):
     drag(fake, canvas, {"x": 700, "y": 60}, {"x": 600, "y": 60})
     fake.page.wait_for_timeout(250)
     assert fake.get("time_range")[0] == pytest.approx(200e6 + 400e6 * 100 / 792, abs=2e6)
-
-
-def range_rows(fake):
-    return [row.split("\t") for row in fake.page.locator(".tfp-range tbody tr").all_inner_texts()]
 
 
 def test_a_selected_range_tells_what_ran_in_it(viewer):
@@ -442,87 +387,3 @@ def test_a_click_on_a_step_shows_it(host, tmp_path):
     fake.page.wait_for_timeout(200)
     canvas.click(position={"x": LABELS_PX + 800 * 0.6, "y": 8})
     fake.wait_for("time_range", [500e6, 740e6])
-
-
-@pytest.fixture
-def large(host, tmp_path, monkeypatch):
-    """A viewer of a trace that counts as too large to be sent whole; its kernel answers when connected."""
-    monkeypatch.setattr("tfprof_nb.analysis.trace.WHOLE_EVENTS", 100)
-    monkeypatch.setattr("tfprof_nb.analysis.trace.COARSE_BINS", 64)
-    space = XSpace()
-    line = space.plane("/host:CPU").line("python")
-    for number in range(4000):
-        line.event("MatMul" if number != 1234 else "needle", start_us=number, duration_us=0.5)
-    widget = TraceWidget(tp.load(space.write(tmp_path / "host.xplane.pb")).trace)
-    fake = host("trace")
-    fake.show(widget)
-    fake.page.wait_for_function("() => document.querySelector('.tfp-canvas')?.width > 900")
-    return fake, fake.page.locator(".tfp-canvas"), widget
-
-
-def test_a_large_trace_shows_merged_events_and_single_ones_when_the_kernel_answers(large):
-    fake, canvas, widget = large
-    connect(fake, widget)
-    fake.page.get_by_text("drawn merged with their neighbours").wait_for()
-    fake.set("time_range", [1000e6, 1010e6])
-    fake.page.get_by_text(re.compile(r"shorter than [\d.]+ ns are")).wait_for()
-    canvas.click(position={"x": LABELS_PX + 792 * 0.425, "y": 20 + 22 + 8})
-    details = fake.page.get_by_label("Selected event")
-    assert re.search(r"Duration\s+500 ns", details.inner_text())
-    assert fake.get("selected_event") == 1004
-
-
-def test_a_search_in_a_large_trace_finds_what_is_merged(large):
-    fake, _, widget = large
-    connect(fake, widget)
-    search = fake.page.get_by_role("searchbox")
-    search.fill("needle")
-    assert "1 hit" in fake.page.locator(".tfp-toolbar").inner_text()
-    search.press("Enter")
-    fake.wait_for("selected_event", 1234)
-    assert selected_name(fake) == "needle"
-
-
-def test_a_range_of_a_large_trace_is_added_up_by_the_kernel(large):
-    fake, canvas, widget = large
-    connect(fake, widget)
-    canvas.focus()
-    canvas.press("m")
-    fake.page.locator(".tfp-range table").wait_for()
-    assert [row[:3] for row in range_rows(fake)] == [["MatMul", "3,999", "2.00 ms"], ["needle", "1", "500 ns"]]
-
-
-def test_without_a_kernel_a_large_trace_stays_explorable(large):
-    fake, canvas, _ = large
-    fake.set("time_range", [1000e6, 1200e6])
-    fake.page.get_by_text("The kernel sends more when it is free").wait_for()
-    canvas.click(position={"x": LABELS_PX + 792 * 0.5, "y": 20 + 22 + 8})
-    assert re.search(r"Merged\s+\d+ short events drawn as one", fake.page.get_by_label("Selected event").inner_text())
-    canvas.press("0")
-    fake.wait_for("time_range", None)
-
-
-def test_a_page_of_its_own_shows_the_timeline_without_a_kernel(chromium, tmp_path):
-    space = XSpace()
-    line, rng = space.plane("/host:CPU").line("python"), random.Random(0)
-    for number in range(20_000):
-        line.event(f"op{number % 7}", start_us=number, duration_us=rng.random())
-    html = timeline_html(tp.load(space.write(tmp_path / "host.xplane.pb")).trace, 90_000)
-    assert len(html) < 90_000
-    file = tmp_path / "report.html"
-    file.write_text(f"<!doctype html><meta charset=utf-8><h1>Report</h1>{html}", encoding="utf-8")
-    page = chromium.new_page(viewport={"width": 1018, "height": 800})
-    complaints, requests = [], []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda request: requests.append(request.url))
-    page.goto(file.as_uri())
-    canvas = page.locator(".tfp-canvas")
-    canvas.wait_for()
-    page.wait_for_function("() => document.querySelector('.tfp-canvas').width > 900")
-    assert "Of 20,000 events" in page.locator(".tfp-trace").inner_text()
-    canvas.click(position={"x": 500, "y": 50})
-    canvas.press("w")
-    assert page.get_by_label("Selected event").is_visible()
-    assert (complaints, requests) == ([], [file.as_uri()])
-    page.close()
