@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -69,19 +71,14 @@ def allocation_events(forest: Forest, step: Int64, name_host: bool) -> pd.DataFr
     host = forest.host
     allocation = forest.named("MemoryAllocation") & forest.on_host
     rows = np.flatnonzero(allocation | (forest.named("MemoryDeallocation") & forest.on_host))
-    frame = pd.DataFrame(
-        {"row": rows, "time_ps": host.start_ps[rows], "allocation": allocation[rows], "step": step[rows]}
-    )
-    frame["allocator"] = _allocator_names(forest, rows)
-    if name_host:
-        frame["allocator"] = f"{host.name}/" + frame["allocator"]
-    for column, stat in _INT_STATS.items():
-        frame[column] = host.ints(stat).at(rows, missing=0)
-    for column, stat in _TEXT_STATS.items():
-        frame[column] = _texts(forest, stat, rows)
-    frame["data_type"] = _data_types(host.ints("data_type").at(rows, missing=0).astype(np.int64))
-    frame["fragmentation"] = host.floats("fragmentation").at(rows, missing=0.0)
-    return frame
+    allocators = _allocator_names(forest, rows)
+    columns: dict[str, Any] = {"row": rows, "time_ps": host.start_ps[rows], "allocation": allocation[rows]}
+    columns |= {"step": step[rows], "allocator": f"{host.name}/" + allocators if name_host else allocators}
+    columns |= {column: host.ints(stat).at(rows, missing=0) for column, stat in _INT_STATS.items()}
+    columns |= {column: _texts(forest, stat, rows) for column, stat in _TEXT_STATS.items()}
+    columns["data_type"] = _data_types(host.ints("data_type").at(rows, missing=0).astype(np.int64))
+    columns["fragmentation"] = host.floats("fragmentation").at(rows, missing=0.0)
+    return pd.DataFrame(columns)
 
 
 def _allocator_names(forest: Forest, rows: Int64) -> npt.NDArray[np.object_]:

@@ -14,7 +14,7 @@ import pandas as pd
 
 from tfprof_nb.analysis.iterators import RUNTIME_STAGES, iterator_type, stage_of
 from tfprof_nb.analysis.ops import Ops
-from tfprof_nb.analysis.overview import input_verdict, step_shares
+from tfprof_nb.analysis.overview import input_verdict
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps import Steps
 
@@ -84,7 +84,7 @@ def input_pipeline(steps: Steps, ops: Ops) -> InputPipeline:
     times = {key: float(spent.get(category, 0.0)) for key, category in CATEGORIES.items()}
     if not len(table):
         times["other_ms"] = float(steps.table["input_ms"].sum())
-    shares = step_shares(steps)
+    shares = steps.shares
     summary: dict[str, object] = {
         "input_percent": shares.get("input_ms", float("nan")),
         "verdict": input_verdict(steps),

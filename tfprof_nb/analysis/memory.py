@@ -33,6 +33,7 @@ COLUMNS = [
     "data_type",
     "shape",
 ]
+_DESCRIPTION = [column for column in COLUMNS if column != "occurrences"]
 TIMELINE_COLUMNS = [
     "time_ms",
     "allocator",
@@ -103,9 +104,9 @@ def memory(
     several = len(forests) > 1
     found = [allocation_events(forest, step, several) for forest, step in zip(forests, steps, strict=True)]
     result = _recorded(pd.concat(found, ignore_index=True)) if any(map(len, found)) else _nothing_recorded()
-    if process is None:
-        return result
     silent = [forest.host.name for forest, events in zip(forests, found, strict=True) if events.empty]
+    if process is None or not silent:
+        return result
     return _with_process(result, process[process["host"].isin(silent)], several)
 
 
@@ -133,41 +134,43 @@ def _with_process(recorded: Memory, samples: pd.DataFrame, name_host: bool) -> M
 def _summary(allocators: pd.DataFrame) -> dict[str, Any]:
     """Each allocator's figures by its name."""
     known = allocators.astype(object).where(allocators.notna(), None)
-    return {str(allocator): figures for allocator, figures in known.to_dict("index").items()}
+    figures = (dict(zip(known.columns, row, strict=True)) for row in known.to_numpy().tolist())
+    return dict(zip(known.index.astype(str), figures, strict=True))
 
 
 def _peaks(events: pd.DataFrame) -> pd.DataFrame:
-    """The event at which each allocator had most in use, indexed by allocator."""
-    highest = events.groupby("allocator")["in_use_bytes"].transform("max")
-    at_peak = events[events["in_use_bytes"] == highest].drop_duplicates("allocator", keep="last")
-    return at_peak.assign(row=at_peak.index).set_index("allocator").sort_index()
+    """The event at which each allocator had most in use, indexed by allocator; of equal ones the last."""
+    order = np.lexsort((events["in_use_bytes"], pd.factorize(events["allocator"], sort=True)[0]))
+    at_peak = events.iloc[order].drop_duplicates("allocator", keep="last")
+    return at_peak.assign(row=at_peak.index).set_index("allocator")
 
 
 def _live_at_peak(events: pd.DataFrame, peaks: pd.DataFrame) -> pd.DataFrame:
-    place = events[["allocator", "address", "allocation"]]
-    until_peak = place[place.index <= place["allocator"].map(peaks["row"])]
-    last = until_peak.drop_duplicates(["allocator", "address"], keep="last")
-    live = events.loc[last.index[last["allocation"]]]
+    until_peak = np.flatnonzero(np.arange(len(events)) <= events["allocator"].map(peaks["row"]).to_numpy())
+    place = events[["allocator", "address"]].iloc[until_peak]
+    last = until_peak[~place.duplicated(keep="last").to_numpy()]
+    live = events[_DESCRIPTION].iloc[last[events["allocation"].to_numpy()[last]]]
     explained = live.groupby("allocator")["allocation_bytes"].sum().reindex(peaks.index, fill_value=0)
-    rows = pd.concat(
-        [
-            live[[column for column in COLUMNS if column != "occurrences"]],
-            _special_rows(BEFORE_CAPTURE, "persist/dynamic", peaks["heap_bytes"] - explained),
-            _special_rows("stack", "stack", peaks["stack_bytes"]),
-        ]
-    )
-    sums = rows.groupby([column for column in COLUMNS if column != "occurrences"], as_index=False).size()
-    sums = sums.rename(columns={"size": "occurrences"})
+    others = [
+        _special_row(allocator, name, region, size)
+        for name, region, sizes in (
+            (BEFORE_CAPTURE, "persist/dynamic", peaks["heap_bytes"] - explained),
+            ("stack", "stack", peaks["stack_bytes"]),
+        )
+        for allocator, size in sizes.items()
+        if size > 0
+    ]
+    rows = pd.concat([live, pd.DataFrame(others)]) if others else live
     by = ["allocation_bytes", "requested_bytes", "allocator", "op_name", "region_type", "data_type", "shape"]
-    return sums.sort_values(by, ascending=[False, False, True, True, True, True, True], ignore_index=True)[COLUMNS]
+    rows = rows.sort_values(by, ascending=[False, False, True, True, True, True, True], ignore_index=True)
+    first = np.flatnonzero(~rows.duplicated())
+    counted: pd.DataFrame = rows.iloc[first].assign(occurrences=np.diff(first, append=len(rows)))
+    return counted.reset_index(drop=True)[COLUMNS]
 
 
-def _special_rows(name: str, region: str, size: pd.Series[int]) -> pd.DataFrame:
-    size = size[size > 0]
+def _special_row(allocator: object, name: str, region: str, size: int) -> dict[str, object]:
     described = {"op_name": name, "region_type": region, "data_type": "INVALID", "shape": "unknown"}
-    return pd.DataFrame({"allocator": size.index, "allocation_bytes": size.to_numpy(), **described}).assign(
-        requested_bytes=size.to_numpy()
-    )
+    return {"allocator": allocator, "allocation_bytes": size, "requested_bytes": size, **described}
 
 
 def _timeline(events: pd.DataFrame) -> pd.DataFrame:
@@ -184,14 +187,14 @@ def _timeline(events: pd.DataFrame) -> pd.DataFrame:
 def _allocators(events: pd.DataFrame, peaks: pd.DataFrame) -> pd.DataFrame:
     by_allocator = events.groupby("allocator")
     allocations = by_allocator["allocation"].sum()
-    # A TPU's own figure leaves out the stack.
-    lifetime = by_allocator["lifetime_bytes"].max().combine(peaks["in_use_bytes"], max)
+    in_use = peaks["in_use_bytes"]
     return peaks.assign(
         allocations=allocations,
         deallocations=by_allocator.size() - allocations,
-        capacity_bytes=peaks["in_use_bytes"] + peaks["free_bytes"],
-        peak_bytes=peaks["in_use_bytes"],
-        peak_bytes_lifetime=lifetime,
+        capacity_bytes=in_use + peaks["free_bytes"],
+        peak_bytes=in_use,
+        # A TPU's own figure leaves out the stack.
+        peak_bytes_lifetime=np.maximum(by_allocator["lifetime_bytes"].max(), in_use),
         peak_time_ms=peaks["time_ps"] / PS_PER_MS,
     )[ALLOCATOR_COLUMNS]
 

@@ -116,12 +116,13 @@ def _parts(forest: Forest, graphs: Graphs) -> list[_Part]:
     eager = ran_eagerly(forest)
     labels = label_all_ops(forest, eager)
     flops = float_ops_of_events(forest, graphs, labels)
-    return [_device_part(forest, labels, eager, flops), _host_part(forest, labels, eager, flops)]
+    device, host = np.flatnonzero(on_device_timeline(forest)), np.flatnonzero(forest.on_host & (labels.code >= 0))
+    parts = [_device_part(forest, device, labels, eager, flops)] if len(device) else []
+    return [*parts, _host_part(forest, host, labels, eager, flops)]
 
 
-def _host_part(forest: Forest, labels: OpLabels, eager: Bools, flops: Floats) -> _Part:
+def _host_part(forest: Forest, rows: Int64, labels: OpLabels, eager: Bools, flops: Floats) -> _Part:
     host = forest.host
-    rows = np.flatnonzero(forest.on_host & (labels.code >= 0))
     # Nested among themselves, so that an op's self time holds the runtime's frames inside it.
     self_ps = nest(host.line[rows], host.start_ps[rows], host.duration_ps[rows]).self_ps
     code, by_op = _sums(forest, rows, labels.code[rows], self_ps, eager, flops)
@@ -130,12 +131,9 @@ def _host_part(forest: Forest, labels: OpLabels, eager: Bools, flops: Floats) ->
     return _Part("host", named, _idle_ps(forest, rows, self_ps, host.line[rows]))
 
 
-def _device_part(forest: Forest, labels: OpLabels, eager: Bools, flops: Floats) -> _Part:
+def _device_part(forest: Forest, rows: Int64, labels: OpLabels, eager: Bools, flops: Floats) -> _Part:
     """Device ops by kernel, then by op; an event that belongs to no op is an op of its own, named as the event."""
     host = forest.host
-    rows = np.flatnonzero(on_device_timeline(forest))
-    if not len(rows):
-        return _Part("device", _no_rows(), 0)
     # The kernels of a stream follow one another; only the instructions of a TPU's line nest.
     self_ps = np.where(on_instruction_line(forest)[rows], forest.nesting.self_ps[rows], host.duration_ps[rows])
     kernel, kernel_names = pd.factorize(host.names)
@@ -216,9 +214,9 @@ def _ranked(table: pd.DataFrame) -> pd.DataFrame:
 def _summary(table: pd.DataFrame, idle_us: dict[str, float]) -> dict[str, float | int | None]:
     summary: dict[str, float | int | None] = {}
     for side in SIDES:
-        rows = table[table["side"] == side]
+        rows = table[(table["side"] == side).to_numpy()]
         self_us = float(rows["self_us"].sum())
-        eager_us = float(rows.loc[rows["eager"], "self_us"].sum())
+        eager_us = float(rows["self_us"].to_numpy()[rows["eager"].to_numpy(bool)].sum())
         summary |= {
             f"{side}_self_us": self_us,
             f"{side}_idle_us": idle_us[side],

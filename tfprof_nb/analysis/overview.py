@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from tfprof_nb.analysis.activities import Activity, classify
@@ -18,7 +17,7 @@ from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.intervals import newly_covered
 from tfprof_nb.analysis.ops import Ops
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.analysis.steps import CATEGORIES, PS_PER_MS, SESSION_RUN, Steps, measured_steps
+from tfprof_nb.analysis.steps import PS_PER_MS, SESSION_RUN, Steps, percent
 
 Verdict = Literal["not", "potentially", "moderately", "highly", "unknown"]
 
@@ -47,7 +46,7 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops) -> Overview:
     Overview
         ``summary["verdict"]`` is about the steps that ``steps`` averages: the training steps after warm-up.
     """
-    shares = step_shares(steps)
+    shares = steps.shares
     verdict = input_verdict(steps)
     summary = {
         "verdict": verdict,
@@ -71,25 +70,18 @@ def _reports(forest: Forest) -> tuple[str, ...]:
     return forest.host.errors + forest.host.warnings
 
 
-def step_shares(steps: Steps) -> dict[str, float]:
-    """Return the percentage of the measured steps' time per category; NaN without steps."""
-    names = [*CATEGORIES, "other_ms"]
-    whole, *parts = measured_steps(steps.table)[["step_ms", *names]].to_numpy().sum(axis=0).tolist()
-    return {name: _percent(part, whole) for name, part in zip(names, parts, strict=True)}
-
-
 def input_verdict(steps: Steps) -> Verdict:
     """Judge how far waiting for input bounds the measured steps.
 
     What TensorFlow 1 traced of a `session.run` holds no waiting: that goes on before the next one, so nothing is known.
     """
-    shares = step_shares(steps)
+    shares = steps.shares
     return "unknown" if are_session_runs(steps) else classify_input(shares["input_ms"], shares["other_ms"])
 
 
 def are_session_runs(steps: Steps) -> bool:
     """Whether the steps are runs of a session, between which nothing is known: other runs may lie there."""
-    return bool((measured_steps(steps.table)["phase"] == SESSION_RUN).all())
+    return bool((steps.measured["phase"] == SESSION_RUN).all())
 
 
 def classify_input(input_percent: float, other_percent: float) -> Verdict:
@@ -113,7 +105,7 @@ def _top_ops(ops: Ops) -> pd.DataFrame:
     """The ops with the most self time, on the device where there is one."""
     table = ops.table
     side = "device" if (table["side"] == "device").any() else "host"
-    top = table[table["side"] == side].nlargest(TOP_OPS, "self_us")
+    top = table[(table["side"] == side).to_numpy()].head(TOP_OPS)  # the table is in this order
     return top[["op_type", "op_name", "side", "self_us", "self_share", "cumulative_share"]].reset_index(drop=True)
 
 
@@ -122,25 +114,22 @@ def _between_steps(steps: Steps, forests: Sequence[Forest]) -> dict[str, float]:
     between = whole = 0.0
     # Of what goes on between session runs nothing is known.
     known = (steps.table.iloc[:0] if are_session_runs(steps) else steps.table).sort_values("start_ms")
-    for _, mine in known.groupby(["host", _runs(known, forests)]):
-        start, end = mine["start_ms"].to_numpy(), (mine["start_ms"] + mine["step_ms"]).to_numpy()
-        whole += end.max() - start[0]
-        between += end.max() - start[0] - newly_covered(start, end).sum()
+    for forest in forests:
+        mine = known[(known["host"] == forest.host.name).to_numpy()]
+        start = mine["start_ms"].to_numpy()
+        end = start + mine["step_ms"].to_numpy()
+        # What lies between several runs on one timeline is no time of the program.
+        runs = np.searchsorted(start, np.array(forest.host.run_starts_ps) / PS_PER_MS)
+        for began, ended in zip(np.split(start, runs), np.split(end, runs), strict=True):
+            if len(began):
+                whole += ended.max() - began[0]
+                between += ended.max() - began[0] - newly_covered(began, ended).sum()
     fetching = steps.summary["input_between_steps_ms"]
     return {
         "between_steps_ms": float(between),
-        "between_steps_percent": _percent(between, whole),
-        "input_between_steps_percent": _percent(fetching, whole),
+        "between_steps_percent": percent(between, whole),
+        "input_between_steps_percent": percent(fetching, whole),
     }
-
-
-def _runs(table: pd.DataFrame, forests: Sequence[Forest]) -> npt.NDArray[np.int64]:
-    """Which of several runs on one timeline each step belongs to: what lies between runs is no time of the program."""
-    starts = {forest.host.name: np.array(forest.host.run_starts_ps) / PS_PER_MS for forest in forests}
-    found = [
-        np.searchsorted(starts[host], at, "right") for host, at in zip(table["host"], table["start_ms"], strict=True)
-    ]
-    return np.array(found, dtype=np.int64)
 
 
 def _placement(ops: Ops) -> dict[str, float]:
@@ -149,9 +138,9 @@ def _placement(ops: Ops) -> dict[str, float]:
     runs = table.groupby("side")["occurrences"].sum()
     eager_us, all_us = table.loc[table["eager"], "self_us"].sum(), table["self_us"].sum()
     return {
-        "host_op_percent": _percent(runs.get("host", 0), runs.sum()),
-        "device_op_percent": _percent(runs.get("device", 0), runs.sum()),
-        "eager_percent": _percent(eager_us, all_us),
+        "host_op_percent": percent(runs.get("host", 0), runs.sum()),
+        "device_op_percent": percent(runs.get("device", 0), runs.sum()),
+        "eager_percent": percent(eager_us, all_us),
     }
 
 
@@ -162,14 +151,9 @@ def _precision(forests: Sequence[Forest]) -> dict[str, float]:
         activity = classify(forest, np.where(forest.on_device, 0, -1))
         half += int(forest.host.duration_ps[forest.on_device & (activity == Activity.DEVICE_COMPUTE_16)].sum())
         full += int(forest.host.duration_ps[forest.on_device & (activity == Activity.DEVICE_COMPUTE_32)].sum())
-    return {"fp16_percent": _percent(half, half + full), "fp32_percent": _percent(full, half + full)}
+    return {"fp16_percent": percent(half, half + full), "fp32_percent": percent(full, half + full)}
 
 
 def _device_use(ops: Ops) -> dict[str, float]:
     busy, idle = ops.summary["device_self_us"], ops.summary["device_idle_us"]
-    return {"device_busy_percent": _percent(busy, busy + idle), "device_idle_percent": _percent(idle, busy + idle)}
-
-
-def _percent(part: float, whole: float) -> float:
-    # Rounded, so that sums of floats do not fall short of a threshold that they reach.
-    return round(float(100 * part / whole), 9) if whole > 0 else float("nan")
+    return {"device_busy_percent": percent(busy, busy + idle), "device_idle_percent": percent(idle, busy + idle)}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +49,18 @@ class Steps(Result):
     """Step times; ``table`` has one row per step, ``summary["source"]`` says where the steps come from."""
 
     _groups: list[Int64] = field(default_factory=list, repr=False)
+
+    @cached_property
+    def measured(self) -> pd.DataFrame:
+        """The rows of ``table`` that averages are of; see `measured_steps`."""
+        return measured_steps(self.table)
+
+    @cached_property
+    def shares(self) -> dict[str, float]:
+        """The percentage of the measured steps' time per category, ``other_ms`` included; NaN without steps."""
+        names = [*CATEGORIES, "other_ms"]
+        whole, *parts = self.measured[["step_ms", *names]].to_numpy().sum(axis=0).tolist()
+        return {name: percent(part, whole) for name, part in zip(names, parts, strict=True)}
 
     def of_events(self, groupings: Sequence[Grouping]) -> list[Int64]:
         """Return for each host the step of every event, -1 where there is none."""
@@ -92,6 +105,11 @@ def steps(forests: Sequence[Forest], groupings: Sequence[Grouping]) -> Steps:
     return Steps(table, summary, notes, None, [part.groups for part in parts])
 
 
+def percent(part: float, whole: float) -> float:
+    """Return a share in percent, NaN of nothing; rounded, so that sums of floats do reach a threshold that they are."""
+    return round(float(100 * part / whole), 9) if whole > 0 else float("nan")
+
+
 def measured_steps(table: pd.DataFrame) -> pd.DataFrame:
     """Return the steps that averages are of: training steps after warm-up, or the best that there is."""
     warm = table[~table["warm_up"]] if not table["warm_up"].all() else table
@@ -131,7 +149,9 @@ def _host_steps(forest: Forest, grouping: Grouping) -> _HostSteps:
 
 def _starts_a_session(table: pd.DataFrame) -> pd.Series[bool]:
     """Which runs of a session carry what the session does once; a single other run is nothing to judge by."""
-    times = table["step_ms"].where(table["phase"] == SESSION_RUN)
+    if not (runs := table["phase"] == SESSION_RUN).any():
+        return runs
+    times = table["step_ms"].where(runs)
     slow = times > _STARTING_UP * times.iloc[1:].dropna().median()  # of NaN alone it would warn
     return slow & (table.index == 0) & (len(table) > 2)
 
@@ -258,7 +278,7 @@ def _described(table: pd.DataFrame, forest: Forest, grouping: Grouping, spans: p
     names = np.full(len(spans), "step", dtype=object)
     names[marked] = forest.host.names[forest.host.metadata[rows[marked]]]
     graph_types = _text_of(forest, "graph_type", rows)
-    numbers = _int_of(forest, "step_num", rows)
+    numbers, epoch = _int_of(forest, "step_num", rows), _int_of(forest, "epoch", rows)
     phases = [_phase(str(graph_type or name)) for name, graph_type in zip(names, graph_types, strict=True)]
     if grouping.source in ("inferred", "device"):
         phases = _phases_by_gradients(forest, grouping, spans)
@@ -268,9 +288,9 @@ def _described(table: pd.DataFrame, forest: Forest, grouping: Grouping, spans: p
         step_name=[
             f"{name} {number}" if number >= 0 else str(name) for name, number in zip(names, numbers, strict=True)
         ],
-        epoch=pd.array(np.where((epoch := _int_of(forest, "epoch", rows)) >= 0, epoch, 0), dtype="Int64"),
+        epoch=pd.arrays.IntegerArray(epoch, epoch < 0),
         host=forest.host.name,
-    ).assign(epoch=lambda frame: frame["epoch"].mask(epoch < 0))
+    )
 
 
 def _phase(mark: str) -> str:
@@ -303,8 +323,8 @@ def _numbered(table: pd.DataFrame) -> pd.DataFrame:
     """Index by step: the marks' own numbers where they tell steps apart, else a running number."""
     numbers = table["number"]
     unique = (numbers >= 0).all() and not table.duplicated(["host", "number"]).any()
-    running = table.groupby("host").cumcount()
-    return table.set_index((numbers if unique else running).rename("step").astype(np.int64))[COLUMNS]
+    index = numbers if unique else table.groupby("host").cumcount()
+    return table.set_index(index.rename("step").astype(np.int64))[COLUMNS]
 
 
 def _empty() -> pd.DataFrame:

@@ -15,6 +15,8 @@ from .parts import Parts
 from .wire import Fields, Wire
 
 _BLOCK = 1 << 14
+# What nearly all events begin with, in this order; their stats follow.
+_IN_ORDER = (schema.EVENT_METADATA, schema.EVENT_OFFSET_PS, schema.EVENT_DURATION_PS)
 
 
 class Events(NamedTuple):
@@ -75,7 +77,8 @@ def read_lines(wire: Wire, lines: Parts, names: Metadata) -> tuple[Events, Parts
         is_event = fields.tag == schema.LINE_EVENT
         others = np.flatnonzero(~is_event)
         headers.append((line[block][others], *fields.take(others)))
-        found = _read_block(wire, fields.take(np.flatnonzero(is_event)), line[block][is_event], lines.owner, names)
+        messages = fields.take(np.flatnonzero(is_event)) if others.size else fields
+        found = _read_block(wire, messages, line[block][is_event], lines.owner, names)
         events.fill(filled, found)
         filled += found.line.size
     of_line, *header = (np.concatenate(parts) for parts in zip(*headers, strict=True))
@@ -84,21 +87,24 @@ def read_lines(wire: Wire, lines: Parts, names: Metadata) -> tuple[Events, Parts
 
 def _read_block(wire: Wire, messages: Fields, line: Int32, plane: Int64, names: Metadata) -> Events:
     """Read events; aggregates, which have a number of occurrences in place of an offset, are left out."""
-    key, offset, duration = np.zeros((3, messages.at.size), np.int64)
-    columns = {schema.EVENT_METADATA: key, schema.EVENT_OFFSET_PS: offset, schema.EVENT_DURATION_PS: duration}
+    columns = {tag: np.zeros(messages.at.size, np.int64) for tag in _IN_ORDER}
+    at, end = messages.start.copy(), messages.stop
+    for tag, column in columns.items():
+        index, value = wire.take_next(at, end, tag)
+        column[index] = value.view(np.int64)
+    begin = at.copy()
+    for _ in wire.take_run(at, end, schema.EVENT_STAT):
+        pass
+    rest = np.flatnonzero(at < end)
     aggregate = np.zeros(messages.at.size, bool)
-    begin = messages.stop.copy()
-    for event, fields in wire.walk(messages.start, messages.stop):
+    for event, fields in wire.walk(at[rest], end[rest]):
         for tag, hit in fields.by_tag():
             if tag in columns:
-                columns[tag][event[hit]] = fields.value[hit].view(np.int64)
-            elif tag == schema.EVENT_STAT:
-                np.minimum.at(begin, event[hit], fields.at[hit])
-        occurs = fields.tag == schema.EVENT_OCCURRENCES
-        if occurs.any() or aggregate.any():
-            # Of offset and occurrences the one that comes last counts.
-            hit = np.flatnonzero(occurs | (fields.tag == schema.EVENT_OFFSET_PS))
-            aggregate[event[hit]] = occurs[hit]
+                columns[tag][rest[event[hit]]] = fields.value[hit].view(np.int64)
+        # Of offset and occurrences the one that comes last counts.
+        hit = np.flatnonzero((fields.tag == schema.EVENT_OCCURRENCES) | (fields.tag == schema.EVENT_OFFSET_PS))
+        aggregate[rest[event[hit]]] = fields.tag[hit] == schema.EVENT_OCCURRENCES
+    key, offset, duration = columns.values()
     own = plane[line].astype(np.int32)
     metadata = names.rows(own, key).astype(np.int32)
     events = Events(line, own, metadata, offset, duration, begin, (messages.stop - begin).astype(np.int32))

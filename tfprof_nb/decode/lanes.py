@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from .schema import EVENT_METADATA, LINE_EVENT
+from .schema import EVENT_METADATA, EVENT_OFFSET_PS, LINE_EVENT
 from .wire import Int64, Wire
 
 LANE_BYTES = 1024
@@ -87,14 +88,25 @@ def _lanes(wire: Wire, begin: Int64, end: Int64) -> tuple[Int64, Int64, Int64]:
 def _first_event(wire: Wire, at: Int64) -> Int64:
     """Return how far from each position something starts that looks like an event, or -1."""
     shift = np.full(at.size, -1)
-    for first in range(0, at.size, _BLOCK):
-        block = slice(first, first + _BLOCK)
-        window = np.lib.stride_tricks.sliding_window_view(wire.bytes, _WINDOW)[at[block]]
-        # The tag of an event, a length of one or two bytes, the tag of the event's metadata id.
-        after_length = np.where(window[:, 1:-2] < 0x80, window[:, 2:-1], window[:, 3:])
-        likely = (window[:, :-3] == LINE_EVENT) & (after_length == EVENT_METADATA)
-        shift[block] = np.where(likely.any(axis=1), likely.argmax(axis=1), -1)
+    for reach in (_WINDOW // 3, _WINDOW):  # most events are short
+        unknown = np.flatnonzero(shift < 0)
+        for first in range(0, unknown.size, _BLOCK):
+            block = unknown[first : first + _BLOCK]
+            shift[block] = _first_in(np.lib.stride_tricks.sliding_window_view(wire.bytes, reach)[at[block]])
     return shift
+
+
+def _first_in(window: npt.NDArray[np.uint8]) -> Int64:
+    """Return where in each row something starts that looks like an event, or -1.
+
+    That is an event's tag and length, then the tags of its metadata's id and its offset; a stat's start looks alike but
+    for the last. Lengths and ids are of one or two bytes.
+    """
+    begins = window[:, :-3] == EVENT_METADATA
+    begins &= np.where(window[:, 1:-2] < 0x80, window[:, 2:-1], window[:, 3:]) == EVENT_OFFSET_PS
+    likely = window[:, :-6] == LINE_EVENT
+    likely &= np.where(window[:, 1:-5] < 0x80, begins[:, 2:-1], begins[:, 3:])
+    return np.where(likely.any(axis=1), likely.argmax(axis=1), -1)
 
 
 def _hop(wire: Wire, lane: Int64, start: Int64, limit: Int64, end: Int64) -> tuple[_Run, Int64]:

@@ -17,7 +17,7 @@ from .wire import Uint64, Wire
 
 Bools = npt.NDArray[np.bool_]
 
-_BLOCK = 1 << 14
+_BLOCK = 1 << 13
 _NUMBERS = (schema.STAT_DOUBLE, schema.STAT_UINT64, schema.STAT_INT64)
 _TEXTS = (schema.STAT_TEXT, schema.STAT_REF)
 _IS_NUMBER, _IS_TEXT = np.isin(np.arange(256), _NUMBERS), np.isin(np.arange(256), _TEXTS)
@@ -58,7 +58,8 @@ def read_values(wire: Wire, begin: Int64, end: Int64, owner: npt.NDArray[Any]) -
         kind[stat[hit]] = tag
         in_file = (tag == schema.STAT_TEXT) | (tag == schema.STAT_BYTES)
         value[stat[hit]] = np.where(in_file, fields.at[hit].view(np.uint64), fields.value[hit])
-    return Values(owner, key, kind, value).take(np.flatnonzero(kind))
+    found = Values(owner, key, kind, value)
+    return found if kind.all() else found.take(np.flatnonzero(kind))
 
 
 def _read_usual(wire: Wire, begin: Int64, end: Int64) -> tuple[Int64, npt.NDArray[np.uint8], Uint64, Bools]:
@@ -77,10 +78,12 @@ def _read_usual(wire: Wire, begin: Int64, end: Int64) -> tuple[Int64, npt.NDArra
 
 def read_stats(wire: Wire, begin: Int64, end: Int64, tag: int) -> Values:
     """Read all stats of messages that have them in fields with ``tag``, in the order of the messages."""
-    found = []
-    for owner, fields in wire.walk(begin, end):
+    at = begin.copy()
+    found = [*wire.take_run(at, end, tag)]
+    rest = np.flatnonzero(at < end)
+    for index, fields in wire.walk(at[rest], end[rest]):
         hit = np.flatnonzero(fields.tag == tag)
-        found.append((owner[hit], fields.start[hit], fields.stop[hit]))
+        found.append((rest[index[hit]], fields.start[hit], fields.stop[hit]))
     if not found:
         found.append((begin[:0],) * 3)
     owner, start, stop = (np.concatenate(parts) for parts in zip(*found, strict=True))

@@ -24,6 +24,8 @@ Data = bytes | memoryview | mmap.mmap
 # Beyond the end of any file, and safe to add to.
 _NOWHERE = 1 << 62
 _CONTINUES = 0x8080_8080_8080_8080
+# For `_join_sevens`: pairs of bytes, of two bytes, of four; how far the upper half moves, and where it is.
+_JOINS = ((8, 1, 0x7F00_7F00_7F00_7F00), (16, 2, 0x3FFF_0000_3FFF_0000), (32, 4, 0x0FFF_FFFF_0000_0000))
 
 
 class Fields(NamedTuple):
@@ -75,6 +77,7 @@ class Wire:
         self.bytes = np.frombuffer(padded, np.uint8)
         # The 8 bytes from every position on, as one number.
         self._words: Uint64 = np.ndarray((len(padded) - 7,), "<u8", padded, strides=(1,))
+        self._pairs = np.ndarray((len(padded) - 1,), "<u2", padded, strides=(1,))
 
     def malformed(self, position: int) -> BadProfileError:
         """Return the error to raise when what starts at a position is no field, or does not fit."""
@@ -98,13 +101,16 @@ class Wire:
     def varints(self, at: Int64) -> tuple[Uint64, Int64]:
         """Read a varint of up to ten bytes at each position; return values and lengths."""
         low = self.words(at)
-        mask = _up_to_last_byte(~low & _CONTINUES)
-        value = _join_sevens(low & mask, 64)
-        length = (np.bitwise_count(mask) >> 3).astype(np.int64)
-        long = np.flatnonzero(low & _CONTINUES == _CONTINUES)
-        high = self.words(at[long] + 8)
-        value[long] |= (high & 0x7F) << 56 | (high >> 8 & high >> 7 & 1) << 63
-        length[long] = np.where(high & 0x80, np.where(high & 0x8000, _NOWHERE, 10), 9)
+        mask = _up_to_last_byte(low)
+        bits = np.bitwise_count(mask)
+        most = int(bits.max(initial=0))
+        value = _join_sevens(low & mask, most)
+        length = (bits >> 3).astype(np.int64)
+        if most == 64:
+            long = np.flatnonzero(low & _CONTINUES == _CONTINUES)
+            high = self.words(at[long] + 8)
+            value[long] |= (high & 0x7F) << 56 | (high >> 8 & high >> 7 & 1) << 63
+            length[long] = np.where(high & 0x80, np.where(high & 0x8000, _NOWHERE, 10), 9)
         return value, length
 
     def read(self, at: Int64) -> Fields:
@@ -112,8 +118,7 @@ class Wire:
         word = self.words(at)
         tag = word.astype(np.uint8)
         rest = word >> 8
-        ends = ~rest & (_CONTINUES >> 8)
-        mask = _up_to_last_byte(ends)
+        mask = _up_to_last_byte(rest)
         bits = np.bitwise_count(mask)
         value = _join_sevens(rest & mask, int(bits.max(initial=0)))
         start = at + (bits >> 3)
@@ -121,7 +126,7 @@ class Wire:
         # The usual case until here: one byte of tag, up to seven of value, wire type 0 (varint) or 2 (length).
         stop = start + value.view(np.int64) if (tag & 2).all() else start + (value * (tag >> 1 & 1)).view(np.int64)
         fields = Fields(at, tag, value, start, stop)
-        odd = np.flatnonzero((ends == 0) | (tag & 0x85 != 0) | (tag < 8))
+        odd = np.flatnonzero((bits == 64) | (tag & 0x85 != 0) | (tag < 8))
         if odd.size:
             for column, exact in zip(fields.columns, self._read_any(at[odd]).columns, strict=True):
                 column[odd] = exact
@@ -166,6 +171,42 @@ class Wire:
                 at = fields.stop
             else:
                 owner, at, end = owner[more], fields.stop[more], end[more]
+
+    def take_next(self, at: Int64, end: Int64, tag: int) -> tuple[Int64 | slice, Uint64]:
+        """Read the number at each position where its field has this tag and ends in time; move ``at`` behind it.
+
+        Returns the indices of these fields, and the numbers.
+        """
+        is_next = (self.bytes[np.minimum(at, self.size - 1)] == tag) & (at < end)
+        index = slice(None) if is_next.all() else np.flatnonzero(is_next)
+        place = at[index] + 1
+        value, length = self.varints(np.minimum(place, self.size))
+        place += length
+        if (whole := place <= end[index]).all():
+            at[index] = place
+            return index, value
+        index = np.arange(at.size)[index][whole]
+        at[index] = place[whole]
+        return index, value[whole]
+
+    def take_run(self, at: Int64, end: Int64, tag: int) -> Iterator[tuple[Int64, Int64, Int64]]:
+        """Step through texts and messages of less than 128 bytes with one tag, as long as they follow one another.
+
+        Yields, round by round, the indices of the positions that have another, its start and its stop. Moves ``at``
+        behind the last of each.
+        """
+        index = np.flatnonzero(at + 1 < end)
+        while index.size:
+            place, limit = at[index], end[index]
+            head = self._pairs[place]
+            start = place + 2
+            stop = start + (head >> 8)
+            fits = (head & 0x80FF == tag) & (stop <= limit)
+            if not fits.all():
+                index, start, stop, limit = index[fits], start[fits], stop[fits], limit[fits]
+            at[index] = stop
+            yield index, start, stop
+            index = index[stop + 1 < limit]
 
     def last(self, begin: Int64, end: Int64, *tags: int) -> list[Fields]:
         """Return, for each tag, the last such field of each message; one of zeros where there is none."""
@@ -218,18 +259,22 @@ class Wire:
         return 0, _NOWHERE
 
 
-def _up_to_last_byte(ends: Uint64) -> Uint64:
-    """Turn the lowest set bit (the top bit of a varint's last byte) into a mask of it and all bits below it."""
-    return ends ^ (ends - np.uint64(1))
+def _up_to_last_byte(words: Uint64) -> Uint64:
+    """Return a mask of the lowest byte whose top bit is not set (a varint's last) and of all bytes below it."""
+    ends = ~words
+    ends &= _CONTINUES
+    mask = ends - np.uint64(1)
+    mask ^= ends
+    return mask
 
 
 def _join_sevens(groups: Uint64, bits: int) -> Uint64:
     """Drop the top bit of every byte and close the gaps; ``bits`` of every number may be set, the others are 0."""
     x = groups & 0x7F7F_7F7F_7F7F_7F7F
-    if bits > 8:
-        x = (x & 0x007F_007F_007F_007F) | (x & 0x7F00_7F00_7F00_7F00) >> 1
-    if bits > 16:
-        x = (x & 0x0000_3FFF_0000_3FFF) | (x & 0x3FFF_0000_3FFF_0000) >> 2
-    if bits > 32:
-        x = (x & 0x0000_0000_0FFF_FFFF) | (x & 0x0FFF_FFFF_0000_0000) >> 4
+    for width, shift, upper in _JOINS:
+        if bits > width:
+            moved = x & upper
+            x ^= moved
+            moved >>= shift
+            x |= moved
     return x
