@@ -218,6 +218,9 @@ def test_the_slowest_host_and_what_it_spends_more_on():
         "slower_percent": pytest.approx(200),
         "slower_in": "input_ms",
         "slower_in_ms": 0.12,
+        "uneven_host": "slow",
+        "uneven_in": "input_ms",
+        "uneven_in_ms": pytest.approx(0.12),
     }
     assert result.hosts["host"].tolist() == ["a", "slow", "b"]
     assert result.hosts["step_ms"].tolist() == pytest.approx([0.09, 0.3, 0.11])

@@ -49,6 +49,21 @@ def test_hosts_that_differ_little_are_no_finding(run):
     assert view.headline(run(alpha=100, beta=102).pods).startswith("No host holds the others up")
 
 
+def test_hosts_that_wait_for_one_another_take_equally_long_and_the_one_that_they_wait_for_is_named(tmp_path):
+    """Each step takes 100 us: beta's data come 60 us late, and alpha's exchange of gradients lasts until then."""
+    for host, (op, length) in {"alpha": ("sum:CollectiveReduceV2", 90), "beta": ("IteratorGetNext:x", 60)}.items():
+        space = XSpace()
+        python = space.plane("/host:CPU").line("python")
+        for i in range(3):
+            python.event("train", start_us=1000 * i, duration_us=100, step_num=i, _r=1)
+            python.event(op, start_us=1000 * i, duration_us=length)
+        space.write(tmp_path / f"{host}.xplane.pb")
+    assert view.headline(tp.load(tmp_path).pods) == (
+        "The hosts' steps take equally long, but beta spends 60.0 µs more of each on input than the others do: where hosts "
+        "exchange gradients in every step, the others wait for it."
+    )
+
+
 def test_the_page_is_there_for_several_hosts_only(run):
     several = run(alpha=100, beta=300)
     assert "Pods" in pages(dashboard.panels(several))

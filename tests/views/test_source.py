@@ -53,6 +53,22 @@ def test_the_answer_names_the_line_that_took_longest_and_the_one_with_the_ops():
     assert layer.text == "The slowest Keras layer is `big` (Dense): 40.0 µs, 100% of the model's op time."
 
 
+def test_where_one_line_is_the_whole_cell_the_line_with_the_ops_comes_first():
+    """Of the 2 ms of line 4 the op of line 3 takes 1.8."""
+    space = XSpace()
+    space.plane("/host:CPU").line("python").event("MatMul:MatMul", start_us=1, duration_us=1800)
+    frames = (("cell.py", 3, "return x @ x"), ("cell.py", 4, "f(y)"))
+    ran = {"line": [2, 4], "hits": [1, 1], "spent_ns": [0, 2_000_000], "estimated": [], "first": 0, "last": 0}
+    sections = {
+        "graphs": graphs_section(Function("f_1", [Node("MatMul", "MatMul", frames)])),
+        "cell": {"text": CELL, "file": "cell.py", **ran},
+    }
+    first, second, *_ = panels(lines(space, sections))
+    assert first.text.startswith("Line 3, `return x @ x  # <b>`, has the ops that took most: 1.80 ms")
+    assert second.text.startswith("Line 4, `f(y)`, took longest: 2.00 ms")
+    assert (first.kind, second.kind) == ("answer", "info")
+
+
 def test_the_cell_is_shown_whole_and_indented_with_bars():
     table = tables(result())["The cell, line by line"]
     assert table.frame["code"].tolist() == ["%%tfprofile", "def f(x):", "\xa0\xa0\xa0\xa0return x @ x  # <b>", "f(y)"]

@@ -21,6 +21,8 @@ from tfprof_nb.decode import Host
 Int64 = npt.NDArray[np.int64]
 
 _PARTS = [*CATEGORIES, "other_ms"]
+# Where waiting for other hosts shows: more of these holds no other host up.
+_WAITING = {"host_compute_ms", "device_collectives_ms", "other_ms"}
 _PS_PER_NS = 1000
 
 
@@ -52,7 +54,9 @@ def pods(forests: Sequence[Forest], steps: Steps) -> Pods:
     Pods
         ``table`` has the steps that all hosts show, numbered from 0, with the columns of ``steps`` (``start_ms`` counts
         from the host's own start) and ``bottleneck``, the largest category. ``summary["slowest_host"]`` has the longest
-        steps on average; ``slower_percent`` says by how much they exceed the other hosts' average.
+        steps on average; ``slower_percent`` says by how much they exceed the other hosts' average. Hosts that exchange
+        gradients in every step take equally long, since they wait for one another: ``uneven_host`` is the one that
+        spends more than the others on ``uneven_in``, a category that is no waiting, by ``uneven_in_ms``.
     """
     by_host = {str(host): rows for host, rows in steps.table.groupby("host", sort=False)}
     origins = _origins_ps(forests)
@@ -165,6 +169,19 @@ def _summary(forests: Sequence[Forest], hosts: pd.DataFrame, count: int) -> dict
         "slower_percent": float(100 * excess["step_ms"] / others["step_ms"]),
         "slower_in": slower_in,
         "slower_in_ms": float(excess[slower_in]),
+        **_uneven(hosts),
+    }
+
+
+def _uneven(hosts: pd.DataFrame) -> dict[str, object]:
+    """Name the host with the greatest excess over the others' average in what is no waiting for them."""
+    own = hosts[[part for part in _PARTS if part not in _WAITING]]
+    excess = own - (own.sum() - own) / (len(hosts) - 1)
+    row, column = np.unravel_index(excess.to_numpy().argmax(), excess.shape)
+    return {
+        "uneven_host": hosts["host"].iloc[row],
+        "uneven_in": own.columns[column],
+        "uneven_in_ms": float(excess.iloc[row, column]),
     }
 
 

@@ -15,6 +15,8 @@ from tfprof_nb.views.pages import PAGES
 
 _LINES_IN_MENU = 30
 _CODE_IN_MENU = 60
+# Shares of the cell's time, and of a line's.
+_NEARLY_ALL, _MUCH = 0.8, 0.3
 _INDENT = re.compile(r"^\s+")
 _OP_TIME = "of the ops that the line created or ran, their gradients included, on all threads and devices together"
 _LINE_COLUMNS = (
@@ -67,21 +69,28 @@ def panels(source: SourceLines) -> list[Panel]:
 
 def _answers(source: SourceLines) -> list[Panel]:
     slowest, heaviest, layer = (source.summary[name] for name in ("slowest_line", "heaviest_line", "slowest_layer"))
-    said: list[Panel] = []
+    said: list[tuple[str, list[Link]]] = []
     if slowest:
         text = f"{_where(slowest)} took longest: {_units.milliseconds(slowest['self_ms'])}"
-        said.append(Note(f"{text}, {_units.share(slowest['share'])} of the cell's time.", "answer", _links(slowest)))
+        said.append((f"{text}, {_units.share(slowest['share'])} of the cell's time.", _links(slowest)))
     if heaviest:
         same = slowest and (slowest["file"], slowest["line"]) == (heaviest["file"], heaviest["line"])
         text = (
             f"{'It' if same else _where(heaviest)} has the ops that took most: {_units.milliseconds(heaviest['op_ms'])}"
         )
         share = f"{_units.share(heaviest['share'])} of the time of all ops that belong to a line."
-        said.append(Note(f"{text}, {share}", "info" if slowest else "answer", [] if same else _links(heaviest)))
+        said.append((f"{text}, {share}", [] if same else _links(heaviest)))
+        if slowest and not same and _tells_more(heaviest, slowest):
+            said.reverse()
     if layer:
         text = f"The slowest Keras layer is `{layer['layer']}` ({layer['kind']}): {_units.milliseconds(layer['op_ms'])}"
-        said.append(Note(f"{text}, {_units.share(layer['share'])} of the model's op time."))
-    return said
+        said.append((f"{text}, {_units.share(layer['share'])} of the model's op time.", []))
+    return [Note(text, "info" if number else "answer", links) for number, (text, links) in enumerate(said)]
+
+
+def _tells_more(heaviest: dict[str, Any], slowest: dict[str, Any]) -> bool:
+    """Whether the slowest line is nearly all of the cell (a ``fit``), and the heaviest much of what goes on in it."""
+    return bool(slowest["share"] >= _NEARLY_ALL and heaviest["op_ms"] >= _MUCH * slowest["self_ms"])
 
 
 def _where(line: dict[str, Any]) -> str:
