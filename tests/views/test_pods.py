@@ -59,8 +59,8 @@ def test_hosts_that_wait_for_one_another_take_equally_long_and_the_one_that_they
             python.event(op, start_us=1000 * i, duration_us=length)
         space.write(tmp_path / f"{host}.xplane.pb")
     assert view.headline(tp.load(tmp_path).pods) == (
-        "The hosts' steps take equally long, but beta spends 60.0 µs more of each on input than the others do: where hosts "
-        "exchange gradients in every step, the others wait for it."
+        "The hosts' steps take equally long, but beta spends 60.0 µs more of each on input than the others do: "
+        "where hosts exchange gradients in every step, the others wait for it."
     )
 
 

@@ -23,7 +23,7 @@ COLUMNS = [
 ]
 _RANKS = {"high": 0, "medium": 1, "info": 2}
 # Shares of step time from which the guide speaks of a moderate and of a high cost (`op_stats_to_overview_page.cc`).
-_OVERHEAD_PERCENT, _HIGH_OVERHEAD_PERCENT = 3.0, 15.0
+_OVERHEAD_PERCENT, HIGH_OVERHEAD_PERCENT = 3.0, 15.0
 _EAGER_PERCENT, _EXPENSIVE_CALL_PERCENT, _FEW_16_BIT_PERCENT = 10.0, 20.0, 10.0
 _TENSOR_CORE_ARCHITECTURES = ("Volta", "Turing", "Ampere", "Ada", "Hopper", "Blackwell")
 _OF_ITERATORS = "Iterator|Optional|Dataset"  # Keras fetches its data with these, always eagerly
@@ -83,7 +83,7 @@ _SHARE_RULES = (
     _ShareRule(
         "other",
         _OVERHEAD_PERCENT,
-        _HIGH_OVERHEAD_PERCENT,
+        HIGH_OVERHEAD_PERCENT,
         "Python between ops takes time",
         "is spent where TensorFlow records nothing",
         "Do more per step: larger batches, or steps_per_execution in model.compile; move logging, metrics and other "
@@ -92,7 +92,7 @@ _SHARE_RULES = (
     _ShareRule(
         "kernel_launch",
         _OVERHEAD_PERCENT,
-        _HIGH_OVERHEAD_PERCENT,
+        HIGH_OVERHEAD_PERCENT,
         "Launching kernels takes time",
         "is the host starting kernels",
         "Set TF_GPU_THREAD_MODE=gpu_private before TensorFlow is imported, so that input processing does not take the "
@@ -109,7 +109,7 @@ _SHARE_RULES = (
     _ShareRule(
         "device_collectives",
         _OVERHEAD_PERCENT,
-        _HIGH_OVERHEAD_PERCENT,
+        HIGH_OVERHEAD_PERCENT,
         "Devices wait for one another",
         "is collective communication",
         "Larger batches per device mean fewer exchanges of gradients; 16-bit gradients halve each of them.",
@@ -185,7 +185,7 @@ def _dominant_op(evidence: Evidence) -> Finding | None:
     if (
         not len(top)
         or top["self_share"].iloc[0] < _DOMINANT_OP_SHARE
-        or evidence.percent(busy) < _HIGH_OVERHEAD_PERCENT
+        or evidence.percent(busy) < HIGH_OVERHEAD_PERCENT
     ):
         return None
     op = top.iloc[0]

@@ -177,11 +177,11 @@ def _uneven(hosts: pd.DataFrame) -> dict[str, object]:
     """Name the host with the greatest excess over the others' average in what is no waiting for them."""
     own = hosts[[part for part in _PARTS if part not in _WAITING]]
     excess = own - (own.sum() - own) / (len(hosts) - 1)
-    row, column = np.unravel_index(excess.to_numpy().argmax(), excess.shape)
+    row, column = divmod(int(excess.to_numpy().argmax()), excess.shape[1])
     return {
         "uneven_host": hosts["host"].iloc[row],
         "uneven_in": own.columns[column],
-        "uneven_in_ms": float(excess.iloc[row, column]),
+        "uneven_in_ms": float(excess.to_numpy()[row, column]),
     }
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice import Advice
+from tfprof_nb.analysis.advice import HIGH_OVERHEAD_PERCENT, Advice
 from tfprof_nb.analysis.overview import Overview
 from tfprof_nb.analysis.steps import Steps
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Part, Split, Table
@@ -17,6 +19,10 @@ _VERDICTS = {
     "potentially": (
         "POTENTIALLY input-bound: {other} of each step is time that TensorFlow does not account for "
         "(Python code, or reading data outside tf.data)."
+    ),
+    "hardly": (
+        "At most POTENTIALLY input-bound: {largest_share} of each step is {largest}, {other} is time that TensorFlow "
+        "does not account for (Python code, or reading data outside tf.data)."
     ),
     "not": "NOT input-bound: {largest_share} of each step is {largest}, {input} waits for data.",
     "unseen": "{largest_share} of each step is {largest}. Waiting for data between steps is not in this trace.",
@@ -52,8 +58,15 @@ def headline(overview: Overview) -> str:
     if largest:
         words["largest"] = STEP_CATEGORIES[largest][0]
         words["largest_share"] = _units.percent(numbers[f"{largest.removesuffix('_ms')}_percent"])
-    verdict = "unseen" if largest and numbers["verdict"] == "unknown" else numbers["verdict"]
-    return _VERDICTS[verdict].format(**words)
+    return _VERDICTS[_kind(numbers)].format(**words)
+
+
+def _kind(numbers: dict[str, Any]) -> str:
+    """The verdict, told apart where the guide's words alone would say too much or too little."""
+    verdict = str(numbers["verdict"])
+    if verdict == "unknown" and numbers["largest_category"]:
+        return "unseen"
+    return "hardly" if verdict == "potentially" and numbers["other_percent"] < HIGH_OVERHEAD_PERCENT else verdict
 
 
 def average_step(steps: Steps) -> Split:

@@ -52,8 +52,8 @@ def headline(pods: Pods) -> str:
         if 100 * numbers["uneven_in_ms"] >= _SAME_PERCENT * pods.hosts["step_ms"].mean():
             more, label = _units.milliseconds(numbers["uneven_in_ms"]), STEP_CATEGORIES[numbers["uneven_in"]][0]
             return (
-                f"The hosts' steps take equally long, but {numbers['uneven_host']} spends {more} more of each on {label} "
-                "than the others do: where hosts exchange gradients in every step, the others wait for it."
+                f"The hosts' steps take equally long, but {numbers['uneven_host']} spends {more} more of each on "
+                f"{label} than the others do: where hosts exchange gradients in every step, the others wait for it."
             )
         return (
             f"No host holds the others up: the slowest, {numbers['slowest_host']}, takes {percent} longer than they do."
