@@ -31,6 +31,7 @@ GROUPS = {
     "Mark steps": ["step", "StepMarker"],
     "Capture running programs": ["start_server", "capture_remote", "CaptureDialog"],
     "Open": ["load", "find_runs", "Run"],
+    "Compare": ["compare"],
     "Profile": ["Profile"],
     "tfprof's own interface": ["Profiler"],
     "Errors": [],  # and what is left: the errors
@@ -157,7 +158,7 @@ def _fenced(body: str) -> str:
 
 
 def _magics() -> Iterator[str]:
-    for name in ("tfprofile", "tfprofile_load", "tfprofile_check"):
+    for name in ("tfprofile", "tfprofile_load", "tfprofile_compare", "tfprofile_check"):
         magic = getattr(TfprofMagics, name)
         doc = inspect.cleandoc(magic.parser.description or magic.__doc__)
         examples = EXAMPLES_OF_MAGICS.search(doc + "\n")

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from capture.ports import free_ports
+from capture.programs import Program
+
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 
@@ -26,6 +29,17 @@ def shared_data():
     if not SHARED_DATA.is_dir():
         pytest.skip("the real captures are not here (set TFPROF_NB_SHARED_DATA to their folder)")
     return SHARED_DATA
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    """A model's fit in a process of its own, with our server and TensorFlow's."""
+    started = Program.start("keras", free_ports(2), tmp_path_factory.mktemp("program") / "log")
+    try:
+        started.wait_until_it_trains()
+        yield started
+    finally:
+        started.end()
 
 
 @pytest.fixture(scope="session")

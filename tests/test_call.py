@@ -204,6 +204,18 @@ def test_ops_that_raise_inside_are_no_kernels_of_others():
     assert tp.profile_call(forgiving).table["name"].tolist()[-1] == "Square"
 
 
+def test_a_function_may_have_parameters_of_any_name():
+    assert tp.profile_call(lambda function: function, function=3).result == 3
+
+
+def test_work_that_the_call_left_for_later_is_noted():
+    def ones():
+        yield tf.ones(3)
+
+    assert "before its work was done" in tp.profile_call(ones).notes[-1]
+    assert tp.profile_call(list, ones()).notes == []
+
+
 def test_an_error_goes_on_and_leaves_nothing_behind():
     with pytest.raises(ZeroDivisionError):
         tp.profile_call(lambda: 1 / 0)

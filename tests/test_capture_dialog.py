@@ -41,6 +41,10 @@ def test_the_button_can_be_pressed_again_after_an_error(dialog):
     assert "Saved in" in finished(dialog)
 
 
+def test_several_workers_as_capture_remote_takes_them():
+    assert tp.CaptureDialog(["a:1", "b:2"]).addresses.value == "a:1, b:2"
+
+
 def test_in_a_terminal_it_says_what_to_use(dialog, capsys):
     dialog._ipython_display_()
     assert "tfprof_nb.capture_remote(addresses)" in capsys.readouterr().out

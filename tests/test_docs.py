@@ -3,6 +3,7 @@
 import builtins
 import doctest
 import importlib.util
+import pkgutil
 import re
 import shutil
 import sys
@@ -155,6 +156,15 @@ def test_the_api_reference_is_what_the_docstrings_say():
     make_api = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(make_api)
     assert text_of(make_api.TARGET) == make_api.page(), "run `.venv/bin/python docs/make_api.py`"
+
+
+@pytest.mark.parametrize("layer", ["analysis", "decode", "render", "views"])
+def test_the_examples_of_internal_modules_hold(layer):
+    """Those of public names are run below, and those of `_units` in its own test."""
+    package = importlib.import_module(f"tfprof_nb.{layer}")
+    names = sorted(found.name for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."))
+    modules = map(importlib.import_module, names)
+    assert not [module.__name__ for module in modules if doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed]
 
 
 @pytest.mark.parametrize("name", tfprof_nb._HOMES)

@@ -28,3 +28,8 @@ def test_reading_profiles_needs_no_tensorflow_and_no_notebook(layer):
     walk = "for m in pkgutil.walk_packages(p.__path__, p.__name__ + '.'): importlib.import_module(m.name)"
     statement = f"import importlib, pkgutil, {layer} as p\n{walk}"
     assert not modules_after(statement) & HEAVY
+
+
+@pytest.mark.parametrize("module", ["tfprof_nb.views.dashboard", "tfprof_nb.run_picker"])
+def test_text_and_reports_need_no_widgets(module):
+    assert not modules_after(f"import {module}") & HEAVY

@@ -158,9 +158,23 @@ def test_wrong_use_is_a_usage_error(run, tmp_path, line, message):
 
 def test_a_syntax_error_captures_nothing(run, tmp_path):
     result = run("%%tfprofile\nx ==== 3")
-    assert isinstance(result.error_in_exec, SyntaxError)
-    assert result.error_in_exec.lineno == 2
+    assert isinstance(result.error_before_exec, SyntaxError)
+    assert result.error_before_exec.lineno == 2
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("line", ["x ==== 3", "return 3", "print((1", "yield 3", "await = 3"])
+def test_a_syntax_error_looks_as_it_does_without_the_magic(run, line):
+    def shown(cell):
+        return re.sub(r"ipython-input-\S+|In\[\d+\]", "cell", plain(run(cell).stdout))
+
+    assert shown(f"%%tfprofile\n{line}") == shown(f"x = 1\n{line}")
+
+
+def test_a_warning_about_the_code_comes_once(run):
+    with pytest.warns(SyntaxWarning) as warned:
+        run("%%tfprofile --quiet\nx = 1\nx is 3")
+    assert len(warned) == 1
 
 
 def test_a_place_that_cannot_be_written_stops_before_the_cell_runs(run, shell):
@@ -227,14 +241,14 @@ def test_a_cell_that_awaits(run, shell):
 
 def test_where_the_shell_does_not_await_neither_does_the_magic(run, shell, monkeypatch):
     monkeypatch.setattr(shell, "autoawait", False)
-    assert isinstance(run("%%tfprofile\nawait x").error_in_exec, SyntaxError)
+    assert isinstance(run("%%tfprofile\nawait x").error_before_exec, SyntaxError)
 
 
 def test_a_view_that_fails_does_not_harm_the_cell(run, monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("no picture")
 
-    monkeypatch.setattr(tp.Profile, "dashboard", fail)
+    monkeypatch.setattr("tfprof_nb.views.dashboard.content", fail)
     result = run("%%tfprofile base\n42")
     assert (result.success, result.result) == (True, 42)
     assert "cannot be shown (RuntimeError: no picture). It is saved in /" in result.stderr

@@ -191,6 +191,23 @@ def test_inside_a_capture_that_one_records_just_these_batches():
     assert "A ProfileCallback limited this capture to batches 10 to 12 of model.fit." in p.overview.notes
 
 
+def test_batches_of_two_callbacks_must_lie_apart():
+    first, apart, within = tp.ProfileCallback((3, 8)), tp.ProfileCallback((10, 12)), tp.ProfileCallback((5, 6))
+    with pytest.warns(UserWarning, match="Batches 5 to 6 were not captured. .* another ProfileCallback's"):
+        fit(model(), first, apart, within)
+    assert [callback.profile.steps.summary["steps"] for callback in (first, apart)] == [6, 3]
+    with pytest.raises(tp.CaptureError, match="another ProfileCallback's"):
+        _ = within.profile
+
+
+def test_inside_a_capture_the_first_callback_keeps_its_batches():
+    first, second = tp.ProfileCallback((3, 8)), tp.ProfileCallback((10, 12))
+    with pytest.warns(UserWarning, match="Batches 10 to 12 were not captured"), tp.profile() as p:
+        fit(model(), first, second)
+    assert first.profile is p
+    assert p.steps.summary["steps"] == 6
+
+
 def test_inside_a_capture_without_its_batches_that_one_stays_whole():
     callback = tp.ProfileCallback((500, 510))
     with pytest.warns(UserWarning, match="ended after 40 batches"), tp.profile() as p:

@@ -1,5 +1,7 @@
 """The object that people hold: loading, hosts, what an unfinished one says, reports."""
 
+import gzip
+import json
 import re
 
 import pytest
@@ -114,3 +116,40 @@ def test_pages_of_the_dashboard_are_chosen_by_name(two_hosts):
 def test_no_path_is_no_profile(nothing):
     with pytest.raises(tp.ProfileNotFoundError, match="No path was given"):
         tp.load(nothing)
+
+
+@pytest.mark.parametrize(
+    ("section", "content"),
+    [
+        ("graphs", {"functions": [{}]}),
+        ("graphs", {"functions": 5}),
+        ("graphs", {"traces": [[3]]}),
+        ("capture", [1]),
+        ("capture", {"notes": "text"}),
+        ("cell", {"text": "x"}),
+        ("cell", [1]),
+        ("cells", ["In[1]"]),
+        ("metrics", {"times_ns": [1]}),
+        ("metrics", {"times_ns": [10**30], "series": []}),
+        ("process_memory", "text"),
+    ],
+)
+def test_a_damaged_section_costs_only_itself(two_hosts, section, content):
+    files = list(two_hosts.rglob("*.xplane.pb"))
+    environment = XSpace()
+    environment.plane("Task Environment", profile_start_time=10**18)
+    for file in files:
+        file.write_bytes(file.read_bytes() + environment.to_bytes())
+        other = {"capture": {"notes": ["noted"]}} if section != "capture" else {"cells": {"a.py": "In[7]"}}
+        written = {"version": 1, section: content} | other
+        (file.parent / file.name.replace("xplane.pb", "tfprof.json.gz")).write_bytes(
+            gzip.compress(json.dumps(written).encode())
+        )
+    p = tp.load(two_hosts)
+    assert "NOT input-bound" in str(p)
+    damaged = [note for note in p.overview.notes if f"section {section} of" in note and "is damaged" in note]
+    assert len(damaged) == len(files)
+    assert ("noted" in p.overview.notes) == (section != "capture")
+    assert p.metrics.empty
+    assert p.source.view() is not None
+    assert len(p.trace.header()["names"]) > 0

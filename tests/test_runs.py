@@ -131,3 +131,17 @@ def test_runs_one_after_another(logdir, tmp_path):
     assert whole.hosts == (whole.name,)  # two hosts, one timeline
     with pytest.raises(TfprofError, match="has 2 hosts"):
         resolve(logdir, as_runs=True)
+
+
+def test_what_a_killed_capture_left_is_no_run(logdir):
+    before = find_runs(logdir)
+    left = make(logdir / ".capturing-x1" / "plugins" / "profile" / "2027_01_01_00_00_00", "cut")
+    make(logdir / "deep" / ".capturing-x2" / "plugins" / "profile" / "2027_01_01_00_00_00", "cut")
+    assert find_runs(logdir) == before
+    assert resolve(logdir).name == "2025_01_01_00_00_00"
+    assert find_runs(left)[0].path == left  # who names it gets it
+
+
+def test_what_cannot_be_printed_is_left_out_of_a_run_s_text(tmp_path):
+    (found,) = find_runs(make(tmp_path / "logs\x1b[31m", "h\x1b]0;title\x07"))
+    assert not set("\x1b\x07") & set(str(found))

@@ -1,6 +1,7 @@
 """Capturing from Python: a block, a function's calls, start and stop."""
 
 import asyncio
+import functools
 import inspect
 import signal
 import threading
@@ -106,6 +107,12 @@ def test_what_cannot_be_decorated_is_refused():
         tp.profile()(one_by_one)
     with pytest.raises(TypeError, match="later returns before its work is done"):
         tp.profile()(later)
+    with pytest.raises(TypeError, match="returns before its work is done"):
+        tp.profile()(functools.partial(later))
+    with pytest.raises(TypeError, match="decorates functions, not 3"):
+        tp.profile()(3)
+    with pytest.raises(TypeError, match="name must be text, not 3"):
+        tp.profile(3)
 
 
 def test_start_and_stop():
@@ -181,15 +188,31 @@ def test_saving_that_is_interrupted_leaves_the_process_ready(monkeypatch):
     threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
     with pytest.raises(KeyboardInterrupt):
         capture.finish()
-    with pytest.raises(tp.CaptureActiveError):
-        tp.start()
-    saving.set()
-    while list(Path("tfprof_logs").glob(".capturing-*")):
-        time.sleep(0.01)
-    time.sleep(0.1)
-    with tp.profile() as p:
+    with pytest.raises(tp.CaptureError, match="An interrupt came before"):
+        _ = capture.result.steps
+    threading.Timer(0.5, saving.set).start()
+    with tp.profile() as p:  # waits for it
         three_steps()
     assert p.steps.summary["steps"] == 3
+    assert list(Path("tfprof_logs").iterdir()) == [Path("tfprof_logs/plugins")]
+
+
+def test_what_a_capture_has_less_than_was_asked_for_is_noted():
+    with tp.profile(warmup=1, steps=5) as fewer:
+        three_steps()
+    assert (
+        "Of the 5 steps that were asked for 2 were recorded: the code ended before the others." in fewer.overview.notes
+    )
+    with tp.profile(steps=5, max_seconds=0.01) as brief:
+        time.sleep(0.2)
+        three_steps()
+    assert "max_seconds were over" in brief.overview.notes[-1]
+    with tp.profile(steps=3) as whole:
+        three_steps()
+    assert "asked for" not in " ".join(whole.overview.notes)
+    with tp.profile(host_level=0) as without:
+        three_steps()
+    assert "Recorded with host_level=0: the host's steps and ops are left out." in without.overview.notes
 
 
 def test_before_the_first_capture_there_is_no_last(monkeypatch):

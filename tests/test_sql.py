@@ -62,3 +62,8 @@ def small_profile(tmp_path):
             with tp.step(i):
                 tf.square(x)
     return p
+
+
+@pytest.mark.parametrize("name", ["Steps", "STEPS", '"sTeps"', "steps"])
+def test_names_of_tables_are_the_same_in_any_case(name):
+    assert run_sql(f"select count(*) as n from {name}", FRAMES)["n"].tolist() == [2]

@@ -1,5 +1,6 @@
 """tfprof's own interface, and what its views write, on real sessions; TensorFlow's own Profiler is the oracle."""
 
+import copy
 import gzip
 import json
 from types import SimpleNamespace
@@ -185,3 +186,10 @@ def test_session_profiles_have_the_views_too(tmp_path):
     assert table["self_float_ops"]["product"] == 2 * 2 * 3 * 4
     assert table["occurrences"]["product"] == 1
     assert p.graph.code().table["name"].str.startswith("test_tfprof.py:").any()
+
+
+def test_a_node_can_be_copied(profiler):
+    node = profiler.profile_name_scope(QUIET)
+    assert copy.copy(node).total_float_ops == node.total_float_ops > 0
+    with pytest.raises(AttributeError, match="_repr_html_"):
+        _ = node._repr_html_

@@ -1,43 +1,26 @@
 """Numbers as text: written for people, so every expected text here was written by hand."""
 
 import doctest
+import json
+from functools import partial
+from pathlib import Path
 
 import pytest
 
 from tfprof_nb import _units
+
+# The widgets' own tests read the same file: both write every number alike.
+CASES = json.loads((Path(__file__).parents[1] / "js/src/lib/format.cases.json").read_text(encoding="utf-8"))
 
 
 def test_the_examples_in_the_docstrings_hold():
     assert doctest.testmod(_units).failed == 0
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.00012345, "0.000123"),
-        (0.9996, "1.00"),
-        (9.996, "10.0"),
-        (99.96, "100"),
-        (999.4, "999"),
-        (12345.6, "12,346"),
-        (-0.5, "-0.500"),
-        (float("inf"), "–"),
-    ],
-)
-def test_number(value, text):
-    assert _units.number(value) == text
-
-
-@pytest.mark.parametrize(
-    ("ps", "text"), [(1, "1.00 ps"), (1e3, "1.00 ns"), (250e6, "250 µs"), (1.5e12, "1.50 s"), (-2e9, "-2.00 ms")]
-)
-def test_duration_takes_the_largest_unit_that_fits(ps, text):
-    assert _units.duration(ps) == text
-
-
-@pytest.mark.parametrize("value", [0.0004, 0.049])
-def test_a_percentage_that_is_not_zero_does_not_read_as_zero(value):
-    assert _units.percent(value) == "<0.1%"
+@pytest.mark.parametrize(("kind", "value", "text"), [(kind, *case) for kind in CASES for case in CASES[kind]])
+def test_numbers_read_as_in_the_widgets(kind, value, text):
+    write = _units.duration if kind == "duration" else partial(_units.cell, kind=kind)
+    assert write(float(value)) == text
 
 
 @pytest.mark.parametrize("limit", [2, 5, 10])

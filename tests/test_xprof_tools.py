@@ -105,13 +105,14 @@ def test_files_of_one_name_and_compressed_files_are_read(tmp_path):
 
 def test_without_xprof_the_cure_is_named(logdir, monkeypatch):
     monkeypatch.setitem(sys.modules, "xprof", None)
-    with pytest.raises(tp.MissingDependencyError, match="pip install tensorboard-plugin-profile"):
+    with pytest.raises(tp.MissingDependencyError, match="pip install xprof"):
         tp.load(logdir).xprof("overview_page")
 
 
 def test_what_xprof_leaves_in_a_logdir_is_no_host(logdir):
     """TensorBoard and XProf keep their caches in the run's folder."""
-    raw_to_tool_data = pytest.importorskip("xprof.convert.raw_to_tool_data")
+    from xprof.convert import raw_to_tool_data
+
     (file,) = logdir.rglob("*.xplane.pb")
     for tool in ("overview_page", "trace_viewer@", "smart_suggestion"):
         raw_to_tool_data.xspace_to_tool_data([str(file)], tool, {})
@@ -129,3 +130,13 @@ def test_an_xprof_that_does_not_start_here_is_told_from_a_profile_that_it_cannot
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "packages"))
     with pytest.raises(tp.MissingDependencyError, match=r"does not start: ImportError: gencode .* Try: pip install"):
         tp.load(logdir).xprof("overview_page")
+
+
+def test_what_is_not_one_run_s_xplane_is_refused(tmp_path):
+    files = [program().write(tmp_path / f"{name}.xplane.pb") for name in "ab"]
+    with pytest.raises(ValueError, match="one run at a time, not 2"):
+        tp.load(files, as_runs=True).xprof("overview_page")
+    trace = tmp_path / "trace.json"
+    trace.write_text('[{"ph": "X", "pid": 1, "tid": 1, "ts": 0, "dur": 3, "name": "a"}]')
+    with pytest.raises(ValueError, match=r"\*\.xplane\.pb: trace\.json is no such file"):
+        tp.load(trace).xprof("overview_page")

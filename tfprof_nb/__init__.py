@@ -26,6 +26,7 @@ _HOMES = {
     "profile_call": "tfprof_nb.call",
     "Profile": "tfprof_nb.profiles",
     "Profiler": "tfprof_nb.tfprof",
+    "compare": "tfprof_nb.comparison",
     "load": "tfprof_nb.profiles",
     "Run": "tfprof_nb.runs",
     "find_runs": "tfprof_nb.run_picker",
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from tfprof_nb.capture.server import start_server as start_server
     from tfprof_nb.capture.step_marker import StepMarker as StepMarker
     from tfprof_nb.capture_dialog import CaptureDialog as CaptureDialog
+    from tfprof_nb.comparison import compare as compare
     from tfprof_nb.preflight import check as check
     from tfprof_nb.profile_callback import ProfileCallback as ProfileCallback
     from tfprof_nb.profiles import Profile as Profile

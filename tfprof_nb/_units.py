@@ -1,4 +1,4 @@
-"""How numbers are written for people: three significant figures, thousands separators, a unit.
+"""Units of time, and how numbers are written for people: three significant figures, thousands separators, a unit.
 
 In: plain numbers. Out: text. Pure functions.
 """
@@ -11,12 +11,16 @@ from typing import Any, Literal
 
 Kind = Literal["text", "code", "count", "ms", "us", "bytes", "share", "percent", "number", "flag"]
 
+# Profiles count in whole picoseconds, sidecars in nanoseconds; frames have what their columns' names say.
+PS_PER_NS, PS_PER_US, PS_PER_MS = 10**3, 10**6, 10**9
+NS_PER_MS = 10**6
+
 MISSING = "–"
 # What a column of this kind adds to its header; kinds without an entry carry their unit in each value, or have none.
 COLUMN_UNITS: dict[Kind, str] = {"ms": "ms", "us": "µs"}
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _NUMERIC: frozenset[Kind] = frozenset({"count", "ms", "us", "bytes", "share", "percent", "number"})
-_TIME_UNITS = ((1e12, "s"), (1e9, "ms"), (1e6, "µs"), (1e3, "ns"), (1.0, "ps"))
+_TIME_UNITS = ((10**12, "s"), (PS_PER_MS, "ms"), (PS_PER_US, "µs"), (PS_PER_NS, "ns"), (1, "ps"))
 
 
 def number(value: float) -> str:
@@ -64,7 +68,7 @@ def percent(value: float) -> str:
         return MISSING
     if 0 < value < 0.05:
         return "<0.1%"
-    return f"{value:.0f}%" if value in (0, 100) else f"{value:.1f}%"
+    return f"{int(value)}%" if value in (0, 100) else f"{value:,.1f}%"
 
 
 def share(value: float) -> str:
@@ -119,7 +123,7 @@ def milliseconds(ms: float) -> str:
     >>> milliseconds(0.25), milliseconds(1500)
     ('250 µs', '1.50 s')
     """
-    return duration(ms * 1e9)
+    return duration(ms * PS_PER_MS)
 
 
 def microseconds(us: float) -> str:
@@ -130,7 +134,7 @@ def microseconds(us: float) -> str:
     >>> microseconds(71200)
     '71.2 ms'
     """
-    return duration(us * 1e6)
+    return duration(us * PS_PER_US)
 
 
 def is_numeric(kind: Kind) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from contextlib import suppress
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -19,15 +19,19 @@ from tfprof_nb.capture.marks import Mark
 from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.recording import Recording
 from tfprof_nb.decode import load_hosts
-from tfprof_nb.decode.graphs import Graphs, read_graphs
+from tfprof_nb.decode.graphs import SECTION, Graphs, read_graphs
 from tfprof_nb.decode.sidecar import read_sidecar
+from tfprof_nb.render.content import Content
 from tfprof_nb.views import call as call_view
-
-if TYPE_CHECKING:
-    from tfprof_nb.render.view import View
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+_NOT_DONE = (
+    "The call returned before its work was done (a generator or a coroutine), so nothing of that is here. Profile a "
+    "function that does the work: tfprof_nb.profile_call(list, generator)."
+)
 
 
 def profile_call(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> CallProfile:
@@ -82,13 +86,15 @@ def profile_call(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs)
         run = recording.stop()
         (file,) = run.glob("*.xplane.pb")
         (host,) = load_hosts([file])
-        told = read_graphs(read_sidecar(file).sections.get("graphs"))
+        told = read_sidecar(file).read(SECTION, read_graphs)
         profile = _profiled(result, record, Forest(host), told)
-    profile.show = lambda: _view(getattr(function, "__name__", type(function).__name__), profile)
+    profile.show = lambda: _content(getattr(function, "__name__", type(function).__name__), profile)
+    if isinstance(result, Generator | Coroutine | AsyncGenerator):
+        profile.notes.append(_NOT_DONE)
     return profile
 
 
-def _marked_call(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+def _marked_call(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
     __tracebackhide__ = True
     mark = Mark.of_step(MARK, 0)
     try:
@@ -103,7 +109,5 @@ def _profiled(result: object, record: CallRecord, forest: Forest, told: Graphs) 
     return call_profile(result, changes, record.shared, ops, forest, told)
 
 
-def _view(name: str, profile: CallProfile) -> View:
-    from tfprof_nb.render.view import View
-
-    return View(f"{name} · one call", call_view.panels(profile))
+def _content(name: str, profile: CallProfile) -> Content:
+    return Content(f"{name} · one call", call_view.panels(profile))

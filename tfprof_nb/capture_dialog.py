@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 from uuid import uuid4
 
@@ -63,14 +63,14 @@ class CaptureDialog(ipywidgets.VBox):  # type: ignore[misc]
     """
 
     def __init__(
-        self, addresses: str = "", seconds: float = 2.0, *, logdir: str | os.PathLike[str] | None = None
+        self, addresses: str | Iterable[str] = "", seconds: float = 2.0, *, logdir: str | os.PathLike[str] | None = None
     ) -> None:
         super().__init__(layout=_WIDE)
         display.colab_metadata()
         self.profile: Profile | None = None
         self._logdir = LOGDIR if logdir is None else logdir
         self._cancelled = threading.Event()
-        self._make_fields(addresses, seconds)
+        self._make_fields(addresses if isinstance(addresses, str) else ", ".join(addresses), seconds)
         self._status = ipywidgets.HTML(layout=_WIDE)
         self._bar = ipywidgets.FloatProgress(min=0, max=1, layout={"width": "12em", "visibility": "hidden"})
         self._below = ipywidgets.VBox(layout=_WIDE)
@@ -139,11 +139,13 @@ class CaptureDialog(ipywidgets.VBox):  # type: ignore[misc]
         self._say("reading the profile ...")
         self.profile = profile_of(run)
         try:
-            self._below.children = (self.profile.dashboard(),)
+            earlier, self._below.children = self._below.children, (self.profile.dashboard(),)
         except Exception as error:  # noqa: BLE001  (the capture itself worked)
             reason = f"{type(error).__name__}: {error}"
             self._say(f"The profile cannot be shown ({reason}). It is saved in {run.folder}.", "warning")
             return
+        for view in earlier:
+            view.close()
         if run.problems:
             self._say(problems_text(run), "warning")
         else:

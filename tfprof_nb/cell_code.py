@@ -6,8 +6,8 @@ import ast
 import inspect
 import io
 import tokenize
+import warnings
 from collections.abc import Sequence
-from contextlib import suppress
 from itertools import takewhile
 from types import CodeType
 from typing import Any
@@ -32,9 +32,7 @@ def compiled(shell: InteractiveShell, text: str, interactivity: str, lines: Cell
         What marks its statements, if anything does.
     """
     __tracebackhide__ = True
-    above = len(list(takewhile(lambda line: not line.strip(), text.splitlines())))
-    source = "\n" * above + shell.transform_cell(text)  # it takes empty lines away; errors are to name the right ones
-    name = shell.compile.cache(source, shell.displayhook.prompt_count)
+    source, name = _source(shell, text)
     body = shell.transform_ast(shell.compile.ast_parse(source, filename=name)).body
     run = len(body) - (0 if _ends_in_semicolon(source) else _count_shown(body, interactivity))
     parts = [body[:run], *([statement] for statement in body[run:])]
@@ -42,8 +40,20 @@ def compiled(shell: InteractiveShell, text: str, interactivity: str, lines: Cell
         parts = [lines.mark(part, name) for part in parts]
     trees = [(ast.Module(parts[0], []), "exec"), *((ast.Interactive(part), "single") for part in parts[1:])]
     compiler: Any = shell.compile  # typed for text alone
-    with compiler.extra_flags(ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if shell.autoawait else 0):
+    with compiler.extra_flags(_awaiting(shell)):
         return [compiler(tree, name, mode) for tree, mode in trees]
+
+
+def _source(shell: InteractiveShell, text: str) -> tuple[str, str]:
+    """Return a cell's text as Python, and the name of the file that it is compiled as."""
+    above = len(list(takewhile(lambda line: not line.strip(), text.splitlines())))
+    source = "\n" * above + shell.transform_cell(text)  # it takes empty lines away; errors are to name the right ones
+    return source, shell.compile.cache(source, shell.displayhook.prompt_count)
+
+
+def _awaiting(shell: InteractiveShell) -> int:
+    """Return the compiler's flags for a cell that may await."""
+    return ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if shell.autoawait else 0
 
 
 def awaits(code: Sequence[CodeType]) -> bool:
@@ -67,21 +77,26 @@ async def run_awaiting(shell: InteractiveShell, code: Sequence[CodeType]) -> Non
             await result
 
 
-class AwaitedMagic:
-    """An input transformer: lets the shell await the call of a cell magic whose cell awaits."""
+class CellOfMagic:
+    """An input transformer that looks into the cell of a cell magic before the magic is called.
+
+    The shell is to await the call where the cell awaits. And what is no Python is to fail here, where the shell shows
+    the cell's line alone; of an error inside the magic it would show how it got there.
+    """
 
     def __init__(self, shell: InteractiveShell, magic: str) -> None:
         self._shell, self._call = shell, f"get_ipython().run_cell_magic({magic!r}, "
 
     def __call__(self, lines: list[str]) -> list[str]:
-        """Return the lines with an ``await`` before the call, if they are such a call."""
+        """Return the lines, with an ``await`` before the call where that is needed."""
         text = "".join(lines)
-        if self._shell.autoawait and text.startswith(self._call):
-            with suppress(SyntaxError):
-                cell = self._shell.transform_cell(_cell_of(text))
-                if self._shell.should_run_async(cell, transformed_cell=cell):
-                    return ["await " + text]
-        return lines
+        if not text.startswith(self._call):
+            return lines
+        source, name = _source(self._shell, "\n" + _cell_of(text))  # the magic's line counts too
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they come when it is compiled to run
+            code = compile(source, name, "exec", self._shell.compile.flags | _awaiting(self._shell), dont_inherit=True)
+        return ["await " + text] if awaits([code]) else lines
 
 
 def _cell_of(call: str) -> str:

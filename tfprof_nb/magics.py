@@ -10,7 +10,7 @@ import keyword
 import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from types import CodeType, TracebackType
 from typing import Any
@@ -22,14 +22,17 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 from IPython.display import display
 
 from tfprof_nb._errors import TfprofError
+from tfprof_nb.analysis.compare import Comparison
 from tfprof_nb.analysis.result import Result
+from tfprof_nb.capture.interrupts import interrupts_wait
 from tfprof_nb.capture.lines import CellLines
 from tfprof_nb.capture.recording import NothingRecordedError
-from tfprof_nb.cell_code import AwaitedMagic, awaits, compiled, run, run_awaiting
+from tfprof_nb.cell_code import CellOfMagic, awaits, compiled, run, run_awaiting
+from tfprof_nb.comparison import compare
 from tfprof_nb.preflight import check
 from tfprof_nb.profiles import Profile, load
 from tfprof_nb.session import profile
-from tfprof_nb.views.dashboard import check_pages
+from tfprof_nb.views import dashboard
 
 SAVING_NOTE_S = 1.0  # saving that takes longer is announced
 
@@ -42,7 +45,7 @@ def _variable(text: str) -> str:
 
 def _views(text: str) -> list[str]:
     try:
-        return check_pages([name.strip() for name in text.split(",")])
+        return dashboard.check_pages([name.strip() for name in text.split(",")])
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 
@@ -155,6 +158,36 @@ class TfprofMagics(Magics):
         return result
 
     @magic_arguments()
+    @argument("before", metavar="BEFORE", help="Variable that holds a profile (or a list of some), or a path.")
+    @argument("after", metavar="AFTER", help="The same, of the changed program.")
+    @line_magic
+    def tfprofile_compare(self, line: str) -> Comparison:
+        """Compare two profiles: how much faster, what changed, and what could be chance.
+
+        Examples::
+
+            %tfprofile_compare baseline fixed
+        """
+        __tracebackhide__ = True
+        args = parse_argstring(self.tfprofile_compare, line)
+        try:
+            return compare(self._named(args.before), self._named(args.after))
+        except TfprofError as error:
+            raise UsageError(str(error)) from None
+
+    def _named(self, text: str) -> Any:
+        """Return what a variable holds, or the path that the text is."""
+        path = _path(text)
+        if text in self.shell.user_ns:
+            return self.shell.user_ns[text]
+        if not path.exists():
+            raise UsageError(
+                f"There is neither a variable nor a file or folder {text}: give a variable that holds a profile "
+                "(%%tfprofile NAME makes one), or the path of a profile."
+            )
+        return path
+
+    @magic_arguments()
     @argument("--out", dest="logdir", type=_path, metavar="DIR", help="Where captures will go (default tfprof_logs).")
     @line_magic
     def tfprofile_check(self, line: str) -> Result:
@@ -189,16 +222,23 @@ class _ProfiledCell:
 
     def __enter__(self) -> Profile:
         __tracebackhide__ = True
-        result = self._capture.__enter__()
-        self._marks.__enter__()
+        with ExitStack() as undo:
+            result = self._capture.__enter__()
+            undo.push(self._capture.__exit__)
+            self._marks.__enter__()
+            undo.pop_all()
         return result
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         __tracebackhide__ = True
-        self._marks.__exit__(None, None, None)
         try:
-            with _saying_that_it_saves():
-                self._capture.finish()
+            with ExitStack() as said:
+                try:
+                    with interrupts_wait():
+                        self._marks.__exit__(None, None, None)
+                        said.enter_context(_saying_that_it_saves())
+                finally:
+                    self._capture.finish()
         except TfprofError as failure:
             if error is None and not isinstance(failure, NothingRecordedError):
                 raise failure.with_traceback(None) from failure.__cause__
@@ -230,7 +270,7 @@ def _saying_that_it_saves() -> Iterator[None]:
 def _show(result: Profile, views: list[str] | None, *, static: bool) -> None:
     """Show the profile; if that fails, say why, and where the profile's files are."""
     try:
-        display(result.dashboard(views, static=static))
+        display(dashboard.content(result, views, static=static))
     except Exception as error:  # noqa: BLE001  (the cell's own result must not suffer)
         files = ", ".join(str(file) for file in result.files)
         reason = f"{type(error).__name__}: {error}"
@@ -240,15 +280,15 @@ def _show(result: Profile, views: list[str] | None, *, static: bool) -> None:
 def register(shell: InteractiveShell) -> None:
     """Add the magics to a shell."""
     shell.register_magics(TfprofMagics)
-    shell.input_transformers_post.append(AwaitedMagic(shell, "tfprofile"))
+    shell.input_transformers_post.append(CellOfMagic(shell, "tfprofile"))
 
 
 def unregister(shell: InteractiveShell) -> None:
     """Take the magics out of a shell again."""
     for kind in shell.magics_manager.magics.values():
-        for name in ("tfprofile", "tfprofile_load", "tfprofile_check"):
+        for name in ("tfprofile", "tfprofile_load", "tfprofile_compare", "tfprofile_check"):
             kind.pop(name, None)
     shell.magics_manager.registry.pop(TfprofMagics.__name__, None)
     for transformer in list(shell.input_transformers_post):
-        if isinstance(transformer, AwaitedMagic):
+        if isinstance(transformer, CellOfMagic):
             shell.input_transformers_post.remove(transformer)

@@ -53,5 +53,5 @@ def report(facts: Facts) -> Result:
     table = pd.DataFrame(judge(facts), columns=list(Line._fields))
     counts = {status: int((table["status"] == status).sum()) for status in ("fine", "attention", "problem")}
     result = Result(table, counts)
-    result.show = lambda: preflight_view.view(result)
+    result.show = lambda: preflight_view.content(result)
     return result

@@ -7,7 +7,7 @@ import warnings
 from contextlib import ExitStack
 from typing import Any
 
-from tfprof_nb._errors import CaptureError, MissingDependencyError, TfprofError
+from tfprof_nb._errors import CaptureActiveError, CaptureError, MissingDependencyError, TfprofError
 from tfprof_nb.capture.notebook import at_the_cells_end
 from tfprof_nb.profiles import Profile
 from tfprof_nb.session import profile, running
@@ -18,6 +18,9 @@ except ModuleNotFoundError as error:
     raise MissingDependencyError('ProfileCallback needs Keras: pip install "tfprof_nb[tensorflow]".') from error
 
 Batches = int | str | tuple[int, int] | list[int]
+
+
+_saving: list[ProfileCallback] = []  # the one whose capture is over but for its end; there is one capture at a time
 
 
 class ProfileCallback(keras.callbacks.Callback):  # type: ignore[misc]
@@ -115,7 +118,14 @@ class ProfileCallback(keras.callbacks.Callback):  # type: ignore[misc]
             warnings.warn(self._missing, stacklevel=3)
 
     def _begin(self) -> None:
+        if _saving:
+            _saving[-1]._finish()  # noqa: SLF001  (another callback's batches came before these)
         around = running()
+        if around is not None and around.limited:
+            raise CaptureActiveError(
+                "The capture that runs is limited to another ProfileCallback's batches, and only one can run at a "
+                "time: choose batches that lie apart, and no more than one such callback in a %%tfprofile cell."
+            )
         if around is None:
             capture = profile(self._name, logdir=self._logdir)
             capture.__enter__()
@@ -125,6 +135,7 @@ class ProfileCallback(keras.callbacks.Callback):  # type: ignore[misc]
             capture.begin_anew(
                 f"A ProfileCallback limited this capture to batches {self._first} to {self._last} of model.fit."
             )
+        capture.limited = True
         self._capture, self._ours, self._recording = capture, around is None, True
 
     def _end_after_last(self) -> None:
@@ -135,6 +146,8 @@ class ProfileCallback(keras.callbacks.Callback):  # type: ignore[misc]
         if self._capture is not None:
             self._capture.end()
         self._recording = False
+        if self._ours:
+            _saving.append(self)
 
     def _finish(self) -> None:
         """End what still records, and wait for what is still being saved."""
@@ -142,6 +155,7 @@ class ProfileCallback(keras.callbacks.Callback):  # type: ignore[misc]
             self._end()
         if self._capture is not None and self._ours:
             self._ours = False
+            _saving.remove(self)
             self._until_finished.close()
             try:
                 self._capture.finish()

@@ -17,6 +17,7 @@ from tfprof_nb._errors import ProfileNotFoundError, TfprofError
 from tfprof_nb.analysis.chrome_trace import chrome_trace
 from tfprof_nb.results import Results
 from tfprof_nb.sql import Frames, run_sql
+from tfprof_nb.views import dashboard
 from tfprof_nb.views.pages import PAGES
 
 if TYPE_CHECKING:
@@ -132,20 +133,18 @@ class Profile(Results):
         ValueError
             If there is no page of a name.
         """
-        from tfprof_nb.views import dashboard
-
-        return dashboard.view(self, views, static=static)
+        return dashboard.content(self, views, static=static).view()
 
     def to_html(self, path: str | os.PathLike[str]) -> Path:
-        """Write a report that opens in any browser, offline: one file, without script.
+        """Write a report that opens in any browser, offline: one file.
+
+        The script of its tables and timelines comes along; without script it shows first rows and pictures.
 
         Returns
         -------
         Path
             Where it was written.
         """
-        from tfprof_nb.views import dashboard
-
         target = _writable(path, "report.html")
         target.write_text(dashboard.report(self), encoding="utf-8")
         return target
@@ -175,11 +174,12 @@ class Profile(Results):
         return target
 
     def _ipython_display_(self) -> None:
-        self.dashboard()._ipython_display_()
+        dashboard.content(self)._ipython_display_()
 
     def __str__(self) -> str:
         """The answer as text; each result prints in full by itself."""
-        return f"{self.dashboard('overview')}\n\nMore: print the profile's .advice, .steps, .tf_data, .ops, .memory ..."
+        answer = dashboard.content(self, "overview")
+        return f"{answer}\n\nMore: print the profile's .advice, .steps, .tf_data, .ops, .memory ..."
 
     def __repr__(self) -> str:
         if self._run is None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import pandas as pd
 
 from tfprof_nb._errors import CaptureError
+from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.advice import Advice, advice
 from tfprof_nb.analysis.capture_notes import capture_notes
+from tfprof_nb.analysis.cell import Cell, read_cell, read_labels
 from tfprof_nb.analysis.counters import Counter, memory_counters, metric_counters
 from tfprof_nb.analysis.devices import device_type
 from tfprof_nb.analysis.events import events
@@ -35,12 +37,10 @@ from tfprof_nb.analysis.tf_data import TfData, tf_data
 from tfprof_nb.analysis.trace import Trace, trace
 from tfprof_nb.analysis.trace_totals import line_of
 from tfprof_nb.decode import load_run
-from tfprof_nb.decode.graphs import Graphs, read_graphs
+from tfprof_nb.decode.graphs import SECTION, Graphs, read_graphs
 from tfprof_nb.decode.sidecar import Sidecar, read_sidecar
 from tfprof_nb.runs import Run
-
-if TYPE_CHECKING:
-    from tfprof_nb.render.view import View
+from tfprof_nb.views import dashboard
 
 R = TypeVar("R", bound=Result)
 
@@ -90,7 +90,7 @@ class Results:
     @property
     def duration_ms(self) -> float:
         """Time from the start of the capture to the end of its last event."""
-        return max((forest.end_ps for forest in self._forests), default=0) / 1e9
+        return max((forest.end_ps for forest in self._forests), default=0) / PS_PER_MS
 
     @cached_property
     def _forests(self) -> list[Forest]:
@@ -123,7 +123,7 @@ class Results:
     def overview(self) -> Overview:
         """Verdict, headline numbers and the ops that take most."""
         found = overview(self._forests, self.steps, self.ops)
-        found.notes += [note for sidecar in self._sidecars for note in sidecar.notes]
+        found.notes += self._sidecar_notes
         found.notes += dict.fromkeys(note for forest in self._forests for note in forest.host.notes)
         return self._shown("overview", found)
 
@@ -135,7 +135,8 @@ class Results:
     @cached_property
     def tf_data(self) -> TfData:
         """The pipelines of tf.data, and the stage that holds them up."""
-        return self._shown("tf_data", tf_data(self._forests))
+        waiting = [self.overview.summary[name] for name in ("input_percent", "input_between_steps_percent")]
+        return self._shown("tf_data", tf_data(self._forests, sum(waiting)))
 
     @cached_property
     def kernels(self) -> Kernels:
@@ -146,44 +147,55 @@ class Results:
     def memory(self) -> Memory:
         """Each allocator's memory over time, and what was alive at its peak."""
         steps_of_events = self.steps.of_events(self._groupings)
-        return self._shown("memory", memory(self._forests, steps_of_events, self._sampled("process_memory")))
+        return self._shown("memory", memory(self._forests, steps_of_events, self._process_memory))
 
     @cached_property
     def metrics(self) -> pd.DataFrame:
         """What ``metrics=True`` sampled beside the capture: ``time_ms host metric value unit``."""
         return self._sampled("metrics")
 
+    @cached_property
+    def _process_memory(self) -> pd.DataFrame:
+        return self._sampled("process_memory")
+
     def _sampled(self, section: str) -> pd.DataFrame:
-        sections = [sidecar.sections.get(section, {}) for sidecar in self._sidecars]
-        return sampled([forest.host for forest in self._forests], sections)
+        return sampled([forest.host for forest in self._forests], self._sidecars, section)
 
     @cached_property
     def _graphs(self) -> list[Graphs]:
         """The functions that ran on each host, as far as the capture described them."""
-        return [read_graphs(sidecar.sections.get("graphs")) for sidecar in self._sidecars]
+        return [sidecar.read(SECTION, read_graphs) for sidecar in self._sidecars]
+
+    @cached_property
+    def _cells(self) -> list[Cell]:
+        return [sidecar.read("cell", read_cell) for sidecar in self._sidecars]
+
+    @cached_property
+    def _labels(self) -> list[dict[str, str]]:
+        return [sidecar.read("cells", read_labels) for sidecar in self._sidecars]
+
+    @property
+    def _sidecar_notes(self) -> list[str]:
+        """What the captures noted, and what of it cannot be read: for that, all is read."""
+        _ = self._graphs, self._cells, self._labels, self.metrics, self._process_memory
+        return [note for sidecar in self._sidecars for note in sidecar.notes]
 
     @cached_property
     def graph(self) -> Graph:
         """The graph that ran, as tfprof's four views: by name scope, data flow, op type and code."""
         found = graph_of_run(self.files, self._forests, self._graphs, self.steps.of_events(self._groupings))
-        found.show_part = self._part_view
+        found.show_part = partial(dashboard.part, self)
         return self._shown("graph", found)
-
-    def _part_view(self, title: str, part: Result) -> View:
-        from tfprof_nb.views import dashboard
-
-        return dashboard.part_view(self, title, part)
 
     @cached_property
     def functions(self) -> Functions:
         """Calls of tf.functions, and how many of them had to trace."""
-        return self._shown("functions", functions(self._forests))
+        return self._shown("functions", functions(self._forests, self._graphs))
 
     @cached_property
     def source(self) -> SourceLines:
         """Time by line of code and by Keras layer."""
-        sections = [sidecar.sections for sidecar in self._sidecars]
-        return self._shown("source", source(self._forests, self._graphs, sections))
+        return self._shown("source", source(self._forests, self._graphs, self._cells, self._labels))
 
     @cached_property
     def pods(self) -> Pods:
@@ -225,11 +237,5 @@ class Results:
 
     def _shown(self, feature: str, result: R) -> R:
         """Let a result show itself: results know nothing of views."""
-
-        def show() -> View:
-            from tfprof_nb.views import dashboard
-
-            return dashboard.feature_view(self, feature)
-
-        result.show = show
+        result.show = partial(dashboard.feature, self, feature)
         return result

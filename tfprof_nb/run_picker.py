@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from tfprof_nb import runs
 from tfprof_nb.profiles import Profile
 from tfprof_nb.runs import Run
+from tfprof_nb.views import dashboard
 
 if TYPE_CHECKING:
+    from tfprof_nb.render.content import Content
     from tfprof_nb.render.view import View
 
 
@@ -18,14 +20,15 @@ class Runs(list[Run]):
 
     def view(self) -> View:
         """Return the widget: a menu of the runs, the newest first, and the dashboard of the one that is chosen."""
-        from tfprof_nb.views import dashboard
+        return self._content().view()
 
+    def _content(self) -> Content:
         newest_first = self[::-1]
-        return dashboard.runs_view([str(run) for run in newest_first], lambda k: Profile(newest_first[k]))
+        return dashboard.runs([str(run) for run in newest_first], lambda k: Profile(newest_first[k]))
 
     def _ipython_display_(self) -> None:
         if self:
-            self.view()._ipython_display_()
+            self._content()._ipython_display_()
         else:
             print("No runs.")  # noqa: T201
 

@@ -14,12 +14,15 @@ from os import PathLike
 from pathlib import Path
 
 from ._errors import ProfileNotFoundError, TfprofError
+from ._units import printable
 
 SUFFIXES = (".xplane.pb", ".xplane.pb.gz")
 RUN_METADATA = ".run_metadata.pb"
 _CHROME_TRACES = (".trace.json.gz", ".trace.json", ".json.gz")
 SIDECAR_VERSION = 1
 _SIDECAR = ".tfprof.json.gz"
+SESSION_GRAPH = "graph"  # a session's graph is the sidecar of this name, beside its runs
+STAGING = ".capturing-"  # how folders begin that a capture writes to before its run is whole
 _RUNS = "plugins/profile/*"
 _TIME_CHARACTERS = len("2026_11_21_14_34_40")
 
@@ -71,7 +74,7 @@ class Run:
 
     def __str__(self) -> str:
         hosts = self.hosts[0] if len(self.hosts) == 1 else f"{len(self.hosts)} hosts"
-        return f"{self.name} ({hosts}, {self.time:%Y-%m-%d %H:%M:%S}) in {self.path}"
+        return printable(f"{self.name} ({hosts}, {self.time:%Y-%m-%d %H:%M:%S}) in {self.path}")
 
 
 def find_runs(logdir: str | PathLike[str]) -> list[Run]:
@@ -88,7 +91,7 @@ def find_runs(logdir: str | PathLike[str]) -> list[Run]:
         There is no such folder. In a folder without runs the list is empty.
     """
     folder = _existing(logdir)
-    folders = {folder, *(found for found in folder.rglob(_RUNS) if found.is_dir())}
+    folders = {folder, *(found for found in folder.rglob(_RUNS) if found.is_dir() and not _is_staged(found, folder))}
     runs = [_run(files, found.name, found) for found in folders if (files := _profiles(found))]
     return sorted(runs, key=lambda run: (run.time, run.name, run.path))
 
@@ -124,6 +127,10 @@ def resolve(path: str | PathLike[str] | Iterable[str | PathLike[str]], *, as_run
 def sidecar_of(file: Path) -> Path:
     """Return where the capture writes, beside a host's profile, what the profile cannot hold."""
     return file.with_name(key_of(file) + _SIDECAR)
+
+
+def _is_staged(run: Path, logdir: Path) -> bool:
+    return any(part.startswith(STAGING) for part in run.relative_to(logdir).parts)
 
 
 def _existing(path: str | PathLike[str]) -> Path:

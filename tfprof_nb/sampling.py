@@ -11,7 +11,7 @@ from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.remote import RemoteRun, capture_workers
 from tfprof_nb.profiles import Profile
 from tfprof_nb.render.progress import progress_line
-from tfprof_nb.session import LOGDIR, _session
+from tfprof_nb.session import LOGDIR, remember
 
 
 def capture_remote(
@@ -87,8 +87,9 @@ def capture_remote(
 
 def profile_of(run: RemoteRun, name: str | None = None) -> Profile:
     """Return the profile of a remote capture, from now on the session's newest."""
-    _session.last = Profile(runs.resolve(run.folder), name)
-    return _session.last
+    captured = Profile(runs.resolve(run.folder), name)
+    remember(captured)
+    return captured
 
 
 def problems_text(run: RemoteRun) -> str:

@@ -23,6 +23,7 @@ from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.recording import NothingRecordedError, Recording
 from tfprof_nb.capture.sessions import Choice, SessionRecording
 from tfprof_nb.capture.sidecar import Collector
+from tfprof_nb.capture.versions import versions
 from tfprof_nb.capture.window import Window
 from tfprof_nb.profiles import Profile
 
@@ -122,16 +123,23 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
     ) -> None:
         if callable(name):
             raise TypeError("Write the decorator with brackets: @tfprof_nb.profile()")
+        if not isinstance(name, str | None):
+            raise TypeError(f"name must be text, not {name!r}.")
         self._name, self._logdir = name, LOGDIR if logdir is None else logdir
         self.finished = False
         self._options = Options(host_level, device_level, python_level)
         self._window = Window(warmup, steps, max_seconds, delay_ms)
         self._lines, self._metrics = lines, metrics
+        self.limited = False  # to the batches that a ProfileCallback chose
         self.cell: CellLines | None = None  # whose lines to clock: set by the magic
 
     def _collectors(self) -> dict[str, Collector]:
         """What is recorded beside the profiler, by the name of its section in the sidecar."""
-        collectors: dict[str, Collector] = {"process_memory": process_memory(), "graphs": graphs()}
+        collectors: dict[str, Collector] = {
+            "versions": versions(),
+            "process_memory": process_memory(),
+            "graphs": graphs(),
+        }
         if self._lines:
             collectors["cells"] = notebook_cells()
         if self.cell:
@@ -176,8 +184,9 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
         _session.running = None
         try:
             run = self._recording.stop()
-        except CaptureError as error:
-            self.result._fail(str(error))  # noqa: SLF001  (ours to complete)
+        except BaseException as error:
+            why = str(error) if isinstance(error, CaptureError) else "An interrupt came before this profile was saved."
+            self.result._fail(why)  # noqa: SLF001  (ours to complete)
             raise
         self.result._attach(runs.resolve(run))  # noqa: SLF001
         self.finished, _session.last = True, self.result
@@ -185,14 +194,17 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
         """Return the function so changed that each call is captured."""
+        if not callable(function):
+            raise TypeError(f"This decorates functions, not {function!r}.")
         if any(check(function) for check in _LATER):
             raise TypeError(
-                f"{function.__name__} returns before its work is done, so its calls cannot be profiled: "
-                "use `with tfprof_nb.profile():` inside it."
+                f"{getattr(function, '__name__', function)} returns before its work is done, so its calls cannot be "
+                "profiled: use `with tfprof_nb.profile():` inside it."
             )
 
         @functools.wraps(function)
         def profiled(*args: P.args, **kwargs: P.kwargs) -> R:
+            __tracebackhide__ = True
             with copy.copy(self):
                 return function(*args, **kwargs)
 
@@ -280,6 +292,7 @@ def _with_arguments_of(capture: Callable[P, profile]) -> Callable[[Callable[[pro
     def changed(function: Callable[[profile], R]) -> Callable[P, R]:
         @functools.wraps(function)
         def called(*args: P.args, **kwargs: P.kwargs) -> R:
+            __tracebackhide__ = True
             return function(capture(*args, **kwargs))
 
         called.__signature__ = inspect.signature(capture)  # type: ignore[attr-defined]
@@ -300,6 +313,7 @@ def start(capture: profile) -> None:
     >>> p.name
     'warm'
     """
+    __tracebackhide__ = True
     capture.__enter__()
     _session.started = capture
 
@@ -328,6 +342,11 @@ def stop() -> Profile:
 def running() -> profile | None:
     """Return the capture of this session that runs now, if any."""
     return _session.running
+
+
+def remember(captured: Profile) -> None:
+    """Make a profile the newest of this session."""
+    _session.last = captured
 
 
 def last() -> Profile:

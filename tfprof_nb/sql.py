@@ -27,7 +27,8 @@ def run_sql(query: str, frames: Frames) -> pd.DataFrame:
     duckdb = _duckdb()
     with duckdb.connect(config={"enable_external_access": "false"}) as database:
         try:
-            for name in sorted(database.get_table_names(query) & set(frames)):
+            named = {name.lower() for name in database.get_table_names(query)}
+            for name in sorted(named & set(frames)):
                 database.register(name, _plain(frames[name]()))
             database.execute(query)
             return _whole_numbers(database.df(), database.description)

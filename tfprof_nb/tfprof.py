@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,9 +19,8 @@ from tfprof_nb.analysis.graph_runs import with_runs
 from tfprof_nb.analysis.graph_section import session_model
 from tfprof_nb.capture.session_graph import default_graph, describe_graph
 from tfprof_nb.decode.run_metadata import executed_nodes, parse_run_metadata
-
-if TYPE_CHECKING:
-    from tfprof_nb.render.view import View
+from tfprof_nb.render.content import Content
+from tfprof_nb.views.graph import part_panels
 
 _FIELDS = {"exec_micros": "micros", "accelerator_exec_micros": "accelerator_micros", "cpu_exec_micros": "cpu_micros"}
 _FIELDS |= {"requested_bytes": "bytes", "run_count": "occurrences"}
@@ -56,6 +55,8 @@ class Node:
         return [Node(self.tree, int(row)) for row in inside[depth[inside] == depth[self.row] + 1]]
 
     def __getattr__(self, name: str) -> int:
+        if name.startswith("_"):  # copies and pickles ask for these before there is a tree
+            raise AttributeError(name)
         field = name.removeprefix("total_")
         column = _FIELDS.get(field, field)
         own = f"self_{column}" if column != "occurrences" else column
@@ -147,7 +148,7 @@ class Profiler:
         if kind not in ("scope", "graph", "op", "code"):
             raise ValueError(f"cmd: there is no {kind!r}. Choose from scope, graph, op, code.")
         tree = graph_tree(self._model(), kind, parse_options({"output": "stdout"} | dict(options or {})))
-        tree.show = partial(_view, tree)
+        tree.show = partial(_content, tree)
         return Node(tree)
 
     def advise(self, options: Mapping[str, Mapping[str, Any]] | None = None) -> GraphAdvice:
@@ -169,8 +170,5 @@ class Profiler:
         return with_runs(model, pd.concat(self._steps, ignore_index=True)) if self._steps else model
 
 
-def _view(tree: GraphTree) -> View:
-    from tfprof_nb.render.view import View
-    from tfprof_nb.views.graph import part_panels
-
-    return View(f"{tree.kind} view", part_panels(tree))
+def _content(tree: GraphTree) -> Content:
+    return Content(f"{tree.kind} view", part_panels(tree))

@@ -1,4 +1,4 @@
-"""Any tool of the installed XProf (tensorboard-plugin-profile), with its tables as frames."""
+"""Any tool of the installed XProf (the package xprof), with its tables as frames."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 import pandas as pd
 
 from ._errors import MissingDependencyError
-from .runs import Run
+from .runs import SUFFIXES, Run
 
 _UNKNOWN_TOOL, _DOES_NOT_START = 3, 4
 # Runs in a Python of its own: XProf logs to the process' stderr, and an abort in its C++ must not end the notebook's.
@@ -72,10 +72,15 @@ def run_tool(run: Run, tool: str, params: Mapping[str, Any] | None = None) -> An
     MissingDependencyError
         XProf is not installed, or does not work with the packages that are.
     ValueError
-        It has no such tool, or the tool can't read this run.
+        It has no such tool, or can't read these files.
     """
+    if len(run.files) > len(run.hosts):
+        raise ValueError(f"XProf reads one run at a time, not {len(run.files)} one after another: load one of them.")
+    foreign = next((file for file in run.files if not file.name.endswith(SUFFIXES)), None)
+    if foreign is not None:
+        raise ValueError(f"XProf reads only profiles *{SUFFIXES[0]}: {foreign.name} is no such file.")
     if importlib.util.find_spec("xprof") is None:
-        raise MissingDependencyError("This needs XProf: pip install tensorboard-plugin-profile")
+        raise MissingDependencyError("This needs XProf: pip install xprof")
     if tool in _OF_ONE_HOST and len(run.hosts) > 1:
         raise ValueError(f"XProf's {tool} takes one host at a time: ask p.host(name), of {', '.join(run.hosts)}.")
     with tempfile.TemporaryDirectory(prefix="tfprof_nb_") as folder:

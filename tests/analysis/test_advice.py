@@ -167,6 +167,43 @@ def test_a_function_that_is_traced_again_and_again(tmp_path):
     assert "f is traced again and again" in findings
 
 
+def test_a_step_in_the_middle_that_traces_again(tmp_path):
+    """As the smaller last batch of an epoch does; the first step of all has to trace, and is no finding."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for i in range(8):
+        start, length = 10_000 * i, 5000 if i in (0, 5) else 1000
+        python.event("train", start_us=start, duration_us=length, step_num=i, _r=1)
+        python.event("mul:MatMul", start_us=start, duration_us=900)
+        if i in (0, 5):
+            python.event("f", start_us=start + 900, duration_us=4000, tf_function_call="traced-nonXla")
+    found = advised(tmp_path, space).table.set_index("finding")
+    late = found.loc["A function is traced again in the middle of the run"]
+    assert late["evidence"] == "train 5 traced or compiled: 5.00 ms, where the median step takes 1.00 ms."
+    assert "drop_remainder=True" in late["fix"]
+    assert (late["start_ms"], late["duration_ms"]) == (50, 5)
+
+
+def test_python_in_the_input_pipeline_is_named(tmp_path):
+    space = loop(input=60, compute=39)
+    pool = space.plane("/host:CPU").line("tf_data_private_threadpool")
+    pool.event("py:EagerPyFunc", duration_us=1600)
+    evidence = advised(tmp_path, space).table["evidence"]
+    assert "tf.numpy_function) ran for 1.60 ms in all" in evidence.iloc[0]
+    assert "py_function" not in advised(tmp_path, loop(input=60, compute=39)).table["evidence"].iloc[0]
+
+
+def test_several_batches_per_step_are_advised_in_the_programs_own_terms(tmp_path):
+    space = loop(compute=80)
+    assert "inside the @tf.function" in advised(tmp_path, space).table["fix"].iloc[0]
+    of_keras = XSpace()
+    python = of_keras.plane("/host:CPU").line("python")
+    for i in range(5):
+        python.event("train", start_us=1000 * i, duration_us=1000, step_num=i, _r=1, epoch=0)
+        python.event("mul:MatMul", start_us=1000 * i, duration_us=800)
+    assert "steps_per_execution" in advised(tmp_path, of_keras).table["fix"].iloc[0]
+
+
 def test_time_between_the_steps(tmp_path):
     space = XSpace()
     python = space.plane("/host:CPU").line("python")

@@ -48,3 +48,17 @@ def test_values_of_some_rows():
     host = forest(space).host
     assert host.ints("number").at(np.array([2, 1, -1, 0]), missing=-5).tolist() == [9, -5, -5, 7]
     assert host.ints("absent").at(np.array([0, 1])).tolist() == [-1, -1]
+
+
+def test_an_analysis_runs_once_for_each_forest():
+    asked = []
+
+    def analysis(found):
+        asked.append(found)
+        return len(asked)
+
+    space = XSpace()
+    space.plane("/host:CPU").line("t").event("a")
+    first, second = forest(space), forest(space)
+    assert [first.once(analysis), second.once(analysis), first.once(analysis)] == [1, 2, 1]
+    assert asked == [first, second]

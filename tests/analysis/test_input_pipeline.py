@@ -141,7 +141,8 @@ def reading_capture(tmp_path_factory):
 @pytest.mark.parametrize("fixture", ["reading_capture", "keras_capture"])
 def test_agrees_with_xprof(fixture, request):
     """Only file reads may differ: to XProf all are advanced, as TensorFlow prefetches at the end of each pipeline."""
-    raw_to_tool_data = pytest.importorskip("xprof.convert.raw_to_tool_data")
+    from xprof.convert import raw_to_tool_data
+
     file = request.getfixturevalue(fixture)
     tables = json.loads(raw_to_tool_data.xspace_to_tool_data([str(file)], "input_pipeline_analyzer", {})[0])
     theirs = next(table for table in tables if any(column["id"] == "opName" for column in table.get("cols", [])))

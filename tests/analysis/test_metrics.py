@@ -7,8 +7,10 @@ from builders import XSpace
 from tfprof_nb.analysis.counters import memory_counters, metric_counters
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.memory import ALLOCATOR_COLUMNS, TIMELINE_COLUMNS, memory
-from tfprof_nb.analysis.metrics import COLUMNS, sampled
+from tfprof_nb.analysis.metrics import COLUMNS
+from tfprof_nb.analysis.metrics import sampled as sampled_of_sidecars
 from tfprof_nb.decode import read_xspace
+from tfprof_nb.decode.sidecar import Sidecar
 
 BEGAN = 1_700_000_000 * 10**9
 MS = 10**6
@@ -28,6 +30,10 @@ def section(times_ms, **values):
         "times_ns": [BEGAN + round(time * MS) for time in times_ms],
         "series": [{"metric": name, "unit": "bytes", "values": numbers} for name, numbers in values.items()],
     }
+
+
+def sampled(hosts, sections):
+    return sampled_of_sidecars(hosts, [Sidecar({"metrics": found}) for found in sections], "metrics")
 
 
 def memory_section(times_ms, held, highest=None):

@@ -226,7 +226,8 @@ def by_op(result):
 
 def test_agrees_with_xprof(keras_capture):
     """XProf counts allocations as occurrences, and leaves out eager ops of which only the dispatch was recorded."""
-    raw_to_tool_data = pytest.importorskip("xprof.convert.raw_to_tool_data")
+    from xprof.convert import raw_to_tool_data
+
     tables = json.loads(raw_to_tool_data.xspace_to_tool_data([str(keras_capture)], "framework_op_stats", {})[0])
     records = [[cell["v"] for cell in row["c"]] for row in min(tables, key=lambda table: len(table["rows"]))["rows"]]
     columns = [column["id"] for column in tables[0]["cols"]]
@@ -250,7 +251,8 @@ EAGER_DIFFERS = {("2021_08_25_00_46_45", "Add"), ("2021_08_25_00_46_45", "Stride
 
 
 def test_every_op_agrees_with_what_tensorflow_stored(shared_data):
-    tf_stats_pb2 = pytest.importorskip("xprof.protobuf.tf_stats_pb2")
+    from xprof.protobuf import tf_stats_pb2
+
     files = sorted((shared_data / "tf2-gpu-pong").rglob("*.tensorflow_stats.pb"))
     assert len(files) == 14
     for file in files:

@@ -275,3 +275,12 @@ def test_without_steps_the_notes_say_why():
     result = compared(a=space, b=space)
     assert (result.summary["slowest_host"], len(result.table), len(result.hosts)) == (None, 0, 0)
     assert result.notes[0].startswith("No steps were found")
+
+
+def test_when_a_profile_began_is_told_by_whichever_plane_has_it():
+    space = XSpace()
+    space.plane("/host:CPU").line("t").event("a", duration_us=1)
+    assert (read_xspace(space.to_bytes(), "h").began_ns, read_xspace(space.to_bytes(), "h").ended_ns) == (0, 0)
+    space.plane("/host:metadata", profile_start_time=EPOCH_NS, profile_stop_time=EPOCH_NS + 5)
+    host = read_xspace(space.to_bytes(), "h")
+    assert (host.began_ns, host.ended_ns) == (EPOCH_NS, EPOCH_NS + 5)

@@ -81,7 +81,6 @@ def test_ops_are_bound_by_the_side_of_the_ridge_that_they_are_on():
 
 
 def test_what_bounds_the_ops_of_a_tpu_is_what_xprof_says(shared_data):
-    pytest.importorskip("xprof")
     p = load(shared_data / "jax-tpu-inference")
     theirs = p.xprof("hlo_stats").set_index("hlo_op_name")["bound_by"]
     ours = p.ops.table.set_index("op_name")["bound_by"]

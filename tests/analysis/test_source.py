@@ -6,6 +6,7 @@ import pytest
 
 from builders import XSpace
 from graph_sections import Function, Node, graphs_section
+from tfprof_nb.analysis.cell import line_events, read_cell
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.source import source
 from tfprof_nb.decode import read_xspace
@@ -70,7 +71,9 @@ def result(forest=None, **sections):
 
 
 def lines(forests, sections):
-    return source(forests, [read_graphs(found.get("graphs")) for found in sections], sections)
+    graphs = [read_graphs(found.get("graphs")) for found in sections]
+    cells = [read_cell(found.get("cell", {})) for found in sections]
+    return source(forests, graphs, cells, [found.get("cells", {}) for found in sections])
 
 
 def row(found, line, file="cell"):
@@ -222,3 +225,14 @@ def test_hosts_add_up():
     found = lines([capture(*OPS), capture(*OPS)], [sections, {"graphs": sections["graphs"]}])
     assert row(found, 9, "model.py")["op_ms"] == pytest.approx(2 * 0.022)
     assert row(found, 3)["self_ms"] == 6.0
+
+
+def test_only_events_named_exactly_as_lines_are_lines():
+    names = ["cell line 3", "Cell line up", "cell line ", "Cell line 4", "cell line 5 or 6", "cell line ٣"]
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for at, name in enumerate(names):
+        python.event(name, start_us=10 * at, duration_us=5)
+    foreign = Forest(read_xspace(space.to_bytes(), "host"))
+    rows, line = line_events(foreign)
+    assert (rows.tolist(), line.tolist()) == ([0], [3])

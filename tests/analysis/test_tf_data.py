@@ -111,6 +111,19 @@ def test_map_and_batch_takes_several_calls_for_one_element():
     ]
 
 
+def test_advice_on_map_and_batch_knows_whether_the_programs_map_is_parallel():
+    def suggestion(**dataset):
+        space = XSpace()
+        python, _ = threads(space)
+        python.event("Iterator::Root", duration_us=100, id=ROOT)
+        python.event("Iterator::Root::MapAndBatch", duration_us=98, id=SOURCE, parent_id=ROOT, **dataset)
+        return run(space).summary["suggestion"]
+
+    assert suggestion(name="fused(MapDataset:2,BatchDatasetV2:3)").startswith("Let it work on several elements at once")
+    assert suggestion(name="fused(ParallelMapDatasetV2:6,BatchDatasetV2:7)").startswith("It works on several elements")
+    assert "If it is parallel already" in suggestion()
+
+
 def two_branches():
     """Two files are read at once, from 10 and from 30 us on; what both take counts once."""
     space = XSpace()

@@ -223,7 +223,8 @@ def test_counters_keep_their_extremes_in_few_points():
 
 def test_xprof_draws_the_same_events(keras_capture):
     """XProf leaves out *Produce and *Consume (`xplane_to_trace_container.cc`) too; all else is the same to the ps."""
-    convert = pytest.importorskip("xprof.convert.raw_to_tool_data").xspace_to_tool_data
+    from xprof.convert.raw_to_tool_data import xspace_to_tool_data as convert
+
     told = json.loads(convert([str(keras_capture)], "trace_viewer", {})[0])
     theirs = Multiset(
         (event["name"], round(event["ts"] * 1e6), round(event["dur"] * 1e6))

@@ -169,3 +169,38 @@ def test_a_level_is_smaller_the_fewer_bins_it_has():
     sizes = [len(result.level(bins)[1]) for bins in (20, 200, 2000)]
     assert sizes == sorted(sizes)
     assert result.level(20)[0]["events"] <= 21
+
+
+def test_traces_of_minutes_keep_their_times():
+    """In units of 1 ps, the 6 bytes of a gap or a duration hold 281 s."""
+    us, run = 10**6, 300 * 10**12
+    events = [(first * run, run - 7 * us - 1, "step") for first in range(3)]  # of three runs, one after another
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for start, duration, name in events:
+        python.event(name, start_ps=start, duration_ps=duration)
+    python.event("long", start_ps=3 * run + 1, duration_ps=400 * 10**12)
+    result = laid_out(space)
+    wanted = [(start, start + duration) for start, duration, _ in events] + [(3 * run + 1, 3 * run + 400 * 10**12 + 1)]
+    whole = unpacked(result.header(), result.payload())
+    level = unpacked(*result.level(1000))
+    tile, payload = result.tile(0, result.span_ps, 1000)
+    tile = unpacked(result.header() | {"merged": True, "events": tile["events"]}, payload)
+    for rows in (whole, level, tile):
+        np.testing.assert_allclose([(row.start, row.end) for row in rows], wanted, atol=result.header()["unit_ps"])
+    assert result.header()["unit_ps"] <= 6  # 1300 s / 2**48 = 4.6 ps
+    assert result.query(0, result.span_ps, 10)[["start_ps", "end_ps"]].to_numpy().tolist() == [list(w) for w in wanted]
+
+
+def test_find_goes_on_from_an_event_whose_time_was_cut_off_to_a_unit():
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    starts = [1, 300 * 10**12 + 1, 900 * 10**12 + 1]
+    for start in starts:
+        python.event("step", start_ps=start, duration_ps=5)
+    result = laid_out(space)
+    (name,) = (code for code, text in enumerate(result.header()["names"]) if text == "step")
+    drawn = [row.start for row in unpacked(result.header(), result.payload())]
+    assert drawn != starts
+    assert result.find([name], 1, drawn[1], 1)["event"] == 2
+    assert result.find([name], 1, drawn[1], -1)["event"] == 0

@@ -43,3 +43,19 @@ def test_of_a_real_program_every_op_has_events(keras_capture):
     names = set(p.trace.header()["names"])
     assert len(p.ops.table) > 20
     assert [op for op in p.ops.table["op_name"] if p.trace.event_name(op) not in names] == []
+
+
+def test_with_hosts_of_different_size_the_kernels_of_an_op_are_found_on_each(tmp_path):
+    files = []
+    for host, kernels in (("small", ["add"]), ("large", ["gemm", "gemm", "gemm", "add"])):
+        space = XSpace()
+        stream = space.plane("/device:GPU:0").line("Stream #1")
+        for at, kernel in enumerate(kernels):
+            op = "dense/dot" if kernel == "gemm" else "dense/bias"
+            stream.event(kernel, start_us=10 * at, duration_us=5, correlation_id=at, tf_op=f"jit(f)/{op}")
+        files.append(space.write(tmp_path / f"{host}.xplane.pb"))
+    for hosts in (files, files[::-1]):
+        trace = load(hosts).trace
+        assert trace.event_name("jit(f)/dense/dot") == "gemm"
+        assert trace.event_name("jit(f)/dense/bias") == "add"
+        assert trace.event_name("never/ran") == "never/ran"

@@ -33,6 +33,8 @@ def spent(result, step=0):
 
 # One step of 900 us: 190 waiting, an executor from 320 to 620, a kernel from 400 to 700, a copy to the device of 30.
 ONE_STEP = {"step_ms": 900, "device_compute_ms": 300, "kernel_launch_ms": 80, "input_ms": 220, "other_ms": 300}
+# The same where TensorFlow stored groups with the events: until 2.10 it took copies for compute.
+SAVED_STEP = ONE_STEP | {"device_compute_ms": 330, "input_ms": 190}
 
 
 def program(mark=("train", {"_r": 1}), *, links="contexts", tracer="/host:CPU", streams=("(Compute)", "(MemcpyH2D)")):
@@ -131,7 +133,7 @@ def add_derived_lines(space, ids, names):
 )
 def test_lines_that_converters_saved_do_not_count(ids, names):
     space = add_derived_lines(saved("train", step_num=3, step_name="train 3"), ids, names)
-    assert spent(measured(space)) == ONE_STEP
+    assert spent(measured(space)) == SAVED_STEP
     assert ops([forest_of(space)]).summary["device_self_us"] == 3 * 330
 
 
@@ -140,7 +142,7 @@ def test_saved_groups_name_their_steps_or_the_device_does():
     assert (marked.summary["source"], marked.table["phase"].tolist()) == ("marked", ["train"] * 3)
     unmarked = measured(saved("FunctionRun", step_name="FunctionRun"))
     assert unmarked.summary["source"] == "device"
-    assert spent(unmarked) == ONE_STEP
+    assert spent(unmarked) == SAVED_STEP
 
 
 def test_functions_outside_the_marks_are_no_marked_steps_that_got_lost():
@@ -148,7 +150,8 @@ def test_functions_outside_the_marks_are_no_marked_steps_that_got_lost():
     space = saved("train", step_num=3, step_name="train 3")
     space.planes[0].lines[0].event("FunctionRun", start_us=5000, duration_us=9, group_id=90, step_name="FunctionRun 90")
     result = measured(space)
-    assert (result.table["phase"].tolist(), result.notes) == (["train"] * 3, [])
+    assert result.table["phase"].tolist() == ["train"] * 3
+    assert not any("left out" in note for note in result.notes)
 
 
 def test_steps_cut_by_the_captures_edges():
@@ -190,14 +193,14 @@ def test_named_roots_are_steps_of_old_captures_of_a_cpu():
 
 
 def test_marks_win_over_groups_that_follow_a_loop():
-    """XProf groups by a loop's iterations where there is one, and then the marks belong to no group."""
+    """TensorFlow grouped by a loop's iterations where there was one, and then the marks belong to no group."""
     space = program()
     loop = space.planes[0].lines[1]
     for i in range(3):
         loop.event("ExecutorState::Process", start_us=5000 + i, duration_us=1, id=9, iter_num=i, group_id=i)
     space.planes[1].lines[0].event("gemm", start_us=5000, duration_us=1, group_id=0, correlation_id=99)
     result = measured(space)
-    assert (result.summary["source"], spent(result)) == ("marked", ONE_STEP)
+    assert (result.summary["source"], spent(result)) == ("marked", SAVED_STEP)
 
 
 def test_devices_that_exchange_gradients():

@@ -20,6 +20,7 @@ WIDTH, MOST_HEIGHT = 1340, 1120
 COLORS = 256
 PAUSES_S = ("0.002", "0.02")
 QUICKSTART_CELLS = ("load", "setup", "baseline")
+MENDED_CELLS = ("fix", "fixed")
 FUNCTION = """
 import tfprof_nb as tp
 
@@ -37,6 +38,7 @@ for number in range(12):
     with tp.step(number):
         train_step(tf.constant(number), 0.9**number)
 """
+COMPARED = "%tfprofile_compare baseline fixed"
 GPU = "tp.load({path!r}, name='GPU').dashboard('kernels')"
 # A program that trains, and takes as long as it is told over the data of each step.
 WORKER = """
@@ -111,7 +113,8 @@ def quickstart(run_notebook, root, shared_data):
     cells = {cell.id: cell for cell in nbformat.read(root / "notebooks" / "00_quickstart.ipynb", 4).cells}
     gpu = max((shared_data / "tf2-gpu-pong").rglob("*.xplane.pb"), key=lambda path: path.stat().st_size)
     more = map(nbformat.v4.new_code_cell, [FUNCTION, RETRACED, GPU.format(path=str(gpu))])
-    return run_notebook("pictures", [*(cells[name] for name in QUICKSTART_CELLS), *more])
+    mended = [*(cells[name] for name in MENDED_CELLS), nbformat.v4.new_code_cell(COMPARED)]
+    return run_notebook("pictures", [*(cells[name] for name in QUICKSTART_CELLS), *more, *mended])
 
 
 @pytest.fixture(scope="module")
@@ -183,6 +186,12 @@ def test_functions(quickstart, take):
 def test_kernels(quickstart, take):
     view = dashboard(quickstart, 2)
     take(quickstart, "kernels", view, below=view.locator(".tfp-tabs").first)
+
+
+def test_compare(quickstart, take):
+    view = dashboard(quickstart, 4)
+    view.locator(".bqplot .bargroup").first.wait_for(state="attached")
+    take(quickstart, "compare", view)
 
 
 def test_pods(workers, take):

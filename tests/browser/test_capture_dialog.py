@@ -4,7 +4,6 @@ import nbformat
 import pytest
 
 from capture.ports import free_ports
-from capture.programs import Program
 
 pytestmark = pytest.mark.browser
 
@@ -14,16 +13,6 @@ import tfprof_nb as tp
 dialog = tp.CaptureDialog({addresses!r}, seconds=0.7)
 dialog
 """
-
-
-@pytest.fixture(scope="module")
-def program(tmp_path_factory):
-    started = Program.start("keras", free_ports(2), tmp_path_factory.mktemp("program") / "log")
-    try:
-        started.wait_until_it_trains()
-        yield started
-    finally:
-        started.end()
 
 
 @pytest.fixture(scope="module")

@@ -35,6 +35,11 @@ def test_the_place_need_not_exist_yet(facts, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_place_where_no_file_can_be_made_is_found(tmp_path):
+    (tmp_path / "file").touch()
+    assert [gather(place).writable for place in (tmp_path, tmp_path / "file", Path("/proc"))] == [True, False, False]
+
+
 def test_a_running_profiler_is_found_and_left_alone(tmp_path):
     assert gather(tmp_path).profiler_active is False
     tp.start(logdir=tmp_path)

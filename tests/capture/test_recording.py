@@ -1,19 +1,24 @@
 """Captures that work leave an ordinary run folder; those that cannot say why, and leave nothing behind."""
 
+import signal
 import subprocess
 import sys
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 import tensorflow as tf
 from tensorflow.python.profiler.internal import _pywrap_profiler
 
 from tfprof_nb import CaptureActiveError, CaptureError, MissingDependencyError
+from tfprof_nb.capture import recording as recording_module
 from tfprof_nb.capture.marks import step
+from tfprof_nb.capture.metrics import process_memory
 from tfprof_nb.capture.options import Options
+from tfprof_nb.capture.profiler import Profiler
 from tfprof_nb.capture.recording import Recording
-from tfprof_nb.capture.tensorflow import profiler_is_started, session_class
+from tfprof_nb.capture.tensorflow import is_tracing, profiler_is_started, session_class
 
 
 @pytest.fixture(autouse=True)
@@ -49,6 +54,14 @@ def test_marks_of_a_loop(tmp_path, read_marks):
     assert marks.unfinished("interrupted") == ["search"]
 
 
+def test_a_steps_number_may_be_a_tensor_or_a_variable(tmp_path, read_marks):
+    recording = Recording(tmp_path, Options())
+    for number in (tf.constant(1), tf.Variable(2), np.int64(3)):
+        with step(number):
+            tf.add(1, 1)
+    assert read_marks(recording.stop()).steps() == [1, 2, 3]
+
+
 def test_a_second_capture_is_refused_and_the_first_goes_on(tmp_path):
     first = Recording(tmp_path, Options())
     with pytest.raises(CaptureActiveError, match="running already"):
@@ -73,6 +86,43 @@ def test_of_two_threads_one_wins(tmp_path):
         thread.join()
     assert (len(won), len(lost)) == (1, 1)
     assert won[0].stop().is_dir()
+
+
+def interrupted(function):
+    """The function, in the middle of which an interrupt arrives."""
+
+    def called(*args, **kwargs):
+        result = function(*args, **kwargs)
+        signal.raise_signal(signal.SIGINT)
+        return result
+
+    return called
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"), [(recording_module, "Profiler"), (Profiler, "begin"), (threading.Thread, "start")]
+)
+def test_an_interrupt_while_a_capture_begins_leaves_nothing_running(tmp_path, monkeypatch, owner, name):
+    threads = threading.active_count()
+    monkeypatch.setattr(owner, name, interrupted(getattr(owner, name)))
+    with pytest.raises(KeyboardInterrupt):
+        Recording(tmp_path, Options(), {"process_memory": process_memory()})
+    monkeypatch.undo()
+    assert threading.active_count() == threads
+    assert not is_tracing()
+    assert Recording(tmp_path, Options()).stop().is_dir()
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"), [(Profiler, "end"), (recording_module, "gathered"), (Profiler, "wait"), (Profiler, "when_saved")]
+)
+def test_an_interrupt_while_a_capture_ends_leaves_nothing_behind(tmp_path, monkeypatch, owner, name):
+    recording = Recording(tmp_path, Options())
+    monkeypatch.setattr(owner, name, interrupted(getattr(owner, name)))
+    with pytest.raises(KeyboardInterrupt):
+        recording.stop()
+    monkeypatch.undo()
+    assert Recording(tmp_path, Options()).stop().is_dir()
 
 
 def test_someone_elses_profiler_is_left_alone(tmp_path):

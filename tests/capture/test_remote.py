@@ -19,17 +19,6 @@ from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.remote import capture_workers
 
 
-@pytest.fixture(scope="module")
-def program(tmp_path_factory):
-    """A model's fit, with our server and TensorFlow's own."""
-    started = Program.start("keras", free_ports(2), tmp_path_factory.mktemp("program") / "log")
-    try:
-        started.wait_until_it_trains()
-        yield started
-    finally:
-        started.end()
-
-
 @contextmanager
 def strategy_of_two(logs):
     """Two processes of one MultiWorkerMirroredStrategy, and the ports of its own gRPC servers."""
@@ -103,6 +92,11 @@ def test_a_worker_that_is_down_costs_only_its_own_data(program, capture):
     assert profile.steps.summary["steps"] > 2
 
 
+def test_a_name_that_is_none_is_said(capture):
+    with pytest.raises(tp.CaptureError, match=r"nowhere.invalid:1 cannot be reached: .*start_server"):
+        capture("nowhere.invalid:1")
+
+
 def test_when_all_are_down_the_error_names_each_and_nothing_is_written(capture, tmp_path):
     ports = free_ports(2)
     with pytest.raises(tp.CaptureError) as raised:
@@ -169,7 +163,9 @@ def test_without_grpc_it_says_what_to_install(capture, monkeypatch):
         tp.start_server(free_ports(1)[0])
 
 
-@pytest.mark.parametrize("wrong", [{"seconds": 0}, {"seconds": -1}, {"retries": -1}, {"host_level": 4}])
+@pytest.mark.parametrize(
+    "wrong", [{"seconds": 0}, {"seconds": "2"}, {"retries": -1}, {"retries": "3"}, {"host_level": 4}]
+)
 def test_numbers_out_of_range_are_refused(capture, wrong):
     with pytest.raises(ValueError, match="must be"):
         capture("127.0.0.1:1", **wrong)

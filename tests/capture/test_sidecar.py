@@ -6,6 +6,7 @@ import pytest
 
 from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.recording import Recording
+from tfprof_nb.capture.sidecar import write
 from tfprof_nb.decode.sidecar import read_sidecar
 from tfprof_nb.runs import sidecar_of
 
@@ -28,6 +29,13 @@ def test_sections_come_back_as_they_were_gathered(tmp_path):
     assert read_sidecar(file).sections == {"colours": {"red": [1, 2.5], "ünï": None}}
     assert read_sidecar(file).note == ""
     assert events == ["opened", "closed"]
+
+
+def test_the_same_sections_give_the_same_bytes_at_any_time(tmp_path, monkeypatch):
+    write(tmp_path / "now", {"colours": [1]})
+    monkeypatch.setattr("time.time", lambda: 1e9)
+    write(tmp_path / "then", {"colours": [1]})
+    assert (tmp_path / "now").read_bytes() == (tmp_path / "then").read_bytes()
 
 
 def test_without_sections_no_sidecar_is_written(tmp_path):

@@ -23,7 +23,9 @@ def test_addresses_as_people_write_them(given, found):
     assert addresses(given) == found
 
 
-@pytest.mark.parametrize("given", ["", " , ", [], "a b:1", "host:", "host:0", "host:65536", "http://host:1", "a:1;b:2"])
+@pytest.mark.parametrize(
+    "given", ["", " , ", [], "a b:1", "host:", "host:0", "host:65536", "http://host:1", "a:1;b:2", None, [6009], 6009]
+)
 def test_what_is_no_address_is_refused(given):
     with pytest.raises(ValueError, match=r"host:port|address was given"):
         find_workers(given)

@@ -257,3 +257,25 @@ def _interpreted(events):
         for opened in stack:
             add(*opened, last)
     return found
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        (r"\ud800x", "\ufffdx"),
+        (r"\uD83D\uDE00", "\U0001f600"),
+        (r"\uDE00\uD83D", "\ufffd\ufffd"),
+        (r"\ud83d\ud83d\ude00", "\ufffd\U0001f600"),
+        (r"\\ud800", r"\ud800"),  # a backslash and four letters
+        (r"\\\udc00", "\\\ufffd"),
+        (r"\ud7ff\ue000", "\ud7ff\ue000"),  # no surrogates
+    ],
+)
+def test_halves_of_characters_are_replaced(tmp_path, written, name):
+    path = tmp_path / "trace.json"
+    event = '{"ph": "X", "pid": 1, "tid": 1, "ts": 0, "dur": 3, "name": "%s", "args": {"%s": "%s"}}'
+    path.write_text("[" + event % (written, written, written) + "]", encoding="ascii")
+    p = load(path)
+    assert p.events["name"].tolist() == [name]
+    assert p._forests[0].host.stats_of(0) == {name: name}
+    p.to_html(tmp_path / "report.html")

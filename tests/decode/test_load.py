@@ -1,12 +1,16 @@
 """Opening profile files."""
 
 import gzip
+import json
+from types import SimpleNamespace
 
+import psutil
 import pytest
 
 from builders import XSpace
-from tfprof_nb import BadProfileError
+from tfprof_nb import BadProfileError, load
 from tfprof_nb.decode import load_hosts
+from tfprof_nb.decode.files import is_run_metadata, read
 
 
 def write(path, name="e"):
@@ -51,3 +55,63 @@ def test_a_cut_gzip_file_is_refused(tmp_path):
     path.write_bytes(gzip.compress(write(tmp_path / "n.xplane.pb").read_bytes())[:-9])
     with pytest.raises(BadProfileError, match="gzip file is cut short or damaged"):
         load_hosts([path])
+
+
+CHROME = json.dumps([{"ph": "X", "pid": 1, "tid": 1, "ts": 0, "dur": 3, "name": "a:A"}]).encode()
+
+
+@pytest.mark.parametrize("name", ["trace", "trace.json", "trace.trace", "trace.gz"])
+def test_a_chrome_trace_of_any_name_has_events_and_a_graph(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(CHROME) if name == "trace.gz" else CHROME)
+    p = load(path)
+    assert p.events["name"].tolist() == ["a:A"]
+    assert p.graph.summary is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("a.pb", b"\n{", True),
+        ("a.pb.gz", b"", True),
+        ("a", b"\x0a\x02\x08\x01", True),
+        ("a", b"step_stats {", True),
+        ("a", gzip.compress(b"step_stats {"), True),
+        ("a", b" \n{", False),
+        ("a", b"\xef\xbb\xbf[", False),
+        ("a", gzip.compress(b"[" + b" " * 100_000), False),
+        ("a.json", b"step_stats {", False),
+        ("a.json.gz", b"", False),
+        ("a.xplane.pb", b"", False),
+        ("a.xplane.pb.gz", b"", False),
+    ],
+)
+def test_run_metadata_is_told_by_the_name_or_else_by_the_start(tmp_path, name, content, expected):
+    (tmp_path / name).write_bytes(content)
+    assert is_run_metadata(tmp_path / name) is expected
+
+
+def test_gzip_files_of_several_members_and_filled_up_ones_are_read(tmp_path):
+    path = tmp_path / "several.json.gz"
+    path.write_bytes(gzip.compress(CHROME[:20]) + gzip.compress(CHROME[20:]) + bytes(512))
+    assert read(path) == CHROME
+
+
+@pytest.mark.parametrize("name", ["a.xplane.pb", "a.json.gz", "a"])
+def test_what_unzips_to_more_than_memory_holds_is_refused(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=2**21))
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(bytes(2**20)) + gzip.compress(b"1"))
+    with pytest.raises(BadProfileError, match=rf"{name}: unzipped, it is larger than 1.00 MiB, half of the memory"):
+        load_hosts([path])
+    path.write_bytes(gzip.compress(bytes(2**20)))
+    assert len(read(path)) == 2**20
+
+
+def test_a_damaged_gzip_file_of_any_kind_is_named(tmp_path):
+    for name in ("a.json.gz", "a.pb.gz", "a.gz", "a"):
+        path = tmp_path / name
+        for content in (gzip.compress(CHROME)[:-9], gzip.compress(CHROME) + b"x", b"\x1f\x8b???????????"):
+            path.write_bytes(content)
+            with pytest.raises(BadProfileError, match=rf"{name}: the gzip file is cut short or damaged"):
+                load_hosts([path])

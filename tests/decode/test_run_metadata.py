@@ -1,6 +1,7 @@
 """RunMetadata, against TensorFlow's own timelines of the same runs."""
 
 import contextlib
+import gzip
 import json
 
 import pytest
@@ -160,3 +161,14 @@ def test_damaged_files_are_read_or_refused(gpu_run, data):
     damaged = content[:first] + data.draw(st.binary(max_size=20)) + content[last:]
     with contextlib.suppress(BadProfileError):
         assert len(read_run_metadata(damaged, "x"))
+
+
+@pytest.mark.parametrize("section", [{"functions": []}, {"functions": [{}]}, [1], {"strings": 5, "functions": [1]}])
+def test_a_damaged_graph_beside_runs_costs_only_itself(metadata, tmp_path, section):
+    path = tmp_path / "host.0000.run_metadata.pb"
+    path.write_bytes(metadata.SerializeToString())
+    written = json.dumps({"version": 1, "graphs": section}).encode()
+    (tmp_path / "graph.tfprof.json.gz").write_bytes(gzip.compress(written))
+    graph = load(path).graph
+    assert "product" in set(graph.table["name"])
+    assert any("section graphs of" in note and "is damaged" in note for note in graph.notes)

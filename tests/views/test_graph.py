@@ -50,3 +50,15 @@ def test_eager_ops_are_there_too(tmp_path):
     with tp.profile(logdir=tmp_path) as p:
         tf.linalg.matmul(tf.ones((8, 8)), tf.ones((8, 8)))
     assert "outside functions/MatMul" in set(p.graph.table["name"])
+
+
+def test_figures_say_what_they_are_of(profile, tmp_path):
+    import tensorflow as tf
+
+    assert "op time in the capture, summed over threads" in str(profile.graph.view())
+    assert "per step" not in str(profile.graph.view())
+    with tp.profile(logdir=tmp_path) as p:
+        for step in range(2):
+            with tp.step(step):
+                tf.linalg.matmul(tf.ones((8, 8)), tf.ones((8, 8)))
+    assert "op time per step, summed over threads" in str(p.graph.view())

@@ -82,7 +82,7 @@ def test_of_several_hosts_the_slowest_is_drawn():
     measured = steps(forests, [group_events(forest) for forest in forests])
     found = panels(input_pipeline(measured, ops(forests)), tf_data(forests))
     (graph,) = [panel for panel in found if isinstance(panel, StackedBars)]
-    assert graph.title == "Waiting for data, per step, on slow, the slowest of 2 hosts"
+    assert graph.title == "Waiting for data per step on slow, the slowest of 2 hosts"
     assert graph.series[0].values.tolist() == pytest.approx([30, 30, 30, 0])
 
 

@@ -4,7 +4,8 @@ import pytest
 
 import tfprof_nb as tp
 from builders import XSpace
-from tfprof_nb.views.overview import headline
+from tfprof_nb.render.panels import Note, Split
+from tfprof_nb.views.overview import headline, panels
 
 
 @pytest.fixture
@@ -28,7 +29,9 @@ def answer(tmp_path):
 
 def test_waiting_for_data_is_told_by_the_guides_thresholds(answer):
     assert answer(input_percent=30) == "HIGHLY input-bound: 30.0% of each step waits for data."
-    assert answer(input_percent=10) == "MODERATELY input-bound: 10.0% of each step waits for data."
+    assert answer(input_percent=10) == (
+        "MODERATELY input-bound: 10.0% of each step waits for data, 90.0% is host compute."
+    )
     assert answer(input_percent=2).startswith("NOT input-bound: 98.0% of each step is host compute, 2.0% waits")
 
 
@@ -40,6 +43,81 @@ def test_a_little_such_time_leaves_the_first_word_to_what_takes_most(answer):
     assert answer(other_percent=4) == (
         "At most POTENTIALLY input-bound: 96.0% of each step is host compute, 4.0% is time that TensorFlow does not "
         "account for (Python code, or reading data outside tf.data)."
+    )
+
+
+def test_a_single_step_that_makes_the_verdict_is_named(tmp_path):
+    """Ten steps of 1 ms wait 20 us each, one of 5 ms waits 4.5: 4.7 of 15 ms in all, but 2% of the median step."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for i in range(11):
+        length, waited = (5000, 4500) if i == 7 else (1000, 20)
+        python.event("train", start_us=10_000 * i, duration_us=length, step_num=i, _r=1)
+        python.event("IteratorGetNext:x", start_us=10_000 * i, duration_us=waited)
+        python.event("mul:MatMul", start_us=10_000 * i + waited, duration_us=length - waited)
+    space.write(tmp_path / "host.xplane.pb")
+    assert headline(tp.load(tmp_path).overview) == (
+        "HIGHLY input-bound: 31.3% of each step waits for data. But half of the steps wait less than 2.0%: step 7 "
+        "alone has 95.7% of all the waiting."
+    )
+
+
+def test_what_costs_most_comes_before_a_verdict_that_is_not_about_it(tmp_path):
+    """Every step is a call of f that traces."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for i in range(4):
+        python.event("train", start_us=1000 * i, duration_us=900, step_num=i, _r=1)
+        python.event("f", start_us=1000 * i, duration_us=900, tf_function_call="traced-nonXla", tracing_count=i + 1)
+    space.write(tmp_path / "host.xplane.pb")
+    p = tp.load(tmp_path)
+    first, second, third, *_ = panels(p.overview, p.advice, p.steps)
+    assert first == Note(
+        "f is traced again and again: 4 of f's calls had to trace it first, which took 3.60 ms, 100% of its time.",
+        "answer",
+    )
+    assert (second.kind, second.text[:12]) == ("advice", "Call it with")
+    assert third.text.startswith("NOT input-bound")
+
+
+def test_a_program_that_is_fine_is_told_so(tmp_path):
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for i in range(3):
+        python.event("train", start_us=1000 * i, duration_us=900, step_num=i, _r=1)
+        for k in range(9):
+            python.event(f"op{k}:MatMul", start_us=1000 * i + 100 * k, duration_us=100)
+    space.write(tmp_path / "host.xplane.pb")
+    p = tp.load(tmp_path)
+    verdict, advice, *_ = panels(p.overview, p.advice, p.steps)
+    assert verdict.text.startswith("NOT input-bound: 100% of each step is host compute")
+    assert advice == Note("Nothing in this profile calls for a change.", "info")
+
+
+def test_where_the_whole_capture_went_is_told_if_much_of_it_is_in_no_measured_step(tmp_path):
+    """A first step that traces for 4 ms, four of 1 ms, one of validation of 2 ms; 20 ms in all."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    steps = [("train", 0, 4000), *(("train", 4000 + 1000 * i, 1000) for i in range(4)), ("test", 9000, 2000)]
+    for number, (name, start, length) in enumerate(steps):
+        python.event(name, start_us=start, duration_us=length, step_num=number, _r=1)
+    python.event("f", start_us=100, duration_us=3500, tf_function_call="traced-nonXla")
+    python.event("saving", start_us=19_000, duration_us=1000)
+    space.write(tmp_path / "host.xplane.pb")
+    p = tp.load(tmp_path)
+    (whole,) = [
+        panel
+        for panel in panels(p.overview, p.advice, p.steps)
+        if isinstance(panel, Split) and panel.title.startswith("The whole")
+    ]
+    assert whole.title == "The whole capture: 20.0 ms"
+    assert {part.label: part.value for part in whole.parts} == pytest.approx(
+        {
+            "steps that averages are of": 4,
+            "warm-up steps": 4,
+            "steps of other phases": 2,
+            "outside of steps": 10,
+        }
     )
 
 

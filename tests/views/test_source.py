@@ -2,6 +2,7 @@
 
 from builders import XSpace
 from graph_sections import Function, Node, graphs_section
+from tfprof_nb.analysis.cell import read_cell
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.source import source
 from tfprof_nb.decode import read_xspace
@@ -30,7 +31,12 @@ def result(cell=CELL, layer=("big", "Dense")):
 
 
 def lines(space, sections):
-    return source([Forest(read_xspace(space.to_bytes(), "host"))], [read_graphs(sections.get("graphs"))], [sections])
+    return source(
+        [Forest(read_xspace(space.to_bytes(), "host"))],
+        [read_graphs(sections.get("graphs"))],
+        [read_cell(sections.get("cell", {}))],
+        [{}],
+    )
 
 
 def tables(found):

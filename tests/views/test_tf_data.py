@@ -14,7 +14,7 @@ from tfprof_nb.render.theme import INPUT
 from tfprof_nb.views.tf_data import panels
 
 
-def result(duration_us=0, stages=("Map",)):
+def result(duration_us=0, stages=("Map",), **program):
     """One call of a pipeline; each stage takes 2 us of its own, the innermost the rest."""
     space = XSpace()
     python = space.plane("/host:CPU").line("python")
@@ -22,7 +22,7 @@ def result(duration_us=0, stages=("Map",)):
     for depth, stage in enumerate(("", *stages) if duration_us else ()):
         name = f"{name}::{stage}" if stage else name
         python.event(name, start_us=depth, duration_us=duration_us - 2 * depth, id=depth + 1, parent_id=depth)
-    return tf_data([Forest(read_xspace(space.to_bytes(), "host"))])
+    return tf_data([Forest(read_xspace(space.to_bytes(), "host"))], **program)
 
 
 def test_the_answer_names_the_stage_its_time_and_the_cure():
@@ -74,6 +74,13 @@ def test_quick_calls_need_no_advice():
     shown = panels(result(40))
     assert shown[0].text == "tf.data keeps up: the slowest of 1 calls for data took 40.0 µs."
     assert [panel for panel in shown if isinstance(panel, Note) and panel.kind == "advice"] == []
+
+
+def test_a_program_that_hardly_waits_for_data_gets_no_advice():
+    answer, hardly, *_ = panels(result(100, waiting_percent=0.5))
+    assert "The slowest stage is Map" in answer.text
+    assert hardly == Note("The program waits for data 0.5% of its time: there is little to gain here.", "info")
+    assert panels(result(100, waiting_percent=5.0))[1].kind == "advice"
 
 
 def test_empty_says_why_and_what_to_do():

@@ -100,20 +100,21 @@ def _device_activity(forest: Forest) -> npt.NDArray[np.int16]:
     activity = np.full(len(forest.host), Activity.DEVICE_COMPUTE_32, dtype=np.int16)
     activity[_sixteen_bit(forest)] = Activity.DEVICE_COMPUTE_16
     activity[forest.name_starts("nccl")] = Activity.DEVICE_COLLECTIVES
-    if copies_are_compute(forest):
+    if is_of_old_tensorflow(forest):
         return activity
     for copy, names in _COPIES.items():
         activity[forest.name_starts(*names)] = copy
     return activity
 
 
-def copies_are_compute(forest: Forest) -> bool:
-    """Whether the capture is one of TensorFlow 2.2 to 2.8, whose own tools took copies on a device for compute.
+def is_of_old_tensorflow(forest: Forest) -> bool:
+    """Whether the capture is one of TensorFlow up to 2.10, whose own tools stored their answers beside it.
 
-    Those stored their answers beside such captures: ours agree with them. Those versions name a kernel's op in
-    ``level 0``.
+    Ours agree with them, also where they mean something else today: copies on a device were compute. Those versions
+    stored the groups of events with these, and the older of them name a kernel's op in ``level 0``.
     """
-    return len(forest.host.texts("level 0").rows) > 0
+    grouped = forest.host.ints("group_id").rows
+    return bool(forest.on_device[grouped].any()) or len(forest.host.texts("level 0").rows) > 0
 
 
 def _sixteen_bit(forest: Forest) -> Bools:

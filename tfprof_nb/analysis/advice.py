@@ -30,6 +30,7 @@ _OF_ITERATORS = "Iterator|Optional|Dataset"  # Keras fetches its data with these
 _DOMINANT_OP_SHARE = 0.3
 _BETWEEN_PERCENT = 20.0
 _REPEATED_TRACINGS = 3
+_MUCH_LONGER = 3.0
 _NOTHING_FOUND = "Nothing in this profile calls for a change."
 _NO_STEPS = "Without steps little can be said of what to change: see the notes on steps for how to get them."
 
@@ -79,6 +80,8 @@ class _ShareRule:
     fix: str
 
 
+# How several batches become one step: in a loop of the program's own, and in Keras', whose marks tell the epoch.
+_SEVERAL_BATCHES = ("a loop over several batches inside the @tf.function", "steps_per_execution in model.compile")
 _SHARE_RULES = (
     _ShareRule(
         "other",
@@ -86,8 +89,7 @@ _SHARE_RULES = (
         HIGH_OVERHEAD_PERCENT,
         "Python between ops takes time",
         "is spent where TensorFlow records nothing",
-        "Do more per step: larger batches, or steps_per_execution in model.compile; move logging, metrics and other "
-        "Python code out of the step.",
+        "Do more per step: larger batches, or {several}; move logging, metrics and other Python code out of the step.",
     ),
     _ShareRule(
         "kernel_launch",
@@ -127,7 +129,7 @@ def _shares(evidence: Evidence) -> Iterator[Finding]:
                 graded(percent, rule.moderate_percent, rule.high_percent),
                 rule.finding,
                 f"{evidence.of_step(f'{rule.category}_ms')} {rule.doing}.",
-                rule.fix,
+                rule.fix.format(several=_SEVERAL_BATCHES[bool(evidence.steps.table["epoch"].notna().any())]),
                 percent,
             )
 
@@ -182,11 +184,7 @@ def _dominant_op(evidence: Evidence) -> Finding | None:
     top = evidence.overview.table
     top = top[top["op_type"] != "Dataset"]  # the input pipeline's stages have a finding of their own
     busy = max(("host_compute", "device_compute"), key=evidence.percent)
-    if (
-        not len(top)
-        or top["self_share"].iloc[0] < _DOMINANT_OP_SHARE
-        or evidence.percent(busy) < HIGH_OVERHEAD_PERCENT
-    ):
+    if not len(top) or top["self_share"].iloc[0] < _DOMINANT_OP_SHARE or evidence.percent(busy) < HIGH_OVERHEAD_PERCENT:
         return None
     op = top.iloc[0]
     return Finding(
@@ -206,19 +204,53 @@ def _retraced(evidence: Evidence) -> Iterator[Finding]:
     traced = (
         calls[calls["mode"].str.startswith("traced")]
         .groupby("function")
-        .agg(calls=("calls", "sum"), percent=("expensive_call_percent", "max"))
+        .agg(
+            calls=("calls", "sum"),
+            percent=("expensive_call_percent", "max"),
+            self_ms=("self_ms", "sum"),
+            cause=("cause", "first"),
+        )
     )
     again = traced[(traced["calls"] >= _REPEATED_TRACINGS) & (traced["percent"] >= _EXPENSIVE_CALL_PERCENT)]
+    whole_ms = float(evidence.steps.table["step_ms"].sum()) or float(calls["self_ms"].sum())
     for name, function in again.iterrows():
+        percent = min(100.0, 100 * float(function["self_ms"]) / whole_ms)
         yield Finding(
-            "medium",
+            "high" if percent >= HIGH_OVERHEAD_PERCENT else "medium",
             f"{name} is traced again and again",
-            f"{int(function['calls'])} of {name}'s calls had to trace it first; "
-            f"they take {_units.percent(float(function['percent']))} of its time.",
+            f"{int(function['calls'])} of {name}'s calls had to trace it first, which took "
+            f"{_units.milliseconds(float(function['self_ms']))}, {_units.percent(float(function['percent']))} of its "
+            f"time{function['cause'] and ': '}{function['cause']}.",
             "Call it with tensors instead of Python numbers, keep shapes the same (drop_remainder=True), or give "
             "@tf.function an input_signature.",
+            percent,
             proved_by="functions",
         )
+
+
+def _late_tracing(evidence: Evidence) -> Finding | None:
+    """A step in the middle of a run traced, of functions that did so too seldom to be a finding by themselves."""
+    late = []
+    for _, mine in evidence.steps.table.groupby(["host", "phase"], sort=False):
+        after = (~mine["warm_up"]).cummax() & mine["warm_up"]
+        typical_ms = mine.loc[~mine["warm_up"], "step_ms"].median()
+        late.append(mine[after & (mine["step_ms"] >= _MUCH_LONGER * typical_ms)].assign(typical_ms=typical_ms))
+    found = pd.concat(late) if late else evidence.steps.table.iloc[:0]
+    if found.empty or any(_retraced(evidence)):
+        return None
+    first, others = found.iloc[0], len(found) - 1
+    return Finding(
+        "medium",
+        "A function is traced again in the middle of the run",
+        f"{first['step_name']}{f' and {others} more steps' if others else ''} traced or compiled: "
+        f"{_units.milliseconds(float(first['step_ms']))}, where the median step takes "
+        f"{_units.milliseconds(float(first['typical_ms']))}.",
+        "Most often the last batch of an epoch is smaller than the others: `.batch(n, drop_remainder=True)`. Else "
+        "something in the call differs from the calls before it, such as a Python number or a shape.",
+        start_ms=float(first["start_ms"]),
+        duration_ms=float(first["step_ms"]),
+        proved_by="trace",
+    )
 
 
 _RULES: tuple[Callable[[Evidence], Finding | None], ...] = (
@@ -229,4 +261,5 @@ _RULES: tuple[Callable[[Evidence], Finding | None], ...] = (
     _precision,
     _between_steps,
     _dominant_op,
+    _late_tracing,
 )

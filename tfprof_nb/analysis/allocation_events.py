@@ -8,7 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb.analysis.activities import is_of_old_tensorflow
 from tfprof_nb.analysis.forest import Forest
+from tfprof_nb.decode.data_types import title
 from tfprof_nb.decode.host import Int64
 
 _INT_STATS = {
@@ -22,38 +24,6 @@ _INT_STATS = {
 }
 _TEXT_STATS = {"op_name": "tf_op", "region_type": "region_type", "shape": "shape"}
 _FROM_ALLOCATION = ["op_name", "region_type", "data_type", "shape"]
-
-# The names of TensorFlow's DataType numbers (`types.proto`); a reference type is 100 more.
-_DATA_TYPES = {
-    0: "INVALID",
-    1: "float",
-    2: "double",
-    3: "int32",
-    4: "uint8",
-    5: "int16",
-    6: "int8",
-    7: "string",
-    8: "complex64",
-    9: "int64",
-    10: "bool",
-    11: "qint8",
-    12: "quint8",
-    13: "qint32",
-    14: "bfloat16",
-    15: "qint16",
-    16: "quint16",
-    17: "uint16",
-    18: "complex128",
-    19: "half",
-    20: "resource",
-    21: "variant",
-    22: "uint32",
-    23: "uint64",
-    24: "float8_e5m2",
-    25: "float8_e4m3fn",
-    29: "int4",
-    30: "uint4",
-}
 
 
 def allocation_events(forest: Forest, step: Int64, name_host: bool) -> pd.DataFrame:
@@ -78,7 +48,11 @@ def allocation_events(forest: Forest, step: Int64, name_host: bool) -> pd.DataFr
     columns |= {column: _texts(forest, stat, rows) for column, stat in _TEXT_STATS.items()}
     columns["data_type"] = _data_types(host.ints("data_type").at(rows, missing=0).astype(np.int64))
     columns["fragmentation"] = host.floats("fragmentation").at(rows, missing=0.0)
-    return pd.DataFrame(columns)
+    frame = pd.DataFrame(columns)
+    # Stored with such captures is the figure of the file's last event.
+    if len(frame) and is_of_old_tensorflow(forest):
+        frame["lifetime_bytes"] = frame.groupby("allocator")["lifetime_bytes"].transform("last")
+    return frame
 
 
 def _allocator_names(forest: Forest, rows: Int64) -> npt.NDArray[np.object_]:
@@ -101,8 +75,7 @@ def _texts(forest: Forest, stat: str, rows: Int64) -> npt.NDArray[np.object_]:
 
 def _data_types(numbers: Int64) -> npt.NDArray[np.object_]:
     distinct, which = np.unique(numbers, return_inverse=True)
-    names = [_DATA_TYPES.get(n % 100, str(n)) + ("_ref" if n > 100 else "") for n in distinct.tolist()]
-    return np.array(names, dtype=object)[which]
+    return np.array([title(number) for number in distinct.tolist()], dtype=object)[which]
 
 
 def described(events: pd.DataFrame) -> pd.DataFrame:

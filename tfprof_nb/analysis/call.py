@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb._units import PS_PER_MS, PS_PER_US
 from tfprof_nb.analysis.allocation_events import allocation_events
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.graph_nodes import graph_nodes
@@ -26,8 +27,6 @@ Int64 = npt.NDArray[np.int64]
 
 MARK = "profile_call"
 COLUMNS = ["name", "op_name", "function", "bytes_added", "total_bytes", "input_shapes", "output_shapes", "time_us"]
-_PS_PER_US = 1e6
-_PS_PER_MS = 1e9
 _IN_FUNCTIONS = (
     "Bytes of a kernel inside a tf.function are what the allocator told, and left blank where it told nothing. "
     "On a CPU it tells of 256 KiB and more, with oneDNN on."
@@ -97,7 +96,7 @@ def call_profile(
         "new_bytes": int(total[-1]),
         "new_tensors": int(changes["sign"].sum()),
         "peak_bytes": int(max(total.max(), allocated["level"].max() if len(allocated) else 0)),
-        "time_ms": float(forest.host.duration_ps[call].sum()) / _PS_PER_MS,
+        "time_ms": float(forest.host.duration_ps[call].sum()) / PS_PER_MS,
     }
     return CallProfile(table[COLUMNS].reset_index(drop=True), summary, _notes(forest, inside), result=result)
 
@@ -139,7 +138,7 @@ def _executions(forest: Forest, names: pd.Series[str], call: Int64) -> pd.DataFr
             "start_ps": host.start_ps[rows],
             "end_ps": host.start_ps[rows] + host.duration_ps[rows],
             "is_function": host.ints("is_func").at(rows, missing=0) == 1,
-            "time_us": _run_ps(forest, rows) / _PS_PER_US,
+            "time_us": _run_ps(forest, rows) / PS_PER_US,
         }
     )
     executed["n"] = executed.groupby("name").cumcount()
@@ -175,7 +174,7 @@ def _inside_functions(
             "op_name": names.op_name[host.metadata[rows]],
             "function": functions["name"].to_numpy()[of],
             "start_ps": host.start_ps[rows],
-            "time_us": host.duration_ps[rows] / _PS_PER_US,
+            "time_us": host.duration_ps[rows] / PS_PER_US,
         }
     )
     told = mine.groupby("kernel").agg(bytes_added=("signed_bytes", "sum"), total_bytes=("level", "last"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,12 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from tfprof_nb._units import NS_PER_MS
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.decode.host import Int64
 
 EVENT = "cell line "  # what events of lines are called; the line's number follows
+_LINE = re.compile(EVENT + "([0-9]{1,9})")
 EVENTS_KEPT = 1000  # of a short line; afterwards it is only counted
-NS_PER_MS = 1e6
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,13 +50,18 @@ def read_cell(section: Mapping[str, Any]) -> Cell:
     if not section:
         return Cell()
     return Cell(
-        section["text"],
-        section["file"],
+        str(section["text"]),
+        str(section["file"]),
         _times(section),
-        tuple(section["estimated"]),
-        section["first"],
-        section["last"],
+        tuple(int(line) for line in section["estimated"]),
+        int(section["first"]),
+        int(section["last"]),
     )
+
+
+def read_labels(section: Mapping[str, Any]) -> dict[str, str]:
+    """Return what a sidecar's section ``cells`` holds: by the name of each compiled file, which cell it is."""
+    return {str(file): str(label) for file, label in section.items()}
 
 
 def _times(section: Mapping[str, Any]) -> pd.DataFrame:
@@ -65,10 +72,9 @@ def _times(section: Mapping[str, Any]) -> pd.DataFrame:
 
 def line_events(forest: Forest) -> tuple[Int64, Int64]:
     """Return the rows of the cell's lines, and the line of each."""
-    is_line = forest.names_starting(EVENT)
-    number = np.zeros(len(is_line), dtype=np.int64)
-    number[is_line] = [int(name[len(EVENT) :]) for name in forest.host.names[is_line]]
-    rows = np.flatnonzero(is_line[forest.host.metadata])
+    found = [_LINE.fullmatch(name) for name in forest.host.names]
+    number = np.array([int(line[1]) if line else 0 for line in found], dtype=np.int64)
+    rows = np.flatnonzero((number > 0)[forest.host.metadata])
     return rows, number[forest.host.metadata[rows]]
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tfprof_nb._units import PS_PER_US
 from tfprof_nb.analysis.counters import Counter
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.links import links
@@ -22,7 +23,6 @@ from tfprof_nb.decode.host import Int64
 
 Objects = npt.NDArray[np.object_]
 
-PS_PER_US = 1e6
 _EXACT_IN_JAVASCRIPT = 1 << 53
 _LONG_NAME = "long_name"
 _BLOCK = 1 << 16
@@ -123,9 +123,9 @@ def _text_texts(host: Host, stat: str) -> tuple[Int64, Objects]:
 
 def _flows(forest: Forest, first_pid: int) -> Objects:
     """Write an arrow from each cause to each effect, from start to start."""
-    causes, effects = links(forest)
+    causes, effects = forest.once(links)
     host, places = forest.host, _places(forest.host, first_pid)
-    # Arrows of one number would be one: those of each host start where those of the one before ended.
+    # Arrows of one id would be one: a host's first process tells its arrows from other hosts'.
     number = _texts(f',"cat":"flow","name":"flow","id":"{first_pid}.{flow}"}}' for flow in range(len(causes)))
     ends = []
     for phase, rows in (('{"ph":"s",', causes), ('{"ph":"f","bp":"e",', effects)):

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tfprof_nb.analysis.memory import PS_PER_MS, Memory
+from tfprof_nb._units import PS_PER_MS
+from tfprof_nb.analysis.memory import Memory
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,10 +32,6 @@ class Finding:
     duration_ms: float = float("nan")
 
 
-def _unknown(_name: str) -> str:
-    return ""
-
-
 @dataclass(frozen=True)
 class Evidence:
     """The results that rules may look at; ``line_of`` tells where tf.data got the slowest function of a name."""
@@ -45,7 +41,7 @@ class Evidence:
     ops: Ops
     functions: Functions
     tf_data: TfData
-    line_of: Callable[[str], str] = _unknown
+    line_of: Callable[[str], str] = lambda _name: ""
 
     def percent(self, name: str) -> float:
         """A percentage of the overview; 0 where it is unknown, so that no rule speaks."""

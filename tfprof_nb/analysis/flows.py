@@ -9,11 +9,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from tfprof_nb.analysis.forest import Forest
+from tfprof_nb.analysis.iterators import CONSUMED, PRODUCED, element_events
 from tfprof_nb.analysis.links import links
 
 Int64 = npt.NDArray[np.int64]
 
-_PRODUCED, _CONSUMED = "Produce", "Consume"
 # What the context types of `context_types.h` (tsl) hand over.
 _CONTEXTS = {
     2: "TensorFlow executor",
@@ -56,14 +56,14 @@ class Flows:
         """Say how an event is linked to its causes."""
         if self._forest.on_device[effect]:
             return "launch"
-        if str(self._forest.host.names[self._forest.host.metadata[effect]]).endswith(_CONSUMED):
+        if str(self._forest.host.names[self._forest.host.metadata[effect]]).endswith(CONSUMED):
             return "tf.data element"
         context = int(self._forest.host.ints("_ct").at(np.array([effect]))[0])
         return _CONTEXTS.get(context, "context" if context >= 0 else "iterator")
 
     @cached_property
     def _links(self) -> tuple[Int64, Int64]:
-        pairs = links(self._forest), _element_links(self._forest)
+        pairs = self._forest.once(links), _element_links(self._forest)
         causes, effects = (np.concatenate(rows).astype(np.int64) for rows in zip(*pairs, strict=True))
         return causes, effects
 
@@ -80,17 +80,14 @@ class Flows:
 
 def _element_links(forest: Forest) -> tuple[Int64, Int64]:
     """What produced an element of tf.data (`PrefetchProduce` ...) to what consumed it, by the element's id."""
-    produced, consumed = _elements(forest, _PRODUCED), _elements(forest, _CONSUMED)
+    produced, consumed = (_elements(forest, suffix) for suffix in (PRODUCED, CONSUMED))
     pairs = consumed.merge(produced.drop_duplicates("element", keep="last"), on="element", suffixes=("", "_before"))
     return pairs["row_before"].to_numpy(np.int64), pairs["row"].to_numpy(np.int64)
 
 
 def _elements(forest: Forest, suffix: str) -> pd.DataFrame:
-    """The events that make or take an element."""
-    named = np.array([str(name).endswith(suffix) for name in forest.host.names], dtype=bool)
-    stat = forest.host.ints("element_id")
-    mine = named[forest.host.metadata[stat.rows]]
-    return pd.DataFrame({"row": stat.rows[mine], "element": stat.values[mine].astype(np.int64)})
+    row, element = element_events(forest, suffix)
+    return pd.DataFrame({"row": row, "element": element})
 
 
 def _sorted(keys: Int64, values: Int64) -> tuple[Int64, Int64]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +15,7 @@ from tfprof_nb.decode import Host
 
 Bools = npt.NDArray[np.bool_]
 Int64 = npt.NDArray[np.int64]
+T = TypeVar("T")
 
 # Line ids that converters add beside the recorded ones (`trace_utils.h`), 32 bits with or without sign; older files
 # only name them.
@@ -48,6 +51,14 @@ class Forest:
 
     def __init__(self, host: Host) -> None:
         self.host = host
+        self._found: dict[Callable[[Forest], Any], Any] = {}
+
+    def once(self, analysis: Callable[[Forest], T]) -> T:
+        """Return what an analysis finds in these events; it runs when it is first asked for."""
+        if analysis not in self._found:
+            self._found[analysis] = analysis(self)
+        found: T = self._found[analysis]
+        return found
 
     @cached_property
     def end_ps(self) -> int:

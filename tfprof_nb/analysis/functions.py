@@ -10,12 +10,14 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.nesting import nest
 from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.retracing import retracing_cause
+from tfprof_nb.decode.graphs import Graphs
 
-PS_PER_MS = 1e9
-COLUMNS = ["function", "mode", "calls", "tracings", "expensive_call_percent", "total_ms", "self_ms"]
+COLUMNS = ["function", "mode", "calls", "tracings", "expensive_call_percent", "total_ms", "self_ms", "cause"]
 # From this share of a function's time on, calls that trace (or run eagerly) are worth a warning.
 _EXPENSIVE_PERCENT = 20.0
 
@@ -24,13 +26,19 @@ class Functions(Result):
     """Calls by function and mode."""
 
 
-def functions(forests: Sequence[Forest]) -> Functions:
+def functions(forests: Sequence[Forest], graphs: Sequence[Graphs] = ()) -> Functions:
     """Sum the calls of all hosts by function and mode, the longest self time first.
 
     A call's ``mode`` is ``eager``, ``concrete``, or ``traced`` (the call had to trace the function first) or
     ``notTraced`` with the compiler, ``-xla`` or ``-nonXla``. Self time leaves out functions that the call called in
     turn. ``tracings`` and ``expensive_call_percent`` are the function's, the same in all its rows: how often it has
-    been traced in the life of the program, and the percentage of its self time in traced and eager calls.
+    been traced in the life of the program, and the percentage of its self time in traced and eager calls. ``cause``
+    says which argument had it traced again; empty where it was not, or where that is not known.
+
+    Parameters
+    ----------
+    forests, graphs
+        Per host: its events, and the functions that ran there.
 
     Returns
     -------
@@ -53,9 +61,12 @@ def functions(forests: Sequence[Forest]) -> Functions:
     table["expensive_call_percent"] = table["function"].map(percent)
     table["total_ms"] = table["total_ps"] / PS_PER_MS
     table["self_ms"] = table["self_ps"] / PS_PER_MS
+    traced = table.loc[table["mode"].str.startswith("traced"), "function"].unique()
+    causes = {name: retracing_cause(str(name), graphs) for name in sorted(traced)}
+    table["cause"] = [causes.get(name, "") for name in table["function"]]
     order = ["self_ms", "function", "mode"]
     table = table.sort_values(order, ascending=[False, True, True], ignore_index=True)[COLUMNS]
-    return Functions(table, _summary(table))
+    return Functions(table, _summary(table), [f"{name}: {cause}." for name, cause in causes.items() if cause])
 
 
 def _calls(forest: Forest) -> pd.DataFrame:

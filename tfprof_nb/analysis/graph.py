@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb.analysis.graph_estimate import Estimate, Target, estimate
-from tfprof_nb.analysis.graph_model import AVERAGE, COLUMN, Floats, Frame, GraphModel
+from tfprof_nb.analysis.graph_model import AVERAGE, COLUMN, Floats, Frame, GraphModel, Ints
 from tfprof_nb.analysis.graph_options import GraphOptions, parse_options
 from tfprof_nb.analysis.graph_output import write_output
 from tfprof_nb.analysis.graph_views import VIEWS, Rows
@@ -39,7 +39,8 @@ class GraphTree(Result):
     """One view of a graph; `table` has a row per node that is shown, each after its parent, the root first.
 
     ``self_`` is a row's own, ``total_`` that of the row and all below it; of the op view, of the op types from it on.
-    ``depth`` is 0 at the root. Times are microseconds of a step, or of an average one. Unknown float ops are missing.
+    ``depth`` is 0 at the root. Times are microseconds of a step, of an average one, or where
+    there are none of the whole capture; threads that run at once all count. Unknown float ops are missing.
 
     Attributes
     ----------
@@ -139,14 +140,14 @@ def graph(model: GraphModel) -> Graph:
     Returns
     -------
     Graph
-        Its summary has ``nodes``, ``steps``, ``micros`` and ``float_ops`` (of an average step; None where nothing is
-        known) and ``parameters``.
+        Its summary has ``nodes``, ``steps``, ``micros`` and ``float_ops`` (of an average step, or of the whole capture
+        where there are no steps; None where nothing is known) and ``parameters`` (of the model, not its optimizer's).
     """
     tree = graph_tree(model, "scope", GraphOptions())
     root = tree.table.iloc[0]
     summary = {
         "nodes": len(model.nodes),
-        "steps": len(model.steps),
+        "steps": len(model.steps) if model.period == "step" else 0,
         "parameters": int(root["total_parameters"]),
         "float_ops": None if np.isnan(root["total_float_ops"]) else float(root["total_float_ops"]),
         "micros": float(root["total_micros"]) if len(model.runs) else None,
@@ -191,13 +192,13 @@ def _table(model: GraphModel, rows: Rows) -> pd.DataFrame:
     shapes = model.nodes["input_shapes"].to_numpy(object)
     first = dict(list(both.items())[: 2 * _CONTRACT])
     described = {
-        "occurrences": rows.own[:, COLUMN["occurrences"]].astype(np.int64),
+        "occurrences": _whole(rows.own[:, COLUMN["occurrences"]]),
         "device": _joined(model.nodes["device"], rows.nodes),
         "input_shapes": [shapes[some[0]] if len(some) == 1 else "" for some in rows.nodes],
     }
     more = {
         "op_types": _joined(model.nodes["op_type"], rows.nodes),
-        "total_occurrences": rows.total[:, COLUMN["occurrences"]].astype(np.int64),
+        "total_occurrences": _whole(rows.total[:, COLUMN["occurrences"]]),
         "definitions": rows.own[:, COLUMN["definitions"]].astype(np.int64),
     }
     return pd.DataFrame({"name": rows.names, "depth": rows.depth, **first, **described, **both, **more})
@@ -207,7 +208,11 @@ def _values(metrics: Floats, name: str) -> np.ndarray[Any, Any]:
     values = metrics[:, COLUMN[name]]
     if name == "float_ops":
         return np.where(metrics[:, COLUMN["counted"]] > 0, values, np.nan)
-    return values if name.endswith("micros") else values.astype(np.int64)
+    return values if name.endswith("micros") else _whole(values)
+
+
+def _whole(values: Floats) -> Ints:
+    return np.rint(values).astype(np.int64)
 
 
 def _joined(texts: pd.Series[str], nodes: list[list[int]]) -> list[str]:

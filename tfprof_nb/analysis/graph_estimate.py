@@ -110,7 +110,7 @@ def _row(nodes: pd.DataFrame, inputs: Sequence[Sequence[int]], target: Target) -
     compute_us = nodes["graph_float_ops"].fillna(0) / target.peak_flops_per_s * 1e6
     memory_us = moved / target.bandwidth_bytes_per_s * 1e6
     longer = np.maximum(compute_us, memory_us)
-    parameter_bytes = int(nodes["output_bytes"].where(nodes["parameters"] > 0, 0).sum())
+    parameter_bytes = int(nodes["output_bytes"].where(nodes["holds_variable"], 0).sum())
     peak = parameter_bytes + _most_alive(nodes["output_bytes"].where(computed, 0), inputs)
     return {
         "parameter_bytes": parameter_bytes,

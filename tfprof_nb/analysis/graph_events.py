@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb._units import PS_PER_US
 from tfprof_nb.analysis.forest import Forest
+from tfprof_nb.analysis.graph_average import left_out, occasional
 from tfprof_nb.analysis.graph_flops import float_ops_of_nodes
 from tfprof_nb.analysis.graph_model import MEASURED, GraphModel
 from tfprof_nb.analysis.graph_nodes import graph_nodes
@@ -21,10 +23,14 @@ from tfprof_nb.decode.graphs import Graphs
 from tfprof_nb.decode.host import Int64
 
 TRAINABLE = "_trainable_variables"
-_PS_PER_US = 1e6
 _GENERATED = re.compile(r"^__(?:inference|forward|backward)_(.+?)_\d+$")
 _NO_MEMORY = "How much memory an op holds at its peak, and keeps, is not in a profile: only what it asked for."
 _NOTHING_RAN = "No op was recorded: nothing ran, or host_level was below 2."
+_NO_STEPS = "There are no steps: times, memory and float ops are of the whole capture."
+_NO_MODEL = (
+    "Parameters are those of trainable variables: this capture does not tell a model's other weights from what an "
+    "optimizer keeps."
+)
 _NO_GRAPHS = (
     "The functions that ran are not described beside this profile (those of tfprof_nb's own captures are): of its ops "
     "only names, types and times are known."
@@ -32,7 +38,7 @@ _NO_GRAPHS = (
 
 
 class _Part(NamedTuple):
-    """One host: its nodes as in `GraphModel.nodes`, their inputs, and its events with the nodes' numbers."""
+    """One host: its nodes as in `GraphModel.nodes` and their ``unit``, their inputs, its events with nodes' numbers."""
 
     nodes: pd.DataFrame
     inputs: list[list[int]]
@@ -42,7 +48,8 @@ class _Part(NamedTuple):
 def model_of_events(forests: Sequence[Forest], graphs: Sequence[Graphs], steps: Sequence[Int64]) -> GraphModel:
     """Return the graph that ran on all hosts, with what its nodes took in each step.
 
-    Where there are steps, only what ran in one counts. Time is an op's own, without ops that ran inside it. A fused op
+    Where there are steps, only what ran in one counts; to an average step, only what ran in more than half of them: the
+    first step also makes variables and traces. Time is an op's own, without ops that ran inside it. A fused op
     counts as the node whose name it bears, with the float ops of all that it holds.
 
     Parameters
@@ -62,23 +69,27 @@ def model_of_events(forests: Sequence[Forest], graphs: Sequence[Graphs], steps: 
         part.events.assign(node=part.events["node"] + start) for part, start in zip(parts, first[:-1], strict=True)
     ]
     events = pd.concat(moved, ignore_index=True)
-    counted = events[events["step"] >= 0] if (events["step"] >= 0).any() else events.assign(step=0)
+    period = "step" if (events["step"] >= 0).any() else "capture"
+    events = events if period == "step" else events.assign(step=0)
+    counted = events[events["step"] >= 0]
     runs = counted.groupby(["node", "step"], as_index=False)[list(MEASURED)].sum()
     intervals = counted[["node", "step", "device", "start_us", "duration_us"]].reset_index(drop=True)
-    return GraphModel(_unique(nodes), inputs, runs, intervals, tuple(_notes(graphs, events, counted)))
+    seldom = occasional(nodes["unit"], runs)
+    nodes = _unique(nodes.drop(columns="unit"))
+    notes = _notes(graphs, period, left_out(nodes["name"], events, seldom)) if len(events) else [_NOTHING_RAN]
+    return GraphModel(nodes, inputs, runs, intervals, tuple(notes), period, seldom)
 
 
-def _notes(graphs: Sequence[Graphs], events: pd.DataFrame, counted: pd.DataFrame) -> list[str]:
-    if not len(events):
-        return [_NOTHING_RAN]
+def _notes(graphs: Sequence[Graphs], period: str, left: Iterable[str]) -> list[str]:
     missing = [] if any(len(one.nodes) for one in graphs) else [_NO_GRAPHS]
-    outside = 1 - counted["micros"].sum() / events["micros"].sum()
-    left = [f"{outside:.0%} of the ops' time is outside of steps and left out."] if outside >= 0.005 else []
-    return [*missing, *left, _NO_MEMORY, *dict.fromkeys(note for one in graphs for note in one.notes)]
+    untold = [_NO_MODEL] if any(one.variables["model"].isna().any() for one in graphs) else []
+    no_steps = [_NO_STEPS] if period == "capture" else []
+    own = dict.fromkeys(note for one in graphs for note in one.notes)
+    return [*missing, *no_steps, *left, *untold, _NO_MEMORY, *own]
 
 
 def _part(forest: Forest, graphs: Graphs, steps: Int64, name_host: bool) -> _Part:
-    labels = label_all_ops(forest)
+    labels = forest.once(label_all_ops)
     node = graph_nodes(forest, graphs, labels)
     rows = np.flatnonzero(labels.code >= 0)
     others, place = np.unique(labels.code[rows[node[rows] < 0]], return_inverse=True)
@@ -87,7 +98,7 @@ def _part(forest: Forest, graphs: Graphs, steps: Int64, name_host: bool) -> _Par
     described = _described(graphs, float_ops_of_nodes(graphs, node, labels))
     nodes = pd.concat([described, _undescribed(labels, others)], ignore_index=True)
     if name_host:
-        nodes["name"] = f"{forest.host.name}/" + nodes["name"]
+        nodes[["name", "unit"]] = f"{forest.host.name}/" + nodes[["name", "unit"]]
     inputs = [*graphs.nodes["inputs"], *([] for _ in others)]
     events = _events(forest, rows, number, steps)
     allocated = _allocated(forest, labels, rows, number, steps)
@@ -96,17 +107,20 @@ def _part(forest: Forest, graphs: Graphs, steps: Int64, name_host: bool) -> _Par
 
 def _described(graphs: Graphs, float_ops: npt.NDArray[np.float64]) -> pd.DataFrame:
     nodes = graphs.nodes
-    traces = [_outermost_first(graphs, trace) for trace in graphs.traces]
-    owner = pd.Series(_scopes(graphs), dtype=object)
+    traces = [*(_outermost_first(graphs, trace) for trace in graphs.traces), ()]  # the last is that of none, -1
+    units = nodes["function"].map(pd.Series(_scopes(graphs), dtype=object)).astype(object)
     variables = _holders(graphs)
     trainable = variables.map(graphs.variables["trainable"]).eq(True)  # missing is not trainable
+    own = trainable | variables.map(graphs.variables["model"]).eq(True)
     return pd.DataFrame(
         {
-            "name": nodes["function"].map(owner).astype(object) + "/" + nodes["name"] if len(nodes) else [],
+            "name": units + "/" + nodes["name"] if len(nodes) else [],
+            "unit": units,
             "op_type": nodes["op"],
             "device": "",
             "types": [(op, TRAINABLE) if one else (op,) for op, one in zip(nodes["op"], trainable, strict=True)],
-            "parameters": variables.map(graphs.variables["parameters"]).fillna(0).astype(np.int64),
+            "parameters": variables.map(graphs.variables["parameters"]).where(own).fillna(0).astype(np.int64),
+            "holds_variable": variables.notna(),
             "float_ops": float_ops,
             "input_shapes": nodes["takes"],
             "trace": [traces[number] for number in nodes["trace"]],
@@ -121,14 +135,16 @@ def _described(graphs: Graphs, float_ops: npt.NDArray[np.float64]) -> pd.DataFra
 
 def _undescribed(labels: OpLabels, codes: Int64) -> pd.DataFrame:
     """Describe ops of which only events tell: eager ones, those of tf.data, those that TensorFlow made itself."""
-    types = labels.op_type[codes]
+    types, names = labels.op_type[codes], [f"{OUTSIDE}/{name}" for name in labels.op_name[codes]]
     return pd.DataFrame(
         {
-            "name": [f"{OUTSIDE}/{name}" for name in labels.op_name[codes]],
+            "name": names,
+            "unit": names,
             "op_type": types,
             "device": "",
             "types": [(one,) for one in types],
             "parameters": 0,
+            "holds_variable": False,
             "float_ops": np.nan,
             "input_shapes": "",
             "trace": [()] * len(codes),
@@ -171,7 +187,7 @@ def _events(forest: Forest, rows: Int64, node: Int64, steps: Int64) -> pd.DataFr
     self_ps[~on_device] = nest(
         host.line[rows[~on_device]], host.start_ps[rows[~on_device]], host.duration_ps[rows[~on_device]]
     ).self_ps
-    micros = self_ps / _PS_PER_US
+    micros = self_ps / PS_PER_US
     planes = np.array([host.planes[line.plane].name.lower() for line in host.lines], object)
     measured = {
         "occurrences": (~on_device).astype(np.int64),
@@ -181,7 +197,7 @@ def _events(forest: Forest, rows: Int64, node: Int64, steps: Int64) -> pd.DataFr
         **dict.fromkeys(("bytes", "peak_bytes", "residual_bytes", "output_bytes"), 0),
     }
     device = np.where(on_device, planes[host.line[rows]], "/device:cpu:0")
-    start_us, duration_us = host.start_ps[rows] / _PS_PER_US, host.duration_ps[rows] / _PS_PER_US
+    start_us, duration_us = host.start_ps[rows] / PS_PER_US, host.duration_ps[rows] / PS_PER_US
     return pd.DataFrame(
         {
             "node": node,

@@ -37,10 +37,12 @@ class GraphModel:
     ----------
     nodes
         One row per node: ``name`` (unique), ``op_type``, ``device`` (lower case, empty if it did not run),
-        ``types`` (a tuple: what ``account_type_regexes`` are matched with), ``parameters``, ``float_ops`` (of one run;
-        NaN where it is not known), ``input_shapes``, ``trace`` (a tuple of (file, line, function), the outermost
-        first; empty where it is not known). Of the graph itself, whatever ran: ``graph_float_ops``, ``input_bytes``
-        and ``output_bytes`` (0 where a shape is open), ``phase`` (of a training step) and ``function`` (its number).
+        ``types`` (a tuple: what ``account_type_regexes`` are matched with), ``parameters`` (a model's own),
+        ``float_ops`` (of one run; NaN where it is not known), ``input_shapes``, ``trace`` (a tuple of (file, line,
+        function), the outermost first; empty where it is not known). Of the graph itself, whatever ran:
+        ``graph_float_ops``, ``input_bytes`` and ``output_bytes`` (0 where a shape is open), ``phase`` (of a training
+        step), ``function`` (its number) and ``holds_variable`` (whether it is the first to read a variable, an
+        optimizer's included).
     inputs
         For each node the nodes that it takes data from or waits for, in order.
     runs
@@ -49,6 +51,11 @@ class GraphModel:
         One row per run on a device: ``node step device start_us duration_us``; empty where this is not known.
     notes
         What is missing or estimated.
+    period
+        What an average is of: a ``step``, or the whole ``capture`` where there are no steps.
+    occasional
+        The nodes that ran in so few of the steps that they are no part of an average one, which then is one of all
+        steps. None: each node's average is over the steps in which it ran, as tfprof has it.
     """
 
     nodes: pd.DataFrame
@@ -58,6 +65,8 @@ class GraphModel:
         default_factory=lambda: pd.DataFrame(columns=["node", "step", "device", "start_us", "duration_us"])
     )
     notes: tuple[str, ...] = ()
+    period: str = "step"
+    occasional: Ints | None = None
 
     @property
     def steps(self) -> list[int]:
@@ -70,15 +79,12 @@ class GraphModel:
         Parameters
         ----------
         step
-            One step, or -1 for the average over the steps in which a node ran; of whole numbers, cut to one.
+            One step, or -1 for the average: of those in which a node ran (whole numbers are cut to one), or of all.
         """
         measured = list(MEASURED)
         table = np.zeros((len(self.nodes), len(METRICS)))
         if step == AVERAGE:
-            by_node = self.runs.groupby("node")[measured]
-            rows = by_node.sum().div(by_node.size(), axis=0)
-            whole = [name for name in measured if pd.api.types.is_integer_dtype(self.runs[name])]
-            rows[whole] = np.floor(rows[whole])
+            rows = self._average(measured)
         else:
             rows = self.runs[self.runs["step"] == step].set_index("node")[measured]
         table[rows.index.to_numpy(np.int64), : len(measured)] = rows
@@ -87,6 +93,16 @@ class GraphModel:
         table[:, COLUMN["definitions"]] = 1
         table[:, COLUMN["counted"]] = self.nodes["float_ops"].notna()
         return table
+
+    def _average(self, measured: list[str]) -> pd.DataFrame:
+        if self.occasional is not None:
+            usual = self.runs[~self.runs["node"].isin(self.occasional)]
+            return usual.groupby("node")[measured].sum() / max(len(self.steps), 1)
+        by_node = self.runs.groupby("node")[measured]
+        rows = by_node.sum().div(by_node.size(), axis=0)
+        whole = [name for name in measured if pd.api.types.is_integer_dtype(self.runs[name])]
+        rows[whole] = np.floor(rows[whole])
+        return rows
 
     def _float_ops(self, occurrences: Floats) -> Floats:
         """Float ops of all runs; of a node that never ran, those of one."""

@@ -67,7 +67,7 @@ def _roots(forest: Forest, graphs: Graphs, rows: Int64) -> Int64:
     functions = {f"{_DISPATCH}{name}": number for number, name in enumerate(graphs.functions["name"])}
     dispatches = np.flatnonzero(forest.names_starting(_DISPATCH)[host.metadata])
     called = np.array([functions.get(host.names[code], _NO_FUNCTION) for code in host.metadata[dispatches]], np.int64)
-    causes, effects = links(forest)
+    causes, effects = forest.once(links)
     cause = np.full(len(host), -1, dtype=np.int64)
     cause[effects] = causes
     executors = np.flatnonzero(forest.named("ExecutorState::Process"))

@@ -10,7 +10,7 @@ from tfprof_nb.analysis.graph import Graph, graph
 from tfprof_nb.analysis.graph_events import model_of_events
 from tfprof_nb.analysis.graph_runs import with_runs
 from tfprof_nb.analysis.graph_section import session_model
-from tfprof_nb.decode.graphs import Graphs
+from tfprof_nb.decode.graphs import SECTION, Graphs
 from tfprof_nb.decode.host import Int64
 from tfprof_nb.decode.session_graph import read_session
 
@@ -30,4 +30,7 @@ def graph_of_run(
     session = read_session(files)
     if session is None:
         return graph(model_of_events(forests, graphs, steps))
-    return graph(with_runs(session_model(session.section), session.executed))
+    model = session.sidecar.read(SECTION, session_model)
+    found = graph(with_runs(model, session.executed))
+    found.notes += session.sidecar.notes
+    return found

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from tfprof_nb._units import PS_PER_US
 from tfprof_nb.analysis.graph_model import MEASURED, GraphModel
 
-_PS_PER_US = 1_000_000
 _CANONICAL = r".*/(?:device:gpu|gpu|device:cpu|cpu):\d+"
 _STREAMS = "stream:all"
 _NO_NODES = r"RecvTensor|_SOURCE|.*MEMCPY.*"
-_BYTES = ["bytes", "peak_bytes", "residual_bytes", "output_bytes"]
 
 
 def with_runs(model: GraphModel, executed: pd.DataFrame) -> GraphModel:
@@ -61,7 +60,7 @@ def _on_one_device(rows: pd.DataFrame) -> pd.DataFrame:
         "residual_bytes": (rows["residual_bytes"] + kept).where(host, 0),
         "output_bytes": rows["outputs"].map(_output_bytes).where(host, 0),
         "timed": kernel | host,
-        "start_us": rows["start_ps"] / _PS_PER_US,
+        "start_us": rows["start_ps"] / PS_PER_US,
         "duration_us": micros,
     }
     rows = rows[["node", "step", "device", "canonical"]].assign(**measured)
@@ -80,6 +79,7 @@ def _all_nodes(model: GraphModel, rows: pd.DataFrame) -> pd.DataFrame:
     added = pd.DataFrame({"name": new, "op_type": new, "device": "", "parameters": 0, "float_ops": np.nan})
     added["types"], added["trace"], added["input_shapes"] = [(name,) for name in new], [()] * len(new), ""
     added = added.assign(graph_float_ops=np.nan, input_bytes=0, output_bytes=0, phase="", function=0)
+    added["holds_variable"] = False
     return pd.concat([model.nodes, added], ignore_index=True) if len(new) else model.nodes.copy()
 
 

@@ -50,6 +50,7 @@ def session_model(section: Mapping[str, Any]) -> GraphModel:
         }
     )
     nodes["graph_float_ops"], nodes["function"] = nodes["float_ops"], 0
+    nodes["holds_variable"] = nodes["parameters"] > 0
     nodes["phase"] = nodes["name"].str.startswith("gradients").map({True: "backward", False: ""})
     return GraphModel(nodes, function["inputs"], no_runs(), notes=tuple(section["notes"]))
 

@@ -59,7 +59,7 @@ def group_events(forest: Forest) -> Grouping:
 
 
 def _is_usable(forest: Forest, saved: Grouping, marks: Int64) -> bool:
-    """Whether the program that wrote the file (TensorFlow up to 2.8 or so, or XProf) grouped its events into steps.
+    """Whether the program that wrote the file (TensorFlow up to 2.10, or XProf) grouped its events into steps.
 
     Groups of a loop's iterations, which leave out the marks, are none; nor are those of functions that nothing marks,
     unless they reached a device.
@@ -87,7 +87,7 @@ def _marked_groups(forest: Forest, marks: Int64, source: Source) -> Grouping:
     marks = forest.outermost(marks)
     group = np.full(len(forest.host), -1, dtype=np.int64)
     group[marks] = np.arange(len(marks))
-    _spread(forest, group, links(forest))
+    _spread(forest, group, forest.once(links))
     unfinished = np.isin(marks, np.concatenate([forest.host.ints(stat).rows for stat in _UNFINISHED]))
     spans = _spans(forest, marks, np.arange(len(marks)))
     return Grouping(group, spans[~unfinished].reset_index(drop=True), source)
@@ -100,7 +100,7 @@ def _function_groups(forest: Forest) -> Grouping:
         return _loop_groups(forest, loop, "device")
     group = np.full(len(forest.host), -1, dtype=np.int64)
     group[roots] = np.arange(len(roots))
-    _spread(forest, group, links(forest))
+    _spread(forest, group, forest.once(links))
     return Grouping(group, _spans(forest, roots[:0], roots[:0]), "device" if len(roots) else "none")
 
 
@@ -113,7 +113,7 @@ def _inferred_groups(forest: Forest) -> Grouping:
     outer = forest.levels[0] if forest.levels else np.zeros(0, dtype=np.int64)
     group[outer] = _span_of(forest, outer, spans)
     group[spans["row"].to_numpy(np.int64)] = spans["group"]  # also where what it nests in began before the first step
-    _spread(forest, group, links(forest))
+    _spread(forest, group, forest.once(links))
     return Grouping(group, spans, "inferred" if len(spans) else "none")
 
 
@@ -121,7 +121,7 @@ def _loop_groups(forest: Forest, loop: pd.DataFrame, source: Source) -> Grouping
     """Each pass of a loop is a group, from the first to the last of what it ran on the host."""
     group = np.full(len(forest.host), -1, dtype=np.int64)
     group[loop["row"]] = loop["group"]
-    _spread(forest, group, links(forest))
+    _spread(forest, group, forest.once(links))
     passes = loop.groupby("group", as_index=False).agg(start_ps=("start_ps", "min"), end_ps=("end_ps", "max"))
     spans = passes.assign(row=-1)
     return Grouping(group, spans.iloc[:0] if source == "device" else spans, source)

@@ -23,6 +23,7 @@ _COPY_LESS = (
     "Copy less, in larger pieces: send uint8 and cast on the device, keep constant tensors there, and let "
     "tf.data copy ahead (tf.data.experimental.prefetch_to_device as the pipeline's last stage)."
 )
+_PYTHON_OPS, _MOSTLY = ("EagerPyFunc", "PyFunc", "PyFuncStateless"), 0.5
 # tf.data names the functions that it is given after the method, e.g. `__inference_Dataset_map_decode_42`.
 _FUNCTIONS = {
     **dict.fromkeys(("Map", "ParallelMap", "MapAndBatch"), "Dataset_map_"),
@@ -43,7 +44,7 @@ def input_bound(evidence: Evidence) -> Finding | None:
     return Finding(
         graded(percent, MODERATELY_PERCENT, HIGHLY_PERCENT),
         WAITING,
-        f"{evidence.of_step('input_ms')} is waiting for the next batch{where}. {_bound(evidence)}",
+        f"{evidence.of_step('input_ms')} is waiting for the next batch{where}. {_python(evidence)}{_bound(evidence)}",
         fix or _PREPARE,
         percent,
         **_longest_wait(evidence.tf_data),
@@ -54,6 +55,18 @@ def _placed(stage: str, evidence: Evidence) -> str:
     """Name a stage, and the line that gave it its function."""
     line = evidence.line_of(_FUNCTIONS[stage]) if stage in _FUNCTIONS else ""
     return _units.shorten(stage, 80) + (f" ({line})" if line else "")
+
+
+def _python(evidence: Evidence) -> str:
+    """Say how much of the input is Python code, where it is about as much as the steps wait, or more."""
+    ops, waited_ms = evidence.ops.table, float(evidence.steps.table["input_ms"].sum())
+    python_ms = ops.loc[ops["op_type"].isin(_PYTHON_OPS), "self_us"].sum() / 1e3
+    if python_ms < _MOSTLY * waited_ms:
+        return ""
+    return (
+        f"Python functions in it (tf.py_function, tf.numpy_function) ran for {_units.milliseconds(python_ms)} in all: "
+        "they share one lock, and TensorFlow ops do not. "
+    )
 
 
 def _bound(evidence: Evidence) -> str:

@@ -17,6 +17,7 @@ from tfprof_nb.analysis.intervals import newly_covered
 from tfprof_nb.decode.host import Int64
 
 PREFIX = "Iterator::"
+PRODUCED, CONSUMED = "Produce", "Consume"  # how the names end of events that make or take an element
 NO_CALL = -1
 
 # Stages that the runtime puts around every pipeline; optimisers mark what they add by its graph name.
@@ -57,8 +58,8 @@ def iterator_calls(forest: Forest) -> pd.DataFrame:
     -------
     DataFrame
         One row per call: ``id`` and ``parent_id`` (of the iterator, modulo 2**64), ``iterator`` (number of the
-        iterator), ``stage`` (see `stage_of`), ``injected`` (put there by the runtime), ``device_source``,
-        ``start_ps``, ``duration_ps``, and
+        iterator), ``stage`` (see `stage_of`), ``dataset`` (its name in the graph, as ``MapDataset:2``; empty in
+        older files), ``injected`` (put there by the runtime), ``device_source``, ``start_ps``, ``duration_ps``, and
 
         - ``parent``: position of the call that waited for this one, -1 for none; ``root``: of the outermost one,
           -1 where the capture does not show it;
@@ -97,6 +98,7 @@ def _calls(forest: Forest) -> pd.DataFrame:
     frame["injected"] |= np.array([label.startswith(_ADDED_BY_OPTIMISER) for label in labels], dtype=bool)[codes]
     # A new iterator may get the id of one that is gone: so the dataset's label counts too, where there is one.
     frame["iterator"] = frame.assign(label=codes).groupby(["id", "label"]).ngroup()
+    frame["dataset"] = np.array(labels, dtype=object)[codes]
     return frame
 
 
@@ -110,7 +112,7 @@ def _labels(forest: Forest, rows: Int64) -> tuple[list[str], Int64]:
 def _parents(forest: Forest, calls: pd.DataFrame) -> Int64:
     """The call that waited for each: the one around it on its thread, or the one that consumed its element."""
     rows, depth = calls["row"].to_numpy(np.int64), calls["depth"].to_numpy()
-    producers, elements = _element_events(forest, "Produce")
+    producers, elements = element_events(forest, PRODUCED)
     around = forest.nearest_ancestor(rows, np.concatenate([rows, producers]))
     nested = np.flatnonzero((around >= 0) & (around < len(rows)))
     nested = nested[depth[around[nested]] <= depth[nested]]
@@ -133,8 +135,8 @@ def _links(calls: pd.DataFrame, produced: pd.DataFrame, consumed: pd.DataFrame) 
     return pd.concat([linked, _never_consumed(calls, left, consumed)])[["call", "consumer"]]
 
 
-def _element_events(forest: Forest, suffix: str) -> tuple[Int64, Int64]:
-    """Rows of the events that make or take an element, and the elements' ids."""
+def element_events(forest: Forest, suffix: str) -> tuple[Int64, Int64]:
+    """Return the rows of the events that make or take an element, and the elements' ids."""
     named = np.array([str(name).endswith(suffix) for name in forest.host.names], dtype=bool)
     stat = forest.host.ints("element_id")
     mine = named[forest.host.metadata[stat.rows]]
@@ -143,7 +145,7 @@ def _element_events(forest: Forest, suffix: str) -> tuple[Int64, Int64]:
 
 def _consumed(forest: Forest, calls: pd.DataFrame) -> pd.DataFrame:
     """Which call (``consumer``) of which iterator (``id``) took which ``element``."""
-    rows, elements = _element_events(forest, "Consume")
+    rows, elements = element_events(forest, CONSUMED)
     consumer = forest.nearest_ancestor(rows, calls["row"].to_numpy(np.int64))
     consumer, elements = consumer[consumer >= 0], elements[consumer >= 0]
     return pd.DataFrame({"id": calls["id"].to_numpy()[consumer], "element": elements, "consumer": consumer})

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb._units import PS_PER_US
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.op_labels import label_ops
 from tfprof_nb.analysis.result import Result
@@ -21,7 +22,6 @@ from tfprof_nb.decode.host import Int64
 
 Bools = npt.NDArray[np.bool_]
 
-PS_PER_US = 1e6
 COLUMNS = [
     "kernel",
     "op_name",

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.allocation_events import allocation_events, described
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.process_memory import NOTE, process_allocators, process_timeline
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.decode.host import Int64
 
-PS_PER_MS = 1e9
 BEFORE_CAPTURE = "allocated before the capture"
 _CPU_ALLOCATOR = "mklcpu"
 COLUMNS = [

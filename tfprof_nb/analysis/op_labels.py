@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -74,22 +73,9 @@ def label_ops(forest: Forest, eager: Bools | None = None) -> OpLabels:
     return OpLabels(found.code, *found.vocabulary())
 
 
-_kept: WeakKeyDictionary[Forest, OpLabels] = WeakKeyDictionary()
-
-
-def label_all_ops(forest: Forest, eager: Bools | None = None) -> OpLabels:
-    """Find the op of every event, eager ops included, once for each host: several analyses ask.
-
-    Parameters
-    ----------
-    forest
-        One host's events.
-    eager
-        What ran eagerly, where it is known already.
-    """
-    if forest not in _kept:
-        _kept[forest] = label_ops(forest, ran_eagerly(forest) if eager is None else eager)
-    return _kept[forest]
+def label_all_ops(forest: Forest) -> OpLabels:
+    """Find the op of every event, eager ops included."""
+    return label_ops(forest, forest.once(ran_eagerly))
 
 
 def on_instruction_line(forest: Forest) -> Bools:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb._units import PS_PER_US
 from tfprof_nb.analysis.eager import ran_eagerly
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.graph_flops import Floats, float_ops_of_events
@@ -27,7 +28,6 @@ from tfprof_nb.decode.host import Int64
 
 Bools = npt.NDArray[np.bool_]
 
-PS_PER_US = 1e6
 SIDES = ("device", "host")
 COLUMNS = [
     "side",
@@ -113,8 +113,7 @@ class _Part:
 
 
 def _parts(forest: Forest, graphs: Graphs) -> list[_Part]:
-    eager = ran_eagerly(forest)
-    labels = label_all_ops(forest, eager)
+    eager, labels = forest.once(ran_eagerly), forest.once(label_all_ops)
     flops = float_ops_of_events(forest, graphs, labels)
     device, host = np.flatnonzero(on_device_timeline(forest)), np.flatnonzero(forest.on_host & (labels.code >= 0))
     parts = [_device_part(forest, device, labels, eager, flops)] if len(device) else []

@@ -11,18 +11,20 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.activities import Activity, classify
 from tfprof_nb.analysis.devices import device_cores, device_type
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.intervals import newly_covered
 from tfprof_nb.analysis.ops import Ops
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.analysis.steps import PS_PER_MS, SESSION_RUN, Steps, percent
+from tfprof_nb.analysis.steps import SESSION_RUN, Steps, percent
 
 Verdict = Literal["not", "potentially", "moderately", "highly", "unknown"]
 
 HIGHLY_PERCENT, MODERATELY_PERCENT, POTENTIALLY_OTHER_PERCENT = 20.0, 5.0, 3.0
 TOP_OPS = 10
+WHOLE = ("measured_steps_ms", "warm_up_steps_ms", "other_steps_ms", "outside_steps_ms")
 
 _BOTTLENECKS = {"highly": "host", "moderately": "both", "potentially": "both", "not": "device", "unknown": "unknown"}
 
@@ -44,7 +46,11 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops) -> Overview:
     Returns
     -------
     Overview
-        ``summary["verdict"]`` is about the steps that ``steps`` averages: the training steps after warm-up.
+        ``summary["verdict"]`` is about the steps that ``steps`` averages: the training steps after warm-up. Means
+        follow single slow steps: ``input_percent_median`` is that of the median step, ``longest_wait_step`` the step
+        that waited longest, ``longest_wait_share`` its part (0 to 1) of all that the steps waited. ``capture_ms`` is
+        the time of the whole capture; of a single host with steps, ``measured_steps_ms``, ``warm_up_steps_ms``,
+        ``other_steps_ms`` (of other phases, such as validation) and ``outside_steps_ms`` add up to it.
     """
     shares = steps.shares
     verdict = input_verdict(steps)
@@ -53,7 +59,9 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops) -> Overview:
         "bottleneck": _BOTTLENECKS[verdict],
         "largest_category": None if np.isnan(shares["input_ms"]) else max(shares, key=lambda name: shares[name]),
         **{f"{name.removesuffix('_ms')}_percent": share for name, share in shares.items()},
+        **_typical_wait(steps),
         **_between_steps(steps, forests),
+        **_whole(steps, forests),
         "device_type": device_type(forests),
         "device_cores": device_cores(forests),
         "host_count": len(forests),
@@ -107,6 +115,29 @@ def _top_ops(ops: Ops) -> pd.DataFrame:
     side = "device" if (table["side"] == "device").any() else "host"
     top = table[(table["side"] == side).to_numpy()].head(TOP_OPS)  # the table is in this order
     return top[["op_type", "op_name", "side", "self_us", "self_share", "cumulative_share"]].reset_index(drop=True)
+
+
+def _typical_wait(steps: Steps) -> dict[str, object]:
+    waited, length = (steps.measured[name].to_numpy() for name in ("input_ms", "step_ms"))
+    if not waited.sum() > 0:
+        return {"input_percent_median": percent(0.0, len(waited)), "longest_wait_step": None, "longest_wait_share": 0.0}
+    return {
+        "input_percent_median": float(np.median(100 * waited[length > 0] / length[length > 0])),
+        "longest_wait_step": int(steps.measured.index.to_numpy()[waited.argmax()]),
+        "longest_wait_share": float(waited.max() / waited.sum()),
+    }
+
+
+def _whole(steps: Steps, forests: Sequence[Forest]) -> dict[str, float]:
+    """Share out the whole capture of a single host among the steps that averages are of, the others, and the rest."""
+    capture_ms = max((forest.end_ps for forest in forests), default=0) / PS_PER_MS
+    table, measured = steps.table, steps.measured
+    if len(forests) != 1 or not len(table):
+        return {"capture_ms": capture_ms} | dict.fromkeys(WHOLE, float("nan"))
+    steps_ms, measured_ms = float(table["step_ms"].sum()), float(measured["step_ms"].sum())
+    warm_up_ms = 0.0 if measured["warm_up"].any() else float(table.loc[table["warm_up"], "step_ms"].sum())
+    times = (measured_ms, warm_up_ms, steps_ms - measured_ms - warm_up_ms, max(capture_ms - steps_ms, 0.0))
+    return {"capture_ms": capture_ms} | dict(zip(WHOLE, times, strict=True))
 
 
 def _between_steps(steps: Steps, forests: Sequence[Forest]) -> dict[str, float]:

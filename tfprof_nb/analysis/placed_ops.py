@@ -11,6 +11,7 @@ import re
 import numpy as np
 import pandas as pd
 
+from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.cell import Cell, running_lines, unrecorded_factor
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.gradients import forward_nodes
@@ -21,7 +22,6 @@ from tfprof_nb.analysis.op_labels import label_all_ops, on_device_timeline
 from tfprof_nb.decode.graphs import Graphs
 from tfprof_nb.decode.host import Int64
 
-PS_PER_MS = 1e9
 KEYS = ["file", "line", "op_name", "op_type", "side", "gradient", "phase", "layer", "kind", "node"]
 _NO_OPS = {key: pd.Series(dtype=object) for key in [*KEYS, "absorbed"]} | {
     "gradient": pd.Series(dtype=bool),
@@ -45,7 +45,7 @@ def placed_ops(forest: Forest, graphs: Graphs, cell: Cell) -> pd.DataFrame:
     """
     if not cell.text and graphs.nodes.empty:  # most files that others made: no need to label their ops
         return pd.DataFrame(_NO_OPS)
-    labels = label_all_ops(forest)
+    labels = forest.once(label_all_ops)
     # Iterators of tf.data mostly wait; what they run has events of its own.
     iterator = (forest.names.category == Category.TF_DATA)[forest.host.metadata]
     rows = np.flatnonzero((labels.code >= 0) & ~iterator & (forest.on_host | on_device_timeline(forest)))

@@ -13,17 +13,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb._units import PS_PER_MS, PS_PER_NS
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.analysis.steps import CATEGORIES, PS_PER_MS, Steps, measured_steps
-from tfprof_nb.decode import Host
+from tfprof_nb.analysis.steps import CATEGORIES, Steps, measured_steps
 
 Int64 = npt.NDArray[np.int64]
 
 _PARTS = [*CATEGORIES, "other_ms"]
 # Where waiting for other hosts shows: more of these holds no other host up.
 _WAITING = {"host_compute_ms", "device_collectives_ms", "other_ms"}
-_PS_PER_NS = 1000
 
 
 @dataclass(eq=False)
@@ -124,15 +123,10 @@ def _best_shift(steps: tuple[Int64, Int64], lead: tuple[Int64, Int64]) -> int:
 
 def _origins_ps(forests: Sequence[Forest]) -> dict[str, int]:
     """When each host's time 0 was, after the first host's; empty where one of the files does not tell."""
-    began_ns = {forest.host.name: _origin_ns(forest.host) for forest in forests}
+    began_ns = {forest.host.name: forest.host.began_ns for forest in forests}
     if not all(began_ns.values()):
         return {}
-    return {host: (began - min(began_ns.values())) * _PS_PER_NS for host, began in began_ns.items()}
-
-
-def _origin_ns(host: Host) -> int:
-    environment = next((plane.stats for plane in host.planes if plane.name == "Task Environment"), {})
-    return host.origin_ns or int(environment.get("profile_start_time", 0))
+    return {host: (began - min(began_ns.values())) * PS_PER_NS for host, began in began_ns.items()}
 
 
 def _spans(rows: pd.DataFrame, origin_ps: int) -> tuple[Int64, Int64]:

@@ -7,7 +7,7 @@ import pandas as pd
 PROCESS = "process (sampled)"
 NOTE = (
     f"TensorFlow recorded no allocation, so '{PROCESS}' stands in: the memory of the whole process (Python, TensorFlow "
-    "and the profiler too), read every few milliseconds. A short peak between two readings is missed, and what takes "
+    "and the profiler too), read 20 times a second. A short peak between two readings is missed, and what takes "
     "the memory is not known. On a CPU, TensorFlow records allocations of 256 KiB and more, and only where oneDNN is "
     "on (TF_ENABLE_ONEDNN_OPTS=1)."
 )

@@ -26,17 +26,20 @@ class Result:
     table: pd.DataFrame
     summary: dict[str, Any]
     notes: list[str] = field(default_factory=list)
-    # Set by the profile: results know nothing of views.
+    # Gives what to show, a `Content`. Set by the profile: results know nothing of views.
     show: Callable[[], Any] | None = field(default=None, repr=False)
 
     def view(self) -> Any:
         """Return the widget that shows this result."""
+        return self._content().view()
+
+    def _content(self) -> Any:
         if self.show is None:
-            raise TypeError(f"{type(self).__name__} has no view: it was made outside a Profile.")
+            raise TypeError(f"{type(self).__name__} has no view of its own: take it from a Profile (p.ops).")
         return self.show()
 
     def _ipython_display_(self) -> None:
-        self.view()._ipython_display_()
+        self._content()._ipython_display_()
 
     def __str__(self) -> str:
-        return str(self.view()) if self.show else repr(self)
+        return str(self.show()) if self.show else repr(self)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tfprof_nb.analysis.cell import EVENT, EVENTS_KEPT, Cell, read_cell, unrecorded_factor
+from tfprof_nb.analysis.cell import EVENT, EVENTS_KEPT, Cell, unrecorded_factor
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.placed_ops import KEYS, creating_nodes, placed_ops, users_traces
 from tfprof_nb.analysis.result import Result
@@ -127,7 +127,9 @@ class SourceLines(Result):
         return f"{by_line['file'].iloc[0]} line {by_line['line'].iloc[0]}"
 
 
-def source(forests: Sequence[Forest], graphs: Sequence[Graphs], sections: Sequence[Mapping[str, Any]]) -> SourceLines:
+def source(
+    forests: Sequence[Forest], graphs: Sequence[Graphs], cells: Sequence[Cell], labels: Sequence[Mapping[str, str]]
+) -> SourceLines:
     """Share out time among lines of code.
 
     The table's columns are ``line code self_ms op_ms occurrences called_op_ms gradient_ms file event``.
@@ -139,8 +141,10 @@ def source(forests: Sequence[Forest], graphs: Sequence[Graphs], sections: Sequen
 
     Parameters
     ----------
-    forests, graphs, sections
-        The hosts' events, the functions that ran there, and the sections of their sidecars.
+    forests, graphs, cells
+        The hosts' events, the functions that ran there, and the cells that were captured.
+    labels
+        Per host, by the name of each file that the notebook compiled: which cell it is.
 
     Returns
     -------
@@ -149,7 +153,7 @@ def source(forests: Sequence[Forest], graphs: Sequence[Graphs], sections: Sequen
         whose line is known), ``slowest_line`` by its own time and ``heaviest_line`` by its ops' (``file line code
         self_ms op_ms event share``), ``slowest_layer`` (``layer kind op_ms share``); these can be None.
     """
-    hosts = [_Host(*host) for host in zip(forests, graphs, sections, strict=True)]
+    hosts = [_Host(*host) for host in zip(forests, graphs, cells, labels, strict=True)]
     ops = pd.concat([host.ops for host in hosts], ignore_index=True)
     cell = next((host.cell for host in hosts if host.cell.text), Cell())
     called = pd.concat([host.called for host in hosts])
@@ -167,10 +171,8 @@ def source(forests: Sequence[Forest], graphs: Sequence[Graphs], sections: Sequen
 class _Host:
     """What one host tells of lines."""
 
-    def __init__(self, forest: Forest, graphs: Graphs, sections: Mapping[str, Any]) -> None:
-        self.graphs = graphs
-        self.cell = read_cell(sections.get("cell", {}))
-        self.cells: dict[str, str] = sections.get("cells", {})
+    def __init__(self, forest: Forest, graphs: Graphs, cell: Cell, labels: Mapping[str, str]) -> None:
+        self.graphs, self.cell, self.cells = graphs, cell, labels
         placed = placed_ops(forest, self.graphs, self.cell)
         ran_eagerly = placed.loc[(placed["node"] < 0) & (placed["line"] > 0), "line"]
         self.reckoned = set(ran_eagerly) & set(unrecorded_factor(forest, self.cell).index)

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tfprof_nb.analysis.activities import Activity, classify, copies_are_compute, tracing_spans
+from tfprof_nb._units import PS_PER_MS
+from tfprof_nb.analysis.activities import Activity, classify, is_of_old_tensorflow, tracing_spans
 from tfprof_nb.analysis.devices import device_cores, has_tpu
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.gaps import input_between_steps_ps
@@ -24,7 +25,6 @@ from tfprof_nb.analysis.result import Result
 
 Int64 = npt.NDArray[np.int64]
 
-PS_PER_MS = 1e9
 
 CATEGORIES: dict[str, tuple[Activity, ...]] = {
     "device_compute_ms": (Activity.DEVICE_COMPUTE_16, Activity.DEVICE_COMPUTE_32),
@@ -139,7 +139,7 @@ def _host_steps(forest: Forest, grouping: Grouping) -> _HostSteps:
     if not len(spans):
         unfinished = grouping.source in ("marked", "keras") and not notes
         return _no_steps(*([_UNFINISHED] if unfinished else notes))
-    notes += [_OLD_COPIES] if copies_are_compute(forest) else []
+    notes += [_OLD_COPIES] if is_of_old_tensorflow(forest) else []
     table = _breakdown(forest, grouping, spans, activity)
     groups = spans["group"].to_numpy(np.int64)
     table = _described(table, forest, grouping, spans)
@@ -175,8 +175,7 @@ def _with_devices(
     A step without device work is left out, as upstream does: it was cut by the capture's edge.
     """
     device = _device_spans(forest, grouping)
-    compute = grouping.group[activity >= Activity.DEVICE_COMPUTE_32]
-    device = device[device["group"].isin(compute)]
+    device = device[device["group"].isin(_computing_groups(forest, grouping, activity))]
     both = device.merge(grouping.spans, on="group", how="left", suffixes=("", "_host"))
     marked = (both["start_ps_host"] <= both["start_ps"]) & (both["end_ps_host"] >= both["end_ps"])
     spans = pd.DataFrame(
@@ -186,14 +185,50 @@ def _with_devices(
             "end_ps": both["end_ps"].mask(marked, both["end_ps_host"]).astype(np.int64),
             "row": both["row"].fillna(-1).astype(np.int64),
         }
-    ).sort_values("start_ps", ignore_index=True)
+    )
+    spans = spans[spans["end_ps"] > spans["start_ps"]].sort_values("start_ps", ignore_index=True)
     left_out = grouping.spans.loc[~grouping.spans["group"].isin(device["group"]), "row"].to_numpy(np.int64)
     lost = int((_int_of(forest, "step_num", left_out) >= 0).sum())
     return spans, [f"{lost} marked steps ran nothing on a device and were left out."] if lost else []
 
 
+def _computing_groups(forest: Forest, grouping: Grouping, activity: npt.NDArray[np.int16]) -> Int64:
+    """Groups that computed on a device; an instant at the very end of all that a group did is no computing."""
+    group, end = grouping.group, forest.host.start_ps + forest.host.duration_ps
+    rows = np.flatnonzero(activity >= Activity.DEVICE_COMPUTE_32)
+    instant = forest.host.duration_ps[rows] == 0
+    if not instant.any():
+        return group[rows]
+    doing = activity != Activity.NONE
+    doing[grouping.spans["row"].to_numpy(np.int64)] = False
+    last = np.zeros(int(group.max(initial=-1)) + 1, dtype=np.int64)
+    np.maximum.at(last, group[doing], end[doing])
+    computing: Int64 = group[rows[~instant | (end[rows] < last[group[rows]])]]
+    return computing
+
+
 def _device_spans(forest: Forest, grouping: Grouping) -> pd.DataFrame:
-    """From a group's first to its last kernel, per device without interruption by another group; the longest counts."""
+    """The longest stretch of work on a device per group."""
+    runs = _saved_device_steps(forest, grouping)
+    runs = runs if len(runs) else _device_runs(forest, grouping)
+    length = (runs["end_ps"] - runs["start_ps"]).sort_values(ascending=False, kind="stable")
+    return runs.loc[length.index].drop_duplicates("group").sort_values("start_ps", ignore_index=True)
+
+
+def _saved_device_steps(forest: Forest, grouping: Grouping) -> pd.DataFrame:
+    """What the file itself says: TensorFlow up to 2.10 stored each device's steps with the groups that they are of.
+
+    Most of these versions ended such a step with the kernel that began last, though others may have run on.
+    """
+    host = forest.host
+    lines = forest.line_is_derived & np.array([line.name == "Steps" for line in host.lines], dtype=bool)
+    rows = np.flatnonzero(lines[host.line] & (grouping.group >= 0))
+    start = host.start_ps[rows]
+    return pd.DataFrame({"group": grouping.group[rows], "start_ps": start, "end_ps": start + host.duration_ps[rows]})
+
+
+def _device_runs(forest: Forest, grouping: Grouping) -> pd.DataFrame:
+    """From a group's first to its last kernel, per device without interruption by another group."""
     host, group = forest.host, grouping.group
     rows = np.flatnonzero(forest.on_device & (group >= 0))
     frame = pd.DataFrame(
@@ -205,11 +240,9 @@ def _device_spans(forest: Forest, grouping: Grouping) -> pd.DataFrame:
         }
     ).sort_values(["plane", "start_ps"], kind="stable")
     changed = (frame["group"] != frame["group"].shift()) | (frame["plane"] != frame["plane"].shift())
-    runs = frame.groupby(changed.cumsum()).agg(
+    return frame.groupby(changed.cumsum()).agg(
         group=("group", "first"), start_ps=("start_ps", "min"), end_ps=("end_ps", "max")
     )
-    length = (runs["end_ps"] - runs["start_ps"]).sort_values(ascending=False, kind="stable")
-    return runs.loc[length.index].drop_duplicates("group").sort_values("start_ps", ignore_index=True)
 
 
 def _breakdown(
@@ -228,8 +261,8 @@ def _breakdown(
     began = np.concatenate([host.start_ps[rows], traced_from[calls_step >= 0]])
     ended = np.concatenate([host.start_ps[rows] + host.duration_ps[rows], traced_to[calls_step >= 0]])
     priority = np.concatenate([activity[rows], np.full((calls_step >= 0).sum(), Activity.COMPILE, dtype=np.int16)])
-    if copies_are_compute(forest):
-        ended = _held_to_next_end(owner, began, ended, priority)
+    if is_of_old_tensorflow(forest):
+        ended = _held_open(owner, began, ended, priority)
     began = np.maximum(began, start[owner]) - start[owner]
     ended = np.minimum(ended, end[owner]) - start[owner]
     shown = ended > began
@@ -246,22 +279,27 @@ def _breakdown(
     return table
 
 
-def _held_to_next_end(owner: Int64, began: Int64, ended: Int64, priority: npt.NDArray[np.int16]) -> Int64:
-    """Let device work of no length last until other device work of its step ends, as TensorFlow 2.2 to 2.8 did.
+def _held_open(owner: Int64, began: Int64, ended: Int64, priority: npt.NDArray[np.int16]) -> Int64:
+    """Let what has no length last until work of its class or a higher one starts, as TensorFlow up to 2.10 did.
 
-    Its sweep took ends before starts, so that what began at its own end stayed open; CUPTI times some copies so.
+    Their sweep took ends before starts, so that what began at its own end stayed open, where nothing of its class or
+    a higher one was going on. CUPTI times some copies so, and allocations have no length at all.
     """
-    compute = priority == Activity.DEVICE_COMPUTE_32
-    length = int(ended.max(initial=0)) + 1
-    ends = np.sort((owner * length + ended)[compute & (ended > began)])
-    instants = np.flatnonzero(compute & (ended == began))
-    following = np.searchsorted(ends, owner[instants] * length + ended[instants], side="right")
-    found = following < len(ends)
-    instants, until = instants[found], ends[following[found]]
-    same_step = until // length == owner[instants]
-    held = ended.copy()
-    held[instants[same_step]] = until[same_step] % length
-    return held
+    stride = int(ended.max(initial=0)) + 1
+    start, end = owner * stride + began, owner * stride + ended
+    last = np.zeros(int(owner.max(initial=-1)) + 1, dtype=np.int64)
+    np.maximum.at(last, owner, end)
+    held = end.copy()
+    for level in np.unique(priority[start == end]):
+        rivals = np.flatnonzero(priority >= level)
+        rivals = rivals[np.argsort(start[rivals], kind="stable")]
+        starts, reach = start[rivals], np.maximum.accumulate(end[rivals])
+        instants = np.flatnonzero((priority == level) & (start == end))
+        after = np.searchsorted(starts, start[instants], side="right")
+        alone = reach[after - 1] == start[instants]  # its own end: nothing reaches further
+        instants, after = instants[alone], after[alone]
+        held[instants] = np.minimum(np.append(starts, end.max())[after], last[owner[instants]])
+    return held - owner * stride
 
 
 def _step_of_group(grouping: Grouping, groups: Int64, steps: Int64) -> Int64:
@@ -353,7 +391,7 @@ _UNFINISHED = (
 )
 _COORDINATOR = "{} is left out of the steps: it has no device while other hosts do, so it only coordinates."
 _OLD_COPIES = (
-    "Captured by TensorFlow 2.8 or older: copies on a device count as device compute, as in that version's own tools."
+    "Captured by TensorFlow 2.10 or older: copies on a device count as device compute, as in that version's own tools."
 )
 _TPU = (
     'Steps of programs on TPUs are not measured here: p.xprof("overview_page") shows them, where XProf is installed '
@@ -383,7 +421,10 @@ def _notes(table: pd.DataFrame, measured: pd.DataFrame, source: str) -> list[str
         kept = f"Averages are of {len(measured)} of {len(table)} steps"
         notes.append(f"{kept}: {_measured_in_words(table, str(measured['phase'].iloc[0]))}.")
     elif len(table) and table["warm_up"].all():
-        notes.append("Every step traced or compiled: run more steps to see what a step costs afterwards.")
+        notes.append(
+            "Every step traced or compiled. If they were the program's first, run more of them to see what a step costs "
+            "afterwards; if not, something in each call makes TensorFlow build the graph anew."
+        )
     return notes
 
 

@@ -14,13 +14,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from tfprof_nb._units import milliseconds
+from tfprof_nb._units import PS_PER_MS, PS_PER_US, milliseconds
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.iterators import critical_time, iterator_calls, iterator_type
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.tf_data_advice import suggest
 
-PS_PER_MS, PS_PER_US = 1e9, 1e6
 # A call that takes longer is slow: XProf's threshold for an input-bound pipeline.
 SLOW_CALL_PS = 50_000_000
 # An iterator's first call sets it up: it is set aside where the calls after it took at least this share of the time.
@@ -85,8 +84,15 @@ class TfData(Result):
         return mine.sort_values("total_ms", ascending=False, kind="stable", ignore_index=True).rename_axis("rank")
 
 
-def tf_data(forests: Sequence[Forest]) -> TfData:
+def tf_data(forests: Sequence[Forest], waiting_percent: float = float("nan")) -> TfData:
     """Find the slow calls of all tf.data pipelines, and the stage that is to blame.
+
+    Parameters
+    ----------
+    forests
+        One per host.
+    waiting_percent
+        The share of its time for which the program waits for data, where that is known.
 
     Returns
     -------
@@ -94,11 +100,12 @@ def tf_data(forests: Sequence[Forest]) -> TfData:
         Shown is the pipeline that was waited for the longest in all, by its slowest call that its worst stage held up.
         The summary has ``pipelines``, ``calls`` and ``slow_calls`` (of pipelines on hosts); the ``host``, ``pipeline``
         and ``latency_ms`` of the call shown; its ``bottleneck`` with ``bottleneck_ms`` and the ``suggestion``. What
-        there is none of is None.
+        there is none of is None. ``waiting_percent`` is as given.
     """
     parts = [part.assign(part=number) for number, part in enumerate(map(_host_stages, forests)) if len(part)]
     if not parts:
-        return TfData(pd.DataFrame(columns=COLUMNS), _summary(None, pd.DataFrame(), 0, 0, 0), [_NO_ACTIVITY])
+        nothing = _summary(None, pd.DataFrame(), 0, 0, 0) | {"waiting_percent": waiting_percent}
+        return TfData(pd.DataFrame(columns=COLUMNS), nothing, [_NO_ACTIVITY])
     stages = pd.concat(parts, ignore_index=True)
     stages["call"] = stages.groupby(["part", "root"], sort=False).ngroup()
     stages["bottleneck"] = _is_bottleneck(stages)
@@ -109,6 +116,7 @@ def tf_data(forests: Sequence[Forest]) -> TfData:
     shown = _typical(slowest, stages)
     table = _stage_table(stages, shown["call"] if shown is not None else -1)
     summary = _summary(shown, stages, len(pipelines), len(hosted), int(hosted["slow"].sum()))
+    summary["waiting_percent"] = waiting_percent
     return TfData(table, summary, _notes(slowest, shown), None, pipelines, calls, stages)
 
 
@@ -130,6 +138,7 @@ def _host_stages(forest: Forest) -> pd.DataFrame:
             calls=("self_ps", "size"),
             critical=("blocking", "any"),
             injected=("injected", "any"),
+            dataset=("dataset", "first"),
         )
         .merge(critical_time(calls), on=["root", "stage"], how="left")
     )
@@ -279,5 +288,9 @@ def _summary(
 def _suggestion(shown: pd.Series, stages: pd.DataFrame) -> str:
     """Return what to change about the stage that held a call up, by the user's own stages behind it."""
     place = str(shown["stage"])
-    own = stages.loc[(stages["call"] == shown["call"]) & ~stages["injected"], "stage"]
-    return suggest(iterator_type(place), {iterator_type(stage) for stage in own if place.startswith(f"{stage}::")})
+    own = stages[(stages["call"] == shown["call"]) & ~stages["injected"]]
+    behind = {iterator_type(stage) for stage in own["stage"] if place.startswith(f"{stage}::")}
+    kind, dataset = iterator_type(place), own.loc[own["stage"] == place, "dataset"].iloc[0]
+    if kind == "MapAndBatch" and dataset:  # two stages of the program's, which TensorFlow runs as one
+        kind = "ParallelMap" if "ParallelMap" in dataset else "Map"
+    return suggest(kind, behind)

@@ -14,14 +14,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.counters import Counter
 from tfprof_nb.analysis.flows import Flows
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.groups import Grouping
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.slices import Slices, merge, rows_within, slices_of
-from tfprof_nb.analysis.steps import PS_PER_MS, Steps
-from tfprof_nb.analysis.trace_encoding import encode
+from tfprof_nb.analysis.steps import Steps
+from tfprof_nb.analysis.trace_encoding import MOST_UNITS, encode
 from tfprof_nb.analysis.trace_layout import COLUMNS, MADE, ON_HOST, Layout, lay_out
 from tfprof_nb.analysis.trace_names import EventNames
 from tfprof_nb.analysis.trace_totals import totals
@@ -38,10 +39,6 @@ _COUNTER_BINS = 500
 _TRACK_FIELDS = ["group", "label", "kind", "busy_share", "idle"]
 
 
-def _unknown(_name: str) -> str:
-    return ""
-
-
 class Trace(Result):
     """The events of all hosts, laid out on tracks; ``table`` has one row per track.
 
@@ -53,8 +50,8 @@ class Trace(Result):
         forests: Sequence[Forest],
         groupings: Sequence[Grouping],
         steps: Steps,
-        counters: Callable[[], Sequence[Counter]] = tuple,
-        line_of: Callable[[str], str] = _unknown,
+        counters: Callable[[], Sequence[Counter]],
+        line_of: Callable[[str], str],
     ) -> None:
         self._forests, self._steps = forests, steps
         self._counters, self._line_of = counters, line_of
@@ -175,11 +172,13 @@ class Trace(Result):
         names
             Indices into the header's names.
         after, start_ps
-            The event to go on from and its start; -1 and any time for none.
+            The event to go on from; where it is -1, the time to go on from.
         direction
             1 for later events, -1 for earlier ones.
         """
         layout = self._layout
+        if after >= 0:
+            start_ps = int(layout.start_ps[after])  # the browser's is cut off to a whole unit
         wanted = np.zeros(len(layout.names), dtype=bool)
         wanted[list(names)] = True
         rows = np.flatnonzero(wanted[layout.name])
@@ -287,8 +286,8 @@ class Trace(Result):
 
     @cached_property
     def _unit_ps(self) -> int:
-        starts, ends = self._layout.start_ps, self._layout.end_ps
-        return max(int(np.gcd(np.gcd.reduce(starts), np.gcd.reduce(ends))), 1) if len(starts) else 1
+        shared = int(np.gcd(np.gcd.reduce(self._layout.start_ps), np.gcd.reduce(self._layout.end_ps)))
+        return max(shared, self.span_ps // MOST_UNITS + 1)
 
     @cached_property
     def _event_names(self) -> EventNames:
@@ -352,7 +351,7 @@ def trace(
     groupings: Sequence[Grouping],
     steps: Steps,
     counters: Callable[[], Sequence[Counter]] = tuple,
-    line_of: Callable[[str], str] = _unknown,
+    line_of: Callable[[str], str] = lambda _name: "",
 ) -> Trace:
     """Lay the events of all hosts out on tracks.
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from tfprof_nb.analysis.slices import Slices
 
 GAP_BYTES, DURATION_BYTES, NAME_BYTES = 6, 6, 3
+MOST_UNITS = 1 << 8 * min(GAP_BYTES, DURATION_BYTES)  # a trace is shorter than so many
 EVENT_BYTES, EVENTS_BYTES, BUSY_BYTES = 4, 4, 1
 
 
@@ -22,18 +23,19 @@ def encode(slices: Slices, unit_ps: int, *, merged: bool, level: int = 1) -> byt
     slices
         What to send.
     unit_ps
-        What all times are multiples of.
+        What times are counted in; what is left of one is cut off, at starts and ends alike.
     merged
         Whether to tell which events each slice stands for; else slice k is event k.
     level
         zlib's: 1 is fast, 9 is small.
     """
-    before = np.roll(slices.end_ps, 1)
+    start, end = slices.start_ps // unit_ps, slices.end_ps // unit_ps
+    before = np.roll(end, 1)
     before[slices.bounds[:-1][np.diff(slices.bounds) > 0]] = 0
     length = slices.end_ps - slices.start_ps
     planes = [
-        _byte_planes((slices.start_ps - before) // unit_ps, GAP_BYTES),
-        _byte_planes(length // unit_ps, DURATION_BYTES),
+        _byte_planes(start - before, GAP_BYTES),
+        _byte_planes(end - start, DURATION_BYTES),
         _byte_planes(slices.name, NAME_BYTES),
     ]
     if merged:

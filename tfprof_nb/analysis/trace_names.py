@@ -42,6 +42,7 @@ class EventNames:
         layout = self._layout
         recorded = ~layout.tracks["kind"].isin(MADE).to_numpy()[np.repeat(layout.lane_track, np.diff(layout.bounds))]
         for index, forest in enumerate(self._forests):
-            labels = label_all_ops(forest)
+            labels = forest.once(label_all_ops)
             wanted = np.append(labels.op_name == op, False)[labels.code]  # -1, no op, takes the last
-            yield layout.name[recorded & (layout.host_index == index) & wanted[layout.row]].astype(np.int64)
+            mine = recorded & (layout.host_index == index)
+            yield layout.name[mine][wanted[layout.row[mine]]].astype(np.int64)

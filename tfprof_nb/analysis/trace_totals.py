@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.cell import EVENT
 from tfprof_nb.analysis.slices import Slices
 from tfprof_nb.analysis.source import SourceLines
-from tfprof_nb.analysis.steps import PS_PER_MS
 from tfprof_nb.analysis.trace_layout import Layout
 
 Int64 = npt.NDArray[np.int64]

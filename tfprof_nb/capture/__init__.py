@@ -5,7 +5,8 @@ folder with one ``.xplane.pb`` and one sidecar per host.
 
 ==================  ===================================================================================================
 one capture         ``recording`` runs it: ``window`` says when, ``profiler`` records, ``options`` what,
-                    ``run_folder`` is where; ``other_profilers`` are those that the program starts itself
+                    ``run_folder`` is where; ``other_profilers`` are those that the program starts itself;
+                    ``interrupts`` wait while it begins and ends
 steps               ``marks`` of the program's own, ``keras`` for Keras models, ``step_marker`` for others' profilers
 beside it           ``sidecar`` holds what ``lines`` (with ``line_clock``), ``notebook``, ``metrics``, ``graphs`` tell
 graphs              ``graph_section`` puts together ``function_nodes``, ``keras_layers`` and ``source_lines``

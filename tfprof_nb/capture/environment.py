@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import sysconfig
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -17,7 +18,7 @@ from tfprof_nb.capture.tensorflow import is_tracing, profiler_is_started
 
 T = TypeVar("T")
 
-_PACKAGES = ("tensorflow", "tensorflow-cpu", "keras", "xprof", "grpcio", "protobuf")
+_PACKAGES = ("xprof", "grpcio", "protobuf")
 _WIDGET_PACKAGES = ("ipywidgets", "anywidget", "bqplot", "jupyterlab_widgets", "widgetsnbextension")
 _CAPABILITY_SYS_ADMIN = 21  # its bit in CapEff, see capabilities(7)
 
@@ -90,7 +91,7 @@ def gather(logdir: Path) -> Facts:
         administrator=_or(_is_administrator, False),
         protobuf_implementation=_or(_protobuf_implementation, ""),
         logdir=str(logdir),
-        writable=_or(lambda: os.access(_existing(logdir), os.W_OK), False),
+        writable=_or(lambda: _can_write(_existing(logdir)), False),
         free_bytes=_or(lambda: shutil.disk_usage(_existing(logdir)).free, None),
         front_end=_front_end(),
     )
@@ -110,6 +111,11 @@ def _version(package: str) -> str:
 def _existing(folder: Path) -> Path:
     """Return the folder, or the nearest one above it that exists."""
     return next(path for path in (folder, *folder.parents) if path.exists())
+
+
+def _can_write(folder: Path) -> bool:
+    with tempfile.TemporaryFile(dir=folder):  # permissions do not tell, in /proc or where all is mounted read-only
+        return True
 
 
 def _tensorflow_facts() -> dict[str, Any]:

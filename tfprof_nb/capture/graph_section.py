@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tfprof_nb.capture.function_nodes import Argument, Call, FunctionNodes, describe
 from tfprof_nb.capture.interning import Interned
 from tfprof_nb.capture.keras_layers import Layer, Node, forward_node, layers_of, phase
+from tfprof_nb.capture.signature import Traced, signature
 from tfprof_nb.capture.source_lines import SourceLines
 
 MOST_NODES = 50_000
@@ -26,6 +27,8 @@ class Root:
         The `tf.Variable` behind each argument, None where there is none.
     models
         The Keras models that it may run.
+    traced
+        TensorFlow's own object, which knows what it was traced for.
     """
 
     name: str
@@ -33,6 +36,7 @@ class Root:
     variables: Sequence[Any | None]
     batch: int | None
     models: Sequence[Any]
+    traced: Any = None
 
 
 class _Kept(NamedTuple):
@@ -47,10 +51,14 @@ _kept: dict[str, dict[Hashable, _Kept]] = {}
 
 
 class _Variable(NamedTuple):
+    """A variable; ``model`` tells a model's own from an optimizer's, a metric's or a counter."""
+
     name: str
     dtype: str
     parameters: int | None
     trainable: bool
+    model: bool
+    handle: int
 
 
 @dataclass(eq=False)
@@ -64,11 +72,14 @@ class _Function:
     asked: tuple[str, ...]
     traces: list[int]
     files: list[frozenset[str]]
+    python: str = ""
+    signature: Sequence[Traced] = ()
 
 
 def section(roots: Sequence[Root], *, complete: bool) -> dict[str, Any]:
     """Describe the functions that Python called, those that they call, and those of tf.data's pipelines."""
-    described = _Section()
+    models = (model for root in roots for model in root.models)
+    described = _Section({id(weight._value): weight.trainable for model in models for weight in model.weights})  # noqa: SLF001
     for root in roots:
         described.try_to_add(root, called=True)
     for name in _pipeline_functions():
@@ -95,7 +106,8 @@ def _bytes(handle: Any) -> bytes | None:
 
 
 class _Section:
-    def __init__(self) -> None:
+    def __init__(self, weights: Mapping[int, bool]) -> None:
+        self._weights, self._objects = weights, Interned[Hashable]()
         self.functions: dict[str, _Function] = {}
         self.notes: list[str] = []
         self._strings, self._layers = Interned[str](), Interned[Layer]()
@@ -119,13 +131,15 @@ class _Section:
             self.functions[root.name].called |= called
             return
         before = len(self.functions)
-        numbers = [-1 if one is None else self._variables.number(_variable(one)) for one in root.variables]
+        numbers = [-1 if one is None else self._variables.number(self._variable(one)) for one in root.variables]
         arguments = tuple(
             argument._replace(variable=number) for argument, number in zip(root.arguments, numbers, strict=True)
         )
         self._describe(Call(-1, "call", root.name, arguments), root.batch)
         if root.name in self.functions:
-            self.functions[root.name].called = called
+            function = self.functions[root.name]
+            function.called, function.signature = called, signature(root.traced, self._objects)
+            function.python = str(getattr(getattr(root.traced, "_cached_graph", None), "name", ""))
         self._find_layers(list(self.functions.values())[before:], root.models)
 
     def _describe(self, call: Call, batch: int | None) -> Sequence[Argument]:
@@ -190,6 +204,7 @@ class _Section:
                 "dtype": intern(variable.dtype for variable in self._variables.values()),
                 "parameters": [variable.parameters for variable in self._variables.values()],
                 "trainable": [variable.trainable for variable in self._variables.values()],
+                "model": [variable.model for variable in self._variables.values()],
             },
             "layers": {
                 "name": intern(layer.name for layer in self._layers.values()),
@@ -226,9 +241,13 @@ class _Section:
             "float_ops": nodes.float_ops,
             "variables": nodes.variables,
             "calls": [[call.node, call.role, places.get(call.function, -1)] for call in nodes.calls],
+            "python": function.python,
+            "signature": [list(argument) for argument in function.signature],
         }
 
-
-def _variable(variable: Any) -> _Variable:
-    name = variable.name.rpartition(":")[0] or variable.name
-    return _Variable(name, variable.dtype.base_dtype.name, variable.shape.num_elements(), bool(variable.trainable))
+    def _variable(self, variable: Any) -> _Variable:
+        name = variable.name.rpartition(":")[0] or variable.name
+        # Of a frozen layer only Keras knows that it is not trainable; what optimizers make is not trainable either.
+        trainable = bool(self._weights.get(id(variable), variable.trainable))
+        size, own = variable.shape.num_elements(), trainable or id(variable) in self._weights
+        return _Variable(name, variable.dtype.base_dtype.name, size, trainable, own, variable.handle._id)  # noqa: SLF001

@@ -159,7 +159,8 @@ def _root(call: _Call) -> Root:
     """Find the variables that a call's handles lead to, and the Keras models that it is of."""
     variables = {variable.handle._id: variable for variable in _variables(call.function)}  # noqa: SLF001
     named = [variables.get(handle) for handle in call.handles]
-    return Root(call.function.name.decode(), call.arguments, named, call.batch, list(_models(call.owners)))
+    name, models = call.function.name.decode(), list(_models(call.owners))
+    return Root(name, call.arguments, named, call.batch, models, call.function)
 
 
 def _variables(function: Any) -> list[Any]:

@@ -102,7 +102,8 @@ def step(number: int, name: str = "train") -> Iterator[None]:
     Parameters
     ----------
     number
-        The step's number: count on over the whole loop, do not start again at each epoch.
+        The step's number: count on over the whole loop, do not start again at each epoch. A tensor or a variable
+        (``optimizer.iterations``) will do.
     name
         What kind of step it is: ``"train"``, ``"test"``, ``"predict"``, or a name of your own.
 
@@ -126,6 +127,6 @@ def step(number: int, name: str = "train") -> Iterator[None]:
     """
     owner = object()
     with no_mark_survives():
-        open_mark(owner, name, number)
+        open_mark(owner, name, int(number))  # TensorFlow drops a mark whose number is a tensor
         yield
         close_mark(owner)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +29,9 @@ class Options:
 
     def __post_init__(self) -> None:
         for name, highest in (("host_level", 3), ("device_level", 1), ("python_level", 1)):
-            if getattr(self, name) not in range(highest + 1):
-                raise ValueError(f"{name} must be a whole number from 0 to {highest}, not {getattr(self, name)!r}.")
+            level = getattr(self, name)
+            if not isinstance(level, Integral) or level not in range(highest + 1):
+                raise ValueError(f"{name} must be a whole number from 0 to {highest}, not {level!r}.")
 
     def for_tensorflow(self) -> dict[str, Any]:
         """Return what TensorFlow's profiler session takes; nothing for its defaults."""
@@ -41,6 +43,10 @@ class Options:
             "python_tracer_level": _Index(self.python_level),
             "delay_ms": _Index(0),
         }
+
+    def note(self) -> str:
+        """Say what a profile with these options cannot show, where that is most of it."""
+        return "" if self.host_level else "Recorded with host_level=0: the host's steps and ops are left out."
 
     def not_obeyed(self, run: Path) -> str:
         """Say what was recorded differently in the files of a run; nothing differs where the answer is empty."""
@@ -63,7 +69,7 @@ class _Index:
         self._value = value
 
     def __index__(self) -> int:
-        return self._value
+        return int(self._value)
 
 
 def _recorded(run: Path) -> Iterator[dict[str, int]]:

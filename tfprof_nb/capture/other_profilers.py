@@ -70,7 +70,7 @@ class Others:
 
 _NOTHING_SAVED = (
     "The profiled code started a profiler of its own, which had saved nothing when the capture ended: what was "
-    "recorded before is all that there is."
+    "recorded before is all that there is. For that profiler's own, end it in the profiled code."
 )
 _THEIRS = (
     "The profiled code ran a profiler of its own (tf.profiler.experimental, or a TensorBoard callback with "

@@ -64,6 +64,11 @@ class Profiler:
         """Whether it records or has recorded."""
         return self.is_running or self._saved is not None
 
+    @property
+    def is_saving(self) -> bool:
+        """Whether what was recorded is being saved."""
+        return self._saved is not None and not self._saved.is_set()
+
     def begin(self) -> None:
         """Begin to record; what was recorded before is dropped.
 
@@ -88,12 +93,22 @@ class Profiler:
                 while is_tracing() and not self._saved.is_set():
                     time.sleep(_BRIEFLY_S)  # saving begins with the end of recording
 
+    def drop(self) -> None:
+        """End recording without saving; do nothing where nothing is recorded."""
+        with self._lock:
+            if self._session is not None:
+                self._session.stop()
+                self._session = None
+
     def _save(self, session: Any, saved: threading.Event) -> None:
         try:
             with no_profiler_log():
                 session.export_to_tb()
         except Exception as error:  # noqa: BLE001  (raised where it is waited for)
-            self._failure = CaptureError(f"The profile could not be saved, its data is lost: {error}")
+            self._failure = CaptureError(
+                f"The profile could not be saved, its data is lost: {error}. Make room there, record less (steps=..., "
+                "max_seconds=...), or choose another folder with logdir=... (in the magic: --out DIR)."
+            )
         finally:
             saved.set()
 
@@ -112,10 +127,10 @@ class Profiler:
 
     def when_saved(self, then: Callable[[], object]) -> None:
         """Call a function when nothing is being saved: now, or later in another thread if waiting was interrupted."""
-        if self._saved is None or self._saved.is_set():
-            then()
-        else:
+        if self._saved is not None and self.is_saving:
             threading.Thread(target=_after, args=(self._saved, then), daemon=True).start()
+        else:
+            then()
 
 
 def _after(saved: threading.Event, then: Callable[[], object]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import threading
+import time
 import warnings
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tfprof_nb._errors import CaptureActiveError, CaptureError
+from tfprof_nb.capture.interrupts import interrupts_wait
 from tfprof_nb.capture.keras import keras_steps
 from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.other_profilers import Others
@@ -22,6 +24,22 @@ from tfprof_nb.capture.tensorflow import tensorflow
 from tfprof_nb.capture.window import Pacing, Window
 
 _claim = threading.Lock()  # held while a capture of this process runs
+_interrupted = threading.Event()  # set while that one only saves, which an interrupt stopped waiting for
+_BRIEFLY_S = 0.01
+
+
+def _claimed() -> bool:
+    """Claim this process for a capture, after what is still being saved; it fails where another capture runs."""
+    while not _claim.acquire(blocking=False):
+        if not _interrupted.is_set():
+            return False
+        time.sleep(_BRIEFLY_S)
+    return True
+
+
+def _let_go() -> None:
+    _interrupted.clear()
+    _claim.release()
 
 
 class NothingRecordedError(CaptureError):
@@ -63,37 +81,41 @@ class Recording:
         self.logdir, self.options = Path(logdir).expanduser().absolute(), options  # the code may change folders
         self._note = ""
         tensorflow()
-        if not _claim.acquire(blocking=False):
+        if not _claimed():
             raise CaptureActiveError(
                 "A capture is running already, and TensorFlow can only run one at a time in a process. "
                 "Let it end first: tfprof_nb.stop() ends one that tfprof_nb.start() began."
             )
         with ExitStack() as files, ExitStack() as undo:
-            files.callback(_claim.release)
-            self._staging = staging_folder(self.logdir)
-            files.callback(shutil.rmtree, self._staging, ignore_errors=True)
-            self._profiler = Profiler(self._staging, options)
-            self._pacing = Pacing(window or Window(), self._profiler, self._begin, self._end)
-            self._others = undo.enter_context(Others(self._give_way))
-            self._marking = undo.enter_context(ExitStack())
-            self._marking.enter_context(keras_steps())
-            self._collectors, self._sections = dict(collectors or {}), dict[str, Gather]()
-            self._collecting = undo.enter_context(ExitStack())
-            undo.enter_context(self._pacing)
+            files.callback(_let_go)
+            with interrupts_wait():
+                self._staging = staging_folder(self.logdir)
+                files.callback(shutil.rmtree, self._staging, ignore_errors=True)
+                self._profiler = Profiler(self._staging, options)
+                undo.callback(self._profiler.drop)
+                self._pacing = Pacing(window or Window(), self._profiler, self._begin, self._end)
+                self._others = undo.enter_context(Others(self._give_way))
+                self._marking = undo.enter_context(ExitStack())
+                self._marking.enter_context(keras_steps())
+                self._collectors, self._sections = dict(collectors or {}), dict[str, Gather]()
+                self._collecting = undo.enter_context(ExitStack())
+                undo.enter_context(self._pacing)
             self._changes, self._files = undo.pop_all(), files.pop_all()
 
     def _begin(self) -> None:
         __tracebackhide__ = True
-        self._collect()
-        self._profiler.begin()
+        with interrupts_wait():
+            self._collect()
+            self._profiler.begin()
 
     def _collect(self) -> None:
         for name in list(self._collectors):
             self._sections[name] = self._collecting.enter_context(self._collectors.pop(name))
 
     def _end(self) -> None:
-        self._profiler.end()
-        self._collecting.close()
+        with interrupts_wait():
+            self._profiler.end()
+            self._collecting.close()
 
     def _give_way(self) -> bool:
         """Let another profiler start: what ours has is saved, in case the other one saves nothing."""
@@ -129,11 +151,11 @@ class Recording:
             If the profile could not be saved; `NothingRecordedError` if the window did not begin.
         """
         with ExitStack() as undo:
-            undo.callback(self._profiler.when_saved, self._files.close)
-            undo.push(self._changes)
+            undo.callback(self._clear_away)
             self._marking.close()  # what it marks last must still be recorded
+            fewer = self._pacing.note()
             self.end()
-            sections = gathered(self._sections)  # TensorFlow saves meanwhile
+            sections = self._about(fewer) | gathered(self._sections)  # TensorFlow saves meanwhile
             if self._others.cut_short and self._others.runs:
                 run = self._others.runs[-1]
                 self._add_sidecar(run, sections)
@@ -145,6 +167,14 @@ class Recording:
         self._check_options(run)
         return run
 
+    def _clear_away(self) -> None:
+        """Undo all changes; remove the staging folder and let the next capture begin when nothing is being saved."""
+        with interrupts_wait():
+            self._changes.close()
+            if self._profiler.is_saving:
+                _interrupted.set()
+            self._profiler.when_saved(self._files.close)
+
     def _saved_run(self) -> Path:
         """Return the run folder that TensorFlow saved."""
         if not self._profiler.began:
@@ -155,11 +185,15 @@ class Recording:
             raise CaptureError("TensorFlow's profiler saved no file: there is no profile of this run.")
         return runs[-1]
 
+    def _about(self, fewer: str) -> dict[str, Any]:
+        """Return the section about the capture itself."""
+        options = "" if self._others.cut_short else self.options.note()
+        notes = [note for note in (self._note, self._others.note(), options, fewer) if note]
+        return {"capture": {"notes": notes}} if notes else {}
+
     def _add_sidecar(self, run: Path, sections: Mapping[str, Any]) -> None:
-        notes = [note for note in (self._note, self._others.note()) if note]
-        about = {"capture": {"notes": notes}} if notes else {}
         try:
-            write_sidecar(run, {**about, **sections})
+            write_sidecar(run, sections)
         except OSError as error:
             for part in run.glob("*.tfprof.json.gz"):
                 part.unlink()

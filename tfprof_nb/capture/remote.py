@@ -10,6 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from tfprof_nb._errors import CaptureError
 from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.rpc import BUSY, grpc, open_channel, profile_method, profile_request
 from tfprof_nb.capture.run_folder import publish, staging_folder
+from tfprof_nb.capture.window import check_number
 from tfprof_nb.capture.workers import Worker, find_workers
 
 RETRY_PAUSE_S = 1.0
@@ -107,8 +109,8 @@ def capture_workers(
     MissingDependencyError
         If gRPC is not installed.
     """
-    if not seconds > 0 or retries < 0:
-        raise ValueError(f"seconds must be above 0 and retries not below it, not {seconds!r} and {retries!r}.")
+    check_number("seconds", seconds, Real, 1e-6, "a number of seconds above 0")
+    check_number("retries", retries, Integral, 0, "a whole number, 0 or more")
     grpc()
     order = _Order(options, seconds, retries)
     folder = Path(logdir).expanduser().absolute()
@@ -203,6 +205,6 @@ def _said(error: Any, order: _Order) -> str:
 
 
 def _unavailable(details: str) -> str:
-    if "connect to" in details or "resolution" in details:
+    if any(words in details for words in ("connect to", "resolution", "resolving")):
         return "cannot be reached: is the program running there, with tfprof_nb.start_server(port)?"
     return "ended during the capture, or the connection to it broke"

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import shutil
 import tempfile
+import time
+from contextlib import suppress
 from pathlib import Path
 
 from tfprof_nb._errors import CaptureError
+from tfprof_nb.runs import STAGING
+
+_ABANDONED_S = 24 * 60 * 60
 
 
 def staging_folder(logdir: Path) -> Path:
@@ -21,12 +27,22 @@ def staging_folder(logdir: Path) -> Path:
         with tempfile.TemporaryFile(dir=logdir) as probe:
             probe.write(b"can be written")
             probe.flush()
-        return Path(tempfile.mkdtemp(prefix=".capturing-", dir=logdir))
+        _remove_abandoned(logdir)
+        return Path(tempfile.mkdtemp(prefix=STAGING, dir=logdir))
     except OSError as error:
         raise CaptureError(
             f"Profiles cannot be written to {logdir}: {error.strerror or error}. "
             "Choose another folder with logdir=... (in the magic: --out DIR)."
         ) from None
+
+
+def _remove_abandoned(logdir: Path) -> None:
+    """Remove what captures left whose process was killed: staging folders in which nothing changed for a day."""
+    for folder in logdir.glob(f"{STAGING}*"):
+        with suppress(OSError):  # its capture may end at this moment
+            changed_s = max(path.stat().st_mtime for path in (folder, *folder.rglob("*")))
+            if changed_s < time.time() - _ABANDONED_S:
+                shutil.rmtree(folder)
 
 
 def publish(run: Path, staging: Path, logdir: Path) -> Path:

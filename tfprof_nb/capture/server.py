@@ -24,7 +24,7 @@ from tfprof_nb.capture.tensorflow import tensorflow
 
 T = TypeVar("T")
 
-_SMALL_BYTES = 4096
+_EVENTS_BYTES = 1 << 24  # without events a profile still holds the programs that XLA compiled
 
 _starting, _capturing = threading.Lock(), threading.Lock()
 _running: list[ProfilerServer] = []
@@ -108,7 +108,7 @@ def start_server(port: int, *, host: str = "127.0.0.1") -> ProfilerServer:
     ...     server.address
     '127.0.0.1:16009'
     """
-    if not 1 <= port <= 65535:
+    if port not in range(1, 65536):
         raise ValueError(f"port must be a whole number from 1 to 65535, not {port!r}.")
     with _starting:
         if _running:
@@ -212,9 +212,9 @@ def _response(request: Any, xspace: bytes) -> Any:
 
 
 def _is_empty(xspace: bytes) -> bool:
-    """Whether a profile has no event; one of some size has."""
+    """Whether a profile has no event; a large one has."""
     from tensorflow.tsl.profiler.protobuf.xplane_pb2 import XSpace
 
-    if len(xspace) > _SMALL_BYTES:
+    if len(xspace) > _EVENTS_BYTES:
         return False
     return not any(line.events for plane in XSpace.FromString(xspace).planes for line in plane.lines)

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tfprof_nb.capture import sidecar
 from tfprof_nb.capture.function_nodes import shape_text
 from tfprof_nb.capture.interning import Interned
 from tfprof_nb.capture.source_lines import Frame, SourceLines
 from tfprof_nb.capture.tensorflow import tensorflow
-from tfprof_nb.runs import SIDECAR_VERSION, sidecar_of
+from tfprof_nb.runs import SESSION_GRAPH, sidecar_of
 
 
 def write_graph(run: Path, graph: Any, run_metadata: Any = None) -> None:
     """Write a session's graph beside its recorded runs, as ``graph.tfprof.json.gz``."""
-    content = {"version": SIDECAR_VERSION, "graphs": describe_graph(graph, None, run_metadata)}
-    sidecar_of(run / "graph").write_bytes(gzip.compress(json.dumps(content, separators=(",", ":")).encode()))
+    sidecar.write(sidecar_of(run / SESSION_GRAPH), {"graphs": describe_graph(graph, None, run_metadata)})
 
 
 def default_graph() -> Any:
@@ -39,40 +37,60 @@ def describe_graph(graph: Any, op_log: Any = None, run_metadata: Any = None) -> 
     run_metadata
         A ``RunMetadata`` of a run, whose shapes fill in those that the graph leaves open.
     """
-    from tensorflow.python.profiler import tfprof_logger
-    from tensorflow.python.util import deprecation
-
-    with deprecation.silence():
-        log = tfprof_logger.merge_default_with_oplog(graph, op_log, run_metadata)
-    entries = {entry.name: entry for entry in log.log_entries}
-    operations = graph.get_operations() if graph is not None else []
-    definitions = (
-        {node.name: node for node in graph.as_graph_def().node} if operations else {}
-    )  # inputs in tfprof's order
+    log = _tfprof_log(graph, op_log, run_metadata)
     strings, lines = Interned[str](), SourceLines()
-    numbers = {operation.name: number for number, operation in enumerate(operations)}
-    none = log.log_entries.add()
-    logged = [entries.get(operation.name, none) for operation in operations]
+    operations = graph.get_operations() if graph is not None else []
     function = {
         "name": "",
         "called": True,
         "batch": None,
-        "names": strings.numbers(numbers),
-        "ops": strings.numbers(operation.type for operation in operations),
-        "devices": strings.numbers(operation.device for operation in operations),
-        "outputs": strings.numbers(_written(operation.outputs) for operation in operations),
-        "takes": strings.numbers(_written(operation.inputs) for operation in operations),
-        "inputs": [
-            [numbers[source] for source in _sources(definitions[name]) if source in numbers] for name in numbers
-        ],
-        "traces": [_trace(entry, log.id_to_string, lines) for entry in logged],
-        "types": [strings.numbers(entry.types) for entry in logged],
-        "float_ops": [entry.float_ops or None for entry in logged],
-        "parameters": [_parameters(definitions[name]) for name in numbers],
+        **_nodes(operations, strings),
+        **_inputs(graph, operations),
+        **_logged(log, operations, strings, lines),
         "calls": [],
     }
     tables = {"frames": lines.columns(strings), "traces": lines.traces.values()}
     return {**tables, "functions": [function], "notes": [], "strings": strings.values()}
+
+
+def _tfprof_log(graph: Any, op_log: Any, run_metadata: Any) -> Any:
+    from tensorflow.python.profiler import tfprof_logger
+    from tensorflow.python.util import deprecation
+
+    with deprecation.silence():
+        return tfprof_logger.merge_default_with_oplog(graph, op_log, run_metadata)
+
+
+def _nodes(operations: Sequence[Any], strings: Interned[str]) -> dict[str, list[int]]:
+    """Return what the operations themselves say."""
+    return {
+        "names": strings.numbers(operation.name for operation in operations),
+        "ops": strings.numbers(operation.type for operation in operations),
+        "devices": strings.numbers(operation.device for operation in operations),
+        "outputs": strings.numbers(_written(operation.outputs) for operation in operations),
+        "takes": strings.numbers(_written(operation.inputs) for operation in operations),
+    }
+
+
+def _inputs(graph: Any, operations: Sequence[Any]) -> dict[str, list[Any]]:
+    """Return what the graph's nodes say: theirs is the order in which tfprof goes through inputs."""
+    numbers = {operation.name: number for number, operation in enumerate(operations)}
+    nodes = {node.name: node for node in graph.as_graph_def().node} if operations else {}
+    return {
+        "inputs": [[numbers[source] for source in _sources(nodes[name]) if source in numbers] for name in numbers],
+        "parameters": [_parameters(nodes[name]) for name in numbers],
+    }
+
+
+def _logged(log: Any, operations: Sequence[Any], strings: Interned[str], lines: SourceLines) -> dict[str, list[Any]]:
+    """Return what tfprof's log says of the operations."""
+    entries, none = {entry.name: entry for entry in log.log_entries}, log.log_entries.add()
+    logged = [entries.get(operation.name, none) for operation in operations]
+    return {
+        "traces": [_trace(entry, log.id_to_string, lines) for entry in logged],
+        "types": [strings.numbers(entry.types) for entry in logged],
+        "float_ops": [entry.float_ops or None for entry in logged],
+    }
 
 
 def _written(tensors: Any) -> str:

@@ -35,9 +35,14 @@ def write_sidecar(run: Path, sections: Mapping[str, Any]) -> None:
     """Write the sections beside the profile of each host of a run; nothing, if there are none."""
     if not sections:
         return
-    text = json.dumps({"version": SIDECAR_VERSION, **sections}, separators=(",", ":"), allow_nan=False)
     for file in run.glob("*.xplane.pb"):
-        sidecar_of(file).write_bytes(gzip.compress(text.encode(), compresslevel=6, mtime=0))
+        write(sidecar_of(file), sections)
+
+
+def write(path: Path, sections: Mapping[str, Any]) -> None:
+    """Write sections as a sidecar; the same sections give the same bytes."""
+    text = json.dumps({"version": SIDECAR_VERSION, **sections}, separators=(",", ":"), allow_nan=False)
+    path.write_bytes(gzip.compress(text.encode(), compresslevel=6, mtime=0))
 
 
 def _gathered(name: str, gather: Gather) -> Any:

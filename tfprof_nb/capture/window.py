@@ -39,15 +39,16 @@ class Window:
     delay_ms: float = 0
 
     def __post_init__(self) -> None:
-        _check("warmup", self.warmup, Integral, 0, "a whole number of steps, 0 or more")
-        _check("delay_ms", self.delay_ms, Real, 0, "a number of milliseconds, 0 or more")
+        check_number("warmup", self.warmup, Integral, 0, "a whole number of steps, 0 or more")
+        check_number("delay_ms", self.delay_ms, Real, 0, "a number of milliseconds, 0 or more")
         if self.steps is not None:
-            _check("steps", self.steps, Integral, 1, "a whole number of steps, 1 or more")
+            check_number("steps", self.steps, Integral, 1, "a whole number of steps, 1 or more")
         if self.max_seconds is not None:
-            _check("max_seconds", self.max_seconds, Real, 1e-6, "a number of seconds above 0")
+            check_number("max_seconds", self.max_seconds, Real, 1e-6, "a number of seconds above 0")
 
 
-def _check(name: str, value: Any, kind: type, least: float, meaning: str) -> None:
+def check_number(name: str, value: Any, kind: type, least: float, meaning: str) -> None:
+    """Raise ValueError for an argument that is not what it must be."""
     allowed: bool = isinstance(value, kind) and least <= value < inf  # type: ignore[operator]
     if not allowed or isinstance(value, bool):
         raise ValueError(f"{name} must be {meaning}, not {value!r}.")
@@ -110,6 +111,14 @@ class Pacing:
             f"the block ended after {self.passed} steps, and {self._window.warmup} were to pass first. Choose a "
             "smaller warmup; of a loop of your own, the steps count that `with tfprof_nb.step(i):` marks."
         )
+
+    def note(self) -> str:
+        """Say so, where fewer steps were recorded than the window asks for."""
+        asked = self._window.steps
+        if self._over or not asked or not self._profiler.began or self.recorded >= asked:
+            return ""
+        why = "the code ended" if self._profiler.is_running else "max_seconds were over"
+        return f"Of the {asked} steps that were asked for {self.recorded} were recorded: {why} before the others."
 
     def _raise_failure(self) -> None:
         __tracebackhide__ = True

@@ -29,7 +29,7 @@ class Worker:
         return re.sub(r"[^\w.-]+", "_", self.address).strip("_")
 
 
-def find_workers(addresses: str | Iterable[str]) -> list[Worker]:
+def find_workers(addresses: object) -> list[Worker]:
     """Return the workers that addresses stand for, each once.
 
     Parameters
@@ -45,8 +45,8 @@ def find_workers(addresses: str | Iterable[str]) -> list[Worker]:
     CaptureError
         If a TPU's name cannot be looked up.
     """
-    texts = [addresses] if isinstance(addresses, str) else list(addresses)
-    parts = [part.strip() for text in texts for part in text.split(",") if part.strip()]
+    texts = list(addresses) if isinstance(addresses, Iterable) and not isinstance(addresses, str) else [addresses]
+    parts = [part.strip() for text in texts for part in str(text or "").split(",") if part.strip()]
     if not parts:
         raise ValueError('No address was given. Give each worker\'s, for example "10.0.0.2:6009,10.0.0.3:6009".')
     found = [Worker(address) for part in parts for address in _addresses(part)]

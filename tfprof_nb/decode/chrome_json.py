@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import json
+import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -24,6 +25,10 @@ Floats = npt.NDArray[np.float64]
 # Phases whose events have a time that counts; M names processes and threads; s, t and f are flows between events.
 TIMED = frozenset("XBEbenSFTpiIRCNOD")
 _UNTIMED = frozenset("Mstf")
+# An escaped backslash or a whole pair, or else a half.
+_SURROGATES = re.compile(
+    r"(\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +92,7 @@ def _parse(data: bytes, source: str) -> Any:
     if not data.strip():
         raise BadProfileError(f"{source}: the file is empty. Write the trace again.")
     try:
-        text = data.decode("utf-8-sig")
+        text = _without_lone_surrogates(data.decode("utf-8-sig"))
         try:
             return json.loads(text, strict=False)
         except json.JSONDecodeError:
@@ -104,6 +109,13 @@ def _parse(data: bytes, source: str) -> Any:
         ) from None
     except RecursionError:
         raise BadProfileError(f"{source}: this is no Chrome trace: its JSON is nested too deeply.") from None
+
+
+def _without_lone_surrogates(text: str) -> str:
+    """Replace escaped halves of characters, as some programs cut names: nothing could write them on."""
+    if "\\ud" not in text and "\\uD" not in text:
+        return text
+    return _SURROGATES.sub(lambda match: match[1] or "\\ufffd", text)
 
 
 def _event_list(content: Any, source: str) -> list[Any]:

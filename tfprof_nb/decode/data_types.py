@@ -7,10 +7,11 @@ _NAMES = """
     UINT16 COMPLEX128 HALF RESOURCE VARIANT UINT32 UINT64 FLOAT8_E5M2 FLOAT8_E4M3FN FLOAT8_E4M3FNUZ FLOAT8_E4M3B11FNUZ
     FLOAT8_E5M2FNUZ INT4 UINT4 INT2 UINT2 FLOAT4_E2M1FN
 """.split()  # noqa: SIM905  (a list of one line each would be a page)
-_REFERENCE = 100
+_REFERENCE = 100  # what the number of a reference type is more
 
 NUMBERS = {f"DT_{name}": number for number, name in enumerate(_NAMES)}
 NUMBERS |= {f"{name}_REF": number + _REFERENCE for name, number in NUMBERS.items() if number}
+_TITLES = {number: name.removeprefix("DT_").lower() for name, number in NUMBERS.items() if number} | {0: "INVALID"}
 
 
 def number(name: str) -> int:
@@ -22,3 +23,14 @@ def number(name: str) -> int:
     (1, 119, 0)
     """
     return NUMBERS.get(name, 0)
+
+
+def title(number: int) -> str:
+    """Return what TensorFlow's messages call a type; an unknown one by its number.
+
+    Examples
+    --------
+    >>> title(1), title(119), title(0), title(99)
+    ('float', 'half_ref', 'INVALID', '99')
+    """
+    return _TITLES.get(number, str(number))

@@ -133,6 +133,19 @@ class Host:
     def __len__(self) -> int:
         return len(self.start_ps)
 
+    @property
+    def began_ns(self) -> int:
+        """When the profile's time began, in nanoseconds since 1970; 0 where the file does not tell."""
+        return self.origin_ns or self._environment("profile_start_time")
+
+    @property
+    def ended_ns(self) -> int:
+        """When the profiler stopped recording, in nanoseconds since 1970; 0 where the file does not tell."""
+        return self._environment("profile_stop_time")
+
+    def _environment(self, stat: str) -> int:
+        return next((int(plane.stats[stat]) for plane in self.planes if stat in plane.stats), 0)
+
     def ints(self, stat: str) -> Stat:
         """Values of a whole-number stat as int64, modulo 2**64: the same id may be written signed or unsigned.
 

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import gzip
-import mmap
-import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from tfprof_nb._errors import BadProfileError
 from tfprof_nb.runs import Run, key_of
 
 from .chrome_trace import read_chrome_trace
+from .files import is_run_metadata, is_xspace, mapped, read
 from .host import Host
 from .merge import merge_runs
 from .run_metadata import read_run_metadata
 from .xspace import read_xspace
-
-_GZIP = b"\x1f\x8b"
-_XSPACE = (".xplane.pb", ".xplane.pb.gz")
-_JSON, _BINARY = (".json", ".json.gz"), (".pb", ".pb.gz")
 
 
 def load_hosts(files: Iterable[Path], names: Iterable[str] | None = None) -> list[Host]:
@@ -29,7 +22,8 @@ def load_hosts(files: Iterable[Path], names: Iterable[str] | None = None) -> lis
     ----------
     files
         XSpace profiles (``*.xplane.pb``), Chrome traces (JSON), or RunMetadata (binary or text); plain or compressed
-        with gzip. Plain ``*.xplane.pb`` are mapped, not read: the file must stay as it is while the host is in use.
+        with gzip. Plain ``*.xplane.pb`` from 32 MiB on are mapped, not read: such a file must stay as it is while the
+        host is in use.
     names
         The hosts' keys; the files' names without the suffix of their kind when not given.
 
@@ -51,33 +45,7 @@ def load_run(run: Run) -> list[Host]:
 
 
 def _load(file: Path, key: str) -> Host:
-    if file.name.endswith(_XSPACE):
-        return _load_xspace(file, key)
-    data = file.read_bytes()
-    if data.startswith(_GZIP):
-        data = _unzip(file)
-    read = read_chrome_trace if _is_json(file, data) else read_run_metadata
-    return read(data, key, str(file))
-
-
-def _is_json(file: Path, data: bytes) -> bool:
-    """By its name, or else by its start: a binary message can begin like JSON."""
-    if file.name.endswith((*_JSON, *_BINARY)):
-        return file.name.endswith(_JSON)
-    return data[:64].removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"{", b"["))
-
-
-def _load_xspace(file: Path, key: str) -> Host:
-    with file.open("rb") as stream:
-        if stream.read(2) == _GZIP:
-            return read_xspace(_unzip(file), key, str(file))
-        empty = stream.seek(0, 2) == 0
-        data = b"" if empty else mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-    return read_xspace(data, key, str(file))
-
-
-def _unzip(file: Path) -> bytes:
-    try:
-        return gzip.decompress(file.read_bytes())
-    except (OSError, EOFError, zlib.error) as error:
-        raise BadProfileError(f"{file}: the gzip file is cut short or damaged ({error}). Copy it again.") from None
+    if is_xspace(file):
+        return read_xspace(mapped(file), key, str(file))
+    decode = read_run_metadata if is_run_metadata(file) else read_chrome_trace
+    return decode(read(file), key, str(file))

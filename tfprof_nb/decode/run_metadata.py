@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from tfprof_nb._errors import BadProfileError
+from tfprof_nb._units import PS_PER_NS, PS_PER_US
 
 from . import data_types
 from .host import Host
@@ -22,7 +23,6 @@ from .session_runs import NODE_COLUMNS, TENSOR_COLUMNS, arrange
 _OP_LABEL = re.compile(r"(.*) = (.*)\((.*)\)")  # name = op(input, input)
 _KERNEL_LABEL = re.compile(r"(.*?)@@([^#]+)#")  # kernel@@name:op#details
 _RECEIVED = re.compile(r"/_[^/]*$")
-_PS_PER_NS, _PS_PER_US = 10**3, 10**6
 _LONGEST_PS = 9 * 10**18  # what int64 holds
 
 # The fields that are read, of the messages in tensorflow/core/framework (step_stats, tensor_description,
@@ -73,7 +73,7 @@ def read_run_metadata(data: bytes, name: str, source: str = "") -> Host:
     if int((nodes["start_ps"] + nodes["duration_ps"]).max()) - zero_ps > _LONGEST_PS:
         raise BadProfileError(f"{source or name}: the nodes' times lie more than 100 days apart: the file is damaged.")
     nodes = nodes.assign(start_ps=(nodes["start_ps"] - zero_ps).astype("int64"))
-    return arrange(name, nodes[NODE_COLUMNS], _tensors(nodes), zero_ps // _PS_PER_NS)
+    return arrange(name, nodes[NODE_COLUMNS], _tensors(nodes), zero_ps // PS_PER_NS)
 
 
 def parse_run_metadata(data: bytes, source: str) -> Any:
@@ -123,11 +123,11 @@ def executed_nodes(message: Any) -> pd.DataFrame:
 def _node(device: Any, stats: Any) -> dict[str, Any]:
     node, op, kernel, inputs = _described(device.device, stats)
     threads = {thread.key: thread.value for thread in device.thread_names}
-    start_ps = stats.all_start_nanos * _PS_PER_NS or stats.all_start_micros * _PS_PER_US
+    start_ps = stats.all_start_nanos * PS_PER_NS or stats.all_start_micros * PS_PER_US
 
     def since_start(name: str) -> int:
-        exact = getattr(stats, f"{name}_rel_nanos") * _PS_PER_NS
-        return int(exact or getattr(stats, f"{name}_rel_micros") * _PS_PER_US)
+        exact = getattr(stats, f"{name}_rel_nanos") * PS_PER_NS
+        return int(exact or getattr(stats, f"{name}_rel_micros") * PS_PER_US)
 
     return {
         "device": device.device,
@@ -173,7 +173,7 @@ def _tensors(nodes: pd.DataFrame) -> pd.DataFrame:
         for slot, output in enumerate(outputs)
     ]
     tensors = pd.DataFrame(rows, columns=TENSOR_COLUMNS).drop_duplicates("name", keep="last", ignore_index=True)
-    uses = nodes.assign(end_ps=ends - _PS_PER_US).explode("inputs").dropna(subset="inputs")
+    uses = nodes.assign(end_ps=ends - PS_PER_US).explode("inputs").dropna(subset="inputs")
     known = uses["inputs"].isin(tensors["name"])
     # What another device sends arrives under a name with a number behind it.
     uses["inputs"] = uses["inputs"].where(known, uses["inputs"].str.replace(_RECEIVED, "", regex=True))

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import gzip
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
-from .run_metadata import executed_nodes, parse_run_metadata
-from .sidecar import read_sidecar
+from tfprof_nb.runs import SESSION_GRAPH
 
-GRAPH = "graph"  # the sidecar of a session's graph lies beside its runs: graph.tfprof.json.gz
-_NO_RUN_METADATA = (".xplane.pb", ".xplane.pb.gz", ".json", ".json.gz")
-_GZIP = b"\x1f\x8b"
+from .files import is_run_metadata, read
+from .run_metadata import executed_nodes, parse_run_metadata
+from .sidecar import Sidecar, read_sidecar
 
 
 class SessionRuns(NamedTuple):
-    """The graph's section of the sidecar (empty where there is none), and a row per run of a node with its ``step``."""
+    """The sidecar with the graph's section (empty without one), and a row per run of a node with its ``step``."""
 
-    section: Mapping[str, Any]
+    sidecar: Sidecar
     executed: pd.DataFrame
 
 
@@ -30,15 +28,10 @@ def read_session(files: Sequence[Path]) -> SessionRuns | None:
     Raises
     ------
     BadProfileError
-        As `run_metadata.parse_run_metadata`.
+        As `files.read` and `run_metadata.parse_run_metadata`.
     """
-    if not files or any(file.name.endswith(_NO_RUN_METADATA) for file in files):
+    if not files or not all(map(is_run_metadata, files)):
         return None
-    runs = [executed_nodes(parse_run_metadata(_content(file), str(file))) for file in files]
+    runs = [executed_nodes(parse_run_metadata(read(file), str(file))) for file in files]
     executed = pd.concat([run.assign(step=step) for step, run in enumerate(runs)], ignore_index=True)
-    return SessionRuns(read_sidecar(files[0].with_name(GRAPH)).sections.get("graphs", {}), executed)
-
-
-def _content(file: Path) -> bytes:
-    data = file.read_bytes()
-    return gzip.decompress(data) if data.startswith(_GZIP) else data
+    return SessionRuns(read_sidecar(files[0].with_name(SESSION_GRAPH)), executed)

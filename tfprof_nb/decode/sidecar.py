@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from tfprof_nb._errors import BadProfileError
 from tfprof_nb.runs import SIDECAR_VERSION, sidecar_of
+
+from .files import read
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -23,15 +26,37 @@ class Sidecar:
         By name; empty where there is no sidecar, or none that can be read.
     note
         Why a sidecar that is there was not read; else empty.
+    damaged
+        By section: what is wrong with it, as far as sections were read.
     """
 
     sections: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
+    damaged: dict[str, str] = field(default_factory=dict)
+
+    def read(self, name: str, reader: Callable[[Mapping[str, Any]], T]) -> T:
+        """Return what a reader makes of a section; of one that is damaged, what it makes of an empty one."""
+        try:
+            return reader(self.sections.get(name, {}))
+        except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
+            self.damaged[name] = (
+                f"The section {name} of the file *.tfprof.json.gz beside the profile is damaged "
+                f"({type(error).__name__}: {error}): what it held is left out."
+            )
+            return reader({})
 
     @property
     def notes(self) -> list[str]:
-        """Why it was not read, and what the capture noted of itself."""
-        return [*([self.note] if self.note else []), *self.sections.get("capture", {}).get("notes", [])]
+        """Why it was not read, what the capture noted of itself, and which of the sections read were damaged."""
+        noted = self.read("capture", _capture_notes)
+        return [*([self.note] if self.note else []), *noted, *self.damaged.values()]
+
+
+def _capture_notes(section: Mapping[str, Any]) -> list[str]:
+    notes = section.get("notes", [])
+    if not isinstance(notes, list):
+        raise TypeError("notes is no list")
+    return [str(note) for note in notes]
 
 
 def read_sidecar(file: Path) -> Sidecar:
@@ -40,9 +65,9 @@ def read_sidecar(file: Path) -> Sidecar:
     if not path.is_file():
         return Sidecar()
     try:
-        content = json.loads(gzip.decompress(path.read_bytes()))
+        content = json.loads(read(path))
         version, sections = content.pop("version"), content
-    except (OSError, EOFError, zlib.error, ValueError, AttributeError, KeyError, TypeError) as error:
+    except (OSError, BadProfileError, ValueError, AttributeError, KeyError, RecursionError, TypeError) as error:
         return Sidecar(note=f"{path.name} beside the profile is damaged ({error}): what it held is left out.")
     if version != SIDECAR_VERSION:
         return Sidecar(

@@ -24,9 +24,18 @@ def bundle(name: str) -> tuple[Path, Path]:
     return module, style
 
 
+def source(name: str) -> tuple[str, str]:
+    """Return a widget's ES module and style sheet as text.
+
+    Given their paths, anywidget would look after changes of the files, and keep every widget for that, closed or not.
+    """
+    module, style = (path.read_text(encoding="utf-8") for path in bundle(name))
+    return module, style
+
+
 def report_viewers() -> str:
     """Return what draws the tables and timelines of a page of its own: a style and a script, once for all of them."""
-    module, style = (path.read_text(encoding="utf-8") for path in bundle("report"))
+    module, style = source("report")
     # What would end the element early is written otherwise; inside of strings both mean the same.
     script = module.replace("</script", r"<\/script")
     return f'<style>{style}</style><script type="module">{script}</script>'

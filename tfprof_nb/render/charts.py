@@ -16,23 +16,29 @@ import ipywidgets
 import numpy as np
 import traitlets
 
-from tfprof_nb._units import amount, percent, shorten
-from tfprof_nb.render.legend import Readout, entries
+from tfprof_nb._units import amount, number, percent, shorten
+from tfprof_nb.render import set_apart
+from tfprof_nb.render.legend import Readout, entries, hatched
 from tfprof_nb.render.panels import Bars, Floats, Lines, Pie, StackedBars
 from tfprof_nb.render.scale import (
     bar_axis,
     bar_names,
-    bars_top,
-    means,
+    bar_width,
+    cut_down,
+    legend_title,
     stack,
     thin_bars,
     thin_lines,
     ticks,
     whole_ticks,
+    written_means,
 )
 
+Scales = dict[str, Any]  # of bqplot, by the axis
+
 _ROW = 26
-_MARGIN = {"top": 8, "bottom": 50, "left": 64, "right": 16}
+_LINE_STYLES = ("solid", "dashed", "dotted", "dash_dotted")
+_MARGIN = {"top": 8, "bottom": 50, "left": 64, "right": 28}
 
 
 class Chart(ipywidgets.VBox):  # type: ignore[misc]
@@ -77,7 +83,7 @@ def _first(selected: Any) -> int | None:
 
 
 def stacked_bars(panel: StackedBars) -> Chart:
-    """Return one stacked bar per x; marked bars are pale."""
+    """Return one stacked bar per x; marked bars are hatched, and cut off where they would dwarf the others."""
     used = [one for one in panel.series if np.nan_to_num(one.values).any()] or list(panel.series[:1])
     whole = replace(panel, series=used)
     panel, per_bar = thin_bars(whole)
@@ -86,39 +92,40 @@ def stacked_bars(panel: StackedBars) -> Chart:
     heights = np.nan_to_num(np.array([one.values for one in series], dtype=np.float64))
     low, high, slot = bar_axis(x)
     marked = np.isin(x, np.asarray(panel.marked, dtype=np.float64))
-    top, cut = bars_top(heights.sum(axis=0), marked)
-    top = top or 1.0
-    scales = {
-        "x": bqplot.LinearScale(min=low, max=high, allow_padding=False),
-        "y": bqplot.LinearScale(min=0.0, max=top * 1.04, allow_padding=False),
-    }
-    # A bar is as wide as the distance to the next one: a bar alone gets an empty neighbour.
-    alone = len(x) == 1
-    bars = bqplot.Bars(
-        x=np.append(x, x + slot) if alone else x,
-        y=np.pad(heights, ((0, 0), (0, 1))) if alone else heights,
-        scales=scales,
-        type="stacked",
-        colors=[one.color for one in series],
-        opacity_mode="group",
-        opacities=np.where(marked, 0.45, 1.0).tolist(),
-        padding=0.2 if len(x) <= 120 else 0.0,
-        interactions={"click": "select"} if panel.selects else {},
-        unselected_style={"opacity": "0.35"},
-    )
+    drawn = cut_down(heights, marked)
+    scales = _scales(low, high, drawn.reach)
+    bars = _stacked(panel, drawn.heights, slot, scales)
+    over = set_apart.marks(panel, drawn, marked, bar_width(len(x), slot), scales)
     x_label = panel.x_label if per_bar == 1 else f"{panel.x_label} (each bar: the mean of {per_bar})"
     names = bar_names(panel, 140)
     x_axis = _x_axis(scales["x"], x.tolist() if names else whole_ticks(x.min(), x.max()), x_label)
     x_axis.tick_labels = {f"{at:g}": name for at, name in zip(x, names, strict=False)}
-    axes = [x_axis, _y_axis(scales["y"], top, panel.y_label)]
-    note = f"; pale: {panel.marked_label}{cut}" if marked.any() and panel.marked_label else ""
-    summary = f"mean, {panel.y_label}{note}"
+    axes = [x_axis, _y_axis(scales["y"], drawn.top, panel.y_label)]
+    legend = entries(series, written_means(whole))
+    if marked.any() and panel.marked_label:
+        legend.append(hatched(panel.marked_label))
     places = [shorten(name, 400) for name in panel.names] or x.tolist()
-    readout = Readout(x=places, x_label=panel.x_label, entries=entries(series, means(whole)), summary=summary)
-    chart = Chart(panel.title, _figure([bars], axes, 280), readout)
+    readout = Readout(x=places, x_label=panel.x_label, entries=legend, summary=legend_title(panel))
+    chart = Chart(panel.title, _figure([bars, *over], axes, 280), readout)
     if panel.selects:
         chart.follow(bars, x)
     return chart
+
+
+def _stacked(panel: StackedBars, heights: Floats, slot: float, scales: Scales) -> bqplot.Bars:
+    """Return the bars, each as wide as the distance to the next one: a bar alone gets an empty neighbour."""
+    x = np.asarray(panel.x, dtype=np.float64)
+    alone = len(x) == 1
+    return bqplot.Bars(
+        x=np.append(x, x + slot) if alone else x,
+        y=np.pad(heights, ((0, 0), (0, 1))) if alone else heights,
+        scales=scales,
+        type="stacked",
+        colors=[one.color for one in panel.series],
+        padding=1 - bar_width(len(x), 1.0),
+        interactions={"click": "select"} if panel.selects else {},
+        unselected_style={"opacity": "0.35"},
+    )
 
 
 def lines(panel: Lines) -> Chart:
@@ -130,39 +137,37 @@ def lines(panel: Lines) -> Chart:
     edges = stack(list(values)) if panel.stacked else values
     top = float(edges.max()) or 1.0
     low, high = float(x.min()), float(x.max())
-    scales = {
-        "x": bqplot.LinearScale(min=low, max=high if high > low else low + 1, allow_padding=False),
-        "y": bqplot.LinearScale(min=0.0, max=top * 1.04, allow_padding=False),
-    }
-    colors = [one.color for one in panel.series]
+    scales = _scales(low, high if high > low else low + 1, top)
     # Top layer first, each down to the axis: the next one covers what isn't its own.
     order = range(len(edges))[::-1] if panel.stacked else range(len(edges))
-    styles = ["solid", "dashed", "dotted", "dash_dotted"]
-    marks = [
-        bqplot.Lines(
-            x=x,
-            y=edges[k],
-            scales=scales,
-            colors=[colors[k]],
-            interpolation="step-after" if panel.held else "linear",
-            fill="bottom" if panel.stacked else "none",
-            fill_colors=[colors[k]],
-            fill_opacities=[1.0],
-            stroke_width=1 if panel.stacked else 2,
-            line_style="solid" if panel.stacked else styles[k % len(styles)],
-        )
-        for k in order
-    ]
+    marks = [_line(panel, k, x, edges[k], scales) for k in order]
     axes = [_x_axis(scales["x"], ticks(low, high), panel.x_label), _y_axis(scales["y"], top, panel.y_label)]
     place = panel.x_label.split(",")[0]
     readout = Readout(
         x=[float(f"{v:.6g}") for v in x],
         x_label=place,
-        entries=entries(panel.series, averages),
+        entries=entries(panel.series, [number(mean) for mean in averages]),
         summary=f"mean, {panel.y_label}",
         notes=[shorten(note, 400) for note in panel.notes],
     )
     return Chart(panel.title, _figure(marks, axes, 260), readout)
+
+
+def _line(panel: Lines, k: int, x: Floats, y: Floats, scales: Scales) -> bqplot.Lines:
+    """Return the line of the k-th series, or the area down from it."""
+    color = [panel.series[k].color]
+    return bqplot.Lines(
+        x=x,
+        y=y,
+        scales=scales,
+        colors=color,
+        interpolation="step-after" if panel.held else "linear",
+        fill="bottom" if panel.stacked else "none",
+        fill_colors=color,
+        fill_opacities=[1.0],
+        stroke_width=1 if panel.stacked else 2,
+        line_style="solid" if panel.stacked else _LINE_STYLES[k % len(_LINE_STYLES)],
+    )
 
 
 def bars(panel: Bars) -> Chart:
@@ -170,11 +175,8 @@ def bars(panel: Bars) -> Chart:
     parts = list(panel.parts)
     rows = np.arange(len(parts), dtype=np.float64)
     values = np.nan_to_num(np.array([part.value for part in parts], dtype=np.float64))
-    top = float(values.max()) or 1.0
-    scales = {
-        "x": bqplot.LinearScale(min=-0.5, max=len(parts) - 0.5, reverse=True, allow_padding=False),
-        "y": bqplot.LinearScale(min=0.0, max=top * 1.04, allow_padding=False),
-    }
+    scales = _scales(-0.5, len(parts) - 0.5, float(values.max()) or 1.0)
+    scales["x"].reverse = True
     # bqplot makes bars as thick as they lie apart: a single one needs a neighbour, out of sight.
     mark = bqplot.Bars(
         x=np.append(rows, len(parts)),
@@ -222,6 +224,14 @@ def pie(panel: Pie) -> Chart:
     chart = Chart(panel.title, figure, Readout(x=[], entries=legend))
     chart.add_class("tfp-pie")
     return chart
+
+
+def _scales(low: float, high: float, top: float) -> Scales:
+    """Return the scales of a figure from low to high, and from zero to its top, with some room above."""
+    return {
+        "x": bqplot.LinearScale(min=low, max=high, allow_padding=False),
+        "y": bqplot.LinearScale(min=0.0, max=top * 1.04, allow_padding=False),
+    }
 
 
 def _figure(marks: list[Any], axes: list[Any], height: int, margin: dict[str, int] | None = None) -> bqplot.Figure:

@@ -153,7 +153,7 @@ def draw(panel: Panel, detail: Detail = Detail()) -> str:
             plain = table(panel, detail.rows(panel), detail.text)
             return titled(panel.title, _scripted(plain, table_html(panel)) if detail.scripted else plain)
         case Timeline() if detail.scripted:
-            data = timeline_html(panel.source, _TIMELINE_BYTES, with_viewer=False)
+            data = timeline_html(panel.source, _TIMELINE_BYTES)
             return titled(panel.title, _scripted(_image(drawn(panel)), data))
         case Table():
             return titled(panel.title, _note(Note("No rows.", "empty")))

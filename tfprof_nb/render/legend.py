@@ -12,9 +12,11 @@ import anywidget
 import numpy as np
 import traitlets
 
-from tfprof_nb._units import number
-from tfprof_nb.render.bundle import bundle
+from tfprof_nb.render.bundle import source
 from tfprof_nb.render.panels import Series
+
+# The background of a legend's swatch, which is CSS.
+_HATCHED = "repeating-linear-gradient(135deg, #8a8a8a 0 2px, transparent 2px 4px)"
 
 
 class Head(anywidget.AnyWidget):
@@ -23,7 +25,7 @@ class Head(anywidget.AnyWidget):
     While it is in the page, it hides the static forms, whose ids begin with ``static_id``.
     """
 
-    _esm, _css = bundle("head")
+    _esm, _css = source("head")
 
     title = traitlets.Unicode().tag(sync=True)
     static_id = traitlets.Unicode().tag(sync=True)
@@ -36,7 +38,7 @@ class Readout(anywidget.AnyWidget):
     mark that the reader chose with Enter; charts set it when one is clicked.
     """
 
-    _esm, _css = bundle("readout")
+    _esm, _css = source("readout")
 
     chart = traitlets.Unicode().tag(sync=True)
     title = traitlets.Unicode().tag(sync=True)
@@ -48,14 +50,19 @@ class Readout(anywidget.AnyWidget):
     selected = traitlets.Int(None, allow_none=True).tag(sync=True)
 
 
-def entries(series: Sequence[Series], averages: Sequence[float]) -> list[dict[str, Any]]:
+def entries(series: Sequence[Series], averages: Sequence[str]) -> list[dict[str, Any]]:
     """Return what :class:`Readout` shows of each series: its values, and its mean while nothing is pointed at."""
     return [
         {
             "label": one.label,
             "color": one.color,
             "values": [float(f"{v:.4g}") if np.isfinite(v) else None for v in np.asarray(one.values, dtype=float)],
-            "mean": number(mean),
+            "mean": mean,
         }
         for one, mean in zip(series, averages, strict=True)
     ]
+
+
+def hatched(label: str) -> dict[str, Any]:
+    """Return the legend's entry for bars that are set apart."""
+    return {"label": f"hatched: {label}, not in averages", "color": _HATCHED, "values": [], "mean": ""}

@@ -127,8 +127,10 @@ class Series:
 class StackedBars:
     """One bar per x, divided into series. ``marked`` x values are drawn apart (warm-up steps).
 
-    ``selects`` says what a click on a bar selects in the whole view: the step that x names, or nothing. ``names`` are
-    what the bars are called where x only counts them; many don't fit below the bars, where they are then numbered.
+    These are hatched, and cut off where they would dwarf the others. ``selects`` says what a click on a bar selects in
+    the whole view: the step that x names, or nothing. ``names`` are what the bars are called where x only counts them;
+    many don't fit below the bars, where they are then numbered. ``unit`` is that of the values. Where bars are not
+    ``averaged``, as before and after are not, the legend tells the values themselves.
     """
 
     title: str
@@ -140,6 +142,8 @@ class StackedBars:
     marked_label: str = ""
     selects: Literal["step", ""] = "step"
     names: Sequence[str] = ()
+    unit: Kind = "ms"
+    averaged: bool = True
 
 
 @dataclass(frozen=True)
@@ -161,13 +165,18 @@ class Lines:
 
 @dataclass(frozen=True)
 class Column:
-    """How to show one column of a table; ``bar`` draws the value as a bar behind the number."""
+    """How to show one column of a table.
+
+    ``bar`` draws the value as a bar behind the number. ``path`` says that slashes divide the texts, as in names of ops:
+    what they share is left out first where they are too long, and different ones never look the same.
+    """
 
     key: str
     header: str
     kind: Kind = "text"
     bar: bool = False
     meaning: str = ""
+    path: bool = False
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ import numpy.typing as npt
 from tfprof_nb._units import number, shorten
 from tfprof_nb.render.panels import Floats, Lines, StackedBars
 
+Bools = npt.NDArray[np.bool_]
 MOST_BARS = 400
 MOST_POINTS = 1000
 MOST_NAMES = 16
@@ -73,11 +74,36 @@ def bar_axis(x: Floats) -> tuple[float, float, float]:
     return low, max(float(x.max()) + slot / 2, low + _FEWEST_SLOTS * slot), slot
 
 
+def bar_width(count: int, slot: float) -> float:
+    """Return how wide a bar is in its room: many bars stand side by side without gaps."""
+    return slot * (0.8 if count <= 120 else 1.0)
+
+
 def bar_names(chart: StackedBars, characters: int) -> list[str]:
     """Return what to write below each bar, in a room of so many characters for all; nothing where numbers must do."""
     count = len(chart.names)
     room = characters // max(count, _FEWEST_SLOTS) - 1
     return [shorten(name, room) for name in chart.names] if count <= MOST_NAMES else []
+
+
+def legend_title(chart: StackedBars) -> str:
+    """Say what the numbers in the legend are."""
+    return f"{legend_of(chart)}, {chart.y_label}"
+
+
+def legend_of(chart: StackedBars) -> str:
+    """Name what the legend tells of each series."""
+    return "mean" if chart.averaged else " → ".join(chart.names)
+
+
+def written_means(chart: StackedBars) -> list[str]:
+    """Write the mean of each series, or its few values; what only marked bars have is said to be theirs."""
+    if not chart.averaged:
+        return [" → ".join(number(float(value)) for value in one.values) for one in chart.series]
+    return [
+        f"({chart.marked_label})" if not mean and np.nan_to_num(one.values).any() else number(mean)
+        for one, mean in zip(chart.series, means(chart), strict=True)
+    ]
 
 
 def means(chart: StackedBars) -> list[float]:
@@ -142,16 +168,49 @@ def thin_lines(chart: Lines, most: int = MOST_POINTS) -> tuple[Lines, int]:
     return replace(chart, x=np.asarray(chart.x)[keep], series=series, notes=notes), per_point
 
 
-def bars_top(totals: Floats, marked: npt.NDArray[np.bool_]) -> tuple[float, str]:
-    """Return the height that a bar chart shows, and what to say of bars that reach beyond it.
+@dataclass(frozen=True)
+class DrawnBars:
+    """Bars as a chart draws them: layers x bars, up to where the axis shows values, and which bars are cut off."""
 
-    Marked bars (warm-up) that would dwarf the others are cut off: the others are what a reader looks for.
+    heights: Floats
+    top: float
+    cut: Bools
+
+    @property
+    def reach(self) -> float:
+        """The height that the bars need with what is written above those that are cut off."""
+        return self.top * (1.14 if self.cut.any() else 1.0)
+
+
+def cut_down(heights: Floats, marked: Bools) -> DrawnBars:
+    """Cut off marked bars (warm-up) that would dwarf the others, which are what a reader looks for.
+
+    The layers of a bar that is cut off keep their proportions.
 
     Examples
     --------
-    >>> bars_top(np.array([900.0, 10.0, 12.0]), np.array([True, False, False]))
-    (15.0, ', cut off')
+    >>> drawn = cut_down(np.array([[600.0, 10.0, 12.0], [300.0, 0.0, 0.0]]), np.array([True, False, False]))
+    >>> drawn.top, drawn.heights[:, 0].tolist(), drawn.cut.tolist()
+    (15.0, [10.0, 5.0], [True, False, False])
     """
+    totals = heights.sum(axis=0)
     highest = float(totals.max(initial=0.0))
     others = float(totals[~marked].max(initial=0.0))
-    return (1.25 * others, ", cut off") if 0 < 2 * others < highest else (highest, "")
+    top = 1.25 * others if 0 < 2 * others < highest else highest
+    cut = totals > top
+    return DrawnBars(heights * np.where(cut, top / np.where(cut, totals, 1.0), 1.0), top or 1.0, cut)
+
+
+def with_room(at: Floats, values: Floats, room: float) -> npt.NDArray[np.int64]:
+    """Return which values can be written side by side, the largest first, each taking so much room.
+
+    Examples
+    --------
+    >>> with_room(np.array([0.0, 1.0, 9.0]), np.array([5.0, 7.0, 6.0]), room=4.0).tolist()
+    [1, 2]
+    """
+    chosen: list[int] = []
+    for k in np.argsort(-values, kind="stable").tolist():
+        if all(abs(at[k] - at[other]) >= room for other in chosen):
+            chosen.append(k)
+    return np.array(sorted(chosen), dtype=np.int64)

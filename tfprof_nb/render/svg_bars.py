@@ -11,43 +11,75 @@ import numpy as np
 
 from tfprof_nb._units import Kind, amount, number, shorten
 from tfprof_nb.render.panels import Bars, Floats, Part, Split, StackedBars
-from tfprof_nb.render.scale import MOST_BARS, bar_axis, bar_names, bars_top, means, stack, thin_bars, ticks, whole_ticks
+from tfprof_nb.render.scale import (
+    MOST_BARS,
+    DrawnBars,
+    bar_axis,
+    bar_names,
+    bar_width,
+    cut_down,
+    legend_of,
+    legend_title,
+    stack,
+    thin_bars,
+    ticks,
+    whole_ticks,
+    with_room,
+    written_means,
+)
 from tfprof_nb.render.svg import INK, WIDTH, Picture, Plot, compact, draw_axes, draw_legend, text_width
 
 _LEGEND = 170
 _ROW = 22
+# Lets through stripes of what is drawn: what is set apart reads as such on white and on black.
+_HATCH = (
+    '<pattern id="stripes" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
+    '<path d="M0 0h3v5h-3z" fill="#fff"/></pattern>'
+    f'<mask id="apart" maskUnits="userSpaceOnUse" x="0" y="0" width="{WIDTH}" height="300">'
+    f'<path d="M0 0h{WIDTH}v300h-{WIDTH}z" fill="url(#stripes)"/></mask>'
+)
 
 
 def stacked_bars(chart: StackedBars, most: int = MOST_BARS) -> str:
-    """Draw one bar per x; marked bars are pale with a line under them, and the legend stands beside the bars."""
-    averages = means(chart)
+    """Draw one bar per x; marked bars are hatched, and cut off where they would dwarf the others."""
+    whole = chart
     chart, per_bar = thin_bars(chart, most)
-    edges = stack([one.values for one in chart.series])
     x = np.asarray(chart.x, dtype=np.float64)
     marked = np.isin(x, np.asarray(chart.marked, dtype=np.float64))
-    top, cut = bars_top(edges[-1], marked)
-    layers = ", ".join(f"{one.label} {number(mean)}" for one, mean in zip(chart.series, averages, strict=True) if mean)
-    highest = f"{len(x)} bars, highest {number(edges[-1].max())}"
-    spoken = f"{chart.title}: {highest} {chart.y_label}; mean: {shorten(layers, 400)}"
-    picture = Picture(spoken, 286 if len(chart.marked) else 268)
+    drawn = cut_down(np.nan_to_num(np.array([one.values for one in chart.series], dtype=np.float64)), marked)
+    picture = Picture(_spoken_bars(chart, whole), 290 if marked.any() else 268)
     low, high, slot = bar_axis(x)
-    plot = Plot(52, 26, WIDTH - 52 - _LEGEND - 16, 194, low, high, top * 1.04)
+    plot = Plot(52, 26, WIDTH - 52 - _LEGEND - 16, 194, low, high, drawn.reach * 1.04)
     x_label = chart.x_label if per_bar == 1 else f"{chart.x_label} (each bar: the mean of {per_bar})"
     names = bar_names(chart, 60)
-    draw_axes(picture, plot, [] if names else whole_ticks(x.min(), x.max()), ticks(0, top), x_label, chart.y_label)
+    draw_axes(
+        picture, plot, [] if names else whole_ticks(x.min(), x.max()), ticks(0, drawn.top), x_label, chart.y_label
+    )
     for at, name in zip(x, names, strict=False):
         picture.text(plot.x(at), plot.bottom + 16, name, "middle")
-    width = max(0.6, plot.width * slot / (plot.x_high - plot.x_low) * (0.8 if len(x) <= 120 else 1))
+    width = max(0.6, plot.width * bar_width(len(x), slot) / (plot.x_high - plot.x_low))
+    if marked.any():
+        picture.elements.append(_HATCH)
+    edges = stack(list(drawn.heights))
     bases = np.vstack([np.zeros(len(x)), edges[:-1]])
     for one, base, edge in zip(chart.series, bases, edges, strict=True):
-        for chosen, opacity in ((~marked, 1.0), (marked, 0.45)):
+        for chosen, hatch in ((~marked, {}), (marked, {"mask": "url(#apart)"})):
             path = _columns(plot, x[chosen], base[chosen], edge[chosen])
             if path:
-                picture.path(path, stroke=one.color, stroke_width=compact(width), stroke_opacity=opacity)
-    _legend_of_means(picture, chart, averages)
-    if marked.any():
-        _mark_apart(picture, plot, x[marked], width, chart.marked_label + cut)
+                picture.path(path, stroke=one.color, stroke_width=compact(width), **hatch)
+    _legend_of_means(picture, whole)
+    _cut_marks(picture, plot, chart, drawn, width)
+    if marked.any() and chart.marked_label:
+        _legend_of_hatches(picture, plot, chart.marked_label)
     return picture.svg()
+
+
+def _spoken_bars(chart: StackedBars, whole: StackedBars) -> str:
+    told = zip(whole.series, written_means(whole), strict=True)
+    layers = ", ".join(f"{one.label} {text}" for one, text in told if text != "0")
+    highest = number(float(stack([one.values for one in chart.series])[-1].max()))
+    said = f"{chart.title}: {len(chart.x)} bars, highest {highest} {chart.y_label}"
+    return f"{said}; {legend_of(chart)}: {shorten(layers, 400)}"
 
 
 def _columns(plot: Plot, x: Floats, low: Floats, high: Floats) -> str:
@@ -59,18 +91,32 @@ def _columns(plot: Plot, x: Floats, low: Floats, high: Floats) -> str:
     return "".join(f"M{compact(plot.x(at))} {lower:g}V{upper:g}" for at, lower, upper in places)
 
 
-def _legend_of_means(picture: Picture, chart: StackedBars, values: Sequence[float]) -> None:
+def _legend_of_means(picture: Picture, chart: StackedBars) -> None:
     """Write the legend in the order of the stack, top layer first, with each layer's mean."""
-    shown = [(f"{one.label} {number(mean)}", one.color) for one, mean in zip(chart.series, values, strict=True) if mean]
-    picture.text(WIDTH - _LEGEND, 36, f"mean, {chart.y_label}")
+    written = zip(chart.series, written_means(chart), strict=True)
+    shown = [(f"{one.label} {mean}", one.color) for one, mean in written if np.nan_to_num(one.values).any()]
+    picture.text(WIDTH - _LEGEND, 36, legend_title(chart))
     draw_legend(picture, WIDTH - _LEGEND, 58, shown[::-1])
 
 
-def _mark_apart(picture: Picture, plot: Plot, x: Floats, width: float, label: str) -> None:
-    y = plot.bottom + 3
-    line = "".join(f"M{compact(plot.x(at) - width / 2)} {compact(y)}h{compact(width)}" for at in x)
-    picture.path(line, stroke=INK, stroke_width=3)
-    picture.text(plot.left, picture.height - 8, f"pale: {shorten(label, 80)}")
+def _cut_marks(picture: Picture, plot: Plot, chart: StackedBars, drawn: DrawnBars, width: float) -> None:
+    """Draw a break near the top of each bar that is cut off, and write its true height above it where there is room."""
+    cut = np.flatnonzero(drawn.cut)
+    if not len(cut):
+        return
+    middles = np.array([plot.x(at) for at in np.asarray(chart.x)[cut]])
+    y, reach = plot.y(drawn.top) + 14, width + 6
+    lines = (f"M{compact(x - reach / 2)} {compact(y + d)}l{compact(reach)} -5" for x in middles for d in (0, 5))
+    picture.path("".join(lines), stroke=INK, stroke_width=1.6)
+    totals = stack([one.values for one in chart.series])[-1][cut]
+    for k in with_room(middles, totals, 46):
+        picture.text(middles[k], plot.y(drawn.top) - 5, amount(totals[k], chart.unit), "middle")
+
+
+def _legend_of_hatches(picture: Picture, plot: Plot, label: str) -> None:
+    y = picture.height - 6
+    picture.path(f"M{compact(plot.left + 5)} {compact(y + 1)}v-10", stroke=INK, stroke_width=10, mask="url(#apart)")
+    picture.text(plot.left + 15, y, f"hatched: {shorten(label, 60)}, not in averages")
 
 
 def bars(chart: Bars) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from tfprof_nb.render.html_table import columns_of, flat, header
 from tfprof_nb.render.panels import Table
-from tfprof_nb.render.table_widget import encode_table
+from tfprof_nb.render.table_data import encode_table
 
 # More rows make a report slow to open; the profile's frames have them all.
 _MOST_ROWS = 5000

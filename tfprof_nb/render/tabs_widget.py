@@ -9,7 +9,7 @@ from uuid import uuid4
 import anywidget
 import traitlets.traitlets as t
 
-from tfprof_nb.render.bundle import bundle
+from tfprof_nb.render.bundle import source
 
 
 class TabsWidget(anywidget.AnyWidget):
@@ -32,7 +32,7 @@ class TabsWidget(anywidget.AnyWidget):
         What the last link that was followed wants shown: ``{"page", "op", "range"}``.
     """
 
-    _esm, _css = bundle("tabs")
+    _esm, _css = source("tabs")
 
     names = t.List(t.Unicode()).tag(sync=True)
     selected = t.Int(0).tag(sync=True)

@@ -28,7 +28,7 @@ from tfprof_nb.render.panels import (
     Tabs,
     Timeline,
 )
-from tfprof_nb.render.scale import stack, tick_text
+from tfprof_nb.render.scale import legend_title, stack, tick_text, written_means
 from tfprof_nb.render.text_table import table
 
 WIDTH = 100
@@ -159,8 +159,15 @@ def _stacked(panel: StackedBars) -> list[str]:
     used = counted if counted.any() else ~counted
     figures = f"mean {number(total[used].mean())}, min {number(total[used].min())}, max {number(total[used].max())}"
     without = f" without {panel.marked_label or 'marked'}" if not counted.all() and counted.any() else ""
+    if not panel.averaged:
+        return [spark(total), *_wrap(_told(panel), indent=6)]
     span = f"{panel.x_label} {tick_text(panel.x[0])} to {tick_text(panel.x[-1])}"
     return [spark(total), f"{span}; {panel.y_label}: {figures}{without}", *_means(panel.series, used)]
+
+
+def _told(panel: StackedBars) -> str:
+    values = zip(panel.series, written_means(panel), strict=True)
+    return f"{legend_title(panel)}: " + ", ".join(f"{one.label} {told}" for one, told in values)
 
 
 def _means(series: Sequence[Series], used: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> list[str]:

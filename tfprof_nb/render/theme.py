@@ -27,13 +27,22 @@ STEP_CATEGORIES: dict[str, tuple[str, str]] = {
 }
 
 
+# Part of a capture's time -> (label, colour).
+WHOLE_PARTS: dict[str, tuple[str, str]] = {
+    "measured_steps_ms": ("steps that averages are of", "#117733"),
+    "warm_up_steps_ms": ("warm-up steps", "#999933"),
+    "other_steps_ms": ("steps of other phases", "#88CCEE"),
+    "outside_steps_ms": ("outside of steps", "#BBBBBB"),
+}
+
+
 def shades(color: str, count: int) -> list[str]:
     """Return ``count`` shades of a colour, from itself to a pale one: parts of one thing keep its colour.
 
     Examples
     --------
     >>> shades("#0072B2", 2)
-    ['#0072b2', '#b8d6e8']
+    ['#0072b2', '#b8d8e9']
     """
     channels = [int(color[k : k + 2], 16) for k in (1, 3, 5)]
     paleness = [0.72 * k / max(count - 1, 1) for k in range(count)]

@@ -8,7 +8,7 @@ from typing import Any
 import anywidget
 import traitlets.traitlets as t
 
-from tfprof_nb.render.bundle import bundle
+from tfprof_nb.render.bundle import source
 from tfprof_nb.render.panels import TimelineSource
 
 # Front ends and proxies are known to drop or refuse larger messages.
@@ -36,7 +36,7 @@ class TraceWidget(anywidget.AnyWidget):
         The largest height of the drawing in CSS pixels.
     """
 
-    _esm, _css = bundle("trace")
+    _esm, _css = source("trace")
 
     header = t.Dict().tag(sync=True)
     payload = t.List(t.Bytes()).tag(sync=True)

@@ -13,9 +13,11 @@ import ipywidgets
 import traitlets
 
 from tfprof_nb.render import display
+from tfprof_nb.render.closing import close_all, whole
+from tfprof_nb.render.content import Content
 from tfprof_nb.render.html import first_pages, opened, static_view
 from tfprof_nb.render.legend import Head
-from tfprof_nb.render.panels import Panel
+from tfprof_nb.render.panels import Note, Panel
 from tfprof_nb.render.selection import Selection
 from tfprof_nb.render.text import text_view
 from tfprof_nb.render.widgets import build_all
@@ -35,7 +37,8 @@ class View(Selection, ipywidgets.VBox):  # type: ignore[misc]
 
     Notes
     -----
-    The widgets inside are made when the view is first displayed, alone or inside another widget.
+    The widgets inside are made when the view is first displayed, alone or inside another widget. ipywidgets keeps them,
+    and with them the profile, until `close`.
     """
 
     # Counted by the front end: when a view sits inside another widget, nobody calls ``_ipython_display_``.
@@ -60,19 +63,36 @@ class View(Selection, ipywidgets.VBox):  # type: ignore[misc]
         return self._head
 
     def _ipython_display_(self, **_: Any) -> None:
-        if not display.in_notebook():
-            print(self)  # noqa: T201 - a terminal's way to show something
+        if self._static or not display.in_notebook():
+            Content(self._title, self._panels, self._static)._ipython_display_()
             return
         self._showings += 1
         static_id = f"{self._static_id}{self._showings}"
-        if not self._static:
-            # Of the pages the widget makes one, the static form all: so it starts with one, and nobody waits for it.
-            glance = first_pages(self._panels)
-            display.publish_static(static_view(self._title, glance), text_view(self._title, glance), static_id)
-            self._build()
-            display.publish_widget(self.model_id)
+        # Of the pages the widget makes one, the static form all: so it starts with one, and nobody waits for it.
+        glance = first_pages(self._panels)
+        display.publish_static(static_view(self._title, glance), text_view(self._title, glance), static_id)
+        self._build()
+        display.publish_widget(self.model_id)
         self._panels = opened(self._panels)
-        display.publish_static(self.to_html(), str(self), static_id, update=not self._static)
+        display.publish_static(self.to_html(), str(self), static_id, update=True)
+
+    def close(self) -> None:
+        """Close the view and every widget in it, and let go of the profile. It vanishes wherever it is shown."""
+        if self.comm is None:
+            return
+        _, *made = whole(self)
+        super().close()
+        self.unobserve_all()
+        close_all(made)
+        self._head, self.children = None, ()
+        self._panels, self._static = [Note("This view was closed. Make a new one to see it again.")], True
+
+    def close_unseen(self, _: object = None) -> None:
+        """Close the view as soon as no front end shows it."""
+        if self._view_count:
+            self.observe(self.close_unseen, "_view_count")
+        else:
+            self.close()
 
     def to_html(self) -> str:
         """Return the static form: HTML without script, of at most 64 KB."""

@@ -14,6 +14,7 @@ import ipywidgets
 import traitlets
 
 from tfprof_nb.render import charts
+from tfprof_nb.render.closing import close_all, whole
 from tfprof_nb.render.html import Detail, draw, drawn, legend, titled
 from tfprof_nb.render.html_table import columns_of, flat, header
 from tfprof_nb.render.panels import Bars, Diagram, Lines, Note, Panel, Pie, Split, StackedBars, Table, Tabs, Timeline
@@ -169,7 +170,9 @@ def _tabs(panel: Tabs, selection: Selection) -> ipywidgets.VBox:
     def fill(k: int) -> None:
         if k not in filled:
             filled.add(k)
+            notice = panes[k].children[0]
             panes[k].children = build_all(panel.tabs[k].open(), selection)
+            close_all(whole(notice))
 
     def follow(target: dict[str, Any] | None) -> None:
         if target is not None:

@@ -27,7 +27,12 @@ def panels(advice: Advice) -> list[Panel]:
     ]
 
 
-def foremost(advice: Advice) -> list[Panel]:
-    """Say the one or two things to do first."""
+def foremost(advice: Advice, told: bool = False) -> list[Panel]:
+    """Say the one or two things to do first, without the evidence of the first if it is ``told``; or that none is."""
+    if not len(advice.table):
+        return [Note(note, "info") for note in advice.notes]
     grave = advice.table[advice.table["severity"] != "info"].head(_FOREMOST)
-    return [Note(f"{row['evidence']} {row['fix']}", "advice", links_of(row)) for row in grave.to_dict("records")]
+    return [
+        Note(row["fix"] if told and not number else f"{row['evidence']} {row['fix']}", "advice", links_of(row))
+        for number, row in enumerate(grave.to_dict("records"))
+    ]

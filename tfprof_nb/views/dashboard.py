@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.result import Result
+from tfprof_nb.render.content import Content
 from tfprof_nb.render.page import page
 from tfprof_nb.render.panels import Note, Panel, Tab, Tabs
 from tfprof_nb.views import (
@@ -26,9 +27,6 @@ from tfprof_nb.views import (
     trace,
 )
 from tfprof_nb.views.pages import PAGES
-
-if TYPE_CHECKING:
-    from tfprof_nb.render.view import View
 
 # A profile's results by feature, as panels. Views know results, not the profile that holds them: hence Any.
 Results = Any
@@ -49,11 +47,9 @@ _FEATURES: dict[str, Callable[[Results], list[Panel]]] = {
 }
 
 
-def view(results: Results, pages: str | Sequence[str] | None = None, *, static: bool = False) -> View:
-    """Return the dashboard as a widget, with all pages or with those named (keys of `PAGES`)."""
-    from tfprof_nb.render.view import View
-
-    return View(title(results), panels(results, pages), static=static)
+def content(results: Results, pages: str | Sequence[str] | None = None, *, static: bool = False) -> Content:
+    """Return the dashboard, with all pages or with those named (keys of `PAGES`)."""
+    return Content(title(results), panels(results, pages), static=static)
 
 
 def report(results: Results) -> str:
@@ -61,29 +57,25 @@ def report(results: Results) -> str:
     return page(title(results), panels(results))
 
 
-def runs_view(names: Sequence[str], opened: Callable[[int], Results]) -> View:
+def runs(names: Sequence[str], opened: Callable[[int], Results]) -> Content:
     """Return a menu of runs with the dashboard of the chosen one; a run is read when it is chosen."""
-    from tfprof_nb.render.view import View
 
     def panels_of(k: int) -> Sequence[Panel]:
         chosen = opened(k)
         return [Note(title(chosen)), *panels(chosen)]
 
-    return View("", [Tabs([Tab(name, partial(panels_of, k)) for k, name in enumerate(names)], "menu", "run", shown=1)])
+    tabs = [Tab(name, partial(panels_of, k)) for k, name in enumerate(names)]
+    return Content("", [Tabs(tabs, "menu", "run", shown=1)])
 
 
-def feature_view(results: Results, feature: str) -> View:
-    """Return the widget of one feature."""
-    from tfprof_nb.render.view import View
-
-    return View(f"{results.name} · {feature.replace('_', ' ')}", _FEATURES[feature](results))
+def feature(results: Results, name: str) -> Content:
+    """Return what one feature shows."""
+    return Content(f"{results.name} · {name.replace('_', ' ')}", _FEATURES[name](results))
 
 
-def part_view(results: Results, title: str, part: Result) -> View:
-    """Return the widget of one view of the graph, or of an estimate."""
-    from tfprof_nb.render.view import View
-
-    return View(f"{results.name} · {title}", graph.part_panels(part))
+def part(results: Results, title: str, result: Result) -> Content:
+    """Return what one view of the graph shows, or an estimate."""
+    return Content(f"{results.name} · {title}", graph.part_panels(result))
 
 
 def title(results: Results) -> str:

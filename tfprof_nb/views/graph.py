@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -22,7 +23,7 @@ _KINDS = {
 }
 _ATTRIBUTES = {
     "micros": [
-        Column("total_micros", "time", "us", bar=True, meaning="with all that is counted below"),
+        Column("total_micros", "time", "us", bar=True, meaning="summed over threads, with all that is counted below"),
         Column("self_micros", "self time", "us"),
     ],
     "accelerator_micros": [Column("total_accelerator_micros", "on accelerators", "us", bar=True)],
@@ -33,7 +34,13 @@ _ATTRIBUTES = {
     "output_bytes": [Column("total_output_bytes", "output", "bytes", bar=True)],
     "params": [Column("total_parameters", "parameters", "count", bar=True)],
     "float_ops": [
-        Column("total_float_ops", "float ops", "count", bar=True, meaning="of one step, as far as they are known")
+        Column(
+            "total_float_ops",
+            "float ops",
+            "count",
+            bar=True,
+            meaning="of a step, or of the capture where there are none",
+        )
     ],
     "occurrence": [Column("occurrences", "runs", "count"), Column("definitions", "nodes", "count")],
     "device": [Column("device", "device")],
@@ -110,17 +117,19 @@ def _names(frame: pd.DataFrame, kind: str) -> list[str]:
 
 def _figures(graph: Graph) -> list[Figure]:
     summary = graph.summary
+    of = "per step" if graph.summary["steps"] else "in the capture"
+    threads = "threads run at once: their sum can exceed the time that passed"
     known = {
         "nodes": (_units.count(summary["nodes"]), "nodes of the functions that ran, and ops outside of functions"),
         "parameters": (
             _units.count(summary["parameters"]),
-            "numbers in the variables that are used, the optimizer's included",
+            "numbers in the weights that are used, without what the optimizer keeps",
         ),
-        "time per step": (_or_unknown(summary["micros"], _units.microseconds), "of all ops, summed over threads"),
-        "float ops per step": (_or_unknown(summary["float_ops"], _units.count), "as far as TensorFlow counts them"),
+        f"op time {of}, summed over threads": (_or_unknown(summary["micros"], _units.microseconds), threads),
+        f"float ops {of}": (_or_unknown(summary["float_ops"], _units.count), "as far as TensorFlow counts them"),
     }
     return [Figure(label, value, meaning) for label, (value, meaning) in known.items()]
 
 
-def _or_unknown(value: float | None, written: object) -> str:
-    return "unknown" if value is None or pd.isna(value) else str(written(value))  # type: ignore[operator]
+def _or_unknown(value: float | None, write: Callable[[float], str]) -> str:
+    return "unknown" if value is None or pd.isna(value) else write(value)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.input_pipeline import CATEGORIES, InputPipeline
-from tfprof_nb.analysis.steps import slowest_host
 from tfprof_nb.analysis.tf_data import TfData
-from tfprof_nb.render.panels import Bars, Column, Note, Panel, Part, Series, StackedBars, Table
+from tfprof_nb.render.panels import Bars, Column, Note, Panel, Part, Table
 from tfprof_nb.render.theme import INPUT, OTHER
+from tfprof_nb.views.step_bars import step_bars
 
 _VERDICTS = {
     "highly": "Highly input-bound: steps wait for data {input} of their time.",
@@ -91,14 +89,7 @@ def _classes(result: InputPipeline) -> list[Part]:
 
 
 def _per_step(result: InputPipeline) -> list[Panel]:
-    steps = result.steps
-    if not len(steps):
+    if not len(result.steps):
         return []
-    title, unit = "Waiting for data, per step", "share of the step (%)"
-    if (hosts := steps["host"].nunique()) > 1:
-        host = slowest_host(steps)
-        steps, title = steps[steps["host"] == host], f"{title}, on {host}, the slowest of {hosts} hosts"
-    x = steps.index.to_numpy(np.float64) if steps.index.is_unique else np.arange(len(steps), dtype=np.float64)
-    waiting = Series("waiting for data", steps["input_percent"].to_numpy(np.float64), INPUT)
-    marked = tuple(x[steps["warm_up"].to_numpy(bool)].tolist())
-    return [StackedBars(title, x, [waiting], "step", unit, marked, "warm-up")]
+    waiting = {"input_percent": ("waiting for data", INPUT)}
+    return [step_bars("Waiting for data per step", result.steps, waiting, "share of the step (%)")]

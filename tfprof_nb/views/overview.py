@@ -6,16 +6,16 @@ from typing import Any
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import HIGH_OVERHEAD_PERCENT, Advice
-from tfprof_nb.analysis.overview import Overview
+from tfprof_nb.analysis.overview import Overview, classify_input
 from tfprof_nb.analysis.steps import Steps
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Part, Split, Table
-from tfprof_nb.render.theme import STEP_CATEGORIES
+from tfprof_nb.render.theme import STEP_CATEGORIES, WHOLE_PARTS
 from tfprof_nb.views import advice as advice_view
 from tfprof_nb.views import steps as steps_view
 
 _VERDICTS = {
     "highly": "HIGHLY input-bound: {input} of each step waits for data.",
-    "moderately": "MODERATELY input-bound: {input} of each step waits for data.",
+    "moderately": ("MODERATELY input-bound: {input} of each step waits for data, {largest_share} is {largest}."),
     "potentially": (
         "POTENTIALLY input-bound: {other} of each step is time that TensorFlow does not account for "
         "(Python code, or reading data outside tf.data)."
@@ -28,6 +28,7 @@ _VERDICTS = {
     "unseen": "{largest_share} of each step is {largest}. Waiting for data between steps is not in this trace.",
     "unknown": "No step times: this profile has no steps that could be measured.",
 }
+_ALONE, _MOST = 0.3, 0.8
 _TOP_OP_COLUMNS = (
     Column("op_name", "op", "code", meaning="the op's name in the graph"),
     Column("self_us", "self time", "us", meaning="time in the op itself, without the ops that ran inside it"),
@@ -44,10 +45,24 @@ def panels(overview: Overview, advice: Advice, steps: Steps) -> list[Panel]:
 
 def answer(overview: Overview, advice: Advice, steps: Steps) -> list[Panel]:
     """Say what bounds the program, what to do about it, and how its average step is spent."""
-    found: list[Panel] = [Note(headline(overview), "answer"), *advice_view.foremost(advice)]
+    verdict, grave = headline(overview), advice.table[advice.table["severity"] == "high"]
+    # Where data are not what the program waits for, what costs it most comes before the verdict.
+    leads = overview.summary["verdict"] in ("not", "unknown") and len(grave) > 0
+    lead = f"{grave['finding'].iloc[0]}: {grave['evidence'].iloc[0]}" if leads else verdict
+    found: list[Panel] = [Note(lead, "answer"), *advice_view.foremost(advice, told=leads)]
+    found += [Note(verdict, "info")] if leads else []
     if not overview.summary["largest_category"]:
         return [*found, *(Note(note, "empty") for note in steps.notes)]
-    return [*found, average_step(steps)]
+    return [*found, average_step(steps), *_whole(overview)]
+
+
+def _whole(overview: Overview) -> list[Panel]:
+    """Show the whole capture, where much of it is not in the steps that averages are of."""
+    numbers = overview.summary
+    if not numbers["measured_steps_ms"] < _MOST * numbers["capture_ms"]:
+        return []
+    parts = [Part(label, numbers[key], color) for key, (label, color) in WHOLE_PARTS.items() if numbers[key] > 0]
+    return [Split(f"The whole capture: {_units.milliseconds(numbers['capture_ms'])}", parts, "ms")]
 
 
 def headline(overview: Overview) -> str:
@@ -58,7 +73,7 @@ def headline(overview: Overview) -> str:
     if largest:
         words["largest"] = STEP_CATEGORIES[largest][0]
         words["largest_share"] = _units.percent(numbers[f"{largest.removesuffix('_ms')}_percent"])
-    return _VERDICTS[_kind(numbers)].format(**words)
+    return _VERDICTS[_kind(numbers)].format(**words) + _hiccup(numbers)
 
 
 def _kind(numbers: dict[str, Any]) -> str:
@@ -67,6 +82,18 @@ def _kind(numbers: dict[str, Any]) -> str:
     if verdict == "unknown" and numbers["largest_category"]:
         return "unseen"
     return "hardly" if verdict == "potentially" and numbers["other_percent"] < HIGH_OVERHEAD_PERCENT else verdict
+
+
+def _hiccup(numbers: dict[str, Any]) -> str:
+    """Say so where a single step makes the verdict: the average follows it, and half of the steps do better."""
+    median = numbers["input_percent_median"]
+    milder = classify_input(median, numbers["other_percent"]) != numbers["verdict"]
+    if numbers["verdict"] not in ("highly", "moderately") or not milder or numbers["longest_wait_share"] < _ALONE:
+        return ""
+    return (
+        f" But half of the steps wait less than {_units.percent(median)}: step {numbers['longest_wait_step']} alone "
+        f"has {_units.share(numbers['longest_wait_share'])} of all the waiting."
+    )
 
 
 def average_step(steps: Steps) -> Split:

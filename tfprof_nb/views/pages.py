@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.render.panels import Link
 
 PAGES = {
@@ -22,7 +23,6 @@ PAGES = {
     "pods": "Pods",
     "trace": "Trace",
 }
-_PS_PER_MS = 1e9
 
 
 def links_of(finding: dict[Any, Any]) -> list[Link]:
@@ -31,6 +31,6 @@ def links_of(finding: dict[Any, Any]) -> list[Link]:
     page = PAGES[finding["proved_by"]]
     if math.isnan(finding["start_ms"]):
         return [Link(f"Show in {page}", page, op)]
-    start = int(finding["start_ms"] * _PS_PER_MS)
-    wait = (start, start + int(finding["duration_ms"] * _PS_PER_MS))
+    start = int(finding["start_ms"] * PS_PER_MS)
+    wait = (start, start + int(finding["duration_ms"] * PS_PER_MS))
     return [Link(f"Show in {page}", page), Link("Show in the trace", PAGES["trace"], op, wait)]

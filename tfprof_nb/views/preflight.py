@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tfprof_nb.analysis.result import Result
+from tfprof_nb.render.content import Content
 from tfprof_nb.render.panels import Column, Note, Panel, Table
-
-if TYPE_CHECKING:
-    from tfprof_nb.render.view import View
 
 _COLUMNS = (Column("check", "what"), Column("status", "status"), Column("detail", "found"))
 
 
-def view(preflight: Result) -> View:
+def content(preflight: Result) -> Content:
     """Return what shows the preflight; as plain HTML, since widgets may be what does not work."""
-    from tfprof_nb.render.view import View
-
-    return View("tfprof_nb · preflight", panels(preflight), static=True)
+    return Content("tfprof_nb · preflight", panels(preflight), static=True)
 
 
 def panels(preflight: Result) -> list[Panel]:

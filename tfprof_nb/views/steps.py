@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.steps import Steps, slowest_host
-from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Series, StackedBars, Table
+from tfprof_nb.analysis.steps import Steps
+from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Table
 from tfprof_nb.render.theme import STEP_CATEGORIES
+from tfprof_nb.views.step_bars import step_bars
 
 _COLUMNS = (
     Column("step", "step", "count"),
@@ -41,24 +41,10 @@ def panels(steps: Steps) -> list[Panel]:
 
 
 def graph(steps: Steps) -> list[Panel]:
-    """Show one bar per step, divided by category; steps that traced or compiled are marked.
-
-    Of several hosts the slowest is shown: it is the one that the others wait for.
-    """
-    table, title = steps.table, "Step time"
-    if not len(table):
+    """Show one bar per step, divided by category; steps that traced or compiled are marked."""
+    if not len(steps.table):
         return []
-    if (hosts := table["host"].nunique()) > 1:
-        host = slowest_host(table)
-        table, title = table[table["host"] == host], f"Step time on {host}, the slowest of {hosts} hosts"
-    series = [
-        Series(label, table[column].to_numpy(np.float64), color)
-        for column, (label, color) in STEP_CATEGORIES.items()
-        if table[column].any()
-    ]
-    x = table.index.to_numpy(np.float64) if table.index.is_unique else np.arange(len(table), dtype=np.float64)
-    marked = tuple(x[table["warm_up"].to_numpy(bool)].tolist())
-    return [StackedBars(title, x, series, "step", "time per step (ms)", marked, "warm-up")]
+    return [step_bars("Step time", steps.table, STEP_CATEGORIES, "time per step (ms)")]
 
 
 def _figures(steps: Steps) -> list[Figure]:

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from tfprof_nb import _units
+from tfprof_nb.analysis.overview import MODERATELY_PERCENT
 from tfprof_nb.analysis.tf_data import TfData
 from tfprof_nb.render.panels import Bars, Column, Diagram, Node, Note, Panel, Part, Tab, Table, Tabs
 from tfprof_nb.render.theme import INPUT, OTHER
@@ -70,7 +71,12 @@ def headline(result: TfData) -> str:
 
 def _advice(result: TfData) -> list[Panel]:
     numbers = result.summary
-    return [Note(numbers["suggestion"], "advice")] if numbers["slow_calls"] and numbers["suggestion"] else []
+    if not (numbers["slow_calls"] and numbers["suggestion"]):
+        return []
+    if numbers["waiting_percent"] < MODERATELY_PERCENT:
+        waiting = _units.percent(numbers["waiting_percent"])
+        return [Note(f"The program waits for data {waiting} of its time: there is little to gain here.", "info")]
+    return [Note(numbers["suggestion"], "advice")]
 
 
 def _pipelines(result: TfData) -> Tabs:

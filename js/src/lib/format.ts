@@ -2,7 +2,8 @@
 
 export const MISSING = "–";
 
-const TIME_UNITS: [number, string][] = [
+/** Units of time with their picoseconds, the largest first. */
+export const TIME_UNITS: [number, string][] = [
   [1e12, "s"],
   [1e9, "ms"],
   [1e6, "µs"],
@@ -10,26 +11,40 @@ const TIME_UNITS: [number, string][] = [
   [1, "ps"],
 ];
 const BYTE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
+// As Python rounds: of two equally near the even one; and no minus before zero.
+const EVEN = { roundingMode: "halfEven" } as const;
+const WHOLE = new Intl.NumberFormat("en-US", { ...EVEN, maximumFractionDigits: 0, signDisplay: "negative" });
+const THREE = new Intl.NumberFormat("en-US", {
+  ...EVEN,
+  minimumSignificantDigits: 3,
+  maximumSignificantDigits: 3,
+});
+const ONE_DECIMAL = new Intl.NumberFormat("en-US", {
+  ...EVEN,
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1,
+});
 
 /** `value` with three significant figures; digits before the point are all kept, thousands grouped. */
 export function significant(value: number): string {
   if (!Number.isFinite(value)) return MISSING;
   if (value === 0) return "0";
   const size = Math.abs(value);
-  if (size < 1e-4) return value.toExponential(2);
-  return size >= 999.5 ? grouped(value) : value.toPrecision(3);
+  // Two digits at least in the exponent, as in Python.
+  if (size < 1e-4) return value.toExponential(2).replace(/-(\d)$/, "-0$1");
+  return size >= 999.5 ? grouped(value) : THREE.format(exact(value));
 }
 
 /** A whole number with grouped thousands. */
 export function grouped(value: number): string {
-  return Number.isFinite(value) ? Math.round(value).toLocaleString("en-US") : MISSING;
+  return Number.isFinite(value) ? WHOLE.format(exact(value)) : MISSING;
 }
 
 /** A percentage (0 to 100) with one decimal; what is not zero never reads as zero. */
 export function percent(value: number): string {
   if (!Number.isFinite(value)) return MISSING;
   if (value > 0 && value < 0.05) return "<0.1%";
-  return value === 0 || value === 100 ? `${value}%` : `${value.toFixed(1)}%`;
+  return value === 0 || value === 100 ? `${value}%` : `${ONE_DECIMAL.format(exact(value))}%`;
 }
 
 /** A size in bytes, in binary units. */
@@ -46,9 +61,14 @@ export function bytes(value: number): string {
 
 /** A duration in picoseconds, in the unit that suits it. */
 export function duration(ps: number): string {
-  if (ps === 0) return "0 s";
-  const [scale, unit] = TIME_UNITS.find(([size]) => Math.abs(ps) >= size) ?? [1, "ps"];
-  return `${significant(ps / scale)} ${unit}`;
+  if (!Number.isFinite(ps)) return MISSING;
+  const found = TIME_UNITS.find(([size]) => Math.abs(ps) >= size);
+  return found ? `${significant(ps / found[0])} ${found[1]}` : "0 s";
+}
+
+/** All decimals of a number that is 0.0001 or more: `Intl` would round its shortest form, as if 0.15 were no less. */
+function exact(value: number): Intl.StringNumericLiteral | bigint {
+  return Math.abs(value) < 1e21 ? (value.toFixed(70) as Intl.StringNumericLiteral) : BigInt(value);
 }
 
 /** `text` cut in the middle to at most `length` characters; names of ops differ at both ends. */

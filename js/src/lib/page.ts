@@ -37,12 +37,6 @@ export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
 }
 
-/** Unpacks zlib's format. */
-export async function inflate(parts: BlobPart[]): Promise<Uint8Array<ArrayBuffer>> {
-  const stream = new Blob(parts).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
-}
-
 /**
  * Calls back with each script element of a class that was not drawn yet, and the element to draw in. What stands before
  * it is the same without script, which is hidden once the other is drawn.

@@ -41,7 +41,7 @@ describe("the legend", () => {
     });
     const chart = document.querySelector(".c") as HTMLElement;
     chart.dispatchEvent(new PointerEvent("pointermove", { clientX: 157 }));
-    expect(text()).toBe("step 5input51.3other1.80for MatMul");
+    expect(text()).toBe("step 5input51.2other1.80for MatMul");
     chart.dispatchEvent(new PointerEvent("pointerleave"));
     expect(text()).toBe("mean, msinput50.9other1.80");
   });
@@ -69,7 +69,7 @@ describe("the legend", () => {
     expect(rows).toEqual([
       ["step", "input", "other"],
       ["4", "50.6", "1.70"],
-      ["5", "51.3", "1.80"],
+      ["5", "51.2", "1.80"],
       ["6", "–", "1.90"],
     ]);
     expect(document.querySelector(".c")?.getAttribute("aria-label")).toBe("Step time");

@@ -8,7 +8,11 @@ import { indexAt, type Span } from "./place";
 
 interface Entry {
   label: string;
+  /** What the label means, or its whole text where it is shortened. */
+  title?: string;
+  /** Whatever CSS takes as a background. */
   color: string;
+  /** One for each mark; none where the entry only explains, or says all in `mean`. */
   values: (number | null)[];
   mean: string;
 }
@@ -41,7 +45,7 @@ function render({ model, el }: RenderProps<Traits>): () => void {
   );
   model.get("entries").forEach((entry, k) => {
     const swatch = element("span", { class: "tfp-readout-swatch", style: `background:${entry.color}` });
-    root.append(element("span", {}, swatch, entry.label, values[k] ?? ""));
+    root.append(element("span", { title: entry.title ?? "" }, swatch, entry.label, values[k] ?? ""));
   });
   const note = element("span", { class: "tfp-muted" });
   root.append(note);
@@ -57,7 +61,8 @@ function render({ model, el }: RenderProps<Traits>): () => void {
     note.textContent = index === null ? "" : (model.get("notes")[index] ?? "");
     model.get("entries").forEach((entry, k) => {
       const value = values[k];
-      if (value) value.textContent = index === null ? entry.mean : written(entry.values[index]);
+      const rests = index === null || !entry.values.length;
+      if (value) value.textContent = rests ? entry.mean : written(entry.values[index]);
     });
   };
   const rest = () => show(model.get("selected"));
@@ -90,7 +95,7 @@ function render({ model, el }: RenderProps<Traits>): () => void {
 
 /** The chart's table: a header, then a row for each mark. */
 function rowsOf(model: Model<Traits>): string[][] {
-  const entries = model.get("entries");
+  const entries = model.get("entries").filter(({ values }) => values.length);
   const places = model.get("x").map((x) => (typeof x === "number" ? x.toLocaleString("en-US") : x));
   const header = [model.get("x_label"), ...entries.map(({ label }) => label)];
   return [header, ...places.map((place, k) => [place, ...entries.map(({ values }) => written(values[k]))])];

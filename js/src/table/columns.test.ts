@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type ColumnHeader, cellText, fullText, makeColumn, rawText } from "./columns";
+import cases from "../lib/format.cases.json";
+import { type ColumnHeader, cellText, fullText, type Kind, makeColumn, rawText } from "./columns";
 
 function column(change: Partial<ColumnHeader>, values: number[]) {
   const header: ColumnHeader = {
@@ -31,6 +32,14 @@ describe("a cell", () => {
   it("of a text column looks its text up", () => {
     const names = column({ kind: "text", texts: ["MatMul", "Relu"] }, [1, -1]);
     expect([cellText(names, 0), cellText(names, 1), rawText(names, 1)]).toEqual(["Relu", "–", ""]);
+  });
+});
+
+const { duration: _, ...shown } = cases;
+
+describe.each(Object.entries(shown))("a cell of kind %s", (kind, ofKind) => {
+  it.each(ofKind)("shows %s as %s, as Python does", (value, text) => {
+    expect(cellText(column({ kind: kind as Kind }, [Number(value)]), 0)).toBe(text);
   });
 });
 

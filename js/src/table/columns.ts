@@ -1,6 +1,6 @@
 import { bytes, grouped, MISSING, percent, significant } from "../lib/format";
 
-/** What a column holds; the same words as `Kind` in tfprof_nb/render/panels.py. */
+/** What a column holds; the same words as `Kind` in tfprof_nb/_units.py. */
 export type Kind =
   | "text"
   | "code"

@@ -1,5 +1,6 @@
 /** The table in a page without a kernel. */
-import { bytesOf, drawEmbedded, inflate, PageModel } from "../lib/page";
+import { inflate } from "../lib/inflate";
+import { bytesOf, drawEmbedded, PageModel } from "../lib/page";
 import table, { type Traits } from "./index";
 
 /** What render/table_html.py writes: JSON compressed with zlib, columns of floats in base64. */

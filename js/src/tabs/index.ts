@@ -4,8 +4,9 @@ import { element, whenAttached } from "../lib/dom";
 import { listen, type Model, push, type RenderProps } from "../lib/host";
 import { followTheme } from "../lib/theme";
 import { followLinks, type Target } from "./links";
-import { PANE, Panes } from "./panes";
+import { PANE, Panes, paneClass } from "./panes";
 import { Menu, Slider } from "./pickers";
+import { bringIntoSight } from "./sight";
 import { Strip } from "./strip";
 
 export interface Traits {
@@ -32,15 +33,16 @@ function chooser(model: Model<Traits>, signal: AbortSignal): Chooser {
   return new Strip(names, model.get("uid"), choose, signal);
 }
 
-/** Opens the page that a link names, if it is one of ours. */
-function opener(model: Model<Traits>): (target: Target) => boolean {
+/** Opens the page that a link names, if it is one of ours, and brings it into sight. */
+function opener(model: Model<Traits>, root: HTMLElement, signal: AbortSignal): (target: Target) => boolean {
   return (target) => {
     const index = model.get("names").indexOf(target.page);
     if (index < 0) return false;
     model.set("opened", target);
     model.set("selected", index);
     model.save_changes();
-    document.getElementById(`tfp-tab-${model.get("uid")}-${index}`)?.focus();
+    document.getElementById(`tfp-tab-${model.get("uid")}-${index}`)?.focus({ preventScroll: true });
+    bringIntoSight(root, document.querySelector(`.${paneClass(model.get("uid"), index)}`), signal);
     return true;
   };
 }
@@ -61,7 +63,7 @@ function render({ model, el }: RenderProps<Traits>): () => void {
   followTheme(root, signal, () => {});
   whenAttached(el, () => {
     const scope = el.closest<HTMLElement>(`[class*="${PANE}"], .tfp-view`);
-    if (scope) followLinks(scope, opener(model), signal);
+    if (scope) followLinks(scope, opener(model, root, signal), signal);
   });
   return () => {
     done.abort();

@@ -1,3 +1,4 @@
+import { inflate } from "../lib/inflate";
 import { Events, type Identity } from "./events";
 import type { Header, Tile } from "./header";
 
@@ -17,20 +18,18 @@ export async function decodeTrace(header: Header, parts: BlobPart[]): Promise<Ev
     throw new Error(`It has format version ${header.version}; this viewer reads version 1.`);
   }
   const counts = header.tracks.flatMap((track) => track.depths);
-  const bytes = header.events === 0 ? new Uint8Array() : await inflate(parts);
+  const bytes = header.events === 0 ? new Uint8Array() : await inflateEvents(parts);
   return unpack(bytes, header.events, counts, header.merged ?? false);
 }
 
 export async function decodeTile(tile: Tile, parts: BlobPart[]): Promise<Events> {
-  const bytes = tile.events === 0 ? new Uint8Array() : await inflate(parts);
+  const bytes = tile.events === 0 ? new Uint8Array() : await inflateEvents(parts);
   return unpack(bytes, tile.events, tile.lanes, true);
 }
 
-/** Unpacks zlib's format. */
-export async function inflate(parts: BlobPart[]): Promise<Uint8Array> {
-  const stream = new Blob(parts).stream().pipeThrough(new DecompressionStream("deflate"));
+async function inflateEvents(parts: BlobPart[]): Promise<Uint8Array> {
   try {
-    return new Uint8Array(await new Response(stream).arrayBuffer());
+    return await inflate(parts);
   } catch (error) {
     throw new Error(INCOMPLETE, { cause: error });
   }

@@ -37,8 +37,8 @@ export interface Place {
 }
 
 /**
- * The events of a trace as columns, or slices that stand for several. Events of a lane are ordered by start and do not overlap; times are in the trace's
- * unit from its beginning.
+ * The events of a trace as columns, or slices that stand for several. Events of a lane are ordered by start and do not
+ * overlap; times are in the trace's unit from its beginning.
  */
 export class Events {
   readonly count: number;

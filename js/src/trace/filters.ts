@@ -1,6 +1,7 @@
 import { button, element, OWN_KEYS } from "../lib/dom";
+import { TIME_UNITS } from "../lib/format";
 
-const UNITS: Record<string, number> = { ps: 1, ns: 1e3, us: 1e6, µs: 1e6, ms: 1e9, s: 1e12 };
+const PS = Object.fromEntries(TIME_UNITS.map(([ps, unit]) => [unit, ps]));
 
 /** What to leave out of the picture. */
 export interface Filter {
@@ -16,7 +17,7 @@ export interface Filter {
 export function parseDuration(text: string): number {
   if (!text.trim()) return 0;
   const match = /^\s*([\d.]+)\s*(ps|ns|us|µs|ms|s)\s*$/i.exec(text);
-  return match ? Number(match[1]) * UNITS[match[2].toLowerCase()] : Number.NaN;
+  return match ? Number(match[1]) * PS[match[2].toLowerCase().replace("u", "µ")] : Number.NaN;
 }
 
 /** The row of fields that the Filter button opens. */

@@ -1,5 +1,6 @@
 /** The trace viewer in a page without a kernel. */
-import { bytesOf, drawEmbedded, inflate, PageModel } from "../lib/page";
+import { inflate } from "../lib/inflate";
+import { bytesOf, drawEmbedded, PageModel } from "../lib/page";
 import trace from "./index";
 import type { Traits } from "./view";
 

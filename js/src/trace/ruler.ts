@@ -1,10 +1,5 @@
-const UNITS: [number, string][] = [
-  [1e12, "s"],
-  [1e9, "ms"],
-  [1e6, "µs"],
-  [1e3, "ns"],
-  [1, "ps"],
-];
+import { TIME_UNITS } from "../lib/format";
+
 // From this many tick steps on, labels count from an anchor: "2.345 s" and "+10 µs" instead of "2,345,010 µs".
 const LONG_LABEL = 10_000;
 
@@ -43,7 +38,7 @@ function floorTo(value: number, step: number): number {
 
 /** `ps` in the largest unit in which one step still is at least a tenth. */
 function tickLabel(ps: number, step: number): string {
-  const [scale, unit] = UNITS.find(([size]) => step >= size / 10) ?? [1, "ps"];
+  const [scale, unit] = TIME_UNITS.find(([size]) => step >= size / 10) ?? [1, "ps"];
   const decimals = step >= scale ? 0 : 1;
   return `${formatter(decimals, decimals).format(ps / scale)} ${unit}`;
 }
@@ -62,7 +57,7 @@ export function exactTime(ps: number): string {
 
 /** Seconds when there are any, else the unit that fits. */
 function unitOf(ps: number): [number, string] {
-  return UNITS.find(([size]) => ps >= size) ?? UNITS[ps === 0 ? 0 : UNITS.length - 1];
+  return TIME_UNITS.find(([size]) => ps >= size) ?? TIME_UNITS[ps === 0 ? 0 : TIME_UNITS.length - 1];
 }
 
 const FORMATTERS = new Map<string, Intl.NumberFormat>();

@@ -1,0 +1,5 @@
+/** Unpacks zlib's format. */
+export async function inflate(parts: BlobPart[]): Promise<Uint8Array<ArrayBuffer>> {
+  const stream = new Blob(parts).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}

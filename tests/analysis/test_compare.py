@@ -1,0 +1,191 @@
+"""Numbers of two profiles side by side, on captures whose every length is known."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+import tfprof_nb as tp
+from builders import XSpace
+
+FAST = [30, 31, 32, 33, 34, 35]
+SLOW = [90, 91, 92, 93, 94, 95]
+
+
+@pytest.fixture
+def profile(tmp_path):
+    """Return a function that makes a profile of steps of some lengths, in microseconds, each with an op inside."""
+
+    def make(lengths, *, op="MatMul:MatMul", wait=0, gap=0, mark="train", hosts=("host",), sidecar=None, gpu=False):
+        folder = tmp_path / f"{len(list(tmp_path.iterdir()))}"
+        for host in hosts:
+            space, start = XSpace(), 0
+            python = space.plane("/host:CPU").line("python")
+            stream = space.plane("/device:GPU:0").line("Stream #1") if gpu else None
+            for number, length in enumerate(lengths):
+                python.event(mark, start_us=start, duration_us=length, step_num=number, _r=1)
+                if wait:
+                    python.event("IteratorGetNext:x", start_us=start, duration_us=wait)
+                python.event(op, start_us=start + wait, duration_us=length - wait - 5)
+                if stream:
+                    python.event("launch", start_us=start + wait, duration_us=1, correlation_id=number)
+                    more = {"correlation_id": number, "kernel_details": "regs:8"}
+                    stream.event("kernel", start_us=start + wait + 2, duration_us=10, **more)
+                start += length + gap
+            file = space.write(folder / f"{host}.xplane.pb")
+            if sidecar:
+                beside = file.with_name(f"{host}.tfprof.json.gz")
+                beside.write_bytes(gzip.compress(json.dumps({"version": 1} | sidecar).encode()))
+        return tp.load(folder, name="made")
+
+    return make
+
+
+def row(frame, **keys):
+    (found,) = frame[np.logical_and.reduce([frame[key] == value for key, value in keys.items()])].to_dict("records")
+    return found
+
+
+def test_the_median_step_and_its_parts(profile):
+    compared = tp.compare(profile(SLOW, wait=60), profile([*FAST, 500]))
+    step = row(compared.steps, metric="step_ms")
+    assert (step["before"], step["after"]) == pytest.approx((0.0925, 0.033))  # one step of 500 us moves no median
+    assert step["change"] == pytest.approx(-0.0595)
+    assert step["change_percent"] == pytest.approx(-100 * 0.0595 / 0.0925)
+    assert compared.summary["speedup"] == pytest.approx(0.0925 / 0.033)
+    assert compared.summary["speedup_of"] == "median training step"
+    assert compared.table is compared.steps
+    waited = row(compared.steps, metric="input_ms")
+    assert (waited["before"], waited["after"], waited["only_before"]) == (pytest.approx(0.06), 0, True)
+    assert "output_ms" not in set(compared.steps["metric"])
+
+
+def test_all_of_six_below_all_of_six(profile):
+    """Of comb(12, 6) = 924 orders two are as extreme."""
+    compared = tp.compare(profile(SLOW), profile(FAST))
+    assert compared.summary["p_value"] == pytest.approx(2 / 924)
+    assert compared.summary["verdict"] == "faster"
+    assert tp.compare(profile(FAST), profile(SLOW)).summary["verdict"] == "slower"
+
+
+def test_steps_that_differ_no_more_than_by_chance(profile):
+    compared = tp.compare(profile([30, 40, 50, 60, 70]), profile([35, 45, 55, 65, 66]))
+    assert compared.summary["verdict"] == "no difference"
+
+
+def test_fewer_than_five_steps_claim_nothing(profile):
+    compared = tp.compare(profile(SLOW), profile(FAST[:4]))
+    assert compared.summary["verdict"] == "unsure"
+    assert np.isnan(compared.summary["p_value"])
+    assert (compared.summary["measured_before"], compared.summary["measured_after"]) == (6, 4)
+
+
+def test_time_between_steps(profile):
+    between = row(tp.compare(profile(SLOW, gap=400), profile(SLOW, gap=10)).steps, metric="between_steps_ms")
+    assert (between["before"], between["after"]) == pytest.approx((0.4, 0.01))
+
+
+def test_ops_are_per_step_whatever_the_number_of_steps(profile):
+    op = row(tp.compare(profile([55] * 6), profile([35] * 12)).ops, op_type="MatMul")
+    assert (op["before"], op["after"], op["change"], op["unit"]) == (50, 30, -20, "us per step")
+
+
+def test_ops_that_are_new_or_gone(profile):
+    compared = tp.compare(profile([55] * 5, op="old:Cos"), profile([35] * 5, op="new:Sin"))
+    assert compared.only_before.to_dict("records") == [{"kind": "op", "name": "old", "time": 50, "unit": "us per step"}]
+    assert compared.only_after["name"].tolist() == ["new"]
+    gone = row(compared.ops, op_name="old")
+    assert (gone["before"], gone["after"], gone["change_percent"]) == (50, 0, -100)
+    assert np.isnan(row(compared.ops, op_name="new")["change_percent"])
+
+
+def test_a_rebuilt_models_ops_are_matched(profile):
+    compared = tp.compare(
+        profile([55] * 5, op="net/dense/MatMul:MatMul"), profile([35] * 5, op="net_1/dense_1/MatMul:MatMul")
+    )
+    assert row(compared.ops, op_type="MatMul")["op_name"] == "net_1/dense_1/MatMul"
+    assert compared.only_before.empty
+
+
+def test_kernels(profile):
+    kernel = row(tp.compare(profile([55] * 5, gpu=True), profile([55] * 5, gpu=True)).kernels, kernel="kernel")
+    assert (kernel["before"], kernel["after"], kernel["change"]) == (10, 10, 0)
+
+
+def allocating(folder, size):
+    space = XSpace()
+    stats = {"allocator_name": "a", "tf_op": "x", "address": 1, "fragmentation": 0.0, "peak_bytes_in_use": 0}
+    sizes = dict.fromkeys(("bytes_allocated", "requested_bytes", "allocation_bytes"), size)
+    line = space.plane("/host:CPU").line("python")
+    line.event("MemoryAllocation", start_us=1, bytes_available=10, bytes_reserved=0, **stats, **sizes)
+    return space.write(folder / "host.xplane.pb")
+
+
+def test_memory_at_the_peak(tmp_path):
+    compared = tp.compare(allocating(tmp_path / "1", 1000), allocating(tmp_path / "2", 400))
+    peak = row(compared.memory, metric="peak_bytes")
+    assert (peak["allocator"], peak["before"], peak["after"], peak["unit"]) == ("a", 1000, 400, "bytes")
+
+
+def test_without_steps_the_captures_are_compared(tmp_path):
+    compared = tp.compare(allocating(tmp_path / "1", 1000), allocating(tmp_path / "2", 400))
+    assert compared.summary["speedup_of"] == "capture"
+    assert compared.summary["verdict"] == "unsure"
+    assert compared.table["metric"].tolist() == ["duration_ms"]
+    assert compared.steps.empty
+    assert any("Whole captures are compared" in note for note in compared.notes)
+
+
+def test_several_profiles_are_repeats(profile):
+    compared = tp.compare([profile([60 + k] * 2) for k in range(5)], [profile([35 + k] * 2) for k in range(5)])
+    assert (compared.summary["measured_before"], compared.summary["before_ms"]) == (10, pytest.approx(0.062))
+    op = row(compared.ops, op_type="MatMul")
+    assert (op["before"], op["after"]) == (57, 32)
+    assert op["p_value"] == pytest.approx(2 / 252)  # 5 and 5 have comb(10, 5) orders
+
+
+def graphs(shapes, float_ops):
+    """A sidecar of one function that takes its input from an iterator, and multiplies."""
+    node = {"names": [0, 1], "ops": [0, 1], "devices": [2, 2], "outputs": [3, 2], "takes": [2, 2]}
+    node |= {name: [-1, -1] for name in ("traces", "forward", "layers", "phases", "variables")}
+    function = {
+        "name": "f",
+        "called": True,
+        "batch": None,
+        "inputs": [[], [0]],
+        "float_ops": [None, float_ops],
+        "calls": [],
+    }
+    return {"strings": ["IteratorGetNext", "MatMul", "", shapes], "functions": [function | node]}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "why"),
+    [
+        ({}, {}, None),
+        ({}, {"hosts": ("a", "b")}, "hosts: 1 before, 2 after"),
+        ({"gpu": True}, {}, "device: Nvidia GPU before, CPU after"),
+        ({"mark": "train"}, {"mark": "predict"}, "kind of step: train before, predict after"),
+        (
+            {"sidecar": {"versions": {"tensorflow": "2.20.0"}}},
+            {"sidecar": {"versions": {"tensorflow": "2.21.0"}}},
+            "TensorFlow: 2.20.0 before, 2.21.0 after",
+        ),
+        (
+            {"sidecar": {"graphs": graphs("float32[32,10];int64[32]", 100)}},
+            {"sidecar": {"graphs": graphs("float32[64,10];int64[64]", 100)}},
+            "shapes of a batch: [32,10] [32] before, [64,10] [64] after",
+        ),
+        ({"sidecar": {"graphs": graphs("float32[8]", 100)}}, {"sidecar": {"graphs": graphs("float16[8]", 100)}}, None),
+    ],
+)
+def test_times_of_other_work_are_told_apart(profile, before, after, why):
+    summary = tp.compare(profile(SLOW, **before), profile(FAST, **after)).summary
+    assert summary["same_work"] is (why is None)
+    assert summary["why_not_same"] == ([why] if why else [])
+
+
+def test_what_is_not_known_is_said(profile):
+    (note,) = tp.compare(profile(SLOW), profile(FAST)).notes
+    assert "without TensorFlow's version, the shapes of a batch, float ops" in note

@@ -1,0 +1,119 @@
+"""Which argument had a function traced again, for functions that TensorFlow traced during a capture."""
+
+from typing import NamedTuple
+
+import pytest
+
+import tfprof_nb as tp
+
+
+class Point(NamedTuple):
+    place: object
+    size: int
+
+
+class Settings:
+    pass
+
+
+def passed(x, argument):
+    return x if argument is None else x + 1
+
+
+def new_function(x):
+    import tensorflow as tf
+
+    @tf.function
+    def inner(x):
+        return x + 1
+
+    return inner(x)
+
+
+def calls(tf):
+    """For each name the arguments of its calls, and what the cause must say."""
+    ones = tf.ones
+    kept = Settings()
+    return {
+        "number": (range(4), ["`argument` was a new Python value each time (0, 1, 2, ...)", "tf.constant(argument)"]),
+        "shape": (
+            [ones((32, size)) for size in (8, 9, 10, 11)],
+            ["came in shapes (32, 8), (32, 9), (32, 10), ...", "tf.TensorSpec([32, None], tf.float32)"],
+        ),
+        "rank": ([ones((2,)), ones((2, 2))], ["came in shapes (2,), (2, 2)", "tf.TensorSpec(None, tf.float32)"]),
+        "dtype": ([ones(2), ones(2, tf.float64)], ["came as float32, float64: convert"]),
+        "none": ([None, ones(2)], ["came as None, a tensor float32[2]"]),
+        "objects": ([Settings() for _ in range(3)], ["was another object each time"]),
+        "flags": ([True, False], ["Python values True, False"]),
+        "texts": (["a" * 80, "b" * 80], ["Python values str #"]),
+        "lengths": ([[ones(2)], [ones(2)] * 2], ["`argument` came as list of 1, list of 2"]),
+        "inside": ([{"step": step} for step in range(3)], ["argument `argument['step']` was a new Python value"]),
+        "fields": ([Point(ones(2), size) for size in range(3)], ["argument `argument['size']` was a new Python value"]),
+        "same_object": ([kept] * 3, []),
+        "same": ([ones(2)] * 3, []),
+    }
+
+
+@pytest.fixture(scope="module")
+def profile(tmp_path_factory):
+    import tensorflow as tf
+
+    traced = {}
+    with tp.profile(logdir=tmp_path_factory.mktemp("logs")) as p:
+        for name, (arguments, _) in calls(tf).items():
+
+            def python(x, argument):
+                return passed(x, argument)
+
+            python.__name__ = name
+            traced[name] = tf.function(python, autograph=False)
+            for argument in arguments:
+                traced[name](tf.ones(2), argument)
+        for _ in range(4):
+            new_function(tf.ones(2))
+    return p
+
+
+def cause(profile, name):
+    (found,) = set(profile.functions.table.set_index("function").loc[[name], "cause"])
+    return found
+
+
+def test_each_cause_names_the_argument_and_what_to_do(profile):
+    import tensorflow as tf
+
+    for name, (_, said) in calls(tf).items():
+        found = cause(profile, name)
+        assert bool(found) == bool(said), name
+        for words in said:
+            assert words in found, name
+        assert "`x`" not in found
+
+
+def test_a_function_made_anew_in_each_call_is_told(profile):
+    assert "tf.function was applied anew" in cause(profile, "inner")
+
+
+def test_notes_and_a_loaded_profile_have_them_too(profile):
+    assert any(note.startswith("number: argument `argument`") for note in profile.functions.notes)
+    loaded = tp.load(profile.files[0].parent)
+    assert cause(loaded, "shape") == cause(profile, "shape")
+
+
+def test_what_was_traced_before_the_capture_has_no_cause(tmp_path):
+    import tensorflow as tf
+
+    earlier = tf.function(lambda x, step: x)
+    for step in range(3):
+        earlier(tf.ones(2), step)
+    with tp.profile(logdir=tmp_path) as p:
+        for step in range(3):
+            earlier(tf.ones(2), step)
+    assert set(p.functions.table["cause"]) == {""}
+
+
+def test_values_of_tensors_and_objects_are_not_written(profile):
+    graphs = profile._graphs[0]
+    texts = [text for signature in graphs.functions["signature"] for _, _, text in signature]
+    assert not any("Settings" in text or "aaaa" in text for text in texts)
+    assert max(map(len, texts)) <= 60

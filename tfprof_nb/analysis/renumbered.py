@@ -1,0 +1,69 @@
+"""Names of ops of two profiles of one program: what a rebuilt model numbered anew is the same op.
+
+A model that is built twice in one process has its layers numbered on (``dense_1`` is then called ``dense_2``), and
+TensorFlow appends numbers of its own (``adam_1``, ``MatMul_1``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TypeAlias
+
+_NUMBERS = re.compile(r"(?:[._]\d+)*$")
+
+_Names: TypeAlias = "dict[str, _Names]"
+_Path = tuple[str, ...]
+
+
+def renumbered(names: Iterable[str], like: Iterable[str]) -> dict[str, str]:
+    """Return each name as another profile has it.
+
+    Names are compared part by part (``model/dense_2/MatMul``). Where a place holds as many parts of one kind in both
+    profiles (``dense`` and ``dense_1``, ``dense_2`` and ``dense_3``), they are paired in the order of their numbers;
+    where the other has more of them or fewer, they keep their names.
+
+    Examples
+    --------
+    >>> renumbered(["net_1/dense_2/Relu", "net_1/dense_3/Relu"], ["net/dense/Relu", "net/dense_1/Relu"])
+    {'net_1/dense_2/Relu': 'net/dense/Relu', 'net_1/dense_3/Relu': 'net/dense_1/Relu'}
+    """
+    names = list(names)
+    parts: dict[_Path, str] = {}
+    _pair(_tree(names), _tree(like), (), parts)
+    return {name: "/".join(parts[path[: k + 1]] for k in range(len(path))) for name in names if (path := _path(name))}
+
+
+def _path(name: str) -> _Path:
+    return tuple(name.split("/"))
+
+
+def _tree(names: Iterable[str]) -> _Names:
+    tree: _Names = {}
+    for name in names:
+        at = tree
+        for part in _path(name):
+            at = at.setdefault(part, {})
+    return tree
+
+
+def _pair(mine: _Names, theirs: _Names, above: _Path, parts: dict[_Path, str]) -> None:
+    """Note what each part of my names is called there, by the path to it."""
+    there = _by_kind(theirs)
+    for kind, numbered in _by_kind(mine).items():
+        same = there.get(kind, [])
+        for name, called in zip(numbered, same if len(same) == len(numbered) else numbered, strict=True):
+            parts[*above, name] = called
+            _pair(mine[name], theirs.get(called, {}), (*above, name), parts)
+
+
+def _by_kind(names: Iterable[str]) -> dict[str, list[str]]:
+    """Sort names by what stands before their numbers, and then by those."""
+    kinds: dict[str, list[str]] = {}
+    for name in sorted(names, key=_numbers):
+        kinds.setdefault(_NUMBERS.sub("", name), []).append(name)
+    return kinds
+
+
+def _numbers(name: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", name[len(_NUMBERS.sub("", name)) :])]

@@ -1,0 +1,15 @@
+"""Which TensorFlow ran: other versions take other times for the same work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tfprof_nb.capture.sidecar import Gather
+from tfprof_nb.capture.tensorflow import tensorflow
+
+
+@contextmanager
+def versions() -> Iterator[Gather]:
+    """Collect TensorFlow's version."""
+    yield lambda: {"tensorflow": tensorflow().__version__}

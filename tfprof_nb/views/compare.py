@@ -1,0 +1,171 @@
+"""Two profiles side by side: how much faster in words, then the picture, then what changed most."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.compare import BETWEEN, Comparison
+from tfprof_nb.render.panels import Column, Note, Panel, Series, StackedBars, Table
+from tfprof_nb.render.theme import STEP_CATEGORIES
+
+_FEWEST = 5
+# Between steps, below this share of a step nothing is said of it.
+_WORTH_SAYING = 0.05
+_LABELS = {
+    "step_ms": "step time",
+    BETWEEN: "until the next step",
+    "duration_ms": "whole capture",
+    "peak_bytes": "in use",
+    "heap_bytes": "heap",
+    "stack_bytes": "stack",
+    **{key: label for key, (label, _) in STEP_CATEGORIES.items()},
+}
+_CHANCE = Column(
+    "p_value", "by chance", "share", meaning="how likely such a difference is if nothing but chance made it"
+)
+_ROWS = 10
+
+
+def panels(compared: Comparison) -> list[Panel]:
+    """Say how much faster it got, show the step before and after, then what changed most."""
+    return [
+        *answer(compared),
+        *_bars(compared),
+        _parts(compared.table),
+        *_ops("Ops that take less time", compared.ops[compared.ops["change"] < 0]),
+        *_ops("Ops that take more time", compared.ops[compared.ops["change"] > 0]),
+        *_kernels(compared.kernels),
+        *_memory(compared.memory),
+        *_only("Gone: what only ran before", compared.only_before),
+        *_only("New: what only ran after", compared.only_after),
+        *(Note(note) for note in compared.notes),
+    ]
+
+
+def answer(compared: Comparison) -> list[Note]:
+    """Say first whether the two can be compared, then how they do."""
+    numbers = compared.summary
+    said = f"{headline(compared)}{_between(compared.table)}"
+    if numbers["same_work"]:
+        return [Note(said, "answer")]
+    return [Note(f"Not the same work: {'; '.join(numbers['why_not_same'])}.", "answer"), Note(said)]
+
+
+def headline(compared: Comparison) -> str:
+    """Put the speedup into a sentence, as far as enough was measured to tell."""
+    numbers = compared.summary
+    old, new = (_units.milliseconds(numbers[f"{side}_ms"]) for side in ("before", "after"))
+    took = f"the {numbers['speedup_of'].replace('training ', '')} took {old}, now {new}"
+    times = f"{took} ({_less_or_more(numbers)})"
+    if numbers["verdict"] == "no difference":
+        return f"No difference that {_counted(numbers)} could show: {took}."
+    if numbers["verdict"] == "unsure":
+        return f"{_too_few(numbers)}: {times}."
+    slower = numbers["verdict"] == "slower"
+    factor = 1 / numbers["speedup"] if slower else numbers["speedup"]
+    return f"{_units.number(factor)} times {'slower' if slower else 'faster'}: {times}."
+
+
+def _less_or_more(numbers: dict[str, object]) -> str:
+    old, new = float(str(numbers["before_ms"])), float(str(numbers["after_ms"]))
+    if not old or old == new:
+        return "no change"
+    return f"{_units.percent(100 * abs(new - old) / old)} {'less' if new < old else 'more'}"
+
+
+def _counted(numbers: dict[str, object]) -> str:
+    """How many steps or captures, once where both sides have as many."""
+    unit = "captures" if numbers["speedup_of"] == "capture" else "steps"
+    counts = dict.fromkeys(_units.count(float(str(numbers[f"measured_{side}"]))) for side in ("before", "after"))
+    return f"{' and '.join(counts)} {unit}"
+
+
+def _too_few(numbers: dict[str, object]) -> str:
+    if numbers["speedup_of"] == "capture":
+        return f"Measured too few times to tell a difference from chance (that takes {_FEWEST} captures of each)"
+    return f"Too few steps to tell a difference from chance ({_counted(numbers)}; that takes {_FEWEST} of each)"
+
+
+def _between(table: pd.DataFrame) -> str:
+    """Say what changed between steps: what a step does not see, such as batches that a loop fetches."""
+    gaps, step = table[table["metric"] == BETWEEN], table.iloc[0]
+    if gaps.empty or abs(gaps["change"].iloc[0]) < _WORTH_SAYING * step["before"]:
+        return ""
+    old, new = (_units.milliseconds(gaps[side].iloc[0]) for side in ("before", "after"))
+    return f" From one step's end to the next one's begin it took {old}, now {new}."
+
+
+def _bars(compared: Comparison) -> list[Panel]:
+    """Draw the step before and after, one above the other's category."""
+    rows = compared.steps.set_index("metric")
+    if rows.empty:
+        return []
+    series = [
+        Series(label, rows.loc[key, ["before", "after"]].to_numpy(np.float64), color)
+        for key, (label, color) in STEP_CATEGORIES.items()
+        if key in rows.index and rows.loc[key, ["before", "after"]].any()
+    ]
+    title, names = f"{str(compared.summary['speedup_of']).capitalize()}, by what it does", ("before", "after")
+    x = np.arange(2.0)
+    return [StackedBars(title, x, series, "", "time (ms)", selects="", names=names, averaged=False)]
+
+
+def _parts(table: pd.DataFrame) -> Table:
+    """The step and its parts, the greatest change first."""
+    parts = table.iloc[1:].sort_values("change", key=np.abs, ascending=False, kind="stable")
+    rows = pd.concat([table.iloc[:1], parts])
+    title = "What changed most" if len(rows) > 1 else "Time"
+    columns = [Column("metric", "time of"), *_numbers("ms"), *_known(table)]
+    return Table(title, rows.assign(metric=rows["metric"].map(_LABELS)), columns, selects="")
+
+
+def _ops(title: str, rows: pd.DataFrame) -> list[Panel]:
+    if rows.empty:
+        return []
+    names = (
+        Column("op_name", "op", "code", meaning="as it is called after"),
+        Column("op_type", "type"),
+        Column("side", "runs on"),
+    )
+    return [Table(_per(title, rows), rows, [names[0], *_numbers("us"), *_known(rows), *names[1:]], rows=_ROWS)]
+
+
+def _kernels(rows: pd.DataFrame) -> list[Panel]:
+    if rows.empty:
+        return []
+    columns = [Column("kernel", "kernel", "code"), *_numbers("us"), *_known(rows), Column("op_name", "op", "code")]
+    return [Table(_per("GPU kernels that changed most", rows), rows, columns, rows=_ROWS)]
+
+
+def _memory(rows: pd.DataFrame) -> list[Panel]:
+    shown = rows[(rows["before"] > 0) | (rows["after"] > 0)].sort_values(["allocator", "metric"])
+    if shown.empty:
+        return []
+    columns = [Column("allocator", "allocator", "code"), Column("metric", "memory"), *_numbers("bytes"), *_known(rows)]
+    return [Table("Memory at its peak", shown.assign(metric=shown["metric"].map(_LABELS)), columns, selects="")]
+
+
+def _only(title: str, rows: pd.DataFrame) -> list[Panel]:
+    if rows.empty:
+        return []
+    columns = [Column("name", "name", "code"), Column("time", "time", "us"), Column("kind", "kind")]
+    return [Table(_per(title, rows), rows.sort_values("time", ascending=False), columns, rows=_ROWS, selects="")]
+
+
+def _per(title: str, rows: pd.DataFrame) -> str:
+    return f"{title}, per step" if rows["unit"].iloc[0] == "us per step" else f"{title}, in the whole capture"
+
+
+def _numbers(kind: _units.Kind) -> list[Column]:
+    return [
+        Column("before", "before", kind),
+        Column("after", "after", kind),
+        Column("change", "change", kind, meaning="negative: less than before"),
+        Column("change_percent", "change", "percent", meaning="of what it was before"),
+    ]
+
+
+def _known(rows: pd.DataFrame) -> list[Column]:
+    return [_CHANCE] if rows["p_value"].notna().any() else []
