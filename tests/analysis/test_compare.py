@@ -61,6 +61,16 @@ def test_the_median_step_and_its_parts(profile):
     assert "output_ms" not in set(compared.steps["metric"])
 
 
+def test_the_parts_of_a_typical_step_add_up(profile):
+    """Steps of two kinds: the medians of waiting and of computing are both of the one kind that has more of it."""
+    before = [profile([100] * 3, wait=80), profile([101] * 3, wait=20), profile([500, 10], wait=5)]
+    typical = tp.compare(before, profile([50, 52])).typical_step
+    assert typical["before"].to_dict() == pytest.approx(
+        {"step_ms": 0.1005, "input_ms": 0.05, "host_compute_ms": 0.0455, "other_ms": 0.005}
+    )
+    assert typical.loc["step_ms", "after"] == pytest.approx(0.051)
+
+
 def test_all_of_six_below_all_of_six(profile):
     """Of comb(12, 6) = 924 orders two are as extreme."""
     compared = tp.compare(profile(SLOW), profile(FAST))

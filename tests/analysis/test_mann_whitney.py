@@ -55,3 +55,4 @@ def test_equal_values_are_no_difference():
 def test_many_values():
     """Far apart: the exact probability is 2 / comb(60, 30), too small for the approximation to be near."""
     assert p_value(np.arange(30.0), np.arange(30.0) + 100) < 1e-9
+    assert 0 < p_value(np.arange(9000.0), np.arange(9000.0) + 9000) < 1e-99

@@ -190,6 +190,7 @@ def test_kernels(quickstart, take):
 
 def test_compare(quickstart, take):
     view = dashboard(quickstart, 4)
+    view.evaluate("element => element.scrollIntoView()")  # it is taller than the window
     view.locator(".bqplot .bargroup").first.wait_for(state="attached")
     take(quickstart, "compare", view)
 

@@ -62,6 +62,10 @@ def test_too_few_steps(profile):
     )
 
 
+def test_one_step(profile):
+    assert "(1 step; that takes 5 of each)" in headline(profile(SLOW[:1]), profile(FAST[:1]))
+
+
 def test_whole_captures(profile):
     assert headline(profile([]), profile([])) == (
         "Measured too few times to tell a difference from chance (that takes 5 captures of each): "
@@ -88,7 +92,7 @@ def test_before_and_after_stand_side_by_side_in_the_usual_colours(profile):
     )
     assert (bars.names, bars.y_label, bars.selects) == (("before", "after"), "time (ms)", "")
     assert "before → after, time (ms): host compute 69.0 → 62.0, input 100 → 0" in "\n".join(draw(bars))
-    assert "mean" not in stacked_bars(bars)
+    assert "before → after, time (ms)" in stacked_bars(bars)
     assert {(s.label, s.color): s.values.round(6).tolist() for s in bars.series} == {
         ("host compute", HOST_COMPUTE): [69, 62],
         ("input", INPUT): [100, 0],
@@ -99,13 +103,13 @@ def test_tables(profile):
     compared = tp.compare(profile(SLOW, wait=100, op="old:Cos"), profile(FAST, op="new:Sin"))
     tables = {panel.title: panel.frame for panel in view.panels(compared) if isinstance(panel, Table)}
     assert list(tables) == [
-        "What changed most",
+        "What changed most, by medians",
         "Ops that take less time, per step",
         "Ops that take more time, per step",
         "Gone: what only ran before, per step",
         "New: what only ran after, per step",
     ]
-    assert tables["What changed most"]["metric"].tolist() == ["step time", "input", "host compute"]
+    assert tables["What changed most, by medians"]["metric"].tolist() == ["step time", "input", "host compute"]
     assert tables["Ops that take less time, per step"]["op_name"].tolist() == ["IteratorGetNext", "old"]
     assert tables["Gone: what only ran before, per step"]["name"].tolist() == ["IteratorGetNext", "old"]
     assert tables["New: what only ran after, per step"]["name"].tolist() == ["new"]

@@ -63,6 +63,9 @@ class Comparison(Result):
         whole capture where a profile has no steps. A rebuilt model's ops are matched whatever their numbers.
     memory
         By ``allocator metric``: sizes at the peak.
+    typical_step
+        ``before after`` by ``metric``: means over the middle half of the steps, so that parts do add up, nearly to the
+        median step.
 
     Notes
     -----
@@ -80,6 +83,7 @@ class Comparison(Result):
     ops: pd.DataFrame = field(default_factory=pd.DataFrame)
     kernels: pd.DataFrame = field(default_factory=pd.DataFrame)
     memory: pd.DataFrame = field(default_factory=pd.DataFrame)
+    typical_step: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
     def only_before(self) -> pd.DataFrame:
@@ -115,7 +119,9 @@ def comparison(before: Sequence[Measured], after: Sequence[Measured]) -> Compari
     kernels = _times(sides, "kernels", _KERNEL_KEYS, "total_us", per_step=have_steps)
     memory = _repeated(_of_each(sides, _peaks), _MEMORY_KEYS, "bytes", absent=np.nan)
     summary = _summary(table, before, after, have_steps=have_steps)
-    return Comparison(table, summary, _notes(before, after), None, steps, ops, kernels, memory)
+    typical = pd.DataFrame({label: _middle(side) for label, side in zip(("before", "after"), sides, strict=True)})
+    typical = typical.loc[(typical > 0).any(axis=1)] if have_steps else typical.iloc[:0]
+    return Comparison(table, summary, _notes(before, after), None, steps, ops, kernels, memory, typical)
 
 
 def _steps(before: Sequence[Measured], after: Sequence[Measured]) -> pd.DataFrame:
@@ -124,6 +130,15 @@ def _steps(before: Sequence[Measured], after: Sequence[Measured]) -> pd.DataFram
     shown = [metric for metric in _METRICS if (old[metric] > 0).any() or (new[metric] > 0).any()]
     values = [[side[metric].dropna().to_numpy(np.float64) for metric in shown] for side in (old, new)]
     return _changes(pd.DataFrame({"metric": shown}), values[0], values[1], "ms")
+
+
+def _middle(side: Sequence[Measured]) -> Numbers:
+    """Average the steps that are neither among the shortest quarter nor among the longest."""
+    steps = pd.concat([one.steps.measured for one in side])
+    times = steps["step_ms"].to_numpy(np.float64)
+    middle = (times >= np.quantile(times, 0.25, method="lower")) & (times <= np.quantile(times, 0.75, method="higher"))
+    means: Numbers = steps.loc[middle, _METRICS[:-1]].mean()
+    return means.rename_axis("metric")
 
 
 def _no_steps() -> pd.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from functools import cache
 
 import numpy as np
@@ -73,4 +74,5 @@ def _approximate(u: float, first: int, second: int, ties: Floats) -> float:
     if variance <= 0:  # all values are equal
         return 1.0
     z = (first * second / 2 - u - 0.5) / math.sqrt(variance)
-    return min(1.0, math.erfc(max(z, 0.0) / math.sqrt(2)))
+    # Of many values it can be too small for a float, but never nothing.
+    return max(min(1.0, math.erfc(max(z, 0.0) / math.sqrt(2))), sys.float_info.min)

@@ -33,6 +33,7 @@ from tfprof_nb.render.scale import (
     whole_ticks,
     written_means,
 )
+from tfprof_nb.render.short_names import short_names
 
 Scales = dict[str, Any]  # of bqplot, by the axis
 
@@ -187,7 +188,8 @@ def bars(panel: Bars) -> Chart:
         color_mode="group",
     )
     written = [amount(part.value, panel.unit) for part in parts]
-    names = {str(k): f"{shorten(part.label, 28)}  {written[k]}" for k, part in enumerate(parts)}
+    labels = short_names([part.label for part in parts], 28)
+    names = {str(k): f"{label}  {written[k]}" for k, label in enumerate(labels)}
     label_axis = bqplot.Axis(
         scale=scales["x"], side="left", tick_values=rows, tick_labels=names, grid_lines="none", num_ticks=None
     )
@@ -212,12 +214,13 @@ def pie(panel: Pie) -> Chart:
     )
     legend = [
         {
-            "label": shorten(part.label, 34),
+            "label": label,
+            "title": shorten(part.label, 400),
             "color": part.color,
             "values": [],
             "mean": f"{amount(part.value, panel.unit)} ({percent(100 * part.value / whole)})",
         }
-        for part in parts
+        for part, label in zip(parts, short_names([part.label for part in parts], 40), strict=True)
     ]
     figure = _figure([mark], [], 190, {"top": 6, "bottom": 6, "left": 6, "right": 6})
     figure.layout.width, figure.layout.min_width = "190px", "190px"

@@ -11,6 +11,7 @@ import pandas as pd
 
 from tfprof_nb._units import COLUMN_UNITS, cell, is_numeric, shorten
 from tfprof_nb.render.panels import Column, Floats, Table
+from tfprof_nb.render.short_names import short_names
 from tfprof_nb.render.theme import HOST_COMPUTE
 
 # Alignment by attribute is short and survives every sanitiser; JupyterLab's own style sheet aligns cells right, so that
@@ -20,6 +21,7 @@ _LEFT_LONG = ' style="text-align:left;overflow-wrap:anywhere;min-width:14em"'
 _RIGHT = ' align="right"'
 _BAR_WIDTH = 48
 _LONG = 32
+_LONGEST_TIP = 300
 
 
 def header(column: Column) -> str:
@@ -77,7 +79,8 @@ def _head(column: Column) -> str:
 
 def _column(frame: pd.DataFrame, column: Column, text: int) -> list[str]:
     """Return one column's cells."""
-    texts = [shorten(value, text) for value in cells(frame, column)]
+    full = cells(frame, column)
+    texts = short_names(full, text) if column.path else [shorten(value, text) for value in full]
     written = [escape(value) for value in texts]
     if column.kind == "code":
         written = [f"<code>{value}</code>" for value in written]
@@ -85,7 +88,12 @@ def _column(frame: pd.DataFrame, column: Column, text: int) -> list[str]:
         written = [_bar(width) + value for width, value in zip(bar_shares(frame, column), written, strict=True)]
     long = max(map(len, texts), default=0) > _LONG
     side = _RIGHT if is_numeric(column.kind) else _LEFT_LONG if long else _LEFT
-    return [f"<td{side}>{value}</td>" for value in written]
+    tips = [_tip(whole) if column.path and whole != cut else "" for whole, cut in zip(full, texts, strict=True)]
+    return [f"<td{side}{tip}>{value}</td>" for tip, value in zip(tips, written, strict=True)]
+
+
+def _tip(text: str) -> str:
+    return f' title="{escape(shorten(text, _LONGEST_TIP))}"'
 
 
 def bar_shares(frame: pd.DataFrame, column: Column) -> Floats:

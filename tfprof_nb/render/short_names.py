@@ -10,9 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from tfprof_nb._units import shorten
 
-# What TensorFlow puts before the names of ops that run inside a function, and of those that compute gradients.
+# What TensorFlow puts before the names of ops that run inside a function.
 _CALLS = ("StatefulPartitionedCall", "PartitionedCall")
-_GRADIENTS = "gradient_tape"
 _CUT = "…/"
 
 
@@ -33,24 +32,37 @@ def short_names(names: Sequence[str], limit: int) -> list[str]:
     known = list(dict.fromkeys(names))
     forms = {name: _forms(name, limit) for name in known}
     short = {name: next(forms[name]) for name in known}
+    stuck: list[str] = []
     while same := {text for text, count in Counter(short.values()).items() if count > 1}:
-        short |= {name: next(forms[name]) for name, text in short.items() if text in same}
+        for name in [name for name, text in short.items() if text in same]:
+            form = next(forms[name], "")
+            if form:
+                short[name] = form
+            else:
+                stuck.append(name)
+                del short[name]
+    short |= {name: _numbered(name, limit, number) for number, name in enumerate(stuck, 1)}
     return [short[name] for name in names]
 
 
+def _numbered(name: str, limit: int, number: int) -> str:
+    mark = f" #{number}"
+    return f"{shorten('/'.join(_inside(name)), max(1, limit - len(mark)))}{mark}"
+
+
 def _forms(name: str, limit: int) -> Iterator[str]:
-    """Yield ever less telling texts that fit; at last numbered ones, which don't end."""
+    """Yield ever less telling texts that fit."""
+    parts = _inside(name)
+    fitting = dict.fromkeys(text for text in _cuts(name, parts, limit) if 0 < len(text) <= limit)
+    yield from fitting or [shorten("/".join(parts), limit)]
+
+
+def _inside(name: str) -> list[str]:
+    """Return the parts of a name without the calls that lead to it."""
     parts = name.split("/")
     while len(parts) > 1 and parts[0] in _CALLS:
         parts = parts[1:]
-    fitting = (text for text in _cuts(name, parts, limit) if len(text) <= limit)
-    seen = dict.fromkeys(fitting) if len(name) > limit or len(parts) > 1 else {}
-    yield from seen or [shorten(name, limit)]
-    number = 2
-    while True:
-        mark = f" #{number}"
-        yield f"{shorten(name, max(1, limit - len(mark)))}{mark}"
-        number += 1
+    return parts
 
 
 def _cuts(name: str, parts: list[str], limit: int) -> Iterator[str]:
@@ -58,7 +70,7 @@ def _cuts(name: str, parts: list[str], limit: int) -> Iterator[str]:
     yield name
     yield "/".join(parts)
     last = parts[-1]
-    starts = [f"{parts[0]}/{_CUT}", _CUT] if parts[0] == _GRADIENTS else [_CUT, f"{parts[0]}/{_CUT}"]
+    starts = (_CUT, f"{parts[0]}/{_CUT}")
     for start in starts:
         ends = ("/".join(parts[k:]) for k in range(1, len(parts)))
         yield next((start + end for end in ends if len(start + end) <= limit), "")

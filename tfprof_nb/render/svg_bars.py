@@ -27,6 +27,7 @@ from tfprof_nb.render.scale import (
     with_room,
     written_means,
 )
+from tfprof_nb.render.short_names import short_names
 from tfprof_nb.render.svg import INK, WIDTH, Picture, Plot, compact, draw_axes, draw_legend, text_width
 
 _LEGEND = 170
@@ -122,7 +123,7 @@ def _legend_of_hatches(picture: Picture, plot: Plot, label: str) -> None:
 def bars(chart: Bars) -> str:
     """Draw one horizontal bar per part, with its label before and its value after it."""
     parts = list(chart.parts)
-    labels = [shorten(part.label, 34) for part in parts]
+    labels = short_names([part.label for part in parts], 34)
     values = [amount(part.value, chart.unit) for part in parts]
     left = max(map(text_width, labels)) + 10
     room = WIDTH - left - max(map(text_width, values)) - 14

@@ -9,6 +9,7 @@ import math
 
 from tfprof_nb._units import amount, percent, shorten
 from tfprof_nb.render.panels import Pie
+from tfprof_nb.render.short_names import short_names
 from tfprof_nb.render.svg import WIDTH, Picture
 
 _RADIUS = 84.0
@@ -23,12 +24,13 @@ def pie(chart: Pie) -> str:
     spoken = ", ".join(f"{shorten(part.label, 60)} {text}" for part, text in zip(parts, written, strict=True))
     picture = Picture(f"{chart.title}: {spoken}", max(2 * _RADIUS + 12, _ROW * len(parts) + 12))
     begin, left = 0.0, 2 * _RADIUS + 40
+    labels = short_names([part.label for part in parts], 40)
     for k, (part, text) in enumerate(zip(parts, written, strict=True)):
         end = begin + part.value / whole
         picture.path(_slice(begin, end), fill=part.color, stroke="#fff", stroke_width=1)
         y = 20 + k * _ROW
         picture.rect(left, y - 10, 11, 11, part.color, f"{part.label}: {text}")
-        picture.text(left + 18, y, shorten(part.label, 40))
+        picture.text(left + 18, y, labels[k])
         picture.text(WIDTH - 8, y, text, "end")
         begin = end
     return picture.svg()

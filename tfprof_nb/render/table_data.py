@@ -11,6 +11,9 @@ import pandas as pd
 
 from tfprof_nb._units import is_numeric
 from tfprof_nb.render.panels import Column
+from tfprof_nb.render.short_names import short_names
+
+_PATH = 40  # characters of a path that are shown, all of them in its tooltip
 
 
 def encode_table(
@@ -18,9 +21,15 @@ def encode_table(
 ) -> tuple[list[dict[str, Any]], list[bytes], bytes]:
     """Return what the script draws a table from: columns with their texts, the columns' values, the rows' depths."""
     encoded = [_encode(frame[column.key], column) for column in columns]
-    headers = [asdict(column) | {"texts": texts} for column, (_, texts) in zip(columns, encoded, strict=True)]
+    headers = [asdict(column) | _texts(column, texts) for column, (_, texts) in zip(columns, encoded, strict=True)]
     depths = frame[depth].to_numpy("<f8").tobytes() if depth else b""
     return headers, [values.tobytes() for values, _ in encoded], depths
+
+
+def _texts(column: Column, texts: list[str] | None) -> dict[str, list[str] | None]:
+    """Return a column's distinct texts, and of paths what to show for each."""
+    short = {"short": short_names(texts, _PATH)} if column.path and texts else {}
+    return {"texts": texts, **short}
 
 
 def _encode(values: pd.Series, column: Column) -> tuple[np.ndarray[Any, np.dtype[np.float64]], list[str] | None]:

@@ -29,6 +29,7 @@ from tfprof_nb.render.panels import (
     Timeline,
 )
 from tfprof_nb.render.scale import legend_title, stack, tick_text, written_means
+from tfprof_nb.render.short_names import short_names
 from tfprof_nb.render.text_table import table
 
 WIDTH = 100
@@ -112,9 +113,10 @@ def _bars(panel: Bars | Pie, room: int = 40) -> list[str]:
     longest = max((part.value for part in panel.parts), default=0) or 1
     width = min(44, max((len(part.label) for part in panel.parts), default=0))
     lengths = [round(room * max(0.0, part.value) / longest) for part in panel.parts]
+    labels = short_names([part.label for part in panel.parts], width)
     return [
-        f"{shorten(part.label, width):<{width}}  {'█' * length} {amount(part.value, panel.unit)}"
-        for part, length in zip(panel.parts, lengths, strict=True)
+        f"{label:<{width}}  {'█' * length} {amount(part.value, panel.unit)}"
+        for part, label, length in zip(panel.parts, labels, lengths, strict=True)
     ] or ["– Nothing to draw."]
 
 

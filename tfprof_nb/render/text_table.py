@@ -14,10 +14,11 @@ from itertools import zip_longest
 from tfprof_nb._units import is_numeric, shorten
 from tfprof_nb.render.html_table import cells, columns_of, cut_notice, flat, header
 from tfprof_nb.render.panels import Table
+from tfprof_nb.render.short_names import short_names
 
 _GAP = "  "
 # A text column may lose the middle of its texts down to this width; beyond that, columns are left out from the right.
-_NARROW = 22
+_NARROW, _NARROW_PATH = 22, 40
 _LONGEST_CELL = 200
 _BREAKABLE = re.compile(r"[^\S\N{NO-BREAK SPACE}]+")
 
@@ -29,6 +30,7 @@ class _Printed:
     header: str
     values: list[str]
     right: bool
+    path: bool = False
     width: int = 0
 
     def natural(self) -> int:
@@ -37,7 +39,11 @@ class _Printed:
 
     def fewest(self) -> int:
         """The width that the column needs at least: numbers are never cut."""
-        return self.natural() if self.right else min(self.natural(), _NARROW)
+        return self.natural() if self.right else min(self.natural(), _NARROW_PATH if self.path else _NARROW)
+
+    def fitting(self) -> list[str]:
+        """Return the values; paths are cut to the width so that none looks like another."""
+        return short_names(self.values, self.width) if self.path else self.values
 
     def line(self, text: str) -> str:
         """Fit one text into the column."""
@@ -49,14 +55,14 @@ def table(panel: Table, width: int) -> list[str]:
     panel = flat(panel)
     frame = panel.frame.head(panel.rows)
     columns = [
-        _Printed(header(column), [_one_line(text) for text in cells(frame, column)], is_numeric(column.kind))
-        for column in columns_of(panel)
+        _Printed(header(one), [_one_line(text) for text in cells(frame, one)], is_numeric(one.kind), one.path)
+        for one in columns_of(panel)
     ]
     if not len(frame) or not columns:
         return ["– No rows."]
     shown = _that_fit(columns, width)
     _widen(shown, width)
-    rows = zip(*([column.line(value) for value in column.values] for column in shown), strict=True)
+    rows = zip(*([column.line(value) for value in column.fitting()] for column in shown), strict=True)
     lines = [*_header_lines(shown), *map(_GAP.join, rows)]
     notices = [cut_notice(len(frame), len(panel.frame)), _columns_notice(len(shown), len(columns))]
     return [*(line.rstrip() for line in lines), *filter(None, notices)]

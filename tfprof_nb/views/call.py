@@ -8,7 +8,7 @@ from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Tab
 
 _COLUMNS = (
     Column("name", "kernel", "code", meaning="the op's type, or the tf.function that Python called"),
-    Column("op_name", "op", "code", meaning="its name inside the function"),
+    Column("op_name", "op", "code", meaning="its name inside the function", path=True),
     Column("function", "in function", "code"),
     Column("bytes_added", "bytes added", "bytes", bar=True, meaning="by its outputs"),
     Column("total_bytes", "total", "bytes", meaning="of all that the call had made and was alive after the kernel"),

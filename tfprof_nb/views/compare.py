@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.compare import BETWEEN, Comparison
+from tfprof_nb.analysis.mann_whitney import ENOUGH
 from tfprof_nb.render.panels import Column, Note, Panel, Series, StackedBars, Table
 from tfprof_nb.render.theme import STEP_CATEGORIES
 
-_FEWEST = 5
 # Between steps, below this share of a step nothing is said of it.
 _WORTH_SAYING = 0.05
 _LABELS = {
@@ -68,24 +70,24 @@ def headline(compared: Comparison) -> str:
     return f"{_units.number(factor)} times {'slower' if slower else 'faster'}: {times}."
 
 
-def _less_or_more(numbers: dict[str, object]) -> str:
-    old, new = float(str(numbers["before_ms"])), float(str(numbers["after_ms"]))
+def _less_or_more(numbers: dict[str, Any]) -> str:
+    old, new = numbers["before_ms"], numbers["after_ms"]
     if not old or old == new:
         return "no change"
     return f"{_units.percent(100 * abs(new - old) / old)} {'less' if new < old else 'more'}"
 
 
-def _counted(numbers: dict[str, object]) -> str:
+def _counted(numbers: dict[str, Any]) -> str:
     """How many steps or captures, once where both sides have as many."""
-    unit = "captures" if numbers["speedup_of"] == "capture" else "steps"
-    counts = dict.fromkeys(_units.count(float(str(numbers[f"measured_{side}"]))) for side in ("before", "after"))
-    return f"{' and '.join(counts)} {unit}"
+    unit = "capture" if numbers["speedup_of"] == "capture" else "step"
+    counts = dict.fromkeys(_units.count(numbers[f"measured_{side}"]) for side in ("before", "after"))
+    return f"{' and '.join(counts)} {unit}{'' if list(counts) == ['1'] else 's'}"
 
 
-def _too_few(numbers: dict[str, object]) -> str:
+def _too_few(numbers: dict[str, Any]) -> str:
     if numbers["speedup_of"] == "capture":
-        return f"Measured too few times to tell a difference from chance (that takes {_FEWEST} captures of each)"
-    return f"Too few steps to tell a difference from chance ({_counted(numbers)}; that takes {_FEWEST} of each)"
+        return f"Measured too few times to tell a difference from chance (that takes {ENOUGH} captures of each)"
+    return f"Too few steps to tell a difference from chance ({_counted(numbers)}; that takes {ENOUGH} of each)"
 
 
 def _between(table: pd.DataFrame) -> str:
@@ -98,25 +100,24 @@ def _between(table: pd.DataFrame) -> str:
 
 
 def _bars(compared: Comparison) -> list[Panel]:
-    """Draw the step before and after, one above the other's category."""
-    rows = compared.steps.set_index("metric")
+    """Draw the step before and after, side by side."""
+    rows = compared.typical_step
     if rows.empty:
         return []
     series = [
-        Series(label, rows.loc[key, ["before", "after"]].to_numpy(np.float64), color)
+        Series(label, rows.loc[key].to_numpy(np.float64), color)
         for key, (label, color) in STEP_CATEGORIES.items()
-        if key in rows.index and rows.loc[key, ["before", "after"]].any()
+        if key in rows.index
     ]
-    title, names = f"{str(compared.summary['speedup_of']).capitalize()}, by what it does", ("before", "after")
-    x = np.arange(2.0)
-    return [StackedBars(title, x, series, "", "time (ms)", selects="", names=names, averaged=False)]
+    title, x = "A typical step, by what it does: the mean of the middle half of the steps", np.arange(2.0)
+    return [StackedBars(title, x, series, "", "time (ms)", selects="", names=tuple(rows.columns), averaged=False)]
 
 
 def _parts(table: pd.DataFrame) -> Table:
     """The step and its parts, the greatest change first."""
     parts = table.iloc[1:].sort_values("change", key=np.abs, ascending=False, kind="stable")
     rows = pd.concat([table.iloc[:1], parts])
-    title = "What changed most" if len(rows) > 1 else "Time"
+    title = "What changed most, by medians" if len(rows) > 1 else "Time"
     columns = [Column("metric", "time of"), *_numbers("ms"), *_known(table)]
     return Table(title, rows.assign(metric=rows["metric"].map(_LABELS)), columns, selects="")
 

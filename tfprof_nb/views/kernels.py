@@ -10,7 +10,7 @@ from tfprof_nb.views.ops import slices
 
 _COLUMNS = (
     Column("kernel", "kernel", "code"),
-    Column("op_name", "op", "code", meaning="the op that launched it"),
+    Column("op_name", "op", "code", meaning="the op that launched it", path=True),
     Column("total_us", "total time", "us", bar=True),
     Column("occurrences", "runs", "count"),
     Column("avg_us", "average", "us"),

@@ -25,7 +25,7 @@ _FIGURES = (
     ("peak_bytes_lifetime", "highest ever", _units.size, "the most in use since the program began"),
 )
 _AT_PEAK = (
-    Column("op_name", "op", "code", meaning="the op that asked for the memory"),
+    Column("op_name", "op", "code", meaning="the op that asked for the memory", path=True),
     Column("allocation_bytes", "allocated", "bytes", bar=True),
     Column("requested_bytes", "requested", "bytes"),
     Column("occurrences", "times", "count", meaning="how many equal allocations the row stands for"),

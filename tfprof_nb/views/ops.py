@@ -14,7 +14,7 @@ from tfprof_nb.render.theme import DEVICE_COMPUTE, HOST_COMPUTE, OTHER, shades
 _SLICES = 8
 _SIDES = {"device": ("on devices", DEVICE_COMPUTE), "host": ("on hosts", HOST_COMPUTE)}
 _COLUMNS = (
-    Column("op_name", "op", "code", meaning="the op's name in the graph"),
+    Column("op_name", "op", "code", meaning="the op's name in the graph", path=True),
     Column("self_us", "self time", "us", meaning="time in the op itself, without the ops that ran inside it"),
     Column("self_share", "share", "share", bar=True, meaning="of the self time of all ops on the same side"),
     Column("op_type", "type"),

@@ -30,7 +30,7 @@ _VERDICTS = {
 }
 _ALONE, _MOST = 0.3, 0.8
 _TOP_OP_COLUMNS = (
-    Column("op_name", "op", "code", meaning="the op's name in the graph"),
+    Column("op_name", "op", "code", meaning="the op's name in the graph", path=True),
     Column("self_us", "self time", "us", meaning="time in the op itself, without the ops that ran inside it"),
     Column("self_share", "share of self time", "share", bar=True, meaning="of all ops on the same side"),
     Column("op_type", "type"),

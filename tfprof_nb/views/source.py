@@ -31,7 +31,7 @@ _LINE_COLUMNS = (
 )
 _OTHER_COLUMNS = (Column("file", "file", "code"), *(column for column in _LINE_COLUMNS if column.key != "self_ms"))
 _LAYER_COLUMNS = (
-    Column("layer", "layer", "code"),
+    Column("layer", "layer", "code", path=True),
     Column("kind", "class"),
     Column("op_ms", "op time", "ms", bar=True, meaning="summed over threads and devices"),
     Column("share", "share", "share", meaning="of the op time of the model"),
@@ -39,13 +39,13 @@ _LAYER_COLUMNS = (
     Column("backward_ms", "backward", "ms"),
 )
 _OP_COLUMNS = (
-    Column("op_name", "op", "code"),
+    Column("op_name", "op", "code", path=True),
     Column("op_type", "type"),
     Column("op_ms", "time", "ms", bar=True, meaning="in the op itself, on all threads and devices together"),
     Column("occurrences", "runs", "count"),
     Column("phase", "phase"),
     Column("gradient", "gradient", "flag"),
-    Column("layer", "layer", "code"),
+    Column("layer", "layer", "code", path=True),
     Column("side", "runs on"),
     Column("absorbed", "fused with", meaning="ops that ran as one with this: their time is in its own"),
 )

@@ -6,8 +6,10 @@ const BACK = 14;
 const TEXT_CH: [number, number] = [8, 44];
 const TEXT_LEAST_CH = 22;
 const FIRST_LEAST_CH = 36;
+const CODE_LEAST_CH = 40;
 const NUMBER_CH: [number, number] = [6, 24];
-const PADDING_PX = 22;
+const PADDING_PX = 18;
+const ARROW_CH = 3;
 
 /** Widths for CSS: of the grid's columns, and the least that all of them need together. */
 export interface Widths {
@@ -18,7 +20,11 @@ export interface Widths {
 /** Numbers are as wide as they need, texts share what is left; the first says what the row is about. */
 export function widths(columns: readonly Column[], rows: number): Widths {
   const each = columns.map((column, index) =>
-    width(column, rows, index === 0 ? FIRST_LEAST_CH : TEXT_LEAST_CH),
+    width(
+      column,
+      rows,
+      index === 0 ? FIRST_LEAST_CH : column.kind === "code" ? CODE_LEAST_CH : TEXT_LEAST_CH,
+    ),
   );
   return {
     columns: each
@@ -29,24 +35,24 @@ export function widths(columns: readonly Column[], rows: number): Widths {
 }
 
 function width(column: Column, rows: number, leastText: number): { least: string; grow: number } {
-  let longest = headerWidth(column.header);
+  let longest = headerWidth(column.header, column.numeric ? 0 : ARROW_CH);
   for (let row = 0; row < Math.min(rows, SAMPLE_ROWS); row++) {
     longest = Math.max(longest, cellText(column, row).length);
   }
   const [few, most] = column.numeric ? NUMBER_CH : TEXT_CH;
   const chars = Math.min(Math.max(longest, few), most);
-  const least = column.numeric ? chars : Math.min(chars, leastText);
+  const least = column.numeric || column.short ? chars : Math.min(chars, leastText);
   return { least: `${least}ch + ${PADDING_PX}px`, grow: column.numeric ? 0 : chars };
 }
 
-/** A header takes two lines where that saves room. It is bold, and leaves room for an arrow. */
-export function headerWidth(header: string): number {
+/** A header takes two lines where that saves room. It is bold, and leaves room for an arrow beside texts. */
+export function headerWidth(header: string, arrow: number): number {
   const words = header.split(" ").map((word) => word.length);
   const breaks = words.map((_, k) => {
     const first = words.slice(0, k + 1).reduce((sum, length) => sum + length + 1, -1);
     return Math.max(first, header.length - first - 1);
   });
-  return Math.ceil(Math.min(...breaks) * 1.1) + 3;
+  return Math.ceil(Math.min(...breaks) * 1.1) + arrow;
 }
 
 /** A cell: its text, cut in the middle when there is no room, over a bar where the column wants one. */
@@ -55,7 +61,8 @@ export function cell(column: Column, row: number, index: number): HTMLElement {
   const node = element("div", { role: "gridcell", class: cellClass(column), "aria-colindex": index + 1 });
   node.title = fullText(column, row);
   if (column.bar && column.values[row] > 0) node.append(bar(column.values[row] / column.most));
-  node.append(...(column.numeric ? [element("span", {}, text)] : cuttable(text)));
+  if (column.numeric) node.append(element("span", {}, text));
+  else node.append(...(column.short ? [element("span", { class: "tfp-front" }, text)] : cuttable(text)));
   return node;
 }
 

@@ -21,6 +21,8 @@ export interface ColumnHeader {
   meaning: string;
   /** The distinct texts of a text column; its buffer then holds indices into them. */
   texts?: string[] | null;
+  /** What to show of each text, where they are too long to be told apart when they are cut. */
+  short?: string[];
 }
 
 /** One column: a header, and a value for each row. */
@@ -64,14 +66,15 @@ export function toFloats(buffer: DataView | ArrayBuffer): Float64Array {
 /** The text of a cell as shown; a dash where there is no value. */
 export function cellText(column: Column, row: number): string {
   const value = column.values[row];
-  if (column.texts) return column.texts[value] ?? MISSING;
+  if (column.texts) return (column.short ?? column.texts)[value] ?? MISSING;
   return Number.isNaN(value) ? MISSING : SHOW[column.kind](value);
 }
 
 /** The text of a cell in full, for a tooltip. */
 export function fullText(column: Column, row: number): string {
   const value = column.values[row];
-  if (column.texts || column.kind === "flag" || Number.isNaN(value)) return cellText(column, row);
+  if (column.texts) return column.texts[value] ?? MISSING;
+  if (column.kind === "flag" || Number.isNaN(value)) return cellText(column, row);
   const exact = value.toLocaleString("en-US", { maximumFractionDigits: 12 });
   return { bytes: `${exact} bytes`, ms: `${exact} ms`, us: `${exact} µs` }[column.kind as string] ?? exact;
 }
