@@ -12,7 +12,7 @@ from typing import Any
 
 import tfprof_nb
 from tfprof_nb import __main__ as command_line
-from tfprof_nb.analysis.graph_options import GraphOptions
+from tfprof_nb.analysis.graph.options import GraphOptions
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.magics import TfprofMagics
 from tfprof_nb.profiles import Profile

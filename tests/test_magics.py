@@ -171,6 +171,11 @@ def test_a_syntax_error_looks_as_it_does_without_the_magic(run, line):
     assert shown(f"%%tfprofile\n{line}") == shown(f"x = 1\n{line}")
 
 
+def test_a_syntax_error_names_its_own_cell(run):
+    names = [re.search(r"ipython-input-(\d+)", str(run("%%tfprofile\nx ==== 3").error_before_exec))[1] for _ in "ab"]
+    assert names == ["1", "2"]
+
+
 def test_a_warning_about_the_code_comes_once(run):
     with pytest.warns(SyntaxWarning) as warned:
         run("%%tfprofile --quiet\nx = 1\nx is 3")

@@ -32,7 +32,7 @@ def compiled(shell: InteractiveShell, text: str, interactivity: str, lines: Cell
         What marks its statements, if anything does.
     """
     __tracebackhide__ = True
-    source, name = _source(shell, text)
+    source, name = _source(shell, text, shell.displayhook.prompt_count)
     body = shell.transform_ast(shell.compile.ast_parse(source, filename=name)).body
     run = len(body) - (0 if _ends_in_semicolon(source) else _count_shown(body, interactivity))
     parts = [body[:run], *([statement] for statement in body[run:])]
@@ -44,11 +44,11 @@ def compiled(shell: InteractiveShell, text: str, interactivity: str, lines: Cell
         return [compiler(tree, name, mode) for tree, mode in trees]
 
 
-def _source(shell: InteractiveShell, text: str) -> tuple[str, str]:
-    """Return a cell's text as Python, and the name of the file that it is compiled as."""
+def _source(shell: InteractiveShell, text: str, number: int) -> tuple[str, str]:
+    """Return the text of the cell of this number as Python, and the name of the file that it is compiled as."""
     above = len(list(takewhile(lambda line: not line.strip(), text.splitlines())))
     source = "\n" * above + shell.transform_cell(text)  # it takes empty lines away; errors are to name the right ones
-    return source, shell.compile.cache(source, shell.displayhook.prompt_count)
+    return source, shell.compile.cache(source, number)
 
 
 def _awaiting(shell: InteractiveShell) -> int:
@@ -92,7 +92,8 @@ class CellOfMagic:
         text = "".join(lines)
         if not text.startswith(self._call):
             return lines
-        source, name = _source(self._shell, "\n" + _cell_of(text))  # the magic's line counts too
+        cell = "\n" + _cell_of(text)  # the magic's line counts too
+        source, name = _source(self._shell, cell, self._shell.execution_count)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they come when it is compiled to run
             code = compile(source, name, "exec", self._shell.compile.flags | _awaiting(self._shell), dont_inherit=True)

@@ -20,7 +20,7 @@ from tfprof_nb.analysis.findings import Evidence
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.functions import Functions, functions
 from tfprof_nb.analysis.graph import Graph
-from tfprof_nb.analysis.graph_of_run import graph_of_run
+from tfprof_nb.analysis.graph.of_run import graph_of_run
 from tfprof_nb.analysis.groups import Grouping, group_events
 from tfprof_nb.analysis.input_pipeline import InputPipeline, input_pipeline
 from tfprof_nb.analysis.kernels import Kernels, kernels

@@ -12,11 +12,11 @@ import pandas as pd
 
 from tfprof_nb._errors import CaptureError
 from tfprof_nb.analysis.graph import GraphTree, graph_tree
-from tfprof_nb.analysis.graph_advice import GraphAdvice, graph_advice
-from tfprof_nb.analysis.graph_model import GraphModel
-from tfprof_nb.analysis.graph_options import parse_options
-from tfprof_nb.analysis.graph_runs import with_runs
-from tfprof_nb.analysis.graph_section import session_model
+from tfprof_nb.analysis.graph.advice import GraphAdvice, graph_advice
+from tfprof_nb.analysis.graph.model import GraphModel
+from tfprof_nb.analysis.graph.options import parse_options
+from tfprof_nb.analysis.graph.runs import with_runs
+from tfprof_nb.analysis.graph.section import session_model
 from tfprof_nb.capture.session_graph import default_graph, describe_graph
 from tfprof_nb.decode.run_metadata import executed_nodes, parse_run_metadata
 from tfprof_nb.render.content import Content

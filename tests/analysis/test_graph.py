@@ -6,9 +6,9 @@ import pytest
 
 import tfprof_nb as tp
 from tfprof_nb.analysis.graph import graph
-from tfprof_nb.analysis.graph_estimate import estimate
-from tfprof_nb.analysis.graph_model import GraphModel
-from tfprof_nb.analysis.graph_section import bytes_of, no_runs
+from tfprof_nb.analysis.graph.estimate import estimate
+from tfprof_nb.analysis.graph.model import GraphModel
+from tfprof_nb.analysis.graph.section import bytes_of, no_runs
 
 CONTRACT = [
     "name",

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tfprof_nb.analysis.graph import graph
-from tfprof_nb.analysis.graph_runs import with_runs
-from tfprof_nb.analysis.graph_section import session_model
+from tfprof_nb.analysis.graph.runs import with_runs
+from tfprof_nb.analysis.graph.section import session_model
 from tfprof_nb.capture.session_graph import describe_graph
 from tfprof_nb.decode.run_metadata import executed_nodes, parse_run_metadata
 
@@ -148,7 +148,7 @@ def rows_of_tfprof(node, depth=0, *, flat):
 
 
 def test_every_option_is_used():
-    from tfprof_nb.analysis.graph_options import GraphOptions
+    from tfprof_nb.analysis.graph.options import GraphOptions
 
     used = {option for options in OPTIONS.values() for option in options}
     assert used | {"output", "dump_to_file"} == set(GraphOptions.__dataclass_fields__)

@@ -9,8 +9,8 @@ from builders import XSpace
 from graph_sections import Function, Node, graphs_section
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.graph import graph
-from tfprof_nb.analysis.graph_events import model_of_events
-from tfprof_nb.analysis.graph_model import GraphModel
+from tfprof_nb.analysis.graph.events import model_of_events
+from tfprof_nb.analysis.graph.model import GraphModel
 from tfprof_nb.decode import read_xspace
 from tfprof_nb.decode.graphs import read_graphs
 

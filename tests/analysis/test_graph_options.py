@@ -1,6 +1,6 @@
 import pytest
 
-from tfprof_nb.analysis.graph_options import GraphOptions, parse_options
+from tfprof_nb.analysis.graph.options import GraphOptions, parse_options
 
 
 @pytest.mark.parametrize(

@@ -119,8 +119,7 @@ def comparison(before: Sequence[Measured], after: Sequence[Measured]) -> Compari
     kernels = _times(sides, "kernels", _KERNEL_KEYS, "total_us", per_step=have_steps)
     memory = _repeated(_of_each(sides, _peaks), _MEMORY_KEYS, "bytes", absent=np.nan)
     summary = _summary(table, before, after, have_steps=have_steps)
-    typical = pd.DataFrame({label: _middle(side) for label, side in zip(("before", "after"), sides, strict=True)})
-    typical = typical.loc[(typical > 0).any(axis=1)] if have_steps else typical.iloc[:0]
+    typical = _typical(*sides) if have_steps else pd.DataFrame(columns=["before", "after"])
     return Comparison(table, summary, _notes(before, after), None, steps, ops, kernels, memory, typical)
 
 
@@ -130,6 +129,11 @@ def _steps(before: Sequence[Measured], after: Sequence[Measured]) -> pd.DataFram
     shown = [metric for metric in _METRICS if (old[metric] > 0).any() or (new[metric] > 0).any()]
     values = [[side[metric].dropna().to_numpy(np.float64) for metric in shown] for side in (old, new)]
     return _changes(pd.DataFrame({"metric": shown}), values[0], values[1], "ms")
+
+
+def _typical(before: Sequence[Measured], after: Sequence[Measured]) -> pd.DataFrame:
+    means = pd.DataFrame({"before": _middle(before), "after": _middle(after)})
+    return means[(means > 0).any(axis=1)]
 
 
 def _middle(side: Sequence[Measured]) -> Numbers:

@@ -422,8 +422,8 @@ def _notes(table: pd.DataFrame, measured: pd.DataFrame, source: str) -> list[str
         notes.append(f"{kept}: {_measured_in_words(table, str(measured['phase'].iloc[0]))}.")
     elif len(table) and table["warm_up"].all():
         notes.append(
-            "Every step traced or compiled. If they were the program's first, run more of them to see what a step costs "
-            "afterwards; if not, something in each call makes TensorFlow build the graph anew."
+            "Every step traced or compiled. If they were the program's first, run more of them to see what a step "
+            "costs afterwards; if not, something in each call makes TensorFlow build the graph anew."
         )
     return notes
 

@@ -55,6 +55,7 @@ def entries(series: Sequence[Series], averages: Sequence[str]) -> list[dict[str,
     return [
         {
             "label": one.label,
+            "title": one.meaning,
             "color": one.color,
             "values": [float(f"{v:.4g}") if np.isfinite(v) else None for v in np.asarray(one.values, dtype=float)],
             "mean": mean,

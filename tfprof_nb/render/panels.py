@@ -116,11 +116,12 @@ class Diagram:
 
 @dataclass(frozen=True)
 class Series:
-    """One named sequence of values, all series of a chart sharing their x."""
+    """One named sequence of values, all series of a chart sharing their x; ``meaning`` says more than its label."""
 
     label: str
     values: Floats
     color: str
+    meaning: str = ""
 
 
 @dataclass(frozen=True)

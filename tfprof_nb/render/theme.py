@@ -35,6 +35,19 @@ WHOLE_PARTS: dict[str, tuple[str, str]] = {
     "outside_steps_ms": ("outside of steps", "#BBBBBB"),
 }
 
+# What each category is, for tooltips.
+STEP_MEANINGS: dict[str, str] = {
+    "device_compute_ms": "kernels ran on the device",
+    "device_to_device_ms": "data was copied within or between devices",
+    "device_collectives_ms": "devices exchanged data, such as gradients",
+    "host_compute_ms": "ops of TensorFlow ran on the CPU",
+    "kernel_launch_ms": "the host was starting kernels of the device",
+    "input_ms": "the step waited for its data",
+    "output_ms": "results were copied from the device to the host",
+    "compile_ms": "TensorFlow traced a function, or XLA compiled it",
+    "other_ms": "TensorFlow recorded nothing: Python, or waiting for something else",
+}
+
 
 def shades(color: str, count: int) -> list[str]:
     """Return ``count`` shades of a colour, from itself to a pale one: parts of one thing keep its colour.

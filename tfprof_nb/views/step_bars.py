@@ -7,6 +7,7 @@ import pandas as pd
 
 from tfprof_nb.analysis.steps import slowest_host
 from tfprof_nb.render.panels import Series, StackedBars
+from tfprof_nb.render.theme import STEP_MEANINGS
 
 
 def step_bars(title: str, table: pd.DataFrame, parts: dict[str, tuple[str, str]], y_label: str) -> StackedBars:
@@ -29,7 +30,10 @@ def step_bars(title: str, table: pd.DataFrame, parts: dict[str, tuple[str, str]]
         host = slowest_host(table)
         table, title = table[table["host"] == host], f"{title} on {host}, the slowest of {hosts} hosts"
     shown = [key for key in parts if table[key].any()] or list(parts)[:1]
-    series = [Series(parts[key][0], table[key].to_numpy(np.float64), parts[key][1]) for key in shown]
+    series = [
+        Series(parts[key][0], table[key].to_numpy(np.float64), parts[key][1], STEP_MEANINGS.get(key, ""))
+        for key in shown
+    ]
     x = table.index.to_numpy(np.float64) if table.index.is_unique else np.arange(len(table), dtype=np.float64)
     marked = tuple(x[table["warm_up"].to_numpy(bool)].tolist())
     return StackedBars(title, x, series, "step", y_label, marked, "warm-up")

@@ -7,17 +7,17 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb.analysis.steps import Steps
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Table
-from tfprof_nb.render.theme import STEP_CATEGORIES
+from tfprof_nb.render.theme import STEP_CATEGORIES, STEP_MEANINGS
 from tfprof_nb.views.step_bars import step_bars
 
 _COLUMNS = (
     Column("step", "step", "count"),
     Column("host", "host"),
+    Column("step_ms", "step time", "ms", bar=True),
+    *(Column(key, label, "ms", meaning=STEP_MEANINGS[key]) for key, (label, _) in STEP_CATEGORIES.items()),
+    Column("warm_up", "warm-up", "flag", meaning="traced, compiled or started a session: left out of averages"),
     Column("step_name", "name"),
     Column("phase", "phase"),
-    Column("warm_up", "warm-up", "flag", meaning="traced, compiled or started a session: left out of averages"),
-    Column("step_ms", "step time", "ms", bar=True),
-    *(Column(key, label, "ms") for key, (label, _) in STEP_CATEGORIES.items()),
 )
 _SOURCES = {
     "marked": "marked",
@@ -60,8 +60,13 @@ def _figures(steps: Steps) -> list[Figure]:
 
 
 def _shown_columns(table: pd.DataFrame) -> list[Column]:
-    """Leave out categories in which no step spent any time, and the host where there is one."""
+    """Put the categories that took most first; leave out those that no step has, and the host where there is one."""
     empty = {key for key in STEP_CATEGORIES if not table[key].any()}
     if len(set(table["host"])) == 1:
         empty.add("host")
-    return [column for column in _COLUMNS if column.key not in empty]
+    shown = [column for column in _COLUMNS if column.key not in empty]
+    counted = table[~table["warm_up"]] if not table["warm_up"].all() else table
+    by_time = counted[list(STEP_CATEGORIES)].sum().sort_values(ascending=False, kind="stable").index.tolist()
+    places = {key: place for place, key in enumerate(by_time)}
+    ranked = sorted((column for column in shown if column.key in places), key=lambda column: places[column.key])
+    return [ranked.pop(0) if column.key in places else column for column in shown]

@@ -15,6 +15,7 @@ from tfprof_nb.render.panels import Bars, Column, Diagram, Node, Note, Panel, Pa
 from tfprof_nb.render.theme import INPUT, OTHER
 
 _RANKS_SHOWN = 50
+_STAGES = {"Root": "the pipeline's end", "ForeverRepeat": "repeat() for ever"}
 _SLOW = "a call that takes over 50 µs"
 _STAGE_COLUMNS = (
     Column("name", "stage"),
@@ -66,7 +67,18 @@ def headline(result: TfData) -> str:
     if numbers["bottleneck"] is None:
         return f"{slow} One took {latency}; what it waited for is not in the capture."
     waited, stage = _units.milliseconds(numbers["bottleneck_ms"]), _units.shorten(numbers["bottleneck"], 80)
-    return f"{slow} The slowest stage is {stage}: it took {waited} of a call of {latency}."
+    return f"{slow} The slowest stage is {stage}: it took {waited} of a call of {latency}.{_compared(result)}"
+
+
+def _compared(result: TfData) -> str:
+    """Say how the call that is shown compares with the others of its pipeline."""
+    times = result.calls(result.summary["host"], result.summary["pipeline"])["total_ms"]
+    if len(times) < 2:
+        return ""
+    slower = int((times > result.summary["latency_ms"] * (1 + 1e-9)).sum())
+    rank = "the slowest" if not slower else f"number {_units.count(slower + 1)} by time"
+    typical = _units.milliseconds(float(times.median()))
+    return f" It is {rank} of {_units.count(len(times))} calls; the median call takes {typical}."
 
 
 def _advice(result: TfData) -> list[Panel]:
@@ -122,7 +134,7 @@ def _stages(stages: pd.DataFrame) -> list[Panel]:
     """Show what one call waited for, and its stages as a graph and as a table."""
     waited = stages[stages["critical_ms"] > 0].sort_values("critical_ms", ascending=False)
     parts = [
-        Part(name, time, INPUT if blamed else OTHER)
+        Part(_told(name), time, INPUT if blamed else OTHER)
         for name, time, blamed in zip(waited["name"], waited["critical_ms"], waited["bottleneck"], strict=True)
     ]
     return [
@@ -130,6 +142,11 @@ def _stages(stages: pd.DataFrame) -> list[Panel]:
         Diagram("The pipeline, from its sources to its end", list(_nodes(stages))),
         Table("Its stages, from the end of the pipeline to the source", stages, _STAGE_COLUMNS, selects="long_name"),
     ]
+
+
+def _told(stage: str) -> str:
+    """Name a stage, with what it stands for where no method of tf.data has its name."""
+    return f"{stage}: {_STAGES[stage]}" if stage in _STAGES else stage
 
 
 def _nodes(stages: pd.DataFrame) -> Iterator[Node]:
@@ -144,4 +161,4 @@ def _nodes(stages: pd.DataFrame) -> Iterator[Node]:
         times = f"total {_units.milliseconds(stage['total_ms'])}, self {_units.milliseconds(stage['self_ms'])}"
         calls = f"{_units.count(stage['calls'])} call{'s' * (stage['calls'] != 1)}"
         place = f"from {_units.milliseconds(stage['start_ms'])}, {calls}"
-        yield Node(f"{stage['name']}{added}", (times, place), places.get(consumer), kind)
+        yield Node(f"{_told(stage['name'])}{added}", (times, place), places.get(consumer), kind)

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb._units import microseconds
-from tfprof_nb.analysis.graph_model import Ints
-from tfprof_nb.analysis.graph_section import OUTSIDE
+from tfprof_nb.analysis.graph.model import Ints
+from tfprof_nb.analysis.graph.section import OUTSIDE
 
 _WORTH_A_NOTE = 0.005  # of all op time
 _NAMED = 3

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from tfprof_nb.analysis.graph_model import COLUMN, Floats, Ints
-from tfprof_nb.analysis.graph_options import EVERYTHING, GraphOptions
+from tfprof_nb.analysis.graph.model import COLUMN, Floats, Ints
+from tfprof_nb.analysis.graph.options import EVERYTHING, GraphOptions
 
 Bools = npt.NDArray[np.bool_]
 
@@ -33,7 +33,7 @@ class Tree:
     parent
         The row of the parent; -1 of the root.
     own
-        The metrics of each row itself (`graph_model.METRICS`).
+        The metrics of each row itself (`model.METRICS`).
     counts
         Whether the types of a row's nodes are among those that are to count.
     total

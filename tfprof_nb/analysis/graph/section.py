@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tfprof_nb.analysis.graph_model import MEASURED, Frame, GraphModel
+from tfprof_nb.analysis.graph.model import MEASURED, Frame, GraphModel
 
 OUTSIDE = "outside functions"
 _TENSOR = re.compile(r"([a-z]+)(\d*)[a-z0-9_]*\[([\d,]*)\]")

@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from tfprof_nb.analysis.graph_estimate import Estimate, Target, estimate
-from tfprof_nb.analysis.graph_model import AVERAGE, COLUMN, Floats, Frame, GraphModel, Ints
-from tfprof_nb.analysis.graph_options import GraphOptions, parse_options
-from tfprof_nb.analysis.graph_output import write_output
-from tfprof_nb.analysis.graph_views import VIEWS, Rows
+from tfprof_nb.analysis.graph.estimate import Estimate, Target, estimate
+from tfprof_nb.analysis.graph.model import AVERAGE, COLUMN, Floats, Frame, GraphModel, Ints
+from tfprof_nb.analysis.graph.options import GraphOptions, parse_options
+from tfprof_nb.analysis.graph.output import write_output
+from tfprof_nb.analysis.graph.views import VIEWS, Rows
 from tfprof_nb.analysis.result import Result
 
 R = TypeVar("R", bound=Result)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.graph import Graph, graph
-from tfprof_nb.analysis.graph_events import model_of_events
-from tfprof_nb.analysis.graph_runs import with_runs
-from tfprof_nb.analysis.graph_section import session_model
+from tfprof_nb.analysis.graph.events import model_of_events
+from tfprof_nb.analysis.graph.runs import with_runs
+from tfprof_nb.analysis.graph.section import session_model
 from tfprof_nb.decode.graphs import SECTION, Graphs
 from tfprof_nb.decode.host import Int64
 from tfprof_nb.decode.session_graph import read_session

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tfprof_nb._units import cell
-from tfprof_nb.analysis.graph_options import ATTRIBUTES, ORDERS
-from tfprof_nb.analysis.pprof import Sample, write_pprof
+from tfprof_nb.analysis.graph.options import ATTRIBUTES, ORDERS
+from tfprof_nb.analysis.graph.pprof import Sample, write_pprof
 
 if TYPE_CHECKING:
     from tfprof_nb.analysis.graph import GraphTree

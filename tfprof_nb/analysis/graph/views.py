@@ -10,9 +10,9 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
-from tfprof_nb.analysis.graph_model import COLUMN, METRICS, Floats, Frame, GraphModel, Ints
-from tfprof_nb.analysis.graph_options import EVERYTHING, GraphOptions
-from tfprof_nb.analysis.graph_tree import ROOT, Bools, Rules, Tree, matches, order, shown, wanted
+from tfprof_nb.analysis.graph.model import COLUMN, METRICS, Floats, Frame, GraphModel, Ints
+from tfprof_nb.analysis.graph.options import EVERYTHING, GraphOptions
+from tfprof_nb.analysis.graph.tree import ROOT, Bools, Rules, Tree, matches, order, shown, wanted
 
 _GRADIENT_NODE = re.compile(r".*?gradients/(.+?)_grad/")
 _GRADIENT = " (gradient)"

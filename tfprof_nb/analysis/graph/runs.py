@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb._units import PS_PER_US
-from tfprof_nb.analysis.graph_model import MEASURED, GraphModel
+from tfprof_nb.analysis.graph.model import MEASURED, GraphModel
 
 _CANONICAL = r".*/(?:device:gpu|gpu|device:cpu|cpu):\d+"
 _STREAMS = "stream:all"
