@@ -113,6 +113,18 @@ def test_repeated_calls_are_inferred_steps_with_the_wait_before_them():
     assert spans.to_numpy().tolist() == [[60, 100], [100, 200], [200, 300], [300, 400]]
 
 
+def test_a_function_that_is_traced_in_every_call_repeats_too():
+    """Its graphs have a new name each; the event of the function itself has one."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for i in range(3):
+        python.event("train_step", start_us=1000 * i, duration_us=900, tf_function_call="traced-nonXla")
+        python.event(f"EagerLocalExecute: __inference_train_step_{i}", start_us=1000 * i + 700, duration_us=100)
+        python.event("FunctionRun", start_us=1000 * i + 700, duration_us=90, _r=1, id=i)
+    grouping, *_ = grouped(space)
+    assert (grouping.source, grouping.spans["end_ps"].tolist()) == ("inferred", [900e6, 1900e6, 2900e6])
+
+
 def test_the_first_inferred_step_has_its_work_though_a_line_around_it_began_before():
     space = XSpace()
     python, executor = space.plane("/host:CPU").line("python"), space.planes[0].line("tf_Compute")

@@ -1,5 +1,6 @@
 """The bqplot figures: what they hold, and that clicking and selecting agree."""
 
+import bqplot
 import numpy as np
 import pytest
 
@@ -23,25 +24,40 @@ def test_a_bar_alone_is_as_wide_as_one_of_eight():
 
 
 def test_series_of_nothing_but_zero_are_not_drawn():
-    chart = charts.stacked_bars(samples.steps(4))
+    chart = charts.stacked_bars(samples.steps(4, marked=()))
     empty = samples.Series("output", np.zeros(4), theme.OUTPUT)
     with_empty = charts.stacked_bars(
-        samples.StackedBars("", np.arange(4.0), [*samples.steps(4).series, empty], "step", "ms")
+        samples.StackedBars("", np.arange(4.0), [*samples.steps(4, ()).series, empty], "step", "ms")
     )
     assert len(with_empty.readout.entries) == len(chart.readout.entries) == 3
 
 
-def test_warm_up_is_pale_and_left_out_of_the_means():
+def test_warm_up_is_hatched_and_left_out_of_the_means():
     chart = charts.stacked_bars(samples.steps(10))
-    assert chart.figure.marks[0].opacities == [0.45, 0.45, *[1.0] * 8]
-    means = {entry["label"]: entry["mean"] for entry in chart.readout.entries}
-    assert means == {"host compute": "1.00", "input": "2.00", "compilation": "0"}
-    assert chart.readout.summary == "mean, ms; pale: warm-up, cut off"
+    entries = chart.readout.entries
+    means = {entry["label"]: entry["mean"] for entry in entries if entry["values"]}
+    assert means == {"host compute": "1.00", "input": "2.00", "compilation": "(warm-up)"}
+    assert entries[-1]["label"] == "hatched: warm-up, not in averages"
+    stripes = next(mark for mark in chart.figure.marks if isinstance(mark, bqplot.Lines))
+    # Both marked bars, 0.8 wide, and nothing beside or above them or that is no number.
+    assert stripes.x.shape[0] == 2
+    assert np.ptp(stripes.x, axis=1).tolist() == pytest.approx([0.8, 0.8])
+    assert (np.abs(stripes.x - np.array([[0.0], [1.0]])) <= 0.4 + 1e-9).all()
+    assert stripes.y.max(axis=1).tolist() == pytest.approx([3.75, 3.0])
 
 
-def test_warm_up_does_not_set_the_scale():
-    # Marked steps of 12 and 3 ms before others of 3 ms: samples.steps.
-    assert charts.stacked_bars(samples.steps(10)).figure.marks[0].scales["y"].max == pytest.approx(1.25 * 3 * 1.04)
+def test_without_warm_up_nothing_is_set_apart():
+    chart = charts.stacked_bars(samples.steps(10, marked=()))
+    assert len(chart.figure.marks) == 1
+    assert len(chart.readout.entries) == 3
+
+
+def test_warm_up_does_not_set_the_scale_and_a_bar_that_is_cut_off_keeps_its_proportions():
+    # Marked steps of 12 and 3 ms before others of 3 ms: samples.steps. 14% are for what is written above.
+    bars, *_, values = charts.stacked_bars(samples.steps(10)).figure.marks
+    assert bars.scales["y"].max == pytest.approx(1.25 * 3 * 1.14 * 1.04)
+    assert bars.y[:, 0].tolist() == pytest.approx([3.75 / 12, 3.75 * 2 / 12, 3.75 * 9 / 12])
+    assert (list(values.text), list(values.x)) == (["12.0 ms"], [0.0])
 
 
 @pytest.mark.parametrize("count", [1, 40, 400, 5000])
@@ -110,3 +126,18 @@ def test_a_pie_has_its_legend_beside_it():
     (pie,) = chart.figure.marks
     assert (pie.sizes.tolist(), pie.display_labels) == ([3000.0, 1000.0], "none")
     assert [entry["mean"] for entry in chart.readout.entries] == ["3.00 ms (75.0%)", "1.00 ms (25.0%)"]
+
+
+def test_slices_with_long_names_can_be_told_apart():
+    names = [f"StatefulPartitionedCall/net/{side}/dense/Tensordot/MatMul/MatMul" for side in ("left", "right")]
+    parts = [samples.Part(name, 1.0, theme.HOST_COMPUTE) for name in names]
+    entries = charts.pie(samples.Pie("", parts)).readout.entries
+    assert [entry["label"] for entry in entries] == [
+        "net/left/dense/Tensordot/MatMul/MatMul",
+        "net/right/dense/Tensordot/MatMul/MatMul",
+    ]
+    assert [entry["title"] for entry in entries] == names
+
+
+def test_a_pie_on_a_page_that_is_not_shown_has_no_box_of_negative_size():
+    assert set(charts.pie(samples.pie()).figure.fig_margin.values()) == {0}

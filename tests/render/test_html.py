@@ -238,3 +238,12 @@ def test_every_part_of_a_split_is_named_in_text():
     text = draw(samples.split())
     assert "input 75.0 ms (75.0%)" in text
     assert "other 1.00 ms (1.0%)" in text
+
+
+def test_names_of_ops_can_be_told_apart_and_are_there_whole():
+    names = [f"StatefulPartitionedCall/gradient_tape/model/dense_{k}/Tensordot/MatMul" for k in (1, 2)]
+    frame = samples.ops(2).frame.assign(op_name=names)
+    table = Table("Ops", frame, [Column("op_name", "op", "code", path=True)])
+    html = draw(table, Detail(text=40))
+    assert all(f">…/model/dense_{k}/Tensordot/MatMul<" in html for k in (1, 2))
+    assert all(f'title="{name}"' in html for name in names)

@@ -11,6 +11,7 @@ from render import samples
 from tfprof_nb.render import svg_bars, svg_diagram, svg_lines, svg_pie, theme
 from tfprof_nb.render.panels import Bars, Part, Pie, Series, Split, Timeline
 
+SERIES = (theme.HOST_COMPUTE, theme.INPUT, theme.COMPILATION)
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 
 
@@ -45,11 +46,26 @@ def test_bars_stand_on_one_another_in_proportion():
     assert above_base - above_top == pytest.approx(2 * (base - top), abs=1.5)
 
 
-def test_marked_bars_are_pale_and_explained():
+def test_marked_bars_are_hatched_and_explained():
     root = parsed(svg_bars.stacked_bars(samples.steps(10)))
-    pale = [node for node in root.iter(f"{NAMESPACE}path") if node.get("stroke-opacity") == "0.45"]
-    assert sum(node.get("d").count("V") for node in pale) == 2 + 2 + 1
-    assert "pale: warm-up, cut off" in texts(root)
+    hatched = [node.get("d") for node in root.iter(f"{NAMESPACE}path") if node.get("mask") == "url(#apart)"]
+    # Two steps of two series and one that compiled; the last is the legend's.
+    assert sum(d.count("V") for d in hatched[:-1]) == 2 + 2 + 1
+    assert "hatched: warm-up, not in averages" in texts(root)
+    assert "compilation (warm-up)" in texts(root)
+    assert root.find(f"{NAMESPACE}mask").get("id") == "apart"
+
+
+def test_a_bar_that_is_cut_off_keeps_its_proportions_and_says_its_value():
+    root = parsed(svg_bars.stacked_bars(samples.steps(10)))
+    heights = [strokes(root, color)[-2 if color != theme.COMPILATION else 0] for color in SERIES]
+    compute, waited, compiled = (bottom - top for _, bottom, top in heights)
+    # 1, 2 and 9 ms; ends are rounded to half a pixel.
+    assert waited == pytest.approx(2 * compute, abs=1.5)
+    assert compiled == pytest.approx(9 * compute, rel=0.05)
+    value = next(node for node in root.iter(f"{NAMESPACE}text") if node.text == "12.0 ms")
+    assert float(value.get("x")) == pytest.approx(heights[0][0])
+    assert 0 < heights[2][2] - float(value.get("y")) < 10
 
 
 def test_the_legend_stands_beside_the_bars_and_says_the_mean():
@@ -76,7 +92,7 @@ def test_missing_values_count_as_zero():
 def test_hostile_names_are_text():
     root = parsed(svg_bars.bars(samples.bars()))
     assert {node.tag.removeprefix(NAMESPACE) for node in root.iter()} <= {"svg", "g", "path", "rect", "text", "title"}
-    assert any("</script>" in text for text in texts(root))
+    assert any("script><img" in text for text in texts(root))
 
 
 def test_bars_are_in_proportion():

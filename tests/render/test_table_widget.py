@@ -54,3 +54,10 @@ def test_rows_that_lie_below_one_another_say_how_deep():
     frame = pd.DataFrame({"name": ["all", "a", "a/b"], "depth": [0, 1, 2]})
     assert np.frombuffer(TableWidget(frame, [Column("name", "Name")], "depth").depths).tolist() == [0, 1, 2]
     assert TableWidget(frame, [Column("name", "Name")]).depths == b""
+
+
+def test_paths_travel_whole_and_in_short():
+    names = [f"StatefulPartitionedCall/gradient_tape/model/dense_{k}/Tensordot/MatMul" for k in (1, 2)]
+    widget = TableWidget(pd.DataFrame({"op": names}), [Column("op", "Op", "code", path=True)])
+    assert widget.columns[0]["texts"] == names
+    assert widget.columns[0]["short"] == ["…/model/dense_1/Tensordot/MatMul", "…/model/dense_2/Tensordot/MatMul"]

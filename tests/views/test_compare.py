@@ -93,6 +93,7 @@ def test_before_and_after_stand_side_by_side_in_the_usual_colours(profile):
     assert (bars.names, bars.y_label, bars.selects) == (("before", "after"), "time (ms)", "")
     assert "before → after, time (ms): host compute 69.0 → 62.0, input 100 → 0" in "\n".join(draw(bars))
     assert "before → after, time (ms)" in stacked_bars(bars)
+    assert "host compute 69.0 → 62.0<" in stacked_bars(bars)
     assert {(s.label, s.color): s.values.round(6).tolist() for s in bars.series} == {
         ("host compute", HOST_COMPUTE): [69, 62],
         ("input", INPUT): [100, 0],

@@ -35,11 +35,22 @@ def test_the_answer_names_the_stage_its_time_and_the_cure():
     assert "ds.map(f, num_parallel_calls=tf.data.AUTOTUNE)" in advice.text
 
 
+def test_the_answer_says_how_the_call_compares_with_the_median_one():
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for k, duration_us in enumerate((100, 700, 300)):
+        start, root = 1000 * k, 10 * k + 1
+        python.event("Iterator::Root", start_us=start, duration_us=duration_us, id=root)
+        python.event("Iterator::Root::Map", start_us=start, duration_us=duration_us - 2, id=root + 1, parent_id=root)
+    answer, *_ = panels(tf_data([Forest(read_xspace(space.to_bytes(), "host"))]))
+    assert answer.text.endswith("a call of 700 µs. It is the slowest of 3 calls; the median call takes 300 µs.")
+
+
 def test_the_picture_shows_what_the_call_waited_for():
     bars = next(panel for panel in shown(panels(result(100, ["Batch", "Map"]))) if isinstance(panel, Bars))
     assert [(part.label, round(part.value, 6), part.color == INPUT) for part in bars.parts] == [
         ("Map", 0.096, True),
-        ("Root", 0.002, False),
+        ("Root: the pipeline's end", 0.002, False),
         ("Batch", 0.002, False),
     ]
 
@@ -47,7 +58,7 @@ def test_the_picture_shows_what_the_call_waited_for():
 def test_the_graph_leads_from_the_source_to_the_end_and_marks_the_bottleneck():
     diagram = next(panel for panel in shown(panels(result(100, ["Batch", "Map"]))) if isinstance(panel, Diagram))
     assert [(node.name, node.feeds, node.kind) for node in diagram.nodes] == [
-        ("Root (added by TensorFlow)", None, "path"),
+        ("Root: the pipeline's end", None, "path"),
         ("Batch", 0, "path"),
         ("Map", 1, "bottleneck"),
     ]

@@ -125,7 +125,7 @@ def comparison(before: Sequence[Measured], after: Sequence[Measured]) -> Compari
 
 def _steps(before: Sequence[Measured], after: Sequence[Measured]) -> pd.DataFrame:
     """Compare the steps of all profiles of a side at once."""
-    old, new = (pd.concat([_with_gaps(one.steps) for one in side])[_METRICS] for side in (before, after))
+    old, new = (pd.concat([_with_gaps(one.steps) for one in side]) for side in (before, after))
     shown = [metric for metric in _METRICS if (old[metric] > 0).any() or (new[metric] > 0).any()]
     values = [[side[metric].dropna().to_numpy(np.float64) for metric in shown] for side in (old, new)]
     return _changes(pd.DataFrame({"metric": shown}), values[0], values[1], "ms")
@@ -138,10 +138,10 @@ def _typical(before: Sequence[Measured], after: Sequence[Measured]) -> pd.DataFr
 
 def _middle(side: Sequence[Measured]) -> Numbers:
     """Average the steps that are neither among the shortest quarter nor among the longest."""
-    steps = pd.concat([one.steps.measured for one in side])
+    steps = pd.concat([one.steps.measured[_METRICS[:-1]] for one in side])
     times = steps["step_ms"].to_numpy(np.float64)
     middle = (times >= np.quantile(times, 0.25, method="lower")) & (times <= np.quantile(times, 0.75, method="higher"))
-    means: Numbers = steps.loc[middle, _METRICS[:-1]].mean()
+    means: Numbers = steps[middle].mean()
     return means.rename_axis("metric")
 
 
@@ -154,7 +154,7 @@ def _with_gaps(steps: Steps) -> pd.DataFrame:
     table = steps.table
     ends = table["start_ms"] + table["step_ms"]
     gap = table.groupby("host")["start_ms"].shift(-1) - ends
-    return measured_steps(table.assign(**{BETWEEN: gap.clip(lower=0.0).where(table["phase"] != SESSION_RUN)}))
+    return measured_steps(table.assign(**{BETWEEN: gap.clip(lower=0.0).where(table["phase"] != SESSION_RUN)}))[_METRICS]
 
 
 def _times(sides: _Sides, what: str, keys: list[str], time: str, *, per_step: bool) -> pd.DataFrame:

@@ -136,7 +136,8 @@ def _whole(steps: Steps, forests: Sequence[Forest]) -> dict[str, float]:
         return {"capture_ms": capture_ms} | dict.fromkeys(WHOLE, float("nan"))
     steps_ms, measured_ms = float(table["step_ms"].sum()), float(measured["step_ms"].sum())
     warm_up_ms = 0.0 if measured["warm_up"].any() else float(table.loc[table["warm_up"], "step_ms"].sum())
-    times = (measured_ms, warm_up_ms, steps_ms - measured_ms - warm_up_ms, max(capture_ms - steps_ms, 0.0))
+    other_ms = round(steps_ms - measured_ms - warm_up_ms, 9)  # of floats a remainder is never quite 0
+    times = (measured_ms, warm_up_ms, other_ms, max(capture_ms - steps_ms, 0.0))
     return {"capture_ms": capture_ms} | dict(zip(WHOLE, times, strict=True))
 
 

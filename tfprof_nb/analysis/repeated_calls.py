@@ -43,7 +43,9 @@ def _calls(forest: Forest, runs: Int64) -> pd.DataFrame:
     execute, call = forest.nearest_ancestor(runs, executes), forest.nearest_ancestor(runs, traced)
     named = np.where(execute >= 0, executes[execute] if len(executes) else runs, runs)
     rows = np.where(call >= 0, traced[call] if len(traced) else named, named)
-    frame = pd.DataFrame({"row": rows, "name": host.names[host.metadata[named]], "line": host.line[rows]})
+    # A function that is traced again runs under a new name each time; its own event keeps its name.
+    name = host.names[host.metadata[np.where(call >= 0, rows, named)]]
+    frame = pd.DataFrame({"row": rows, "name": name, "line": host.line[rows]})
     frame = frame.drop_duplicates("row")
     rows = frame["row"].to_numpy(np.int64)
     frame["start_ps"] = host.start_ps[rows]

@@ -400,7 +400,7 @@ _TPU = (
 _SOURCE_NOTES = {
     "none": (
         "No steps were found: nothing in this profile marks them and no function was called repeatedly. Train with "
-        "model.fit under %%tfprofile, or wrap each step in `with tfprof_nb.step(i):`."
+        "model.fit under %%tfprofile, or put `with tfprof_nb.step(i):` before what a step does."
     ),
     "inferred": (
         "Steps are inferred: nothing marked them, so each repeated call of a tf.function counts as one, with the wait "

@@ -222,7 +222,8 @@ def pie(panel: Pie) -> Chart:
         }
         for part, label in zip(parts, short_names([part.label for part in parts], 40), strict=True)
     ]
-    figure = _figure([mark], [], 190, {"top": 6, "bottom": 6, "left": 6, "right": 6})
+    # No margins: on a page that is not shown, bqplot takes them off a size of nothing.
+    figure = _figure([mark], [], 190, dict.fromkeys(_MARGIN, 0))
     figure.layout.width, figure.layout.min_width = "190px", "190px"
     chart = Chart(panel.title, figure, Readout(x=[], entries=legend))
     chart.add_class("tfp-pie")

@@ -20,7 +20,6 @@ _PAPER = "var(--tfp-paper, #ffffff)"
 # Slopes and distances are for a chart of this size: CSS pixels inside the axes, as in a notebook of usual width.
 _WIDTH, _HEIGHT = 760.0, 222.0
 _STRIPES_PX, _SLANT_PX, _LABEL_PX = 6.0, 5.0, 46.0
-_MOST_STRIPED = 100
 
 Scales = dict[str, Any]  # of bqplot, by the axis
 
@@ -30,7 +29,7 @@ def marks(panel: StackedBars, drawn: DrawnBars, marked: Bools, width: float, sca
     x, totals = np.asarray(panel.x, dtype=np.float64), drawn.heights.sum(axis=0)
     y_px = scales["y"].max / _HEIGHT
     found = []
-    striped = np.flatnonzero(marked & (totals > 0))[:_MOST_STRIPED]
+    striped = np.flatnonzero(marked & (totals > 0))
     if len(striped):
         lines = _stripes(x[striped], totals[striped], width, scales, y_px)
         found.append(_lines(*lines, scales, 1.6))
@@ -42,29 +41,23 @@ def marks(panel: StackedBars, drawn: DrawnBars, marked: Bools, width: float, sca
 
 
 def _stripes(x: Floats, heights: Floats, width: float, scales: Scales, y_px: float) -> tuple[Floats, Floats]:
-    """Return slanted lines over bars, as one path: each line's two ends and a gap."""
+    """Return slanted lines over bars, each bar's as one path that goes on along the bar's edges."""
     rise = width / (scales["x"].max - scales["x"].min) * _WIDTH * y_px
     starts = np.arange(-rise, heights.max(), _STRIPES_PX * y_px)
     low, high = np.broadcast_arrays(starts[None, :], heights[:, None])
-    begin, end = np.clip(-low / rise, 0, 1), np.clip((high - low) / rise, 0, 1)
-    seen = end > begin
-    bars, _ = np.nonzero(seen)
-    low, begin, end = low[seen], begin[seen], end[seen]
-    left = x[bars] - width / 2
-    gap = np.full(len(left), np.nan)
-    across = np.column_stack([left + width * begin, left + width * end, gap])
-    up = np.column_stack([low + rise * begin, low + rise * end, gap])
-    return across.ravel(), up.ravel()
+    ends = np.stack([np.clip(-low / rise, 0, 1), np.clip((high - low) / rise, 0, 1)], axis=2)
+    ends[:, 1::2] = ends[:, 1::2, ::-1]
+    across = (x - width / 2)[:, None, None] + width * ends
+    up = np.minimum(low[:, :, None] + rise * ends, high[:, :, None])
+    return across.reshape(len(x), -1), up.reshape(len(x), -1)
 
 
 def _breaks(x: Floats, width: float, y: float, scales: Scales, y_px: float) -> list[bqplot.Lines]:
     """Return a slanted gap across each bar, with a line on each side of it."""
     over = 3 * (scales["x"].max - scales["x"].min) / _WIDTH
-    gap = np.full(len(x), np.nan)
-    across = np.column_stack([x - width / 2 - over, x + width / 2 + over, gap]).ravel()
-    up = np.tile([y, y + _SLANT_PX * y_px, np.nan], len(x))
-    half = 3 * y_px
-    sides = [_lines(across, up + shift, scales, 1.4, INK) for shift in (-half, half)]
+    across = np.column_stack([x - width / 2 - over, x + width / 2 + over])
+    up = np.tile([y, y + _SLANT_PX * y_px], (len(x), 1))
+    sides = [_lines(across, up + shift * y_px, scales, 1.4, INK) for shift in (-3, 3)]
     return [_lines(across, up, scales, 6.0), *sides]
 
 
@@ -81,7 +74,7 @@ def _values(
     shown = with_room(x, totals, _LABEL_PX * (scales["x"].max - scales["x"].min) / _WIDTH)
     return bqplot.Label(
         x=x[shown],
-        y=np.full(len(shown), drawn.top + 9 * y_px),
+        y=np.full(len(shown), drawn.top + 11 * y_px),
         text=[amount(value, panel.unit) for value in totals[shown]],
         scales=scales,
         colors=["var(--tfp-ink, #7b7b7b)"],

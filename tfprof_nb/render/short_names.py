@@ -30,6 +30,8 @@ def short_names(names: Sequence[str], limit: int) -> list[str]:
     ['…/left/…/MatMul', '…/right/…/MatMul']
     """
     known = list(dict.fromkeys(names))
+    if all(len(name) <= limit for name in known):
+        return list(names)
     forms = {name: _forms(name, limit) for name in known}
     short = {name: next(forms[name]) for name in known}
     stuck: list[str] = []
@@ -66,9 +68,9 @@ def _inside(name: str) -> list[str]:
 
 
 def _cuts(name: str, parts: list[str], limit: int) -> Iterator[str]:
-    """Yield the name, and what is left when it is cut at slashes: longer ends first, then single parts and the last."""
-    yield name
+    """Yield a name without calls, then what is left when it is cut at slashes: its end, then single parts."""
     yield "/".join(parts)
+    yield name
     last = parts[-1]
     starts = (_CUT, f"{parts[0]}/{_CUT}")
     for start in starts:

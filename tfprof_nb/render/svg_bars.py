@@ -30,7 +30,7 @@ from tfprof_nb.render.scale import (
 from tfprof_nb.render.short_names import short_names
 from tfprof_nb.render.svg import INK, WIDTH, Picture, Plot, compact, draw_axes, draw_legend, text_width
 
-_LEGEND = 170
+_LEGEND, _LEGEND_OF_VALUES = 170, 260
 _ROW = 22
 # Lets through stripes of what is drawn: what is set apart reads as such on white and on black.
 _HATCH = (
@@ -50,7 +50,7 @@ def stacked_bars(chart: StackedBars, most: int = MOST_BARS) -> str:
     drawn = cut_down(np.nan_to_num(np.array([one.values for one in chart.series], dtype=np.float64)), marked)
     picture = Picture(_spoken_bars(chart, whole), 290 if marked.any() else 268)
     low, high, slot = bar_axis(x)
-    plot = Plot(52, 26, WIDTH - 52 - _LEGEND - 16, 194, low, high, drawn.reach * 1.04)
+    plot = Plot(52, 26, _legend_at(chart) - 52 - 16, 194, low, high, drawn.reach * 1.04)
     x_label = chart.x_label if per_bar == 1 else f"{chart.x_label} (each bar: the mean of {per_bar})"
     names = bar_names(chart, 60)
     draw_axes(
@@ -96,8 +96,12 @@ def _legend_of_means(picture: Picture, chart: StackedBars) -> None:
     """Write the legend in the order of the stack, top layer first, with each layer's mean."""
     written = zip(chart.series, written_means(chart), strict=True)
     shown = [(f"{one.label} {mean}", one.color) for one, mean in written if np.nan_to_num(one.values).any()]
-    picture.text(WIDTH - _LEGEND, 36, legend_title(chart))
-    draw_legend(picture, WIDTH - _LEGEND, 58, shown[::-1])
+    picture.text(_legend_at(chart), 36, legend_title(chart))
+    draw_legend(picture, _legend_at(chart), 58, shown[::-1])
+
+
+def _legend_at(chart: StackedBars) -> int:
+    return WIDTH - (_LEGEND if chart.averaged else _LEGEND_OF_VALUES)
 
 
 def _cut_marks(picture: Picture, plot: Plot, chart: StackedBars, drawn: DrawnBars, width: float) -> None:

@@ -58,14 +58,14 @@ def panels(memory: Memory) -> list[Panel]:
         return [Note(note, "empty") for note in memory.notes]
     peaks = memory.allocators["peak_bytes"].sort_values(ascending=False, kind="stable")
     pages = [
-        Tab(f"{_told(str(name))}, peak {_units.size(peak)}", partial(_allocator, memory, str(name)))
+        Tab(f"{_plain(str(name))}, peak {_units.size(peak)}", partial(_allocator, memory, str(name)))
         for name, peak in peaks.items()
     ]
     shown = [Tabs(pages, "menu", "allocator", shown=1)] if len(pages) > 1 else pages[0].panels()
     return [*shown, *(Note(note, "info") for note in memory.notes)]
 
 
-def _told(name: str) -> str:
+def _plain(name: str) -> str:
     """Name an allocator in plain words where TensorFlow's word says little."""
     return f"{_ALLOCATORS[name]} ({name})" if name in _ALLOCATORS else name
 
@@ -114,7 +114,7 @@ def _points(timeline: pd.DataFrame) -> pd.DataFrame:
 
 def _charts(name: str, points: pd.DataFrame) -> list[Tab]:
     """Free memory and fragmentation apart: beside all that is free, what is in use would often not be seen."""
-    short = _units.shorten(_told(name), 60)
+    short = _units.shorten(_plain(name), 60)
     fragmentation = Lines(
         f"Fragmentation of {short}",
         points["time_ms"].to_numpy(np.float64),

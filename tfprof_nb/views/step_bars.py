@@ -1,4 +1,4 @@
-"""One bar per step: of which host, where it stands, and which bars are pale."""
+"""One bar per step: of which host, where it stands, and which bars are set apart."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ def _nodes(stages: pd.DataFrame) -> Iterator[Node]:
         while (consumer := consumer.rpartition("::")[0]) and consumer not in places:
             pass
         kind: Any = "bottleneck" if stage["bottleneck"] else "path" if stage["critical"] else "plain"
-        added = " (added by TensorFlow)" if stage["injected"] else ""
+        added = " (added by TensorFlow)" if stage["injected"] and stage["name"] not in _STAGES else ""
         times = f"total {_units.milliseconds(stage['total_ms'])}, self {_units.milliseconds(stage['self_ms'])}"
         calls = f"{_units.count(stage['calls'])} call{'s' * (stage['calls'] != 1)}"
         place = f"from {_units.milliseconds(stage['start_ms'])}, {calls}"

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { headerWidth } from "./cells";
+import { headerWidth, widths } from "./cells";
+import { makeColumn } from "./columns";
 
 it.each([
   ["step", 4],
@@ -7,4 +8,14 @@ it.each([
   ["self time (µs)", 9], // self time / (µs)
 ])("gives the header %s room for %d bold characters and an arrow", (header, characters) => {
   expect(headerWidth(header, 3)).toBe(Math.ceil(characters * 1.1) + 3);
+});
+
+it("adds room to one column, and so to all together", () => {
+  const header = { key: "k", header: "step", kind: "count" as const, bar: false, meaning: "" };
+  const columns = [1, 2].map((value) => makeColumn(header, Float64Array.of(value).buffer));
+  const { columns: plain } = widths(columns, 1);
+  const wide = widths(columns, 1, { at: 1, px: 33 });
+  const [first, second] = plain.split(") ");
+  expect(wide.columns).toBe(`${first}) ${second.replace(")", " + 33px)")}`);
+  expect(wide.least).toContain("+ 33px");
 });

@@ -6,9 +6,9 @@ const BACK = 14;
 const TEXT_CH: [number, number] = [8, 44];
 const TEXT_LEAST_CH = 22;
 const FIRST_LEAST_CH = 36;
-const CODE_LEAST_CH = 40;
-const NUMBER_CH: [number, number] = [6, 24];
-const PADDING_PX = 18;
+const CODE_LEAST_CH = 34;
+const NUMBER_CH: [number, number] = [4, 24];
+const PADDING_PX = 16;
 const ARROW_CH = 3;
 
 /** Widths for CSS: of the grid's columns, and the least that all of them need together. */
@@ -17,15 +17,19 @@ export interface Widths {
   least: string;
 }
 
+/** Room to add to the column at a place. */
+export interface Spare {
+  at: number;
+  px: number;
+}
+
 /** Numbers are as wide as they need, texts share what is left; the first says what the row is about. */
-export function widths(columns: readonly Column[], rows: number): Widths {
-  const each = columns.map((column, index) =>
-    width(
-      column,
-      rows,
-      index === 0 ? FIRST_LEAST_CH : column.kind === "code" ? CODE_LEAST_CH : TEXT_LEAST_CH,
-    ),
-  );
+export function widths(columns: readonly Column[], rows: number, spare: Spare = { at: 0, px: 0 }): Widths {
+  const each = columns.map((column, index) => {
+    const text = column.kind === "code" ? CODE_LEAST_CH : TEXT_LEAST_CH;
+    const { least, grow } = width(column, rows, index === 0 ? FIRST_LEAST_CH : text);
+    return { least: spare.px && index === spare.at ? `${least} + ${spare.px}px` : least, grow };
+  });
   return {
     columns: each
       .map(({ least, grow }) => (grow ? `minmax(calc(${least}), ${grow}fr)` : `calc(${least})`))
@@ -62,7 +66,7 @@ export function cell(column: Column, row: number, index: number): HTMLElement {
   node.title = fullText(column, row);
   if (column.bar && column.values[row] > 0) node.append(bar(column.values[row] / column.most));
   if (column.numeric) node.append(element("span", {}, text));
-  else node.append(...(column.short ? [element("span", { class: "tfp-front" }, text)] : cuttable(text)));
+  else node.append(...cuttable(text, column.kind === "code" && !column.short));
   return node;
 }
 
@@ -76,9 +80,9 @@ function bar(share: number): HTMLElement {
   return node;
 }
 
-/** The head of a long text gives way (by CSS), its last characters stay: names of ops differ at both ends. */
-function cuttable(text: string): HTMLElement[] {
-  if (text.length <= BACK * 2) return [element("span", { class: "tfp-front" }, text)];
+/** A long text gives way at its end (by CSS); of code the last characters stay, which tell as much as the first. */
+function cuttable(text: string, keepsEnd: boolean): HTMLElement[] {
+  if (!keepsEnd || text.length <= BACK * 2) return [element("span", { class: "tfp-front" }, text)];
   return [
     element("span", { class: "tfp-front" }, text.slice(0, -BACK)),
     element("span", { class: "tfp-back" }, text.slice(-BACK)),

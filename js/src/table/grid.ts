@@ -1,5 +1,5 @@
 import { element, OWN_KEYS } from "../lib/dom";
-import { cell, widths } from "./cells";
+import { cell, type Spare, widths } from "./cells";
 import type { Column } from "./columns";
 import type { Direction } from "./order";
 import type { Tree } from "./tree";
@@ -62,14 +62,32 @@ export class Grid {
   /** Shows these columns, by their places, and hides the others. */
   showColumns(shown: number[]): void {
     this.shown = shown;
-    const columns = shown.map((index) => this.columns[index]);
-    const { columns: template, least } = widths(columns, this.rows);
-    this.root.style.setProperty("--tfp-columns", template);
-    this.root.style.setProperty("--tfp-least", least);
     Array.from(this.header.children).forEach((node, index) => {
       (node as HTMLElement).hidden = !shown.includes(index);
     });
+    this.resize();
+  }
+
+  /** Lays the columns out anew; where not all have room, those in sight at first are seen whole, none in part. */
+  resize(): void {
+    this.layOut();
+    const { clientWidth, scrollWidth } = this.root;
+    const cells = this.shown.map((index) => this.header.children[index] as HTMLElement);
+    const whole = cells.filter((node) => node.offsetLeft + node.offsetWidth <= clientWidth);
+    if (scrollWidth > clientWidth && whole.length) {
+      const last = whole[whole.length - 1];
+      const text = this.shown.findIndex((index) => !this.columns[index].numeric);
+      const at = text >= 0 && text < whole.length ? text : whole.length - 1;
+      this.layOut({ at, px: clientWidth - last.offsetLeft - last.offsetWidth });
+    }
     this.draw();
+  }
+
+  private layOut(spare?: Spare): void {
+    const columns = this.shown.map((index) => this.columns[index]);
+    const { columns: template, least } = widths(columns, this.rows, spare);
+    this.root.style.setProperty("--tfp-columns", template);
+    this.root.style.setProperty("--tfp-least", least);
   }
 
   markSorted(column: number, direction: Direction): void {

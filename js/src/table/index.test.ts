@@ -88,6 +88,27 @@ describe("the table", () => {
   });
 });
 
+it("shows paths in short, and has them whole for the pointer, search and export", () => {
+  const paths = ["call/net/dense_1/MatMul", "call/net/dense_2/MatMul"];
+  const short = ["…/dense_1/MatMul", "…/dense_2/MatMul"];
+  const column = { key: "op", header: "op", kind: "code" as const, bar: false, meaning: "" };
+  close();
+  model = new FakeModel<Traits>({
+    title: "Ops",
+    rows: 2,
+    columns: [{ ...column, texts: paths, short }],
+    buffers: [Float64Array.of(0, 1).buffer],
+    selected_row: null,
+  });
+  close = table.render({ model, el: document.getElementById("el") as HTMLElement });
+  expect(rows().map((row) => texts(row)[0])).toEqual(short);
+  expect(rows().map((row) => (row.children[0] as HTMLElement).title)).toEqual(paths);
+  const input = document.querySelector("input") as HTMLInputElement;
+  input.value = "net/dense_2";
+  input.dispatchEvent(new Event("input"));
+  expect(rows().map((row) => texts(row)[0])).toEqual([short[1]]);
+});
+
 describe("a table of rows that lie below one another", () => {
   const names = [
     "all",

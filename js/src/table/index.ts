@@ -73,7 +73,7 @@ class TableView {
     listen(model, "change:selected_row", () => this.grid.select(model.get("selected_row")), signal);
     this.arrange();
     this.grid.select(model.get("selected_row"));
-    const observer = new ResizeObserver(() => this.grid.draw());
+    const observer = new ResizeObserver(() => this.grid.resize());
     observer.observe(this.grid.root);
     signal.addEventListener("abort", () => observer.disconnect());
   }

@@ -93,6 +93,16 @@ describe("a link in a page", () => {
     expect([model.saves, document.activeElement]).toEqual([1, buttons()[2]]);
   });
 
+  it("brings the page into sight, which choosing a tab does not", () => {
+    const scroll = vi.spyOn(HTMLElement.prototype, "scrollIntoView");
+    buttons()[1].click();
+    expect(scroll).not.toHaveBeenCalled();
+    link().click();
+    expect(scroll.mock.contexts[0]).toBe(document.querySelector("#strip .tfp"));
+    expect(scroll).toHaveBeenCalledWith({ behavior: "smooth", block: "start" });
+    scroll.mockRestore();
+  });
+
   it("is left to strips further out when no page here has its name", () => {
     draw({ names: ["A", "B", "C"] });
     const heard = vi.fn();

@@ -1,0 +1,40 @@
+"""Short names: within the limit, never two the same, and what tells most is kept."""
+
+import doctest
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tfprof_nb.render import short_names as module
+from tfprof_nb.render.short_names import short_names
+
+PART = st.sampled_from(["StatefulPartitionedCall", "net", "dense", "dense_1", "MatMul", "a" * 30, ""])
+NAMES = st.lists(st.lists(PART, min_size=1, max_size=6).map("/".join), max_size=30)
+
+
+def test_the_examples_in_the_docstring_hold():
+    assert doctest.testmod(module).attempted > 0
+    assert doctest.testmod(module).failed == 0
+
+
+@given(NAMES, st.integers(12, 60))
+def test_different_names_never_look_the_same_and_all_fit(names, limit):
+    short = short_names(names, limit)
+    assert len(set(short)) == len(set(names))
+    assert len({*zip(names, short, strict=True)}) == len(set(names))
+    assert all(len(text) <= limit for text in short)
+
+
+def test_layer_and_op_are_kept_and_the_call_is_left_out():
+    call = "StatefulPartitionedCall/"
+    names = [f"{call}gradient_tape/functional_1/dense_{k}/Tensordot/MatMul/MatMul" for k in (1, 2)]
+    assert short_names([*names, f"{call}adam/Square_33"], 40) == [
+        "…/dense_1/Tensordot/MatMul/MatMul",
+        "…/dense_2/Tensordot/MatMul/MatMul",
+        "adam/Square_33",
+    ]
+
+
+def test_names_that_all_fit_stay_as_they_are():
+    names = ["StatefulPartitionedCall/adam/Square_33", "VarHandleOp"]
+    assert short_names(names, 40) == names

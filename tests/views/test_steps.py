@@ -1,0 +1,38 @@
+"""The steps view: what takes most stands first, and what no step has is left out."""
+
+import numpy as np
+import pandas as pd
+
+from tfprof_nb.render.panels import StackedBars
+from tfprof_nb.render.theme import STEP_CATEGORIES, STEP_MEANINGS
+from tfprof_nb.views.step_bars import step_bars
+from tfprof_nb.views.steps import _shown_columns
+
+
+def table():
+    """A warm-up step that compiled for long, and two that mostly waited for data."""
+    spent = {"host_compute_ms": [5.0, 2.0, 2.0], "input_ms": [1.0, 7.0, 8.0], "compile_ms": [90.0, 0.0, 0.0]}
+    frame = pd.DataFrame({key: spent.get(key, [0.0] * 3) for key in STEP_CATEGORIES}, index=np.arange(3))
+    return frame.assign(host="a", step_name="s", phase="train", warm_up=[True, False, False], step_ms=[96.0, 9.0, 10.0])
+
+
+def test_the_largest_category_stands_right_after_the_step_time():
+    keys = [column.key for column in _shown_columns(table())]
+    assert keys[:5] == ["step", "step_ms", "input_ms", "host_compute_ms", "compile_ms"]
+    assert set(keys[5:]) == {"warm_up", "step_name", "phase"}
+
+
+def test_hosts_stand_beside_the_steps_where_there_are_several():
+    keys = [column.key for column in _shown_columns(table().assign(host=["a", "b", "a"]))]
+    assert keys[:3] == ["step", "host", "step_ms"]
+
+
+def test_each_category_says_what_it_is():
+    assert set(STEP_MEANINGS) == set(STEP_CATEGORIES)
+    bars = step_bars("Step time", table(), STEP_CATEGORIES, "time (ms)")
+    assert isinstance(bars, StackedBars)
+    assert [one.meaning for one in bars.series] == [
+        STEP_MEANINGS[key] for key in ("host_compute_ms", "input_ms", "compile_ms")
+    ]
+    columns = {column.key: column.meaning for column in _shown_columns(table())}
+    assert columns["input_ms"] == STEP_MEANINGS["input_ms"]
