@@ -35,6 +35,11 @@ def test_layer_and_op_are_kept_and_the_call_is_left_out():
     ]
 
 
+def test_the_layer_is_kept_rather_than_the_scope_right_around_the_op():
+    names = ["gradient_tape/sequential_1/conv2d_1/convolution/Conv2DBackpropInput"]
+    assert short_names(names, 40) == ["…/conv2d_1/…/Conv2DBackpropInput"]
+
+
 def test_names_that_all_fit_stay_as_they_are():
     names = ["StatefulPartitionedCall/adam/Square_33", "VarHandleOp"]
     assert short_names(names, 40) == names

@@ -73,6 +73,9 @@ def _cuts(name: str, parts: list[str], limit: int) -> Iterator[str]:
     yield name
     last = parts[-1]
     starts = (_CUT, f"{parts[0]}/{_CUT}")
+    # An op and the scope right around it tell less than the layer that they are in.
+    if len(parts) > 3 and len(_CUT + "/".join(parts[-3:])) > limit:
+        yield f"{_CUT}{parts[-3]}/{_CUT}{last}"
     for start in starts:
         ends = ("/".join(parts[k:]) for k in range(1, len(parts)))
         yield next((start + end for end in ends if len(start + end) <= limit), "")

@@ -4,7 +4,7 @@ import { type Column, cellText, fullText } from "./columns";
 const SAMPLE_ROWS = 200;
 const BACK = 14;
 const TEXT_CH: [number, number] = [8, 44];
-const TEXT_LEAST_CH = 22;
+const TEXT_LEAST_CH = 17;
 const FIRST_LEAST_CH = 36;
 const CODE_LEAST_CH = 34;
 const NUMBER_CH: [number, number] = [4, 24];
