@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import bqplot
+import ipywidgets
 import numpy as np
 import numpy.typing as npt
 
@@ -16,7 +17,13 @@ from tfprof_nb.render.panels import Floats, StackedBars
 from tfprof_nb.render.scale import Bools, DrawnBars, with_room
 from tfprof_nb.render.svg import INK
 
-_PAPER = "var(--tfp-paper, #ffffff)"
+
+def _of_theme(name: str, light: str) -> str:
+    """Return a colour that follows the theme; ipywidgets 7, as in Colab, takes only those that never change."""
+    return f"var(--tfp-{name}, {light})" if ipywidgets.version_info[0] >= 8 else light
+
+
+_PAPER, _TEXT = _of_theme("paper", "#ffffff"), _of_theme("ink", "#7b7b7b")
 # Slopes and distances are for a chart of this size: CSS pixels inside the axes, as in a notebook of usual width.
 _WIDTH, _HEIGHT = 760.0, 222.0
 _STRIPES_PX, _SLANT_PX, _LABEL_PX = 6.0, 5.0, 46.0
@@ -77,7 +84,7 @@ def _values(
         y=np.full(len(shown), drawn.top + 11 * y_px),
         text=[amount(value, panel.unit) for value in totals[shown]],
         scales=scales,
-        colors=["var(--tfp-ink, #7b7b7b)"],
+        colors=[_TEXT],
         default_size=12,
         font_weight="normal",
         align="middle",
