@@ -20,7 +20,7 @@ from tfprof_nb.render.svg import INK
 
 def _of_theme(name: str, light: str) -> str:
     """Return a colour that follows the theme; ipywidgets 7, as in Colab, takes only those that never change."""
-    return f"var(--tfp-{name}, {light})" if ipywidgets.version_info[0] >= 8 else light
+    return f"var(--tfp-{name}, {light})" if int(ipywidgets.__version__.partition(".")[0]) >= 8 else light
 
 
 _PAPER, _TEXT = _of_theme("paper", "#ffffff"), _of_theme("ink", "#7b7b7b")
