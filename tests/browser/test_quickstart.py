@@ -37,9 +37,11 @@ def saved(quickstart, notebooks_folder):
     return (notebooks_folder / "00_quickstart.ipynb").read_text(encoding="utf-8")
 
 
-def test_both_profiles_show_their_dashboard(quickstart, baseline):
-    assert quickstart.page.locator(".tfp-view").count() == 2
+def test_both_profiles_show_their_dashboard_and_then_how_they_compare(quickstart, baseline):
+    views = quickstart.page.locator(".tfp-view")
+    assert views.count() == 3
     assert ANSWER.search(baseline.inner_text())
+    assert "times faster: the median step took" in views.last.inner_text()
 
 
 def test_the_step_chart_has_a_bar_for_every_step(baseline):

@@ -126,7 +126,7 @@ def _ops(title: str, rows: pd.DataFrame) -> list[Panel]:
     if rows.empty:
         return []
     names = (
-        Column("op_name", "op", "code", meaning="as it is called after"),
+        Column("op_name", "op", "code", meaning="as it is called after", path=True),
         Column("op_type", "type"),
         Column("side", "runs on"),
     )
@@ -136,7 +136,12 @@ def _ops(title: str, rows: pd.DataFrame) -> list[Panel]:
 def _kernels(rows: pd.DataFrame) -> list[Panel]:
     if rows.empty:
         return []
-    columns = [Column("kernel", "kernel", "code"), *_numbers("us"), *_known(rows), Column("op_name", "op", "code")]
+    columns = [
+        Column("kernel", "kernel", "code"),
+        *_numbers("us"),
+        *_known(rows),
+        Column("op_name", "op", "code", path=True),
+    ]
     return [Table(_per("GPU kernels that changed most", rows), rows, columns, rows=_ROWS)]
 
 
@@ -151,7 +156,7 @@ def _memory(rows: pd.DataFrame) -> list[Panel]:
 def _only(title: str, rows: pd.DataFrame) -> list[Panel]:
     if rows.empty:
         return []
-    columns = [Column("name", "name", "code"), Column("time", "time", "us"), Column("kind", "kind")]
+    columns = [Column("name", "name", "code", path=True), Column("time", "time", "us"), Column("kind", "kind")]
     return [Table(_per(title, rows), rows.sort_values("time", ascending=False), columns, rows=_ROWS, selects="")]
 
 
