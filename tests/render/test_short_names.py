@@ -43,3 +43,10 @@ def test_the_layer_is_kept_rather_than_the_scope_right_around_the_op():
 def test_names_that_all_fit_stay_as_they_are():
     names = ["StatefulPartitionedCall/adam/Square_33", "VarHandleOp"]
     assert short_names(names, 40) == names
+
+
+def test_a_long_name_without_slashes_gets_none():
+    kernels = [f"void engine<float, {k}, 128, 5, 5, 3, 3, 3, true>(int, int, int, float const*)" for k in (1, 2)]
+    short = short_names([*kernels, "void other<half, 1>(int, int, int, int, int, int)"], 30)
+    assert len(set(short)) == 3
+    assert all("/" not in name and name.startswith("void ") and len(name) <= 30 for name in short)

@@ -112,7 +112,7 @@ def test_where_the_whole_capture_went_is_told_if_much_of_it_is_in_no_measured_st
     ]
     assert whole.title == "The whole capture: 20.0 ms"
     assert {part.label: part.value for part in whole.parts} == pytest.approx(
-        {"steps that averages are of": 4, "warm-up steps": 4, "steps of other phases": 2, "outside of steps": 10}
+        {"steps in the averages": 4, "warm-up steps": 4, "steps of other phases": 2, "outside of steps": 10}
     )
 
 

@@ -81,4 +81,5 @@ def _cuts(name: str, parts: list[str], limit: int) -> Iterator[str]:
         yield next((start + end for end in ends if len(start + end) <= limit), "")
     for k in range(len(parts) - 2, -1, -1):
         yield from (f"{start}{parts[k]}/{_CUT}{last}" for start in starts)
-    yield _CUT + shorten(last, max(1, limit - len(_CUT)))
+    if len(parts) > 1:
+        yield _CUT + shorten(last, max(1, limit - len(_CUT)))

@@ -29,7 +29,7 @@ STEP_CATEGORIES: dict[str, tuple[str, str]] = {
 
 # Part of a capture's time -> (label, colour).
 WHOLE_PARTS: dict[str, tuple[str, str]] = {
-    "measured_steps_ms": ("steps that averages are of", "#117733"),
+    "measured_steps_ms": ("steps in the averages", "#117733"),
     "warm_up_steps_ms": ("warm-up steps", "#999933"),
     "other_steps_ms": ("steps of other phases", "#88CCEE"),
     "outside_steps_ms": ("outside of steps", "#BBBBBB"),
