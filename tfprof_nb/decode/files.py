@@ -14,7 +14,7 @@ _GZIP = b"\x1f\x8b"
 _GZIP_FORMAT = 16 + zlib.MAX_WBITS
 _JSON, _BINARY = (".json", ".json.gz"), (".pb", ".pb.gz")
 _HEAD_BYTES = 64
-_LEAST_MAPPED_BYTES = 32 << 20  # each mapped file keeps a file descriptor; smaller ones are read as quickly
+_LEAST_MAPPED_BYTES = 2 << 20  # each mapped file keeps a file descriptor; smaller ones are read as quickly
 _UNZIPPED_SHARE = 0.5  # of the free memory: what is unzipped must still be decoded
 
 
