@@ -10,7 +10,7 @@ from graph_sections import Function, Node, graphs_section
 from tfprof_nb.analysis.forest import Forest
 from tfprof_nb.analysis.graph import graph
 from tfprof_nb.analysis.graph.events import model_of_events
-from tfprof_nb.analysis.graph.model import GraphModel
+from tfprof_nb.analysis.graph.model import MEASURED, GraphModel
 from tfprof_nb.decode import read_xspace
 from tfprof_nb.decode.graphs import read_graphs
 
@@ -71,19 +71,7 @@ def test_what_is_left_out_is_named():
 def test_a_sessions_average_stays_that_of_the_steps_in_which_a_node_ran():
     """It is tfprof's: 10 us in one of two steps are 10."""
     runs = pd.DataFrame({"node": [0, 0, 1], "step": [0, 1, 0], "micros": [4, 4, 10]}).reindex(
-        columns=[
-            "node",
-            "step",
-            "occurrences",
-            "micros",
-            "accelerator_micros",
-            "cpu_micros",
-            "bytes",
-            "peak_bytes",
-            "residual_bytes",
-            "output_bytes",
-        ],
-        fill_value=0,
+        columns=["node", "step", *MEASURED], fill_value=0
     )
     nodes = pd.DataFrame({"parameters": [0, 0], "float_ops": np.nan})
     assert GraphModel(nodes, [[], []], runs).metrics()[:, 1].tolist() == [4, 10]
