@@ -14,7 +14,7 @@ import tfprof_nb
 from tfprof_nb import __main__ as command_line
 from tfprof_nb.analysis.graph.options import GraphOptions
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.magics import TfprofMagics
+from tfprof_nb.notebook.magics import TfprofMagics
 from tfprof_nb.profiles import Profile
 from tfprof_nb.render.panels import TimelineSource
 from tfprof_nb.views.pages import PAGES

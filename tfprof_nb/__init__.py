@@ -11,25 +11,25 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
-    "profile": "tfprof_nb.session",
-    "profile_session": "tfprof_nb.session",
-    "start": "tfprof_nb.session",
-    "stop": "tfprof_nb.session",
-    "last": "tfprof_nb.session",
+    "profile": "tfprof_nb.api.profile",
+    "profile_session": "tfprof_nb.api.profile",
+    "start": "tfprof_nb.api.profile",
+    "stop": "tfprof_nb.api.profile",
+    "last": "tfprof_nb.api.profile",
     "step": "tfprof_nb.capture.marks",
     "StepMarker": "tfprof_nb.capture.step_marker",
-    "ProfileCallback": "tfprof_nb.profile_callback",
+    "ProfileCallback": "tfprof_nb.api.profile_callback",
     "start_server": "tfprof_nb.capture.server",
-    "capture_remote": "tfprof_nb.sampling",
-    "CaptureDialog": "tfprof_nb.capture_dialog",
-    "check": "tfprof_nb.preflight",
-    "profile_call": "tfprof_nb.call",
+    "capture_remote": "tfprof_nb.api.capture_remote",
+    "CaptureDialog": "tfprof_nb.api.capture_dialog",
+    "check": "tfprof_nb.api.check",
+    "profile_call": "tfprof_nb.api.profile_call",
     "Profile": "tfprof_nb.profiles",
-    "Profiler": "tfprof_nb.tfprof",
-    "compare": "tfprof_nb.comparison",
+    "Profiler": "tfprof_nb.api.profiler",
+    "compare": "tfprof_nb.api.compare",
     "load": "tfprof_nb.profiles",
     "Run": "tfprof_nb.runs",
-    "find_runs": "tfprof_nb.run_picker",
+    "find_runs": "tfprof_nb.api.find_runs",
     "TfprofError": "tfprof_nb._errors",
     "ProfileNotFoundError": "tfprof_nb._errors",
     "BadProfileError": "tfprof_nb._errors",
@@ -47,25 +47,25 @@ if TYPE_CHECKING:
     from tfprof_nb._errors import MissingDependencyError as MissingDependencyError
     from tfprof_nb._errors import ProfileNotFoundError as ProfileNotFoundError
     from tfprof_nb._errors import TfprofError as TfprofError
-    from tfprof_nb.call import profile_call as profile_call
+    from tfprof_nb.api.capture_dialog import CaptureDialog as CaptureDialog
+    from tfprof_nb.api.capture_remote import capture_remote as capture_remote
+    from tfprof_nb.api.check import check as check
+    from tfprof_nb.api.compare import compare as compare
+    from tfprof_nb.api.find_runs import find_runs as find_runs
+    from tfprof_nb.api.profile import last as last
+    from tfprof_nb.api.profile import profile as profile
+    from tfprof_nb.api.profile import profile_session as profile_session
+    from tfprof_nb.api.profile import start as start
+    from tfprof_nb.api.profile import stop as stop
+    from tfprof_nb.api.profile_call import profile_call as profile_call
+    from tfprof_nb.api.profile_callback import ProfileCallback as ProfileCallback
+    from tfprof_nb.api.profiler import Profiler as Profiler
     from tfprof_nb.capture.marks import step as step
     from tfprof_nb.capture.server import start_server as start_server
     from tfprof_nb.capture.step_marker import StepMarker as StepMarker
-    from tfprof_nb.capture_dialog import CaptureDialog as CaptureDialog
-    from tfprof_nb.comparison import compare as compare
-    from tfprof_nb.preflight import check as check
-    from tfprof_nb.profile_callback import ProfileCallback as ProfileCallback
     from tfprof_nb.profiles import Profile as Profile
     from tfprof_nb.profiles import load as load
-    from tfprof_nb.run_picker import find_runs as find_runs
     from tfprof_nb.runs import Run as Run
-    from tfprof_nb.sampling import capture_remote as capture_remote
-    from tfprof_nb.session import last as last
-    from tfprof_nb.session import profile as profile
-    from tfprof_nb.session import profile_session as profile_session
-    from tfprof_nb.session import start as start
-    from tfprof_nb.session import stop as stop
-    from tfprof_nb.tfprof import Profiler as Profiler
 
 
 def __getattr__(name: str) -> Any:
@@ -80,13 +80,13 @@ def __dir__() -> list[str]:
 
 def load_ipython_extension(shell: Any) -> None:
     """Add the magics to a shell: what ``%load_ext tfprof_nb`` calls."""
-    from tfprof_nb.magics import register
+    from tfprof_nb.notebook.magics import register
 
     register(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
     """Take the magics out again: what ``%unload_ext tfprof_nb`` calls."""
-    from tfprof_nb.magics import unregister
+    from tfprof_nb.notebook.magics import unregister
 
     unregister(shell)

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from tfprof_nb import runs, xprof_tools
+from tfprof_nb import runs
 from tfprof_nb._errors import ProfileNotFoundError, TfprofError
-from tfprof_nb.analysis.chrome_trace import chrome_trace
+from tfprof_nb.export import xprof as xprof_tools
+from tfprof_nb.export.chrome_trace import chrome_trace
+from tfprof_nb.export.sql import Frames, run_sql
 from tfprof_nb.results import Results
-from tfprof_nb.sql import Frames, run_sql
 from tfprof_nb.views import dashboard
 from tfprof_nb.views.pages import PAGES
 

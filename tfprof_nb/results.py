@@ -10,32 +10,32 @@ import pandas as pd
 
 from tfprof_nb._errors import CaptureError
 from tfprof_nb._units import PS_PER_MS
-from tfprof_nb.analysis.advice import Advice, advice
-from tfprof_nb.analysis.capture_notes import capture_notes
-from tfprof_nb.analysis.cell import Cell, read_cell, read_labels
-from tfprof_nb.analysis.counters import Counter, memory_counters, metric_counters
-from tfprof_nb.analysis.devices import device_type
-from tfprof_nb.analysis.events import events
-from tfprof_nb.analysis.findings import Evidence
-from tfprof_nb.analysis.forest import Forest
-from tfprof_nb.analysis.functions import Functions, functions
-from tfprof_nb.analysis.graph import Graph
+from tfprof_nb.analysis.advice.advice import Advice, advice
+from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.events.devices import device_type
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.table import events
+from tfprof_nb.analysis.functions.functions import Functions, functions
+from tfprof_nb.analysis.graph.graph import Graph
 from tfprof_nb.analysis.graph.of_run import graph_of_run
-from tfprof_nb.analysis.groups import Grouping, group_events
 from tfprof_nb.analysis.input_pipeline import InputPipeline, input_pipeline
 from tfprof_nb.analysis.kernels import Kernels, kernels
-from tfprof_nb.analysis.memory import Memory, memory
+from tfprof_nb.analysis.memory.memory import Memory, memory
+from tfprof_nb.analysis.memory.process_memory import PROCESS
 from tfprof_nb.analysis.metrics import sampled
-from tfprof_nb.analysis.ops import Ops, ops
+from tfprof_nb.analysis.ops.ops import Ops, ops
 from tfprof_nb.analysis.overview import Overview, overview
 from tfprof_nb.analysis.pods import Pods, pods
-from tfprof_nb.analysis.process_memory import PROCESS
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.analysis.source import SourceLines, source
-from tfprof_nb.analysis.steps import Steps, steps
-from tfprof_nb.analysis.tf_data import TfData, tf_data
-from tfprof_nb.analysis.trace import Trace, trace
-from tfprof_nb.analysis.trace_totals import line_of
+from tfprof_nb.analysis.source.cell import Cell, read_cell, read_labels
+from tfprof_nb.analysis.source.source import SourceLines, source
+from tfprof_nb.analysis.steps.capture_notes import capture_notes
+from tfprof_nb.analysis.steps.groups import Grouping, group_events
+from tfprof_nb.analysis.steps.steps import Steps, steps
+from tfprof_nb.analysis.tf_data.tf_data import TfData, tf_data
+from tfprof_nb.analysis.trace.counters import Counter, memory_counters, metric_counters
+from tfprof_nb.analysis.trace.totals import line_of
+from tfprof_nb.analysis.trace.trace import Trace, trace
 from tfprof_nb.decode import load_run
 from tfprof_nb.decode.graphs import SECTION, Graphs, read_graphs
 from tfprof_nb.decode.sidecar import Sidecar, read_sidecar

@@ -15,8 +15,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from tfprof_nb._units import PS_PER_US
-from tfprof_nb.analysis.forest import Forest
-from tfprof_nb.analysis.op_labels import label_ops
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.op_labels import label_ops
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.decode.host import Int64
 

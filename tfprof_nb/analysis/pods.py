@@ -14,9 +14,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from tfprof_nb._units import PS_PER_MS, PS_PER_NS
-from tfprof_nb.analysis.forest import Forest
+from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.analysis.steps import CATEGORIES, Steps, measured_steps
+from tfprof_nb.analysis.steps.steps import CATEGORIES, Steps, measured_steps
 
 Int64 = npt.NDArray[np.int64]
 

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .host import Int64
+from tfprof_nb.decode.host import Int64
 
 
 def match(group: Int64, opens: npt.NDArray[np.bool_]) -> Int64:

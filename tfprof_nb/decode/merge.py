@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .host import Host, Int64, Line, Stat, StatValue
-from .session_runs import RUNS
-from .table import COLUMNS, build_host
+from tfprof_nb.decode.host import Host, Int64, Line, Stat, StatValue
+from tfprof_nb.decode.session_runs import RUNS
+from tfprof_nb.decode.table import COLUMNS, build_host
 
 # Of these stats only sameness counts, and between runs there is none.
 _COUNTED = ("group_id", "step_num", "correlation_id")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from .parts import Parts, read_texts
-from .schema import ENTRY_KEY, ENTRY_VALUE, METADATA_NAME
-from .wire import Int64, Wire
+from tfprof_nb.decode.parts import Parts, read_texts
+from tfprof_nb.decode.schema import ENTRY_KEY, ENTRY_VALUE, METADATA_NAME
+from tfprof_nb.decode.wire import Int64, Wire
 
 
 class Metadata:

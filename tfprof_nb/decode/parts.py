@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .wire import Fields, Int64, Wire
+from tfprof_nb.decode.wire import Fields, Int64, Wire
 
 
 class Parts(NamedTuple):

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from . import schema
-from .host import Int32, Int64, Stat, StatValue
-from .metadata import Metadata
-from .wire import Uint64, Wire
+from tfprof_nb.decode import schema
+from tfprof_nb.decode.host import Int32, Int64, Stat, StatValue
+from tfprof_nb.decode.metadata import Metadata
+from tfprof_nb.decode.wire import Uint64, Wire
 
 Bools = npt.NDArray[np.bool_]
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .host import Host, Int64, Line, Plane, Stat, StatValue
+from tfprof_nb.decode.host import Host, Int64, Line, Plane, Stat, StatValue
 
 Args = Mapping[str, Any]
 PlaneStats = Mapping[str, Mapping[str, StatValue]]

@@ -6,14 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tfprof_nb._errors import BadProfileError
-
-from . import schema
-from .events import Events, in_order, read_lines
-from .host import Host, Int64, Line, Plane
-from .metadata import Metadata
-from .parts import Parts, read_parts, read_texts
-from .stats import FileStats, python_values, read_values
-from .wire import Data, Wire
+from tfprof_nb.decode import schema
+from tfprof_nb.decode.events import Events, in_order, read_lines
+from tfprof_nb.decode.host import Host, Int64, Line, Plane
+from tfprof_nb.decode.metadata import Metadata
+from tfprof_nb.decode.parts import Parts, read_parts, read_texts
+from tfprof_nb.decode.stats import FileStats, python_values, read_values
+from tfprof_nb.decode.wire import Data, Wire
 
 _EPOCH_NS = 10**15
 # Other tracers of the host's threads: their events belong on the same threads. TensorFlow's saver merges these planes.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice import HIGH_OVERHEAD_PERCENT, Advice
+from tfprof_nb.analysis.advice.advice import HIGH_OVERHEAD_PERCENT, Advice
 from tfprof_nb.analysis.overview import Overview, classify_input
-from tfprof_nb.analysis.steps import Steps
+from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Part, Split, Table
 from tfprof_nb.render.theme import STEP_CATEGORIES, WHOLE_PARTS
 from tfprof_nb.views import advice as advice_view

@@ -11,14 +11,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from tfprof_nb._units import PS_PER_US
-from tfprof_nb.analysis.forest import Forest
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.graph_nodes import graph_nodes
+from tfprof_nb.analysis.events.nesting import nest
+from tfprof_nb.analysis.events.op_labels import OpLabels, label_all_ops
 from tfprof_nb.analysis.graph.average import left_out, occasional
 from tfprof_nb.analysis.graph.model import MEASURED, GraphModel
 from tfprof_nb.analysis.graph.section import OUTSIDE, bytes_of
-from tfprof_nb.analysis.graph_flops import float_ops_of_nodes
-from tfprof_nb.analysis.graph_nodes import graph_nodes
-from tfprof_nb.analysis.nesting import nest
-from tfprof_nb.analysis.op_labels import OpLabels, label_all_ops
+from tfprof_nb.analysis.ops.flops import float_ops_of_nodes
 from tfprof_nb.decode.graphs import Graphs
 from tfprof_nb.decode.host import Int64
 
