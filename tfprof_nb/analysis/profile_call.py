@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb._arrays import Bools, Floats, Int64
 from tfprof_nb._units import PS_PER_MS, PS_PER_US
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.graph_nodes import graph_nodes
@@ -22,8 +22,6 @@ from tfprof_nb.analysis.memory.allocation_events import allocation_events
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.groups import group_events
 from tfprof_nb.decode.graphs import Graphs
-
-Int64 = npt.NDArray[np.int64]
 
 MARK = "profile_call"
 COLUMNS = ["name", "op_name", "function", "bytes_added", "total_bytes", "input_shapes", "output_shapes", "time_us"]
@@ -146,7 +144,7 @@ def _executions(forest: Forest, names: pd.Series[str], call: Int64) -> pd.DataFr
     return wanted.merge(executed, on=["name", "n"], how="left").drop(columns=["name", "n"]).set_axis(names.index)
 
 
-def _run_ps(forest: Forest, executions: Int64) -> npt.NDArray[np.float64]:
+def _run_ps(forest: Forest, executions: Int64) -> Floats:
     """How long the kernel itself ran in each execution, without its preparation where that is told apart."""
     runs = np.flatnonzero(forest.named("KernelAndDeviceFunc::Run"))
     within = forest.nearest_ancestor(runs, executions)
@@ -193,7 +191,7 @@ def _shapes(kernels: pd.Series[str], node: Int64, graphs: Graphs) -> pd.DataFram
     )
 
 
-def _allocated(forest: Forest, caused: npt.NDArray[np.bool_]) -> pd.DataFrame:
+def _allocated(forest: Forest, caused: Bools) -> pd.DataFrame:
     """What the allocators tell of the call, in order of time; ``signed_bytes`` are negative for deallocations."""
     found = allocation_events(forest, np.zeros(len(forest.host), dtype=np.int64), name_host=False)
     found = found[caused[found["row"]]].sort_values("time_ps", kind="stable", ignore_index=True)

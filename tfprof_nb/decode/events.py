@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tfprof_nb._arrays import Int32, Int64
 from tfprof_nb.decode import schema
-from tfprof_nb.decode.host import Int32, Int64
 from tfprof_nb.decode.lanes import find_fields
 from tfprof_nb.decode.metadata import Metadata
 from tfprof_nb.decode.parts import Parts

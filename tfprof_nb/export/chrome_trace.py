@@ -12,16 +12,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tfprof_nb._arrays import Int64, Objects
 from tfprof_nb._units import PS_PER_US
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.links import links
 from tfprof_nb.analysis.trace.counters import Counter
 from tfprof_nb.decode import Host
-from tfprof_nb.decode.host import Int64
-
-Objects = npt.NDArray[np.object_]
 
 _EXACT_IN_JAVASCRIPT = 1 << 53
 _LONG_NAME = "long_name"

@@ -10,11 +10,11 @@ from typing import Any
 import bqplot
 import ipywidgets
 import numpy as np
-import numpy.typing as npt
 
+from tfprof_nb._arrays import Bools, Floats, Int64
 from tfprof_nb._units import amount
-from tfprof_nb.render.panels import Floats, StackedBars
-from tfprof_nb.render.scale import Bools, DrawnBars, with_room
+from tfprof_nb.render.panels import StackedBars
+from tfprof_nb.render.scale import DrawnBars, with_room
 from tfprof_nb.render.svg.elements import INK
 
 
@@ -72,9 +72,7 @@ def _lines(x: Floats, y: Floats, scales: Scales, stroke: float, color: str = _PA
     return bqplot.Lines(x=x, y=y, scales=scales, colors=[color], stroke_width=stroke)
 
 
-def _values(
-    panel: StackedBars, drawn: DrawnBars, cut: npt.NDArray[np.int64], scales: Scales, y_px: float
-) -> bqplot.Label:
+def _values(panel: StackedBars, drawn: DrawnBars, cut: Int64, scales: Scales, y_px: float) -> bqplot.Label:
     """Write the true height above each bar that is cut off and has room for it."""
     x = np.asarray(panel.x, dtype=np.float64)[cut]
     totals = np.nansum([np.asarray(one.values, dtype=np.float64)[cut] for one in panel.series], axis=0)

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from tfprof_nb._arrays import Floats
 from tfprof_nb._units import amount, duration, number, percent, printable, shorten
 from tfprof_nb.render.panels import (
     Bars,
     Diagram,
-    Floats,
     KeyFigures,
     Lines,
     Note,

@@ -8,9 +8,9 @@ from itertools import product
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb._arrays import Floats
 from tfprof_nb.analysis.compare.mann_whitney import p_value
 from tfprof_nb.analysis.compare.renumbered import renumbered
 from tfprof_nb.analysis.compare.work import Work, unknown, why_not_same
@@ -20,7 +20,6 @@ from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.steps import CATEGORIES, SESSION_RUN, Steps, measured_steps
 
-Floats = npt.NDArray[np.float64]
 Numbers: TypeAlias = "pd.Series[float]"
 
 BETWEEN = "between_steps_ms"

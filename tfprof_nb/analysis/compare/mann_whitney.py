@@ -7,9 +7,8 @@ import sys
 from functools import cache
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from tfprof_nb._arrays import Floats
 
 ENOUGH = 5  # measurements per group, below which no difference is told from chance
 _EXACT_UP_TO = 25  # measurements per group: beyond, the normal approximation is as good

@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
+from tfprof_nb._arrays import Floats, Int64
 from tfprof_nb.analysis.events.devices import device_cores, device_type
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.op_labels import label_all_ops
-from tfprof_nb.analysis.ops.flops import Floats, float_ops_of_events
+from tfprof_nb.analysis.ops.flops import float_ops_of_events
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.decode.graphs import Graphs
-from tfprof_nb.decode.host import Int64
 
 _TAKES_INPUT = ("IteratorGetNext", "IteratorGetNextSync", "OptionalGetValue")
 # Float ops differ a little without another model: a last batch that is cut, a metric more.

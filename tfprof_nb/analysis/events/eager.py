@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from tfprof_nb._arrays import Bools, Int64
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.names import Category, Op
-from tfprof_nb.decode.host import Int64
-
-Bools = npt.NDArray[np.bool_]
 
 # The event in which the runtime dispatches and runs one op or function: "EagerLocalExecute: MatMul".
 _DISPATCH = "EagerLocalExecute: "

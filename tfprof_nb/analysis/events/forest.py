@@ -7,14 +7,12 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from tfprof_nb._arrays import Bools, Int64
 from tfprof_nb.analysis.events.names import ParsedNames, parse_names
 from tfprof_nb.analysis.events.nesting import Nesting, nest
 from tfprof_nb.decode import Host
 
-Bools = npt.NDArray[np.bool_]
-Int64 = npt.NDArray[np.int64]
 T = TypeVar("T")
 
 # Line ids that converters add beside the recorded ones (`trace_utils.h`), 32 bits with or without sign; older files

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from tfprof_nb._arrays import Int64
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.links import links
 from tfprof_nb.analysis.events.names import Category
 from tfprof_nb.analysis.events.op_labels import OpLabels, label_ops
 from tfprof_nb.decode.graphs import Graphs
-from tfprof_nb.decode.host import Int64
 
 _DISPATCH = "EagerLocalExecute: "
 _NO_FUNCTION, _ANY_FUNCTION = -2, -1

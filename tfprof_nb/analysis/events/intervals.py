@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-Int64 = npt.NDArray[np.int64]
+from tfprof_nb._arrays import Int64
 
 
 def newly_covered(start: Int64, end: Int64) -> Int64:
@@ -26,9 +25,7 @@ def newly_covered(start: Int64, end: Int64) -> Int64:
     return covered
 
 
-def split_by_priority(
-    owner: Int64, start: Int64, end: Int64, priority: Int64, owners: int
-) -> dict[int, npt.NDArray[np.int64]]:
+def split_by_priority(owner: Int64, start: Int64, end: Int64, priority: Int64, owners: int) -> dict[int, Int64]:
     """Share out each owner's time among its intervals: every moment goes to the highest priority active then.
 
     Parameters
@@ -56,7 +53,7 @@ def split_by_priority(
     order = np.argsort(owner * stride + start, kind="stable")
     owner, priority = owner[order], priority[order]
     start, end = owner * stride + start[order], owner * stride + end[order]
-    shares: dict[int, npt.NDArray[np.int64]] = {}
+    shares: dict[int, Int64] = {}
     taken = np.zeros(owners, dtype=np.int64)
     for level in np.unique(priority)[::-1]:
         active = priority >= level

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-Objects = npt.NDArray[np.object_]
+from tfprof_nb._arrays import Objects
 
 
 class Category(IntEnum):

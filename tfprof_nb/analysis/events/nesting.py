@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from tfprof_nb.decode.host import Int32, Int64
+from tfprof_nb._arrays import Bools, Int32, Int64
 
 NO_PARENT = -1
 
@@ -32,9 +32,7 @@ class Nesting:
     self_ps: Int64
 
 
-def nest(
-    line: Int32 | Int64, start_ps: Int64, duration_ps: Int64, include: npt.NDArray[np.bool_] | None = None
-) -> Nesting:
+def nest(line: Int32 | Int64, start_ps: Int64, duration_ps: Int64, include: Bools | None = None) -> Nesting:
     """Nest the events of each line.
 
     An event encloses another if its span includes the other's, ends counted in. Of two partly overlapping events
@@ -104,7 +102,7 @@ def _enclosing(line: Int32 | Int64, start_ps: Int64, end_ps: Int64) -> tuple[Int
     return pointer[1:] - 1, covered[1:]
 
 
-def _outermost(line: Int32 | Int64, end_ps: Int64) -> npt.NDArray[np.bool_]:
+def _outermost(line: Int32 | Int64, end_ps: Int64) -> Bools:
     """Rows that end later than every row before them on their line: nothing can enclose them."""
     outermost = np.ones(len(line), dtype=bool)
     bounds = np.flatnonzero(np.diff(line, prepend=-1, append=-1)).tolist() if len(line) else []

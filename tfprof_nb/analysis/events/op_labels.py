@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb._arrays import Bools, Int64, Objects
 from tfprof_nb.analysis.events.eager import dispatched_op, ran_eagerly, unnamed_eager_ops
 from tfprof_nb.analysis.events.forest import Forest
-from tfprof_nb.analysis.events.names import Category, Objects, Op, parse_tf_op
-from tfprof_nb.decode.host import Int64, Line
+from tfprof_nb.analysis.events.names import Category, Op, parse_tf_op
+from tfprof_nb.decode.host import Line
 
-Bools = npt.NDArray[np.bool_]
 Parser = Callable[[str], Op | None]
 
 _TPU_PLANE = "/device:TPU"

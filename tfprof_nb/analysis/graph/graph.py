@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
+from tfprof_nb._arrays import Floats, Int64
 from tfprof_nb.analysis.graph.estimate import Estimate, Target, estimate
-from tfprof_nb.analysis.graph.model import AVERAGE, COLUMN, Floats, Frame, GraphModel, Ints
+from tfprof_nb.analysis.graph.model import AVERAGE, COLUMN, Frame, GraphModel
 from tfprof_nb.analysis.graph.options import GraphOptions, parse_options
 from tfprof_nb.analysis.graph.output import write_output
 from tfprof_nb.analysis.graph.views import VIEWS, Rows
@@ -211,7 +212,7 @@ def _values(metrics: Floats, name: str) -> np.ndarray[Any, Any]:
     return values if name.endswith("micros") else _whole(values)
 
 
-def _whole(values: Floats) -> Ints:
+def _whole(values: Floats) -> Int64:
     return np.rint(values).astype(np.int64)
 
 

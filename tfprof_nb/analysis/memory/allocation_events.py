@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb._arrays import Int64, Objects
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.steps.activities import is_of_old_tensorflow
 from tfprof_nb.decode.data_types import title
-from tfprof_nb.decode.host import Int64
 
 _INT_STATS = {
     "stack_bytes": "bytes_reserved",
@@ -55,7 +54,7 @@ def allocation_events(forest: Forest, step: Int64, name_host: bool) -> pd.DataFr
     return frame
 
 
-def _allocator_names(forest: Forest, rows: Int64) -> npt.NDArray[np.object_]:
+def _allocator_names(forest: Forest, rows: Int64) -> Objects:
     """The allocator's name, or where there is none (TPU) the device's number."""
     names = _texts(forest, "allocator_name", rows)
     for stat in ("index_on_host", "device_ordinal"):
@@ -66,14 +65,14 @@ def _allocator_names(forest: Forest, rows: Int64) -> npt.NDArray[np.object_]:
     return names
 
 
-def _texts(forest: Forest, stat: str, rows: Int64) -> npt.NDArray[np.object_]:
+def _texts(forest: Forest, stat: str, rows: Int64) -> Objects:
     texts = forest.host.texts(stat)
     if texts.categories is None:
         return np.full(len(rows), "", dtype=object)
     return np.append(texts.categories, "")[texts.at(rows).astype(np.int64)]
 
 
-def _data_types(numbers: Int64) -> npt.NDArray[np.object_]:
+def _data_types(numbers: Int64) -> Objects:
     distinct, which = np.unique(numbers, return_inverse=True)
     return np.array([title(number) for number in distinct.tolist()], dtype=object)[which]
 

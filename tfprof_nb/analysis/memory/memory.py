@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from tfprof_nb._arrays import Int64
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.memory.allocation_events import allocation_events, described
 from tfprof_nb.analysis.memory.process_memory import NOTE, process_allocators, process_timeline
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.decode.host import Int64
 
 BEFORE_CAPTURE = "allocated before the capture"
 _CPU_ALLOCATOR = "mklcpu"

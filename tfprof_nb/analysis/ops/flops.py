@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb._arrays import Floats, Int64
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.graph_nodes import graph_nodes
 from tfprof_nb.analysis.events.op_labels import OpLabels
 from tfprof_nb.decode.graphs import Graphs
-from tfprof_nb.decode.host import Int64
-
-Floats = npt.NDArray[np.float64]
 
 _FUSED = "Fused"
 _LONGEST_FUSION = 10  # nodes in a row that one kernel stands for

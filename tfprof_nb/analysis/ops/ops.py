@@ -14,19 +14,17 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb._arrays import Bools, Floats, Int64
 from tfprof_nb._units import PS_PER_US
 from tfprof_nb.analysis.events.eager import ran_eagerly
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.names import parse_names
 from tfprof_nb.analysis.events.nesting import nest
 from tfprof_nb.analysis.events.op_labels import OpLabels, label_all_ops, on_device_timeline, on_instruction_line
-from tfprof_nb.analysis.ops.flops import Floats, float_ops_of_events
+from tfprof_nb.analysis.ops.flops import float_ops_of_events
 from tfprof_nb.analysis.ops.roofline import bound_by, ridge
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.decode.graphs import Graphs, read_graphs
-from tfprof_nb.decode.host import Int64
-
-Bools = npt.NDArray[np.bool_]
 
 SIDES = ("device", "host")
 COLUMNS = [
@@ -151,7 +149,7 @@ def _device_part(forest: Forest, rows: Int64, labels: OpLabels, eager: Bools, fl
 
 def _sums(
     forest: Forest, rows: Int64, key: Int64, self_ps: Int64, eager: Bools, flops: Floats
-) -> tuple[npt.NDArray[np.int64], pd.DataFrame]:
+) -> tuple[Int64, pd.DataFrame]:
     """Add up the events of each key; return the distinct keys, and a row for each."""
     which, keys = pd.factorize(key)
     columns = {

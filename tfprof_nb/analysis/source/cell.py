@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from tfprof_nb._arrays import Int64
 from tfprof_nb._units import NS_PER_MS
 from tfprof_nb.analysis.events.forest import Forest
-from tfprof_nb.decode.host import Int64
 
 EVENT = "cell line "  # what events of lines are called; the line's number follows
 _LINE = re.compile(EVENT + "([0-9]{1,9})")

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from tfprof_nb._arrays import Int64
 from tfprof_nb.decode.graphs import Graphs
-from tfprof_nb.decode.host import Int64
 
 # A function that ran under a tape is two: "__forward_step_91" and "__inference___backward_step_43_92".
 _BACKWARD = re.compile(r"__backward_(?P<name>.*?)(?:_\d+)?_(?P<number>\d+)$")

@@ -11,6 +11,7 @@ import re
 import numpy as np
 import pandas as pd
 
+from tfprof_nb._arrays import Int64
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.graph_nodes import graph_nodes
@@ -20,7 +21,6 @@ from tfprof_nb.analysis.events.op_labels import label_all_ops, on_device_timelin
 from tfprof_nb.analysis.source.cell import Cell, running_lines, unrecorded_factor
 from tfprof_nb.analysis.source.gradients import forward_nodes
 from tfprof_nb.decode.graphs import Graphs
-from tfprof_nb.decode.host import Int64
 
 KEYS = ["file", "line", "op_name", "op_type", "side", "gradient", "phase", "layer", "kind", "node"]
 _NO_OPS = {key: pd.Series(dtype=object) for key in [*KEYS, "absorbed"]} | {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from tfprof_nb._arrays import Int64
 from tfprof_nb.analysis.events.forest import Forest
 
 MANY_EVENTS = 1_000_000
@@ -49,7 +49,7 @@ def capture_notes(forests: Sequence[Forest], steps: int) -> list[str]:
     return notes
 
 
-def _of_marks(forests: Sequence[Forest], stat: str) -> npt.NDArray[np.int64]:
+def _of_marks(forests: Sequence[Forest], stat: str) -> Int64:
     """Return the different values of what `capture.keras` writes on the marks of steps."""
     values = [forest.host.ints(stat).values.astype(np.int64) for forest in forests]
     return np.unique(np.concatenate(values)) if values else np.zeros(0, dtype=np.int64)

@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb._arrays import Int64
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.links import RUNS, links, tf_data_steps
 from tfprof_nb.analysis.steps.loops import loop_iterations
 from tfprof_nb.analysis.steps.repeated_calls import repeated_calls
 
-Int64 = npt.NDArray[np.int64]
 Source = Literal["marked", "keras", "device", "inferred", "none"]
 
 # What our marks carry when they closed on the end of the data or on an exception: those are no steps.

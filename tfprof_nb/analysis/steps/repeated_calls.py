@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb._arrays import Int64
 from tfprof_nb.analysis.events.forest import Forest
-
-Int64 = npt.NDArray[np.int64]
 
 # A function that takes less than this share of the time of all calls is a side show (a metric's update, say).
 _MAIN_SHARE = 0.05

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb._arrays import Int64
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.devices import device_cores, has_tpu
 from tfprof_nb.analysis.events.forest import Forest
@@ -22,9 +23,6 @@ from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.activities import Activity, classify, is_of_old_tensorflow, tracing_spans
 from tfprof_nb.analysis.steps.gaps import input_between_steps_ps
 from tfprof_nb.analysis.steps.groups import Grouping
-
-Int64 = npt.NDArray[np.int64]
-
 
 CATEGORIES: dict[str, tuple[Activity, ...]] = {
     "device_compute_ms": (Activity.DEVICE_COMPUTE_16, Activity.DEVICE_COMPUTE_32),

@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb._arrays import Bools, Int64
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.intervals import newly_covered
-from tfprof_nb.decode.host import Int64
 
 PREFIX = "Iterator::"
 PRODUCED, CONSUMED = "Produce", "Consume"  # how the names end of events that make or take an element
@@ -187,7 +186,7 @@ def _inside_parent(calls: pd.DataFrame) -> tuple[Int64, Int64, Int64]:
     return child[overlap], first[overlap], last[overlap]
 
 
-def _from_the_root(calls: pd.DataFrame) -> tuple[Int64, npt.NDArray[np.bool_]]:
+def _from_the_root(calls: pd.DataFrame) -> tuple[Int64, Bools]:
     """The outermost call of each, and whether each held it up; worked out from the root inwards."""
     parent = calls["parent"].to_numpy()
     overlaps = np.zeros(len(calls), dtype=bool)

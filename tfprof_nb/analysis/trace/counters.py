@@ -6,9 +6,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb._arrays import Floats, Int64
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.memory.memory import Memory
 
@@ -33,8 +33,8 @@ class Counter:
 
     name: str
     unit: str
-    times_ps: npt.NDArray[np.int64]
-    values: npt.NDArray[np.float64]
+    times_ps: Int64
+    values: Floats
     host: str = ""
 
 

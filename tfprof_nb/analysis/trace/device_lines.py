@@ -10,15 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb._arrays import Int64, Objects
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.op_labels import OpLabels, label_ops
 from tfprof_nb.decode.host import Stat
-
-Int64 = npt.NDArray[np.int64]
-Objects = npt.NDArray[np.object_]
 
 LABELS = {"modules": "XLA modules", "scopes": "Name scopes", "ops": "Ops"}
 

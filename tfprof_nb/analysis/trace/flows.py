@@ -5,14 +5,12 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb._arrays import Int64
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.links import links
 from tfprof_nb.analysis.tf_data.iterators import CONSUMED, PRODUCED, element_events
-
-Int64 = npt.NDArray[np.int64]
 
 # What the context types of `context_types.h` (tsl) hand over.
 _CONTEXTS = {

@@ -6,9 +6,8 @@ import heapq
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
-Int64 = npt.NDArray[np.int64]
+from tfprof_nb._arrays import Int64
 
 
 def lane_depths(line: Int64, start: Int64, end: Int64) -> Int64:

@@ -11,16 +11,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb._arrays import Int32, Int64, Objects
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.names import Category
 from tfprof_nb.analysis.source.cell import EVENT
 from tfprof_nb.analysis.steps.groups import Grouping
 from tfprof_nb.analysis.trace.device_lines import DerivedLine, device_lines
 from tfprof_nb.analysis.trace.lanes import lane_depths
-
-Int64 = npt.NDArray[np.int64]
-Int32 = npt.NDArray[np.int32]
-Objects = npt.NDArray[np.object_]
 
 # Bookkeeping of the runtime, zero or next to zero long; allocations have a view of their own.
 _HIDDEN = ("MemoryAllocation", "MemoryDeallocation", "ThreadpoolListener::")

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from tfprof_nb._arrays import Int64
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.op_labels import label_all_ops
 from tfprof_nb.analysis.trace.layout import MADE, Layout
@@ -37,7 +37,7 @@ class EventNames:
         codes = np.concatenate([np.zeros(0, dtype=np.int64), *self._kernels(op)])
         return str(self._layout.names[np.bincount(codes).argmax()]) if len(codes) else op
 
-    def _kernels(self, op: str) -> Iterator[npt.NDArray[np.int64]]:
+    def _kernels(self, op: str) -> Iterator[Int64]:
         """For each host, the name codes of the events that belong to the op by what is noted on them."""
         layout = self._layout
         recorded = ~layout.tracks["kind"].isin(MADE).to_numpy()[np.repeat(layout.lane_track, np.diff(layout.bounds))]

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
-Int64 = npt.NDArray[np.int64]
-Int32 = npt.NDArray[np.int32]
+from tfprof_nb._arrays import Int32, Int64
 
 
 @dataclass(frozen=True, eq=False)

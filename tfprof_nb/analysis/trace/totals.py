@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb._arrays import Int64
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.source.cell import EVENT
 from tfprof_nb.analysis.source.source import SourceLines
 from tfprof_nb.analysis.trace.layout import Layout
 from tfprof_nb.analysis.trace.slices import Slices
-
-Int64 = npt.NDArray[np.int64]
 
 # What the name of an op in a called function starts with.
 _CALL = "StatefulPartitionedCall/"

@@ -11,9 +11,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb._arrays import Floats, Int64
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.result import Result
@@ -26,8 +26,6 @@ from tfprof_nb.analysis.trace.layout import COLUMNS, MADE, ON_HOST, Layout, lay_
 from tfprof_nb.analysis.trace.op_names import EventNames
 from tfprof_nb.analysis.trace.slices import Slices, merge, rows_within, slices_of
 from tfprof_nb.analysis.trace.totals import totals
-
-Int64 = npt.NDArray[np.int64]
 
 PALETTE_SIZE = 21
 # Above this a coarse level is sent, and what is looked at closer when it is asked for.
@@ -104,7 +102,7 @@ class Trace(Result):
         told = {"start_ps": start_ps, "end_ps": end_ps, "lanes": lanes, "events": len(slices)}
         return told, encode(slices, self._unit_ps, merged=True)
 
-    def overview(self, bins: int) -> tuple[npt.NDArray[np.float64], list[str]]:
+    def overview(self, bins: int) -> tuple[Floats, list[str]]:
         """Return how busy (0 to 1) each track is in each of ``bins`` equal parts of the profile, and the labels."""
         layout, edges = self._layout, np.linspace(0, max(self.span_ps, 1), bins + 1)
         busy = np.zeros((len(layout.tracks), bins))

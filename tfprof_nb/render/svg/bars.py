@@ -9,8 +9,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tfprof_nb._arrays import Floats
 from tfprof_nb._units import Kind, amount, number, shorten
-from tfprof_nb.render.panels import Bars, Floats, Part, Split, StackedBars
+from tfprof_nb.render.panels import Bars, Part, Split, StackedBars
 from tfprof_nb.render.scale import (
     MOST_BARS,
     DrawnBars,

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tfprof_nb._arrays import Floats
 from tfprof_nb._units import duration, number, shorten
-from tfprof_nb.render.panels import Floats, Lines, Timeline
+from tfprof_nb.render.panels import Lines, Timeline
 from tfprof_nb.render.scale import MOST_BARS, stack, thin_lines, ticks
 from tfprof_nb.render.svg.elements import INK, WIDTH, Picture, Plot, compact, draw_axes, draw_legend
 from tfprof_nb.render.theme import HOST_COMPUTE

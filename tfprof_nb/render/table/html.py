@@ -9,8 +9,9 @@ from html import escape
 
 import pandas as pd
 
+from tfprof_nb._arrays import Floats
 from tfprof_nb._units import COLUMN_UNITS, cell, is_numeric, shorten
-from tfprof_nb.render.panels import Column, Floats, Table
+from tfprof_nb.render.panels import Column, Table
 from tfprof_nb.render.short_names import short_names
 from tfprof_nb.render.theme import HOST_COMPUTE
 
