@@ -17,7 +17,7 @@ from tfprof_nb._arrays import Bools, Floats, Int64
 from tfprof_nb._units import PS_PER_MS, PS_PER_US
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.graph_nodes import graph_nodes
-from tfprof_nb.analysis.events.names import Category
+from tfprof_nb.analysis.events.names import Category, function_name
 from tfprof_nb.analysis.memory.allocation_events import allocation_events
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.groups import group_events
@@ -30,7 +30,6 @@ _IN_FUNCTIONS = (
     "On a CPU it tells of 256 KiB and more, with oneDNN on."
 )
 _ON_DEVICES = "Times are those of the host: a kernel that was sent to a device can take longer there."
-_FUNCTION_NAME = r"^__inference_(.+)_\d+$"
 
 
 @dataclass(eq=False)
@@ -103,7 +102,7 @@ def _eager(ops: pd.DataFrame, changes: pd.DataFrame, added: Int64, total: Int64)
     """What Python ran, with the bytes that it added and that there were then."""
     of_serial = pd.Series(added, index=changes["serial"])[changes["sign"].to_numpy() > 0]
     return ops.assign(
-        name=ops["name"].str.replace(_FUNCTION_NAME, r"\1", regex=True),
+        name=ops["name"].map(function_name),
         op_name="",
         function="",
         bytes_added=ops["made"].explode().map(of_serial).groupby(level=0).sum().astype(np.int64),
@@ -129,12 +128,11 @@ def _executions(forest: Forest, names: pd.Series[str], call: Int64) -> pd.DataFr
     host = forest.host
     executions = np.flatnonzero(forest.named("EagerExecute"))
     rows = executions[forest.nearest_ancestor(executions, call) >= 0]
-    op = host.texts("eager_op")
     executed = pd.DataFrame(
         {
-            "name": np.append(op.categories, "")[op.at(rows)] if op.categories is not None else "",
+            "name": forest.texts_at("eager_op", rows),
             "start_ps": host.start_ps[rows],
-            "end_ps": host.start_ps[rows] + host.duration_ps[rows],
+            "end_ps": forest.ends_ps(rows),
             "is_function": host.ints("is_func").at(rows, missing=0) == 1,
             "time_us": _run_ps(forest, rows) / PS_PER_US,
         }

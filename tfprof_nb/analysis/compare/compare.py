@@ -18,13 +18,13 @@ from tfprof_nb.analysis.kernels import Kernels
 from tfprof_nb.analysis.memory.memory import Memory
 from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.analysis.steps.steps import CATEGORIES, SESSION_RUN, Steps, measured_steps
+from tfprof_nb.analysis.steps.steps import PARTS, SESSION_RUN, Steps, measured_steps
 
 Numbers: TypeAlias = "pd.Series[float]"
 
 BETWEEN = "between_steps_ms"
 CHANGES = ["before", "after", "change", "change_percent", "only_before", "only_after", "p_value", "unit"]
-_METRICS = ["step_ms", *CATEGORIES, "other_ms", BETWEEN]
+_METRICS = ["step_ms", *PARTS, BETWEEN]
 _OP_KEYS, _KERNEL_KEYS, _MEMORY_KEYS = ["side", "op_type", "op_name"], ["kernel", "op_name"], ["allocator", "metric"]
 _SIZES = ["peak_bytes", "heap_bytes", "stack_bytes"]
 _CHANCE = 0.05  # the usual bound: differences less likely by chance count as such

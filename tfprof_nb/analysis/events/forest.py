@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tfprof_nb._arrays import Bools, Int64
+from tfprof_nb._arrays import Bools, Int64, Objects
 from tfprof_nb.analysis.events.names import ParsedNames, parse_names
 from tfprof_nb.analysis.events.nesting import Nesting, nest
 from tfprof_nb.decode import Host
@@ -146,6 +146,30 @@ class Forest:
         """Per name: contains one of these texts, whatever its case."""
         lowered = [part.lower() for part in parts]
         return np.array([any(part in name for part in lowered) for name in self._lowered_names], dtype=bool)
+
+    def ends_ps(self, events: Int64) -> Int64:
+        """Return when events ended."""
+        return self.host.start_ps[events] + self.host.duration_ps[events]
+
+    def planes_of(self, events: Int64) -> Int64:
+        """Return the plane of each event, as an index into the host's planes."""
+        return np.array([line.plane for line in self.host.lines], dtype=np.int64)[self.host.line[events]]
+
+    def texts_at(self, stat: str, events: Int64) -> Objects:
+        """Return a text stat of events, empty where an event has none."""
+        texts = self.host.texts(stat)
+        if texts.categories is None:
+            return np.full(len(events), "", dtype=object)
+        return np.append(texts.categories, "")[texts.at(events).astype(np.int64)]  # a missing code is -1, the last
+
+    def ints_at(self, stat: str, events: Int64) -> Int64:
+        """Return a whole-number stat of events, -1 where an event has none."""
+        return self.host.ints(stat).at(events).astype(np.int64)
+
+    def self_ps_among(self, events: Int64) -> Int64:
+        """Return the self times of events, ascending, as if there were no other events between or inside them."""
+        host = self.host
+        return nest(host.line[events], host.start_ps[events], host.duration_ps[events]).self_ps
 
     def nearest_ancestor(self, rows: Int64, ancestors: Int64) -> Int64:
         """Return for each row the position in ``ancestors`` of the nearest that contains it, -1 for none."""

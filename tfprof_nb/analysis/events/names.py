@@ -56,6 +56,8 @@ _TF_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*")
 _TF_TYPE = re.compile(r"[A-Z_][a-zA-Z0-9_]*")
 _JAX_TYPE = re.compile(r"[a-z_][a-z0-9_]*(\[.*\])?")
 _NUMBER_SUFFIX = re.compile(r"_\d+$")
+_GENERATED = re.compile(r"^__(?:inference|forward|backward)_(.+?)_\d+$")
+_CALLS = re.compile(r"^(?:(?:Stateful)?PartitionedCall(?:_\d+)?/)+")
 # TensorFlow writes MEMCPYHtoD, CUPTI and ROCTracer write MemcpyH2D; P2P goes from device to device.
 _MEMCPY = re.compile(r"memcpy(h|d|p)(?:to|2)(h|d|p)", re.IGNORECASE)
 _MEMCPY_OPS = {
@@ -94,6 +96,30 @@ def parse_tf_op(text: str) -> Op:
     if not op_type:
         return Op(Category.TENSORFLOW, name, derived)
     return Op(Category.UNKNOWN, text, "")
+
+
+def without_calls(op_name: str) -> str:
+    """Return an op's name as in its own function, without the nodes that called the function.
+
+    Examples
+    --------
+    >>> without_calls("StatefulPartitionedCall/PartitionedCall_1/model/dense/MatMul")
+    'model/dense/MatMul'
+    >>> without_calls("StatefulPartitionedCall")
+    'StatefulPartitionedCall'
+    """
+    return _CALLS.sub("", op_name)
+
+
+def function_name(generated: str) -> str:
+    """Return the name of the Python function for which TensorFlow generated a function; other names as they are.
+
+    Examples
+    --------
+    >>> function_name("__inference_train_step_42"), function_name("MatMul")
+    ('train_step', 'MatMul')
+    """
+    return _GENERATED.sub(r"\1", generated)
 
 
 def parse_names(names: Objects | Iterable[str]) -> ParsedNames:

@@ -165,13 +165,12 @@ def _label_host_ops(forest: Forest, found: _Labeller) -> None:
 def _label_stages(forest: Forest, found: _Labeller) -> None:
     """Label the stages of PyGrain's input pipelines: the op is the stage, its type what kind of stage it is."""
     host = forest.host
-    kinds, names = host.texts("_ipl_stage_cat"), host.texts("_ipl_stage_name")
-    rows = np.intersect1d(kinds.rows, host.ints("_ipl_stage_id").rows)
-    if kinds.categories is None or names.categories is None or not len(rows):
+    rows = np.intersect1d(host.texts("_ipl_stage_cat").rows, host.ints("_ipl_stage_id").rows)
+    if not len(rows) or not len(host.texts("_ipl_stage_name").rows):
         return
-    of_stage = np.append(names.categories, "")[names.at(rows).astype(np.int64)]
+    of_stage = forest.texts_at("_ipl_stage_name", rows)
     name = np.where(of_stage == "", host.names[host.metadata[rows]], of_stage)
-    stage, texts = pd.factorize(name + "\n" + kinds.categories[kinds.at(rows).astype(np.int64)])
+    stage, texts = pd.factorize(name + "\n" + forest.texts_at("_ipl_stage_cat", rows))
     found.add(rows, stage, texts, lambda text: Op(Category.UNKNOWN, *text.rsplit("\n", 1)))
 
 

@@ -12,7 +12,6 @@ import pandas as pd
 
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.forest import Forest
-from tfprof_nb.analysis.events.nesting import nest
 from tfprof_nb.analysis.functions.retracing import retracing_cause
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.decode.graphs import Graphs
@@ -76,17 +75,13 @@ def _calls(forest: Forest) -> pd.DataFrame:
     if modes.categories is None:
         return _no_calls()
     rows = modes.rows[forest.on_host[modes.rows]]
-    is_call = np.zeros(len(host), dtype=bool)
-    is_call[rows] = True
-    nesting = nest(host.line, host.start_ps, host.duration_ps, include=is_call)
-    codes = modes.at(rows).astype(np.int64)
     return pd.DataFrame(
         {
             "function": host.names[host.metadata[rows]],
-            "mode": modes.categories[codes],
+            "mode": forest.texts_at("tf_function_call", rows),
             "tracings": host.ints("tracing_count").at(rows, missing=0),
             "total_ps": host.duration_ps[rows],
-            "self_ps": nesting.self_ps[rows],
+            "self_ps": forest.self_ps_among(rows),
         }
     )
 

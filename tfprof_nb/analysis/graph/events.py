@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ from tfprof_nb._arrays import Floats, Int64
 from tfprof_nb._units import PS_PER_US
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.graph_nodes import graph_nodes
-from tfprof_nb.analysis.events.nesting import nest
+from tfprof_nb.analysis.events.names import function_name
 from tfprof_nb.analysis.events.op_labels import OpLabels, label_all_ops
 from tfprof_nb.analysis.graph.average import left_out, occasional
 from tfprof_nb.analysis.graph.model import MEASURED, GraphModel
@@ -22,7 +21,6 @@ from tfprof_nb.analysis.ops.flops import float_ops_of_nodes
 from tfprof_nb.decode.graphs import Graphs
 
 TRAINABLE = "_trainable_variables"
-_GENERATED = re.compile(r"^__(?:inference|forward|backward)_(.+?)_\d+$")
 _NO_MEMORY = "How much memory an op holds at its peak, and keeps, is not in a profile: only what it asked for."
 _NOTHING_RAN = "No op was recorded: nothing ran, or host_level was below 2."
 _NO_STEPS = "There are no steps: times, memory and float ops are of the whole capture."
@@ -163,7 +161,7 @@ def _outermost_first(graphs: Graphs, trace: Sequence[int]) -> tuple[tuple[str, i
 
 def _scopes(graphs: Graphs) -> list[str]:
     """Return the scope that each function's nodes are put in: its name; of a loop's or a branch's, the caller's."""
-    scopes = [_GENERATED.sub(r"\1", name) for name in graphs.functions["name"]]
+    scopes = [function_name(name) for name in graphs.functions["name"]]
     callers = graphs.nodes["function"].to_numpy()
     for node, role, function in reversed(list(graphs.calls.itertuples(index=False))):
         if role != "call" and function >= 0:
@@ -183,9 +181,7 @@ def _events(forest: Forest, rows: Int64, node: Int64, steps: Int64) -> pd.DataFr
     host = forest.host
     on_device = forest.on_device[rows]
     self_ps = host.duration_ps[rows].copy()
-    self_ps[~on_device] = nest(
-        host.line[rows[~on_device]], host.start_ps[rows[~on_device]], host.duration_ps[rows[~on_device]]
-    ).self_ps
+    self_ps[~on_device] = forest.self_ps_among(rows[~on_device])
     micros = self_ps / PS_PER_US
     planes = np.array([host.planes[line.plane].name.lower() for line in host.lines], object)
     measured = {
@@ -211,10 +207,8 @@ def _events(forest: Forest, rows: Int64, node: Int64, steps: Int64) -> pd.DataFr
 
 def _allocated(forest: Forest, labels: OpLabels, rows: Int64, node: Int64, steps: Int64) -> pd.DataFrame:
     """Return one row per allocation that names an op that has events."""
-    op = forest.host.texts("tf_op")
     allocations = np.flatnonzero(forest.named("MemoryAllocation"))
-    codes = op.at(allocations, missing=-1)
-    names = np.append(op.categories if op.categories is not None else [], "")[codes.astype(np.int64)]
+    names = forest.texts_at("tf_op", allocations)
     nodes = dict(zip(labels.op_name[labels.code[rows]], node, strict=True))
     number = np.array([nodes.get(name.partition(":")[0], -1) for name in names], np.int64)
     known = number >= 0

@@ -44,7 +44,7 @@ def allocation_events(forest: Forest, step: Int64, name_host: bool) -> pd.DataFr
     columns: dict[str, Any] = {"row": rows, "time_ps": host.start_ps[rows], "allocation": allocation[rows]}
     columns |= {"step": step[rows], "allocator": f"{host.name}/" + allocators if name_host else allocators}
     columns |= {column: host.ints(stat).at(rows, missing=0) for column, stat in _INT_STATS.items()}
-    columns |= {column: _texts(forest, stat, rows) for column, stat in _TEXT_STATS.items()}
+    columns |= {column: forest.texts_at(stat, rows) for column, stat in _TEXT_STATS.items()}
     columns["data_type"] = _data_types(host.ints("data_type").at(rows, missing=0).astype(np.int64))
     columns["fragmentation"] = host.floats("fragmentation").at(rows, missing=0.0)
     frame = pd.DataFrame(columns)
@@ -56,20 +56,13 @@ def allocation_events(forest: Forest, step: Int64, name_host: bool) -> pd.DataFr
 
 def _allocator_names(forest: Forest, rows: Int64) -> Objects:
     """The allocator's name, or where there is none (TPU) the device's number."""
-    names = _texts(forest, "allocator_name", rows)
+    names = forest.texts_at("allocator_name", rows)
     for stat in ("index_on_host", "device_ordinal"):
-        number = forest.host.ints(stat).at(rows).astype(np.int64)
+        number = forest.ints_at(stat, rows)
         unnamed = (names == "") & (number >= 0)
         numbers, which = np.unique(number[unnamed], return_inverse=True)
         names[unnamed] = np.array([f"device {n}" for n in numbers.tolist()], dtype=object)[which]
     return names
-
-
-def _texts(forest: Forest, stat: str, rows: Int64) -> Objects:
-    texts = forest.host.texts(stat)
-    if texts.categories is None:
-        return np.full(len(rows), "", dtype=object)
-    return np.append(texts.categories, "")[texts.at(rows).astype(np.int64)]
 
 
 def _data_types(numbers: Int64) -> Objects:

@@ -19,7 +19,6 @@ from tfprof_nb._units import PS_PER_US
 from tfprof_nb.analysis.events.eager import ran_eagerly
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.names import parse_names
-from tfprof_nb.analysis.events.nesting import nest
 from tfprof_nb.analysis.events.op_labels import OpLabels, label_all_ops, on_device_timeline, on_instruction_line
 from tfprof_nb.analysis.ops.flops import float_ops_of_events
 from tfprof_nb.analysis.ops.roofline import bound_by, ridge
@@ -119,13 +118,12 @@ def _parts(forest: Forest, graphs: Graphs) -> list[_Part]:
 
 
 def _host_part(forest: Forest, rows: Int64, labels: OpLabels, eager: Bools, flops: Floats) -> _Part:
-    host = forest.host
     # Nested among themselves, so that an op's self time holds the runtime's frames inside it.
-    self_ps = nest(host.line[rows], host.start_ps[rows], host.duration_ps[rows]).self_ps
+    self_ps = forest.self_ps_among(rows)
     code, by_op = _sums(forest, rows, labels.code[rows], self_ps, eager, flops)
     by_op["bound_by"] = None  # of a CPU a profile tells no peaks
     named = by_op.assign(side="host", op_name=labels.op_name[code], op_type=labels.op_type[code])
-    return _Part("host", named, _idle_ps(forest, rows, self_ps, host.line[rows]))
+    return _Part("host", named, _idle_ps(forest, rows, self_ps, forest.host.line[rows]))
 
 
 def _device_part(forest: Forest, rows: Int64, labels: OpLabels, eager: Bools, flops: Floats) -> _Part:
@@ -143,8 +141,7 @@ def _device_part(forest: Forest, rows: Int64, labels: OpLabels, eager: Bools, fl
     types = np.concatenate([labels.op_type, parse_names(kernel_names).op_type])
     names = np.concatenate([labels.op_name, kernel_names])
     named = by_op.assign(side="device", op_name=names[by_op.index], op_type=types[by_op.index])
-    plane = np.array([line.plane for line in host.lines], dtype=np.int64)[host.line[rows]]
-    return _Part("device", named, _idle_ps(forest, rows, self_ps, plane))
+    return _Part("device", named, _idle_ps(forest, rows, self_ps, forest.planes_of(rows)))
 
 
 def _sums(
@@ -178,7 +175,7 @@ def _idle_ps(forest: Forest, rows: Int64, self_ps: Int64, timeline: npt.NDArray[
     start = np.full(len(timelines), np.iinfo(np.int64).max)
     np.minimum.at(start, which, host.start_ps[rows])
     end = np.zeros(len(timelines), dtype=np.int64)
-    np.maximum.at(end, which, host.start_ps[rows] + host.duration_ps[rows])
+    np.maximum.at(end, which, forest.ends_ps(rows))
     busy = _added_up(which, self_ps, len(timelines))
     return int(np.maximum(end - start - busy, 0).sum())
 

@@ -89,7 +89,7 @@ def running_lines(forest: Forest, cell: Cell, rows: Int64) -> Int64:
     )
     outside = np.isin(host.line[rows], threads) & (nearest < 0)
     begin = host.start_ps[marks].min(initial=np.iinfo(np.int64).max)
-    end = (host.start_ps[marks] + host.duration_ps[marks]).max(initial=begin)
+    end = forest.ends_ps(marks).max(initial=begin)
     # A line that ran when the recording began or ended left no event of that.
     found[outside & (host.start_ps[rows] < begin)] = cell.first
     found[outside & (host.start_ps[rows] >= end)] = cell.last

@@ -134,8 +134,7 @@ def tracing_spans(forest: Forest) -> tuple[Int64, Int64, Int64]:
     modes = calls.categories if calls.categories is not None else np.zeros(0, dtype=object)
     traced_mode = np.array([str(mode).startswith("traced") for mode in modes], dtype=bool)
     rows = calls.rows[traced_mode[calls.values.astype(np.int64)]] if len(calls.rows) else calls.rows
-    start = forest.host.start_ps[rows]
-    end = start + forest.host.duration_ps[rows]
+    start, end = forest.host.start_ps[rows], forest.ends_ps(rows)
     executables = forest.names_with("Executable::Execute")[forest.host.metadata]
     runs = np.flatnonzero(forest.named("FunctionRun") | executables)
     caller = forest.nearest_ancestor(runs, rows)

@@ -25,4 +25,4 @@ def input_between_steps_ps(forest: Forest, grouping: Grouping) -> int:
     start = host.start_ps[rows]
     rows = rows[(start >= spans["start_ps"].min()) & (start < spans["end_ps"].max())]
     rows = rows[np.argsort(host.start_ps[rows], kind="stable")]
-    return int(newly_covered(host.start_ps[rows], host.start_ps[rows] + host.duration_ps[rows]).sum())
+    return int(newly_covered(host.start_ps[rows], forest.ends_ps(rows)).sum())

@@ -140,8 +140,7 @@ def _span_of(forest: Forest, rows: Int64, spans: pd.DataFrame) -> Int64:
 
 def _spans(forest: Forest, rows: Int64, group: Int64) -> pd.DataFrame:
     """The longest mark of each group."""
-    start = forest.host.start_ps[rows]
-    end = start + forest.host.duration_ps[rows]
+    start, end = forest.host.start_ps[rows], forest.ends_ps(rows)
     spans = pd.DataFrame({"group": group, "start_ps": start, "end_ps": end, "row": rows})
     longest = spans.assign(length=end - start).sort_values("length", ascending=False, kind="stable")
     return longest.drop_duplicates("group").drop(columns="length").sort_values("start_ps", ignore_index=True)

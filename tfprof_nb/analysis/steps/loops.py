@@ -20,8 +20,7 @@ def loop_iterations(forest: Forest) -> pd.DataFrame:
     """
     runs = keyed(forest, "id", "iter_num")
     runs = runs.take(forest.named(EXECUTOR)[runs.rows] & ~np.isin(runs.first, tf_data_steps(forest)))
-    start = forest.host.start_ps[runs.rows]
-    end = start + forest.host.duration_ps[runs.rows]
+    start, end = forest.host.start_ps[runs.rows], forest.ends_ps(runs.rows)
     events = pd.DataFrame({"row": runs.rows, "step": runs.first, "pass": runs.second, "start_ps": start, "end_ps": end})
     events = events[events.groupby("step")["pass"].transform("max") > 0].sort_values("start_ps", kind="stable")
     return events.assign(group=events.groupby(["step", "pass"], sort=False).ngroup())

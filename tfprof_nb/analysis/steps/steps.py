@@ -34,7 +34,8 @@ CATEGORIES: dict[str, tuple[Activity, ...]] = {
     "output_ms": (Activity.DEVICE_TO_HOST,),
     "compile_ms": (Activity.COMPILE,),
 }
-COLUMNS = ["start_ms", "step_ms", *CATEGORIES, "other_ms", "phase", "step_name", "epoch", "warm_up", "host"]
+PARTS = [*CATEGORIES, "other_ms"]
+COLUMNS = ["start_ms", "step_ms", *PARTS, "phase", "step_name", "epoch", "warm_up", "host"]
 PHASES = ("train", "test", "predict")
 SESSION_RUN = "session run"
 # The first run of a TensorFlow 1 session starts devices and places the graph: it is set aside where it took more than
@@ -56,9 +57,8 @@ class Steps(Result):
     @cached_property
     def shares(self) -> dict[str, float]:
         """The percentage of the measured steps' time per category, ``other_ms`` included; NaN without steps."""
-        names = [*CATEGORIES, "other_ms"]
-        whole, *parts = self.measured[["step_ms", *names]].to_numpy().sum(axis=0).tolist()
-        return {name: percent(part, whole) for name, part in zip(names, parts, strict=True)}
+        whole, *parts = self.measured[["step_ms", *PARTS]].to_numpy().sum(axis=0).tolist()
+        return {name: percent(part, whole) for name, part in zip(PARTS, parts, strict=True)}
 
     def of_events(self, groupings: Sequence[Grouping]) -> list[Int64]:
         """Return for each host the step of every event, -1 where there is none."""
@@ -186,7 +186,7 @@ def _with_devices(
     )
     spans = spans[spans["end_ps"] > spans["start_ps"]].sort_values("start_ps", ignore_index=True)
     left_out = grouping.spans.loc[~grouping.spans["group"].isin(device["group"]), "row"].to_numpy(np.int64)
-    lost = int((_int_of(forest, "step_num", left_out) >= 0).sum())
+    lost = int((forest.ints_at("step_num", left_out) >= 0).sum())
     return spans, [f"{lost} marked steps ran nothing on a device and were left out."] if lost else []
 
 
@@ -221,8 +221,9 @@ def _saved_device_steps(forest: Forest, grouping: Grouping) -> pd.DataFrame:
     host = forest.host
     lines = forest.line_is_derived & np.array([line.name == "Steps" for line in host.lines], dtype=bool)
     rows = np.flatnonzero(lines[host.line] & (grouping.group >= 0))
-    start = host.start_ps[rows]
-    return pd.DataFrame({"group": grouping.group[rows], "start_ps": start, "end_ps": start + host.duration_ps[rows]})
+    return pd.DataFrame(
+        {"group": grouping.group[rows], "start_ps": host.start_ps[rows], "end_ps": forest.ends_ps(rows)}
+    )
 
 
 def _device_runs(forest: Forest, grouping: Grouping) -> pd.DataFrame:
@@ -231,10 +232,10 @@ def _device_runs(forest: Forest, grouping: Grouping) -> pd.DataFrame:
     rows = np.flatnonzero(forest.on_device & (group >= 0))
     frame = pd.DataFrame(
         {
-            "plane": np.array([line.plane for line in host.lines], dtype=np.int64)[host.line[rows]],
+            "plane": forest.planes_of(rows),
             "group": group[rows],
             "start_ps": host.start_ps[rows],
-            "end_ps": host.start_ps[rows] + host.duration_ps[rows],
+            "end_ps": forest.ends_ps(rows),
         }
     ).sort_values(["plane", "start_ps"], kind="stable")
     changed = (frame["group"] != frame["group"].shift()) | (frame["plane"] != frame["plane"].shift())
@@ -257,7 +258,7 @@ def _breakdown(
     calls_step = step[calls]
     owner = np.concatenate([step[rows], calls_step[calls_step >= 0]])
     began = np.concatenate([host.start_ps[rows], traced_from[calls_step >= 0]])
-    ended = np.concatenate([host.start_ps[rows] + host.duration_ps[rows], traced_to[calls_step >= 0]])
+    ended = np.concatenate([forest.ends_ps(rows), traced_to[calls_step >= 0]])
     priority = np.concatenate([activity[rows], np.full((calls_step >= 0).sum(), Activity.COMPILE, dtype=np.int16)])
     if is_of_old_tensorflow(forest):
         ended = _held_open(owner, began, ended, priority)
@@ -313,8 +314,8 @@ def _described(table: pd.DataFrame, forest: Forest, grouping: Grouping, spans: p
     marked = rows >= 0
     names = np.full(len(spans), "step", dtype=object)
     names[marked] = forest.host.names[forest.host.metadata[rows[marked]]]
-    graph_types = _text_of(forest, "graph_type", rows)
-    numbers, epoch = _int_of(forest, "step_num", rows), _int_of(forest, "epoch", rows)
+    graph_types = forest.texts_at("graph_type", rows)
+    numbers, epoch = forest.ints_at("step_num", rows), forest.ints_at("epoch", rows)
     phases = [_phase(str(graph_type or name)) for name, graph_type in zip(names, graph_types, strict=True)]
     if grouping.source in ("inferred", "device"):
         phases = _phases_by_gradients(forest, grouping, spans)
@@ -343,18 +344,6 @@ def _phases_by_gradients(forest: Forest, grouping: Grouping, spans: pd.DataFrame
     return list(np.where(trained, "train", "test" if trained.any() else "step"))
 
 
-def _int_of(forest: Forest, stat: str, rows: Int64) -> Int64:
-    return forest.host.ints(stat).at(rows).astype(np.int64)
-
-
-def _text_of(forest: Forest, stat: str, rows: Int64) -> list[str]:
-    texts = forest.host.texts(stat)
-    if texts.categories is None:
-        return [""] * len(rows)
-    # The last entry stands for rows without such a stat, whose code is -1.
-    return list(np.append(texts.categories, "")[texts.at(rows).astype(np.int64)])
-
-
 def _numbered(table: pd.DataFrame) -> pd.DataFrame:
     """Index by step: the marks' own numbers where they tell steps apart, else a running number."""
     numbers = table["number"]
@@ -380,7 +369,7 @@ def _summary(table: pd.DataFrame, measured: pd.DataFrame, source: str) -> dict[s
         "step_ms_min": times.min(),
         "step_ms_max": times.max(),
         "source": source,
-    } | {f"{name}_mean": measured[name].mean() for name in [*CATEGORIES, "other_ms"]}
+    } | {f"{name}_mean": measured[name].mean() for name in PARTS}
 
 
 _UNFINISHED = (

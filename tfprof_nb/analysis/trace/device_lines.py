@@ -95,7 +95,7 @@ def _kernels(forest: Forest) -> Int64:
 def _with_the_last(forest: Forest, rows: Int64, group: Int64) -> Int64:
     """The group of each kernel; one without a group takes that of the last kernel on its device."""
     host = forest.host
-    plane = np.array([line.plane for line in host.lines])[host.line[rows]]
+    plane = forest.planes_of(rows)
     order = np.lexsort((host.start_ps[rows], plane))
     known = pd.Series(group[rows][order], dtype="Int64").mask(group[rows][order] < 0)
     filled = np.full(len(rows), -1, dtype=np.int64)
@@ -112,7 +112,7 @@ def _full_names(labels: OpLabels) -> Objects:
 def _modules(forest: Forest, line: int, rows: Int64, step: Int64, module: Stat) -> list[DerivedLine]:
     if module.categories is None:
         return []
-    code, run = module.at(rows).astype(np.int64), forest.host.ints("scope_range_id").at(rows).astype(np.int64)
+    code, run = module.at(rows).astype(np.int64), forest.ints_at("scope_range_id", rows)
     compiled = np.flatnonzero(code >= 0)
     runs = pd.MultiIndex.from_arrays([step[compiled], run[compiled]]).factorize()[0]
     return _line(forest, line, "modules", rows[compiled], [(code[compiled], module.categories)], runs)
@@ -138,7 +138,7 @@ def _line(
     forest: Forest, of: int, kind: str, rows: Int64, levels: list[tuple[Int64, Objects]], step: Int64
 ) -> list[DerivedLine]:
     """Join neighbours with one code and one step, level by level; a code of -1 belongs to no event."""
-    start, end = forest.host.start_ps[rows], (forest.host.start_ps + forest.host.duration_ps)[rows]
+    start, end = forest.host.start_ps[rows], forest.ends_ps(rows)
     parts = []
     for depth, (code, texts) in enumerate(levels):
         first = np.flatnonzero((np.diff(code, prepend=-2) != 0) | (np.diff(step, prepend=-2) != 0))

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from tfprof_nb._arrays import Int64
 from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.names import without_calls
 from tfprof_nb.analysis.events.op_labels import label_all_ops
 from tfprof_nb.analysis.trace.layout import MADE, Layout
-
-# The runtime puts the node that called a function before the names of the function's nodes.
-_CALLERS = re.compile(r"^(?:(?:Stateful)?PartitionedCall(?:_\d+)?/)+")
 
 
 class EventNames:
@@ -23,7 +20,7 @@ class EventNames:
         self._forests, self._layout = forests, layout
         self._names = set(layout.names.tolist())
         by_op = {name.rpartition(":")[0]: name for name in layout.names.tolist()}
-        self._by_op: dict[str, str] = {_CALLERS.sub("", op): name for op, name in by_op.items()} | by_op
+        self._by_op: dict[str, str] = {without_calls(op): name for op, name in by_op.items()} | by_op
 
     def of_op(self, op: str) -> str:
         """Return the name of an op's events, of several the one that most have; the op's own where it has none.

@@ -9,13 +9,12 @@ import pandas as pd
 
 from tfprof_nb._arrays import Int64
 from tfprof_nb._units import PS_PER_MS
+from tfprof_nb.analysis.events.names import without_calls
 from tfprof_nb.analysis.source.cell import EVENT
 from tfprof_nb.analysis.source.source import SourceLines
 from tfprof_nb.analysis.trace.layout import Layout
 from tfprof_nb.analysis.trace.slices import Slices
 
-# What the name of an op in a called function starts with.
-_CALL = "StatefulPartitionedCall/"
 COLUMNS = ["name", "count", "total_ms", "self_ms", "avg_ms"]
 
 
@@ -59,4 +58,4 @@ def line_of(source: SourceLines, event: str) -> str:
     if event.startswith(EVENT):
         return ": ".join([event, *code[:1].str.strip()])
     op = event.partition(":")[0]
-    return source.line_of(op) or source.line_of(op.rpartition(_CALL)[2])
+    return source.line_of(op) or source.line_of(without_calls(op))
