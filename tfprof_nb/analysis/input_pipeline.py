@@ -12,13 +12,13 @@ from itertools import dropwhile
 
 import pandas as pd
 
+from tfprof_nb._units import US_PER_MS
 from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.overview import input_verdict
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.steps import Steps
-from tfprof_nb.analysis.tf_data.iterators import RUNTIME_STAGES, iterator_type, stage_of
+from tfprof_nb.analysis.tf_data.iterators import FILE_READERS, RUNTIME_STAGES, iterator_type, stage_of
 
-US_PER_MS = 1e3
 COLUMNS = ["op_name", "count", "total_ms", "total_share", "self_ms", "self_share", "category"]
 CATEGORIES = {
     "demanded_file_read_ms": "Demanded file read",
@@ -28,9 +28,6 @@ CATEGORIES = {
     "other_ms": "Other",
 }
 
-_READERS = frozenset(
-    {"TFRecord", "TextLine", "FixedLengthRecord", "SSTable", "RecordIO", "ArrayRecord", "CSV", "SQL", "LMDB"}
-)
 # What PyGrain calls the kinds of its stages.
 _STAGES = {
     "enqueue": CATEGORIES["enqueue_ms"],
@@ -126,7 +123,7 @@ def _category(op_type: str, op_name: str) -> str | None:
 
 def _iterator_category(op_name: str) -> str:
     kinds = [iterator_type(part) for part in stage_of(op_name).split("::")[1:]]
-    if not kinds or kinds[-1] not in _READERS:
+    if not kinds or kinds[-1] not in FILE_READERS:
         return CATEGORIES["preprocessing_ms"]
     above = list(dropwhile(RUNTIME_STAGES.__contains__, kinds[:-1]))
     ahead = _AHEAD.intersection(above[1:] if above[:1] == ["Prefetch"] else above)

@@ -17,7 +17,7 @@ from tfprof_nb._arrays import Bools, Int64, Objects
 from tfprof_nb._units import PS_PER_US
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.op_labels import label_ops
-from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.result import Result, empty_table
 
 COLUMNS = [
     "kernel",
@@ -225,5 +225,4 @@ def _number(text: str | None) -> float | None:
 
 def _no_sums() -> pd.DataFrame:
     types = dict.fromkeys(_KEYS, object) | _TYPES | dict.fromkeys(_SUMS, np.int64)
-    types |= {"tensor_core_eligible": bool, "tensor_core_used": bool}
-    return pd.DataFrame({name: pd.Series(dtype=dtype) for name, dtype in types.items()})
+    return empty_table(types | {"tensor_core_eligible": bool, "tensor_core_used": bool})

@@ -9,7 +9,7 @@ from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.names import Category, Op
 
 # The event in which the runtime dispatches and runs one op or function: "EagerLocalExecute: MatMul".
-_DISPATCH = "EagerLocalExecute: "
+DISPATCH = "EagerLocalExecute: "
 
 
 def ran_eagerly(forest: Forest) -> Bools:
@@ -41,14 +41,14 @@ def unnamed_eager_ops(forest: Forest, ops: Int64, eager: Bools) -> Int64:
 
     TensorFlow 2.9 and later record no event of the op itself for most ops that run eagerly on the CPU.
     """
-    dispatches = np.flatnonzero(forest.name_starts(_DISPATCH) & forest.on_host & eager)
+    dispatches = np.flatnonzero(forest.name_starts(DISPATCH) & forest.on_host & eager)
     around = forest.nearest_ancestor(ops, dispatches)
     return np.delete(dispatches, np.unique(around[around >= 0]))
 
 
 def dispatched_op(name: str) -> Op:
     """Return the op that a dispatch's name tells; of an eager op only the type is known."""
-    op_type = name.removeprefix(_DISPATCH)
+    op_type = name.removeprefix(DISPATCH)
     return Op(Category.TENSORFLOW, op_type, op_type)
 
 

@@ -15,13 +15,13 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb._arrays import Int64
+from tfprof_nb.analysis.events.eager import DISPATCH
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.links import links
 from tfprof_nb.analysis.events.names import Category
 from tfprof_nb.analysis.events.op_labels import OpLabels, label_ops
 from tfprof_nb.decode.graphs import Graphs
 
-_DISPATCH = "EagerLocalExecute: "
 _NO_FUNCTION, _ANY_FUNCTION = -2, -1
 _DEEPEST = 30  # functions that call themselves have no end
 _ROLE = re.compile(r"/(then|else|body|cond|branch\d+)/_\d+/")
@@ -64,8 +64,8 @@ def graph_nodes(forest: Forest, graphs: Graphs, labels: OpLabels | None = None) 
 def _roots(forest: Forest, graphs: Graphs, rows: Int64) -> Int64:
     """Return for each row the function that Python called for it, `_NO_FUNCTION` for an eager op."""
     host = forest.host
-    functions = {f"{_DISPATCH}{name}": number for number, name in enumerate(graphs.functions["name"])}
-    dispatches = np.flatnonzero(forest.names_starting(_DISPATCH)[host.metadata])
+    functions = {f"{DISPATCH}{name}": number for number, name in enumerate(graphs.functions["name"])}
+    dispatches = np.flatnonzero(forest.names_starting(DISPATCH)[host.metadata])
     called = np.array([functions.get(host.names[code], _NO_FUNCTION) for code in host.metadata[dispatches]], np.int64)
     causes, effects = forest.once(links)
     cause = np.full(len(host), -1, dtype=np.int64)

@@ -36,6 +36,8 @@ def split_by_priority(owner: Int64, start: Int64, end: Int64, priority: Int64, o
         Interval bounds, measured from the owner's own origin and not below zero.
     priority
         The class of each interval; a larger number wins.
+    owners
+        How many timelines there are.
 
     Returns
     -------
@@ -49,16 +51,18 @@ def split_by_priority(owner: Int64, start: Int64, end: Int64, priority: Int64, o
     {110: [20], 10: [80]}
     """
     # Timelines are laid end to end, so that one sweep serves them all.
-    stride = int(end.max(initial=0)) + 1
-    order = np.argsort(owner * stride + start, kind="stable")
+    extent = np.zeros(owners, dtype=np.int64)
+    np.maximum.at(extent, owner, end)
+    origin = (np.cumsum(extent) - extent)[owner]
+    order = np.argsort(origin + start, kind="stable")
     owner, priority = owner[order], priority[order]
-    start, end = owner * stride + start[order], owner * stride + end[order]
+    start, end = (origin + start)[order], (origin + end)[order]
     shares: dict[int, Int64] = {}
-    taken = np.zeros(owners, dtype=np.int64)
+    higher = np.zeros(owners, dtype=np.int64)
     for level in np.unique(priority)[::-1]:
         active = priority >= level
         covered = np.zeros(owners, dtype=np.int64)
         np.add.at(covered, owner[active], newly_covered(start[active], end[active]))
-        shares[int(level)] = covered - taken
-        taken = covered
+        shares[int(level)] = covered - higher
+        higher = covered
     return shares

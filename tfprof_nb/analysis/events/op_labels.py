@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from tfprof_nb._arrays import Bools, Int64, Objects
+from tfprof_nb.analysis.events.devices import TPU
 from tfprof_nb.analysis.events.eager import dispatched_op, ran_eagerly, unnamed_eager_ops
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.names import Category, Op, parse_tf_op
@@ -18,7 +19,6 @@ from tfprof_nb.decode.host import Line
 
 Parser = Callable[[str], Op | None]
 
-_TPU_PLANE = "/device:TPU"
 _INSTRUCTION_LINES = ("XLA Ops", "Sparse Core Ops")
 # Frames that XLA puts around its kernels: they name no op.
 _XLA_FRAMES = ("XlaModule:", "Thunk:")
@@ -92,7 +92,7 @@ def on_device_timeline(forest: Forest) -> Bools:
 
 
 def _on_tpu(forest: Forest, line: Line) -> bool:
-    return forest.host.planes[line.plane].name.startswith(_TPU_PLANE)
+    return forest.host.planes[line.plane].name.startswith(TPU)
 
 
 def _of_lines(forest: Forest, chosen: list[bool]) -> Bools:

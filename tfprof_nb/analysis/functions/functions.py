@@ -13,7 +13,7 @@ import pandas as pd
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.functions.retracing import retracing_cause
-from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.result import Result, empty_table
 from tfprof_nb.decode.graphs import Graphs
 
 COLUMNS = ["function", "mode", "calls", "tracings", "expensive_call_percent", "total_ms", "self_ms", "cause"]
@@ -107,5 +107,6 @@ def _compiler(modes: set[str]) -> str | None:
 
 
 def _no_calls() -> pd.DataFrame:
-    types = {"function": object, "mode": object, "tracings": np.int64, "total_ps": np.int64, "self_ps": np.int64}
-    return pd.DataFrame({name: pd.Series(dtype=dtype) for name, dtype in types.items()})
+    return empty_table(
+        {"function": object, "mode": object, "tracings": np.int64, "total_ps": np.int64, "self_ps": np.int64}
+    )

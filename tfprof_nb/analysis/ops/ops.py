@@ -22,7 +22,7 @@ from tfprof_nb.analysis.events.names import parse_names
 from tfprof_nb.analysis.events.op_labels import OpLabels, label_all_ops, on_device_timeline, on_instruction_line
 from tfprof_nb.analysis.ops.flops import float_ops_of_events
 from tfprof_nb.analysis.ops.roofline import bound_by, ridge
-from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.result import Result, empty_table
 from tfprof_nb.decode.graphs import Graphs, read_graphs
 
 SIDES = ("device", "host")
@@ -237,5 +237,4 @@ def _idle_row(side: str, idle_us: float) -> dict[str, object]:
 def _no_rows() -> pd.DataFrame:
     columns = {"occurrences": int, "total_ps": int, "self_ps": int, "eager": int, "flops": float}
     columns |= {"bytes": float, "graph_flops": float, "bound_by": object}
-    keys = dict.fromkeys(_KEYS, object)
-    return pd.DataFrame({name: pd.Series(dtype=dtype) for name, dtype in (keys | columns).items()})
+    return empty_table(dict.fromkeys(_KEYS, object) | columns)

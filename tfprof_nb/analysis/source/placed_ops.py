@@ -16,15 +16,17 @@ from tfprof_nb.analysis.events.fused_ops import FusedOps
 from tfprof_nb.analysis.events.graph_nodes import graph_nodes
 from tfprof_nb.analysis.events.names import Category
 from tfprof_nb.analysis.events.op_labels import label_all_ops, on_device_timeline
+from tfprof_nb.analysis.result import empty_table
 from tfprof_nb.analysis.source.cell import Cell, running_lines, unrecorded_factor
 from tfprof_nb.analysis.source.gradients import forward_nodes
 from tfprof_nb.decode.graphs import Graphs
 
 KEYS = ["file", "line", "op_name", "op_type", "side", "gradient", "phase", "layer", "kind", "node"]
-_NO_OPS = {key: pd.Series(dtype=object) for key in [*KEYS, "absorbed"]} | {
-    "gradient": pd.Series(dtype=bool),
-    **{key: pd.Series(dtype=np.int64) for key in ("line", "node", "occurrences")},
-    "op_ms": pd.Series(dtype=np.float64),
+_TYPES = {
+    **dict.fromkeys((*KEYS, "absorbed"), object),
+    "gradient": bool,
+    **dict.fromkeys(("line", "node", "occurrences"), np.int64),
+    "op_ms": np.float64,
 }
 _MAGIC = "get_ipython().run_cell_magic("  # the cell with the magic on top, in which the captured one ran
 
@@ -36,7 +38,7 @@ def placed_ops(forest: Forest, graphs: Graphs, cell: Cell) -> pd.DataFrame:
     is not known, ``node`` -1 for an op of no function. ``absorbed`` names the ops that were fused into it.
     """
     if not cell.text and graphs.nodes.empty:  # most files that others made: no need to label their ops
-        return pd.DataFrame(_NO_OPS)
+        return empty_table(_TYPES)
     labels = forest.once(label_all_ops)
     # Iterators of tf.data mostly wait; what they run has events of its own.
     iterator = (forest.names.category == Category.TF_DATA)[forest.host.metadata]

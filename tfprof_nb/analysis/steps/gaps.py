@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from tfprof_nb.analysis.events.eager import DISPATCH
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.intervals import newly_covered
 from tfprof_nb.analysis.steps.groups import Grouping
 
-_FETCHES = ("IteratorGetNext", "EagerLocalExecute: IteratorGetNext")
+_FETCHES = ("IteratorGetNext", f"{DISPATCH}IteratorGetNext")
 
 
 def input_between_steps_ps(forest: Forest, grouping: Grouping) -> int:

@@ -19,7 +19,7 @@ from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.devices import device_cores, has_tpu
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.intervals import split_by_priority
-from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.result import Result, empty_table
 from tfprof_nb.analysis.steps.activities import Activity, classify, is_of_old_tensorflow, tracing_spans
 from tfprof_nb.analysis.steps.gaps import input_between_steps_ps
 from tfprof_nb.analysis.steps.groups import Grouping
@@ -353,10 +353,9 @@ def _numbered(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _empty() -> pd.DataFrame:
-    numbers = {name: pd.Series(dtype=np.float64) for name in COLUMNS if name.endswith("_ms")}
-    texts = {name: pd.Series(dtype=object) for name in ("phase", "step_name", "host")}
-    flags = {"warm_up": pd.Series(dtype=bool), "epoch": pd.Series(dtype="Int64"), "number": pd.Series(dtype=np.int64)}
-    return pd.DataFrame(numbers | texts | flags)
+    times = dict.fromkeys((name for name in COLUMNS if name.endswith("_ms")), np.float64)
+    texts = dict.fromkeys(("phase", "step_name", "host"), object)
+    return empty_table({**times, **texts, "warm_up": bool, "epoch": "Int64", "number": np.int64})
 
 
 def _summary(table: pd.DataFrame, measured: pd.DataFrame, source: str) -> dict[str, object]:

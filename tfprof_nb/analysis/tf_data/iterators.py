@@ -13,7 +13,7 @@ import pandas as pd
 
 from tfprof_nb._arrays import Bools, Int64
 from tfprof_nb.analysis.events.forest import Forest
-from tfprof_nb.analysis.events.intervals import newly_covered
+from tfprof_nb.analysis.events.intervals import split_by_priority
 
 PREFIX = "Iterator::"
 PRODUCED, CONSUMED = "Produce", "Consume"  # how the names end of events that make or take an element
@@ -21,6 +21,10 @@ NO_CALL = -1
 
 # Stages that the runtime puts around every pipeline; optimisers mark what they add by its graph name.
 RUNTIME_STAGES = frozenset({"Root", "Model", "MaxIntraOpParallelism", "PrivateThreadPool", "Options"})
+# Kinds of iterators that read files.
+FILE_READERS = frozenset(
+    {"TFRecord", "TextLine", "FixedLengthRecord", "SSTable", "RecordIO", "ArrayRecord", "CSV", "SQL", "LMDB"}
+)
 _ADDED_BY_OPTIMISER = "inject/"
 _BRANCH = re.compile(r"\[\d+\]")
 _VERSION = re.compile(r"V\d+$")
@@ -47,7 +51,18 @@ def iterator_type(stage: str) -> str:
     >>> iterator_type("Iterator::Root::Prefetch::ParallelMapV2")
     'ParallelMap'
     """
-    return _VERSION.sub("", stage.rpartition("::")[2])
+    return _VERSION.sub("", short_name(stage))
+
+
+def short_name(stage: str) -> str:
+    """Return the last part of a stage's name, which is what people call it.
+
+    Examples
+    --------
+    >>> short_name("Iterator::Root::Prefetch::ParallelMapV2")
+    'ParallelMapV2'
+    """
+    return stage.rpartition("::")[2]
 
 
 def iterator_calls(forest: Forest) -> pd.DataFrame:
@@ -77,13 +92,12 @@ def _calls(forest: Forest) -> pd.DataFrame:
     ids = host.ints("id").rows
     rows = ids[forest.on_host[ids] & forest.names_starting(PREFIX)[host.metadata[ids]]]
     names = pd.Series(host.names, dtype=object).astype(str)
-    stage, type_name = names.map(stage_of), names.str.rpartition("::")[2] if len(names) else names
     frame = pd.DataFrame(
         {
-            "stage": stage,
+            "stage": names.map(stage_of),
             "depth": names.str.count("::"),
             "device_source": names == _DEVICE_SOURCE,
-            "injected": type_name.isin(RUNTIME_STAGES),
+            "injected": names.map(short_name).isin(RUNTIME_STAGES),
         }
     ).iloc[host.metadata[rows]]
     frame = frame.assign(
@@ -165,13 +179,9 @@ def _covered_by_children(calls: pd.DataFrame) -> Int64:
     """Picoseconds of each call in which at least one of its children ran."""
     child, start, end = _inside_parent(calls)
     parent = calls["parent"].to_numpy()[child]
-    spans = pd.DataFrame({"parent": parent, "start": start, "end": end}).sort_values(["parent", "start"])
-    by_parent = spans["parent"]
-    reach = spans.groupby(by_parent)["end"].cummax().groupby(by_parent).shift(fill_value=0)
-    new = (spans["end"] - np.maximum(spans["start"], reach)).clip(lower=0)
-    covered = np.zeros(len(calls), dtype=np.int64)
-    np.add.at(covered, by_parent.to_numpy(), new.to_numpy())
-    return covered
+    origin = calls["start_ps"].to_numpy()[parent]
+    shares = split_by_priority(parent, start - origin, end - origin, np.zeros_like(child), len(calls))
+    return sum(shares.values(), np.zeros(len(calls), dtype=np.int64))
 
 
 def _inside_parent(calls: pd.DataFrame) -> tuple[Int64, Int64, Int64]:
@@ -217,25 +227,14 @@ def critical_time(calls: pd.DataFrame) -> pd.DataFrame:
     start = calls["start_ps"].to_numpy()
     end = start + calls["duration_ps"].to_numpy()
     stages, rank = _ranks(calls)
-    # Outermost calls are laid end to end, so that one sweep serves them all.
-    length = np.where(calls["depth"] == 1, end - start, 0)
-    rows = np.flatnonzero(calls["blocking"])
-    root = calls["root"].to_numpy()[rows]
-    shift = (np.cumsum(length) - end)[root]
-    first = np.maximum(start[rows], start[root]) + shift
-    last = np.minimum(end[rows], end[root]) + shift
-    order = np.argsort(first, kind="stable")
-    first, last, root, rank = first[order], last[order], root[order], rank[rows[order]]
-    taken = np.zeros(len(calls), dtype=np.int64)
+    blocking = np.flatnonzero(calls["blocking"])
+    root = calls["root"].to_numpy()[blocking]
+    first = np.maximum(start[blocking], start[root]) - start[root]
+    last = np.minimum(end[blocking], end[root]) - start[root]
     shares = {}
-    for level in range(len(stages))[::-1]:
-        inner = rank >= level
-        covered = np.zeros(len(calls), dtype=np.int64)
-        np.add.at(covered, root[inner], newly_covered(first[inner], last[inner]))
-        gained = np.flatnonzero(covered - taken)
-        critical_ps = (covered - taken)[gained]
-        shares[stages[level]] = pd.Series(critical_ps, index=gained)
-        taken = covered
+    for level, time in split_by_priority(root, first, last, rank[blocking], len(calls)).items():
+        gained = np.flatnonzero(time)
+        shares[stages[level]] = pd.Series(time[gained], index=gained)
     by_stage: pd.Series = pd.concat(shares, names=["stage", "root"])
     return by_stage.rename("critical_ps").reset_index()
 

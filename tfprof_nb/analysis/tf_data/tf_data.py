@@ -18,7 +18,7 @@ from tfprof_nb._units import PS_PER_MS, PS_PER_US, milliseconds
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.tf_data.advice import suggest
-from tfprof_nb.analysis.tf_data.iterators import critical_time, iterator_calls, iterator_type
+from tfprof_nb.analysis.tf_data.iterators import critical_time, iterator_calls, iterator_type, short_name
 
 # A call that takes longer is slow: XProf's threshold for an input-bound pipeline.
 SLOW_CALL_PS = 50_000_000
@@ -173,9 +173,9 @@ def _root_calls(stages: pd.DataFrame) -> pd.DataFrame:
     """One row per call of a root iterator; ``explained`` if stages that do work took at least half of it."""
     outermost = stages[stages["depth"] == 1]
     worst = stages[stages["bottleneck"]].set_index("call")
-    bottleneck = outermost["call"].map(worst["stage"].map(_short).astype(object))
+    bottleneck = outermost["call"].map(worst["stage"].map(short_name).astype(object))
     # A prefetch works for nobody: its own time is that of stages that the capture does not show.
-    working = stages[~stages["injected"] & (stages["stage"].map(_short) != "Prefetch")]
+    working = stages[~stages["injected"] & (stages["stage"].map(short_name) != "Prefetch")]
     worked_ps = outermost["call"].map(working.groupby("call")["critical_ps"].sum())
     in_order = outermost.sort_values("start_ps")
     return outermost.assign(
@@ -214,7 +214,7 @@ def _chain(stage: str, injected: frozenset[str]) -> str:
     within = [stage]
     while "::" in (above := within[-1].rpartition("::")[0]):
         within.append(above)
-    return " > ".join(_short(stage) for stage in within if stage not in injected) or _short(stage)
+    return " > ".join(short_name(stage) for stage in within if stage not in injected) or short_name(stage)
 
 
 def _slowest_pipeline(hosted: pd.DataFrame) -> pd.DataFrame:
@@ -255,7 +255,7 @@ def _stage_table(stages: pd.DataFrame, call: int) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "long_name": mine["stage"],
-            "name": mine["stage"].map(_short),
+            "name": mine["stage"].map(short_name),
             "start_ms": mine["start_ps"] / PS_PER_MS,
             "total_ms": mine["total_ps"] / PS_PER_MS,
             "self_ms": mine["self_ps"] / PS_PER_MS,
@@ -266,10 +266,6 @@ def _stage_table(stages: pd.DataFrame, call: int) -> pd.DataFrame:
             "injected": mine["injected"],
         }
     )
-
-
-def _short(stage: str) -> str:
-    return stage.rpartition("::")[2]
 
 
 def _summary(

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb._arrays import Int64, Objects
+from tfprof_nb.analysis.events.devices import GPU
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.op_labels import OpLabels, label_ops
 from tfprof_nb.decode.host import Stat
@@ -81,7 +82,7 @@ def _kernels(forest: Forest) -> Int64:
     host = forest.host
     brought = {host.lines[line].plane for line in np.flatnonzero(forest.line_is_derived)}
     plain = [
-        bool(device) and line.plane not in brought and host.planes[line.plane].name.startswith("/device:GPU")
+        bool(device) and line.plane not in brought and host.planes[line.plane].name.startswith(GPU)
         for line, device in zip(host.lines, forest.line_is_device, strict=True)
     ]
     if not any(plain):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tfprof_nb._arrays import Int32, Int64, Objects
+from tfprof_nb._arrays import Bools, Int32, Int64, Objects
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.names import Category
 from tfprof_nb.analysis.source.cell import EVENT
@@ -69,6 +70,12 @@ class Layout:
 
     def __len__(self) -> int:
         return len(self.row)
+
+    @cached_property
+    def recorded(self) -> Bools:
+        """Per event: recorded as it is, not made of others."""
+        recorded_lanes = ~self.tracks["kind"].isin(MADE).to_numpy()[self.lane_track]
+        return np.repeat(recorded_lanes, np.diff(self.bounds))
 
 
 def lay_out(forests: Sequence[Forest], groupings: Sequence[Grouping]) -> Layout:

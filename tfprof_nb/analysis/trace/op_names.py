@@ -10,7 +10,7 @@ from tfprof_nb._arrays import Int64
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.names import without_calls
 from tfprof_nb.analysis.events.op_labels import label_all_ops
-from tfprof_nb.analysis.trace.layout import MADE, Layout
+from tfprof_nb.analysis.trace.layout import Layout
 
 
 class EventNames:
@@ -37,9 +37,8 @@ class EventNames:
     def _kernels(self, op: str) -> Iterator[Int64]:
         """For each host, the name codes of the events that belong to the op by what is noted on them."""
         layout = self._layout
-        recorded = ~layout.tracks["kind"].isin(MADE).to_numpy()[np.repeat(layout.lane_track, np.diff(layout.bounds))]
         for index, forest in enumerate(self._forests):
             labels = forest.once(label_all_ops)
             wanted = np.append(labels.op_name == op, False)[labels.code]  # -1, no op, takes the last
-            mine = recorded & (layout.host_index == index)
+            mine = layout.recorded & (layout.host_index == index)
             yield layout.name[mine][wanted[layout.row[mine]]].astype(np.int64)

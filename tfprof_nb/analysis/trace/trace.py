@@ -22,7 +22,7 @@ from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.analysis.trace.counters import Counter
 from tfprof_nb.analysis.trace.encoding import MOST_UNITS, encode
 from tfprof_nb.analysis.trace.flows import Flows
-from tfprof_nb.analysis.trace.layout import COLUMNS, MADE, ON_HOST, Layout, lay_out
+from tfprof_nb.analysis.trace.layout import COLUMNS, ON_HOST, Layout, lay_out
 from tfprof_nb.analysis.trace.op_names import EventNames
 from tfprof_nb.analysis.trace.slices import Slices, merge, rows_within, slices_of
 from tfprof_nb.analysis.trace.totals import totals
@@ -119,17 +119,16 @@ class Trace(Result):
     def details(self, event: int) -> dict[str, Any]:
         """Return name, place, time and every stat of one event, by its number."""
         layout = self._layout
-        row, track = int(layout.row[event]), layout.tracks.iloc[self.place(event)["track"]]
+        row, recorded = int(layout.row[event]), bool(layout.recorded[event])
         host = self._forests[int(layout.host_index[event])].host
-        derived = track["kind"] in MADE
         line = host.lines[int(host.line[row])]
-        own = {} if derived else host.stats_of(row)
+        own = host.stats_of(row) if recorded else {}
         name = str(layout.names[layout.name[event]])
         return {
-            "name": name if derived else str(host.names[host.metadata[row]]),
+            "name": str(host.names[host.metadata[row]]) if recorded else name,
             "host": host.name,
             "plane": host.planes[line.plane].name,
-            "line": f"made of {line.name}" if derived else line.name,
+            "line": line.name if recorded else f"made of {line.name}",
             "start_ps": int(layout.start_ps[event]),
             "duration_ps": int(layout.end_ps[event] - layout.start_ps[event]),
             **own,
@@ -299,11 +298,9 @@ class Trace(Result):
     def _position(self) -> list[Int64]:
         """Per host and row: the number of the event, -1 for a row that is not drawn."""
         layout = self._layout
-        recorded = ~layout.tracks["kind"].isin(MADE).to_numpy()[layout.lane_track]
-        lane = np.repeat(np.arange(len(recorded)), np.diff(layout.bounds))
         found = []
         for index, forest in enumerate(self._forests):
-            mine = np.flatnonzero((layout.host_index == index) & recorded[lane])
+            mine = np.flatnonzero((layout.host_index == index) & layout.recorded)
             position = np.full(len(forest.host), -1, dtype=np.int64)
             position[layout.row[mine]] = mine
             found.append(position)
@@ -386,7 +383,5 @@ def _drawn(counter: Counter) -> dict[str, Any]:
 def _notes(forests: Sequence[Forest], layout: Layout) -> list[str]:
     if not len(layout):
         return ["This profile holds no events: nothing ran while it was captured."]
-    recorded = sum(len(forest.host) for forest in forests)
-    derived = (layout.tracks["kind"].isin(MADE) * layout.tracks["events"]).sum()
-    hidden = recorded - (len(layout) - int(derived))
+    hidden = sum(len(forest.host) for forest in forests) - int(layout.recorded.sum())
     return [f"{hidden:,} bookkeeping events (allocations, thread pool marks) are not drawn."] if hidden else []
