@@ -16,8 +16,9 @@ from tfprof_nb.analysis.events.devices import device_type
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.table import events
 from tfprof_nb.analysis.functions.functions import Functions, functions
-from tfprof_nb.analysis.graph.graph import Graph
-from tfprof_nb.analysis.graph.of_run import graph_of_run
+from tfprof_nb.analysis.graph.from_events import from_events
+from tfprof_nb.analysis.graph.from_session import from_session
+from tfprof_nb.analysis.graph.graph import Graph, graph
 from tfprof_nb.analysis.input_pipeline import InputPipeline, input_pipeline
 from tfprof_nb.analysis.kernels import Kernels, kernels
 from tfprof_nb.analysis.memory.memory import Memory, memory
@@ -38,7 +39,9 @@ from tfprof_nb.analysis.trace.totals import line_of
 from tfprof_nb.analysis.trace.trace import Trace, trace
 from tfprof_nb.decode import load_run
 from tfprof_nb.decode.graphs import SECTION, Graphs, read_graphs
+from tfprof_nb.decode.session_graph import read_session
 from tfprof_nb.decode.sidecar import Sidecar, read_sidecar
+from tfprof_nb.export.tfprof_output import write_view
 from tfprof_nb.runs import Run
 from tfprof_nb.views import dashboard
 
@@ -183,7 +186,12 @@ class Results:
     @cached_property
     def graph(self) -> Graph:
         """The graph that ran, as tfprof's four views: by name scope, data flow, op type and code."""
-        found = graph_of_run(self.files, self._forests, self._graphs, self.steps.of_events(self._groupings))
+        if session := read_session(self.files):
+            found = graph(from_session(session), write_view)
+            found.notes += session.sidecar.notes
+        else:
+            steps_of_events = self.steps.of_events(self._groupings)
+            found = graph(from_events(self._forests, self._graphs, steps_of_events), write_view)
         found.show_part = partial(dashboard.part, self)
         return self._shown("graph", found)
 

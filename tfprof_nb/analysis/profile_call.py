@@ -18,6 +18,7 @@ from tfprof_nb._units import PS_PER_MS, PS_PER_US
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.graph_nodes import graph_nodes
 from tfprof_nb.analysis.events.names import Category, function_name
+from tfprof_nb.analysis.events.tensors import parse_tensors
 from tfprof_nb.analysis.memory.allocation_events import allocation_events
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.groups import group_events
@@ -183,8 +184,8 @@ def _shapes(kernels: pd.Series[str], node: Int64, graphs: Graphs) -> pd.DataFram
     fused = np.array([not name.endswith(str(op)) for name, op in zip(kernels, nodes["op"], strict=True)], dtype=bool)
     return pd.DataFrame(
         {
-            "input_shapes": nodes["takes"].mask(fused).map(_parsed, na_action="ignore"),
-            "output_shapes": nodes["outputs"].map(_parsed, na_action="ignore"),
+            "input_shapes": nodes["takes"].mask(fused).map(_shapes_of, na_action="ignore"),
+            "output_shapes": nodes["outputs"].map(_shapes_of, na_action="ignore"),
         }
     )
 
@@ -213,14 +214,9 @@ def _position(executions: pd.DataFrame, time_ps: Int64) -> Int64:
     return np.where(time_ps <= ends[at], at, -1)
 
 
-def _parsed(shapes: str) -> list[list[int | None] | None]:
-    """Read ``float32[32,?];int64[...]`` as ``[[32, None], None]``."""
-    sizes = [shape.partition("[")[2].rstrip("]") for shape in shapes.split(";") if shape]
-    return [None if text == "..." else [_size(size) for size in text.split(",") if size] for text in sizes]
-
-
-def _size(text: str) -> int | None:
-    return int(text) if text.isdecimal() else None
+def _shapes_of(tensors: str) -> list[list[int | None] | None]:
+    """``float32[32,?];int64[...]`` is ``[[32, None], None]``."""
+    return [None if tensor.shape is None else list(tensor.shape) for tensor in parse_tensors(tensors)]
 
 
 def _notes(forest: Forest, inside: pd.DataFrame) -> list[str]:

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tfprof_nb.analysis.graph.model import GraphModel
-from tfprof_nb.analysis.graph.section import OUTSIDE
+from tfprof_nb.analysis.graph.model import OUTSIDE, GraphModel
 from tfprof_nb.analysis.result import Result
 
 # What these give lies where what they take lies, or is a variable: nothing is computed, written or held for it.

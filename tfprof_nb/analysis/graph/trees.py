@@ -13,7 +13,7 @@ import numpy as np
 from tfprof_nb._arrays import Bools, Floats, Int64
 from tfprof_nb.analysis.graph.model import COLUMN, METRICS, Frame, GraphModel
 from tfprof_nb.analysis.graph.options import EVERYTHING, GraphOptions
-from tfprof_nb.analysis.graph.tree import ROOT, Rules, Tree, matches, order, shown, wanted
+from tfprof_nb.analysis.graph.selection import ROOT, Rules, Tree, matches, order, shown, wanted
 
 _GRADIENT_NODE = re.compile(r".*?gradients/(.+?)_grad/")
 _GRADIENT = " (gradient)"

@@ -14,9 +14,9 @@ from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.graph_nodes import graph_nodes
 from tfprof_nb.analysis.events.names import function_name
 from tfprof_nb.analysis.events.op_labels import OpLabels, label_all_ops
+from tfprof_nb.analysis.events.tensors import bytes_of
 from tfprof_nb.analysis.graph.average import left_out, occasional
-from tfprof_nb.analysis.graph.model import MEASURED, GraphModel
-from tfprof_nb.analysis.graph.section import OUTSIDE, bytes_of
+from tfprof_nb.analysis.graph.model import MEASURED, OUTSIDE, Frame, GraphModel, undescribed_nodes, with_devices
 from tfprof_nb.analysis.ops.flops import float_ops_of_nodes
 from tfprof_nb.decode.graphs import Graphs
 
@@ -42,7 +42,7 @@ class _Part(NamedTuple):
     events: pd.DataFrame
 
 
-def model_of_events(forests: Sequence[Forest], graphs: Sequence[Graphs], steps: Sequence[Int64]) -> GraphModel:
+def from_events(forests: Sequence[Forest], graphs: Sequence[Graphs], steps: Sequence[Int64]) -> GraphModel:
     """Return the graph that ran on all hosts, with what its nodes took in each step.
 
     Where there are steps, only what ran in one counts; to an average step, only what ran in more than half of them: the
@@ -93,13 +93,18 @@ def _part(forest: Forest, graphs: Graphs, steps: Int64, name_host: bool) -> _Par
     number = node[rows]
     number[number < 0] = len(graphs.nodes) + place
     described = _described(graphs, float_ops_of_nodes(graphs, node, labels))
-    nodes = pd.concat([described, _undescribed(labels, others)], ignore_index=True)
+    names = [f"{OUTSIDE}/{name}" for name in labels.op_name[others]]
+    undescribed = undescribed_nodes(names, labels.op_type[others].tolist(), function=-1).assign(unit=names)
+    nodes = pd.concat([described, undescribed], ignore_index=True)
     if name_host:
         nodes[["name", "unit"]] = f"{forest.host.name}/" + nodes[["name", "unit"]]
     inputs = [*graphs.nodes["inputs"], *([] for _ in others)]
     events = _events(forest, rows, number, steps)
     allocated = _allocated(forest, labels, rows, number, steps)
-    return _kept(_Part(_placed(nodes, events), inputs, pd.concat([events, allocated], ignore_index=True)))
+    # Of several devices, a node is noted on the accelerator.
+    device = events.sort_values("accelerator_micros").drop_duplicates("node", keep="last").set_index("node")["device"]
+    nodes = with_devices(nodes, device)
+    return _kept(_Part(nodes, inputs, pd.concat([events, allocated], ignore_index=True)))
 
 
 def _described(graphs: Graphs, float_ops: Floats) -> pd.DataFrame:
@@ -130,31 +135,7 @@ def _described(graphs: Graphs, float_ops: Floats) -> pd.DataFrame:
     )
 
 
-def _undescribed(labels: OpLabels, codes: Int64) -> pd.DataFrame:
-    """Describe ops of which only events tell: eager ones, those of tf.data, those that TensorFlow made itself."""
-    types, names = labels.op_type[codes], [f"{OUTSIDE}/{name}" for name in labels.op_name[codes]]
-    return pd.DataFrame(
-        {
-            "name": names,
-            "unit": names,
-            "op_type": types,
-            "device": "",
-            "types": [(one,) for one in types],
-            "parameters": 0,
-            "holds_variable": False,
-            "float_ops": np.nan,
-            "input_shapes": "",
-            "trace": [()] * len(codes),
-            "output_bytes": 0,
-            "input_bytes": 0,
-            "graph_float_ops": np.nan,
-            "phase": "",
-            "function": -1,
-        }
-    )
-
-
-def _outermost_first(graphs: Graphs, trace: Sequence[int]) -> tuple[tuple[str, int, str], ...]:
+def _outermost_first(graphs: Graphs, trace: Sequence[int]) -> tuple[Frame, ...]:
     frames = graphs.frames.iloc[list(reversed(trace))]
     return tuple(frames[["file", "line", "function"]].itertuples(index=False, name=None))
 
@@ -215,15 +196,6 @@ def _allocated(forest: Forest, labels: OpLabels, rows: Int64, node: Int64, steps
     frame = pd.DataFrame({"node": number[known], "step": steps[allocations[known]]})
     frame["bytes"] = forest.host.ints("requested_bytes").at(allocations[known], missing=0)
     return frame
-
-
-def _placed(nodes: pd.DataFrame, events: pd.DataFrame) -> pd.DataFrame:
-    """Note the devices that nodes ran on, the accelerator's where there is one, among their types."""
-    place = events.sort_values("accelerator_micros").drop_duplicates("node", keep="last").set_index("node")["device"]
-    device = nodes.index.to_series().map(place).astype(object).fillna("")
-    pairs = zip(nodes["types"], device.tolist(), strict=True)
-    types = [(*kinds, one) if one else kinds for kinds, one in pairs]
-    return nodes.assign(device=device, types=pd.Series(types, nodes.index, dtype=object))
 
 
 def _kept(part: _Part) -> _Part:
