@@ -7,7 +7,7 @@ TensorFlow adds by itself, does not make it so. Times are as measured: XProf sca
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import dropwhile
 
 import pandas as pd
@@ -48,7 +48,7 @@ _NO_INPUT_OPS = (
 )
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class InputPipeline(Result):
     """Input ops by self time; ``total_share`` and ``self_share`` are of the self time of all input ops.
 
@@ -58,7 +58,7 @@ class InputPipeline(Result):
         Per step: ``host phase warm_up step_ms input_ms input_percent``.
     """
 
-    steps: pd.DataFrame = field(default_factory=pd.DataFrame)
+    steps: pd.DataFrame
 
 
 def input_pipeline(steps: Steps, ops: Ops) -> InputPipeline:
@@ -89,7 +89,7 @@ def input_pipeline(steps: Steps, ops: Ops) -> InputPipeline:
         "largest": max(times, key=lambda key: times[key]) if any(times.values()) else None,
     }
     notes = steps.notes if len(table) else [_NO_INPUT_OPS, *steps.notes]
-    return InputPipeline(table, summary, list(notes), None, _steps(steps))
+    return InputPipeline(table, summary, list(notes), steps=_steps(steps))
 
 
 def _input_ops(ops: Ops) -> pd.DataFrame:

@@ -7,7 +7,7 @@ XProf does (`step_intersection.cc`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ from tfprof_nb.analysis.steps.steps import PARTS, Steps, measured_steps
 _WAITING = {"host_compute_ms", "device_collectives_ms", "other_ms"}
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class Pods(Result):
     """Steps by host; ``table`` is indexed by ``step`` and ``host``.
 
@@ -32,7 +32,7 @@ class Pods(Result):
         The average step of each host: ``host steps``, the ``_ms`` columns of steps, ``bottleneck``.
     """
 
-    hosts: pd.DataFrame = field(default_factory=pd.DataFrame)
+    hosts: pd.DataFrame
 
 
 def pods(forests: Sequence[Forest], steps: Steps) -> Pods:

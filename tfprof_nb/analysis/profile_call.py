@@ -33,7 +33,7 @@ _IN_FUNCTIONS = (
 _ON_DEVICES = "Times are those of the host: a kernel that was sent to a device can take longer there."
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class CallProfile(Result):
     """What one call gave and cost; ``table`` has one row per kernel, in order of time.
 
@@ -43,7 +43,7 @@ class CallProfile(Result):
         What the function returned.
     """
 
-    result: Any = None
+    result: Any
 
     @property
     def new_bytes(self) -> int:
@@ -61,12 +61,11 @@ class CallProfile(Result):
         return int(self.summary["peak_bytes"])
 
 
-def call_profile(
-    result: Any, changes: pd.DataFrame, shared: Collection[int], ops: pd.DataFrame, forest: Forest, graphs: Graphs
-) -> CallProfile:
-    """Put together what the record of a call and its profile tell.
+@dataclass(frozen=True, eq=False)
+class RecordedCall:
+    """What was recorded of a call while it ran.
 
-    Parameters
+    Attributes
     ----------
     result
         What the function returned.
@@ -76,12 +75,28 @@ def call_profile(
         Serials of tensors that show memory which was there before the call.
     ops
         What Python ran, in order: ``name input_shapes output_shapes made at``.
+    """
+
+    result: Any
+    changes: pd.DataFrame
+    shared: Collection[int]
+    ops: pd.DataFrame
+
+
+def call_profile(recorded: RecordedCall, forest: Forest, graphs: Graphs) -> CallProfile:
+    """Put together what the record of a call and its profile tell.
+
+    Parameters
+    ----------
+    recorded
+        The call.
     forest
         The profile's host; the call is the event named `MARK`.
     graphs
         The tf.functions that ran.
     """
-    added = _added(changes.assign(bytes=changes["bytes"].where(~changes["serial"].isin(shared), 0)))
+    changes, ops = recorded.changes, recorded.ops
+    added = _added(changes.assign(bytes=changes["bytes"].where(~changes["serial"].isin(recorded.shared), 0)))
     total = np.concatenate([[0], np.cumsum(added)])
     call = np.flatnonzero(forest.named(MARK))[:1]
     group = group_events(forest).group
@@ -96,7 +111,7 @@ def call_profile(
         "peak_bytes": int(max(total.max(), allocated["level"].max() if len(allocated) else 0)),
         "time_ms": float(forest.host.duration_ps[call].sum()) / PS_PER_MS,
     }
-    return CallProfile(table[COLUMNS].reset_index(drop=True), summary, _notes(forest, inside), result=result)
+    return CallProfile(table[COLUMNS].reset_index(drop=True), summary, _notes(forest, inside), result=recorded.result)
 
 
 def _eager(ops: pd.DataFrame, changes: pd.DataFrame, added: Int64, total: Int64) -> pd.DataFrame:

@@ -46,7 +46,6 @@ class Target:
     memory_bytes: float
 
 
-@dataclass(eq=False)
 class Estimate(Result):
     """An estimate; `table` has the rows ``training`` and ``inference``.
 

@@ -8,7 +8,7 @@ without such events, the memory of the process stands in, where it was sampled.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -65,7 +65,7 @@ ALLOCATOR_COLUMNS = [
 ]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class Memory(Result):
     """What was alive at each allocator's peak; ``summary`` holds an allocator's figures under its name.
 
@@ -79,8 +79,8 @@ class Memory(Result):
     What is not known is null: of a process, all but the memory that it holds.
     """
 
-    timeline: pd.DataFrame = field(default_factory=pd.DataFrame)
-    allocators: pd.DataFrame = field(default_factory=pd.DataFrame)
+    timeline: pd.DataFrame
+    allocators: pd.DataFrame
 
 
 def memory(
@@ -114,7 +114,8 @@ def _recorded(events: pd.DataFrame) -> Memory:
     events = described(events.sort_values("time_ps", kind="stable", ignore_index=True))
     peaks = _peaks(events)
     live, allocators = _live_at_peak(events, peaks), _allocators(events, peaks)
-    return Memory(live, _summary(allocators), _notes(live, allocators), None, _timeline(events), allocators)
+    notes = _notes(live, allocators)
+    return Memory(live, _summary(allocators), notes, timeline=_timeline(events), allocators=allocators)
 
 
 def _with_process(recorded: Memory, samples: pd.DataFrame, name_host: bool) -> Memory:

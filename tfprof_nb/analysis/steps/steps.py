@@ -43,11 +43,12 @@ SESSION_RUN = "session run"
 _STARTING_UP = 3
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class Steps(Result):
     """Step times; ``table`` has one row per step, ``summary["source"]`` says where the steps come from."""
 
-    _groups: list[Int64] = field(default_factory=list, repr=False)
+    # Per host: the group of each step.
+    _groups: list[Int64] = field(repr=False)
 
     @cached_property
     def measured(self) -> pd.DataFrame:
@@ -100,7 +101,7 @@ def steps(forests: Sequence[Forest], groupings: Sequence[Grouping]) -> Steps:
         notes += _notes(table, measured, source)
     fetching_ps = sum(input_between_steps_ps(*pair) for pair in zip(forests, groupings, strict=True))
     summary = _summary(table, measured, source) | {"input_between_steps_ms": fetching_ps / PS_PER_MS}
-    return Steps(table, summary, notes, None, [part.groups for part in parts])
+    return Steps(table, summary, notes, _groups=[part.groups for part in parts])
 
 
 def percent(part: float, whole: float) -> float:

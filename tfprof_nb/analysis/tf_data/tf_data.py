@@ -46,7 +46,7 @@ _TYPICAL = (
 )
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class TfData(Result):
     """The stages of a slow call of the slowest pipeline, outermost first.
 
@@ -63,9 +63,10 @@ class TfData(Result):
         element, and is slow if it took over 50 us.
     """
 
-    pipelines: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=PIPELINE_COLUMNS))
-    _calls: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=_ALL_CALL_COLUMNS), repr=False)
-    _stages: pd.DataFrame = field(default_factory=pd.DataFrame, repr=False)
+    pipelines: pd.DataFrame
+    # One row per call of a pipeline's root iterator, and per stage of each of these.
+    _calls: pd.DataFrame = field(repr=False)
+    _stages: pd.DataFrame = field(repr=False)
 
     def calls(self, host: str, pipeline: int) -> pd.DataFrame:
         """Return the calls of one pipeline, slowest first: ``start_ms total_ms slow bottleneck bottleneck_ms``.
@@ -104,8 +105,7 @@ def tf_data(forests: Sequence[Forest], waiting_percent: float = float("nan")) ->
     """
     parts = [part.assign(part=number) for number, part in enumerate(map(_host_stages, forests)) if len(part)]
     if not parts:
-        nothing = _summary(None, pd.DataFrame(), 0, 0, 0) | {"waiting_percent": waiting_percent}
-        return TfData(pd.DataFrame(columns=COLUMNS), nothing, [_NO_ACTIVITY])
+        return _no_activity(waiting_percent)
     stages = pd.concat(parts, ignore_index=True)
     stages["call"] = stages.groupby(["part", "root"], sort=False).ngroup()
     stages["bottleneck"] = _is_bottleneck(stages)
@@ -117,7 +117,19 @@ def tf_data(forests: Sequence[Forest], waiting_percent: float = float("nan")) ->
     table = _stage_table(stages, shown["call"] if shown is not None else -1)
     summary = _summary(shown, stages, len(pipelines), len(hosted), int(hosted["slow"].sum()))
     summary["waiting_percent"] = waiting_percent
-    return TfData(table, summary, _notes(slowest, shown), None, pipelines, calls, stages)
+    return TfData(table, summary, _notes(slowest, shown), pipelines=pipelines, _calls=calls, _stages=stages)
+
+
+def _no_activity(waiting_percent: float) -> TfData:
+    stages = pd.DataFrame(columns=["call"])
+    return TfData(
+        pd.DataFrame(columns=COLUMNS),
+        _summary(None, stages, 0, 0, 0) | {"waiting_percent": waiting_percent},
+        [_NO_ACTIVITY],
+        pipelines=pd.DataFrame(columns=PIPELINE_COLUMNS),
+        _calls=pd.DataFrame(columns=_ALL_CALL_COLUMNS),
+        _stages=stages,
+    )
 
 
 def _host_stages(forest: Forest) -> pd.DataFrame:
