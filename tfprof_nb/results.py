@@ -35,7 +35,7 @@ from tfprof_nb.analysis.steps.groups import Grouping, group_events
 from tfprof_nb.analysis.steps.steps import Steps, steps
 from tfprof_nb.analysis.tf_data.tf_data import TfData, tf_data
 from tfprof_nb.analysis.trace.counters import Counter, memory_counters, metric_counters
-from tfprof_nb.analysis.trace.totals import line_of
+from tfprof_nb.analysis.trace.event_names import line_of
 from tfprof_nb.analysis.trace.trace import Trace, trace
 from tfprof_nb.decode import load_run
 from tfprof_nb.decode.graphs import SECTION, Graphs, read_graphs

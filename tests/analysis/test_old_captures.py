@@ -7,8 +7,9 @@ import pytest
 
 from builders import XSpace
 from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.steps.breakdown import CATEGORIES
 from tfprof_nb.analysis.steps.groups import group_events
-from tfprof_nb.analysis.steps.steps import CATEGORIES, steps
+from tfprof_nb.analysis.steps.steps import steps
 from tfprof_nb.decode import read_xspace
 
 STEPS_LINE = {"name": "Steps", "line_id": -559038737}

@@ -9,8 +9,9 @@ import tfprof_nb as tp
 from builders import XSpace
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.pods import align, pods
+from tfprof_nb.analysis.steps.breakdown import CATEGORIES
 from tfprof_nb.analysis.steps.groups import group_events
-from tfprof_nb.analysis.steps.steps import CATEGORIES, COLUMNS, steps
+from tfprof_nb.analysis.steps.steps import COLUMNS, steps
 from tfprof_nb.decode import read_xspace
 
 PARTS = [*CATEGORIES, "other_ms"]
@@ -251,7 +252,7 @@ def test_a_coordinator_has_no_part_in_the_steps():
     found = steps(forests, groupings)
     assert set(found.table["host"]) == {"worker"}
     assert found.summary["step_ms_mean"] == pytest.approx(0.5)
-    assert found.notes[0].startswith("chief is left out of the steps")
+    assert found.notes[0].startswith("chief is excluded from the steps")
     assert [set(numbers) for numbers in found.of_events(groupings)] == [{-1}, {0, 1, 2, 3}]
     assert pods(forests, found).notes[0] == "No steps to compare on chief."
 
@@ -274,7 +275,7 @@ def test_without_steps_the_notes_say_why():
     space.plane("/host:CPU")
     result = compared(a=space, b=space)
     assert (result.summary["slowest_host"], len(result.table), len(result.hosts)) == (None, 0, 0)
-    assert result.notes[0].startswith("No steps were found")
+    assert result.notes[0].startswith("No steps: nothing")
 
 
 def test_when_a_profile_began_is_told_by_whichever_plane_has_it():

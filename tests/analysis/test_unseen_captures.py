@@ -8,8 +8,9 @@ from tfprof_nb.analysis.input_pipeline import input_pipeline
 from tfprof_nb.analysis.kernels import kernels
 from tfprof_nb.analysis.ops.ops import ops
 from tfprof_nb.analysis.overview import overview
+from tfprof_nb.analysis.steps.breakdown import CATEGORIES
 from tfprof_nb.analysis.steps.groups import group_events
-from tfprof_nb.analysis.steps.steps import CATEGORIES, steps
+from tfprof_nb.analysis.steps.steps import steps
 from tfprof_nb.decode import read_xspace
 
 PARTS = [*CATEGORIES, "other_ms"]
@@ -166,7 +167,7 @@ def test_steps_cut_by_the_captures_edges():
             stream.event("gemm", start_us=1000 * i + 400, duration_us=300, correlation_id=2 * i, group_id=i)
     result = measured(space)
     assert result.table["step_ms"].round(6).tolist() == [0.3, 0.9, 0.9]
-    assert "1 marked steps ran nothing on a device" in result.notes[0]
+    assert "1 marked step had no device work and was excluded" in result.notes[0]
 
 
 def test_groups_that_xprof_saved_on_a_cpu_do_not_hide_the_steps():

@@ -16,7 +16,8 @@ from tfprof_nb._arrays import Int64, Objects
 from tfprof_nb._units import PS_PER_MS, PS_PER_NS
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.analysis.steps.steps import PARTS, Steps, measured_steps
+from tfprof_nb.analysis.steps.breakdown import PARTS
+from tfprof_nb.analysis.steps.steps import Steps, measured_steps
 
 # Where waiting for other hosts shows: more of these holds no other host up.
 _WAITING = {"host_compute_ms", "device_collectives_ms", "other_ms"}

@@ -143,14 +143,14 @@ def _executions(forest: Forest, names: pd.Series[str], call: Int64) -> pd.DataFr
     """
     host = forest.host
     executions = np.flatnonzero(forest.named("EagerExecute"))
-    rows = executions[forest.nearest_ancestor(executions, call) >= 0]
+    executions = executions[forest.nearest_ancestor(executions, call) >= 0]
     executed = pd.DataFrame(
         {
-            "name": forest.texts_at("eager_op", rows),
-            "start_ps": host.start_ps[rows],
-            "end_ps": forest.ends_ps(rows),
-            "is_function": host.ints("is_func").at(rows, missing=0) == 1,
-            "time_us": _run_ps(forest, rows) / PS_PER_US,
+            "name": forest.texts_at("eager_op", executions),
+            "start_ps": host.start_ps[executions],
+            "end_ps": forest.ends_ps(executions),
+            "is_function": host.ints("is_func").at(executions, missing=0) == 1,
+            "time_us": _run_ps(forest, executions) / PS_PER_US,
         }
     )
     executed["n"] = executed.groupby("name").cumcount()
@@ -174,23 +174,23 @@ def _inside_functions(
     host, names = forest.host, forest.names
     functions = eager[eager["is_function"].eq(True)]
     is_op = (names.category == Category.TENSORFLOW) & (names.op_type != "")
-    rows = caused[is_op[host.metadata[caused]] & forest.on_host[caused]]
-    rows = rows[np.argsort(host.start_ps[rows], kind="stable")]
-    of = _position(functions, host.start_ps[rows])
-    rows, of = rows[of >= 0], of[of >= 0]
-    by = forest.nearest_ancestor(allocated["row"].to_numpy(), rows)
+    ops = caused[is_op[host.metadata[caused]] & forest.on_host[caused]]
+    ops = ops[np.argsort(host.start_ps[ops], kind="stable")]
+    of = _position(functions, host.start_ps[ops])
+    ops, of = ops[of >= 0], of[of >= 0]
+    by = forest.nearest_ancestor(allocated["host_event"].to_numpy(), ops)
     mine = allocated.assign(kernel=by)[by >= 0]
     kernels = pd.DataFrame(
         {
-            "name": names.op_type[host.metadata[rows]],
-            "op_name": names.op_name[host.metadata[rows]],
+            "name": names.op_type[host.metadata[ops]],
+            "op_name": names.op_name[host.metadata[ops]],
             "function": functions["name"].to_numpy()[of],
-            "start_ps": host.start_ps[rows],
-            "time_us": host.duration_ps[rows] / PS_PER_US,
+            "start_ps": host.start_ps[ops],
+            "time_us": host.duration_ps[ops] / PS_PER_US,
         }
     )
-    told = mine.groupby("kernel").agg(bytes_added=("signed_bytes", "sum"), total_bytes=("level", "last"))
-    return kernels.join(told).join(_shapes(kernels["name"], graph_nodes(forest, graphs)[rows], graphs))
+    sizes = mine.groupby("kernel").agg(bytes_added=("signed_bytes", "sum"), total_bytes=("level", "last"))
+    return kernels.join(sizes).join(_shapes(kernels["name"], graph_nodes(forest, graphs)[ops], graphs))
 
 
 def _shapes(kernels: pd.Series[str], node: Int64, graphs: Graphs) -> pd.DataFrame:
@@ -207,10 +207,10 @@ def _shapes(kernels: pd.Series[str], node: Int64, graphs: Graphs) -> pd.DataFram
 
 def _allocated(forest: Forest, caused: Bools) -> pd.DataFrame:
     """What the allocators tell of the call, in order of time; ``signed_bytes`` are negative for deallocations."""
-    found = allocation_events(forest, np.zeros(len(forest.host), dtype=np.int64), name_host=False)
-    found = found[caused[found["row"]]].sort_values("time_ps", kind="stable", ignore_index=True)
-    requested = found["requested_bytes"]
-    return found.assign(signed_bytes=requested.where(found["allocation"], -requested))
+    events = allocation_events(forest, np.zeros(len(forest.host), dtype=np.int64), name_host=False)
+    events = events[caused[events["host_event"]]].sort_values("time_ps", kind="stable", ignore_index=True)
+    requested = events["requested_bytes"]
+    return events.assign(signed_bytes=requested.where(events["allocation"], -requested))
 
 
 def _levels(allocated: pd.DataFrame, eager: pd.DataFrame) -> pd.DataFrame:

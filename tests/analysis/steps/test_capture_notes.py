@@ -24,9 +24,9 @@ def test_of_an_ordinary_capture_nothing_is_said():
 
 @pytest.mark.parametrize(("events", "steps"), [(7, 4), (1_000_000, 501)])
 def test_a_large_capture_says_how_to_make_a_smaller_one(monkeypatch, events, steps):
-    monkeypatch.setattr(module, "MANY_EVENTS", events)
+    monkeypatch.setattr(module, "MAX_EVENTS", events)
     (note,) = capture_notes([forest(), forest()], steps)
-    assert f"8 events of {steps} steps" in note
+    assert f"8 events in {steps} steps" in note
     assert "%%tfprofile --warmup 2 --steps 10" in note
     assert capture_notes([forest(), forest()], steps=0) == []  # nothing there to choose from
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from builders import XSpace
 from tfprof_nb.analysis.events.forest import Forest
-from tfprof_nb.analysis.tf_data.advice import suggest
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
+from tfprof_nb.analysis.tf_data.suggestions import suggest
 from tfprof_nb.analysis.tf_data.tf_data import COLUMNS, PIPELINE_COLUMNS, tf_data
 from tfprof_nb.decode import read_xspace
 

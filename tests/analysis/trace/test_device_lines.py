@@ -36,7 +36,7 @@ def test_kernels_of_one_op_are_one_event_with_the_idle_time_between_them():
     line.event("MemcpyH2D", start_ps=700, duration_ps=100, tf_op="mul:Mul", memcpy_details="size:8")
     [ops] = device_lines(Forest(read_xspace(space.to_bytes(), "host")), np.zeros(4, np.int64))
     assert (ops.names.tolist(), ops.start_ps.tolist(), ops.end_ps.tolist()) == (["mul:Mul"], [0], [600])
-    assert ops.row.tolist() == [0]
+    assert ops.host_event.tolist() == [0]
 
 
 def test_a_step_ends_an_event():

@@ -18,7 +18,8 @@ from tfprof_nb.analysis.kernels import Kernels
 from tfprof_nb.analysis.memory.memory import Memory
 from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.analysis.steps.steps import PARTS, SESSION_RUN, Steps, measured_steps
+from tfprof_nb.analysis.steps.breakdown import PARTS
+from tfprof_nb.analysis.steps.steps import SESSION_RUN, Steps, measured_steps
 
 Numbers: TypeAlias = "pd.Series[float]"
 

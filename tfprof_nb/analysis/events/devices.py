@@ -1,4 +1,4 @@
-"""Which devices a profile was taken on."""
+"""Which devices the profiled program used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an event's name says: which operation ran, of which type, for which framework."""
+"""What an event's name says: which op ran, of which type, for which framework; and parts of op names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tfprof_nb._arrays import Objects
 
 
 class Category(IntEnum):
-    """What kind of operation a name stands for."""
+    """The kind of operation that a name stands for."""
 
     UNKNOWN = 0
     TENSORFLOW = 1
@@ -42,9 +42,9 @@ class ParsedNames:
     Attributes
     ----------
     category
-        Codes of `Category`, int8.
+        Codes of `Category`.
     op_name, op_type
-        Object arrays of str. An unknown name is kept whole, with an empty type.
+        Texts. An unknown name is kept whole, with an empty type.
     """
 
     category: npt.NDArray[np.int8]
@@ -123,13 +123,7 @@ def function_name(generated: str) -> str:
 
 
 def parse_names(names: Objects | Iterable[str]) -> ParsedNames:
-    """Parse every name once; repeated names cost a look-up.
-
-    Parameters
-    ----------
-    names
-        For instance `Host.names`, or the categories of a text stat.
-    """
+    """Parse names, such as `Host.names` or the categories of a text stat; repeated names cost a look-up."""
     known: dict[str, Op] = {}
     ops = [known.get(name) or known.setdefault(name, parse_tf_op(name)) for name in names]
     return ParsedNames(

@@ -74,14 +74,14 @@ def _calls(forest: Forest) -> pd.DataFrame:
     modes = host.texts("tf_function_call")
     if modes.categories is None:
         return _no_calls()
-    rows = modes.rows[forest.on_host[modes.rows]]
+    calls = modes.rows[forest.on_host[modes.rows]]
     return pd.DataFrame(
         {
-            "function": host.names[host.metadata[rows]],
-            "mode": forest.texts_at("tf_function_call", rows),
-            "tracings": host.ints("tracing_count").at(rows, missing=0),
-            "total_ps": host.duration_ps[rows],
-            "self_ps": forest.self_ps_among(rows),
+            "function": host.names[host.metadata[calls]],
+            "mode": forest.texts_at("tf_function_call", calls),
+            "tracings": host.ints("tracing_count").at(calls, missing=0),
+            "total_ps": host.duration_ps[calls],
+            "self_ps": forest.self_ps_among(calls),
         }
     )
 

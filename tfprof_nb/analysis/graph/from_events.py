@@ -88,9 +88,9 @@ def _notes(graphs: Sequence[Graphs], period: str, left: Iterable[str]) -> list[s
 def _part(forest: Forest, graphs: Graphs, steps: Int64, name_host: bool) -> _Part:
     labels = forest.once(label_all_ops)
     node = graph_nodes(forest, graphs, labels)
-    rows = np.flatnonzero(labels.code >= 0)
-    others, place = np.unique(labels.code[rows[node[rows] < 0]], return_inverse=True)
-    number = node[rows]
+    ops = np.flatnonzero(labels.code >= 0)
+    others, place = np.unique(labels.code[ops[node[ops] < 0]], return_inverse=True)
+    number = node[ops]
     number[number < 0] = len(graphs.nodes) + place
     described = _described(graphs, float_ops_of_nodes(graphs, node, labels))
     names = [f"{OUTSIDE}/{name}" for name in labels.op_name[others]]
@@ -99,8 +99,8 @@ def _part(forest: Forest, graphs: Graphs, steps: Int64, name_host: bool) -> _Par
     if name_host:
         nodes[["name", "unit"]] = f"{forest.host.name}/" + nodes[["name", "unit"]]
     inputs = [*graphs.nodes["inputs"], *([] for _ in others)]
-    events = _events(forest, rows, number, steps)
-    allocated = _allocated(forest, labels, rows, number, steps)
+    events = _op_events(forest, ops, number, steps)
+    allocated = _allocated(forest, labels, ops, number, steps)
     # Of several devices, a node is noted on the accelerator.
     device = events.sort_values("accelerator_micros").drop_duplicates("node", keep="last").set_index("node")["device"]
     nodes = with_devices(nodes, device)
@@ -157,12 +157,15 @@ def _holders(graphs: Graphs) -> pd.Series[float]:
     return variable.where(first)
 
 
-def _events(forest: Forest, rows: Int64, node: Int64, steps: Int64) -> pd.DataFrame:
-    """Return one row per op's event: what it took, and where."""
+def _op_events(forest: Forest, ops: Int64, node: Int64, steps: Int64) -> pd.DataFrame:
+    """Return one row per op's event: its node and step, `MEASURED`, its device and its time.
+
+    ``node`` has one entry per event in ``ops``, ``steps`` one per event of the host.
+    """
     host = forest.host
-    on_device = forest.on_device[rows]
-    self_ps = host.duration_ps[rows].copy()
-    self_ps[~on_device] = forest.self_ps_among(rows[~on_device])
+    on_device = forest.on_device[ops]
+    self_ps = host.duration_ps[ops].copy()
+    self_ps[~on_device] = forest.self_ps_among(ops[~on_device])
     micros = self_ps / PS_PER_US
     planes = np.array([host.planes[line.plane].name.lower() for line in host.lines], object)
     measured = {
@@ -172,12 +175,12 @@ def _events(forest: Forest, rows: Int64, node: Int64, steps: Int64) -> pd.DataFr
         "cpu_micros": np.where(on_device, 0.0, micros),
         **dict.fromkeys(("bytes", "peak_bytes", "residual_bytes", "output_bytes"), 0),
     }
-    device = np.where(on_device, planes[host.line[rows]], "/device:cpu:0")
-    start_us, duration_us = host.start_ps[rows] / PS_PER_US, host.duration_ps[rows] / PS_PER_US
+    device = np.where(on_device, planes[host.line[ops]], "/device:cpu:0")
+    start_us, duration_us = host.start_ps[ops] / PS_PER_US, host.duration_ps[ops] / PS_PER_US
     return pd.DataFrame(
         {
             "node": node,
-            "step": steps[rows],
+            "step": steps[ops],
             **measured,
             "device": device,
             "start_us": start_us,
@@ -186,11 +189,11 @@ def _events(forest: Forest, rows: Int64, node: Int64, steps: Int64) -> pd.DataFr
     )
 
 
-def _allocated(forest: Forest, labels: OpLabels, rows: Int64, node: Int64, steps: Int64) -> pd.DataFrame:
-    """Return one row per allocation that names an op that has events."""
+def _allocated(forest: Forest, labels: OpLabels, ops: Int64, node: Int64, steps: Int64) -> pd.DataFrame:
+    """Return ``node step bytes`` of each allocation whose op has events; arguments as for `_op_events`."""
     allocations = np.flatnonzero(forest.named("MemoryAllocation"))
     names = forest.texts_at("tf_op", allocations)
-    nodes = dict(zip(labels.op_name[labels.code[rows]], node, strict=True))
+    nodes = dict(zip(labels.op_name[labels.code[ops]], node, strict=True))
     number = np.array([nodes.get(name.partition(":")[0], -1) for name in names], np.int64)
     known = number >= 0
     frame = pd.DataFrame({"node": number[known], "step": steps[allocations[known]]})

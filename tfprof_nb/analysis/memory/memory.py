@@ -143,11 +143,11 @@ def _peaks(events: pd.DataFrame) -> pd.DataFrame:
     """The event at which each allocator had most in use, indexed by allocator; of equal ones the last."""
     order = np.lexsort((events["in_use_bytes"], pd.factorize(events["allocator"], sort=True)[0]))
     at_peak = events.iloc[order].drop_duplicates("allocator", keep="last")
-    return at_peak.assign(row=at_peak.index).set_index("allocator")
+    return at_peak.assign(at=at_peak.index).set_index("allocator")
 
 
 def _live_at_peak(events: pd.DataFrame, peaks: pd.DataFrame) -> pd.DataFrame:
-    until_peak = np.flatnonzero(np.arange(len(events)) <= events["allocator"].map(peaks["row"]).to_numpy())
+    until_peak = np.flatnonzero(np.arange(len(events)) <= events["allocator"].map(peaks["at"]).to_numpy())
     place = events[["allocator", "address"]].iloc[until_peak]
     last = until_peak[~place.duplicated(keep="last").to_numpy()]
     live = events[_DESCRIPTION].iloc[last[events["allocation"].to_numpy()[last]]]

@@ -42,20 +42,20 @@ def placed_ops(forest: Forest, graphs: Graphs, cell: Cell) -> pd.DataFrame:
     labels = forest.once(label_all_ops)
     # Iterators of tf.data mostly wait; what they run has events of its own.
     iterator = (forest.names.category == Category.TF_DATA)[forest.host.metadata]
-    rows = np.flatnonzero((labels.code >= 0) & ~iterator & (forest.on_host | on_device_timeline(forest)))
-    node = graph_nodes(forest, graphs, labels)[rows]
-    eager = np.where(node < 0, running_lines(forest, cell, rows), 0) if cell.text else 0
-    events = pd.DataFrame(
+    events = np.flatnonzero((labels.code >= 0) & ~iterator & (forest.on_host | on_device_timeline(forest)))
+    node = graph_nodes(forest, graphs, labels)[events]
+    eager = np.where(node < 0, running_lines(forest, cell, events), 0) if cell.text else 0
+    runs = pd.DataFrame(
         {
-            "op_name": labels.op_name[labels.code[rows]],
-            "op_type": labels.op_type[labels.code[rows]],
-            "side": np.where(forest.on_device[rows], "device", "host"),
+            "op_name": labels.op_name[labels.code[events]],
+            "op_type": labels.op_type[labels.code[events]],
+            "side": np.where(forest.on_device[events], "device", "host"),
             "node": node,
             "eager_line": eager,
-            "op_ps": forest.self_ps_among(rows),
+            "op_ps": forest.self_ps_among(events),
         }
     )
-    sums = events.groupby(["op_name", "op_type", "side", "node", "eager_line"], as_index=False, sort=False).agg(
+    sums = runs.groupby(["op_name", "op_type", "side", "node", "eager_line"], as_index=False, sort=False).agg(
         op_ms=("op_ps", "sum"), occurrences=("op_ps", "size")
     )
     factor = sums["eager_line"].map(unrecorded_factor(forest, cell)).fillna(1.0)

@@ -17,8 +17,8 @@ import pandas as pd
 from tfprof_nb._units import PS_PER_MS, PS_PER_US, milliseconds
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.analysis.tf_data.advice import suggest
 from tfprof_nb.analysis.tf_data.iterators import critical_time, iterator_calls, iterator_type, short_name
+from tfprof_nb.analysis.tf_data.suggestions import suggest
 
 # A call that takes longer is slow: XProf's threshold for an input-bound pipeline.
 SLOW_CALL_PS = 50_000_000
