@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tfprof_nb as tp
-from builders import XSpace
-from tfprof_nb.analysis.events.forest import Forest
+from builders import XSpace, forest
 from tfprof_nb.analysis.pods import align, pods
 from tfprof_nb.analysis.steps.breakdown import CATEGORIES
 from tfprof_nb.analysis.steps.groups import group_events
@@ -20,7 +19,7 @@ STEP_PS = 2_000_000_000
 
 
 def compared(**spaces):
-    forests = [Forest(read_xspace(space.to_bytes(), host)) for host, space in spaces.items()]
+    forests = [forest(space, host) for host, space in spaces.items()]
     return pods(forests, steps(forests, [group_events(forest) for forest in forests]))
 
 
@@ -245,9 +244,7 @@ def gpu_loop():
 
 
 def test_a_coordinator_has_no_part_in_the_steps():
-    forests = [
-        Forest(read_xspace(space.to_bytes(), host)) for host, space in (("chief", loop()), ("worker", gpu_loop()))
-    ]
+    forests = [forest(space, host) for host, space in (("chief", loop()), ("worker", gpu_loop()))]
     groupings = [group_events(forest) for forest in forests]
     found = steps(forests, groupings)
     assert set(found.table["host"]) == {"worker"}
@@ -258,7 +255,7 @@ def test_a_coordinator_has_no_part_in_the_steps():
 
 
 def test_averages_of_steps_are_over_all_hosts():
-    forests = [Forest(read_xspace(loop(step_us=us, count=n).to_bytes(), str(us))) for us, n in ((100, 3), (300, 1))]
+    forests = [forest(loop(step_us=us, count=n), str(us)) for us, n in ((100, 3), (300, 1))]
     found = steps(forests, [group_events(forest) for forest in forests])
     assert (found.summary["steps"], found.summary["step_ms_mean"]) == (4, pytest.approx((3 * 0.1 + 0.3) / 4))
     assert found.notes == ["Counts and averages are over the steps of 2 hosts, each on its own clock."]

@@ -5,13 +5,11 @@ import pandas as pd
 import pytest
 
 import tfprof_nb as tp
-from builders import XSpace
+from builders import XSpace, forest
 from graph_sections import Function, Node, graphs_section
-from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.graph.from_events import from_events
 from tfprof_nb.analysis.graph.graph import graph
 from tfprof_nb.analysis.graph.model import MEASURED, GraphModel
-from tfprof_nb.decode import read_xspace
 from tfprof_nb.decode.graphs import read_graphs
 
 STEPS = 4
@@ -23,9 +21,9 @@ def ran(*ops, functions=()):
     line = space.plane("/host:CPU").line("python")
     for place, (_, name, duration_us) in enumerate(ops):
         line.event(name, start_us=1000 * place, duration_us=duration_us)
-    forest = Forest(read_xspace(space.to_bytes(), "host"))
-    steps = np.array([step for step, _, _ in ops])[(forest.host.start_ps // 10**9).astype(int)]
-    return graph(from_events([forest], [read_graphs(graphs_section(*functions))], [steps]))
+    events = forest(space)
+    steps = np.array([step for step, _, _ in ops])[(events.host.start_ps // 10**9).astype(int)]
+    return graph(from_events([events], [read_graphs(graphs_section(*functions))], [steps]))
 
 
 def micros(found):

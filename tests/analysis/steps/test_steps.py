@@ -5,22 +5,19 @@ import json
 import numpy as np
 import pytest
 
-from builders import XSpace
-from tfprof_nb.analysis.events.forest import Forest
+from builders import XSpace, forest
 from tfprof_nb.analysis.steps.breakdown import CATEGORIES
 from tfprof_nb.analysis.steps.groups import group_events
 from tfprof_nb.analysis.steps.steps import COLUMNS, steps
-from tfprof_nb.decode import read_xspace
 
 PARTS = [*CATEGORIES, "other_ms"]
 
 
 def measured(*spaces):
-    return read([read_xspace(space.to_bytes(), f"host{i}") for i, space in enumerate(spaces)])
+    return read([forest(space, f"host{i}") for i, space in enumerate(spaces)])
 
 
-def read(hosts):
-    forests = [Forest(host) for host in hosts]
+def read(forests):
     return steps(forests, [group_events(forest) for forest in forests])
 
 
@@ -231,7 +228,7 @@ def test_steps_of_tpus_are_not_measured_and_said():
 
 
 def test_categories_add_up(xprof_marked_loop):
-    table = read([read_xspace(xprof_marked_loop.read_bytes(), "host")]).table
+    table = read([forest(xprof_marked_loop.read_bytes())]).table
     np.testing.assert_allclose(table[PARTS].sum(axis=1), table["step_ms"], rtol=1e-9)
 
 
@@ -259,7 +256,7 @@ def test_every_category_equals_xprofs(xprof_marked_loop):
     data, _ = raw_to_tool_data.xspace_to_tool_data([str(xprof_marked_loop)], "overview_page", {})
     graph = json.loads(data)[1]
     columns = [column["id"] for column in graph["cols"]]
-    ours = read([read_xspace(xprof_marked_loop.read_bytes(), "host")]).table
+    ours = read([forest(xprof_marked_loop.read_bytes())]).table
     assert len(graph["rows"]) == len(ours) - 2
     for cells in graph["rows"]:
         row = dict(zip(columns, (cell["v"] for cell in cells["c"]), strict=True))
