@@ -1,4 +1,4 @@
-"""What every analysis returns: rows, headline numbers, and notes on what is missing or estimated."""
+"""What every analysis returns: a table, headline numbers, and notes on what is missing or estimated."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def empty_table(types: Mapping[str, Any]) -> pd.DataFrame:
 
 @dataclass(eq=False)
 class Result:
-    """The answer of one analysis.
+    """The result of one analysis.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The notebook's cell that was captured: its text, its lines' times, and which line ran when."""
+"""The captured cell of the notebook: its text, the times of its lines, and which line ran when."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ EVENTS_KEPT = 1000  # of a short line; afterwards it is only counted
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """One cell.
+    """A cell.
 
     Attributes
     ----------
     text
-        The cell, the magic's line first; empty where no cell was captured.
+        The cell, starting with the line of the magic; empty if no cell was captured.
     file
-        The name that it was compiled as.
+        The file name under which it was compiled.
     times
-        ``self_ms occurrences`` by line, of the lines with a statement.
+        ``self_ms occurrences`` by line, for the lines with a statement.
     estimated
         Lines whose time is an estimate.
     first, last
