@@ -34,7 +34,7 @@ class Overview(Result):
 
 
 def overview(forests: Sequence[Forest], steps: Steps, ops: Ops) -> Overview:
-    """Summarize a profile.
+    """Summarise a profile.
 
     Parameters
     ----------

@@ -72,7 +72,7 @@ def align(spans: dict[str, tuple[Int64, Int64]]) -> tuple[dict[str, int], int]:
     """Match the steps of several hosts by time.
 
     The host whose steps span the shortest time leads. The steps of every other host are shifted against its steps, by
-    the number of steps that maximizes the overlap of matched steps; only steps that all hosts have are kept.
+    the number of steps that maximises the overlap of matched steps; only steps that all hosts have are kept.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ class Result:
     table: pd.DataFrame
     summary: dict[str, Any]
     notes: list[str] = field(default_factory=list)
-    # Gives what to show, a `Content`. Set by the profile: results know nothing of views.
+    # Returns what to show, a `Content`. Set by the profile: results know nothing of views.
     show: Callable[[], Any] | None = field(default=None, repr=False)
 
     def view(self) -> Any:

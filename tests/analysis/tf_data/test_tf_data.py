@@ -121,7 +121,7 @@ def test_advice_on_map_and_batch_knows_whether_the_programs_map_is_parallel():
     assert suggestion(name="fused(ParallelMapDatasetV2:6,BatchDatasetV2:7)").startswith(
         "It already works on several elements"
     )
-    assert "If it is parallel already" in suggestion()
+    assert "If it is already parallel" in suggestion()
 
 
 def two_branches():

@@ -129,7 +129,7 @@ def comparison(before: Sequence[Measured], after: Sequence[Measured]) -> Compari
 
 def _steps(before: Sequence[Measured], after: Sequence[Measured]) -> pd.DataFrame:
     """Compare the measured steps, those of all profiles of a side together."""
-    old, new = (pd.concat([_with_gaps(one.steps) for one in side]) for side in (before, after))
+    old, new = (pd.concat([_with_gaps(profile.steps) for profile in side]) for side in (before, after))
     shown = [metric for metric in _METRICS if (old[metric] > 0).any() or (new[metric] > 0).any()]
     values = [[side[metric].dropna().to_numpy(np.float64) for metric in shown] for side in (old, new)]
     return _changes(pd.DataFrame({"metric": shown}), values[0], values[1], "ms")
@@ -142,7 +142,7 @@ def _typical(before: Sequence[Measured], after: Sequence[Measured]) -> pd.DataFr
 
 def _middle(side: Sequence[Measured]) -> Numbers:
     """Average the steps that are neither in the shortest quarter nor in the longest."""
-    steps = pd.concat([one.steps.measured[_METRICS[:-1]] for one in side])
+    steps = pd.concat([profile.steps.measured[_METRICS[:-1]] for profile in side])
     times = steps["step_ms"].to_numpy(np.float64)
     middle = (times >= np.quantile(times, 0.25, method="lower")) & (times <= np.quantile(times, 0.75, method="higher"))
     means: Numbers = steps[middle].mean()
@@ -229,8 +229,10 @@ def _summary(
     table: pd.DataFrame, before: Sequence[Measured], after: Sequence[Measured], *, have_steps: bool
 ) -> dict[str, object]:
     first = table.iloc[0]
-    training = have_steps and all(one.work.phase == "train" for one in (*before, *after))
-    counts = [sum(len(one.steps.measured) for one in side) if have_steps else len(side) for side in (before, after)]
+    training = have_steps and all(profile.work.phase == "train" for profile in (*before, *after))
+    counts = [
+        sum(len(profile.steps.measured) for profile in side) if have_steps else len(side) for side in (before, after)
+    ]
     reasons = list(dict.fromkeys(why for pair in product(before, after) for why in why_not_same(*_works(pair))))
     return {
         "speedup": float(first["before"] / first["after"]) if first["after"] > 0 else float("nan"),
@@ -268,7 +270,7 @@ def _notes(before: Sequence[Measured], after: Sequence[Measured]) -> list[str]:
         )
     notes += _step_notes(before, after)
     for name in ("ops", "kernels"):
-        recorded = [any(len(getattr(one, name).table) for one in side) for side in (before, after)]
+        recorded = [any(len(getattr(profile, name).table) for profile in side) for side in (before, after)]
         if any(recorded) and not all(recorded):
             notes.append(f"{name.capitalize()} were recorded only {'before' if recorded[0] else 'after'}.")
     return notes
@@ -276,9 +278,9 @@ def _notes(before: Sequence[Measured], after: Sequence[Measured]) -> list[str]:
 
 def _step_notes(before: Sequence[Measured], after: Sequence[Measured]) -> list[str]:
     """Say which steps are missing, and why steps may not be comparable."""
-    steps = [[one.steps for one in side] for side in (before, after)]
+    steps = [[profile.steps for profile in side] for side in (before, after)]
     without = [
-        side for side, found in zip(("before", "after"), steps, strict=True) if any(s.table.empty for s in found)
+        side for side, of_side in zip(("before", "after"), steps, strict=True) if any(s.table.empty for s in of_side)
     ]
     if without:
         which = "neither side has steps" if len(without) > 1 else f"there are no steps {without[0]}"

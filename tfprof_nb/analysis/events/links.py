@@ -83,24 +83,24 @@ class Keyed(NamedTuple):
 
 def keyed(forest: Forest, first: str, second: str) -> Keyed:
     """Return the events that carry both of two whole-number stats, with their values."""
-    one, two = forest.host.ints(first), forest.host.ints(second)
-    if np.array_equal(one.rows, two.rows):  # usually both are written together: then nothing needs sorting
-        return Keyed(one.rows, one.values.astype(np.int64), two.values.astype(np.int64))
-    events, in_one, in_two = np.intersect1d(one.rows, two.rows, assume_unique=True, return_indices=True)
-    return Keyed(events, one.values[in_one].astype(np.int64), two.values[in_two].astype(np.int64))
+    a, b = forest.host.ints(first), forest.host.ints(second)
+    if np.array_equal(a.rows, b.rows):  # usually both are written together: then nothing needs sorting
+        return Keyed(a.rows, a.values.astype(np.int64), b.values.astype(np.int64))
+    events, in_a, in_b = np.intersect1d(a.rows, b.rows, assume_unique=True, return_indices=True)
+    return Keyed(events, a.values[in_a].astype(np.int64), b.values[in_b].astype(np.int64))
 
 
 def _contexts(forest: Forest, kind: str, context: str) -> Keyed:
-    found = keyed(forest, kind, context)
-    return found.take(found.first != _THREADPOOL_CONTEXT)
+    contexts = keyed(forest, kind, context)
+    return contexts.take(contexts.first != _THREADPOOL_CONTEXT)
 
 
-def _common_keys(one: Keyed, two: Keyed) -> tuple[list[Int64], int]:
+def _common_keys(left: Keyed, right: Keyed) -> tuple[list[Int64], int]:
     """Number the distinct keys of both from 0 on; return each side's numbers, and how many there are."""
-    first, _ = pd.factorize(np.concatenate([one.first, two.first]))
-    second, seconds = pd.factorize(np.concatenate([one.second, two.second]))
+    first, _ = pd.factorize(np.concatenate([left.first, right.first]))
+    second, seconds = pd.factorize(np.concatenate([left.second, right.second]))
     keys, distinct = pd.factorize(first * len(seconds) + second)
-    return np.split(keys, [len(one.events)]), len(distinct)
+    return np.split(keys, [len(left.events)]), len(distinct)
 
 
 def _last_causes(causes: Keyed, effects: Keyed) -> tuple[Int64, Int64]:

@@ -12,14 +12,14 @@ _UNNUMBERED_BITS = {"bool": 8, "half": 16}
 
 
 class Tensor(NamedTuple):
-    """A tensor's type and shape: None is an open size; the shape is None where the rank is open."""
+    """A tensor's type and shape: None is an open size, or as the shape an open rank."""
 
     dtype: str
     shape: tuple[int | None, ...] | None
 
     @property
     def bytes(self) -> int:
-        """Its size; 0 where that is not known."""
+        """Its size; 0 if it is unknown."""
         numbered = _BITS.match(self.dtype)
         bits = int(numbered[1]) if numbered else _UNNUMBERED_BITS.get(self.dtype, 0)
         if self.shape is None or None in self.shape:

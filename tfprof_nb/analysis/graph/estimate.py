@@ -96,7 +96,7 @@ def _target(device: Target | Mapping[str, float]) -> Target:
 
 
 def _largest_function(model: GraphModel) -> tuple[pd.DataFrame, Sequence[Sequence[int]]]:
-    """Return the nodes of the function with the most float ops, which is a step; others evaluate or initialize."""
+    """Return the nodes of the function with the most float ops, which is a step; others evaluate or initialise."""
     scope = model.nodes["name"].str.partition("/")[0]
     inside = model.nodes[scope != OUTSIDE]
     by_scope = inside["graph_float_ops"].fillna(0).groupby(scope[inside.index]).sum()

@@ -150,5 +150,7 @@ def with_devices(nodes: pd.DataFrame, device: pd.Series[str]) -> pd.DataFrame:
         By node, as far as it is known.
     """
     ran_on = nodes.index.to_series().map(device).astype(object).fillna("")
-    types = [tuple(dict.fromkeys(filter(None, (*own, one)))) for own, one in zip(nodes["types"], ran_on, strict=True)]
+    types = [
+        tuple(dict.fromkeys(filter(None, (*own, place)))) for own, place in zip(nodes["types"], ran_on, strict=True)
+    ]
     return nodes.assign(device=ran_on, types=pd.Series(types, nodes.index, dtype=object))

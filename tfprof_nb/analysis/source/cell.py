@@ -79,7 +79,7 @@ def line_events(forest: Forest) -> tuple[Int64, Int64]:
 
 
 def running_lines(forest: Forest, cell: Cell, events: Int64) -> Int64:
-    """Return the line of the cell in which each event ran, on the cell's own thread; 0 where that is not known."""
+    """Return the line of the cell in which each event ran, on the cell's own thread; 0 if it is unknown."""
     marks, number = line_events(forest)
     nearest = forest.nearest_ancestor(events, marks)
     line = np.append(number, 0)[nearest]

@@ -45,7 +45,7 @@ class Grouping:
     source: Source
 
     def steps_of_events(self, groups: Int64, steps: Int64) -> Int64:
-        """Return the step of every event, -1 where there is none.
+        """Return the step of every event, -1 for none.
 
         Parameters
         ----------
@@ -142,14 +142,14 @@ def _loop_groups(forest: Forest, loop: pd.DataFrame, source: Source) -> Grouping
 
 def _span_of(forest: Forest, events: Int64, spans: pd.DataFrame) -> Int64:
     """Return the group of the span in which each event starts, on the span's own thread; -1 for none."""
-    found = np.full(len(events), -1, dtype=np.int64)
+    group = np.full(len(events), -1, dtype=np.int64)
     for line, mine in spans.groupby(forest.host.line[spans["event"].to_numpy(np.int64)]):
         on_line = np.flatnonzero(forest.host.line[events] == line)
         start = forest.host.start_ps[events[on_line]]
         at = np.searchsorted(mine["start_ps"], start, side="right") - 1
         inside = (at >= 0) & (start < mine["end_ps"].to_numpy()[at])
-        found[on_line[inside]] = mine["group"].to_numpy()[at[inside]]
-    return found
+        group[on_line[inside]] = mine["group"].to_numpy()[at[inside]]
+    return group
 
 
 def _spans(forest: Forest, marks: Int64, group: Int64) -> pd.DataFrame:

@@ -50,7 +50,7 @@ class Steps(Result):
         return {name: percent(part, whole) for name, part in zip(PARTS, parts, strict=True)}
 
     def of_events(self, groupings: Sequence[Grouping]) -> list[Int64]:
-        """Return for each host the step of every event, -1 where there is none."""
+        """Return for each host the step of every event, -1 for none."""
         numbers = np.split(
             self.table.index.to_numpy(np.int64), np.cumsum([len(groups) for groups in self._groups])[:-1]
         )
@@ -202,7 +202,7 @@ _SOURCE_NOTES = {
         "wait for its data (or each pass of a loop, if no function repeats). Wrap each step in `with "
         "tfprof_nb.step(i):` to measure them exactly."
     ),
-    "keras": "Steps were recognized by the marks of Keras' TensorBoard callback, which other tools ignore.",
+    "keras": "Steps were recognised by the marks of Keras' TensorBoard callback, which other tools ignore.",
     "device": "Steps are taken from the work of the device: nothing on the host marks them.",
 }
 

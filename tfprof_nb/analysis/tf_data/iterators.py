@@ -20,13 +20,13 @@ PREFIX = "Iterator::"
 PRODUCED, CONSUMED = "Produce", "Consume"
 NO_CALL = -1
 
-# Stages that the runtime puts around every pipeline; what optimizers add has a graph name of its own.
+# Stages that the runtime puts around every pipeline; what optimisers add has a graph name of its own.
 RUNTIME_STAGES = frozenset({"Root", "Model", "MaxIntraOpParallelism", "PrivateThreadPool", "Options"})
 # Kinds of iterators that read files.
 FILE_READERS = frozenset(
     {"TFRecord", "TextLine", "FixedLengthRecord", "SSTable", "RecordIO", "ArrayRecord", "CSV", "SQL", "LMDB"}
 )
-_ADDED_BY_OPTIMIZER = "inject/"
+_ADDED_BY_OPTIMISER = "inject/"
 _BRANCH = re.compile(r"\[\d+\]")
 _VERSION = re.compile(r"V\d+$")
 # The first iterator of a pipeline that runs on a device; its parent is the root there.
@@ -109,7 +109,7 @@ def _calls(forest: Forest) -> pd.DataFrame:
         duration_ps=host.duration_ps[events],
     ).reset_index(drop=True)
     labels, codes = _labels(forest, events)
-    frame["injected"] |= np.array([label.startswith(_ADDED_BY_OPTIMIZER) for label in labels], dtype=bool)[codes]
+    frame["injected"] |= np.array([label.startswith(_ADDED_BY_OPTIMISER) for label in labels], dtype=bool)[codes]
     # A new iterator may get the id of an earlier one: so the dataset's label counts too, where there is one.
     frame["iterator"] = frame.assign(label=codes).groupby(["id", "label"]).ngroup()
     frame["dataset"] = np.array(labels, dtype=object)[codes]
@@ -171,9 +171,8 @@ def _never_consumed(calls: pd.DataFrame, left: pd.DataFrame, consumed: pd.DataFr
     waiting = calls.assign(end=end)[~calls.index.isin(consumed["consumer"])][["id", "start_ps", "end"]]
     waiting = waiting.rename_axis("consumer").reset_index().sort_values("end")
     made = left[["call", "id"]].assign(end=end.to_numpy()[left["call"]]).sort_values("end")
-    found = pd.merge_asof(made, waiting, on="end", by="id", direction="forward").dropna()
-    found = found[found["start_ps"] < found["end"]]
-    return found.astype({"consumer": np.int64})
+    pairs = pd.merge_asof(made, waiting, on="end", by="id", direction="forward").dropna()
+    return pairs[pairs["start_ps"] < pairs["end"]].astype({"consumer": np.int64})
 
 
 def _covered_by_children(calls: pd.DataFrame) -> Int64:

@@ -52,7 +52,7 @@ class Layout:
     start_ps, end_ps, name
         Per event: its times, and the code of its name.
     names, kinds, labels
-        By name code: the name, the type that decides its color, and the label on its events.
+        By name code: the name, the type that decides its colour, and the label on its events.
     """
 
     tracks: pd.DataFrame
@@ -149,7 +149,7 @@ def _host_frames(
 
 
 def _type_of(name: str) -> str:
-    """Return what decides the color of an event of a derived line: the op's type, or the file of a Python function."""
+    """Return what decides the colour of an event of a derived line: the op's type, or the file of a Python function."""
     return name.partition(":")[0] if name.startswith("$") else name.rpartition(":")[2]
 
 
