@@ -12,7 +12,7 @@ import pytest
 import tensorflow as tf
 
 import tfprof_nb as tp
-from tfprof_nb.api.profile import running
+from tfprof_nb.api.session import running
 
 
 @pytest.fixture(autouse=True)
@@ -175,8 +175,8 @@ def test_of_two_threads_that_ask_at_once_one_wins(ask):
 
 
 def test_saving_that_is_interrupted_leaves_the_process_ready(monkeypatch):
-    capture = tp.profile()
-    capture.__enter__()
+    tp.start()
+    capture = running()
     saving = threading.Event()
     save = capture._recording._profiler._save
 
@@ -189,7 +189,7 @@ def test_saving_that_is_interrupted_leaves_the_process_ready(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         capture.finish()
     with pytest.raises(tp.CaptureError, match="An interrupt came before"):
-        _ = capture.result.steps
+        _ = capture.profile.steps
     threading.Timer(0.5, saving.set).start()
     with tp.profile() as p:  # waits for it
         three_steps()
@@ -216,7 +216,7 @@ def test_what_a_capture_has_less_than_was_asked_for_is_noted():
 
 
 def test_before_the_first_capture_there_is_no_last(monkeypatch):
-    monkeypatch.setattr("tfprof_nb.api.profile._session.last", None)
+    monkeypatch.setattr("tfprof_nb.api.session._session.last", None)
     with pytest.raises(tp.ProfileNotFoundError, match="%%tfprofile"):
         tp.last()
 

@@ -92,7 +92,7 @@ def input_pipeline(steps: Steps, ops: Ops) -> InputPipeline:
         "largest": max(times, key=lambda key: times[key]) if any(times.values()) else None,
     }
     notes = steps.notes if len(table) else [_NO_INPUT_OPS, *steps.notes]
-    return InputPipeline(table, summary, list(notes), None, _steps(steps))
+    return InputPipeline(table, summary, list(notes), _steps(steps))
 
 
 def _input_ops(ops: Ops) -> pd.DataFrame:

@@ -12,7 +12,7 @@ import ipywidgets
 
 from tfprof_nb._errors import TfprofError
 from tfprof_nb.api.capture_remote import problems_text, profile_of
-from tfprof_nb.api.profile import LOGDIR
+from tfprof_nb.api.session import LOGDIR
 from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.remote import Progress, RemoteRun, capture_workers
 from tfprof_nb.profiles import Profile

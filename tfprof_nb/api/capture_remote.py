@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable
 
 from tfprof_nb import runs
-from tfprof_nb.api.profile import LOGDIR, remember
+from tfprof_nb.api.session import LOGDIR, remember
 from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.remote import RemoteRun, capture_workers
 from tfprof_nb.profiles import Profile

@@ -9,11 +9,11 @@ from pathlib import Path
 import pandas as pd
 
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.api.profile import LOGDIR
+from tfprof_nb.api.session import LOGDIR
 from tfprof_nb.capture.diagnosis import Line, judge
 from tfprof_nb.capture.environment import Facts, gather
 from tfprof_nb.render.progress import progress_line
-from tfprof_nb.views import check as preflight_view
+from tfprof_nb.views import check as check_view
 
 
 def check(logdir: str | os.PathLike[str] | None = None) -> Result:
@@ -53,5 +53,4 @@ def report(facts: Facts) -> Result:
     table = pd.DataFrame(judge(facts), columns=list(Line._fields))
     counts = {status: int((table["status"] == status).sum()) for status in ("fine", "attention", "problem")}
     result = Result(table, counts)
-    result.show = lambda: preflight_view.content(result)
-    return result
+    return result.shown_by(lambda: check_view.content(result))

@@ -9,7 +9,8 @@ from functools import partial
 from tfprof_nb._errors import TfprofError
 from tfprof_nb.analysis.compare.compare import Comparison, Measured, comparison
 from tfprof_nb.analysis.compare.work import Work, read_tensorflow, work
-from tfprof_nb.profiles import Profile, load
+from tfprof_nb.api.load import load
+from tfprof_nb.profiles import Profile
 from tfprof_nb.render.content import Content
 from tfprof_nb.views import compare as view
 
@@ -52,8 +53,7 @@ def compare(before: Side | Sequence[Side], after: Side | Sequence[Side]) -> Comp
     sides = _profiles(before, "before"), _profiles(after, "after")
     found = comparison(*([_measured(profile) for profile in side] for side in sides))
     title = " · ".join(f"{label}: {_names(side)}" for label, side in zip(("before", "after"), sides, strict=True))
-    found.show = partial(_content, title, found)
-    return found
+    return found.shown_by(partial(_content, title, found))
 
 
 def _profiles(side: Side | Sequence[Side], label: str) -> list[Profile]:
@@ -79,10 +79,10 @@ def _measured(profile: Profile) -> Measured:
 
 
 def _work(profile: Profile) -> Work:
-    versions = {sidecar.read("versions", read_tensorflow) for sidecar in profile._sidecars}  # noqa: SLF001
-    of_events = profile.steps.of_events(profile._groupings)  # noqa: SLF001
+    data = profile.data
+    versions = {sidecar.read("versions", read_tensorflow) for sidecar in data.sidecars}
     known = ", ".join(sorted(filter(None, versions)))
-    return work(profile._forests, profile._graphs, profile.steps, of_events, known)  # noqa: SLF001
+    return work(data.forests, data.graphs, profile.steps, profile.steps.of_events(data.groupings), known)
 
 
 def _names(side: Sequence[Profile]) -> str:

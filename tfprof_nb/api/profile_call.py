@@ -88,7 +88,7 @@ def profile_call(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs)
         (host,) = load_hosts([file])
         told = read_sidecar(file).read(SECTION, read_graphs)
         profile = _profiled(result, record, Forest(host), told)
-    profile.show = lambda: _content(getattr(function, "__name__", type(function).__name__), profile)
+    profile.shown_by(lambda: _content(getattr(function, "__name__", type(function).__name__), profile))
     if isinstance(result, Generator | Coroutine | AsyncGenerator):
         profile.notes.append(_NOT_DONE)
     return profile

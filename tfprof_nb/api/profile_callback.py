@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from tfprof_nb._errors import CaptureActiveError, CaptureError, MissingDependencyError, TfprofError
-from tfprof_nb.api.profile import profile, running
+from tfprof_nb.api.session import Capture, running
 from tfprof_nb.capture.notebook import at_the_cells_end
 from tfprof_nb.profiles import Profile
 
@@ -61,7 +61,7 @@ class ProfileCallback(keras.callbacks.Callback):  # type: ignore[misc]
         self._first, self._last = _first_and_last(batches)
         self._name, self._logdir = name, logdir
         self._seen = 0
-        self._capture: profile | None = None
+        self._capture: Capture | None = None
         self._recording = self._ours = False
         self._until_finished = ExitStack()
         self._missing = "Nothing was captured yet: give this callback to model.fit."
@@ -78,7 +78,7 @@ class ProfileCallback(keras.callbacks.Callback):  # type: ignore[misc]
         self._finish()
         if self._capture is None:
             raise CaptureError(self._missing)
-        return self._capture.result
+        return self._capture.profile
 
     def on_train_begin(self, logs: Any = None) -> None:  # noqa: ARG002, D102  (Keras calls it, like all below)
         self._finish()  # of a fit that an error ended
@@ -127,8 +127,8 @@ class ProfileCallback(keras.callbacks.Callback):  # type: ignore[misc]
                 "time: choose batches that lie apart, and no more than one such callback in a %%tfprofile cell."
             )
         if around is None:
-            capture = profile(self._name, logdir=self._logdir)
-            capture.__enter__()
+            capture = Capture(self._name, logdir=self._logdir)
+            capture.start()
             self._until_finished.enter_context(at_the_cells_end(self._finish))  # Keras tells nobody of an error
         else:
             capture = around

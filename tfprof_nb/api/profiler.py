@@ -148,8 +148,7 @@ class Profiler:
         if kind not in ("scope", "graph", "op", "code"):
             raise ValueError(f"cmd: there is no {kind!r}. Choose from scope, graph, op, code.")
         tree = graph_tree(self._model(), kind, parse_options({"output": "stdout"} | dict(options or {})))
-        tree.show = partial(_content, tree)
-        return Node(tree)
+        return Node(tree.shown_by(partial(_content, tree)))
 
     def advise(self, options: Mapping[str, Mapping[str, Any]] | None = None) -> GraphAdvice:
         """Return what is conspicuous, by checker; ``options`` names the checkers, None takes all.

@@ -7,8 +7,10 @@ stats and the lines' ids, so that `decode.chrome_trace` gives back the same prof
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,12 @@ from tfprof_nb.decode import Host
 _EXACT_IN_JAVASCRIPT = 1 << 53
 _LONG_NAME = "long_name"
 _BLOCK = 1 << 16
+
+
+def write_chrome_trace(target: Path, forests: Sequence[Forest], counters: Sequence[Counter] = ()) -> None:
+    """Write a Chrome trace, compressed if the name ends in ``.gz``. Parameters are those of `chrome_trace`."""
+    with gzip.open(target, "wb", 1) if target.suffix == ".gz" else target.open("wb") as stream:
+        stream.writelines(text.encode() for text in chrome_trace(forests, counters))
 
 
 def chrome_trace(forests: Sequence[Forest], counters: Sequence[Counter] = ()) -> Iterator[str]:

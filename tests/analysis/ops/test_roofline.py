@@ -6,8 +6,8 @@ from builders import XSpace
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.ops.ops import ops
 from tfprof_nb.analysis.ops.roofline import ridge
+from tfprof_nb.api.load import load
 from tfprof_nb.decode.xspace import read_xspace
-from tfprof_nb.profiles import load
 
 PEAKS = {"peak_teraflops_per_second": 100.0, "peak_hbm_bw_gigabytes_per_second": 1000.0}
 

@@ -119,7 +119,7 @@ def comparison(before: Sequence[Measured], after: Sequence[Measured]) -> Compari
     memory = _repeated(_of_each(sides, _peaks), _MEMORY_KEYS, "bytes", absent=np.nan)
     summary = _summary(table, before, after, have_steps=have_steps)
     typical = _typical(*sides) if have_steps else pd.DataFrame(columns=["before", "after"])
-    return Comparison(table, summary, _notes(before, after), None, steps, ops, kernels, memory, typical)
+    return Comparison(table, summary, _notes(before, after), steps, ops, kernels, memory, typical)
 
 
 def _steps(before: Sequence[Measured], after: Sequence[Measured]) -> pd.DataFrame:

@@ -129,10 +129,9 @@ class Graph(Result):
         return self._shown(f"{kind} view", graph_tree(self.model, kind, parse_options(options, **more)))
 
     def _shown(self, title: str, part: R) -> R:
-        """Let a part show itself, in a way that the profile gives."""
+        """Let a part show itself, if the profile said how."""
         show = self.show_part
-        part.show = (lambda: show(title, part)) if show else None
-        return part
+        return part.shown_by(lambda: show(title, part)) if show else part
 
 
 def graph(model: GraphModel) -> Graph:
@@ -170,7 +169,7 @@ def graph_tree(model: GraphModel, kind: str, options: GraphOptions) -> GraphTree
     rows = VIEWS[kind](model, options)
     table = _table(model, rows)
     summary = {"rows": len(table), "step": options.step, **_totals(table)}
-    tree = GraphTree(table, summary, _notes(model, rows), None, kind, options, rows.frames, rows.nodes, model)
+    tree = GraphTree(table, summary, _notes(model, rows), kind, options, rows.frames, rows.nodes, model)
     write_output(tree)
     return tree
 

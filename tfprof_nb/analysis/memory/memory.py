@@ -114,7 +114,7 @@ def _recorded(events: pd.DataFrame) -> Memory:
     events = described(events.sort_values("time_ps", kind="stable", ignore_index=True))
     peaks = _peaks(events)
     live, allocators = _live_at_peak(events, peaks), _allocators(events, peaks)
-    return Memory(live, _summary(allocators), _notes(live, allocators), None, _timeline(events), allocators)
+    return Memory(live, _summary(allocators), _notes(live, allocators), _timeline(events), allocators)
 
 
 def _with_process(recorded: Memory, samples: pd.DataFrame, name_host: bool) -> Memory:

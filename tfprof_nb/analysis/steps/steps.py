@@ -100,7 +100,7 @@ def steps(forests: Sequence[Forest], groupings: Sequence[Grouping]) -> Steps:
         notes += _notes(table, measured, source)
     fetching_ps = sum(input_between_steps_ps(*pair) for pair in zip(forests, groupings, strict=True))
     summary = _summary(table, measured, source) | {"input_between_steps_ms": fetching_ps / PS_PER_MS}
-    return Steps(table, summary, notes, None, [part.groups for part in parts])
+    return Steps(table, summary, notes, [part.groups for part in parts])
 
 
 def percent(part: float, whole: float) -> float:

@@ -117,7 +117,7 @@ def tf_data(forests: Sequence[Forest], waiting_percent: float = float("nan")) ->
     table = _stage_table(stages, shown["call"] if shown is not None else -1)
     summary = _summary(shown, stages, len(pipelines), len(hosted), int(hosted["slow"].sum()))
     summary["waiting_percent"] = waiting_percent
-    return TfData(table, summary, _notes(slowest, shown), None, pipelines, calls, stages)
+    return TfData(table, summary, _notes(slowest, shown), pipelines, calls, stages)
 
 
 def _host_stages(forest: Forest) -> pd.DataFrame:
