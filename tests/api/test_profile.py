@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import tensorflow as tf
@@ -180,12 +181,16 @@ def test_saving_that_is_interrupted_leaves_the_process_ready(monkeypatch):
     saving = threading.Event()
     save = capture._recording._profiler._save
 
-    def slowly(*args):
-        saving.wait()
-        save(*args)
+    def slowly(session, saved):
+        def export_to_tb():
+            session.export_to_tb()  # which ends the recording too
+            saving.wait()
+
+        save(SimpleNamespace(export_to_tb=export_to_tb), saved)
 
     monkeypatch.setattr(capture._recording._profiler, "_save", slowly)
-    threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
+    main = threading.main_thread().ident  # a signal to another thread would not wake this one
+    threading.Timer(0.5, signal.pthread_kill, [main, signal.SIGINT]).start()
     with pytest.raises(KeyboardInterrupt):
         capture.finish()
     with pytest.raises(tp.CaptureError, match="An interrupt came before"):
