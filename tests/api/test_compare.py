@@ -130,7 +130,7 @@ def test_the_magic_takes_variables_and_paths(shell, captured):
     ("line", "message"),
     [
         ("nowhere baseline", r"neither a variable nor a file or folder nowhere.*%%tfprofile NAME"),
-        ("baseline number", r"no profile in what was given as after, but int"),
+        ("baseline number", r"argument after is of type int"),
         ("none baseline", r"The list of profiles before is empty"),
         ("baseline", r"required: AFTER"),
         ("baseline unfinished", r"use it after its block ended"),

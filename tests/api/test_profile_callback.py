@@ -107,7 +107,7 @@ def test_none():
 
 def test_a_fit_that_ends_too_early_says_so():
     callback = tp.ProfileCallback((500, 520))
-    with pytest.warns(UserWarning, match="ended after 40 batches, and the first to capture was number 500"):
+    with pytest.warns(UserWarning, match="ended after 40 batches, before batch 500, the first to capture"):
         fit(model(), callback)
     with pytest.raises(tp.CaptureError, match="ended after 40 batches"):
         callback.profile  # noqa: B018

@@ -33,12 +33,12 @@ _WIDE = {"width": "100%", "min_width": "0"}
 
 
 class CaptureDialog(ipywidgets.VBox):  # type: ignore[misc]
-    """Ask running programs for a profile, and show its dashboard below.
+    """A form that captures running programs and shows the dashboard below.
 
     Parameters
     ----------
     addresses
-        What stands in the field for the workers at first: see `capture_remote`.
+        The first content of the field for workers: see `capture_remote`.
     seconds
         How long the workers record.
     logdir
@@ -47,12 +47,12 @@ class CaptureDialog(ipywidgets.VBox):  # type: ignore[misc]
     Attributes
     ----------
     profile
-        The newest profile that it captured; None before the first. ``tfprof_nb.last()`` has it as well.
+        The newest profile that the dialog captured; None before the first. ``tfprof_nb.last()`` returns it too.
 
     Notes
     -----
-    The workers call ``tfprof_nb.start_server(port)`` before they train. While a cell runs in this notebook, the
-    dialog's button waits for the cell's end: train in other processes.
+    The workers call ``tfprof_nb.start_server(port)`` before they train. The button works only while no
+    cell of this notebook runs: train in other processes.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""``compare``: two profiles, before a change and after it."""
+"""``compare``: two profiles, before and after a change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Side = Profile | str | os.PathLike[str]
 
 
 def compare(before: Side | Sequence[Side], after: Side | Sequence[Side]) -> Comparison:
-    """Compare two profiles of one program: how much faster it got, what changed, and what could be chance.
+    """Compare two profiles of one program: how much faster it became, what changed, and what chance could explain.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def compare(before: Side | Sequence[Side], after: Side | Sequence[Side]) -> Comp
     Comparison
         ``summary["speedup"]`` is how many times faster the median training step after warm-up became (of profiles
         without steps the whole capture, as ``speedup_of`` says); ``verdict`` says whether the steps tell that from
-        chance, ``same_work`` and ``why_not_same`` whether both did the same work. The frames ``steps ops kernels
+        chance; ``same_work`` and ``why_not_same`` say whether both did the same work. The frames ``steps ops kernels
         memory`` have ``before after change change_percent``.
 
     Raises
@@ -59,7 +59,7 @@ def compare(before: Side | Sequence[Side], after: Side | Sequence[Side]) -> Comp
 def _profiles(side: Side | Sequence[Side], label: str) -> list[Profile]:
     several = list(side) if isinstance(side, list | tuple) else [side]
     if not several:
-        raise TfprofError(f"The list of profiles {label} is empty: give one profile at least.")
+        raise TfprofError(f"The list of profiles {label} is empty: give at least one profile.")
     return [_profile(one, label) for one in several]
 
 
@@ -69,8 +69,8 @@ def _profile(one: object, label: str) -> Profile:
     if isinstance(one, str | os.PathLike):
         return load(one)
     raise TfprofError(
-        f"There is no profile in what was given as {label}, but {type(one).__name__}: give a Profile, a path to load "
-        "one from, or a list of these."
+        f"The argument {label} is of type {type(one).__name__}: give a Profile, the path of a profile, or a list "
+        "of these."
     )
 
 

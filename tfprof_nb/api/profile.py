@@ -34,23 +34,23 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
     logdir
         Folder for the profile's files, an ordinary TensorBoard logdir. None is ``tfprof_logs`` in the working folder.
     warmup
-        Steps to let pass before recording starts: the first ones trace and compile.
+        Steps to skip before recording starts: the first steps trace and compile.
     steps
-        Steps to record; then the profiler stops while the block goes on. None records to the block's end.
+        Steps to record; then the profiler stops and the block goes on. None records to the end of the block.
     max_seconds
-        Seconds to record for; then the profiler stops while the block goes on. None records to the block's end.
+        Seconds to record; then the profiler stops and the block goes on. None records to the end of the block.
     host_level
-        0 nothing of the host, 1 the most important events, 2 also ops, 3 everything.
+        0 records nothing of the host, 1 the most important events, 2 also ops, 3 everything.
     device_level
         1 records GPUs and TPUs, 0 does not.
     python_level
         1 records every Python call (large and slow), 0 does not.
     delay_ms
-        Milliseconds to let pass before recording starts.
+        Milliseconds to wait before recording starts.
     lines
-        Whether to record which lines of the program its ops come from, and how long a cell's lines take.
+        Whether to record which lines of code the ops come from, and how long the lines of a cell take.
     metrics
-        Whether to sample the machine meanwhile: processor, memory, disk, GPU.
+        Whether to sample the machine during the capture: processor, memory, disk, GPU.
 
     Returns
     -------
@@ -69,8 +69,8 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
 
     Notes
     -----
-    If the block raises, the profile up to there is kept and the exception goes on. Steps of Keras models are marked;
-    mark those of your own loop with ``tfprof_nb.step``.
+    If the block raises, the profile up to the error is kept and the exception propagates. Steps of Keras models are
+    marked; mark those of your own loop with ``tfprof_nb.step``.
 
     Examples
     --------
@@ -140,8 +140,8 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
             raise TypeError(f"This decorates functions, not {function!r}.")
         if any(check(function) for check in _RETURNS_EARLY):
             raise TypeError(
-                f"{getattr(function, '__name__', function)} returns before its work is done, so its calls cannot be "
-                "profiled: use `with tfprof_nb.profile():` inside it."
+                f"{getattr(function, '__name__', function)} is a coroutine or generator function: its calls return "
+                "before their work is done and cannot be profiled. Use `with tfprof_nb.profile():` inside it."
             )
 
         @functools.wraps(function)
@@ -157,7 +157,7 @@ _started: list[Capture] = []  # by `start`, and not stopped: one at most, since 
 
 
 def _with_arguments_of(capture: Callable[P, profile]) -> Callable[[Callable[[profile], R]], Callable[P, R]]:
-    """Let a function of a capture be called with the arguments that make the capture; its signature shows them."""
+    """Turn a function of a capture into a function of the capture's arguments, with the signature that shows them."""
 
     def changed(function: Callable[[profile], R]) -> Callable[P, R]:
         @functools.wraps(function)

@@ -29,20 +29,20 @@ R = TypeVar("R")
 
 
 _NOT_DONE = (
-    "The call returned before its work was done (a generator or a coroutine), so nothing of that is here. Profile a "
+    "The function returned a generator or a coroutine, whose work comes later and is not measured here. Profile a "
     "function that does the work: tfprof_nb.profile_call(list, generator)."
 )
 
 
 def profile_call(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> CallProfile:
-    """Call a function, and tell what the call costs in memory and time, kernel by kernel.
+    """Call a function and measure what the call costs in memory and time, kernel by kernel.
 
     Parameters
     ----------
     function
-        What to call. An exception that it raises goes on.
+        The function. Its exceptions propagate.
     *args, **kwargs
-        What to call it with.
+        Its arguments.
 
     Returns
     -------

@@ -18,23 +18,23 @@ from tfprof_nb.profiles import PendingRun, Profile
 class profile_session:  # noqa: N801  (used as a function: a context manager)
     """Profile the runs of a `tf.compat.v1.Session` inside a block.
 
-    TensorFlow traces the runs that are chosen (``FULL_TRACE``), each of which becomes a step. The session's ``run`` is
-    used as ever, and options that are passed to it hold.
+    TensorFlow traces the chosen runs (``FULL_TRACE``); each becomes a step. Call the session's ``run`` as usual:
+    options that are passed to it stay in effect.
 
     Parameters
     ----------
     session
-        A session, an interactive or a monitored one.
+        A session, an interactive session or a monitored session.
     name
         What the profile is called; None takes the run's own name.
     logdir
         Folder for the profile's files. None is ``tfprof_logs`` in the working folder.
     warmup
-        Runs to let pass first: the first one initialises, which takes longer than all that follows.
+        Runs to skip first: the first run initialises and takes longer than the others.
     every
         Record every run (1), every second (2), and so on.
     runs
-        Runs to record at most; None records to the block's end.
+        The most runs to record; None records to the end of the block.
 
     Returns
     -------

@@ -64,15 +64,15 @@ class TfprofMagics(Magics):
     @no_var_expand
     @magic_arguments()
     @argument("name", nargs="?", type=_variable, metavar="NAME", help="Variable that gets the profile.")
-    @argument("--warmup", type=int, default=0, metavar="N", help="Steps to let pass first (default 0).")
+    @argument("--warmup", type=int, default=0, metavar="N", help="Steps to skip first (default 0).")
     @argument("--steps", type=int, metavar="N", help="Steps to record (default all).")
     @argument("--max-seconds", type=float, metavar="S", help="Time to record for (default all).")
     @argument("--host-level", type=int, choices=range(4), default=2, help="Detail on the host (default 2).")
     @argument("--device-level", type=int, choices=range(2), default=1, help="0 leaves out GPUs and TPUs (default 1).")
     @argument("--python-level", type=int, choices=range(2), default=0, help="1 traces Python calls (default 0).")
-    @argument("--delay-ms", type=float, default=0, metavar="MS", help="Time to let pass first (default 0).")
+    @argument("--delay-ms", type=float, default=0, metavar="MS", help="Time to wait first (default 0).")
     @argument("--no-lines", dest="lines", action="store_false", help="Do not record lines of the program.")
-    @argument("--metrics", action="store_true", help="Sample processor, memory, disk and GPU meanwhile.")
+    @argument("--metrics", action="store_true", help="Sample processor, memory, disk and GPU during the capture.")
     @argument(
         "--out", dest="logdir", type=_path, metavar="DIR", help="Folder for the profile's files (default tfprof_logs)."
     )
@@ -163,7 +163,7 @@ class TfprofMagics(Magics):
     @argument("after", metavar="AFTER", help="The same, of the changed program.")
     @line_magic
     def tfprofile_compare(self, line: str) -> Comparison:
-        """Compare two profiles: how much faster, what changed, and what could be chance.
+        """Compare two profiles: how much faster, what changed, and whether chance could explain it.
 
         Examples::
 
@@ -177,13 +177,13 @@ class TfprofMagics(Magics):
             raise UsageError(str(error)) from None
 
     def _named(self, text: str) -> Any:
-        """Return what a variable holds, or the path that the text is."""
+        """Return the value of the variable of this name, or the path that the text is."""
         path = _path(text)
         if text in self.shell.user_ns:
             return self.shell.user_ns[text]
         if not path.exists():
             raise UsageError(
-                f"There is neither a variable nor a file or folder {text}: give a variable that holds a profile "
+                f"There is no variable, file or folder {text}: give a variable that holds a profile "
                 "(%%tfprofile NAME makes one), or the path of a profile."
             )
         return path
@@ -192,7 +192,7 @@ class TfprofMagics(Magics):
     @argument("--out", dest="logdir", type=_path, metavar="DIR", help="Where captures will go (default tfprof_logs).")
     @line_magic
     def tfprofile_check(self, line: str) -> Result:
-        """Say what can be captured here, and how to cure what cannot.
+        """Say what can be captured here, and how to fix what cannot.
 
         Examples::
 
@@ -212,9 +212,9 @@ def _settings(args: argparse.Namespace) -> profile:
 
 
 class _ProfiledCell:
-    """Captures while the ``with`` block runs, and hands the profile over, also when an error ends the block.
+    """Captures while the ``with`` block runs, and passes on the profile, also if an error ends the block.
 
-    An error of the block is the user's own, and the one to see; a capture that went wrong says so beside it.
+    The user must see the error of the block; a failure of the capture is reported beside it.
     """
 
     def __init__(self, capture: Capture, lines: CellLines | None, hand_over: Callable[[Profile], None]) -> None:
@@ -252,7 +252,7 @@ class _ProfiledCell:
 
 @contextmanager
 def _saying_that_it_saves() -> Iterator[None]:
-    """Where the block takes a while, show a line meanwhile that says that the profile is being saved."""
+    """If the block takes long, show meanwhile that the profile is being saved."""
     line, said = "saving the profile ...", threading.Event()
 
     def say() -> None:
@@ -265,7 +265,7 @@ def _saying_that_it_saves() -> Iterator[None]:
         yield
     finally:
         timer.cancel()
-        timer.join()  # it may be about to say it
+        timer.join()  # it may be about to print
         if said.is_set():
             print("\r" + " " * len(line) + "\r", end="", flush=True)  # noqa: T201
 
@@ -287,7 +287,7 @@ def register(shell: InteractiveShell) -> None:
 
 
 def unregister(shell: InteractiveShell) -> None:
-    """Take the magics out of a shell again."""
+    """Remove the magics from a shell."""
     for kind in shell.magics_manager.magics.values():
         for name in ("tfprofile", "tfprofile_load", "tfprofile_compare", "tfprofile_check"):
             kind.pop(name, None)
