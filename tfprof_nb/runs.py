@@ -15,15 +15,17 @@ from pathlib import Path
 
 from tfprof_nb._errors import ProfileNotFoundError, TfprofError
 from tfprof_nb._units import printable
+from tfprof_nb.formats.files import (
+    CHROME_TRACES,
+    RUN_METADATA,
+    RUN_TIME,
+    RUNS_FOLDER,
+    STAGING_PREFIX,
+    XSPACES,
+    host_key,
+)
 
-SUFFIXES = (".xplane.pb", ".xplane.pb.gz")
-RUN_METADATA = ".run_metadata.pb"
-_CHROME_TRACES = (".trace.json.gz", ".trace.json", ".json.gz")
-SIDECAR_VERSION = 1
-_SIDECAR = ".tfprof.json.gz"
-SESSION_GRAPH = "graph"  # a session's graph is the sidecar of this name, beside its runs
-STAGING = ".capturing-"  # how folders begin that a capture writes to before its run is whole
-_RUNS = "plugins/profile/*"
+_RUNS = f"{RUNS_FOLDER}/*"
 _TIME_CHARACTERS = len("2026_11_21_14_34_40")
 
 
@@ -124,13 +126,8 @@ def resolve(path: str | PathLike[str] | Iterable[str | PathLike[str]], *, as_run
     return replace(found[-1], newest_of=len(found))
 
 
-def sidecar_of(file: Path) -> Path:
-    """Return where the capture writes, beside a host's profile, what the profile cannot hold."""
-    return file.with_name(key_of(file) + _SIDECAR)
-
-
 def _is_staged(run: Path, logdir: Path) -> bool:
-    return any(part.startswith(STAGING) for part in run.relative_to(logdir).parts)
+    return any(part.startswith(STAGING_PREFIX) for part in run.relative_to(logdir).parts)
 
 
 def _existing(path: str | PathLike[str]) -> Path:
@@ -172,9 +169,7 @@ def _one_after_another(runs: list[Run]) -> Run:
 def _profiles(folder: Path) -> list[Path]:
     """Return a run folder's profiles: of one kind, the one that holds most."""
     files = sorted(folder.iterdir()) if folder.is_dir() else []
-    kinds = (
-        [file for file in files if file.name.endswith(kind)] for kind in (SUFFIXES, RUN_METADATA, _CHROME_TRACES[:2])
-    )
+    kinds = ([file for file in files if file.name.endswith(kind)] for kind in (XSPACES, RUN_METADATA, CHROME_TRACES))
     return next((found for found in kinds if found), [])
 
 
@@ -183,11 +178,11 @@ def _of_files(files: list[Path]) -> Run:
         raise ProfileNotFoundError("The list of files is empty. Give at least one profile.")
     folder = files[0].resolve().parent
     in_run = folder.match(_RUNS) and all(file.resolve().parent == folder for file in files)
-    return _run(files, folder.name if in_run else key_of(files[0]), files[0].parent)
+    return _run(files, folder.name if in_run else host_key(files[0]), files[0].parent)
 
 
 def _run(files: list[Path], name: str, folder: Path) -> Run:
-    keys = [key_of(file) for file in files]
+    keys = [host_key(file) for file in files]
     shared = Counter(keys)
     hosts = [f"{file.parent.name}/{key}" if shared[key] > 1 else key for file, key in zip(files, keys, strict=True)]
     if all(file.name.endswith(RUN_METADATA) for file in files):
@@ -197,17 +192,9 @@ def _run(files: list[Path], name: str, folder: Path) -> Run:
     return Run(name, folder, tuple(hosts), tuple(files), _time(name, files))
 
 
-def key_of(file: Path) -> str:
-    """Return the host's key: the file's name without the suffix of its kind."""
-    for suffix in (*SUFFIXES[::-1], RUN_METADATA, *_CHROME_TRACES, file.suffix):
-        if suffix and file.name.endswith(suffix):
-            return file.name.removesuffix(suffix)
-    return file.name
-
-
 def _time(name: str, files: list[Path]) -> datetime:
     """When a run was captured; a number behind its time (`capture.recording`) tells runs of one second apart."""
     try:
-        return datetime.strptime(name[:_TIME_CHARACTERS], "%Y_%m_%d_%H_%M_%S").astimezone()
+        return datetime.strptime(name[:_TIME_CHARACTERS], RUN_TIME).astimezone()
     except ValueError:
         return datetime.fromtimestamp(max(file.stat().st_mtime for file in files)).astimezone()

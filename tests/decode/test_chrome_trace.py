@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tfprof_nb import BadProfileError, load
-from tfprof_nb.decode.chrome_trace import COUNTERS, read_chrome_trace
+from tfprof_nb.decode.chrome_trace import read_chrome_trace
+from tfprof_nb.formats.xspace import COUNTERS
 
 
 def read(events, **top):

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from tfprof_nb.formats.xspace import DATASET_OPS
+
 MOST_NODES_TO_INFER = 20_000
 _RESOURCE = 20  # DT_RESOURCE in types.proto
 
-# Ops whose outputs come from a pipeline: the graph often leaves their batch size open.
-_PIPELINE_OPS = frozenset({"IteratorGetNext", "IteratorGetNextSync", "OptionalGetValue"})
 _DECIDING_OPS = frozenset({"If", "StatelessIf", "Case", "StatelessCase"})
 _LOOP_OPS = frozenset({"While", "StatelessWhile"})
 _ROLES = {"f": "call", "then_branch": "then", "else_branch": "else", "body": "body", "cond": "cond"}
@@ -268,7 +268,7 @@ def _keep_data_flow(node: Any) -> None:
 
 def _fill_in_batch(node: Any, batch: int | None) -> None:
     """Give what a pipeline delivers the batch size, where the graph leaves its first dimension open."""
-    if batch is None or node.op not in _PIPELINE_OPS:
+    if batch is None or node.op not in DATASET_OPS:
         return
     for shape in node.attr["output_shapes"].list.shape:
         if shape.dim and shape.dim[0].size < 0:

@@ -18,8 +18,7 @@ from weakref import WeakKeyDictionary
 
 from tfprof_nb.capture.marks import close_mark, is_open, no_mark_survives, open_mark
 from tfprof_nb.capture.patching import replaced
-
-PHASES = ("train", "test", "predict")
+from tfprof_nb.formats.marks import EPOCH, JIT_COMPILE, PHASES, STEPS_PER_EXECUTION
 
 
 class _Patches:
@@ -111,7 +110,7 @@ def _opening(phase: str, count: Iterator[int], epochs: WeakKeyDictionary[Any, in
     def wrapper(original: Callable[..., None]) -> Callable[..., None]:
         def on_batch_begin(callbacks: Any, *args: Any, **kwargs: Any) -> None:
             __tracebackhide__ = True
-            epoch = {"epoch": epochs[callbacks]} if callbacks in epochs else {}
+            epoch = {EPOCH: epochs[callbacks]} if callbacks in epochs else {}
             open_mark(callbacks, phase, next(count), **epoch, **_execution(callbacks.model))
             original(callbacks, *args, **kwargs)
 
@@ -124,7 +123,7 @@ def _execution(model: Any) -> dict[str, int]:
     """Say how a model runs its batches, where that is not one by one and op by op."""
     batches = getattr(model, "steps_per_execution", 1)
     compiled = getattr(model, "_jit_compile", False)  # the property without the underscore may decide it anew
-    return ({"steps_per_execution": batches} if batches > 1 else {}) | ({"jit_compile": 1} if compiled else {})
+    return ({STEPS_PER_EXECUTION: batches} if batches > 1 else {}) | ({JIT_COMPILE: 1} if compiled else {})
 
 
 def _closing(original: Callable[..., None]) -> Callable[..., None]:

@@ -16,9 +16,9 @@ from time import perf_counter_ns
 from typing import Any
 
 from tfprof_nb.capture.tensorflow import trace_class
+from tfprof_nb.formats.marks import CELL_LINE_EVENTS
 
-RECORDED = 1000  # as often a place leaves an event; after that only if it takes long
-LONG_NS = 20_000
+LONG_NS = 20_000  # a place that takes longer on average always leaves an event
 BRIEF_NS = 2_000  # a place that takes less on average is only counted from then on
 
 
@@ -102,7 +102,7 @@ class LineClock:
             self._listen(place not in self._counters)
         self._place = place
         hits = self.hits[place] = self.hits[place] + 1
-        if hits <= RECORDED or self.spent_ns[place] > LONG_NS * hits:
+        if hits <= CELL_LINE_EVENTS or self.spent_ns[place] > LONG_NS * hits:
             self._trace = self._new_trace(self._events[place])
         self._since = perf_counter_ns()  # not to charge the place for its mark
 
@@ -118,7 +118,7 @@ class LineClock:
             self._share_out(passed, place)
             return
         self.spent_ns[place] += passed
-        if self.hits[place] % RECORDED == 0 and self.spent_ns[place] < BRIEF_NS * self.hits[place]:
+        if self.hits[place] % CELL_LINE_EVENTS == 0 and self.spent_ns[place] < BRIEF_NS * self.hits[place]:
             self._counters[place] = _Counter()
 
     def _listen(self, listening: bool) -> None:

@@ -15,8 +15,7 @@ from typing import Any
 
 from tfprof_nb.capture.line_clock import LineClock, mark_name
 from tfprof_nb.capture.sidecar import Gather
-
-EVENT = "cell line "  # what the events are called; the line's number follows
+from tfprof_nb.formats.marks import CELL_LINE
 
 _BLOCKS = ("body", "orelse", "finalbody")
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -38,7 +37,7 @@ class CellLines:
 
     @cached_property
     def _clock(self) -> LineClock:
-        return LineClock([f"{EVENT}{line}" for line in self._lines])
+        return LineClock([f"{CELL_LINE}{line}" for line in self._lines])
 
     def mark(self, body: list[ast.stmt], file: str) -> list[ast.stmt]:
         """Return statements of the cell, which is compiled as ``file``, with marks among them."""

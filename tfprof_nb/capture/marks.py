@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 from tfprof_nb.capture.tensorflow import trace_class
+from tfprof_nb.formats.marks import END_OF_DATA, INTERRUPTED, ROOT, STEP_NUMBER
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,13 +29,13 @@ class Mark:
     def of_step(cls, name: str, number: int, **metadata: int) -> Mark:
         """Begin a step here and now."""
         begin_again = partial(cls.of_step, name, number, **metadata)
-        return cls(trace_class()(name, step_num=number, _r=1, **metadata), begin_again)
+        return cls(trace_class()(name, **{STEP_NUMBER: number, ROOT: 1}, **metadata), begin_again)
 
-    def close(self, **metadata: int) -> None:
-        """End the step; metadata says why it is not a whole one."""
-        if metadata:
-            self.trace.set_metadata(**metadata)
-        self.trace.__exit__(StopIteration if metadata else None, None, None)  # as `with` does when the step fails
+    def close(self, why: str = "") -> None:
+        """End the step; if it is not complete, ``why`` is `END_OF_DATA` or `INTERRUPTED`."""
+        if why:
+            self.trace.set_metadata(**{why: 1})
+        self.trace.__exit__(StopIteration if why else None, None, None)  # as `with` does when the step fails
 
 
 class _OpenMarks(threading.local):
@@ -61,14 +62,14 @@ def close_mark(owner: object) -> None:
     """Close the newest open step of ``owner`` on this thread, and what was left open inside it; if none, do nothing."""
     owned = [depth for depth, (opened_by, _) in enumerate(_open.stack) if opened_by is owner]
     if owned:
-        _close_inside(owned[-1] + 1, interrupted=1)
+        _close_inside(owned[-1] + 1, INTERRUPTED)
         _close_inside(owned[-1])
 
 
-def _close_inside(depth: int, **metadata: int) -> None:
+def _close_inside(depth: int, why: str = "") -> None:
     while len(_open.stack) > depth:
         _, mark = _open.stack.pop()
-        mark.close(**metadata)
+        mark.close(why)
 
 
 def begin_marks_again() -> None:
@@ -89,10 +90,10 @@ def no_mark_survives() -> Iterator[None]:
     try:
         yield
     except StopIteration:
-        _close_inside(depth, end_of_data=1)
+        _close_inside(depth, END_OF_DATA)
         raise
     finally:
-        _close_inside(depth, interrupted=1)
+        _close_inside(depth, INTERRUPTED)
 
 
 @contextmanager

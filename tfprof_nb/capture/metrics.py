@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import psutil
 
 from tfprof_nb.capture.sidecar import Gather
+from tfprof_nb.formats.sidecar import PEAK_MEMORY, RESIDENT_MEMORY
 
 MEMORY_INTERVAL_S = 0.05
 METRICS_INTERVAL_S = 0.1  # Linux counts processor time in hundredths of a second
@@ -32,8 +33,8 @@ class Quantity(NamedTuple):
 def process_memory() -> Iterator[Gather]:
     """Sample how much memory this process holds, and its highest so far."""
     process = psutil.Process()
-    held = Quantity("process memory", "bytes", lambda: process.memory_info().rss)
-    with _sampled([held, Quantity("peak process memory", "bytes", _highest_memory)], MEMORY_INTERVAL_S) as gather:
+    held = Quantity(RESIDENT_MEMORY, "bytes", lambda: process.memory_info().rss)
+    with _sampled([held, Quantity(PEAK_MEMORY, "bytes", _highest_memory)], MEMORY_INTERVAL_S) as gather:
         yield gather
 
 
@@ -57,7 +58,7 @@ def _machine() -> list[Quantity]:
     return [
         Quantity("CPU", "%", psutil.cpu_percent, since_last=True),
         Quantity("process CPU", "% of a core", process.cpu_percent, since_last=True),
-        Quantity("process memory", "bytes", lambda: process.memory_info().rss),
+        Quantity(RESIDENT_MEMORY, "bytes", lambda: process.memory_info().rss),
         Quantity("process disk read", "bytes/s", _rate(lambda: process.io_counters().read_bytes), since_last=True),
         Quantity("process disk write", "bytes/s", _rate(lambda: process.io_counters().write_bytes), since_last=True),
     ]

@@ -8,6 +8,8 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
+from tfprof_nb.formats.files import XSPACE
+
 
 @dataclass(frozen=True)
 class Options:
@@ -77,7 +79,7 @@ def _recorded(run: Path) -> Iterator[dict[str, int]]:
     from tensorflow.tsl.profiler.protobuf.profiler_options_pb2 import ProfileOptions
     from tensorflow.tsl.profiler.protobuf.xplane_pb2 import XSpace
 
-    for file in run.glob("*.xplane.pb"):
+    for file in run.glob(f"*{XSPACE}"):
         for plane in XSpace.FromString(file.read_bytes()).planes:
             for stat in plane.stats:
                 if plane.stat_metadata[stat.metadata_id].name == "profile_options":

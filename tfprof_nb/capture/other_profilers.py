@@ -14,8 +14,9 @@ from typing import Any, Self
 from tfprof_nb.capture.marks import begin_marks_again, close_marks
 from tfprof_nb.capture.patching import replaced
 from tfprof_nb.capture.tensorflow import session_class, session_module
+from tfprof_nb.formats.files import RUNS_FOLDER, XSPACE
 
-_PROFILES = "plugins/profile/*/*.xplane.pb"
+_PROFILES = f"{RUNS_FOLDER}/*/*{XSPACE}"
 
 
 class Others:

@@ -13,6 +13,7 @@ from tfprof_nb._errors import CaptureActiveError, CaptureError
 from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.profiler_log import no_profiler_log
 from tfprof_nb.capture.tensorflow import is_tracing, profiler_is_started, session_class, tensorflow
+from tfprof_nb.formats.files import RUNS_FOLDER
 
 _OTHER_PROFILER = (
     "Another TensorFlow profiler is running in this process, and only one can run at a time. End it first: "
@@ -81,7 +82,7 @@ class Profiler:
         self.wait()
         with self._lock:
             self._session, self._saved = None, None  # a session without a reference ends
-            shutil.rmtree(self._folder / "plugins", ignore_errors=True)
+            shutil.rmtree(self._folder / RUNS_FOLDER, ignore_errors=True)
             self._session = _started(self._new_session(), self._folder, self._options)
 
     def end(self) -> None:

@@ -22,6 +22,7 @@ from tfprof_nb.capture.run_folder import publish, staging_folder
 from tfprof_nb.capture.sidecar import Collector, Gather, gathered, write_sidecar
 from tfprof_nb.capture.tensorflow import tensorflow
 from tfprof_nb.capture.window import Pacing, Window
+from tfprof_nb.formats.files import RUNS_FOLDER, SIDECAR, XSPACE
 
 _claim = threading.Lock()  # held while a capture of this process runs
 _interrupted = threading.Event()  # set while that one only saves, which an interrupt stopped waiting for
@@ -180,7 +181,7 @@ class Recording:
         if not self._profiler.began:
             why = self._others.note() or self._pacing.why_nothing()
             raise NothingRecordedError(f"Nothing was recorded: {why}")
-        runs = sorted({file.parent for file in self._staging.glob("plugins/profile/*/*.xplane.pb")})
+        runs = sorted({file.parent for file in self._staging.glob(f"{RUNS_FOLDER}/*/*{XSPACE}")})
         if not runs:
             raise CaptureError("TensorFlow's profiler saved no file: there is no profile of this run.")
         return runs[-1]
@@ -195,7 +196,7 @@ class Recording:
         try:
             write_sidecar(run, sections)
         except OSError as error:
-            for part in run.glob("*.tfprof.json.gz"):
+            for part in run.glob(f"*{SIDECAR}"):
                 part.unlink()
             warnings.warn(f"What is recorded beside the profiler could not be saved: {error}.", stacklevel=5)
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from datetime import datetime
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from tfprof_nb.capture.rpc import BUSY, grpc, open_channel, profile_method, prof
 from tfprof_nb.capture.run_folder import publish, staging_folder
 from tfprof_nb.capture.window import check_number
 from tfprof_nb.capture.workers import Worker, find_workers
+from tfprof_nb.formats.files import RUN_TIME, RUNS_FOLDER, XSPACE
 
 RETRY_PAUSE_S = 1.0
 _TICK_S = 0.1
@@ -119,7 +119,7 @@ def capture_workers(
     with ExitStack() as undo:
         staging = staging_folder(folder)
         undo.callback(shutil.rmtree, staging, ignore_errors=True)
-        run = staging / "plugins" / "profile" / datetime.now().astimezone().strftime("%Y_%m_%d_%H_%M_%S")
+        run = staging / RUNS_FOLDER / time.strftime(RUN_TIME)
         run.mkdir(parents=True)
         problems = _capture_all(workers, order, run, report, cancelled)
         if not any(run.iterdir()):
@@ -177,7 +177,7 @@ def _capture_one(channel: Any, order: _Order, run: Path, worker: Worker) -> str:
             time.sleep(RETRY_PAUSE_S)
         else:
             if last or not response.empty_trace:
-                return _save(response, run / f"{worker.key}.xplane.pb")
+                return _save(response, run / f"{worker.key}{XSPACE}")
     raise AssertionError
 
 

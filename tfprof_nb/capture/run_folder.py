@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tfprof_nb._errors import CaptureError
-from tfprof_nb.runs import STAGING
+from tfprof_nb.formats.files import RUNS_FOLDER, STAGING_PREFIX
 
 _ABANDONED_S = 24 * 60 * 60
 
@@ -28,7 +28,7 @@ def staging_folder(logdir: Path) -> Path:
             probe.write(b"can be written")
             probe.flush()
         _remove_abandoned(logdir)
-        return Path(tempfile.mkdtemp(prefix=STAGING, dir=logdir))
+        return Path(tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=logdir))
     except OSError as error:
         raise CaptureError(
             f"Profiles cannot be written to {logdir}: {error.strerror or error}. "
@@ -38,7 +38,7 @@ def staging_folder(logdir: Path) -> Path:
 
 def _remove_abandoned(logdir: Path) -> None:
     """Remove what captures left whose process was killed: staging folders in which nothing changed for a day."""
-    for folder in logdir.glob(f"{STAGING}*"):
+    for folder in logdir.glob(f"{STAGING_PREFIX}*"):
         with suppress(OSError):  # its capture may end at this moment
             changed_s = max(path.stat().st_mtime for path in (folder, *folder.rglob("*")))
             if changed_s < time.time() - _ABANDONED_S:
@@ -47,7 +47,7 @@ def _remove_abandoned(logdir: Path) -> None:
 
 def publish(run: Path, staging: Path, logdir: Path) -> Path:
     """Move the run folder from the staging folder to its place in the logdir, and return it."""
-    target = logdir / "plugins" / "profile"
+    target = logdir / RUNS_FOLDER
     try:
         target.mkdir(parents=True, exist_ok=True)
         return _moved(run, target)

@@ -21,6 +21,7 @@ from tfprof_nb.capture.keras import keras_steps
 from tfprof_nb.capture.recording import Recording
 from tfprof_nb.capture.rpc import BUSY, SERVICE, grpc, messages, requested_options
 from tfprof_nb.capture.tensorflow import tensorflow
+from tfprof_nb.formats.files import RUNS_FOLDER, XSPACE
 
 T = TypeVar("T")
 
@@ -195,7 +196,7 @@ def _captured(request: Any, ended: threading.Event, folder: Path) -> bytes:
         finally:
             del _stops[request.session_id]
             run = recording.stop()
-    (file,) = run.glob("*.xplane.pb")
+    (file,) = run.glob(f"*{XSPACE}")
     return file.read_bytes()
 
 
@@ -205,9 +206,9 @@ def _response(request: Any, xspace: bytes) -> Any:
     if request.emit_xspace:
         response.xspace = xspace
     if request.repository_root:
-        run = Path(request.repository_root) / "plugins" / "profile" / request.session_id
+        run = Path(request.repository_root) / RUNS_FOLDER / request.session_id
         run.mkdir(parents=True, exist_ok=True)
-        (run / f"{request.host_name.replace(':', '_')}.xplane.pb").write_bytes(xspace)
+        (run / f"{request.host_name.replace(':', '_')}{XSPACE}").write_bytes(xspace)
     return response
 
 

@@ -11,7 +11,7 @@ from tfprof_nb.capture.function_nodes import shape_text
 from tfprof_nb.capture.interning import Interned
 from tfprof_nb.capture.source_lines import Frame, SourceLines
 from tfprof_nb.capture.tensorflow import tensorflow
-from tfprof_nb.runs import SESSION_GRAPH, sidecar_of
+from tfprof_nb.formats.files import SESSION_GRAPH, sidecar_of
 
 
 def write_graph(run: Path, graph: Any, run_metadata: Any = None) -> None:

@@ -20,7 +20,7 @@ from tfprof_nb._errors import CaptureError
 from tfprof_nb.capture.run_folder import publish, staging_folder
 from tfprof_nb.capture.session_graph import write_graph
 from tfprof_nb.capture.tensorflow import is_tracing, tensorflow
-from tfprof_nb.runs import RUN_METADATA
+from tfprof_nb.formats.files import RUN_METADATA, RUN_TIME
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class SessionRecording:
         self._proto = tensorflow().compat.v1
         self._session, self._choice, self._logdir = session, choice, logdir
         self._staging = staging_folder(logdir)
-        self._run = self._staging / time.strftime("%Y_%m_%d_%H_%M_%S")
+        self._run = self._staging / time.strftime(RUN_TIME)
         self._run.mkdir()
         self._lock = threading.Lock()
         self._begun = 0

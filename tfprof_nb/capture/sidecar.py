@@ -14,7 +14,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from tfprof_nb.runs import SIDECAR_VERSION, sidecar_of
+from tfprof_nb.formats.files import XSPACE, sidecar_of
+from tfprof_nb.formats.sidecar import VERSION
 
 Gather = Callable[[], Any]
 """Returns a section, of what JSON can hold; called once, after the collector was closed."""
@@ -35,13 +36,13 @@ def write_sidecar(run: Path, sections: Mapping[str, Any]) -> None:
     """Write the sections beside the profile of each host of a run; nothing, if there are none."""
     if not sections:
         return
-    for file in run.glob("*.xplane.pb"):
+    for file in run.glob(f"*{XSPACE}"):
         write(sidecar_of(file), sections)
 
 
 def write(path: Path, sections: Mapping[str, Any]) -> None:
     """Write sections as a sidecar; the same sections give the same bytes."""
-    text = json.dumps({"version": SIDECAR_VERSION, **sections}, separators=(",", ":"), allow_nan=False)
+    text = json.dumps({"version": VERSION, **sections}, separators=(",", ":"), allow_nan=False)
     path.write_bytes(gzip.compress(text.encode(), compresslevel=6, mtime=0))
 
 

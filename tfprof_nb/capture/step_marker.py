@@ -11,6 +11,7 @@ from typing import Any
 from tfprof_nb._errors import MissingDependencyError
 from tfprof_nb.capture.keras import marks_steps
 from tfprof_nb.capture.marks import Mark
+from tfprof_nb.formats.marks import END_OF_DATA, EPOCH, INTERRUPTED
 
 try:
     import keras
@@ -40,7 +41,7 @@ class StepMarker(keras.callbacks.Callback):  # type: ignore[misc]
         self._mark: Mark | None = None
 
     def _begin(self, phase: str, *_: Any, **__: Any) -> None:
-        self._close(interrupted=1)
+        self._close(INTERRUPTED)
         if not marks_steps():
             self._mark = Mark.of_step(phase, next(self._counts[phase]), **self._epoch)
 
@@ -49,15 +50,15 @@ class StepMarker(keras.callbacks.Callback):  # type: ignore[misc]
 
     def _out_of_data(self, *_: Any, **__: Any) -> None:
         """Close what is still open here: a step that asked for a batch when there were no more."""
-        self._close(end_of_data=1)
+        self._close(END_OF_DATA)
 
-    def _close(self, **metadata: int) -> None:
+    def _close(self, why: str = "") -> None:
         if self._mark is not None:
-            self._mark.close(**metadata)
+            self._mark.close(why)
             self._mark = None
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:  # noqa: ARG002, D102  (Keras calls it)
-        self._epoch = {"epoch": epoch}
+        self._epoch = {EPOCH: epoch}
 
     on_train_batch_begin = partialmethod(_begin, "train")
     on_test_batch_begin = partialmethod(_begin, "test")

@@ -15,6 +15,7 @@ from typing import Any, Self
 from tfprof_nb.capture.patching import replaced
 from tfprof_nb.capture.profiler import Profiler
 from tfprof_nb.capture.tensorflow import trace_class
+from tfprof_nb.formats.marks import STEP_NUMBER
 
 
 @dataclass(frozen=True)
@@ -177,7 +178,7 @@ def _watched_steps(began: Callable[[], bool], ended: Callable[[bool], None]) -> 
     @functools.wraps(begin)
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
         begin(self, *args, **kwargs)
-        if "step_num" in kwargs and _alive(outermost) is None:
+        if STEP_NUMBER in kwargs and _alive(outermost) is None:
             outermost.mark, outermost.token = weakref.ref(self), began()
 
     @functools.wraps(end)

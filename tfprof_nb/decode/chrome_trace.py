@@ -16,8 +16,8 @@ from tfprof_nb.decode.clock import read_clock
 from tfprof_nb.decode.host import Host, StatValue
 from tfprof_nb.decode.table import COLUMNS, PlaneStats, build_host
 from tfprof_nb.decode.timeline import is_timeline, read_timeline
+from tfprof_nb.formats.xspace import ASYNCHRONOUS, COUNTERS
 
-COUNTERS = "_counters_"
 _INSTANTS = ("i", "I", "R")
 _ASYNC_INSTANTS = ("n", "T", "p")
 _ASYNC_OPENS, _ASYNC_CLOSES = ("b", "S"), ("e", "F")
@@ -83,7 +83,7 @@ def _spans(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
 
 def _async(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     """Asynchronous events overlap as they like: each category has a line, and `_a` says that they do not nest."""
-    asynchronous = pd.Series([{**args, "_a": 1} for args in frame["args"]], index=frame.index, dtype=object)
+    asynchronous = pd.Series([{**args, ASYNCHRONOUS: 1} for args in frame["args"]], index=frame.index, dtype=object)
     marked = frame.assign(tid="async " + frame["cat"], args=asynchronous)
     # Those of the old kind, S and F, are told apart by their names, those of the new kind nest.
     marked["told_by"] = marked["name"].where(marked["phase"].isin(["S", "F"]), "")

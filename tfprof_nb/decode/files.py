@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tfprof_nb._errors import BadProfileError
 from tfprof_nb._units import size
-from tfprof_nb.runs import SUFFIXES
+from tfprof_nb.formats.files import XSPACES
 
 _GZIP = b"\x1f\x8b"
 _GZIP_FORMAT = 16 + zlib.MAX_WBITS
@@ -20,7 +20,7 @@ _UNZIPPED_SHARE = 0.5  # of the free memory: what is unzipped must still be deco
 
 def is_xspace(file: Path) -> bool:
     """Tell, by its name, a profile of TensorFlow's profiler."""
-    return file.name.endswith(SUFFIXES)
+    return file.name.endswith(XSPACES)
 
 
 def is_run_metadata(file: Path) -> bool:
@@ -31,8 +31,8 @@ def is_run_metadata(file: Path) -> bool:
     BadProfileError
         As `read`.
     """
-    if file.name.endswith((*SUFFIXES, *_JSON, *_BINARY)):  # a binary message can begin like JSON
-        return not file.name.endswith((*SUFFIXES, *_JSON))
+    if file.name.endswith((*XSPACES, *_JSON, *_BINARY)):  # a binary message can begin like JSON
+        return not file.name.endswith((*XSPACES, *_JSON))
     start = _head(file).removeprefix(b"\xef\xbb\xbf").lstrip()
     return not start.startswith((b"{", b"["))
 

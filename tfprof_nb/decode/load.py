@@ -11,7 +11,8 @@ from tfprof_nb.decode.host import Host
 from tfprof_nb.decode.merge import merge_runs
 from tfprof_nb.decode.run_metadata import read_run_metadata
 from tfprof_nb.decode.xspace import read_xspace
-from tfprof_nb.runs import Run, key_of
+from tfprof_nb.formats.files import host_key
+from tfprof_nb.runs import Run
 
 
 def load_hosts(files: Iterable[Path], names: Iterable[str] | None = None) -> list[Host]:
@@ -32,7 +33,7 @@ def load_hosts(files: Iterable[Path], names: Iterable[str] | None = None) -> lis
         A file is of no supported kind, empty, cut short or damaged.
     """
     files = list(files)
-    keys = [key_of(file) for file in files] if names is None else names
+    keys = [host_key(file) for file in files] if names is None else names
     return [_load(file, key) for file, key in zip(files, keys, strict=True)]
 
 

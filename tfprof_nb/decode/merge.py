@@ -15,9 +15,11 @@ from tfprof_nb._arrays import Int32, Int64, Objects
 from tfprof_nb.decode.host import Host, Line, Stat, StatValue
 from tfprof_nb.decode.session_runs import RUNS
 from tfprof_nb.decode.table import COLUMNS, build_host
+from tfprof_nb.formats.marks import STEP_NUMBER
+from tfprof_nb.formats.xspace import HOST_PLANE
 
 # Of these stats only sameness counts, and between runs there is none.
-_COUNTED = ("group_id", "step_num", "correlation_id")
+_COUNTED = ("group_id", STEP_NUMBER, "correlation_id")
 _IDENTIFYING = ("_p", "_c", "id", "parent_id", "addr")
 _FAR = 0x9E37_79B9_7F4A_7C15  # odd and without pattern: shifted by multiples of it, ids of different runs do not meet
 
@@ -75,7 +77,7 @@ def _length_ps(host: Host) -> int:
 def _separators(hosts: Sequence[Host], starts: Sequence[int]) -> Host:
     """One event per run, on a line of its own."""
     names = [f"run {number}: {host.name}" for number, host in enumerate(hosts)]
-    plane = next((host.planes[0].name for host in hosts if host.planes), "/host:CPU")
+    plane = next((host.planes[0].name for host in hosts if host.planes), HOST_PLANE)
     rows = pd.DataFrame({"name": names, "display_name": names, "start_ps": list(starts)})
     rows["duration_ps"] = [_length_ps(host) for host in hosts]
     rows = rows.assign(plane=plane, line=_SEPARATORS, line_id=_LINE_ID, args=None)

@@ -20,13 +20,13 @@ import pandas as pd
 from tfprof_nb._arrays import Int64
 from tfprof_nb.decode.host import Host
 from tfprof_nb.decode.table import COLUMNS, PlaneStats, build_host
+from tfprof_nb.formats.marks import ROOT, SESSION_RUN, STEP_NUMBER
+from tfprof_nb.formats.xspace import ALLOCATION, DEALLOCATION, HOST_PLANE
 
 RUNS = "session runs"
-STEP = "session run"
 NODE_COLUMNS = ["device", "thread", "node", "op", "kernel", "start_ps", "duration_ps", "args"]
 TENSOR_COLUMNS = ["name", "allocator", "requested_bytes", "shape", "data_type", "start_ps", "end_ps"]
 
-_HOST = "/host:CPU"
 _ALLOCATORS = "allocators"
 _ACCELERATORS = ("GPU", "TPU")
 _SOURCE = "_SOURCE"
@@ -73,7 +73,7 @@ def arrange(name: str, nodes: pd.DataFrame, tensors: pd.DataFrame, origin_ns: in
     places = _places(nodes["device"].unique())
     parts = [_run_rows(nodes), _op_rows(nodes, places), _memory_rows(tensors, _run_of(starts, tensors["start_ps"]))]
     rows = pd.concat(parts, ignore_index=True)
-    planes: PlaneStats = {plane: {} for plane in [_HOST, *_accelerators(places), *rows["plane"]]}
+    planes: PlaneStats = {plane: {} for plane in [HOST_PLANE, *_accelerators(places), *rows["plane"]]}
     launches = [_LAUNCHES] if any(place.on_device for place in places.values()) else []
     return build_host(name, rows[COLUMNS], planes, origin_ns=origin_ns, notes=(*notes, _BETWEEN, *launches))
 
@@ -113,12 +113,12 @@ def _places(devices: Iterable[str]) -> dict[str, _Place]:
 
 def _place(name: str, match: re.Match[str] | None, streams: set[tuple[str, str]], several: bool) -> _Place:
     if match is None:
-        return _Place(_HOST, name)
+        return _Place(HOST_PLANE, name)
     kind, part = match["kind"].upper(), match["part"]
     of_task = f" ({match['task'].strip('/')})" if several and match["task"] else ""
     if part is None:
         what = "launches" if kind in _ACCELERATORS else "ops"
-        return _Place(_HOST + of_task, f"{kind}:{match['index']} {what}")
+        return _Place(HOST_PLANE + of_task, f"{kind}:{match['index']} {what}")
     again = not _is_stream(part) and (match["task"], match["index"]) in streams
     return _Place(f"/device:{kind}:{match['index']}{of_task}", part, on_device=True, again=again)
 
@@ -137,9 +137,12 @@ def _accelerators(devices: Iterable[str]) -> list[str]:
 def _run_rows(nodes: pd.DataFrame) -> pd.DataFrame:
     spans = nodes.assign(end_ps=nodes["start_ps"] + nodes["duration_ps"]).groupby("run")
     start, end = spans["start_ps"].min(), spans["end_ps"].max()
-    marks = [{"step_num": run, "step_name": f"{STEP} {run}", "group_id": run, "_r": 1} for run in start.index.tolist()]
+    marks = [
+        {STEP_NUMBER: run, "step_name": f"{SESSION_RUN} {run}", "group_id": run, ROOT: 1}
+        for run in start.index.tolist()
+    ]
     rows = pd.DataFrame({"start_ps": start, "duration_ps": end - start, "args": marks})
-    return rows.assign(plane=_HOST, line=RUNS, line_id=1, name=STEP, display_name=STEP)
+    return rows.assign(plane=HOST_PLANE, line=RUNS, line_id=1, name=SESSION_RUN, display_name=SESSION_RUN)
 
 
 def _op_rows(nodes: pd.DataFrame, places: dict[str, _Place]) -> pd.DataFrame:
@@ -189,9 +192,9 @@ def _memory_rows(tensors: pd.DataFrame, run: npt.NDArray[np.intp]) -> pd.DataFra
         group_id=events["run"],
         region_type="output",
     )[_MEMORY_STATS]
-    names = np.where(events["sign"] > 0, "MemoryAllocation", "MemoryDeallocation").astype(object)
+    names = np.where(events["sign"] > 0, ALLOCATION, DEALLOCATION).astype(object)
     rows = pd.DataFrame({"start_ps": events["time_ps"], "duration_ps": 0, "args": stats.to_dict("records")})
-    return rows.assign(plane=_HOST, line=_ALLOCATORS, line_id=0, name=names, display_name=names)
+    return rows.assign(plane=HOST_PLANE, line=_ALLOCATORS, line_id=0, name=names, display_name=names)
 
 
 _MEMORY_STATS = [

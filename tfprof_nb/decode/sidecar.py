@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 from tfprof_nb._errors import BadProfileError
 from tfprof_nb.decode.files import read
-from tfprof_nb.runs import SIDECAR_VERSION, sidecar_of
+from tfprof_nb.formats.files import sidecar_of
+from tfprof_nb.formats.sidecar import VERSION
 
 T = TypeVar("T")
 
@@ -68,9 +69,9 @@ def read_sidecar(file: Path) -> Sidecar:
         version, sections = content.pop("version"), content
     except (OSError, BadProfileError, ValueError, AttributeError, KeyError, RecursionError, TypeError) as error:
         return Sidecar(note=f"{path.name} beside the profile is damaged ({error}): what it held is left out.")
-    if version != SIDECAR_VERSION:
+    if version != VERSION:
         return Sidecar(
             note=f"{path.name} beside the profile was written by another version of tfprof_nb (its format is "
-            f"{version}, this one reads {SIDECAR_VERSION}): what it holds is left out."
+            f"{version}, this one reads {VERSION}): what it holds is left out."
         )
     return Sidecar(sections)

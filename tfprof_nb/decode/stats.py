@@ -15,6 +15,7 @@ from tfprof_nb.decode import schema
 from tfprof_nb.decode.host import Stat, StatValue
 from tfprof_nb.decode.metadata import Metadata
 from tfprof_nb.decode.wire import Uint64, Wire
+from tfprof_nb.formats.xspace import THREADPOOL_PREFIX
 
 _BLOCK = 1 << 13
 _NUMBERS = (schema.STAT_DOUBLE, schema.STAT_UINT64, schema.STAT_INT64)
@@ -22,8 +23,6 @@ _TEXTS = (schema.STAT_TEXT, schema.STAT_REF)
 _IS_NUMBER, _IS_TEXT = np.isin(np.arange(256), _NUMBERS), np.isin(np.arange(256), _TEXTS)
 _IS_VALUE = np.isin(np.arange(256), (*_NUMBERS, *_TEXTS, schema.STAT_BYTES))
 _HAS_VARINT = _IS_VALUE & (np.arange(256) != schema.STAT_DOUBLE)
-# The thread pool's notes of what it queued and ran are nearly half of a usual profile, and say nothing of steps or ops.
-_THREADPOOL_MARKS = "ThreadpoolListener::"
 
 
 class Values(NamedTuple):
@@ -206,7 +205,7 @@ class FileStats:
 
     @cached_property
     def _of_events(self) -> Values:
-        marks = np.array([name.startswith(_THREADPOOL_MARKS) for name in self.event_metadata.names], bool)
+        marks = np.array([name.startswith(THREADPOOL_PREFIX) for name in self.event_metadata.names], bool)
         rows = np.flatnonzero((self.size > 0) & ~marks[self.metadata])
         return self._read(rows, self.plane, self.begin, self.size, schema.EVENT_STAT)
 

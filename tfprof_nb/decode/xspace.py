@@ -13,10 +13,10 @@ from tfprof_nb.decode.metadata import Metadata
 from tfprof_nb.decode.parts import Parts, read_parts, read_texts
 from tfprof_nb.decode.stats import FileStats, python_values, read_values
 from tfprof_nb.decode.wire import Data, Wire
+from tfprof_nb.formats.xspace import HOST_PLANE
 
 _EPOCH_NS = 10**15
 # Other tracers of the host's threads: their events belong on the same threads. TensorFlow's saver merges these planes.
-_HOST_PLANE = "/host:CPU"
 _TRACER_PLANES = ("/host:CUPTI", "/host:ROCTRACER", "/host:python-tracer", "/host:TPU-runtime")
 
 
@@ -79,7 +79,7 @@ def _read(wire: Wire, name: str) -> Host:
 def _planes_of_threads(names: Objects) -> Int64:
     """Return for each plane the one that its lines belong to: the host's own for those of other tracers of it."""
     planes = np.arange(names.size)
-    hosts = np.flatnonzero(names == _HOST_PLANE)
+    hosts = np.flatnonzero(names == HOST_PLANE)
     if hosts.size:
         planes[np.isin(names, _TRACER_PLANES)] = hosts[0]
     return planes

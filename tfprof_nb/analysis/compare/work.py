@@ -17,8 +17,8 @@ from tfprof_nb.analysis.events.op_labels import label_all_ops
 from tfprof_nb.analysis.ops.flops import float_ops_of_events
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.decode.graphs import Graphs
+from tfprof_nb.formats.xspace import DATASET_OPS
 
-_TAKES_INPUT = ("IteratorGetNext", "IteratorGetNextSync", "OptionalGetValue")
 # Float ops differ a little without another model: a last batch that is cut, a metric more.
 _SAME_FLOAT_OPS = 0.01
 
@@ -78,7 +78,7 @@ def work(
 
 
 def _inputs(graphs: Graphs) -> Iterator[str]:
-    taken = graphs.nodes.loc[graphs.nodes["op"].isin(_TAKES_INPUT), "outputs"].astype(str)
+    taken = graphs.nodes.loc[graphs.nodes["op"].isin(DATASET_OPS), "outputs"].astype(str)
     for outputs in taken.unique():
         yield " ".join(output[output.find("[") :] for output in outputs.split(";") if "[" in output)
 

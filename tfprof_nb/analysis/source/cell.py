@@ -13,10 +13,9 @@ import pandas as pd
 from tfprof_nb._arrays import Int64
 from tfprof_nb._units import NS_PER_MS
 from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.formats.marks import CELL_LINE, CELL_LINE_EVENTS
 
-EVENT = "cell line "  # what events of lines are called; the line's number follows
-_LINE = re.compile(EVENT + "([0-9]{1,9})")
-EVENTS_KEPT = 1000  # of a short line; afterwards it is only counted
+_LINE = re.compile(CELL_LINE + "([0-9]{1,9})")
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,5 +99,5 @@ def unrecorded_factor(forest: Forest, cell: Cell) -> pd.Series[float]:
     """Return, by line, how many times as often it ran as it left an event, for lines that stopped leaving one."""
     _, number = line_events(forest)
     recorded = pd.Series(number).value_counts().reindex(cell.times.index, fill_value=0)
-    stopped = (recorded >= EVENTS_KEPT) & (cell.times["occurrences"] > recorded)
+    stopped = (recorded >= CELL_LINE_EVENTS) & (cell.times["occurrences"] > recorded)
     return (cell.times["occurrences"] / recorded)[stopped]
