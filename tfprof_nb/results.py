@@ -27,7 +27,6 @@ from tfprof_nb.analysis.ops.ops import Ops, ops
 from tfprof_nb.analysis.overview import Overview, overview
 from tfprof_nb.analysis.pods import Pods, pods
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.analysis.source.cell import Cell, read_cell, read_labels
 from tfprof_nb.analysis.source.source import SourceLines, source
 from tfprof_nb.analysis.steps.capture_notes import capture_notes
 from tfprof_nb.analysis.steps.groups import Grouping, group_events
@@ -37,8 +36,10 @@ from tfprof_nb.analysis.trace.counters import Counter, memory_counters, metric_c
 from tfprof_nb.analysis.trace.totals import line_of
 from tfprof_nb.analysis.trace.trace import Trace, trace
 from tfprof_nb.decode import load_run
-from tfprof_nb.decode.graphs import SECTION, Graphs, read_graphs
+from tfprof_nb.decode.sections.cell import Cell, read_cell, read_labels
+from tfprof_nb.decode.sections.graphs import Graphs, read_graphs
 from tfprof_nb.decode.sidecar import Sidecar, read_sidecar
+from tfprof_nb.formats.sidecar import Section
 from tfprof_nb.runs import Run
 from tfprof_nb.views import dashboard
 
@@ -152,11 +153,11 @@ class Results:
     @cached_property
     def metrics(self) -> pd.DataFrame:
         """What ``metrics=True`` sampled beside the capture: ``time_ms host metric value unit``."""
-        return self._sampled("metrics")
+        return self._sampled(Section.METRICS)
 
     @cached_property
     def _process_memory(self) -> pd.DataFrame:
-        return self._sampled("process_memory")
+        return self._sampled(Section.PROCESS_MEMORY)
 
     def _sampled(self, section: str) -> pd.DataFrame:
         return sampled([forest.host for forest in self._forests], self._sidecars, section)
@@ -164,15 +165,15 @@ class Results:
     @cached_property
     def _graphs(self) -> list[Graphs]:
         """The functions that ran on each host, as far as the capture described them."""
-        return [sidecar.read(SECTION, read_graphs) for sidecar in self._sidecars]
+        return [sidecar.read(Section.GRAPHS, read_graphs) for sidecar in self._sidecars]
 
     @cached_property
     def _cells(self) -> list[Cell]:
-        return [sidecar.read("cell", read_cell) for sidecar in self._sidecars]
+        return [sidecar.read(Section.CELL, read_cell) for sidecar in self._sidecars]
 
     @cached_property
     def _labels(self) -> list[dict[str, str]]:
-        return [sidecar.read("cells", read_labels) for sidecar in self._sidecars]
+        return [sidecar.read(Section.CELLS, read_labels) for sidecar in self._sidecars]
 
     @property
     def _sidecar_notes(self) -> list[str]:

@@ -21,7 +21,7 @@ from tfprof_nb.analysis.events.names import Category
 from tfprof_nb.analysis.memory.allocation_events import allocation_events
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.groups import group_events
-from tfprof_nb.decode.graphs import Graphs
+from tfprof_nb.decode.sections.graphs import Graphs
 from tfprof_nb.formats.marks import CALL
 
 COLUMNS = ["name", "op_name", "function", "bytes_added", "total_bytes", "input_shapes", "output_shapes", "time_us"]

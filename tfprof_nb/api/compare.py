@@ -8,7 +8,9 @@ from functools import partial
 
 from tfprof_nb._errors import TfprofError
 from tfprof_nb.analysis.compare.compare import Comparison, Measured, comparison
-from tfprof_nb.analysis.compare.work import Work, read_tensorflow, work
+from tfprof_nb.analysis.compare.work import Work, work
+from tfprof_nb.decode.sections.versions import read_tensorflow
+from tfprof_nb.formats.sidecar import Section
 from tfprof_nb.profiles import Profile, load
 from tfprof_nb.render.content import Content
 from tfprof_nb.views import compare as view
@@ -79,7 +81,7 @@ def _measured(profile: Profile) -> Measured:
 
 
 def _work(profile: Profile) -> Work:
-    versions = {sidecar.read("versions", read_tensorflow) for sidecar in profile._sidecars}  # noqa: SLF001
+    versions = {sidecar.read(Section.VERSIONS, read_tensorflow) for sidecar in profile._sidecars}  # noqa: SLF001
     of_events = profile.steps.of_events(profile._groupings)  # noqa: SLF001
     known = ", ".join(sorted(filter(None, versions)))
     return work(profile._forests, profile._graphs, profile.steps, of_events, known)  # noqa: SLF001

@@ -25,6 +25,7 @@ from tfprof_nb.capture.sessions import Choice, SessionRecording
 from tfprof_nb.capture.sidecar import Collector
 from tfprof_nb.capture.versions import versions
 from tfprof_nb.capture.window import Window
+from tfprof_nb.formats.sidecar import Section
 from tfprof_nb.profiles import Profile
 
 P = ParamSpec("P")
@@ -136,16 +137,16 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
     def _collectors(self) -> dict[str, Collector]:
         """What is recorded beside the profiler, by the name of its section in the sidecar."""
         collectors: dict[str, Collector] = {
-            "versions": versions(),
-            "process_memory": process_memory(),
-            "graphs": graphs(),
+            Section.VERSIONS: versions(),
+            Section.PROCESS_MEMORY: process_memory(),
+            Section.GRAPHS: graphs(),
         }
         if self._lines:
-            collectors["cells"] = notebook_cells()
+            collectors[Section.CELLS] = notebook_cells()
         if self.cell:
-            collectors["cell"] = self.cell.recorded()
+            collectors[Section.CELL] = self.cell.recorded()
         if self._metrics:
-            collectors["metrics"] = system_metrics()
+            collectors[Section.METRICS] = system_metrics()
         return collectors
 
     def __enter__(self) -> Profile:

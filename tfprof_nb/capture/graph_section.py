@@ -12,6 +12,7 @@ from tfprof_nb.capture.interning import Interned
 from tfprof_nb.capture.keras_layers import Layer, Node, forward_node, layers_of, phase
 from tfprof_nb.capture.signature import Traced, signature
 from tfprof_nb.capture.source_lines import SourceLines
+from tfprof_nb.formats.sidecar import FunctionEntry, GraphsSection, LayersTable, VariablesTable
 
 MOST_NODES = 50_000
 _TF_DATA_FUNCTION = "__inference_Dataset_"
@@ -76,7 +77,7 @@ class _Function:
     signature: Sequence[Traced] = ()
 
 
-def section(roots: Sequence[Root], *, complete: bool) -> dict[str, Any]:
+def section(roots: Sequence[Root], *, complete: bool) -> GraphsSection | None:
     """Describe the functions that Python called, those that they call, and those of tf.data's pipelines."""
     models = (model for root in roots for model in root.models)
     described = _Section({id(weight._value): weight.trainable for model in models for weight in model.weights})  # noqa: SLF001
@@ -87,7 +88,7 @@ def section(roots: Sequence[Root], *, complete: bool) -> dict[str, Any]:
     described.keep()
     if not complete:
         described.notes.append("More functions ran than are described here: those that ran later are left out.")
-    return described.content() if described.functions else {}
+    return described.content() if described.functions else None
 
 
 def _pipeline_functions() -> list[str]:
@@ -193,57 +194,53 @@ class _Section:
         columns = zip(function.nodes.names, function.files, function.nodes.variables, strict=True)
         return [Node(name, files, variables[variable + 1]) for name, files, variable in columns]
 
-    def content(self) -> dict[str, Any]:
-        """Return the section, of what JSON can hold."""
-        functions = [self._row(function) for function in self.functions.values()]
+    def content(self) -> GraphsSection:
+        """Return the section."""
         intern = self._strings.numbers
-        tables = {
-            "frames": self._lines.columns(self._strings),
-            "variables": {
-                "name": intern(variable.name for variable in self._variables.values()),
-                "dtype": intern(variable.dtype for variable in self._variables.values()),
-                "parameters": [variable.parameters for variable in self._variables.values()],
-                "trainable": [variable.trainable for variable in self._variables.values()],
-                "model": [variable.model for variable in self._variables.values()],
-            },
-            "layers": {
-                "name": intern(layer.name for layer in self._layers.values()),
-                "type": intern(layer.type for layer in self._layers.values()),
-            },
-        }
-        traces = self._lines.traces.values()
-        return {
-            "strings": self._strings.values(),
-            "traces": traces,
-            **tables,
-            "functions": functions,
-            "notes": self.notes,
-        }
+        functions = [self._entry(function) for function in self.functions.values()]
+        frames, layers, variables = self._lines.columns(self._strings), self._layers.values(), self._variables.values()
+        return GraphsSection(
+            frames=frames,
+            traces=self._lines.traces.values(),
+            variables=VariablesTable(
+                name=intern(variable.name for variable in variables),
+                dtype=intern(variable.dtype for variable in variables),
+                parameters=[variable.parameters for variable in variables],
+                trainable=[variable.trainable for variable in variables],
+                model=[variable.model for variable in variables],
+            ),
+            layers=LayersTable(
+                name=intern(layer.name for layer in layers), type=intern(layer.type for layer in layers)
+            ),
+            functions=functions,
+            notes=self.notes,
+            strings=self._strings.values(),  # last: all above add to them
+        )
 
-    def _row(self, function: _Function) -> dict[str, Any]:
+    def _entry(self, function: _Function) -> FunctionEntry:
         nodes, intern = function.nodes, self._strings.numbers
         numbers = {name: number for number, name in enumerate(nodes.names)}
         places = {name: number for number, name in enumerate(self.functions)}
-        return {
-            "name": function.name,
-            "called": function.called,
-            "batch": function.batch,
-            "names": intern(nodes.names),
-            "ops": intern(nodes.ops),
-            "devices": intern(nodes.devices),
-            "outputs": intern(nodes.outputs),
-            "takes": intern(nodes.takes),
-            "inputs": nodes.inputs,
-            "traces": function.traces,
-            "forward": [forward_node(name, numbers) for name in nodes.names],
-            "layers": self._layers_of[function.name],
-            "phases": intern(phase(node) for node in self._keras_nodes(function)),
-            "float_ops": nodes.float_ops,
-            "variables": nodes.variables,
-            "calls": [[call.node, call.role, places.get(call.function, -1)] for call in nodes.calls],
-            "python": function.python,
-            "signature": [list(argument) for argument in function.signature],
-        }
+        return FunctionEntry(
+            name=function.name,
+            called=function.called,
+            batch=function.batch,
+            names=intern(nodes.names),
+            ops=intern(nodes.ops),
+            devices=intern(nodes.devices),
+            outputs=intern(nodes.outputs),
+            takes=intern(nodes.takes),
+            inputs=nodes.inputs,
+            traces=function.traces,
+            forward=[forward_node(name, numbers) for name in nodes.names],
+            layers=self._layers_of[function.name],
+            phases=intern(phase(node) for node in self._keras_nodes(function)),
+            float_ops=nodes.float_ops,
+            variables=nodes.variables,
+            calls=[(call.node, call.role, places.get(call.function, -1)) for call in nodes.calls],
+            python=function.python,
+            signature=list(function.signature),
+        )
 
     def _variable(self, variable: Any) -> _Variable:
         name = variable.name.rpartition(":")[0] or variable.name

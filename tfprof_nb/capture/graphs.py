@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
@@ -18,6 +18,8 @@ from tfprof_nb.capture.function_nodes import Argument
 from tfprof_nb.capture.graph_section import Root, section
 from tfprof_nb.capture.keras_layers import batch_of_keras
 from tfprof_nb.capture.patching import replaced
+from tfprof_nb.capture.sidecar import Gather
+from tfprof_nb.formats.sidecar import GraphsSection
 
 MOST_FUNCTIONS = 200
 _MOST_FRAMES = 100
@@ -49,12 +51,12 @@ class _Call:
 
 
 @contextmanager
-def graphs() -> Iterator[Callable[[], dict[str, Any]]]:
+def graphs() -> Iterator[Gather]:
     """Note the functions that run while the block does; yield what describes them afterwards."""
     ran: Ran = {}
     of_pipelines: set[Any] = set()
 
-    def describe() -> dict[str, Any]:
+    def describe() -> GraphsSection | None:
         content = section([_root(call) for call in ran.values()], complete=len(ran) < MOST_FUNCTIONS)
         of_pipelines.clear()
         return content

@@ -16,6 +16,7 @@ from typing import Any
 from tfprof_nb.capture.line_clock import LineClock, mark_name
 from tfprof_nb.capture.sidecar import Gather
 from tfprof_nb.formats.marks import CELL_LINE
+from tfprof_nb.formats.sidecar import CellSection
 
 _BLOCKS = ("body", "orelse", "finalbody")
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -86,19 +87,19 @@ class CellLines:
         self._lines.append(statement.lineno)
         return ast.fix_missing_locations(ast.copy_location(ast.If(call, [ast.Pass()], []), statement))
 
-    def _section(self) -> dict[str, Any]:
+    def _section(self) -> CellSection:
         clock = self._clock
         places = sorted(range(len(self._lines)), key=self._lines.__getitem__)
-        return {
-            "text": self._text,
-            "file": self._file,
-            "line": [self._lines[place] for place in places],
-            "hits": [clock.hits[place] for place in places],
-            "spent_ns": [clock.spent_ns[place] for place in places],
-            "estimated": sorted({self._lines[place] for place in clock.estimated}),
-            "first": self._line_of(clock.first),
-            "last": self._line_of(clock.last),
-        }
+        return CellSection(
+            text=self._text,
+            file=self._file,
+            line=[self._lines[place] for place in places],
+            hits=[clock.hits[place] for place in places],
+            spent_ns=[clock.spent_ns[place] for place in places],
+            estimated=sorted({self._lines[place] for place in clock.estimated}),
+            first=self._line_of(clock.first),
+            last=self._line_of(clock.last),
+        )
 
     def _line_of(self, place: int) -> int:
         return self._lines[place] if place >= 0 else 0

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import psutil
 
 from tfprof_nb.capture.sidecar import Gather
-from tfprof_nb.formats.sidecar import PEAK_MEMORY, RESIDENT_MEMORY
+from tfprof_nb.formats.sidecar import PEAK_MEMORY, RESIDENT_MEMORY, SamplesSection, Series
 
 MEMORY_INTERVAL_S = 0.05
 METRICS_INTERVAL_S = 0.1  # Linux counts processor time in hundredths of a second
@@ -131,15 +131,15 @@ class _Sampler(threading.Thread):
         self._ended.set()
         self.join()
 
-    def gather(self) -> dict[str, Any]:
+    def gather(self) -> SamplesSection:
         """End, and return the section (docs/sidecar.md)."""
         self.end()
         times, rows = [time_ns for time_ns, _ in self._samples], [values for _, values in self._samples]
         series = [
-            {"metric": quantity.metric, "unit": quantity.unit, "values": list(values)}
+            Series(metric=quantity.metric, unit=quantity.unit, values=list(values))
             for quantity, values in zip(self._quantities, zip(*rows, strict=True), strict=True)
         ]
-        return {"times_ns": times, "series": series} if series else {}
+        return SamplesSection(times_ns=times, series=series) if series else {}
 
 
 def _value(quantity: Quantity) -> float | None:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tfprof_nb.capture.sidecar import Gather
+from tfprof_nb.formats.sidecar import CellsSection
 
 
 @contextmanager
@@ -18,7 +19,7 @@ def notebook_cells() -> Iterator[Gather]:
     yield _cells
 
 
-def _cells() -> dict[str, str]:
+def _cells() -> CellsSection:
     label = getattr(getattr(_shell(), "compile", None), "format_code_name", None)  # IPython 8 has it
     if label is None:
         return {}

@@ -23,6 +23,7 @@ from tfprof_nb.capture.sidecar import Collector, Gather, gathered, write_sidecar
 from tfprof_nb.capture.tensorflow import tensorflow
 from tfprof_nb.capture.window import Pacing, Window
 from tfprof_nb.formats.files import RUNS_FOLDER, SIDECAR, XSPACE
+from tfprof_nb.formats.sidecar import CaptureSection, Section
 
 _claim = threading.Lock()  # held while a capture of this process runs
 _interrupted = threading.Event()  # set while that one only saves, which an interrupt stopped waiting for
@@ -190,7 +191,7 @@ class Recording:
         """Return the section about the capture itself."""
         options = "" if self._others.cut_short else self.options.note()
         notes = [note for note in (self._note, self._others.note(), options, fewer) if note]
-        return {"capture": {"notes": notes}} if notes else {}
+        return {Section.CAPTURE: CaptureSection(notes=notes)} if notes else {}
 
     def _add_sidecar(self, run: Path, sections: Mapping[str, Any]) -> None:
         try:

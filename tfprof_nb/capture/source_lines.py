@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tfprof_nb.capture.interning import Interned
+from tfprof_nb.formats.sidecar import FramesTable
 
 
 class Frame(NamedTuple):
@@ -45,16 +46,16 @@ class SourceLines:
         own = [frame for frame in reversed(frames) if is_users(frame.file)]
         return self.traces.number(tuple(self.frames.numbers(own)))
 
-    def columns(self, strings: Interned[str]) -> dict[str, list[Any]]:
+    def columns(self, strings: Interned[str]) -> FramesTable:
         """Return the frames as columns, their texts by their numbers among ``strings``."""
         frames = self.frames.values()
-        return {
-            "file": strings.numbers(frame.file for frame in frames),
-            "line": [frame.line for frame in frames],
-            "function": strings.numbers(frame.function for frame in frames),
-            "text": strings.numbers(linecache.getline(frame.file, frame.line).strip() for frame in frames),
-            "users": [is_users(frame.file) for frame in frames],
-        }
+        return FramesTable(
+            file=strings.numbers(frame.file for frame in frames),
+            line=[frame.line for frame in frames],
+            function=strings.numbers(frame.function for frame in frames),
+            text=strings.numbers(linecache.getline(frame.file, frame.line).strip() for frame in frames),
+            users=[is_users(frame.file) for frame in frames],
+        )
 
 
 def _debug_info(name: str) -> Any:

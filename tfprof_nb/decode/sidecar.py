@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 
 from tfprof_nb._errors import BadProfileError
 from tfprof_nb.decode.files import read
+from tfprof_nb.decode.sections.capture import read_notes
 from tfprof_nb.formats.files import sidecar_of
-from tfprof_nb.formats.sidecar import VERSION
+from tfprof_nb.formats.sidecar import VERSION, Section
 
 T = TypeVar("T")
 
@@ -34,29 +35,22 @@ class Sidecar:
     note: str = ""
     damaged: dict[str, str] = field(default_factory=dict)
 
-    def read(self, name: str, reader: Callable[[Mapping[str, Any]], T]) -> T:
-        """Return what a reader makes of a section; of one that is damaged, what it makes of an empty one."""
+    def read(self, name: str, parse: Callable[[Any], T]) -> T:
+        """Parse a section; if it is damaged, note that and parse None, as for a section that is missing."""
         try:
-            return reader(self.sections.get(name, {}))
+            return parse(self.sections.get(name))
         except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
             self.damaged[name] = (
                 f"The section {name} of the file *.tfprof.json.gz beside the profile is damaged "
                 f"({type(error).__name__}: {error}): what it held is left out."
             )
-            return reader({})
+            return parse(None)
 
     @property
     def notes(self) -> list[str]:
         """Why it was not read, what the capture noted of itself, and which of the sections read were damaged."""
-        noted = self.read("capture", _capture_notes)
+        noted = self.read(Section.CAPTURE, read_notes)
         return [*([self.note] if self.note else []), *noted, *self.damaged.values()]
-
-
-def _capture_notes(section: Mapping[str, Any]) -> list[str]:
-    notes = section.get("notes", [])
-    if not isinstance(notes, list):
-        raise TypeError("notes is no list")
-    return [str(note) for note in notes]
 
 
 def read_sidecar(file: Path) -> Sidecar:

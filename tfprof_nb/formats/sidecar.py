@@ -52,8 +52,8 @@ CellsSection = dict[str, str]
 """The notebook's cells: labels by the name of the compiled file."""
 
 
-class SamplesSection(TypedDict):
-    """Quantities over time: the sections `Section.PROCESS_MEMORY` and `Section.METRICS`."""
+class SamplesSection(TypedDict, total=False):
+    """Quantities over time, or nothing: the sections `Section.PROCESS_MEMORY` and `Section.METRICS`."""
 
     times_ns: list[int]
     series: list[Series]
@@ -70,14 +70,14 @@ class Series(TypedDict):
 RESIDENT_MEMORY, PEAK_MEMORY = "process memory", "peak process memory"  # the quantities of `Section.PROCESS_MEMORY`
 
 
-class GraphsSection(TypedDict):
-    """The functions that ran, and all tables that they refer to."""
+class GraphsSection(TypedDict, total=False):
+    """The functions that ran, and the tables that they refer to."""
 
     strings: list[str]
     frames: FramesTable
     traces: list[tuple[int, ...]]
-    variables: NotRequired[VariablesTable]
-    layers: NotRequired[LayersTable]
+    variables: VariablesTable
+    layers: LayersTable
     functions: list[FunctionEntry]
     notes: list[str]
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +15,7 @@ from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.op_labels import label_all_ops
 from tfprof_nb.analysis.ops.flops import float_ops_of_events
 from tfprof_nb.analysis.steps.steps import Steps
-from tfprof_nb.decode.graphs import Graphs
+from tfprof_nb.decode.sections.graphs import Graphs
 from tfprof_nb.formats.xspace import DATASET_OPS
 
 # Float ops differ a little without another model: a last batch that is cut, a metric more.
@@ -47,11 +46,6 @@ class Work:
     phase: str = ""
     inputs: frozenset[str] = frozenset()
     float_ops: float = float("nan")
-
-
-def read_tensorflow(section: Mapping[str, Any]) -> str:
-    """Return what a sidecar's section ``versions`` says of TensorFlow."""
-    return str(section.get("tensorflow", ""))
 
 
 def work(

@@ -19,7 +19,7 @@ from tfprof_nb.analysis.graph.average import left_out, occasional
 from tfprof_nb.analysis.graph.model import MEASURED, GraphModel
 from tfprof_nb.analysis.graph.section import OUTSIDE, bytes_of
 from tfprof_nb.analysis.ops.flops import float_ops_of_nodes
-from tfprof_nb.decode.graphs import Graphs
+from tfprof_nb.decode.sections.graphs import Graphs
 from tfprof_nb.formats.xspace import ALLOCATION
 
 TRAINABLE = "_trainable_variables"

@@ -11,9 +11,10 @@ import pandas as pd
 
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.analysis.source.cell import Cell, unrecorded_factor
+from tfprof_nb.analysis.source.cell import unrecorded_factor
 from tfprof_nb.analysis.source.placed_ops import KEYS, creating_nodes, placed_ops, users_traces
-from tfprof_nb.decode.graphs import Graphs
+from tfprof_nb.decode.sections.cell import Cell
+from tfprof_nb.decode.sections.graphs import Graphs
 from tfprof_nb.formats.marks import CELL_LINE, CELL_LINE_EVENTS
 
 COLUMNS = ["line", "code", "self_ms", "op_ms", "occurrences", "called_op_ms", "gradient_ms", "file", "event"]

@@ -1,4 +1,4 @@
-"""The functions that ran, as frames: the sidecar's section ``graphs`` (``docs/sidecar.md``)."""
+"""Parse the section ``graphs``: the functions that ran, as frames."""
 
 from __future__ import annotations
 
@@ -10,16 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-SECTION = "graphs"
-_NODE_TEXTS = {
-    "names": "name",
-    "ops": "op",
-    "devices": "device",
-    "outputs": "outputs",
-    "takes": "takes",
-    "phases": "phase",
-}
-_NODE_ROWS = {"traces": "trace", "layers": "layer", "variables": "variable"}
+from tfprof_nb._arrays import Int64, Objects
+from tfprof_nb.formats.sidecar import FunctionEntry, GraphsSection
+
+_NODE_COLUMNS = [
+    *("function", "name", "op", "device", "outputs", "takes", "phase"),
+    *("trace", "layer", "variable", "forward", "float_ops", "inputs"),
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,23 +54,22 @@ class Graphs:
     notes: Sequence[str]
 
 
-def read_graphs(section: Mapping[str, Any] | None) -> Graphs:
-    """Return what a section holds; without one, frames without rows."""
+def read_graphs(section: GraphsSection | None) -> Graphs:
+    """Return the functions of a section; without one, frames without rows."""
     section = section or {}
     texts = np.array([*section.get("strings", ()), ""], dtype=object)
     functions = section.get("functions", [])
     first = np.cumsum([0, *(len(function["names"]) for function in functions)])
     parts = [_nodes(function, number, int(first[number]), texts) for number, function in enumerate(functions)]
     calls = [(node + first[i], role, called) for i, f in enumerate(functions) for node, role, called in f["calls"]]
-    columns = ["function", *_NODE_TEXTS.values(), *_NODE_ROWS.values(), "forward", "float_ops", "inputs"]
     graphs = Graphs(
-        pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns),
+        pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=_NODE_COLUMNS),
         _functions(functions),
         pd.DataFrame(calls, columns=["node", "role", "function"]),
-        _texts(section.get("frames", {}), texts, ["file", "function", "text"], ["line", "users"]),
+        _table(section.get("frames", {}), texts, ["file", "function", "text"], ["line", "users"]),
         section.get("traces", []),
-        _texts(section.get("layers", {}), texts, ["name", "type"], []),
-        _texts(section.get("variables", {}), texts, ["name", "dtype"], ["parameters", "trainable", "model"]),
+        _table(section.get("layers", {}), texts, ["name", "type"], []),
+        _table(section.get("variables", {}), texts, ["name", "dtype"], ["parameters", "trainable", "model"]),
         [str(note) for note in section.get("notes", [])],
     )
     _check(graphs)
@@ -98,7 +94,7 @@ def _check(graphs: Graphs) -> None:
             raise IndexError(f"a {name} is not there")
 
 
-def _functions(functions: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+def _functions(functions: Sequence[FunctionEntry]) -> pd.DataFrame:
     columns: dict[str, list[Any]] = {
         "python": [str(function.get("python", "")) for function in functions],
         "signature": [
@@ -109,23 +105,33 @@ def _functions(functions: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(functions, columns=["name", "called", "batch"]).assign(**columns)
 
 
-def _nodes(function: Mapping[str, Any], number: int, first: int, texts: Any) -> pd.DataFrame:
-    none = [-1] * len(function["names"])  # graphs of sessions lack some columns
-    forward = np.array(function.get("forward", none), dtype=np.int64)
-    columns = {new: texts[np.array(function.get(old, none), np.int64)] for old, new in _NODE_TEXTS.items()}
-    rows = {new: np.array(function.get(old, none), dtype=np.int64) for old, new in _NODE_ROWS.items()}
-    return pd.DataFrame(
-        {
-            "function": number,
-            **columns,
-            **rows,
-            "forward": np.where(forward >= 0, forward + first, -1),
-            "float_ops": np.array(function["float_ops"], dtype=float),
-            "inputs": [[node + first for node in inputs] for inputs in function["inputs"]],
-        }
-    )
+def _nodes(function: FunctionEntry, number: int, first: int, texts: Objects) -> pd.DataFrame:
+    """Return a function's nodes; ``first`` is the row of its first node among those of all functions."""
+    none = [-1] * len(function["names"])  # the graph of a session lacks some columns
+    forward = _rows(function.get("forward", none))
+    columns = {
+        "function": number,
+        "name": texts[_rows(function["names"])],
+        "op": texts[_rows(function.get("ops", none))],
+        "device": texts[_rows(function.get("devices", none))],
+        "outputs": texts[_rows(function.get("outputs", none))],
+        "takes": texts[_rows(function.get("takes", none))],
+        "phase": texts[_rows(function.get("phases", none))],
+        "trace": _rows(function.get("traces", none)),
+        "layer": _rows(function.get("layers", none)),
+        "variable": _rows(function.get("variables", none)),
+        "forward": np.where(forward >= 0, forward + first, -1),
+        "float_ops": np.array(function["float_ops"], dtype=float),
+        "inputs": [[node + first for node in inputs] for inputs in function["inputs"]],
+    }
+    return pd.DataFrame(columns, columns=_NODE_COLUMNS)
 
 
-def _texts(table: Mapping[str, Any], texts: Any, interned: list[str], plain: list[str]) -> pd.DataFrame:
+def _rows(numbers: Sequence[int]) -> Int64:
+    return np.array(numbers, dtype=np.int64)
+
+
+def _table(table: Mapping[str, Any], texts: Objects, interned: list[str], plain: list[str]) -> pd.DataFrame:
+    """Return a table of the section, with the texts themselves in its ``interned`` columns."""
     columns = {name: texts[table.get(name, [])] if table else [] for name in interned}
     return pd.DataFrame(columns | {name: table[name] for name in plain if name in table}, columns=interned + plain)
