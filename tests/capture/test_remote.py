@@ -143,11 +143,10 @@ def test_a_port_of_something_else_is_said(capture):
 
 def test_a_profile_larger_than_grpc_likes_arrives_whole(tmp_path):
     xspace = b"x" * (9 << 20)  # gRPC's usual limit is 4 MB
-    messages = rpc.messages()
     method = rpc.grpc().unary_unary_rpc_method_handler(
-        lambda *_: messages["ProfileResponse"](xspace=xspace),
-        request_deserializer=messages["ProfileRequest"].FromString,
-        response_serializer=messages["ProfileResponse"].SerializeToString,
+        lambda *_: rpc.MESSAGES["ProfileResponse"](xspace=xspace),
+        request_deserializer=rpc.MESSAGES["ProfileRequest"].FromString,
+        response_serializer=rpc.MESSAGES["ProfileResponse"].SerializeToString,
     )
     with serving(rpc.grpc().method_handlers_generic_handler(rpc.SERVICE, {"Profile": method})) as address:
         run = capture_workers(address, 0.1, tmp_path, Options(), retries=0, report=lambda _: None)

@@ -154,15 +154,14 @@ def test_terminate_ends_a_capture_early_with_its_data(ask, server):
     call = ask(25.0, session_id="this one")
     until_captures()
     with rpc.open_channel(server.address) as channel:
-        messages = rpc.messages()
         terminate = channel.unary_unary(
             f"/{rpc.SERVICE}/Terminate",
-            request_serializer=messages["TerminateRequest"].SerializeToString,
-            response_deserializer=messages["TerminateResponse"].FromString,
+            request_serializer=rpc.MESSAGES["TerminateRequest"].SerializeToString,
+            response_deserializer=rpc.MESSAGES["TerminateResponse"].FromString,
         )
-        terminate(messages["TerminateRequest"](session_id="another"))
+        terminate(rpc.MESSAGES["TerminateRequest"](session_id="another"))
         assert not call.done()
-        terminate(messages["TerminateRequest"](session_id="this one"))
+        terminate(rpc.MESSAGES["TerminateRequest"](session_id="this one"))
     assert call.result(timeout=20).xspace
 
 

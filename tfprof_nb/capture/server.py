@@ -19,7 +19,7 @@ from typing import Any, Self, TypeVar
 from tfprof_nb._errors import CaptureActiveError, CaptureError
 from tfprof_nb.capture.keras import keras_steps
 from tfprof_nb.capture.recording import Recording
-from tfprof_nb.capture.rpc import BUSY, SERVICE, grpc, messages, requested_options
+from tfprof_nb.capture.rpc import BUSY, MESSAGES, SERVICE, grpc, requested_options
 from tfprof_nb.capture.tensorflow import tensorflow
 from tfprof_nb.formats.files import RUNS_FOLDER, XSPACE
 
@@ -141,8 +141,8 @@ def _listening(address: str) -> Any:
     methods = {
         name: grpc().unary_unary_rpc_method_handler(
             answer,
-            request_deserializer=messages()[f"{name}Request"].FromString,
-            response_serializer=messages()[f"{name}Response"].SerializeToString,
+            request_deserializer=MESSAGES[f"{name}Request"].FromString,
+            response_serializer=MESSAGES[f"{name}Response"].SerializeToString,
         )
         for name, answer in names.items()
     }
@@ -182,7 +182,7 @@ def _terminate(request: Any, _: Any) -> Any:
     """End a capture early: it answers with what it has."""
     if request.session_id in _stops:
         _stops[request.session_id].set()
-    return messages()["TerminateResponse"]()
+    return MESSAGES["TerminateResponse"]()
 
 
 def _captured(request: Any, ended: threading.Event, folder: Path) -> bytes:
@@ -202,7 +202,7 @@ def _captured(request: Any, ended: threading.Event, folder: Path) -> bytes:
 
 def _response(request: Any, xspace: bytes) -> Any:
     """Put a profile into the answer, or into the folder that the request names."""
-    response = messages()["ProfileResponse"](empty_trace=_is_empty(xspace))
+    response = MESSAGES["ProfileResponse"](empty_trace=_is_empty(xspace))
     if request.emit_xspace:
         response.xspace = xspace
     if request.repository_root:
