@@ -19,7 +19,7 @@ def collecting(section, events):
 
 
 def recorded(tmp_path, **collectors):
-    (file,) = Recording(tmp_path, Options(), collectors).stop().glob("*.xplane.pb")
+    (file,) = Recording(tmp_path, Options(), collectors).start().stop().glob("*.xplane.pb")
     return file
 
 

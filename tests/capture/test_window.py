@@ -24,14 +24,14 @@ def recording(tmp_path):
     started = []
 
     def start(**window):
-        started.append(Recording(tmp_path, Options(), window=Window(**window)))
+        started.append(Recording(tmp_path, Options(), window=Window(**window)).start())
         return started[-1]
 
     yield start
     assert not is_tracing()
     assert (trace_class().__init__, trace_class().__exit__) == (begin, end)
     assert list(tmp_path.rglob(".capturing-*")) == []
-    Recording(tmp_path, Options()).stop()
+    Recording(tmp_path, Options()).start().stop()
 
 
 def loop(numbers):

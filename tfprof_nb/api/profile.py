@@ -151,7 +151,7 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
 
     def __enter__(self) -> Profile:
         __tracebackhide__ = True
-        self._recording = Recording(self._logdir, self._options, self._collectors(), self._window)
+        self._recording = Recording(self._logdir, self._options, self._collectors(), self._window).start()
         self.finished, self.result = False, Profile(name=self._name)
         _session.running = self
         return self.result
@@ -271,7 +271,7 @@ class profile_session:  # noqa: N801  (used as a function: a context manager)
 
     def __enter__(self) -> Profile:
         __tracebackhide__ = True
-        self._recording = SessionRecording(self._session, self._logdir, self._choice)
+        self._recording = SessionRecording(self._session, self._logdir, self._choice).start()
         self.result = Profile(name=self._name)
         return self.result
 

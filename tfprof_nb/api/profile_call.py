@@ -78,7 +78,7 @@ def profile_call(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs)
     """
     __tracebackhide__ = True
     with tempfile.TemporaryDirectory(prefix="tfprof_nb-") as folder:
-        recording = Recording(folder, Options(), {Section.GRAPHS: graphs()})
+        recording = Recording(folder, Options(), {Section.GRAPHS: graphs()}).start()
         try:
             with recorded_call() as record:
                 result = _marked_call(function, *args, **kwargs)

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from tfprof_nb._errors import CaptureActiveError, CaptureError
 from tfprof_nb.capture.interrupts import interrupts_wait
@@ -49,27 +49,18 @@ class NothingRecordedError(CaptureError):
 
 
 class Recording:
-    """A capture, from its making until `stop`.
+    """A capture, from `start` to `stop`.
 
     Parameters
     ----------
     logdir
-        Where the run folder is to be written, as ``plugins/profile/<run>/<host>.xplane.pb``.
+        Where to write the run folder, as ``plugins/profile/<run>/<host>.xplane.pb``.
     options
         What to record.
     collectors
         What to record beside the profiler, by the name of its section in the sidecar.
     window
         When to record; None is all the time.
-
-    Raises
-    ------
-    MissingDependencyError
-        If TensorFlow is not installed.
-    CaptureActiveError
-        If a profiler runs in this process already, ours or another.
-    CaptureError
-        If nothing can be written to ``logdir``, or the profiler does not start.
     """
 
     def __init__(
@@ -79,9 +70,25 @@ class Recording:
         collectors: Mapping[str, Collector] | None = None,
         window: Window | None = None,
     ) -> None:
-        __tracebackhide__ = True
         self.logdir, self.options = Path(logdir).expanduser().absolute(), options  # the code may change folders
-        self._note = ""
+        self._window, self._note = window or Window(), ""
+        self._collectors, self._sections = dict(collectors or {}), dict[str, Gather]()
+        self._collecting, self._marking = ExitStack(), ExitStack()
+        self._others = Others(self._give_way)
+
+    def start(self) -> Self:
+        """Start the capture, once.
+
+        Raises
+        ------
+        MissingDependencyError
+            If TensorFlow is not installed.
+        CaptureActiveError
+            If a profiler is running in this process already, ours or another.
+        CaptureError
+            If nothing can be written to the logdir, or the profiler does not start.
+        """
+        __tracebackhide__ = True
         tensorflow()
         if not _claimed():
             raise CaptureActiveError(
@@ -93,16 +100,16 @@ class Recording:
             with interrupts_wait():
                 self._staging = staging_folder(self.logdir)
                 files.callback(shutil.rmtree, self._staging, ignore_errors=True)
-                self._profiler = Profiler(self._staging, options)
+                self._profiler = Profiler(self._staging, self.options)
                 undo.callback(self._profiler.drop)
-                self._pacing = Pacing(window or Window(), self._profiler, self._begin, self._end)
-                self._others = undo.enter_context(Others(self._give_way))
-                self._marking = undo.enter_context(ExitStack())
+                self._pacing = Pacing(self._window, self._profiler, self._begin, self._end)
+                undo.enter_context(self._others)
+                undo.enter_context(self._marking)
                 self._marking.enter_context(keras_steps())
-                self._collectors, self._sections = dict(collectors or {}), dict[str, Gather]()
-                self._collecting = undo.enter_context(ExitStack())
+                undo.enter_context(self._collecting)
                 undo.enter_context(self._pacing)
             self._changes, self._files = undo.pop_all(), files.pop_all()
+        return self
 
     def _begin(self) -> None:
         __tracebackhide__ = True

@@ -41,10 +41,12 @@ class ProfilerServer:
     """
 
     def __init__(self, host: str, port: int) -> None:
-        tensorflow()  # now rather than when a capture is due
         self.address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-        self._server = _listening(self.address)
         self._undo = ExitStack()
+
+    def _start(self) -> None:
+        tensorflow()  # import it now, not when a capture is due
+        self._server = _listening(self.address)
         # Keras stays marked between captures too: a mark closes on the thread and in the step that opened it.
         self._undo.enter_context(keras_steps())
         self._server.start()
@@ -116,7 +118,9 @@ def start_server(port: int, *, host: str = "127.0.0.1") -> ProfilerServer:
             raise CaptureError(
                 f"This program has a profiler server already, on {_running[0].address}: use that, or stop() it first."
             )
-        return ProfilerServer(host, port)
+        server = ProfilerServer(host, port)
+        server._start()  # noqa: SLF001
+        return server
 
 
 class _DaemonThreads(Executor):
@@ -188,7 +192,7 @@ def _terminate(request: Any, _: Any) -> Any:
 def _captured(request: Any, ended: threading.Event, folder: Path) -> bytes:
     """Capture for as long as the request asks, and return the profile's bytes."""
     ended.wait(max(0.0, request.opts.start_timestamp_ns / 1e9 - time.time()))
-    recording = Recording(folder, requested_options(request))
+    recording = Recording(folder, requested_options(request)).start()
     with _capturing:
         _stops[request.session_id] = ended
         try:

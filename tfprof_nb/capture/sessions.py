@@ -14,7 +14,7 @@ import warnings
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from tfprof_nb._errors import CaptureError
 from tfprof_nb.capture.run_folder import publish, staging_folder
@@ -44,43 +44,49 @@ class Choice:
 
 
 class SessionRecording:
-    """Records a session's runs from its making until `stop`.
+    """Records a session's runs from `start` to `stop`.
 
-    While it lasts, ``session.run`` is ours: it asks TensorFlow to trace the runs that were chosen, and is otherwise the
-    session's own. The last run of the warm-up is traced too, and dropped once another one was.
+    Meanwhile ``session.run`` is ours: it asks TensorFlow to trace the chosen runs, and otherwise does what the
+    session's own does. The last run of the warm-up is traced too, and dropped once another run was traced.
 
     Parameters
     ----------
     session
-        The session, or what wraps one and has its ``run`` and ``graph``.
+        The session, or an object that wraps one and has its ``run`` and ``graph``.
     logdir
-        Where the run folder is to be written.
+        Where to write the run folder.
     choice
         Which runs to record.
-
-    Raises
-    ------
-    MissingDependencyError
-        If TensorFlow is not installed.
-    CaptureError
-        If nothing can be written to ``logdir``, or the session is recorded already.
     """
 
     def __init__(self, session: Any, logdir: Path, choice: Choice) -> None:
-        if isinstance(getattr(session.run, "__self__", None), SessionRecording):
-            raise CaptureError("This session is profiled already: use one profile_session at a time.")
-        self._proto = tensorflow().compat.v1
         self._session, self._choice, self._logdir = session, choice, logdir
-        self._staging = staging_folder(logdir)
-        self._run = self._staging / time.strftime(RUN_TIME)
-        self._run.mkdir()
         self._lock = threading.Lock()
         self._begun = 0
         self._last: Any = None  # RunMetadata
+
+    def start(self) -> Self:
+        """Start recording, once.
+
+        Raises
+        ------
+        MissingDependencyError
+            If TensorFlow is not installed.
+        CaptureError
+            If nothing can be written to the logdir, or the session is recorded already.
+        """
+        session = self._session
+        if isinstance(getattr(session.run, "__self__", None), SessionRecording):
+            raise CaptureError("This session is profiled already: use one profile_session at a time.")
+        self._proto = tensorflow().compat.v1
+        self._staging = staging_folder(self._logdir)
+        self._run = self._staging / time.strftime(RUN_TIME)
+        self._run.mkdir()
         self._has_device = _has_device(session)
         self._original = session.run
         self._own = vars(session).get("run")
         session.run = self.run
+        return self
 
     def stop(self) -> Path:
         """End the recording and return its run folder; ``session.run`` is as it was.
