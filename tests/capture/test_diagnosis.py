@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from tfprof_nb.capture.diagnosis import judge
-from tfprof_nb.capture.environment import Facts
+from tfprof_nb.capture.check.diagnosis import judge
+from tfprof_nb.capture.check.environment import Facts
 
 GOOD = Facts(
     python="3.12.4",

@@ -10,8 +10,8 @@ import pytest
 import tensorflow as tf
 
 import tfprof_nb as tp
-from tfprof_nb.capture import environment
-from tfprof_nb.capture.environment import gather
+from tfprof_nb.capture.check import environment
+from tfprof_nb.capture.check.environment import gather
 
 
 @pytest.fixture

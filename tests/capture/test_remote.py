@@ -14,9 +14,8 @@ import tensorflow as tf
 import tfprof_nb as tp
 from capture.ports import free_ports
 from capture.programs import Program
-from tfprof_nb.capture import rpc
 from tfprof_nb.capture.options import Options
-from tfprof_nb.capture.remote import capture_workers
+from tfprof_nb.capture.remote import capture_workers, rpc
 
 
 @contextmanager

@@ -11,9 +11,9 @@ import tensorflow as tf
 
 import tfprof_nb as tp
 from capture.ports import free_ports
-from tfprof_nb.capture import rpc
 from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.recording import Recording
+from tfprof_nb.capture.remote import rpc
 from tfprof_nb.capture.server import _stops as running_captures
 
 

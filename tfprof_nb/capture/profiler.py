@@ -28,7 +28,7 @@ class Profiler:
     """TensorFlow's profiler, to be run once.
 
     Its session is our own and unknown to ``tf.profiler.experimental``, so that what the profiled code does there
-    has the effect that it has without us (`capture.other_profilers`).
+    has the effect that it has without us (`capture.foreign_profilers`).
 
     Parameters
     ----------

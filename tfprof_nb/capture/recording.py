@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from tfprof_nb._errors import CaptureActiveError, CaptureError
+from tfprof_nb.capture.foreign_profilers import ForeignProfilers
 from tfprof_nb.capture.interrupts import interrupts_wait
 from tfprof_nb.capture.keras import keras_steps
 from tfprof_nb.capture.options import Options
-from tfprof_nb.capture.other_profilers import Others
 from tfprof_nb.capture.profiler import Profiler
 from tfprof_nb.capture.run_folder import publish, staging_folder
 from tfprof_nb.capture.sidecar import Collector, Gather, gathered, write_sidecar
@@ -39,7 +39,7 @@ def _claimed() -> bool:
     return True
 
 
-def _let_go() -> None:
+def _release_claim() -> None:
     _interrupted.clear()
     _claim.release()
 
@@ -74,7 +74,7 @@ class Recording:
         self._window, self._note = window or Window(), ""
         self._collectors, self._sections = dict(collectors or {}), dict[str, Gather]()
         self._collecting, self._marking = ExitStack(), ExitStack()
-        self._others = Others(self._give_way)
+        self._foreign = ForeignProfilers(self._give_way)
 
     def start(self) -> Self:
         """Start the capture, once.
@@ -96,14 +96,14 @@ class Recording:
                 "Let it end first: tfprof_nb.stop() ends one that tfprof_nb.start() began."
             )
         with ExitStack() as files, ExitStack() as undo:
-            files.callback(_let_go)
+            files.callback(_release_claim)
             with interrupts_wait():
                 self._staging = staging_folder(self.logdir)
                 files.callback(shutil.rmtree, self._staging, ignore_errors=True)
                 self._profiler = Profiler(self._staging, self.options)
                 undo.callback(self._profiler.drop)
                 self._pacing = Pacing(self._window, self._profiler, self._begin, self._end)
-                undo.enter_context(self._others)
+                undo.enter_context(self._foreign)
                 undo.enter_context(self._marking)
                 self._marking.enter_context(keras_steps())
                 undo.enter_context(self._collecting)
@@ -151,7 +151,7 @@ class Recording:
     def stop(self) -> Path:
         """End the capture and return its run folder; everything that the capture changed is as it was.
 
-        Where the profiled code ran a profiler of its own instead (`capture.other_profilers`), that one's run folder is
+        If the profiled code ran its own profiler instead (`capture.foreign_profilers`), the run folder of that one is
         returned.
 
         Raises
@@ -165,8 +165,8 @@ class Recording:
             fewer = self._pacing.note()
             self.end()
             sections = self._about(fewer) | gathered(self._sections)  # TensorFlow saves meanwhile
-            if self._others.cut_short and self._others.runs:
-                run = self._others.runs[-1]
+            if self._foreign.cut_short and self._foreign.runs:
+                run = self._foreign.runs[-1]
                 self._add_sidecar(run, sections)
                 return run
             self._profiler.wait()
@@ -187,7 +187,7 @@ class Recording:
     def _saved_run(self) -> Path:
         """Return the run folder that TensorFlow saved."""
         if not self._profiler.began:
-            why = self._others.note() or self._pacing.why_nothing()
+            why = self._foreign.note() or self._pacing.why_nothing()
             raise NothingRecordedError(f"Nothing was recorded: {why}")
         runs = sorted({file.parent for file in self._staging.glob(f"{RUNS_FOLDER}/*/*{XSPACE}")})
         if not runs:
@@ -196,8 +196,8 @@ class Recording:
 
     def _about(self, fewer: str) -> dict[str, Any]:
         """Return the section about the capture itself."""
-        options = "" if self._others.cut_short else self.options.note()
-        notes = [note for note in (self._note, self._others.note(), options, fewer) if note]
+        options = "" if self._foreign.cut_short else self.options.note()
+        notes = [note for note in (self._note, self._foreign.note(), options, fewer) if note]
         return {Section.CAPTURE: CaptureSection(notes=notes)} if notes else {}
 
     def _add_sidecar(self, run: Path, sections: Mapping[str, Any]) -> None:

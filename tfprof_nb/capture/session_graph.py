@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from tfprof_nb.capture import sidecar
-from tfprof_nb.capture.function_nodes import shape_text
-from tfprof_nb.capture.interning import Interned
-from tfprof_nb.capture.source_lines import Frame, SourceLines
+from tfprof_nb.capture.graphs.function_nodes import shape_text
+from tfprof_nb.capture.graphs.interning import Interned
+from tfprof_nb.capture.graphs.source_lines import Frame, SourceLines
 from tfprof_nb.capture.tensorflow import tensorflow
 from tfprof_nb.formats.files import SESSION_GRAPH, sidecar_of
 from tfprof_nb.formats.sidecar import FunctionEntry, GraphsSection, Section

@@ -14,7 +14,7 @@ _GZIP = b"\x1f\x8b"
 _GZIP_FORMAT = 16 + zlib.MAX_WBITS
 _JSON, _BINARY = (".json", ".json.gz"), (".pb", ".pb.gz")
 _HEAD_BYTES = 64
-_LEAST_MAPPED_BYTES = 2 << 20  # each mapped file keeps a file descriptor; smaller ones are read as quickly
+_MIN_MAPPED_BYTES = 2 << 20  # each mapped file keeps a file descriptor; smaller ones are read as quickly
 _UNZIPPED_SHARE = 0.5  # of the free memory: what is unzipped must still be decoded
 
 
@@ -52,7 +52,7 @@ def read(file: Path) -> bytes:
 def mapped(file: Path) -> bytes | mmap.mmap:
     """Return what a file holds as `read` does, but without reading it where it is large and not compressed."""
     with file.open("rb") as stream:
-        if stream.read(len(_GZIP)) == _GZIP or stream.seek(0, 2) < _LEAST_MAPPED_BYTES:
+        if stream.read(len(_GZIP)) == _GZIP or stream.seek(0, 2) < _MIN_MAPPED_BYTES:
             return read(file)
         return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
 

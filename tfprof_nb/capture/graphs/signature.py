@@ -6,11 +6,11 @@ from collections.abc import Hashable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
-from tfprof_nb.capture.function_nodes import shape_text
-from tfprof_nb.capture.interning import Interned
+from tfprof_nb.capture.graphs.function_nodes import shape_text
+from tfprof_nb.capture.graphs.interning import Interned
 
-MOST_ARGUMENTS = 16
-LONGEST_TEXT = 60
+MAX_ARGUMENTS = 16
+MAX_TEXT = 60
 _PLAIN = (bool, int, float, str, type(None))
 
 
@@ -40,16 +40,16 @@ def signature(function: Any, objects: Interned[Hashable]) -> list[Traced]:
     arguments = (
         argument for name, given in parameters.items() for argument in _arguments(name, given.type_constraint, objects)
     )
-    return list(islice(arguments, MOST_ARGUMENTS))
+    return list(islice(arguments, MAX_ARGUMENTS))
 
 
 def _arguments(name: str, given: Any, objects: Interned[Hashable]) -> Iterator[Traced]:
     """Yield an argument, and what is inside where it is a structure."""
     inside = _inside(given)
     if inside is None:
-        yield Traced(name[:LONGEST_TEXT], *_described(given, objects))
+        yield Traced(name[:MAX_TEXT], *_described(given, objects))
         return
-    yield Traced(name[:LONGEST_TEXT], "structure", f"{type(given).__name__.lower()} of {len(inside)}")
+    yield Traced(name[:MAX_TEXT], "structure", f"{type(given).__name__.lower()} of {len(inside)}")
     for key, part in inside.items():
         written = repr(key) if type(key) in _PLAIN else type(key).__name__
         yield from _arguments(f"{name}[{written}]", part, objects)
@@ -73,9 +73,9 @@ def _described(given: Any, objects: Interned[Hashable]) -> tuple[str, str]:
     from tensorflow.core.function.trace_type import default_types
 
     if isinstance(given, tf.TensorSpec):
-        return "tensor", f"{given.dtype.name}{shape_text(given.shape)}"[:LONGEST_TEXT]
+        return "tensor", f"{given.dtype.name}{shape_text(given.shape)}"[:MAX_TEXT]
     if isinstance(given, default_types.Literal):
-        if type(given.value) in _PLAIN and len(text := repr(given.value)) <= LONGEST_TEXT:
+        if type(given.value) in _PLAIN and len(text := repr(given.value)) <= MAX_TEXT:
             return "value", text
         return "value", _numbered(type(given.value).__name__, hash(given), objects)
     if isinstance(given, default_types.Weakref):
@@ -86,4 +86,4 @@ def _described(given: Any, objects: Interned[Hashable]) -> tuple[str, str]:
 
 
 def _numbered(kind: str, identity: Hashable, objects: Interned[Hashable]) -> str:
-    return f"{kind[: LONGEST_TEXT - 10]} #{objects.number((kind, identity))}"
+    return f"{kind[: MAX_TEXT - 10]} #{objects.number((kind, identity))}"

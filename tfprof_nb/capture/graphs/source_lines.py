@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tfprof_nb.capture.interning import Interned
+from tfprof_nb.capture.graphs.interning import Interned
 from tfprof_nb.formats.sidecar import FramesTable
 
 
@@ -77,5 +77,5 @@ def is_users(file: str) -> bool:
 
 @cache
 def _libraries() -> tuple[str, ...]:
-    package = str(Path(__file__).parents[1])
+    package = str(Path(__file__).parents[2])
     return (sysconfig.get_path("stdlib") + "/", sysconfig.get_path("platstdlib") + "/", package + "/")

@@ -7,14 +7,14 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tfprof_nb.capture.function_nodes import Argument, Call, FunctionNodes, describe
-from tfprof_nb.capture.interning import Interned
-from tfprof_nb.capture.keras_layers import Layer, Node, forward_node, layers_of, phase
-from tfprof_nb.capture.signature import Traced, signature
-from tfprof_nb.capture.source_lines import SourceLines
+from tfprof_nb.capture.graphs.function_nodes import Argument, Call, FunctionNodes, describe
+from tfprof_nb.capture.graphs.interning import Interned
+from tfprof_nb.capture.graphs.keras_layers import Layer, Node, forward_node, layers_of, phase
+from tfprof_nb.capture.graphs.signature import Traced, signature
+from tfprof_nb.capture.graphs.source_lines import SourceLines
 from tfprof_nb.formats.sidecar import FunctionEntry, GraphsSection, LayersTable, VariablesTable
 
-MOST_NODES = 50_000
+MAX_NODES = 50_000
 _TF_DATA_FUNCTION = "__inference_Dataset_"
 
 
@@ -149,7 +149,7 @@ class _Section:
         asked = tuple(f"{argument.shape}{argument.variable}" for argument in call.arguments)
         if known is not None and known.asked == asked:
             return known.nodes.results
-        if known is None and self._nodes > MOST_NODES:
+        if known is None and self._nodes > MAX_NODES:
             return []
         nodes = self._nodes_of(call, batch)
         self._nodes += len(nodes.names) if known is None else 0

@@ -15,10 +15,10 @@ from typing import Any
 
 from tfprof_nb._errors import CaptureError
 from tfprof_nb.capture.options import Options
-from tfprof_nb.capture.rpc import BUSY, grpc, open_channel, profile_method, profile_request
+from tfprof_nb.capture.remote.rpc import BUSY, grpc, open_channel, profile_method, profile_request
+from tfprof_nb.capture.remote.workers import Worker, find_workers
 from tfprof_nb.capture.run_folder import publish, staging_folder
 from tfprof_nb.capture.window import check_number
-from tfprof_nb.capture.workers import Worker, find_workers
 from tfprof_nb.formats.files import RUN_TIME, RUNS_FOLDER, XSPACE
 
 RETRY_PAUSE_S = 1.0
@@ -173,7 +173,7 @@ def _capture_one(channel: Any, order: _Order, run: Path, worker: Worker) -> str:
             response = profile_method(channel)(profile_request(order.options, order.seconds), timeout=order.deadline_s)
         except grpc().RpcError as error:
             if last or error.details() != BUSY:
-                return _said(error, order)
+                return _describe_error(error, order)
             time.sleep(RETRY_PAUSE_S)
         else:
             if last or not response.empty_trace:
@@ -189,7 +189,7 @@ def _save(response: Any, file: Path) -> str:
     return "recorded no event: it did nothing in that time." if response.empty_trace else ""
 
 
-def _said(error: Any, order: _Order) -> str:
+def _describe_error(error: Any, order: _Order) -> str:
     """Say what a failed call means."""
     code, details = error.code(), " ".join((error.details() or "").split())[:300].rstrip(".")
     status = grpc().StatusCode

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from tfprof_nb.formats.xspace import DATASET_OPS
 
-MOST_NODES_TO_INFER = 20_000
+MAX_NODES_TO_INFER = 20_000
 _RESOURCE = 20  # DT_RESOURCE in types.proto
 
 _DECIDING_OPS = frozenset({"If", "StatelessIf", "Case", "StatelessCase"})
@@ -85,7 +85,7 @@ def describe(name: str, arguments: Sequence[Argument], batch: int | None, called
     given = [*arguments, *[Argument(tf.TensorShape(None))] * (len(taken) - len(arguments))]
     variables = {arg.name: argument.variable for arg, argument in zip(taken, given, strict=True)}
     nodes = _as_written(definition, variables)
-    if len(nodes.names) <= MOST_NODES_TO_INFER:
+    if len(nodes.names) <= MAX_NODES_TO_INFER:
         _infer(nodes, _Graph(definition, given, batch), variables, called)
     else:
         nodes.outputs = nodes.takes = [""] * len(nodes.names)

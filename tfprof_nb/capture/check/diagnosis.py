@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from tfprof_nb import _units
-from tfprof_nb.capture.environment import Facts
+from tfprof_nb.capture.check.environment import Facts
 
 _TENSORFLOW_TRIED = (2, 20)
 _LOW_DISK_BYTES = 2**30

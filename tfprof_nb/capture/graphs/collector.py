@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-from tfprof_nb.capture.function_nodes import Argument
-from tfprof_nb.capture.graph_section import Root, section
-from tfprof_nb.capture.keras_layers import batch_of_keras
+from tfprof_nb.capture.graphs.function_nodes import Argument
+from tfprof_nb.capture.graphs.keras_layers import batch_of_keras
+from tfprof_nb.capture.graphs.section import Root, section
 from tfprof_nb.capture.patching import replaced
 from tfprof_nb.capture.sidecar import Gather
 from tfprof_nb.formats.sidecar import GraphsSection
 
-MOST_FUNCTIONS = 200
-_MOST_FRAMES = 100
-_LONGEST_PIPELINE = 50
+MAX_FUNCTIONS = 200
+_MAX_FRAMES = 100
+_MAX_PIPELINE_STAGES = 50
 _LIBRARIES = ("/tensorflow/python/", "/keras/src/")
 
 Ran = dict[bytes, "_Call"]
@@ -57,7 +57,7 @@ def graphs() -> Iterator[Gather]:
     of_pipelines: set[Any] = set()
 
     def describe() -> GraphsSection | None:
-        content = section([_root(call) for call in ran.values()], complete=len(ran) < MOST_FUNCTIONS)
+        content = section([_root(call) for call in ran.values()], complete=len(ran) < MAX_FUNCTIONS)
         of_pipelines.clear()
         return content
 
@@ -82,7 +82,7 @@ def _noting_calls(ran: Ran) -> Iterator[None]:
 
     def name(function: Any) -> bytes:
         own: bytes = function._name  # noqa: SLF001  (what the property returns)
-        if own not in ran and len(ran) < MOST_FUNCTIONS:
+        if own not in ran and len(ran) < MAX_FUNCTIONS:
             frame = sys._getframe(1)  # noqa: SLF001  (the documented way to see who calls)
             if frame.f_code is calling:
                 ran[own] = _first_call(function, frame)
@@ -105,7 +105,7 @@ def _holding_functions(held: set[Any]) -> Iterator[None]:
 
     def function(wrapper: Any) -> Any:
         own = original.fget(wrapper)
-        if len(held) < MOST_FUNCTIONS:
+        if len(held) < MAX_FUNCTIONS:
             held.add(own)
         return own
 
@@ -129,7 +129,7 @@ def _held_by_libraries(frame: FrameType | None) -> Iterator[dict[str, Any]]:
 
     Not those of the user's: Python keeps what it was asked for here until the caller returns.
     """
-    for _ in range(_MOST_FRAMES):
+    for _ in range(_MAX_FRAMES):
         if frame is None:
             return
         if any(library in frame.f_code.co_filename for library in _LIBRARIES):
@@ -149,7 +149,7 @@ def _batch_sizes(own: dict[str, Any]) -> Iterator[int]:
 
 def _batch_of_pipeline(dataset: Any) -> Iterator[int]:
     """Yield the size of the last ``batch()`` of a pipeline of tf.data."""
-    for _ in range(_LONGEST_PIPELINE):
+    for _ in range(_MAX_PIPELINE_STAGES):
         size = getattr(dataset, "_batch_size", None)
         if size is not None:
             yield int(size)

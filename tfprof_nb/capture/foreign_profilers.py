@@ -19,7 +19,7 @@ from tfprof_nb.formats.files import RUNS_FOLDER, XSPACE
 _PROFILES = f"{RUNS_FOLDER}/*/*{XSPACE}"
 
 
-class Others:
+class ForeignProfilers:
     """Lets other profilers start while the ``with`` block runs.
 
     Parameters
@@ -43,7 +43,7 @@ class Others:
         self.runs: list[Path] = []
 
     def __enter__(self) -> Self:
-        self._undo.enter_context(replaced(session_module(), "ProfilerSession", _other_session(self)))
+        self._undo.enter_context(replaced(session_module(), "ProfilerSession", _foreign_session(self)))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -79,7 +79,7 @@ _THEIRS = (
 )
 
 
-def _other_session(others: Others) -> Any:
+def _foreign_session(others: ForeignProfilers) -> Any:
     class ProfilerSession(session_class()):  # type: ignore[misc]
         """Another profiler's session."""
 
