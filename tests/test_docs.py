@@ -158,7 +158,7 @@ def test_the_api_reference_is_what_the_docstrings_say():
     assert text_of(make_api.TARGET) == make_api.page(), "run `.venv/bin/python docs/make_api.py`"
 
 
-@pytest.mark.parametrize("layer", ["analysis", "decode", "render", "views"])
+@pytest.mark.parametrize("layer", ["analysis", "decode", "formats", "render", "views"])
 def test_the_examples_of_internal_modules_hold(layer):
     """Those of public names are run below, and those of `_units` in its own test."""
     package = importlib.import_module(f"tfprof_nb.{layer}")

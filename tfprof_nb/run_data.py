@@ -8,11 +8,12 @@ import pandas as pd
 
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.metrics import sampled
-from tfprof_nb.analysis.source.cell import Cell, read_cell, read_labels
 from tfprof_nb.analysis.steps.groups import Grouping, group_events
 from tfprof_nb.decode import load_run
-from tfprof_nb.decode.graphs import SECTION, Graphs, read_graphs
+from tfprof_nb.decode.sections.cell import Cell, read_cell, read_labels
+from tfprof_nb.decode.sections.graphs import Graphs, read_graphs
 from tfprof_nb.decode.sidecar import Sidecar, read_sidecar
+from tfprof_nb.formats.sidecar import Section
 from tfprof_nb.runs import Run
 
 
@@ -42,27 +43,27 @@ class RunData:
     @cached_property
     def graphs(self) -> list[Graphs]:
         """The functions that ran, if the capture described them."""
-        return [sidecar.read(SECTION, read_graphs) for sidecar in self.sidecars]
+        return [sidecar.read(Section.GRAPHS, read_graphs) for sidecar in self.sidecars]
 
     @cached_property
     def cells(self) -> list[Cell]:
         """The profiled cell: its text, and how long its lines took."""
-        return [sidecar.read("cell", read_cell) for sidecar in self.sidecars]
+        return [sidecar.read(Section.CELL, read_cell) for sidecar in self.sidecars]
 
     @cached_property
     def labels(self) -> list[dict[str, str]]:
         """What other cells are called, by the file names that they were compiled as."""
-        return [sidecar.read("cells", read_labels) for sidecar in self.sidecars]
+        return [sidecar.read(Section.CELLS, read_labels) for sidecar in self.sidecars]
 
     @cached_property
     def metrics(self) -> pd.DataFrame:
         """Samples of the machine: ``time_ms host metric value unit``."""
-        return self._samples("metrics")
+        return self._samples(Section.METRICS)
 
     @cached_property
     def process_memory(self) -> pd.DataFrame:
         """Samples of the process' memory, with the columns of `metrics`."""
-        return self._samples("process_memory")
+        return self._samples(Section.PROCESS_MEMORY)
 
     def _samples(self, section: str) -> pd.DataFrame:
         return sampled([forest.host for forest in self.forests], self.sidecars, section)

@@ -14,9 +14,8 @@ import tensorflow as tf
 import tfprof_nb as tp
 from capture.ports import free_ports
 from capture.programs import Program
-from tfprof_nb.capture import rpc
 from tfprof_nb.capture.options import Options
-from tfprof_nb.capture.remote import capture_workers
+from tfprof_nb.capture.remote import capture_workers, rpc
 
 
 @contextmanager
@@ -110,7 +109,8 @@ def test_a_busy_worker_is_asked_again(program, capture):
     with rpc.open_channel(others) as channel:
         rival = rpc.profile_method(channel).future(rpc.profile_request(Options(), 1.0), timeout=30)
         time.sleep(0.3)
-        with pytest.raises(tp.CaptureError, match=f"{ours} is being profiled already: let that end, or raise retries"):
+        busy = f"{ours} is already being profiled: wait until that has ended, or raise retries"
+        with pytest.raises(tp.CaptureError, match=busy):
             capture(ours)
         assert not rival.done()
         assert capture(ours, retries=10).steps.summary["steps"] > 2
@@ -119,7 +119,7 @@ def test_a_busy_worker_is_asked_again(program, capture):
 
 def test_a_worker_that_does_nothing_is_named(capture):
     (port,) = free_ports(1)
-    with tp.start_server(port), pytest.warns(UserWarning, match=f"{port} recorded no event"):
+    with tp.start_server(port), pytest.warns(UserWarning, match=f"{port} recorded no events"):
         assert capture(f"127.0.0.1:{port}", 0.01).hosts == (f"127.0.0.1_{port}",)
 
 
@@ -137,17 +137,16 @@ def serving(*handlers):
 
 
 def test_a_port_of_something_else_is_said(capture):
-    with serving() as address, pytest.raises(tp.CaptureError, match="is no profiler server: check the port"):
+    with serving() as address, pytest.raises(tp.CaptureError, match="is not a profiler server: check the port"):
         capture(address)
 
 
 def test_a_profile_larger_than_grpc_likes_arrives_whole(tmp_path):
     xspace = b"x" * (9 << 20)  # gRPC's usual limit is 4 MB
-    messages = rpc.messages()
     method = rpc.grpc().unary_unary_rpc_method_handler(
-        lambda *_: messages["ProfileResponse"](xspace=xspace),
-        request_deserializer=messages["ProfileRequest"].FromString,
-        response_serializer=messages["ProfileResponse"].SerializeToString,
+        lambda *_: rpc.MESSAGES["ProfileResponse"](xspace=xspace),
+        request_deserializer=rpc.MESSAGES["ProfileRequest"].FromString,
+        response_serializer=rpc.MESSAGES["ProfileResponse"].SerializeToString,
     )
     with serving(rpc.grpc().method_handlers_generic_handler(rpc.SERVICE, {"Profile": method})) as address:
         run = capture_workers(address, 0.1, tmp_path, Options(), retries=0, report=lambda _: None)

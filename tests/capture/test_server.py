@@ -11,9 +11,9 @@ import tensorflow as tf
 
 import tfprof_nb as tp
 from capture.ports import free_ports
-from tfprof_nb.capture import rpc
 from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.recording import Recording
+from tfprof_nb.capture.remote import rpc
 from tfprof_nb.capture.server import _stops as running_captures
 
 
@@ -100,7 +100,7 @@ def test_stopping_gives_up_the_capture_that_runs_and_frees_the_profiler(ask, ser
     until_captures()
     server.stop()
     assert call.exception() is not None
-    Recording(tmp_path, Options()).stop()
+    Recording(tmp_path, Options()).start().stop()
 
 
 def test_a_program_can_end_while_it_is_captured(port, tmp_path):
@@ -133,7 +133,7 @@ def test_nothing_happened_is_said(ask):
 
 
 def test_while_a_cell_is_captured_a_request_is_refused(ask, tmp_path):
-    recording = Recording(tmp_path, Options())
+    recording = Recording(tmp_path, Options()).start()
     refused = ask(0.1)
     assert refused.exception().details() == "Another profiling session active."
     assert refused.code() is rpc.grpc().StatusCode.INTERNAL
@@ -145,24 +145,23 @@ def test_while_a_request_is_served_a_cell_is_refused(ask, tmp_path):
     call = ask(1.0)
     until_captures()
     with pytest.raises(tp.CaptureActiveError):
-        Recording(tmp_path, Options())
+        Recording(tmp_path, Options()).start()
     assert call.result().xspace
-    Recording(tmp_path, Options()).stop()
+    Recording(tmp_path, Options()).start().stop()
 
 
 def test_terminate_ends_a_capture_early_with_its_data(ask, server):
     call = ask(25.0, session_id="this one")
     until_captures()
     with rpc.open_channel(server.address) as channel:
-        messages = rpc.messages()
         terminate = channel.unary_unary(
             f"/{rpc.SERVICE}/Terminate",
-            request_serializer=messages["TerminateRequest"].SerializeToString,
-            response_deserializer=messages["TerminateResponse"].FromString,
+            request_serializer=rpc.MESSAGES["TerminateRequest"].SerializeToString,
+            response_deserializer=rpc.MESSAGES["TerminateResponse"].FromString,
         )
-        terminate(messages["TerminateRequest"](session_id="another"))
+        terminate(rpc.MESSAGES["TerminateRequest"](session_id="another"))
         assert not call.done()
-        terminate(messages["TerminateRequest"](session_id="this one"))
+        terminate(rpc.MESSAGES["TerminateRequest"](session_id="this one"))
     assert call.result(timeout=20).xspace
 
 

@@ -8,7 +8,7 @@ from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.recording import Recording
 from tfprof_nb.capture.sidecar import write
 from tfprof_nb.decode.sidecar import read_sidecar
-from tfprof_nb.runs import sidecar_of
+from tfprof_nb.formats.files import sidecar_of
 
 
 @contextmanager
@@ -19,7 +19,7 @@ def collecting(section, events):
 
 
 def recorded(tmp_path, **collectors):
-    (file,) = Recording(tmp_path, Options(), collectors).stop().glob("*.xplane.pb")
+    (file,) = Recording(tmp_path, Options(), collectors).start().stop().glob("*.xplane.pb")
     return file
 
 

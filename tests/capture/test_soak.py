@@ -16,7 +16,7 @@ from tensorflow.python.profiler.internal import _pywrap_profiler
 import tfprof_nb as tp
 from tfprof_nb.capture.tensorflow import trace_class
 
-MOST_GROWTH_BYTES = 50_000  # of each capture, whose profile is larger
+MAX_GROWTH_BYTES = 50_000  # of each capture, whose profile is larger
 
 
 def changeable():
@@ -59,4 +59,4 @@ def test_captures_leave_nothing_behind(tmp_path, model, data, captures):
     assert state() == settled
     assert changeable() == before
     if captures > 100:
-        assert (process.memory_info().rss - memory) / captures < MOST_GROWTH_BYTES
+        assert (process.memory_info().rss - memory) / captures < MAX_GROWTH_BYTES

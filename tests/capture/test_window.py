@@ -24,14 +24,14 @@ def recording(tmp_path):
     started = []
 
     def start(**window):
-        started.append(Recording(tmp_path, Options(), window=Window(**window)))
+        started.append(Recording(tmp_path, Options(), window=Window(**window)).start())
         return started[-1]
 
     yield start
     assert not is_tracing()
     assert (trace_class().__init__, trace_class().__exit__) == (begin, end)
     assert list(tmp_path.rglob(".capturing-*")) == []
-    Recording(tmp_path, Options()).stop()
+    Recording(tmp_path, Options()).start().stop()
 
 
 def loop(numbers):
@@ -150,8 +150,8 @@ def test_a_step_that_began_before_recording_did_is_not_one_of_its_steps(recordin
 @pytest.mark.parametrize(
     ("window", "why"),
     [
-        ({"warmup": 9}, "ended after 3 steps, and 9 were to pass first. Choose a smaller warmup"),
-        ({"delay_ms": 60_000}, "ended before the delay of 60000 ms did"),
+        ({"warmup": 9}, "ended after 3 steps, before the 9 warm-up steps were over. Choose a smaller warmup"),
+        ({"delay_ms": 60_000}, "ended before the delay of 60000 ms was over"),
     ],
 )
 def test_a_window_that_never_began(recording, tmp_path, window, why):

@@ -46,7 +46,7 @@ def test_empty_and_cut_files_are_named(tmp_path):
     with pytest.raises(BadProfileError, match=rf"{path}: the file is empty"):
         load_hosts([path])
     path.write_bytes(write(tmp_path / "n.xplane.pb").read_bytes()[:-1])
-    with pytest.raises(BadProfileError, match=rf"{path}: this is no complete XSpace"):
+    with pytest.raises(BadProfileError, match=rf"{path}: this is not a complete XSpace"):
         load_hosts([path])
 
 

@@ -12,8 +12,8 @@ from tfprof_nb import TfprofError, load
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.trace.counters import Counter
 from tfprof_nb.decode import read_xspace
-from tfprof_nb.decode.chrome_trace import COUNTERS
 from tfprof_nb.export.chrome_trace import chrome_trace
+from tfprof_nb.formats.xspace import COUNTERS
 
 
 def space():

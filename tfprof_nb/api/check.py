@@ -10,8 +10,8 @@ import pandas as pd
 
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.api.session import LOGDIR
-from tfprof_nb.capture.diagnosis import Line, judge
-from tfprof_nb.capture.environment import Facts, gather
+from tfprof_nb.capture.check.diagnosis import Line, judge
+from tfprof_nb.capture.check.environment import Facts, gather
 from tfprof_nb.render.progress import progress_line
 from tfprof_nb.views import check as check_view
 

@@ -8,8 +8,10 @@ from functools import partial
 
 from tfprof_nb._errors import TfprofError
 from tfprof_nb.analysis.compare.compare import Comparison, Measured, comparison
-from tfprof_nb.analysis.compare.work import Work, read_tensorflow, work
+from tfprof_nb.analysis.compare.work import Work, work
 from tfprof_nb.api.load import load
+from tfprof_nb.decode.sections.versions import read_tensorflow
+from tfprof_nb.formats.sidecar import Section
 from tfprof_nb.profiles import Profile
 from tfprof_nb.render.content import Content
 from tfprof_nb.views import compare as view
@@ -80,7 +82,7 @@ def _measured(profile: Profile) -> Measured:
 
 def _work(profile: Profile) -> Work:
     data = profile.data
-    versions = {sidecar.read("versions", read_tensorflow) for sidecar in data.sidecars}
+    versions = {sidecar.read(Section.VERSIONS, read_tensorflow) for sidecar in data.sidecars}
     known = ", ".join(sorted(filter(None, versions)))
     return work(data.forests, data.graphs, profile.steps, profile.steps.of_events(data.groupings), known)
 

@@ -74,7 +74,7 @@ class profile_session:  # noqa: N801  (used as a function: a context manager)
 
     def __enter__(self) -> Profile:
         __tracebackhide__ = True
-        self._recording = SessionRecording(self._session, self._logdir, self._choice)
+        self._recording = SessionRecording(self._session, self._logdir, self._choice).start()
         self._run = PendingRun()
         self._profile = Profile(self._run, self._name)
         return self._profile

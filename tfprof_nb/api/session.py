@@ -17,6 +17,7 @@ from tfprof_nb.capture.recording import NothingRecordedError, Recording
 from tfprof_nb.capture.sidecar import Collector
 from tfprof_nb.capture.versions import versions
 from tfprof_nb.capture.window import Window
+from tfprof_nb.formats.sidecar import Section
 from tfprof_nb.profiles import PendingRun, Profile
 
 LOGDIR = Path("tfprof_logs")  # in the working directory: beside the notebook
@@ -73,23 +74,23 @@ class Capture:
     def start(self) -> Profile:
         """Start recording. Errors are those of `profile`."""
         __tracebackhide__ = True
-        self._recording = Recording(self._logdir, self._options, self._collectors(), self._window)
+        self._recording = Recording(self._logdir, self._options, self._collectors(), self._window).start()
         _session.running = self
         return self.profile
 
     def _collectors(self) -> dict[str, Collector]:
         """What is recorded beside the profiler, by the name of its section in the sidecar."""
         collectors: dict[str, Collector] = {
-            "versions": versions(),
-            "process_memory": process_memory(),
-            "graphs": graphs(),
+            Section.VERSIONS: versions(),
+            Section.PROCESS_MEMORY: process_memory(),
+            Section.GRAPHS: graphs(),
         }
         if self._lines:
-            collectors["cells"] = notebook_cells()
+            collectors[Section.CELLS] = notebook_cells()
         if self._cell:
-            collectors["cell"] = self._cell.recorded()
+            collectors[Section.CELL] = self._cell.recorded()
         if self._metrics:
-            collectors["metrics"] = system_metrics()
+            collectors[Section.METRICS] = system_metrics()
         return collectors
 
     def begin_anew(self, note: str) -> None:

@@ -17,7 +17,8 @@ from typing import Any
 import pandas as pd
 
 from tfprof_nb._errors import MissingDependencyError
-from tfprof_nb.runs import SUFFIXES, Run
+from tfprof_nb.formats.files import XSPACE, XSPACES
+from tfprof_nb.runs import Run
 
 _UNKNOWN_TOOL, _DOES_NOT_START = 3, 4
 # Runs in a separate process: XProf logs to stderr, and an abort in its C++ code must not end the notebook's kernel.
@@ -76,9 +77,9 @@ def run_tool(run: Run, tool: str, params: Mapping[str, Any] | None = None) -> An
     """
     if len(run.files) > len(run.hosts):
         raise ValueError(f"XProf reads one run at a time, not {len(run.files)} one after another: load one of them.")
-    foreign = next((file for file in run.files if not file.name.endswith(SUFFIXES)), None)
+    foreign = next((file for file in run.files if not file.name.endswith(XSPACES)), None)
     if foreign is not None:
-        raise ValueError(f"XProf reads only files *{SUFFIXES[0]}, not {foreign.name}.")
+        raise ValueError(f"XProf reads only files *{XSPACE}, not {foreign.name}.")
     if importlib.util.find_spec("xprof") is None:
         raise MissingDependencyError("This needs XProf: pip install xprof")
     if tool in _OF_ONE_HOST and len(run.hosts) > 1:

@@ -12,7 +12,7 @@ from tfprof_nb.analysis.graph.events import model_of_events
 from tfprof_nb.analysis.graph.graph import graph
 from tfprof_nb.analysis.graph.model import MEASURED, GraphModel
 from tfprof_nb.decode import read_xspace
-from tfprof_nb.decode.graphs import read_graphs
+from tfprof_nb.decode.sections.graphs import read_graphs
 
 STEPS = 4
 

@@ -18,7 +18,8 @@ from tfprof_nb.analysis.kernels import Kernels
 from tfprof_nb.analysis.memory.memory import Memory
 from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.analysis.steps.steps import CATEGORIES, SESSION_RUN, Steps, measured_steps
+from tfprof_nb.analysis.steps.steps import CATEGORIES, Steps, measured_steps
+from tfprof_nb.formats.marks import SESSION_RUN
 
 Numbers: TypeAlias = "pd.Series[float]"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from tfprof_nb.decode.graphs import Graphs
+from tfprof_nb.decode.sections.graphs import Graphs
 
 Argument = tuple[str, str]
 """Its kind and text, as `Graphs.functions` has them."""

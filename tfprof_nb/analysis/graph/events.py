@@ -19,7 +19,8 @@ from tfprof_nb.analysis.graph.average import left_out, occasional
 from tfprof_nb.analysis.graph.model import MEASURED, GraphModel
 from tfprof_nb.analysis.graph.section import OUTSIDE, bytes_of
 from tfprof_nb.analysis.ops.flops import float_ops_of_nodes
-from tfprof_nb.decode.graphs import Graphs
+from tfprof_nb.decode.sections.graphs import Graphs
+from tfprof_nb.formats.xspace import ALLOCATION
 
 TRAINABLE = "_trainable_variables"
 _GENERATED = re.compile(r"^__(?:inference|forward|backward)_(.+?)_\d+$")
@@ -212,7 +213,7 @@ def _events(forest: Forest, rows: Int64, node: Int64, steps: Int64) -> pd.DataFr
 def _allocated(forest: Forest, labels: OpLabels, rows: Int64, node: Int64, steps: Int64) -> pd.DataFrame:
     """Return one row per allocation that names an op that has events."""
     op = forest.host.texts("tf_op")
-    allocations = np.flatnonzero(forest.named("MemoryAllocation"))
+    allocations = np.flatnonzero(forest.named(ALLOCATION))
     codes = op.at(allocations, missing=-1)
     names = np.append(op.categories if op.categories is not None else [], "")[codes.astype(np.int64)]
     nodes = dict(zip(labels.op_name[labels.code[rows]], node, strict=True))

@@ -11,8 +11,9 @@ from tfprof_nb.analysis.graph.events import model_of_events
 from tfprof_nb.analysis.graph.graph import Graph, graph
 from tfprof_nb.analysis.graph.runs import with_runs
 from tfprof_nb.analysis.graph.section import session_model
-from tfprof_nb.decode.graphs import SECTION, Graphs
+from tfprof_nb.decode.sections.graphs import Graphs
 from tfprof_nb.decode.session_graph import read_session
+from tfprof_nb.formats.sidecar import Section
 
 
 def graph_of_run(
@@ -30,7 +31,7 @@ def graph_of_run(
     session = read_session(files)
     if session is None:
         return graph(model_of_events(forests, graphs, steps))
-    model = session.sidecar.read(SECTION, session_model)
+    model = session.sidecar.read(Section.GRAPHS, session_model)
     found = graph(with_runs(model, session.executed))
     found.notes += session.sidecar.notes
     return found

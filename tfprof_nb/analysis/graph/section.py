@@ -28,7 +28,7 @@ _EMPTY: dict[str, Any] = {
 }
 
 
-def session_model(section: Mapping[str, Any]) -> GraphModel:
+def session_model(section: Mapping[str, Any] | None) -> GraphModel:
     """Return the first function of a section; without one, a model without nodes."""
     section = section or _EMPTY
     function = section["functions"][0]

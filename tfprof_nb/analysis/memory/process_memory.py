@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
+from tfprof_nb.formats.sidecar import PEAK_MEMORY, RESIDENT_MEMORY
+
 PROCESS = "process (sampled)"
 NOTE = (
     f"TensorFlow recorded no allocation, so '{PROCESS}' stands in: the memory of the whole process (Python, TensorFlow "
@@ -11,7 +13,6 @@ NOTE = (
     "the memory is not known. On a CPU, TensorFlow records allocations of 256 KiB and more, and only where oneDNN is "
     "on (TF_ENABLE_ONEDNN_OPTS=1)."
 )
-_HELD, _HIGHEST = "process memory", "peak process memory"
 
 
 def process_timeline(samples: pd.DataFrame, name_host: bool) -> pd.DataFrame:
@@ -24,7 +25,7 @@ def process_timeline(samples: pd.DataFrame, name_host: bool) -> pd.DataFrame:
     name_host
         Whether the allocator's name starts with its host's.
     """
-    held = samples[(samples["metric"] == _HELD) & samples["value"].notna()]
+    held = samples[(samples["metric"] == RESIDENT_MEMORY) & samples["value"].notna()]
     return pd.DataFrame(
         {
             "time_ms": held["time_ms"],
@@ -41,7 +42,7 @@ def process_allocators(samples: pd.DataFrame, name_host: bool) -> pd.DataFrame:
     in_use = timeline["memory_in_use_bytes"]
     at_peak = timeline[in_use == in_use.groupby(timeline["allocator"]).transform("max")]
     peaks = at_peak.drop_duplicates("allocator", keep="last").set_index("allocator").sort_index()
-    highest = samples[samples["metric"] == _HIGHEST]
+    highest = samples[samples["metric"] == PEAK_MEMORY]
     lifetime = highest["value"].groupby(_allocator(highest["host"], name_host)).max().reindex(peaks.index)
     in_use = peaks["memory_in_use_bytes"]
     return pd.DataFrame(

@@ -15,7 +15,7 @@ from tfprof_nb._arrays import Floats, Int64
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.graph_nodes import graph_nodes
 from tfprof_nb.analysis.events.op_labels import OpLabels
-from tfprof_nb.decode.graphs import Graphs
+from tfprof_nb.decode.sections.graphs import Graphs
 
 _FUSED = "Fused"
 _LONGEST_FUSION = 10  # nodes in a row that one kernel stands for

@@ -8,6 +8,7 @@ import numpy as np
 
 from tfprof_nb._arrays import Int64
 from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.formats.marks import JIT_COMPILE, STEPS_PER_EXECUTION
 
 MANY_EVENTS = 1_000_000
 MANY_STEPS = 500
@@ -29,7 +30,7 @@ def capture_notes(forests: Sequence[Forest], steps: int) -> list[str]:
         That it is larger than needed, that a step is several batches, that XLA compiled the model; or nothing.
     """
     events = sum(len(forest.host.start_ps) for forest in forests)
-    batches = _of_marks(forests, "steps_per_execution")
+    batches = _of_marks(forests, STEPS_PER_EXECUTION)
     notes = []
     if steps and (events > MANY_EVENTS or steps > MANY_STEPS):
         notes.append(
@@ -41,7 +42,7 @@ def capture_notes(forests: Sequence[Forest], steps: int) -> list[str]:
             f"A step here is one execution of {', '.join(str(number) for number in batches)} batches, as the model was "
             "compiled with steps_per_execution."
         )
-    if len(_of_marks(forests, "jit_compile")):
+    if len(_of_marks(forests, JIT_COMPILE)):
         notes.append(
             "The model was compiled with jit_compile: XLA fuses the ops of a step into a few clusters, so the profile "
             "shows those and not the model's own ops. The times of the steps are not affected."

@@ -18,11 +18,12 @@ from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.links import RUNS, links, tf_data_steps
 from tfprof_nb.analysis.steps.loops import loop_iterations
 from tfprof_nb.analysis.steps.repeated_calls import repeated_calls
+from tfprof_nb.formats.marks import END_OF_DATA, INTERRUPTED, ROOT, STEP_NUMBER
 
 Source = Literal["marked", "keras", "device", "inferred", "none"]
 
 # What our marks carry when they closed on the end of the data or on an exception: those are no steps.
-_UNFINISHED = ("end_of_data", "interrupted")
+_UNFINISHED = (END_OF_DATA, INTERRUPTED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +76,7 @@ def _saved_groups(forest: Forest) -> Grouping:
     marks[forest.host.texts("step_name").rows] = True
     marks |= forest.named_as_marks
     numbered = forest.named("TraceContext")
-    numbered[forest.host.ints("step_num").rows] = True
+    numbered[forest.host.ints(STEP_NUMBER).rows] = True
     rows = np.flatnonzero(marks & (group >= 0) & forest.on_host)
     unmarked: Source = "device" if forest.on_device.any() else "inferred"
     return Grouping(group, _spans(forest, rows, group[rows]), "marked" if numbered[rows].any() else unmarked)
@@ -160,7 +161,7 @@ def _function_runs(forest: Forest) -> Int64:
 def _find_marks(forest: Forest) -> tuple[Int64, Source]:
     events = len(forest.host)
     numbered = np.zeros(events, dtype=bool)
-    numbered[forest.host.ints("step_num").rows] = True
+    numbered[forest.host.ints(STEP_NUMBER).rows] = True
     root = _root_level(forest) > 0
     marks = ((numbered & root) | forest.named("TraceContext")) & forest.on_host
     if marks.any():
@@ -173,7 +174,7 @@ def _find_marks(forest: Forest) -> tuple[Int64, Source]:
 
 
 def _root_level(forest: Forest) -> Int64:
-    return forest.host.ints("_r").dense(len(forest.host), missing=0).astype(np.int64)
+    return forest.host.ints(ROOT).dense(len(forest.host), missing=0).astype(np.int64)
 
 
 def _spread(forest: Forest, group: Int64, linked: tuple[Int64, Int64]) -> None:

@@ -23,6 +23,7 @@ from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.activities import Activity, classify, is_of_old_tensorflow, tracing_spans
 from tfprof_nb.analysis.steps.gaps import input_between_steps_ps
 from tfprof_nb.analysis.steps.groups import Grouping
+from tfprof_nb.formats.marks import EPOCH, PHASES, SESSION_RUN, STEP_NUMBER
 
 CATEGORIES: dict[str, tuple[Activity, ...]] = {
     "device_compute_ms": (Activity.DEVICE_COMPUTE_16, Activity.DEVICE_COMPUTE_32),
@@ -35,8 +36,6 @@ CATEGORIES: dict[str, tuple[Activity, ...]] = {
     "compile_ms": (Activity.COMPILE,),
 }
 COLUMNS = ["start_ms", "step_ms", *CATEGORIES, "other_ms", "phase", "step_name", "epoch", "warm_up", "host"]
-PHASES = ("train", "test", "predict")
-SESSION_RUN = "session run"
 # The first run of a TensorFlow 1 session starts devices and places the graph: it is set aside where it took more than
 # so many times what the others took.
 _STARTING_UP = 3
@@ -186,7 +185,7 @@ def _with_devices(
     )
     spans = spans[spans["end_ps"] > spans["start_ps"]].sort_values("start_ps", ignore_index=True)
     left_out = grouping.spans.loc[~grouping.spans["group"].isin(device["group"]), "row"].to_numpy(np.int64)
-    lost = int((_int_of(forest, "step_num", left_out) >= 0).sum())
+    lost = int((_int_of(forest, STEP_NUMBER, left_out) >= 0).sum())
     return spans, [f"{lost} marked steps ran nothing on a device and were left out."] if lost else []
 
 
@@ -314,7 +313,7 @@ def _described(table: pd.DataFrame, forest: Forest, grouping: Grouping, spans: p
     names = np.full(len(spans), "step", dtype=object)
     names[marked] = forest.host.names[forest.host.metadata[rows[marked]]]
     graph_types = _text_of(forest, "graph_type", rows)
-    numbers, epoch = _int_of(forest, "step_num", rows), _int_of(forest, "epoch", rows)
+    numbers, epoch = _int_of(forest, STEP_NUMBER, rows), _int_of(forest, EPOCH, rows)
     phases = [_phase(str(graph_type or name)) for name, graph_type in zip(names, graph_types, strict=True)]
     if grouping.source in ("inferred", "device"):
         phases = _phases_by_gradients(forest, grouping, spans)

@@ -14,16 +14,17 @@ import pandas as pd
 from tfprof_nb._arrays import Int32, Int64, Objects
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.names import Category
-from tfprof_nb.analysis.source.cell import EVENT
 from tfprof_nb.analysis.steps.groups import Grouping
 from tfprof_nb.analysis.trace.device_lines import DerivedLine, device_lines
 from tfprof_nb.analysis.trace.lanes import lane_depths
+from tfprof_nb.formats.marks import CELL_LINE
+from tfprof_nb.formats.xspace import ALLOCATION, DEALLOCATION, THREADPOOL_PREFIX
 
 # Bookkeeping of the runtime, zero or next to zero long; allocations have a view of their own.
-_HIDDEN = ("MemoryAllocation", "MemoryDeallocation", "ThreadpoolListener::")
+_HIDDEN = (ALLOCATION, DEALLOCATION, THREADPOOL_PREFIX)
 # What has a track of its own above its thread: the statements of the profiled cell (analysis/cell.py), and calls of
 # Python functions, whose names begin so where they are traced (`python_level=1`).
-_APART = {EVENT: ("statements", "Cell lines"), "$": ("python", "Python calls")}
+_APART = {CELL_LINE: ("statements", "Cell lines"), "$": ("python", "Python calls")}
 _ID_SUFFIX = re.compile(r"/-?\d+$")
 _DERIVED_FIRST = ("statements", "python", "modules", "scopes", "ops")
 _PROGRAM_THREADS = ("python", "main")

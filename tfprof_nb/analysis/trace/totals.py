@@ -9,10 +9,10 @@ import pandas as pd
 
 from tfprof_nb._arrays import Int64
 from tfprof_nb._units import PS_PER_MS
-from tfprof_nb.analysis.source.cell import EVENT
 from tfprof_nb.analysis.source.source import SourceLines
 from tfprof_nb.analysis.trace.layout import Layout
 from tfprof_nb.analysis.trace.slices import Slices
+from tfprof_nb.formats.marks import CELL_LINE
 
 # What the name of an op in a called function starts with.
 _CALL = "StatefulPartitionedCall/"
@@ -56,7 +56,7 @@ def line_of(source: SourceLines, event: str) -> str:
     """Return the line that an event of this name comes from, with its text if it is a cell's; empty if not known."""
     lines = source.table
     code = lines.loc[lines["event"] == event, "code"]
-    if event.startswith(EVENT):
+    if event.startswith(CELL_LINE):
         return ": ".join([event, *code[:1].str.strip()])
     op = event.partition(":")[0]
     return source.line_of(op) or source.line_of(op.rpartition(_CALL)[2])

@@ -1,4 +1,4 @@
-"""The lines of code that made the nodes of a graph, from what TensorFlow keeps for its error messages."""
+"""The lines of code that made the nodes of a graph, which TensorFlow keeps for its error messages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tfprof_nb.capture.interning import Interned
+from tfprof_nb.capture.graphs.interning import Interned
+from tfprof_nb.formats.sidecar import FramesTable
 
 
 class Frame(NamedTuple):
@@ -24,7 +25,7 @@ Trace = tuple[int, ...]
 
 
 class SourceLines:
-    """Tracebacks of nodes, with the frames of libraries left out."""
+    """Tracebacks of nodes, without the frames of libraries."""
 
     def __init__(self) -> None:
         self.frames = Interned[Frame]()
@@ -32,9 +33,9 @@ class SourceLines:
         self.none = self.traces.number(())
 
     def of_function(self, name: str) -> dict[str, tuple[int, frozenset[str]]]:
-        """Return for each node of a function the number of its trace, and the files of its whole traceback."""
+        """Return for each node of a function the number of its trace, and the files in its whole traceback."""
         info = _debug_info(name)
-        frames = {key: Frame(info.files[one.file_index], one.line, one.func) for key, one in info.frames_by_id.items()}
+        frames = {key: Frame(info.files[at.file_index], at.line, at.func) for key, at in info.frames_by_id.items()}
         traces = {key: [frames[i] for i in trace.frame_id] for key, trace in info.traces_by_id.items()}
         described = {
             key: (self._trace(trace), frozenset(frame.file for frame in trace)) for key, trace in traces.items()
@@ -45,16 +46,16 @@ class SourceLines:
         own = [frame for frame in reversed(frames) if is_users(frame.file)]
         return self.traces.number(tuple(self.frames.numbers(own)))
 
-    def columns(self, strings: Interned[str]) -> dict[str, list[Any]]:
-        """Return the frames as columns, their texts by their numbers among ``strings``."""
+    def columns(self, strings: Interned[str]) -> FramesTable:
+        """Return the frames as columns, with texts as numbers in ``strings``."""
         frames = self.frames.values()
-        return {
-            "file": strings.numbers(frame.file for frame in frames),
-            "line": [frame.line for frame in frames],
-            "function": strings.numbers(frame.function for frame in frames),
-            "text": strings.numbers(linecache.getline(frame.file, frame.line).strip() for frame in frames),
-            "users": [is_users(frame.file) for frame in frames],
-        }
+        return FramesTable(
+            file=strings.numbers(frame.file for frame in frames),
+            line=[frame.line for frame in frames],
+            function=strings.numbers(frame.function for frame in frames),
+            text=strings.numbers(linecache.getline(frame.file, frame.line).strip() for frame in frames),
+            users=[is_users(frame.file) for frame in frames],
+        )
 
 
 def _debug_info(name: str) -> Any:
@@ -67,7 +68,7 @@ def _debug_info(name: str) -> Any:
 
 @cache
 def is_users(file: str) -> bool:
-    """Whether a file holds code of the user, and not of Python, of an installed package or of this one."""
+    """Whether a file holds the user's code, not that of Python, of an installed package or of this package."""
     folders = Path(file).parts
     if "site-packages" in folders or "dist-packages" in folders or file.startswith("<frozen"):
         return False
@@ -76,5 +77,5 @@ def is_users(file: str) -> bool:
 
 @cache
 def _libraries() -> tuple[str, ...]:
-    package = str(Path(__file__).parents[1])
+    package = str(Path(__file__).parents[2])
     return (sysconfig.get_path("stdlib") + "/", sysconfig.get_path("platstdlib") + "/", package + "/")

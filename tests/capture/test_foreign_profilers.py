@@ -19,7 +19,7 @@ def _as_it_was(tmp_path):
     assert session_class() is before
     assert not profiler_is_started()
     assert list(tmp_path.rglob(".capturing-*")) == []
-    Recording(tmp_path / "afterwards", Options()).stop()
+    Recording(tmp_path / "afterwards", Options()).start().stop()
 
 
 def loop(numbers):
@@ -59,7 +59,7 @@ def notes(run):
 
 @pytest.mark.parametrize("recipe", [with_start_and_stop, with_a_block, with_a_summary])
 def test_their_profile_is_kept_and_a_note_says_so(tmp_path, read_marks, recipe):
-    recording = Recording(tmp_path / "ours", Options())
+    recording = Recording(tmp_path / "ours", Options()).start()
     recipe(tmp_path / "theirs")
     run = recording.stop()
     assert (tmp_path / "theirs") in run.parents
@@ -71,7 +71,7 @@ def test_their_profile_is_kept_and_a_note_says_so(tmp_path, read_marks, recipe):
 
 
 def test_the_tensorboard_callback_gets_all_the_batches_that_it_asked_for(tmp_path, read_marks, model, data):
-    recording = Recording(tmp_path / "ours", Options())
+    recording = Recording(tmp_path / "ours", Options()).start()
     callback = keras.callbacks.TensorBoard(tmp_path / "theirs", profile_batch=(10, 15))
     model().fit(data, verbose=0, callbacks=[callback])
     run = recording.stop()
@@ -82,7 +82,7 @@ def test_the_tensorboard_callback_gets_all_the_batches_that_it_asked_for(tmp_pat
 
 @pytest.mark.parametrize("batches", [0, 500])
 def test_a_tensorboard_callback_that_profiles_nothing_changes_nothing(tmp_path, read_marks, model, data, batches):
-    recording = Recording(tmp_path / "ours", Options())
+    recording = Recording(tmp_path / "ours", Options()).start()
     callback = keras.callbacks.TensorBoard(tmp_path / "theirs", profile_batch=batches)
     model().fit(data, verbose=0, callbacks=[callback])
     run = recording.stop()
@@ -92,17 +92,17 @@ def test_a_tensorboard_callback_that_profiles_nothing_changes_nothing(tmp_path, 
 
 
 def test_of_several_the_last_is_shown(tmp_path, read_marks):
-    recording = Recording(tmp_path / "ours", Options())
+    recording = Recording(tmp_path / "ours", Options()).start()
     for folder in ("first", "second"):
         with_a_block(tmp_path / folder)
     run = recording.stop()
     assert (tmp_path / "second") in run.parents
-    assert "It saved 2 profiles, and this is the last." in notes(run)[0]
+    assert "It saved 2 profiles; this is the last." in notes(run)[0]
     assert list((tmp_path / "first").rglob("*.xplane.pb"))
 
 
 def test_one_that_saves_nothing_leaves_ours(tmp_path, read_marks):
-    recording = Recording(tmp_path / "ours", Options())
+    recording = Recording(tmp_path / "ours", Options()).start()
     loop([0])
     tf.profiler.experimental.start(str(tmp_path / "theirs"))
     tf.profiler.experimental.stop(save=False)
@@ -113,7 +113,7 @@ def test_one_that_saves_nothing_leaves_ours(tmp_path, read_marks):
 
 
 def test_one_that_still_runs_at_the_end_goes_on(tmp_path, read_marks):
-    recording = Recording(tmp_path / "ours", Options())
+    recording = Recording(tmp_path / "ours", Options()).start()
     tf.profiler.experimental.start(str(tmp_path / "theirs"))
     loop([0])
     assert (tmp_path / "ours") in recording.stop().parents
@@ -124,7 +124,7 @@ def test_one_that_still_runs_at_the_end_goes_on(tmp_path, read_marks):
 
 
 def test_after_a_window_ours_is_whole_and_kept(tmp_path, read_marks):
-    recording = Recording(tmp_path / "ours", Options(), window=Window(steps=1))
+    recording = Recording(tmp_path / "ours", Options(), window=Window(steps=1)).start()
     with_a_block(tmp_path / "theirs")
     run = recording.stop()
     assert read_marks(run).steps() == [0]
@@ -133,13 +133,13 @@ def test_after_a_window_ours_is_whole_and_kept(tmp_path, read_marks):
 
 
 def test_before_a_window_theirs_is_kept(tmp_path, read_marks):
-    recording = Recording(tmp_path / "ours", Options(), window=Window(warmup=2))
+    recording = Recording(tmp_path / "ours", Options(), window=Window(warmup=2)).start()
     with_a_block(tmp_path / "theirs")
     assert read_marks(recording.stop()).steps() == [1, 2]
 
 
 def test_before_a_window_and_without_saving_there_is_nothing(tmp_path):
-    recording = Recording(tmp_path / "ours", Options(), window=Window(warmup=2))
+    recording = Recording(tmp_path / "ours", Options(), window=Window(warmup=2)).start()
     tf.profiler.experimental.start(str(tmp_path / "theirs"))
     tf.profiler.experimental.stop(save=False)
     with pytest.raises(NothingRecordedError, match="had saved nothing"):
@@ -147,7 +147,7 @@ def test_before_a_window_and_without_saving_there_is_nothing(tmp_path):
 
 
 def test_stopping_a_profiler_that_was_not_started_is_the_error_that_it_is_without_us(tmp_path, read_marks):
-    recording = Recording(tmp_path, Options())
+    recording = Recording(tmp_path, Options()).start()
     with pytest.raises(tf.errors.UnavailableError):
         tf.profiler.experimental.stop()
     loop([0])
