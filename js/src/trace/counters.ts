@@ -1,3 +1,4 @@
+import { lowerBound } from "../lib/binary_search";
 import { bytes, percent, significant } from "../lib/format";
 import type { Counter } from "./header";
 import type { Ink } from "./ink";
@@ -64,16 +65,9 @@ function fillColumn(
   for (let y = Math.max(from, 0); y < Math.min(to, height); y++) pixels[y * width + x] = color;
 }
 
-/** How many points there are up to a time. */
+/** How many points there are up to a time; their times are whole picoseconds. */
 function pointsUntil(times: number[], ps: number): number {
-  let low = 0;
-  let high = times.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (times[middle] <= ps) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return lowerBound(times, Math.floor(ps) + 1);
 }
 
 /** The range that a counter's row spans: from zero, unless values are negative. */

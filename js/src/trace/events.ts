@@ -1,3 +1,4 @@
+import { lowerBound } from "../lib/binary_search";
 import { Longest } from "./longest";
 
 /** Count and total duration of the events of one name. */
@@ -78,14 +79,8 @@ export class Events {
   indexOf(event: number): number {
     if (!this.identity) return event < this.count ? event : -1;
     const { ids } = this.identity;
-    let low = 0;
-    let high = this.count;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (ids[middle] < event) low = middle + 1;
-      else high = middle;
-    }
-    return low < this.count && ids[low] === event ? low : -1;
+    const slice = lowerBound(ids, event);
+    return ids[slice] === event ? slice : -1;
   }
 
   placeOf(slice: number): Place {
@@ -131,28 +126,13 @@ export class Events {
 
   /** The lane that holds `event`. */
   laneOf(event: number): number {
-    let low = 0;
-    let high = this.lanes.length - 1;
-    while (low + 1 < high) {
-      const middle = (low + high) >>> 1;
-      if (this.lanes[middle] <= event) low = middle;
-      else high = middle;
-    }
-    // Empty lanes share their offset with the next one.
-    while (this.lanes[low + 1] <= event) low += 1;
-    return low;
+    // Empty lanes share their offset with the next one: the last of them holds the event.
+    return lowerBound(this.lanes, event + 1) - 1;
   }
 
   /** The first event in [from, to) that starts at or after `time`, else `to`. */
   firstStarting(from: number, to: number, time: number): number {
-    let low = from;
-    let high = to;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.start[middle] < time) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return lowerBound(this.start, time, from, to);
   }
 
   /** Same, for when the answer is likely near `from`: looks 1, 2, 4 ... ahead first. */

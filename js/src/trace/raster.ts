@@ -1,3 +1,4 @@
+import { lowerBound } from "../lib/binary_search";
 import type { Events, Highlight } from "./events";
 import type { Ink } from "./ink";
 
@@ -83,18 +84,8 @@ function pixelOf(from: number, to: number, { events, colors, ink, highlight, per
   const share = Math.min((events.busy[to] - events.busy[from]) / perPx, 1);
   if (!highlight) return ink.shade(colors[events.name[events.longestOf(from, to)]], share);
   if (highlight.sums[to] === highlight.sums[from]) return ink.dimmed(colors[events.name[from]]);
-  return ink.shade(colors[events.name[firstMatch(from, to, highlight.sums)]], 1);
-}
-
-function firstMatch(from: number, to: number, sums: Uint32Array): number {
-  let low = from;
-  let high = to;
-  while (low + 1 < high) {
-    const middle = (low + high) >>> 1;
-    if (sums[middle] > sums[from]) high = middle;
-    else low = middle;
-  }
-  return low;
+  const firstMatch = lowerBound(highlight.sums, highlight.sums[from] + 1, from + 1, to) - 1;
+  return ink.shade(colors[events.name[firstMatch]], 1);
 }
 
 /** Copies line 0 of a strip of the image to the `height - 1` lines below it. */
