@@ -1,4 +1,4 @@
-import type { Tool } from "./tools";
+import type { Tool } from "./ui/toolbar";
 
 /** What a drag does to the viewer. Positions are CSS pixels of the canvas. */
 export interface Dragged {

@@ -3,9 +3,9 @@ import "./trace.css";
 import { element } from "../lib/dom";
 import { grouped } from "../lib/format";
 import type { RenderProps } from "../lib/host";
-import { decodeTrace } from "./decode";
-import { exactTime } from "./ruler";
-import { TraceView, type Traits } from "./view";
+import { TraceView, type Traits } from "./app";
+import { decodeTrace } from "./data/decode";
+import { exactTime } from "./time_labels";
 
 function render({ model, el }: RenderProps<Traits>): () => void {
   const done = new AbortController();

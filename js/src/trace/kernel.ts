@@ -1,8 +1,8 @@
 import { listen, type Model, send } from "../lib/host";
-import { decodeTile } from "./decode";
-import type { Stats } from "./details";
-import type { Events } from "./events";
-import type { Flow, Tile, Told } from "./header";
+import { decodeTile } from "./data/decode";
+import type { Flow, Tile, Told } from "./data/header";
+import type { Events } from "./data/slices";
+import type { Stats } from "./ui/details";
 
 interface TotalRow {
   name: string;

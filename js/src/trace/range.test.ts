@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { decodeTrace } from "./decode";
-import { encode, type Written } from "./encode.testing";
-import type { Events } from "./events";
+import { decodeTrace } from "./data/decode";
+import { encode, type Written } from "./data/encode.testing";
+import type { Events } from "./data/slices";
 import { rangeTotals, snap } from "./range";
 import { Rows } from "./rows";
 

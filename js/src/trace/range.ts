@@ -1,5 +1,5 @@
 /** A stretch of time, on all tracks or some, and what ran in it. */
-import type { Events } from "./events";
+import type { Events } from "./data/slices";
 import type { Rows } from "./rows";
 
 export interface Range {

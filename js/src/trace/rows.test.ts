@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Header } from "./header";
+import type { Header } from "./data/header";
 import { LANE_PX, Rows, SECTION_PX } from "./rows";
 
 const track = (group: number, label: string, depths: number[]) => ({

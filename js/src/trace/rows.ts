@@ -1,5 +1,5 @@
 import { grouped } from "../lib/format";
-import type { Header } from "./header";
+import type { Header } from "./data/header";
 
 export const LANE_PX = 17;
 export const SECTION_PX = 22;
