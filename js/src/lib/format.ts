@@ -1,9 +1,10 @@
 /** Numbers as people read them; the same rules as tfprof_nb/_units.py, so that all forms of a view say the same. */
+import type { Picoseconds } from "./units";
 
 export const MISSING = "–";
 
 /** Units of time with their picoseconds, the largest first. */
-export const TIME_UNITS: [number, string][] = [
+export const TIME_UNITS: [Picoseconds, string][] = [
   [1e12, "s"],
   [1e9, "ms"],
   [1e6, "µs"],
@@ -60,7 +61,7 @@ export function bytes(value: number): string {
 }
 
 /** A duration in picoseconds, in the unit that suits it. */
-export function duration(ps: number): string {
+export function duration(ps: Picoseconds): string {
   if (!Number.isFinite(ps)) return MISSING;
   const found = TIME_UNITS.find(([size]) => Math.abs(ps) >= size);
   return found ? `${significant(ps / found[0])} ${found[1]}` : "0 s";

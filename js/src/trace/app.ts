@@ -1,38 +1,38 @@
+import { at } from "../lib/at";
 import { button, debounce, element, OWN_KEYS } from "../lib/dom";
 import { duration, grouped } from "../lib/format";
-import { listen, type Model, push, send } from "../lib/host";
+import { listen, type Model } from "../lib/host";
 import { followTheme } from "../lib/theme";
-import type { Flow, Header } from "./data/header";
-import type { Events, Place } from "./data/slices";
+import { type CssPx, fromMilliseconds, toPicoseconds } from "../lib/units";
+import type { Header } from "./data/header";
+import { rangeTotals } from "./data/range_totals";
+import type { Slice, Slices } from "./data/slices";
 import { Tiles } from "./data/tiles";
-import { type Answer, Kernel } from "./kernel";
-import { connect } from "./keyboard";
-import { type Range, rangeTotals } from "./range";
-import type { Row } from "./rows";
-import { type Listener, Viewer } from "./state";
-import { exactTime, timeWithin } from "./time_labels";
+import { Drag, type Tool } from "./drag";
+import { Painter } from "./draw/painter";
+import { Kernel } from "./kernel";
+import { connectKeyboard } from "./keyboard";
+import { Navigation } from "./navigation";
+import { connectPointer } from "./pointer";
+import { RangeSelection, type SelectedRange } from "./range";
+import { ShownSlices } from "./shown_slices";
+import { State, type StateListener } from "./state";
+import { exactTime, rangeEnds } from "./time_labels";
+import { LinkedTraits, type Traits } from "./traits";
 import { Details } from "./ui/details";
 import { Filters } from "./ui/filters";
 import { helpOverlay } from "./ui/help";
 import { Minimap } from "./ui/minimap";
 import { RangePanel } from "./ui/range_panel";
-import { matchOp, Search } from "./ui/search";
-import { CURSORS, type Tool, ToolBar } from "./ui/toolbar";
-import { rowLines, sliceLines, Tooltip } from "./ui/tooltip";
-
-export interface Traits {
-  header: Header;
-  payload: BlobPart[];
-  time_range: [number, number] | null;
-  selected_event: number | null;
-  selected_name: string | null;
-  height: number;
-}
+import { Search } from "./ui/search";
+import { CURSORS, Toolbar } from "./ui/toolbar";
+import { describe, Tooltip } from "./ui/tooltip";
 
 const SETTLED_MS = 150;
+const MIN_HEIGHT_PX = 60;
 
-/** The trace viewer as the user sees it: toolbar, overview, canvas, panels, and their ties to the kernel's traits. */
-export class TraceView implements Listener {
+/** The trace viewer as the user sees it: makes its parts and connects them. */
+export class App implements StateListener {
   private readonly canvas = element("canvas", {
     ...OWN_KEYS,
     class: "tfp-canvas",
@@ -42,307 +42,247 @@ export class TraceView implements Listener {
   private readonly stage = element("div", { class: "tfp-stage" }, this.canvas);
   private readonly status = element("div", { class: "tfp-hidden", role: "status", "aria-live": "polite" });
   private readonly visible = element("span", { class: "tfp-muted tfp-push" });
-  private readonly notice = element("p", { class: "tfp-note tfp-muted", hidden: true });
   private readonly tooltip = new Tooltip();
-  private readonly overlay = helpOverlay(() => this.helpWanted());
-  private readonly toolBar = new ToolBar((tool) => this.viewer.chooseTool(tool));
-  private readonly viewer: Viewer;
+  private readonly help = helpOverlay(() => this.toggleHelp());
+  private readonly toolbar = new Toolbar((tool) => this.chooseTool(tool));
+  private readonly state: State;
+  private readonly painter: Painter;
   private readonly kernel: Kernel;
+  private readonly navigation: Navigation;
+  private readonly ranges: RangeSelection;
   private readonly tiles: Tiles;
+  private readonly shown: ShownSlices;
   private readonly minimap: Minimap;
   private readonly details: Details;
   private readonly rangePanel: RangePanel;
   private readonly search: Search;
   private readonly filters: Filters;
+  private readonly traits: LinkedTraits;
   private readonly settled: () => void;
-  private filtered: { from: Events; key: string; events: Events } | null = null;
-  private sending = false;
 
   constructor(
     private readonly root: HTMLElement,
     private readonly model: Model<Traits>,
-    events: Events,
+    slices: Slices,
     signal: AbortSignal,
   ) {
     const header = model.get("header");
-    const viewer = new Viewer(this.canvas, header, events, this);
-    this.viewer = viewer;
-    this.kernel = new Kernel(model, (answer) => this.receive(answer), signal);
-    this.tiles = new Tiles(header, viewer.viewport, events, (request) => send(model, request), signal);
-    this.minimap = new Minimap(viewer, signal);
-    this.details = new Details(viewer, this.detailsActions(), signal);
-    this.rangePanel = new RangePanel(header.names, {
-      fit: () => viewer.fitSelection(),
-      clear: () => this.dropRange(),
-      highlight: (name) => this.highlight(name),
+    const state = new State(header, slices, this);
+    this.state = state;
+    this.painter = new Painter(this.canvas, state);
+    this.kernel = new Kernel(model, signal);
+    this.navigation = new Navigation(state, this.kernel);
+    this.ranges = new RangeSelection(state);
+    this.minimap = new Minimap(state, slices, this.navigation, signal);
+    this.details = new Details(state, this.navigation, (name) => this.traits.highlight(name), signal);
+    this.rangePanel = new RangePanel(header, {
+      fit: () => this.navigation.fitSelection(),
+      clear: () => this.clearRange(),
+      highlight: (name) => this.traits.highlight(name),
     });
-    this.search = new Search(
-      viewer,
-      () => this.refresh(),
-      () => push(model, "selected_name", null),
-      () => this.canvas.focus(),
-      signal,
-    );
-    this.filters = new Filters((filter) => {
-      viewer.filterRows(filter.rows);
-      this.refresh();
-    }, signal);
+    this.search = this.searchBox(signal);
+    this.filters = new Filters(({ rows }) => this.filter(rows), signal);
+    this.tiles = new Tiles(header, state.viewport, slices, this.kernel, () => this.shown.update(), signal);
+    this.shown = new ShownSlices(state, this.tiles, this.filters, this.search);
+    this.traits = new LinkedTraits(model, state, this.navigation, this.search);
     this.settled = debounce(() => this.afterMove(), SETTLED_MS, signal);
-    this.canvas.setAttribute("aria-label", summary(header));
     this.assemble();
-    connect(this.canvas, viewer, signal);
+    this.connect(signal);
     this.follow(signal);
   }
 
+  changed(): void {
+    this.painter.invalidate();
+  }
+
   moved(): void {
-    const { viewport, header } = this.viewer;
-    const [start, end] = [viewport.start, viewport.end].map((time) => time * header.unit_ps);
-    const [from, to] = [start, end].map((time) => timeWithin(time, (end - start) / 1000));
-    this.visible.textContent = `${from} to ${to} (${duration(end - start)})`;
-    this.refresh();
+    const { viewport, header } = this.state;
+    const start = toPicoseconds(viewport.start, header.unit_ps);
+    const end = toPicoseconds(viewport.end, header.unit_ps);
+    this.visible.textContent = `${rangeEnds(start, end)} (${duration(end - start)})`;
+    this.shown.update();
     this.minimap.follow();
     this.settled();
   }
 
   arranged(): void {
-    this.resize();
+    const height = Math.min(this.model.get("height"), Math.max(this.state.naturalHeight, MIN_HEIGHT_PX));
+    this.stage.style.height = `${height}px`;
+    this.state.resize(this.stage.clientWidth, height);
+    this.minimap.redraw();
+    this.shown.update();
   }
 
-  selected(place: Place | null): void {
-    this.status.textContent = this.details.show(place);
-    push(this.model, "selected_event", place?.event ?? null);
-    this.rangePanel.root.hidden = place !== null || this.viewer.range === null;
-    if (place) this.kernel.ask("details", { event: place.event });
+  selected(slice: Slice | null): void {
+    this.status.textContent = this.details.show(slice);
+    this.traits.sendEvent(slice?.event ?? null);
+    this.rangePanel.root.hidden = slice !== null || this.state.range === null;
+    if (slice) this.askForDetails(slice.event);
   }
 
-  ranged(range: Range | null): void {
+  rangeSettled(range: SelectedRange | null): void {
     this.minimap.follow();
     if (range) this.sumUp(range);
     else this.rangePanel.hide();
   }
 
-  hovered(slice: number, row: Row | undefined, x: number, y: number): void {
-    const { viewer } = this;
-    const time = x < viewer.labels ? -1 : viewer.timeAt(x) * viewer.header.unit_ps;
-    const aboutRow = row && (x < viewer.labels || row.kind === "counter");
-    const lines = slice >= 0 ? sliceLines(viewer, slice) : aboutRow ? rowLines(viewer, row, time) : [];
-    this.tooltip.show(lines, x, y);
-  }
-
-  toolChosen(tool: Tool): void {
-    this.toolBar.show(tool);
-    this.canvas.style.cursor = CURSORS[tool];
-  }
-
-  findWanted(names: Uint8Array, direction: 1 | -1): void {
-    const { selection, viewport, header } = this.viewer;
-    const wanted = [...names.keys()].filter((name) => names[name]);
-    const start = (selection?.start ?? viewport.start) * header.unit_ps;
-    const question = { names: wanted, after: selection?.event ?? -1, start_ps: Math.round(start), direction };
-    this.kernel.ask("find", question);
-  }
-
-  searchWanted(): void {
-    this.search.input.focus();
-  }
-
-  helpWanted(): void {
-    this.overlay.hidden = !this.overlay.hidden;
-    if (this.overlay.hidden) this.canvas.focus();
-  }
-
-  cleared(): void {
-    this.overlay.hidden = true;
-    this.search.set("");
-    push(this.model, "selected_name", null);
-  }
-
-  private detailsActions() {
-    const { viewer } = this;
-    return {
-      fit: () => viewer.fitSelection(),
-      step: (direction: 1 | -1) => viewer.nextOfName(direction),
-      highlight: () => this.highlight(viewer.header.names[viewer.selection?.name ?? -1] ?? ""),
-      close: () => viewer.select(null),
-      jump: (flow: Flow) => viewer.selectTold(flow),
+  private searchBox(signal: AbortSignal): Search {
+    const actions = {
+      highlight: (names: Uint8Array | null) => {
+        this.state.setHighlight(names);
+        const hits = this.state.highlight?.sums.at(-1) ?? 0;
+        this.shown.update();
+        return hits;
+      },
+      nextMatch: (names: Uint8Array, direction: 1 | -1) => this.navigation.nextMatch(names, direction),
+      typed: () => this.traits.sendName(null),
+      left: () => this.canvas.focus(),
     };
+    return new Search(this.state.header, actions, signal);
   }
 
   private assemble(): void {
-    const { viewer } = this;
-    const toolbar = element(
+    const { navigation } = this;
+    const { header, tool } = this.state;
+    const zoom = element(
       "div",
-      { class: "tfp-toolbar" },
-      this.toolBar.root,
-      ...this.search.parts,
-      this.filters.toggle,
-      element(
-        "div",
-        { class: "tfp-group" },
-        this.visible,
-        button("−", "Zoom out (S)", () => viewer.zoom(1 / 2)),
-        button("+", "Zoom in (W)", () => viewer.zoom(2)),
-        button("All", "Show everything (0)", () => viewer.showAll()),
-        button("?", "Mouse and keys (?)", () => this.helpWanted()),
-      ),
+      { class: "tfp-group" },
+      this.visible,
+      button("−", "Zoom out (S)", () => navigation.zoom(1 / 2)),
+      button("+", "Zoom in (W)", () => navigation.zoom(2)),
+      button("All", "Show everything (0)", () => navigation.showAll()),
+      button("?", "Mouse and keys (?)", () => this.toggleHelp()),
     );
-    this.stage.append(this.tooltip.root, this.overlay);
-    const panels = [this.details.root, this.rangePanel.root, this.status, this.notice];
-    this.root.append(toolbar, this.filters.root, this.minimap.canvas, this.stage, ...panels);
-    for (const note of viewer.header.notes)
-      this.root.append(element("p", { class: "tfp-note tfp-muted" }, note));
-    viewer.chooseTool(viewer.tool);
+    const tools = [this.toolbar.root, ...this.search.parts, this.filters.toggle, zoom];
+    const panels = [this.details.root, this.rangePanel.root, this.status, this.shown.notice];
+    this.stage.append(this.tooltip.root, this.help);
+    this.root.append(element("div", { class: "tfp-toolbar" }, ...tools), this.filters.root);
+    this.root.append(this.minimap.canvas, this.stage, ...panels);
+    for (const note of header.notes) this.root.append(element("p", { class: "tfp-note tfp-muted" }, note));
+    this.canvas.setAttribute("aria-label", summary(header));
+    this.chooseTool(tool);
   }
 
+  /** Connects the canvas with what the pointer and the keys do. */
+  private connect(signal: AbortSignal): void {
+    const { canvas, navigation, ranges, state } = this;
+    const pointer = {
+      zoom: (factor: number, x: CssPx) => navigation.zoom(factor, x),
+      pan: (px: CssPx) => navigation.pan(px),
+      scroll: (px: CssPx) => navigation.scroll(px),
+      hover: (x: CssPx, y: CssPx) => this.hover(x, y),
+      click: (x: CssPx, y: CssPx) => navigation.click(x, y),
+      startDrag: (x: CssPx, y: CssPx, shift: boolean) =>
+        new Drag(navigation, ranges, shift ? "zoom" : state.tool, x, y),
+    };
+    const keys = {
+      chooseTool: (tool: Tool) => this.chooseTool(tool),
+      mark: () => ranges.mark(),
+      search: () => this.search.input.focus(),
+      help: () => this.toggleHelp(),
+      escape: () => this.escape(),
+    };
+    connectPointer(canvas, pointer, signal);
+    connectKeyboard(canvas, navigation, keys, signal);
+  }
+
+  /** Follows the page and the kernel. */
   private follow(signal: AbortSignal): void {
-    const { model, viewer } = this;
     followTheme(this.root, signal, (dark) => {
-      viewer.setDark(dark);
+      this.state.setDark(dark);
       this.minimap.redraw();
     });
-    const observer = new ResizeObserver(() => this.resize());
+    const observer = new ResizeObserver(() => this.arranged());
     observer.observe(this.stage);
     signal.addEventListener("abort", () => {
       observer.disconnect();
-      viewer.stop();
+      this.painter.stop();
     });
-    listen(model, "change:height", () => this.resize(), signal);
-    listen(model, "change:time_range", () => this.takeRange(), signal);
-    listen(model, "change:selected_event", () => this.takeEvent(), signal);
-    listen(model, "change:selected_name", () => this.takeName(), signal);
-    this.resize();
-    this.takeRange();
-    this.takeName();
-    this.takeEvent();
+    listen(this.model, "change:height", () => this.arranged(), signal);
+    this.arranged();
+    this.traits.follow(signal);
   }
 
-  private resize(): void {
-    const { viewer, stage } = this;
-    const height = Math.min(this.model.get("height"), Math.max(viewer.naturalHeight, 60));
-    stage.style.height = `${height}px`;
-    viewer.resize(stage.clientWidth, height);
-    this.minimap.redraw();
-    this.refresh();
+  private chooseTool(tool: Tool): void {
+    this.state.tool = tool;
+    this.toolbar.show(tool);
+    this.canvas.style.cursor = CURSORS[tool];
   }
 
-  /** Draws from the best slices that are there, as far as the filter lets them through. */
-  private refresh(): void {
-    const { viewer, tiles } = this;
-    const best = tiles.current();
-    viewer.setEvents(this.filteredOf(best.events));
-    const { header, viewport } = viewer;
-    this.notice.hidden = !(header.merged && best.bin > 0);
-    const coarse = best.bin > viewport.length / viewport.width;
-    const source = header.alone
-      ? " The notebook's viewer shows them all."
-      : " The kernel sends more when it is free.";
-    const wait = coarse ? source : "";
-    const about = `Of ${grouped(header.captured ?? header.events)} events, those shorter than`;
-    this.notice.textContent = `${about} ${duration(best.bin * header.unit_ps)} are drawn merged with their neighbours.${wait}`;
+  private hover(x: CssPx, y: CssPx): void {
+    this.navigation.hover(x, y);
+    this.tooltip.show(describe(this.state, this.state.hovered, x, y), x, y);
   }
 
-  private filteredOf(events: Events): Events {
-    const { least_ps, onlyHits } = this.filters.filter;
-    const names = onlyHits ? this.search.names : null;
-    if (!least_ps && !names) {
-      this.filters.tell("");
-      return events;
-    }
-    const key = `${least_ps} ${names ? this.search.input.value : ""}`;
-    if (this.filtered?.from !== events || this.filtered.key !== key) {
-      const least = least_ps / this.viewer.header.unit_ps;
-      const keep = (slice: number) =>
-        events.duration(slice) >= least && (!names || names[events.name[slice]] === 1);
-      this.filtered = { from: events, key, events: events.keep(keep) };
-    }
-    this.filters.tell(`${grouped(this.filtered.events.count)} of ${grouped(events.count)} shown`);
-    return this.filtered.events;
+  private toggleHelp(): void {
+    this.help.hidden = !this.help.hidden;
+    if (this.help.hidden) this.canvas.focus();
   }
 
-  private sumUp(range: Range): void {
-    const { viewer, tiles } = this;
-    viewer.select(null);
-    const unit = viewer.header.unit_ps;
-    this.status.textContent = this.rangePanel.announce(range, unit);
-    if (viewer.inKernel) {
-      const [start_ps, end_ps] = [Math.round(range.start * unit), Math.round(range.end * unit)];
-      this.kernel.ask("totals", { start_ps, end_ps, tracks: range.tracks && [...range.tracks] });
-    } else {
-      this.rangePanel.show(rangeTotals(tiles.current().events, viewer.rows, range));
+  /** Clears the selection, else the range, else the search. */
+  private escape(): void {
+    if (this.state.selection) this.navigation.select(null);
+    else if (this.state.range) this.ranges.clear();
+    else {
+      this.help.hidden = true;
+      this.search.set("");
+      this.traits.sendName(null);
     }
   }
 
-  private takeRange(): void {
-    if (this.sending) return;
-    const range = this.model.get("time_range");
-    const unit = this.viewer.header.unit_ps;
-    if (range) this.viewer.show(range[0] / unit, range[1] / unit);
-    else this.viewer.showAll();
-  }
-
-  private takeEvent(): void {
-    const event = this.model.get("selected_event");
-    const { viewer } = this;
-    if (event === (viewer.selection?.event ?? null)) return;
-    const slice = event === null ? -1 : viewer.events.indexOf(event);
-    if (event === null || slice >= 0) viewer.selectSlice(slice);
-    else this.kernel.ask("place", { event });
-  }
-
-  private takeName(): void {
-    const name = this.model.get("selected_name");
-    if (name !== null) this.search.set(name, matchOp);
-    else if (this.viewer.highlight && this.search.input !== document.activeElement) this.search.set("");
-  }
-
-  private highlight(name: string): void {
-    push(this.model, "selected_name", name);
-    this.takeName();
-  }
-
-  private dropRange(): void {
-    this.viewer.setRange(null);
-    this.ranged(null);
+  private clearRange(): void {
+    this.ranges.clear();
     this.canvas.focus();
   }
 
-  private receive(answer: Answer): void {
-    const { viewer } = this;
-    if (answer.type === "details") {
-      this.details.showStats(answer.stats, answer.flows ?? []);
-      viewer.setFlows(answer.flows ?? []);
-    } else if (answer.type === "source") {
-      this.details.showSource(answer.line);
-    } else if (answer.type === "totals") {
-      const names = new Map(viewer.header.names.map((name, index) => [name, index]));
-      const scale = 1e9 / viewer.header.unit_ps;
-      const rows = answer.rows.map(({ name, count, total_ms, self_ms }) => {
-        return { name: names.get(name) ?? -1, count, total: total_ms * scale, self: self_ms * scale };
+  private filter(rows: string): void {
+    this.state.arrange((all) => all.filter(rows));
+    this.shown.update();
+  }
+
+  private askForDetails(event: number): void {
+    this.kernel.ask("details", { event }, (answer) => {
+      if (answer.type === "source") this.details.showSource(answer.line);
+      else {
+        const flows = answer.flows ?? [];
+        this.details.showStats(answer.stats, flows);
+        this.state.setFlows(flows);
+      }
+    });
+  }
+
+  private sumUp(range: SelectedRange): void {
+    const { state, rangePanel } = this;
+    const unit = state.header.unit_ps;
+    this.navigation.select(null);
+    this.status.textContent = rangePanel.announce(range);
+    if (state.inKernel) {
+      const [start_ps, end_ps] = [range.start, range.end].map((t) => Math.round(toPicoseconds(t, unit)));
+      const question = { start_ps, end_ps, tracks: range.tracks && [...range.tracks] };
+      this.kernel.ask("totals", question, ({ rows }) => {
+        const inPs = rows.map(({ name, count, total_ms, self_ms }) => {
+          return { name, count, total: fromMilliseconds(total_ms), self: fromMilliseconds(self_ms) };
+        });
+        rangePanel.show(inPs);
       });
-      this.rangePanel.show(rows);
-    } else if (answer.type === "tile") {
-      this.tiles.receive(answer.id, answer.events);
-      this.refresh();
-    } else if (answer.found) {
-      viewer.selectTold(answer.found);
+    } else {
+      const totals = rangeTotals(this.tiles.current().slices, state.rows, range);
+      const named = totals.map(({ name, count, total, self }) => {
+        const [total_ps, self_ps] = [toPicoseconds(total, unit), toPicoseconds(self, unit)];
+        return { name: at(state.header.names, name), count, total: total_ps, self: self_ps };
+      });
+      rangePanel.show(named);
     }
   }
 
   private afterMove(): void {
-    const { viewport, header } = this.viewer;
-    // Whole picoseconds survive the way there and back, so that two views of one model settle.
-    const range: [number, number] = [viewport.start, viewport.end].map((t) =>
-      Math.round(t * header.unit_ps),
-    ) as never;
-    this.sending = true;
-    push(this.model, "time_range", this.viewer.showsAll ? null : range);
-    this.sending = false;
+    this.traits.sendRange();
     this.details.update();
   }
 }
 
 function summary(header: Header): string {
-  const tracks = header.tracks.filter((track) => track.depths.some((events) => events > 0)).length;
+  const tracks = header.tracks.filter((track) => track.depths.some((slices) => slices > 0)).length;
   const steps = header.steps.length ? `, ${grouped(header.steps.length)} steps` : "";
   const events = grouped(header.captured ?? header.events);
   return `Timeline: ${events} events on ${grouped(tracks)} tracks over ${exactTime(header.span_ps)}${steps}. Press question mark for keys.`;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { decodeTrace } from "./data/decode";
 import { encode } from "./data/encode.testing";
-import { eventAt } from "./hit_test";
+import { sliceInLane } from "./hit_test";
 import { Viewport } from "./viewport";
 
-describe("eventAt", () => {
-  // 100 pixels for 1000 units: 10 units each. Events 1 and 2 are a tenth of a pixel.
+describe("sliceInLane", () => {
+  // 100 pixels for 1000 units: 10 units each. Slices 1 and 2 are a tenth of a pixel.
   const viewport = new Viewport(1000, 10);
   viewport.width = 100;
 
@@ -18,7 +18,7 @@ describe("eventAt", () => {
     [39.8, 3],
     [45, 3],
     [60, -1],
-  ])("at pixel %d finds event %i", async (px, event) => {
+  ])("at pixel %d finds slice %i", async (px, event) => {
     const { header, payload } = await encode([
       [
         [
@@ -29,6 +29,6 @@ describe("eventAt", () => {
         ],
       ],
     ]);
-    expect(eventAt(await decodeTrace(header, [payload]), viewport, 0, px)).toBe(event);
+    expect(sliceInLane(await decodeTrace(header, [payload]), viewport, 0, px)).toBe(event);
   });
 });

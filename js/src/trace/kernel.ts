@@ -1,60 +1,66 @@
 import { listen, type Model, send } from "../lib/host";
+import type { Milliseconds } from "../lib/units";
 import { decodeTile } from "./data/decode";
-import type { Flow, Tile, Told } from "./data/header";
-import type { Events } from "./data/slices";
-import type { Stats } from "./ui/details";
+import type { EventLocation, Flow, Tile } from "./data/header";
+import type { Slices } from "./data/slices";
+import type { TileRequest } from "./data/tiles";
 
-interface TotalRow {
+export type Stats = Record<string, unknown>;
+
+/** The events of one name in a range, as the kernel counts them. */
+export interface NameTotal {
   name: string;
   count: number;
-  total_ms: number;
-  self_ms: number;
+  total_ms: Milliseconds;
+  self_ms: Milliseconds;
 }
 
-export type Answer =
-  | { type: "details"; stats: Stats; flows?: Flow[] }
-  | { type: "source"; line: string }
-  | { type: "totals"; rows: TotalRow[] }
-  | { type: "find" | "place"; found: Told | null }
-  | { type: "tile"; id: number; events: Events };
+interface Answers {
+  /** A second message, of type source, follows. */
+  details: { type: "details"; stats: Stats; flows?: Flow[] } | { type: "source"; line: string };
+  place: { found: EventLocation | null };
+  find: { found: EventLocation | null };
+  totals: { rows: NameTotal[] };
+  tile: Tile;
+}
 
-type Message = { id: number } & (Exclude<Answer, { type: "tile" }> | ({ type: "tile" } & Tile));
+type OnAnswer<Answer> = (answer: Answer, buffers: BlobPart[]) => void;
 
 /**
- * Asks the kernel, which may be busy or gone, and hands on its answers. Of each kind of question only the answer to the
- * last counts; tiles say themselves which are still wanted.
+ * Asks the kernel, which may be busy or gone. Of each type of question only the last counts: answers to earlier ones
+ * are dropped.
  */
 export class Kernel {
-  private readonly last = new Map<string, number>();
+  private readonly last = new Map<string, { id: number; onAnswer: OnAnswer<never> }>();
   private count = 0;
 
   constructor(
     private readonly model: Model<object>,
-    private readonly onAnswer: (answer: Answer) => void,
     private readonly signal: AbortSignal,
   ) {
     listen(model, "msg:custom", (message, buffers) => this.receive(message, buffers), signal);
   }
 
-  ask(type: "details" | "totals" | "find" | "place", question: object): void {
+  ask<Type extends keyof Answers>(type: Type, question: object, onAnswer: OnAnswer<Answers[Type]>): void {
     this.count += 1;
-    this.last.set(type, this.count);
+    this.last.set(type, { id: this.count, onAnswer });
     send(this.model, { type, ...question, id: this.count });
   }
 
-  private receive(message: Message, buffers: BlobPart[] = []): void {
-    if (message.type !== "tile") {
-      // The line of code follows the other details of an event.
-      const question = message.type === "source" ? "details" : message.type;
-      if (message.id === this.last.get(question)) this.onAnswer(message);
-      return;
-    }
-    const { id } = message;
-    decodeTile(message, buffers).then(
-      (events) => {
-        if (!this.signal.aborted) this.onAnswer({ type: "tile", id, events });
-      },
-      (error: unknown) => console.warn("A part of the trace could not be read.", error),
-    );
+  /** Asks for a tile and decodes it. */
+  askForTile(request: TileRequest, onLoaded: (slices: Slices) => void): void {
+    this.ask("tile", request, (tile, buffers) => {
+      decodeTile(tile, buffers).then(
+        (slices) => {
+          if (!this.signal.aborted) onLoaded(slices);
+        },
+        (error: unknown) => console.warn("A part of the trace could not be read.", error),
+      );
+    });
+  }
+
+  private receive(message: { type: string; id: number }, buffers: BlobPart[] = []): void {
+    const question = this.last.get(message.type === "source" ? "details" : message.type);
+    if (question?.id === message.id) question.onAnswer(message as never, buffers);
   }
 }

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { decodeTrace } from "./data/decode";
 import { encode, type Written } from "./data/encode.testing";
-import type { Events } from "./data/slices";
-import { anyInSight, nested, ofSameName } from "./neighbours";
+import type { Slices } from "./data/slices";
+import { firstVisible, flagged, nested } from "./neighbours";
 import { Rows } from "./rows";
 import { Viewport } from "./viewport";
 
-// Events 0 and 1 on lane 0, 2 to 4 on lane 1, and 5 on lane 2, which is another track.
+// Slices 0 and 1 are on lane 0, 2 to 4 on lane 1, and 5 on lane 2, which is another track.
 const TRACKS: Written[][][] = [
   [
     [
@@ -21,37 +21,41 @@ const TRACKS: Written[][][] = [
   ],
   [[[0, 300, "worker"]]],
 ];
-let events: Events;
+let slices: Slices;
 let rows: Rows;
 
 beforeAll(async () => {
   const { header, payload } = await encode(TRACKS);
-  events = await decodeTrace(header, [payload]);
+  slices = await decodeTrace(header, [payload]);
   rows = new Rows(header);
 });
 
-describe("walks", () => {
-  it("go from an event to the next of its name, and end", () => {
-    expect(ofSameName(events, 4, events.placeOf(2), 1)).toBe(4);
-    expect(ofSameName(events, 4, events.placeOf(4), 1)).toBe(-1);
-    expect(ofSameName(events, 4, events.placeOf(4), -1)).toBe(2);
+describe("the arrow keys", () => {
+  it("lead from a slice to the next of its name, and end", () => {
+    const next = (slice: number, direction: 1 | -1) => {
+      const { event, start, name } = slices.get(slice);
+      return slices.nextMatch(event, start, flagged(4, name), direction);
+    };
+    expect(next(2, 1)).toBe(4);
+    expect(next(4, 1)).toBe(-1);
+    expect(next(4, -1)).toBe(2);
   });
 
-  it("go up to the enclosing event and down to the longest enclosed one", () => {
-    expect(nested(events, rows, events.placeOf(4), -1)).toBe(1);
-    expect(nested(events, rows, events.placeOf(0), 1)).toBe(3);
+  it("lead up to the enclosing slice and down to the longest enclosed one", () => {
+    expect(nested(slices, rows, slices.get(4), -1)).toBe(1);
+    expect(nested(slices, rows, slices.get(0), 1)).toBe(3);
   });
 
-  it("do not leave the track", () => {
-    expect(nested(events, rows, events.placeOf(0), -1)).toBe(-1);
-    expect(nested(events, rows, events.placeOf(3), 1)).toBe(-1);
-    expect(nested(events, rows, events.placeOf(5), -1)).toBe(-1);
+  it("stay on the track", () => {
+    expect(nested(slices, rows, slices.get(0), -1)).toBe(-1);
+    expect(nested(slices, rows, slices.get(3), 1)).toBe(-1);
+    expect(nested(slices, rows, slices.get(5), -1)).toBe(-1);
   });
 
-  it("start at the longest event in sight", () => {
+  it("start at the longest visible slice", () => {
     const viewport = new Viewport(300, 1);
-    expect(anyInSight(events, rows, viewport)).toBe(0);
+    expect(firstVisible(slices, rows, viewport)).toBe(0);
     viewport.show(110, 190);
-    expect(anyInSight(events, rows, viewport)).toBe(5);
+    expect(firstVisible(slices, rows, viewport)).toBe(5);
   });
 });

@@ -1,8 +1,8 @@
 /** The trace viewer in a page without a kernel. */
 import { inflate } from "../lib/inflate";
 import { bytesOf, drawEmbedded, PageModel } from "../lib/page";
-import type { Traits } from "./app";
 import trace from "./index";
+import type { Traits } from "./traits";
 
 /** What render/timeline_html.py writes. Both are base64; the header is JSON compressed with zlib. */
 interface Embedded {

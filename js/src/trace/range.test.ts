@@ -1,62 +1,28 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { decodeTrace } from "./data/decode";
-import { encode, type Written } from "./data/encode.testing";
-import type { Events } from "./data/slices";
-import { rangeTotals, snap } from "./range";
-import { Rows } from "./rows";
+import { encode } from "./data/encode.testing";
+import type { Slices } from "./data/slices";
+import { snap } from "./range";
 
-// Names: fit = 0, MatMul = 1, Relu = 2, worker = 3.
-const TRACKS: Written[][][] = [
-  [
+let slices: Slices;
+
+beforeAll(async () => {
+  const lanes = [
     [[0, 100, "fit"]],
     [
       [10, 40, "MatMul"],
       [60, 20, "MatMul"],
     ],
-    [[15, 10, "Relu"]],
-  ],
-  [[[50, 100, "worker"]]],
-];
-let events: Events;
-let rows: Rows;
-
-beforeAll(async () => {
-  const { header, payload } = await encode(TRACKS);
-  events = await decodeTrace(header, [payload]);
-  rows = new Rows(header);
-});
-
-describe("rangeTotals", () => {
-  it("counts and sums what lies in the range, self time without the events inside", () => {
-    expect(rangeTotals(events, rows, { start: 0, end: 70, tracks: null })).toEqual([
-      { name: 1, count: 2, total: 50, self: 40 },
-      { name: 0, count: 1, total: 70, self: 20 },
-      { name: 3, count: 1, total: 20, self: 20 },
-      { name: 2, count: 1, total: 10, self: 10 },
-    ]);
-  });
-
-  it("leaves other tracks out", () => {
-    const found = rangeTotals(events, rows, { start: 0, end: 200, tracks: new Set([1]) });
-    expect(found).toEqual([{ name: 3, count: 1, total: 100, self: 100 }]);
-  });
-
-  it("takes nothing from an event that only overlaps another", async () => {
-    const { header, payload } = await encode([[[[0, 50, "a"]], [[40, 50, "b"]]]]);
-    const found = rangeTotals(await decodeTrace(header, [payload]), new Rows(header), {
-      start: 0,
-      end: 100,
-      tracks: null,
-    });
-    expect(found.map(({ self }) => self)).toEqual([50, 50]);
-  });
+  ] as Parameters<typeof encode>[0][number];
+  const { header, payload } = await encode([lanes]);
+  slices = await decodeTrace(header, [payload]);
 });
 
 describe("snap", () => {
-  it("goes to the nearest edge within reach, else stays", () => {
-    expect(snap(events, 1, 48, 5)).toBe(50);
-    expect(snap(events, 1, 57, 5)).toBe(60);
-    expect(snap(events, 1, 30, 5)).toBe(30);
-    expect(snap(events, -1, 48, 5)).toBe(48);
+  it("goes to the nearest edge nearby, else stays", () => {
+    expect(snap(slices, 1, 48, 5)).toBe(50);
+    expect(snap(slices, 1, 57, 5)).toBe(60);
+    expect(snap(slices, 1, 30, 5)).toBe(30);
+    expect(snap(slices, -1, 48, 5)).toBe(48);
   });
 });

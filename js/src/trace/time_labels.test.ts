@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { exactTime, niceStep, timeTicks, timeWithin } from "./time_labels";
+import { exactTime, niceStep, timeAxis, timeWithin } from "./time_labels";
 
 const labels = (start: number, end: number, count: number) =>
-  timeTicks(start, end, count).ticks.map((t) => t.label);
+  timeAxis(start, end, count).ticks.map((t) => t.label);
 
 describe("niceStep", () => {
   it.each([
@@ -17,7 +17,7 @@ describe("niceStep", () => {
   });
 });
 
-describe("timeTicks", () => {
+describe("timeAxis", () => {
   it("labels whole seconds, halves, and milliseconds", () => {
     expect(labels(0, 3e12, 3)).toEqual(["0 s", "1 s", "2 s", "3 s"]);
     expect(labels(0, 1.2e12, 3)).toEqual(["0.0 s", "0.5 s", "1.0 s"]);
@@ -26,7 +26,7 @@ describe("timeTicks", () => {
 
   it("counts from an anchor where labels would be long", () => {
     // 2 s into a trace, 30 µs wide: steps of 10 µs.
-    const { ticks, anchor } = timeTicks(2.000_01e12, 2.000_04e12, 3);
+    const { ticks, anchor } = timeAxis(2.000_01e12, 2.000_04e12, 3);
     expect(anchor).toBe("2 s");
     expect(ticks.map((t) => t.label)).toEqual(["+10 µs", "+20 µs", "+30 µs", "+40 µs"]);
   });

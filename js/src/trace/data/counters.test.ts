@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { counterValue, extremes, valueAt } from "../draw/counters";
+import { counterValue, extremes, valueAt } from "./counters";
 
 const memory = { name: "memory", unit: "bytes", times_ps: [10, 20, 30], values: [1, 3, 2] };
 

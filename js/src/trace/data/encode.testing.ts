@@ -1,9 +1,9 @@
 import type { Header, Track } from "./header";
 
-/** An event as a test writes it: start and duration in units, and its name. */
+/** An event: start and duration in the unit of the trace, and its name. */
 export type Written = [start: number, duration: number, name: string];
 
-/** Writes a trace as docs/trace-format.md says: tracks of lanes of events. */
+/** Writes a trace of tracks of lanes of events, in the format of docs/trace-format.md. */
 export async function encode(
   tracks: Written[][][],
   header: Partial<Header> = {},
@@ -49,7 +49,12 @@ function track(lanes: Written[][], index: number): Track {
 }
 
 function gapsOf(lane: Written[]): number[] {
-  return lane.map(([start], k) => (k === 0 ? start : start - lane[k - 1][0] - lane[k - 1][1]));
+  let end = 0;
+  return lane.map(([start, duration]) => {
+    const gap = start - end;
+    end = start + duration;
+    return gap;
+  });
 }
 
 function bytePlanes(values: number[], width: number): number[] {

@@ -1,4 +1,5 @@
-/** The header of a trace, as docs/trace-format.md describes it. */
+/** The header of a trace and what the kernel sends about its events: see docs/trace-format.md. */
+import type { Picoseconds } from "../../lib/units";
 
 export interface Group {
   label: string;
@@ -6,48 +7,50 @@ export interface Group {
 }
 
 export interface Track {
+  /** Index into the header's groups. */
   group: number;
   label: string;
   kind: "thread" | "stream" | "steps" | "statements" | "python" | "modules" | "scopes" | "ops";
-  /** Slices at each nesting depth. */
+  /** The number of slices at each nesting depth. */
   depths: number[];
   busy_share: number;
-  /** Did hardly anything: folded away at first. */
+  /** Hardly ever busy: folded away at first. */
   idle?: boolean;
 }
 
 export interface Step {
   step: number;
-  start_ps: number;
-  duration_ps: number;
+  start_ps: Picoseconds;
+  duration_ps: Picoseconds;
 }
 
-/** A quantity over time; each value holds until the next one's time. */
+/** A quantity over time. Each value holds until the time of the next. */
 export interface Counter {
   name: string;
   unit: string;
-  times_ps: number[];
+  times_ps: Picoseconds[];
   values: number[];
 }
 
 export interface Header {
   version: number;
-  unit_ps: number;
-  span_ps: number;
-  /** Slices in the payload. */
+  /** The length of the unit that the payload's times are in. */
+  unit_ps: Picoseconds;
+  span_ps: Picoseconds;
+  /** The number of slices in the payload. */
   events: number;
-  /** Events that were captured; without `merged` as many as slices. */
+  /** The number of captured events; without `merged` the same as the number of slices. */
   captured?: number;
-  /** Whether slices stand for several events. */
+  /** Whether a slice can stand for several events. */
   merged?: boolean;
-  /** Nobody answers questions: this is all there is. */
+  /** Whether there is no kernel to ask. */
   alone?: boolean;
-  /** Shorter events than this are merged. */
-  bin_ps?: number;
+  /** Events shorter than this are merged. */
+  bin_ps?: Picoseconds;
   names: string[];
-  /** What is written on events, where it is shorter than the name. */
+  /** Texts to write on slices, by index into `names`, where they are shorter than the names. */
   labels?: Record<number, string>;
-  /** Events of each name, where they are merged. */
+  /** The number of events of each name, if events are merged. */
   name_events?: number[];
   colors: number[];
   groups: Group[];
@@ -57,27 +60,29 @@ export interface Header {
   notes: string[];
 }
 
-/** A part of the trace in which shorter events are merged, as the kernel sends it. */
+/** A part of the trace with shorter events merged. */
 export interface Tile {
-  start_ps: number;
-  end_ps: number;
-  /** Slices of each lane. */
+  start_ps: Picoseconds;
+  end_ps: Picoseconds;
+  /** The number of slices of each lane. */
   lanes: number[];
+  /** The number of slices of all lanes. */
   events: number;
 }
 
-/** Where an event is drawn, as the kernel tells it. */
-export interface Told {
+/** Where one event is drawn. */
+export interface EventLocation {
   event: number;
   track: number;
   lane: number;
-  start_ps: number;
-  duration_ps: number;
+  start_ps: Picoseconds;
+  duration_ps: Picoseconds;
+  /** Index into the header's names. */
   name: number;
 }
 
-/** What caused the selected event (`from`), or what it caused (`to`). */
-export interface Flow extends Told {
+/** A cause of the selected event (`from`), or an effect of it (`to`). */
+export interface Flow extends EventLocation {
   direction: "from" | "to";
   kind: string;
 }

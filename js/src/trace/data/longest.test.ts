@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Longest } from "./longest";
 
 const COUNT = 5000;
-const RANGES = [
+const RANGES: [number, number][] = [
   [0, 1],
   [0, COUNT],
   [15, 17],
@@ -13,14 +13,17 @@ const RANGES = [
   [4999, COUNT],
 ];
 
-function of(duration: (event: number) => number): Longest {
+function of(duration: (slice: number) => number): Longest {
   const sums = new Float64Array(COUNT + 1);
-  for (let i = 0; i < COUNT; i++) sums[i + 1] = sums[i] + duration(i);
+  for (let i = 0, sum = 0; i < COUNT; i++) {
+    sum += duration(i);
+    sums[i + 1] = sum;
+  }
   return new Longest(sums);
 }
 
 describe("Longest", () => {
-  it.each(RANGES)("finds the longest event in [%i, %i), wherever it is", (from, to) => {
+  it.each(RANGES)("finds the longest slice in [%i, %i), wherever it is", (from, to) => {
     const middle = (from + to) >> 1;
     expect(of((i) => i).query(from, to)).toBe(to - 1);
     expect(of((i) => COUNT - i).query(from, to)).toBe(from);

@@ -1,15 +1,15 @@
 const FAN = 16;
 
 /**
- * Finds the longest event of any range of events in a few steps, however long the range.
+ * Finds the longest slice of any range of slices in a few steps, however long the range.
  *
- * Level k holds, for each block of 16^(k+1) events, the index of its longest (the earliest of equals): a sixteenth of
- * the events in extra memory. Perfetto's implicit segment forest is the same idea.
+ * Level k holds, for each block of 16^(k+1) slices, the index of the longest (the earliest of equals): a sixteenth of
+ * the slices in extra memory. Perfetto's implicit segment forest is the same idea.
  */
 export class Longest {
   private readonly levels: Uint32Array[] = [];
 
-  /** `sums[i + 1] - sums[i]` is the duration of event i. */
+  /** `sums[i + 1] - sums[i]` is the duration of slice i. */
   constructor(private readonly sums: Float64Array) {
     let below: Uint32Array | undefined;
     for (let size = sums.length - 1; size >= FAN; ) {
@@ -22,7 +22,7 @@ export class Longest {
     }
   }
 
-  /** The longest event in [from, to), which must not be empty. */
+  /** The longest slice in [from, to), which must not be empty. */
   query(from: number, to: number): number {
     let best = from;
     let low = from;
@@ -40,17 +40,20 @@ export class Longest {
   }
 
   private best(level: Uint32Array | undefined, from: number, to: number, start?: number): number {
-    const { sums } = this;
-    let best = start ?? (level ? level[from] : from);
-    let longest = sums[best + 1] - sums[best];
+    let best = start ?? (level ? (level[from] as number) : from);
+    let longest = this.durationOf(best);
     for (let k = from; k < to; k++) {
-      const event = level ? level[k] : k;
-      const length = sums[event + 1] - sums[event];
-      if (length > longest) {
-        best = event;
-        longest = length;
+      const slice = level ? (level[k] as number) : k;
+      const duration = this.durationOf(slice);
+      if (duration > longest) {
+        best = slice;
+        longest = duration;
       }
     }
     return best;
+  }
+
+  private durationOf(slice: number): number {
+    return (this.sums[slice + 1] as number) - (this.sums[slice] as number);
   }
 }

@@ -1,11 +1,12 @@
 import { describe, expect, it, vi } from "vitest";
+import { at } from "../../lib/at";
 import { Viewport } from "../viewport";
 import type { Header } from "./header";
-import { Events } from "./slices";
+import { Slices } from "./slices";
 import { type TileRequest, Tiles } from "./tiles";
 
-const events = () =>
-  new Events(new Float64Array(), new Float64Array(1), new Uint32Array(), new Uint32Array(2));
+const slices = () =>
+  new Slices(new Float64Array(), new Float64Array(1), new Uint32Array(), new Uint32Array(2));
 
 function tiled(merged = true) {
   vi.useFakeTimers();
@@ -13,66 +14,72 @@ function tiled(merged = true) {
   viewport.width = 1000;
   const header = { unit_ps: 1000, merged, bin_ps: merged ? 100_000 : 0 } as Header;
   const asked: TileRequest[] = [];
-  const coarse = events();
-  const tiles = new Tiles(
-    header,
-    viewport,
-    coarse,
-    (request) => asked.push(request),
-    new AbortController().signal,
-  );
+  const answers: ((slices: Slices) => void)[] = [];
+  const coarse = slices();
+  const source = {
+    askForTile(request: TileRequest, onLoaded: (slices: Slices) => void) {
+      asked.push(request);
+      answers.push(onLoaded);
+    },
+  };
+  const loaded = vi.fn();
+  const tiles = new Tiles(header, viewport, coarse, source, loaded, new AbortController().signal);
   const look = (start: number, end: number) => {
     viewport.show(start, end);
     const found = tiles.current();
     vi.runAllTimers();
-    return found;
+    return found.slices;
   };
-  return { tiles, asked, coarse, look };
+  /** Answers the n-th question. */
+  const answer = (n: number, finer: Slices) => at(answers, n - 1)(finer);
+  return { asked, answer, coarse, loaded, look };
 }
 
 describe("Tiles", () => {
-  it("ask for nothing while the coarse level shows every pixel", () => {
+  it("are not requested while the coarse level shows every pixel", () => {
     const { asked, coarse, look } = tiled();
-    expect(look(0, 1e6).events).toBe(coarse);
+    expect(look(0, 1e6)).toBe(coarse);
     expect(asked).toEqual([]);
   });
 
-  it("ask for nothing of a whole trace", () => {
+  it("are not requested of a trace that was sent whole", () => {
     const { asked, look } = tiled(false);
     look(0, 10);
     expect(asked).toEqual([]);
   });
 
-  it("ask for the range and its surroundings, and draw the coarse level until the answer comes", () => {
-    const { tiles, asked, coarse, look } = tiled();
-    expect(look(500_000, 510_000).events).toBe(coarse);
-    expect(asked).toEqual([{ type: "tile", id: 1, start_ps: 490e6, end_ps: 520e6, bins: 8192 }]);
-    const finer = events();
-    tiles.receive(1, finer);
-    expect(look(500_000, 510_000).events).toBe(finer);
-    expect(look(495_000, 505_000).events).toBe(finer);
+  it("are requested for the range and its surroundings; until the answer comes, the coarse level is drawn", () => {
+    const { answer, asked, coarse, loaded, look } = tiled();
+    expect(look(500_000, 510_000)).toBe(coarse);
+    expect(asked).toEqual([{ start_ps: 490e6, end_ps: 520e6, bins: 8192 }]);
+    const finer = slices();
+    answer(1, finer);
+    expect(loaded).toHaveBeenCalledOnce();
+    expect(look(500_000, 510_000)).toBe(finer);
+    expect(look(495_000, 505_000)).toBe(finer);
     expect(asked).toHaveLength(1);
   });
 
-  it("ask again further away and closer, and keep what they have", () => {
-    const { tiles, asked, coarse, look } = tiled();
+  it("are requested again further away and closer, and kept", () => {
+    const { answer, asked, coarse, look } = tiled();
     look(500_000, 510_000);
-    const finer = events();
-    tiles.receive(1, finer);
-    expect(look(700_000, 710_000).events).toBe(coarse);
-    expect(look(505_000, 505_100).events).toBe(finer);
-    expect(asked.map(({ id }) => id)).toEqual([1, 2, 3]);
-    tiles.receive(3, events());
-    expect(look(500_000, 510_000).events).toBe(finer);
+    const finer = slices();
+    answer(1, finer);
+    expect(look(700_000, 710_000)).toBe(coarse);
+    expect(look(505_000, 505_100)).toBe(finer);
+    expect(asked).toHaveLength(3);
+    answer(3, slices());
+    expect(look(500_000, 510_000)).toBe(finer);
   });
 
-  it("do not repeat a question that is not answered yet, nor take an answer that nobody waits for", () => {
-    const { tiles, asked, coarse, look } = tiled();
+  it("are not requested twice, and dropped if another part was requested since", () => {
+    const { answer, asked, coarse, loaded, look } = tiled();
     look(500_000, 510_000);
     look(501_000, 511_000);
     expect(asked).toHaveLength(1);
     look(100_000, 110_000);
-    tiles.receive(1, events());
-    expect(look(500_000, 510_000).events).toBe(coarse);
+    answer(1, slices());
+    expect(loaded).not.toHaveBeenCalled();
+    expect(look(500_000, 510_000)).toBe(coarse);
   });
 });

@@ -1,93 +1,94 @@
 import { debounce } from "../../lib/dom";
+import { type Picoseconds, type TraceTime, toPicoseconds, toTraceTime } from "../../lib/units";
 import type { Viewport } from "../viewport";
 import type { Header } from "./header";
-import type { Events } from "./slices";
+import type { Slices } from "./slices";
 
-/** What the kernel is asked for. */
+/** The part of the trace that a tile is wanted of, and into how many bins of equal length it is divided. */
 export interface TileRequest {
-  type: "tile";
-  id: number;
-  start_ps: number;
-  end_ps: number;
+  start_ps: Picoseconds;
+  end_ps: Picoseconds;
   bins: number;
 }
 
-interface Loaded {
-  events: Events;
-  start: number;
-  end: number;
-  /** Shorter events than this are merged. */
-  bin: number;
+/** Where tiles come from. Not every request is answered: the kernel may be gone. */
+export interface TileSource {
+  askForTile(request: TileRequest, onLoaded: (slices: Slices) => void): void;
+}
+
+/** A part of the trace. */
+interface Part {
+  start: TraceTime;
+  end: TraceTime;
+  /** Events shorter than this are merged. */
+  bin: TraceTime;
+}
+
+interface Loaded extends Part {
+  slices: Slices;
 }
 
 // A tile reaches one window further on both sides, in bins of half a pixel or less.
 const WINDOWS = 3;
 const BINS_PER_PX = 2;
-const SOON_MS = 60;
-const MOST_TILES = 8;
+const REQUEST_AFTER_MS = 60;
+const MAX_TILES = 8;
 
 /**
- * The slices to draw, of a trace too large to be sent whole: those of the finest tile that covers the visible range, else
- * the coarse level. Asks the kernel for a tile where the coarse level shows less than a pixel could.
+ * The finest slices there are. A trace that is too large to be sent whole comes as a coarse level; tiles are requested
+ * where the coarse level shows less than a pixel could.
  */
 export class Tiles {
   private readonly tiles: Loaded[] = [];
   private readonly coarse: Loaded;
-  private readonly asked = new Map<number, Omit<Loaded, "events">>();
-  private readonly askSoon: () => void;
-  private count = 0;
+  /** The last request, until it is answered. */
+  private pending: Part | null = null;
+  private readonly requestSoon: () => void;
 
   constructor(
     private readonly header: Header,
     private readonly viewport: Viewport,
-    events: Events,
-    private readonly ask: (request: TileRequest) => void,
+    slices: Slices,
+    private readonly source: TileSource,
+    private readonly onLoaded: () => void,
     signal: AbortSignal,
   ) {
-    this.coarse = { events, start: 0, end: viewport.span, bin: (header.bin_ps ?? 0) / header.unit_ps };
-    this.askSoon = debounce(() => this.request(), SOON_MS, signal);
+    const bin = toTraceTime(header.bin_ps ?? 0, header.unit_ps);
+    this.coarse = { slices, start: 0, end: viewport.span, bin };
+    this.requestSoon = debounce(() => this.request(), REQUEST_AFTER_MS, signal);
   }
 
-  /** The best that is there for what is visible now; asks for better. */
+  /** The finest slices for the visible range. Requests finer ones if they would show more. */
   current(): Loaded {
-    const { start, end } = this.viewport;
     const best = this.tiles
-      .filter((tile) => tile.start <= start && tile.end >= end)
+      .filter((tile) => this.covers(tile))
       .reduce((a, b) => (b.bin < a.bin ? b : a), this.coarse);
-    if (best.bin > this.perPx) this.askSoon();
+    if (best.bin > this.viewport.timePerPx) this.requestSoon();
     return best;
   }
 
-  /** Whether something finer is on its way, or at least asked for. */
-  get waiting(): boolean {
-    return this.asked.size > 0;
-  }
-
-  receive(id: number, events: Events): void {
-    const place = this.asked.get(id);
-    if (!place) return;
-    this.asked.delete(id);
-    this.tiles.unshift({ ...place, events });
-    this.tiles.length = Math.min(this.tiles.length, MOST_TILES);
-  }
-
-  private get perPx(): number {
-    return this.viewport.length / this.viewport.width;
+  private covers({ start, end }: Part): boolean {
+    return start <= this.viewport.start && end >= this.viewport.end;
   }
 
   private request(): void {
-    const { start, end, length, width, span } = this.viewport;
-    const unit = this.header.unit_ps;
-    for (const place of this.asked.values())
-      if (place.start <= start && place.end >= end && place.bin <= this.perPx) return;
-    const from = Math.max(start - ((WINDOWS - 1) / 2) * length, 0);
-    const to = Math.min(end + ((WINDOWS - 1) / 2) * length, span);
+    const { start, end, length, width, span, timePerPx } = this.viewport;
+    if (this.pending && this.covers(this.pending) && this.pending.bin <= timePerPx) return;
+    const margin = ((WINDOWS - 1) / 2) * length;
     const bins = 2 ** Math.ceil(Math.log2(width * WINDOWS * BINS_PER_PX));
-    this.count += 1;
-    // Only the newest question counts: a busy kernel answers the others for nothing.
-    this.asked.clear();
-    this.asked.set(this.count, { start: from, end: to, bin: (to - from) / bins });
-    const [start_ps, end_ps] = [Math.floor(from * unit), Math.ceil(to * unit)];
-    this.ask({ type: "tile", id: this.count, start_ps, end_ps, bins });
+    const [from, to] = [Math.max(start - margin, 0), Math.min(end + margin, span)];
+    const part: Part = { start: from, end: to, bin: (to - from) / bins };
+    this.pending = part;
+    const unit = this.header.unit_ps;
+    const [start_ps, end_ps] = [Math.floor(toPicoseconds(from, unit)), Math.ceil(toPicoseconds(to, unit))];
+    this.source.askForTile({ start_ps, end_ps, bins }, (slices) => this.add(part, slices));
+  }
+
+  private add(part: Part, slices: Slices): void {
+    if (part !== this.pending) return;
+    this.pending = null;
+    this.tiles.unshift({ ...part, slices });
+    this.tiles.length = Math.min(this.tiles.length, MAX_TILES);
+    this.onLoaded();
   }
 }

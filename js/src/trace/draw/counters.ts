@@ -1,77 +1,67 @@
-import { lowerBound } from "../../lib/binary_search";
-import { bytes, percent, significant } from "../../lib/format";
+import { type Picoseconds, toPicoseconds } from "../../lib/units";
+import { extremes, pointsUntil } from "../data/counters";
 import type { Counter } from "../data/header";
 import { COUNTER_PX } from "../rows";
 import type { Ink } from "./colors";
+import type { PlotImage } from "./image";
+import type { Scene } from "./scene";
 
 const PAD_PX = 4;
 
-/** A counter's value with its unit. */
-export function counterValue(value: number, unit: string): string {
-  if (unit === "bytes") return bytes(value);
-  if (unit === "%") return percent(value);
-  return `${significant(value)} ${unit}`.trim();
-}
-
-/** The value that holds at a time, if one is known by then. */
-export function valueAt({ times_ps, values }: Counter, ps: number): number | undefined {
-  return values[pointsUntil(times_ps, ps) - 1];
-}
-
-/** Where to draw: the image's size, and which times (picoseconds) its columns stand for. */
-export interface Canvas {
-  pixels: Uint32Array;
-  width: number;
-  height: number;
-  begin: number;
-  perPx: number;
-  /** Device pixels per CSS pixel. */
-  ratio: number;
+/** Draws the counters in view into the image of the plot. */
+export function drawCounters(image: PlotImage, scene: Scene): void {
+  const { header, rows, viewport, look, scrollTop } = scene;
+  const begin = toPicoseconds(viewport.start, header.unit_ps);
+  const perPx = toPicoseconds(viewport.length, header.unit_ps) / image.width;
+  for (const row of rows.list) {
+    const counter = row.kind === "counter" ? header.counters?.[row.index] : undefined;
+    const top = Math.round((row.top - scrollTop) * image.ratio);
+    if (counter && top < image.height && top + row.height * image.ratio > 0)
+      drawCounter(image, top, counter, begin, perPx, look.ink);
+  }
 }
 
 /**
- * Draws a counter into the image, `top` pixels from its top: of each column the smallest to the largest value as a line,
- * and paler what is below, down to zero (or the least value). The work depends on the pixels and on the points in view.
+ * Draws a counter `top` pixels from the image's top: in each column a line from the smallest to the largest value, and
+ * a paler area below it down to the scale's lowest value. The work depends on the pixels and the points in view.
  */
-export function drawCounter(canvas: Canvas, top: number, counter: Counter, ink: Ink): void {
-  const { width, begin, perPx, ratio } = canvas;
+function drawCounter(
+  image: PlotImage,
+  top: number,
+  counter: Counter,
+  begin: Picoseconds,
+  perPx: Picoseconds,
+  ink: Ink,
+): void {
+  const { width, ratio } = image;
   const { times_ps: times, values } = counter;
-  const [least, most] = extremes(counter);
+  const [lowest, highest] = extremes(counter);
   const bottom = top + Math.round((COUNTER_PX - PAD_PX) * ratio);
-  const scale = (Math.round((COUNTER_PX - 2 * PAD_PX) * ratio) - 1) / (most - least || 1);
+  const scale = (Math.round((COUNTER_PX - 2 * PAD_PX) * ratio) - 1) / (highest - lowest || 1);
   let next = pointsUntil(times, begin);
   for (let x = 0; x < width; x++) {
     const end = begin + (x + 1) * perPx;
-    if (end <= times[0]) continue;
-    let [low, high] = next > 0 ? [values[next - 1], values[next - 1]] : [values[0], values[0]];
-    for (; next < times.length && times[next] < end; next++) {
-      low = Math.min(low, values[next]);
-      high = Math.max(high, values[next]);
+    if (end <= (times[0] as number)) continue;
+    let low = values[Math.max(next - 1, 0)] as number;
+    let high = low;
+    for (; next < times.length && (times[next] as number) < end; next++) {
+      const value = values[next] as number;
+      low = Math.min(low, value);
+      high = Math.max(high, value);
     }
-    const line = bottom - 1 - Math.round((high - least) * scale);
-    const area = Math.max(bottom - Math.round((low - least) * scale), line + Math.ceil(ratio));
-    fillColumn(canvas, x, line, area, ink.counter);
-    fillColumn(canvas, x, area, bottom, ink.counterArea);
+    const line = bottom - 1 - Math.round((high - lowest) * scale);
+    const area = Math.max(bottom - Math.round((low - lowest) * scale), line + Math.ceil(ratio));
+    fillColumn(image, x, line, area, ink.counter);
+    fillColumn(image, x, area, bottom, ink.counterArea);
   }
 }
 
 function fillColumn(
-  { pixels, width, height }: Canvas,
+  { pixels, width, height }: PlotImage,
   x: number,
   from: number,
   to: number,
   color: number,
 ): void {
   for (let y = Math.max(from, 0); y < Math.min(to, height); y++) pixels[y * width + x] = color;
-}
-
-/** How many points there are up to a time; their times are whole picoseconds. */
-function pointsUntil(times: number[], ps: number): number {
-  return lowerBound(times, Math.floor(ps) + 1);
-}
-
-/** The range that a counter's row spans: from zero, unless values are negative. */
-export function extremes({ values }: Counter): [number, number] {
-  const shown = values.filter(Number.isFinite);
-  return [Math.min(0, ...shown), Math.max(0, ...shown)];
 }

@@ -1,43 +1,39 @@
-import type { Flow } from "../data/header";
+import { type CssPx, type TraceTime, toTraceTime } from "../../lib/units";
 import { LANE_PX } from "../rows";
 import { headPx, type Scene } from "./scene";
 
-const HEAD_PX = 5;
+const ARROW_HEAD_PX = 5;
 
 interface Point {
-  x: number;
-  y: number;
+  x: CssPx;
+  y: CssPx;
 }
 
-/** Draws an arrow from each cause to its effect, for those of the selected event. */
+/** Draws an arrow from each cause of the selected event to it, and from it to each of its effects. */
 export function paintFlows(context: CanvasRenderingContext2D, scene: Scene): void {
-  const { selection, header, theme } = scene;
-  if (!selection || scene.flows.length === 0) return;
-  const unit = header.unit_ps;
+  const { selection, header, viewport, look, flows } = scene;
+  if (!selection || flows.length === 0) return;
   const own = { lane: selection.lane, start: selection.start, end: selection.start + selection.duration };
   context.save();
   context.beginPath();
-  context.rect(scene.labels, headPx(header), scene.viewport.width, scene.height);
+  context.rect(scene.labelWidth, headPx(header), viewport.width, scene.height);
   context.clip();
-  context.strokeStyle = context.fillStyle = theme.accent;
+  context.strokeStyle = context.fillStyle = look.theme.accent;
   context.lineWidth = 1.2;
-  for (const flow of scene.flows) {
-    const other = {
-      lane: flow.lane,
-      start: flow.start_ps / unit,
-      end: (flow.start_ps + flow.duration_ps) / unit,
-    };
-    const [cause, effect] = flow.direction === "from" ? [other, own] : [own, other];
-    // A cause often goes on while its effect runs already: the arrow leaves it no later than the effect begins.
+  for (const { lane, start_ps, duration_ps, direction } of flows) {
+    const start = toTraceTime(start_ps, header.unit_ps);
+    const other = { lane, start, end: toTraceTime(start_ps + duration_ps, header.unit_ps) };
+    const [cause, effect] = direction === "from" ? [other, own] : [own, other];
+    // A cause often continues after its effect has begun: the arrow leaves it no later than that.
     const leaves = Math.max(Math.min(cause.end, effect.start), cause.start);
     paintArrow(context, pointOf(scene, cause.lane, leaves), pointOf(scene, effect.lane, effect.start));
   }
   context.restore();
 }
 
-function pointOf({ rows, viewport, labels, scroll, header }: Scene, lane: number, time: number): Point {
-  const top = rows.nearTo(lane);
-  return { x: labels + viewport.toPx(time), y: headPx(header) + top - scroll + LANE_PX / 2 };
+function pointOf(scene: Scene, lane: number, time: TraceTime): Point {
+  const top = headPx(scene.header) + scene.rows.nearestTop(lane) - scene.scrollTop;
+  return { x: scene.labelWidth + scene.viewport.toPx(time), y: top + LANE_PX / 2 };
 }
 
 function paintArrow(context: CanvasRenderingContext2D, from: Point, to: Point): void {
@@ -48,13 +44,7 @@ function paintArrow(context: CanvasRenderingContext2D, from: Point, to: Point): 
   context.stroke();
   context.beginPath();
   context.moveTo(to.x, to.y);
-  context.lineTo(to.x - HEAD_PX * 1.6, to.y - HEAD_PX);
-  context.lineTo(to.x - HEAD_PX * 1.6, to.y + HEAD_PX);
+  context.lineTo(to.x - ARROW_HEAD_PX * 1.6, to.y - ARROW_HEAD_PX);
+  context.lineTo(to.x - ARROW_HEAD_PX * 1.6, to.y + ARROW_HEAD_PX);
   context.fill();
-}
-
-/** What a link is called, seen from the selected event. */
-export function relation({ direction, kind }: Flow): string {
-  if (kind === "launch") return direction === "from" ? "Launched by" : "Launches";
-  return direction === "from" ? `Caused by (${kind})` : `Causes (${kind})`;
 }

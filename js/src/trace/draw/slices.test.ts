@@ -2,14 +2,14 @@ import { describe, expect, it } from "vitest";
 import { decodeTrace } from "../data/decode";
 import { encode, type Written } from "../data/encode.testing";
 import { Ink, LIGHT } from "./colors";
-import { type Brush, drawLane, repeatLine } from "./slices";
+import { type Brush, drawLane } from "./slices";
 
 const ink = new Ink(LIGHT);
 
 async function brushFor(lane: Written[], begin: number, perPx: number): Promise<Brush> {
   const { header, payload } = await encode([[lane]]);
-  const events = await decodeTrace(header, [payload]);
-  return { events, begin, perPx, colors: Uint8Array.from(header.colors), ink, highlight: null };
+  const slices = await decodeTrace(header, [payload]);
+  return { slices, begin, perPx, colors: Uint8Array.from(header.colors), ink, highlight: null };
 }
 
 /** Draws a lane on a row of 8 pixels with one more on either side, which must stay 0. */
@@ -48,7 +48,7 @@ describe("drawLane", () => {
     expect(draw(brush)).toEqual([a, a, 0, 0, 0, 0, 0, b]);
   });
 
-  it("sets equal neighbours apart by the last pixel of a wide box", async () => {
+  it("separates equal neighbours by the last pixel of a wide box", async () => {
     const brush = await brushFor(
       [
         [0, 40, "a"],
@@ -60,7 +60,7 @@ describe("drawLane", () => {
     expect(draw(brush)).toEqual([a, a, a, ink.shade(0, 0), a, a, a, a]);
   });
 
-  it("merges short events of a pixel: colour of the longest, as faint as the pixel is idle", async () => {
+  it("merges short slices of a pixel: the colour of the longest, as faint as the pixel is idle", async () => {
     // Pixel 2 is busy for 1 + 4 of 10 units, pixel 3 for 5 of 10; the longest is b, then a.
     const brush = await brushFor(
       [
@@ -75,13 +75,13 @@ describe("drawLane", () => {
     expect(ink.shade(1, 0.5)).not.toBe(b);
   });
 
-  it("shows an event however short", async () => {
+  it("shows a slice however short", async () => {
     const brush = await brushFor([[45, 0, "a"]], 0, 10);
     expect(draw(brush)).toEqual([0, 0, 0, 0, ink.shade(0, 0), 0, 0, 0]);
     expect(ink.shade(0, 0)).not.toBe(ink.background);
   });
 
-  it("keeps a box that starts in the pixel of short events", async () => {
+  it("keeps a box that starts in the pixel of short slices", async () => {
     const brush = await brushFor(
       [
         [10, 2, "a"],
@@ -104,12 +104,12 @@ describe("drawLane", () => {
       0,
       10,
     );
-    brush.highlight = brush.events.highlight(Uint8Array.of(0, 1));
+    brush.highlight = brush.slices.highlight(Uint8Array.of(0, 1));
     const dim = ink.dimmed(0);
     expect(draw(brush)).toEqual([dim, 0, b, 0, dim, dim, dim, 0]);
   });
 
-  it("is faint where an event reaches a little into a pixel, unless another begins there", async () => {
+  it("is faint where a slice extends a little into a pixel, unless another begins there", async () => {
     const brush = await brushFor(
       [
         [0, 25, "a"],
@@ -145,13 +145,5 @@ describe("drawLane", () => {
     const boxes: number[][] = [];
     drawLane(new Uint32Array(8), 0, 8, 0, brush, (...box) => boxes.push(box));
     expect(boxes).toEqual([[1, 1.5, 3.5]]);
-  });
-});
-
-describe("repeatLine", () => {
-  it("copies the first line of a strip to the others", () => {
-    const image = Uint32Array.of(0, 0, 1, 2, 0, 0, 0, 0);
-    repeatLine(image, 2, 1, 2);
-    expect([...image]).toEqual([0, 0, 1, 2, 1, 2, 0, 0]);
   });
 });

@@ -1,80 +1,88 @@
+import { at } from "../../lib/at";
 import { button, element } from "../../lib/dom";
 import { duration, grouped, middleCut } from "../../lib/format";
-import type { Flow } from "../data/header";
-import type { Place } from "../data/slices";
-import { relation } from "../draw/flows";
-import type { Viewer } from "../state";
+import { type TraceTime, toPicoseconds } from "../../lib/units";
+import type { EventLocation, Flow, Header } from "../data/header";
+import type { Slice, Totals } from "../data/slices";
+import { stepDuring } from "../hit_test";
+import type { Stats } from "../kernel";
+import type { Rows } from "../rows";
 import { exactTime } from "../time_labels";
 
-// What the panel says already, in words.
-const KNOWN = new Set(["name", "start_ps", "duration_ps"]);
+// The panel shows these already.
+const SHOWN_STATS = new Set(["name", "start_ps", "duration_ps"]);
 const LATE_MS = 1500;
 const LINK_LETTERS = 64;
 
-export type Stats = Record<string, unknown>;
-
-/** What can be done from the panel. */
-export interface DetailsActions {
-  fit(): void;
-  step(direction: 1 | -1): void;
-  highlight(): void;
-  close(): void;
-  jump(flow: Flow): void;
+/** What the panel needs to know. */
+export interface DetailsSource {
+  readonly header: Header;
+  readonly rows: Pick<Rows, "trackOf" | "depthOf">;
+  /** The events of a name in the visible range. */
+  totalsInView(name: number): Totals;
 }
 
-/** The panel that describes the selected event. Stats come from the kernel later, or never. */
+/** What can be done from the panel, besides highlighting. */
+export interface DetailsActions {
+  fitSelection(): void;
+  nextOfName(direction: 1 | -1): void;
+  select(slice: null): void;
+  selectAt(location: EventLocation): void;
+}
+
+/** The panel that describes the selected event. The stats come from the kernel later, or never. */
 export class Details {
   readonly root = element("section", { class: "tfp-details", "aria-label": "Selected event", hidden: true });
   private readonly inView = element("dd");
   private readonly stats = element("div");
   private readonly list = element("dl");
-  private place: Place | null = null;
+  private slice: Slice | null = null;
   private late: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
-    private readonly viewer: Viewer,
+    private readonly source: DetailsSource,
     private readonly actions: DetailsActions,
+    private readonly highlight: (name: string) => void,
     signal: AbortSignal,
   ) {
     signal.addEventListener("abort", () => clearTimeout(this.late));
   }
 
-  /** Shows an event, or hides the panel. Returns a sentence that says the same. */
-  show(place: Place | null): string {
-    this.place = place;
-    this.root.hidden = !place;
+  /** Shows a slice, or hides the panel. Returns the same as a sentence. */
+  show(slice: Slice | null): string {
+    this.slice = slice;
+    this.root.hidden = !slice;
     this.stats.replaceChildren();
     clearTimeout(this.late);
-    if (!place) return "Nothing is selected.";
-    const facts = this.facts(place);
+    if (!slice) return "Nothing is selected.";
+    const facts = this.facts(slice);
     const list = element("dl", {}, ...terms(facts));
     list.append(element("dt", {}, "Same name in view"), this.inView);
     this.root.replaceChildren(
-      this.heading(place),
+      this.heading(slice),
       element("div", { class: "tfp-details-body" }, list, this.stats),
     );
     this.update();
-    if (!this.viewer.header.alone) this.late = setTimeout(() => this.sayLate(), LATE_MS);
-    return [this.nameOf(place), ...facts.map(([term, value]) => `${term} ${value}`)].join(", ");
+    if (!this.source.header.alone) this.late = setTimeout(() => this.explainDelay(), LATE_MS);
+    return [this.nameOf(slice), ...facts.map(([term, value]) => `${term} ${value}`)].join(", ");
   }
 
-  /** Recounts the events of the same name, after the visible range changed. */
+  /** Counts the events of the same name again, after the visible range changed. */
   update(): void {
-    if (!this.place) return;
-    const { events, viewport, header } = this.viewer;
-    const { count, total } = events.totals(this.place.name, viewport.start, viewport.end);
+    if (!this.slice) return;
+    const { header } = this.source;
+    const { count, total } = this.source.totalsInView(this.slice.name);
     const about = header.merged ? "about " : "";
-    const times = count
-      ? `, total ${about}${duration(total * header.unit_ps)}, mean ${about}${duration((total / count) * header.unit_ps)}`
-      : "";
+    const written = (time: TraceTime) => about + duration(toPicoseconds(time, header.unit_ps));
+    const times = count ? `, total ${written(total)}, mean ${written(total / count)}` : "";
     this.inView.textContent = `${about}${grouped(count)} ${count === 1 ? "event" : "events"}${times}`;
   }
 
-  /** Shows what the kernel tells of the event. */
+  /** Shows what only the kernel knows about the event. */
   showStats(stats: Stats, flows: Flow[]): void {
     clearTimeout(this.late);
-    const told = Object.entries(stats).filter(([key]) => !KNOWN.has(key));
-    this.list.replaceChildren(...terms(told.map(([key, value]) => [key, asText(value)])));
+    const more = Object.entries(stats).filter(([key]) => !SHOWN_STATS.has(key));
+    this.list.replaceChildren(...terms(more.map(([key, value]) => [key, asText(value)])));
     this.stats.replaceChildren(...this.links(flows), this.list);
   }
 
@@ -83,64 +91,68 @@ export class Details {
     if (line) this.list.prepend(element("dt", {}, "Source"), element("dd", { class: "tfp-code" }, line));
   }
 
-  private sayLate(): void {
-    const text = "The kernel is busy or gone: what else it knows of this event shows when it answers.";
+  private explainDelay(): void {
+    const text = "The kernel is busy or gone. More details appear here if it answers.";
     this.stats.replaceChildren(element("p", { class: "tfp-muted" }, text));
   }
 
   private links(flows: Flow[]): HTMLElement[] {
     if (flows.length === 0) return [];
-    const { header } = this.viewer;
+    const { header } = this.source;
     const list = element("dl");
     for (const flow of flows) {
-      const track = header.tracks[flow.track];
-      const where = `${duration(flow.duration_ps)} on ${track.label}`;
-      const jump = button(middleCut(header.names[flow.name], LINK_LETTERS), `Go to it: ${where}`, () =>
-        this.actions.jump(flow),
-      );
+      const where = `${duration(flow.duration_ps)} on ${at(header.tracks, flow.track).label}`;
+      const name = middleCut(at(header.names, flow.name), LINK_LETTERS);
+      const jump = button(name, `Go to it: ${where}`, () => this.actions.selectAt(flow));
       jump.classList.add("tfp-link");
-      list.append(
-        element("dt", {}, relation(flow)),
-        element("dd", {}, jump, element("span", { class: "tfp-muted" }, ` ${where}`)),
-      );
+      const beside = element("span", { class: "tfp-muted" }, ` ${where}`);
+      list.append(element("dt", {}, relation(flow)), element("dd", {}, jump, beside));
     }
     return [list];
   }
 
-  private nameOf(place: Place): string {
-    return this.viewer.header.names[place.name];
+  private nameOf(slice: Slice): string {
+    return at(this.source.header.names, slice.name);
   }
 
-  private heading(place: Place): HTMLElement {
+  private heading(slice: Slice): HTMLElement {
     const { actions } = this;
+    const name = this.nameOf(slice);
     return element(
       "div",
       { class: "tfp-details-head" },
-      element("strong", { class: "tfp-name", title: this.nameOf(place) }, this.nameOf(place)),
-      button("‹", "Previous event of this name (left arrow)", () => actions.step(-1)),
-      button("›", "Next event of this name (right arrow)", () => actions.step(1)),
-      button("Fit", "Fit this event into the view (F)", () => actions.fit()),
-      button("Highlight", "Highlight all events of this name", () => actions.highlight()),
-      button("×", "Close (Esc)", () => actions.close()),
+      element("strong", { class: "tfp-name", title: name }, name),
+      button("‹", "Previous event of this name (left arrow)", () => actions.nextOfName(-1)),
+      button("›", "Next event of this name (right arrow)", () => actions.nextOfName(1)),
+      button("Fit", "Fit this event into the view (F)", () => actions.fitSelection()),
+      button("Highlight", "Highlight all events of this name", () => this.highlight(name)),
+      button("×", "Close (Esc)", () => actions.select(null)),
     );
   }
 
-  private facts(place: Place): [string, string][] {
-    const { header, rows } = this.viewer;
-    const track = header.tracks[rows.trackOf(place.lane)];
-    const start = place.start * header.unit_ps;
-    const step = header.steps.find((s) => start >= s.start_ps && start < s.start_ps + s.duration_ps);
-    const zoom = header.alone ? "" : "; zoom in to part them";
-    const merged = `${grouped(place.merged)} short events drawn as one, the longest of this name${zoom}`;
-    return [
-      ...(place.merged > 1 ? [["Merged", merged] as [string, string]] : []),
-      [place.merged > 1 ? "Span" : "Duration", duration(place.duration * header.unit_ps)],
+  private facts(slice: Slice): [string, string][] {
+    const { header, rows } = this.source;
+    const track = at(header.tracks, rows.trackOf(slice.lane));
+    const start = toPicoseconds(slice.start, header.unit_ps);
+    const step = stepDuring(header.steps, start);
+    const zoom = header.alone ? "" : "; zoom in to separate them";
+    const merged = `${grouped(slice.events)} short events drawn as one, named after the longest${zoom}`;
+    const facts: [string, string][] = slice.events > 1 ? [["Merged", merged]] : [];
+    facts.push(
+      [slice.events > 1 ? "Span" : "Duration", duration(toPicoseconds(slice.duration, header.unit_ps))],
       ["Start", exactTime(start)],
-      ["Track", `${header.groups[track.group].label} / ${track.label}`],
-      ["Depth", String(rows.depthOf(place.lane) + 1)],
-      ...(step ? [["Step", String(step.step)] as [string, string]] : []),
-    ];
+      ["Track", `${at(header.groups, track.group).label} / ${track.label}`],
+      ["Depth", String(rows.depthOf(slice.lane) + 1)],
+    );
+    if (step) facts.push(["Step", String(step.step)]);
+    return facts;
   }
+}
+
+/** What a link is called, seen from the selected event. */
+function relation({ direction, kind }: Flow): string {
+  if (kind === "launch") return direction === "from" ? "Launched by" : "Launches";
+  return direction === "from" ? `Caused by (${kind})` : `Causes (${kind})`;
 }
 
 function terms(pairs: [string, string][]): HTMLElement[] {

@@ -1,5 +1,6 @@
 // @vitest-environment happy-dom
 import { describe, expect, it } from "vitest";
+import { at } from "../../lib/at";
 import { type Filter, Filters, parseDuration } from "./filters";
 
 describe("parseDuration", () => {
@@ -11,7 +12,7 @@ describe("parseDuration", () => {
     ["2 S", 2e12],
   ])("reads %j", (text, ps) => expect(parseDuration(text)).toBe(ps));
 
-  it.each(["10", "us", "ten us", "1.2.3 us"])("takes %j for none", (text) => {
+  it.each(["10", "us", "ten us", "1.2.3 us"])("refuses %j", (text) => {
     expect(parseDuration(text)).toBeNaN();
   });
 });
@@ -21,38 +22,39 @@ describe("Filters", () => {
     const told: Filter[] = [];
     const filters = new Filters((filter) => told.push(filter), new AbortController().signal);
     document.body.replaceChildren(filters.toggle, filters.root);
-    const [rows, least, hits] = filters.root.querySelectorAll("input");
+    const inputs = filters.root.querySelectorAll("input");
+    const [rows, shortest] = [at(inputs, 0), at(inputs, 1)];
     const type = (input: HTMLInputElement, text: string) => {
       input.value = text;
       input.dispatchEvent(new Event("input"));
     };
-    return { filters, told, rows, least, hits, type };
+    return { filters, told, rows, shortest, type };
   }
 
-  it("opens, tells what is typed, and counts what is on", () => {
-    const { filters, told, rows, least, type } = shown();
+  it("opens, passes on what is typed, and counts what is set", () => {
+    const { filters, told, rows, shortest, type } = shown();
     expect(filters.root.hidden).toBe(true);
     filters.toggle.click();
     expect(filters.root.hidden).toBe(false);
     expect(filters.toggle.getAttribute("aria-expanded")).toBe("true");
     type(rows, "stream");
-    type(least, "10 us");
-    expect(told.at(-1)).toEqual({ rows: "stream", least_ps: 10e6, onlyHits: false });
+    type(shortest, "10 us");
+    expect(told.at(-1)).toEqual({ rows: "stream", shortest_ps: 10e6, onlyHits: false });
     expect(filters.toggle.textContent).toBe("Filter (2)");
   });
 
-  it("marks what is no duration and shows everything", () => {
-    const { told, least, type } = shown();
-    type(least, "abc");
-    expect(least.getAttribute("aria-invalid")).toBe("true");
-    expect(told.at(-1)?.least_ps).toBe(0);
+  it("marks what is not a duration and shows everything", () => {
+    const { told, shortest, type } = shown();
+    type(shortest, "abc");
+    expect(shortest.getAttribute("aria-invalid")).toBe("true");
+    expect(told.at(-1)?.shortest_ps).toBe(0);
   });
 
-  it("goes back", () => {
+  it("is reset", () => {
     const { filters, told, rows, type } = shown();
     type(rows, "stream");
     for (const button of filters.root.querySelectorAll("button")) button.click();
-    expect(told.at(-1)).toEqual({ rows: "", least_ps: 0, onlyHits: false });
+    expect(told.at(-1)).toEqual({ rows: "", shortest_ps: 0, onlyHits: false });
     expect(filters.toggle.textContent).toBe("Filter");
   });
 });

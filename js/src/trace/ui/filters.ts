@@ -1,42 +1,43 @@
 import { button, element, OWN_KEYS } from "../../lib/dom";
 import { TIME_UNITS } from "../../lib/format";
+import type { Picoseconds } from "../../lib/units";
 
-const PS = Object.fromEntries(TIME_UNITS.map(([ps, unit]) => [unit, ps]));
+const UNITS = new Map<string, Picoseconds>(TIME_UNITS.map(([ps, unit]) => [unit, ps]));
 
-/** What to leave out of the picture. */
+/** What is left out of the view. */
 export interface Filter {
-  /** Rows without this text in their label. */
+  /** Rows are left out that do not have this text in their label. */
   rows: string;
-  /** Events shorter than this, in picoseconds. */
-  least_ps: number;
-  /** Events that the search does not hit. */
+  /** Shorter events are left out. */
+  shortest_ps: Picoseconds;
+  /** Events are left out that the search does not find. */
   onlyHits: boolean;
 }
 
-/** A duration as people type it, "10 us", in picoseconds; 0 for nothing, NaN for what is none. */
-export function parseDuration(text: string): number {
+/** A duration as it is typed ("10 us"); 0 for an empty text, NaN for one that is no duration. */
+export function parseDuration(text: string): Picoseconds {
   if (!text.trim()) return 0;
-  const match = /^\s*([\d.]+)\s*(ps|ns|us|µs|ms|s)\s*$/i.exec(text);
-  return match ? Number(match[1]) * PS[match[2].toLowerCase().replace("u", "µ")] : Number.NaN;
+  const [, number, unit = ""] = /^\s*([\d.]+)\s*(ps|ns|us|µs|ms|s)\s*$/i.exec(text) ?? [];
+  return Number(number) * (UNITS.get(unit.toLowerCase().replace("u", "µ")) ?? Number.NaN);
 }
 
-/** The row of fields that the Filter button opens. */
+/** The fields that the Filter button opens. */
 export class Filters {
   readonly toggle = button("Filter", "Filter by track, duration or name", () => this.flip());
-  private readonly rows = field("Tracks with", "any name");
-  private readonly least = field("Events from", "any, e.g. 10 us");
+  private readonly rows = field("Track name contains", "any");
+  private readonly shortest = field("Minimum duration", "e.g. 10 us");
   private readonly hits = element("input", { ...OWN_KEYS, type: "checkbox" });
-  private readonly left = element("span", { class: "tfp-muted", role: "status" });
+  private readonly summary = element("span", { class: "tfp-muted", role: "status" });
   readonly root = element("div", { class: "tfp-filters", hidden: true });
 
   constructor(
     private readonly onChange: (filter: Filter) => void,
     signal: AbortSignal,
   ) {
-    const hits = element("label", { class: "tfp-field" }, this.hits, "only hits of the search");
+    const hits = element("label", { class: "tfp-field" }, this.hits, "search hits only");
     const reset = button("Reset", "Show everything again", () => this.reset());
-    this.root.append(this.rows.label, this.least.label, hits, reset, this.left);
-    for (const input of [this.rows.input, this.least.input, this.hits]) {
+    this.root.append(this.rows.label, this.shortest.label, hits, reset, this.summary);
+    for (const input of [this.rows.input, this.shortest.input, this.hits]) {
       input.addEventListener("input", () => this.change(), { signal });
       input.addEventListener("keydown", (event) => event.stopPropagation(), { signal });
     }
@@ -44,17 +45,17 @@ export class Filters {
   }
 
   get filter(): Filter {
-    const least = parseDuration(this.least.input.value);
+    const shortest = parseDuration(this.shortest.input.value);
     return {
       rows: this.rows.input.value,
-      least_ps: Number.isNaN(least) ? 0 : least,
+      shortest_ps: Number.isNaN(shortest) ? 0 : shortest,
       onlyHits: this.hits.checked,
     };
   }
 
-  /** Says what is left. */
-  tell(text: string): void {
-    this.left.textContent = text;
+  /** Says how much passes the filter. */
+  summarize(text: string): void {
+    this.summary.textContent = text;
   }
 
   private flip(): void {
@@ -65,16 +66,16 @@ export class Filters {
   }
 
   private reset(): void {
-    this.rows.input.value = this.least.input.value = "";
+    this.rows.input.value = this.shortest.input.value = "";
     this.hits.checked = false;
     this.change();
   }
 
   private change(): void {
-    const { rows, least_ps, onlyHits } = this.filter;
-    const bad = Number.isNaN(parseDuration(this.least.input.value));
-    this.least.input.setAttribute("aria-invalid", String(bad));
-    const active = [rows.trim(), least_ps, onlyHits].filter(Boolean).length;
+    const { rows, shortest_ps, onlyHits } = this.filter;
+    const invalid = Number.isNaN(parseDuration(this.shortest.input.value));
+    this.shortest.input.setAttribute("aria-invalid", String(invalid));
+    const active = [rows.trim(), shortest_ps, onlyHits].filter(Boolean).length;
     this.toggle.textContent = active ? `Filter (${active})` : "Filter";
     this.onChange(this.filter);
   }

@@ -1,19 +1,25 @@
 import { debounce, element, OWN_KEYS } from "../../lib/dom";
-import { GUTTER_PX } from "../draw/scene";
-import { drawLane, repeatLine } from "../draw/slices";
-import type { Viewer } from "../state";
-import { timeWithin } from "../time_labels";
+import { type CssPx, type TraceTime, toPicoseconds } from "../../lib/units";
+import type { Slices } from "../data/slices";
+import { MinimapPainter, type MinimapScene } from "../draw/minimap";
+import { rangeEnds } from "../time_labels";
 
-const HEIGHT_PX = 44;
-const PAD_PX = 3;
-const MOST_TRACKS = 14;
 const EDGE_PX = 6;
-const LEAST_WINDOW_PX = 3;
+const NARROW_PX = 3 * EDGE_PX;
+const MIN_DRAWN_PX = 2;
 const PAN_SHARE = 0.2;
 const ZOOM = 1.4;
 const SETTLED_MS = 150;
 
-/** The whole trace in a strip, with the visible part as a window: to drag, to resize at its edges, or to draw anew. */
+/** What the minimap does to the view. */
+export interface MinimapActions {
+  show(start: TraceTime, end: TraceTime): void;
+  pan(px: CssPx): void;
+  /** Zooms at a position of the canvas; -1 stands for the middle. */
+  zoom(factor: number, x: CssPx): void;
+}
+
+/** The strip with the whole trace. Its window is the visible range: it can be moved, resized at its edges, or drawn anew. */
 export class Minimap {
   readonly canvas = element("canvas", {
     ...OWN_KEYS,
@@ -25,220 +31,122 @@ export class Minimap {
     "aria-valuemin": 0,
     "aria-valuemax": 100,
   });
-  private picture: ImageData | null = null;
-  private frame = 0;
+  private readonly painter: MinimapPainter;
   private readonly settled: () => void;
 
-  /** Always draws `viewer`'s first events: a closer look has no picture of the whole. */
+  /** `slices` are those of the whole trace. */
   constructor(
-    private readonly viewer: Viewer,
+    private readonly scene: MinimapScene,
+    slices: Slices,
+    private readonly actions: MinimapActions,
     signal: AbortSignal,
-    private readonly events = viewer.events,
   ) {
-    this.settled = debounce(() => this.tell(), SETTLED_MS, signal);
-    this.connect(signal);
-    signal.addEventListener("abort", () => cancelAnimationFrame(this.frame));
+    this.painter = new MinimapPainter(this.canvas, scene, slices);
+    this.settled = debounce(() => this.describe(), SETTLED_MS, signal);
+    this.connectPointer(signal);
+    this.canvas.addEventListener("keydown", (event) => this.onKey(event), { signal });
+    signal.addEventListener("abort", () => this.painter.stop());
   }
 
-  /** Draws all anew, after the size or the colours changed. */
+  /** Draws everything again, after the size or the colours changed. */
   redraw(): void {
-    this.picture = null;
-    this.follow();
-  }
-
-  /** Follows the visible range. */
-  follow(): void {
-    cancelAnimationFrame(this.frame);
-    this.frame = requestAnimationFrame(() => this.paint());
-  }
-
-  /** The time that the strip covers: from the first event on. */
-  private get span(): number {
-    return Math.max(this.viewer.viewport.span - this.viewer.firstStart, 1);
-  }
-
-  private get width(): number {
-    return this.viewer.viewport.width;
-  }
-
-  private paint(): void {
-    const { canvas, viewer } = this;
-    if (!this.picture && !this.prepare()) return;
-    const context = canvas.getContext("2d", { alpha: false });
-    if (!context || !this.picture) return;
-    context.setTransform(1, 0, 0, 1, 0, 0);
-    context.putImageData(this.picture, 0, 0);
-    context.scale(canvas.width / viewer.viewport.width, canvas.width / viewer.viewport.width);
-    this.paintWindow(context);
+    this.painter.redraw();
     this.settled();
   }
 
-  /** Draws all but the window, which stays until the next `redraw`; false while there is no room. */
-  private prepare(): boolean {
-    const { canvas, viewer } = this;
-    const ratio = window.devicePixelRatio || 1;
-    const [width, height] = [Math.round(this.width * ratio), Math.round(HEIGHT_PX * ratio)];
-    canvas.style.margin = `0 ${GUTTER_PX}px 2px ${viewer.labels}px`;
-    canvas.style.width = `${this.width}px`;
-    if (width < 2) return false;
-    [canvas.width, canvas.height] = [width, height];
-    this.picture = this.draw(width, height, ratio);
-    return true;
+  /** Follows the visible and the selected range. */
+  follow(): void {
+    this.painter.moveWindow();
+    this.settled();
   }
 
-  private draw(width: number, height: number, ratio: number): ImageData {
-    const { ink, colors } = this.viewer.look;
-    const image = new ImageData(width, height);
-    const pixels = new Uint32Array(image.data.buffer);
-    pixels.fill(ink.background);
-    const lanes = this.lanes();
-    const strip = Math.max(Math.floor((height - 2 * PAD_PX * ratio) / Math.max(lanes.length, 1)), 1);
-    const perPx = this.span / width;
-    const brush = { events: this.events, begin: this.viewer.firstStart, perPx, colors, ink, highlight: null };
-    lanes.forEach((lane, k) => {
-      const top = Math.round(PAD_PX * ratio) + k * strip;
-      if (top + strip > height) return;
-      drawLane(pixels, top * width, width, lane, brush);
-      repeatLine(pixels, width, top, strip > 2 ? strip - 1 : strip);
-    });
-    return image;
-  }
-
-  /** The outermost lanes of the busiest tracks, in display order. */
-  private lanes(): number[] {
-    const { header } = this.viewer;
-    let lane = 0;
-    const tracks = header.tracks.map((track) => {
-      const first = lane;
-      lane += track.depths.length;
-      return { lane: first, busy: track.kind === "steps" ? 0 : track.busy_share };
-    });
-    const least = tracks.map(({ busy }) => busy).sort((a, b) => b - a)[MOST_TRACKS] ?? 0;
-    return tracks.filter(({ busy }) => busy > least).map((track) => track.lane);
-  }
-
-  private paintWindow(context: CanvasRenderingContext2D): void {
-    const { theme } = this.viewer.look;
-    const [left, right] = this.window();
-    context.fillStyle = theme.background;
-    context.globalAlpha = 0.6;
-    context.fillRect(0, 0, left, HEIGHT_PX);
-    context.fillRect(right, 0, this.width - right, HEIGHT_PX);
-    context.globalAlpha = 1;
-    const range = this.viewer.range;
-    if (range) {
-      context.fillStyle = theme.accent;
-      context.globalAlpha = 0.25;
-      const [from, to] = [this.toPx(range.start), this.toPx(range.end)];
-      context.fillRect(from, 0, Math.max(to - from, 1), HEIGHT_PX);
-      context.globalAlpha = 1;
-    }
-    context.strokeStyle = theme.accent;
-    context.lineWidth = 1.5;
-    context.strokeRect(left + 0.75, 0.75, Math.max(right - left - 1.5, 1), HEIGHT_PX - 1.5);
-  }
-
-  private window(): [number, number] {
-    const { start, end } = this.viewer.viewport;
-    const [left, right] = [this.toPx(start), this.toPx(end)];
-    const missing = Math.max(LEAST_WINDOW_PX - (right - left), 0) / 2;
-    return [left - missing, right + missing];
-  }
-
-  private toPx(time: number): number {
-    return ((time - this.viewer.firstStart) / this.span) * this.width;
-  }
-
-  private toTime(px: number): number {
-    return this.viewer.firstStart + (px / Math.max(this.width, 1)) * this.span;
-  }
-
-  /** Says in words where the window is. */
-  private tell(): void {
-    const { viewport, header } = this.viewer;
-    const [from, to] = [viewport.start, viewport.end].map((t) =>
-      timeWithin(t * header.unit_ps, (viewport.length * header.unit_ps) / 1000),
-    );
+  /** Tells assistive technology where the window is. */
+  private describe(): void {
+    const { viewport, header } = this.scene;
     const room = viewport.span - viewport.length;
+    const percent = Math.round(room > 0 ? (viewport.start / room) * 100 : 0);
+    const [start, end] = [viewport.start, viewport.end];
+    const unit = header.unit_ps;
+    this.canvas.setAttribute("aria-valuenow", String(percent));
     this.canvas.setAttribute(
-      "aria-valuenow",
-      String(Math.round(room > 0 ? (viewport.start / room) * 100 : 0)),
+      "aria-valuetext",
+      rangeEnds(toPicoseconds(start, unit), toPicoseconds(end, unit)),
     );
-    this.canvas.setAttribute("aria-valuetext", `${from} to ${to}`);
   }
 
-  private connect(signal: AbortSignal): void {
-    const { canvas, viewer } = this;
-    let move: ((x: number) => void) | null = null;
+  private connectPointer(signal: AbortSignal): void {
+    const { canvas } = this;
+    let drag: ((x: CssPx) => void) | null = null;
     const onDown = (event: PointerEvent) => {
       if (event.button !== 0) return;
-      move = this.dragAt(event.offsetX);
+      drag = this.dragFrom(event.offsetX);
       canvas.setPointerCapture(event.pointerId);
     };
     const onMove = (event: PointerEvent) => {
-      if (move) move(event.offsetX);
+      if (drag) drag(event.offsetX);
       else canvas.style.cursor = this.cursorAt(event.offsetX);
     };
     const onWheel = (event: WheelEvent) => {
       if (!event.ctrlKey && !event.metaKey) return;
-      viewer.zoom(event.deltaY < 0 ? ZOOM : 1 / ZOOM, -1);
+      this.actions.zoom(event.deltaY < 0 ? ZOOM : 1 / ZOOM, -1);
       event.preventDefault();
     };
     canvas.addEventListener("pointerdown", onDown, { signal });
     canvas.addEventListener("pointermove", onMove, { signal });
     for (const end of ["pointerup", "pointercancel"])
-      canvas.addEventListener(end, () => (move = null), { signal });
+      canvas.addEventListener(end, () => (drag = null), { signal });
     canvas.addEventListener("wheel", onWheel, { signal, passive: false });
-    canvas.addEventListener("keydown", (event) => this.key(event), { signal });
   }
 
-  private key(event: KeyboardEvent): void {
-    const { viewer } = this;
-    const actions: Record<string, () => void> = {
-      ArrowLeft: () => viewer.pan(-PAN_SHARE * this.width),
-      ArrowRight: () => viewer.pan(PAN_SHARE * this.width),
-      ArrowUp: () => viewer.zoom(ZOOM, -1),
-      ArrowDown: () => viewer.zoom(1 / ZOOM, -1),
-      Home: () => viewer.show(0, viewer.viewport.length),
-      End: () => viewer.show(viewer.viewport.span - viewer.viewport.length, viewer.viewport.span),
+  private onKey(event: KeyboardEvent): void {
+    const { actions } = this;
+    const { span, length, width } = this.scene.viewport;
+    const keys: Record<string, () => void> = {
+      ArrowLeft: () => actions.pan(-PAN_SHARE * width),
+      ArrowRight: () => actions.pan(PAN_SHARE * width),
+      ArrowUp: () => actions.zoom(ZOOM, -1),
+      ArrowDown: () => actions.zoom(1 / ZOOM, -1),
+      Home: () => actions.show(0, length),
+      End: () => actions.show(span - length, span),
     };
-    const action = event.ctrlKey || event.metaKey || event.altKey ? undefined : actions[event.key];
+    const action = event.ctrlKey || event.metaKey || event.altKey ? undefined : keys[event.key];
     if (!action) return;
     action();
     event.preventDefault();
     event.stopPropagation();
   }
 
-  /** What dragging from a position does with each later position. */
-  private dragAt(x: number): (x: number) => void {
-    const { viewport } = this.viewer;
-    const { start, end } = viewport;
-    const [left, right] = this.window();
-    const narrow = right - left < 3 * EDGE_PX;
-    if (!narrow && Math.abs(x - left) <= EDGE_PX)
-      return (at) => this.viewer.show(...ordered(this.toTime(at), end));
-    if (!narrow && Math.abs(x - right) <= EDGE_PX)
-      return (at) => this.viewer.show(...ordered(start, this.toTime(at)));
-    const all = viewport.length >= this.span;
-    if (!all && x >= left - EDGE_PX && x <= right + EDGE_PX) {
+  /** What a drag from `x` does at each later position: it resizes the window, moves it, or draws a new one. */
+  private dragFrom(x: CssPx): (x: CssPx) => void {
+    const { painter } = this;
+    const { start, end } = this.scene.viewport;
+    const [left, right] = painter.window;
+    const narrow = right - left < NARROW_PX;
+    if (!narrow && Math.abs(x - left) <= EDGE_PX) return (at) => this.showBetween(painter.toTime(at), end);
+    if (!narrow && Math.abs(x - right) <= EDGE_PX) return (at) => this.showBetween(start, painter.toTime(at));
+    if (this.canMove && x >= left - EDGE_PX && x <= right + EDGE_PX) {
       return (at) => {
-        const by = this.toTime(at) - this.toTime(x);
-        this.viewer.show(start + by, end + by);
+        const moved = painter.toTime(at) - painter.toTime(x);
+        this.actions.show(start + moved, end + moved);
       };
     }
     return (at) => {
-      if (Math.abs(at - x) >= 2) this.viewer.show(...ordered(this.toTime(x), this.toTime(at)));
+      if (Math.abs(at - x) >= MIN_DRAWN_PX) this.showBetween(painter.toTime(x), painter.toTime(at));
     };
   }
 
-  private cursorAt(x: number): string {
-    const [left, right] = this.window();
-    if (Math.min(Math.abs(x - left), Math.abs(x - right)) <= EDGE_PX) return "ew-resize";
-    const all = this.viewer.viewport.length >= this.span;
-    return !all && x > left && x < right ? "grab" : "crosshair";
+  private showBetween(a: TraceTime, b: TraceTime): void {
+    this.actions.show(Math.min(a, b), Math.max(a, b));
   }
-}
 
-function ordered(a: number, b: number): [number, number] {
-  return [Math.min(a, b), Math.max(a, b)];
+  /** Whether the window is smaller than the strip. */
+  private get canMove(): boolean {
+    return this.scene.viewport.length < this.painter.span;
+  }
+
+  private cursorAt(x: CssPx): string {
+    const [left, right] = this.painter.window;
+    if (Math.min(Math.abs(x - left), Math.abs(x - right)) <= EDGE_PX) return "ew-resize";
+    return this.canMove && x > left && x < right ? "grab" : "crosshair";
+  }
 }

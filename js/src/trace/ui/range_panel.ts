@@ -1,12 +1,26 @@
 import { button, element, OWN_KEYS } from "../../lib/dom";
 import { duration, grouped } from "../../lib/format";
-import type { Range, RangeTotal } from "../range";
-import { timeWithin } from "../time_labels";
+import { type Picoseconds, toPicoseconds } from "../../lib/units";
+import type { Header } from "../data/header";
+import type { SelectedRange } from "../range";
+import { rangeEnds } from "../time_labels";
 
-const MOST_ROWS = 100;
-type Key = "name" | "count" | "total" | "self" | "average";
-type Told = RangeTotal & { average: number; text: string };
-const COLUMNS: [Key, string][] = [
+const MAX_ROWS = 100;
+
+/** What the events of one name did in the range. */
+export interface NameTotals {
+  name: string;
+  count: number;
+  total: Picoseconds;
+  /** The total without the events inside. */
+  self: Picoseconds;
+}
+
+interface TotalRow extends NameTotals {
+  average: Picoseconds;
+}
+
+const COLUMNS: [keyof TotalRow, string][] = [
   ["name", "Name"],
   ["count", "Count"],
   ["total", "Total"],
@@ -30,12 +44,11 @@ export class RangePanel {
   });
   private readonly body = element("div", { class: "tfp-range" });
   private readonly title = element("strong", { class: "tfp-name" });
-  private rows: Told[] = [];
-  private by: Key = "self";
-  private unit = 1;
+  private rows: TotalRow[] = [];
+  private by: keyof TotalRow = "self";
 
   constructor(
-    private readonly names: readonly string[],
+    private readonly header: Pick<Header, "unit_ps">,
     private readonly actions: RangeActions,
   ) {
     const head = element(
@@ -52,47 +65,47 @@ export class RangePanel {
     this.root.hidden = true;
   }
 
-  /** Shows a range without numbers yet. Returns its title. */
-  announce({ start, end, tracks }: Range, unit: number): string {
-    this.unit = unit;
-    const [length, precision] = [(end - start) * unit, ((end - start) * unit) / 1000];
-    const [from, to] = [start, end].map((time) => timeWithin(time * unit, precision));
-    const where = tracks ? `${tracks.size} ${tracks.size === 1 ? "track" : "tracks"}` : "all tracks";
-    this.title.textContent = `${duration(length)} selected: ${from} to ${to}, ${where}`;
+  /** Shows a range without its totals. Returns its title. */
+  announce(range: SelectedRange): string {
+    const unit = this.header.unit_ps;
+    const [start, end] = [toPicoseconds(range.start, unit), toPicoseconds(range.end, unit)];
+    const size = range.tracks?.size;
+    const where = size === undefined ? "all tracks" : `${size} ${size === 1 ? "track" : "tracks"}`;
+    const title = `${duration(end - start)} selected: ${rangeEnds(start, end)}, ${where}`;
+    this.title.textContent = title;
     this.root.hidden = false;
-    this.body.replaceChildren(
-      element("p", { class: "tfp-muted" }, "Waiting for the kernel to add up what is merged here …"),
-    );
-    return this.title.textContent;
+    this.say("Waiting for the kernel to add up the merged events …");
+    return title;
   }
 
-  show(totals: RangeTotal[]): void {
-    this.rows = totals.map((row) => ({ ...row, average: row.total / row.count, text: this.names[row.name] }));
+  show(totals: NameTotals[]): void {
+    this.rows = totals.map((row) => ({ ...row, average: row.total / row.count }));
     this.fill();
+  }
+
+  private say(text: string): void {
+    this.body.replaceChildren(element("p", { class: "tfp-muted" }, text));
   }
 
   private fill(): void {
     if (this.rows.length === 0) {
-      this.body.replaceChildren(element("p", { class: "tfp-muted" }, "Nothing ran there."));
+      this.say("Nothing ran in this range.");
       return;
     }
     const { by } = this;
     const ordered = [...this.rows].sort((a, b) =>
-      by === "name" ? a.text.localeCompare(b.text) : b[by] - a[by],
+      by === "name" ? a.name.localeCompare(b.name) : b[by] - a[by],
     );
-    const head = element("tr", {}, ...COLUMNS.map(([key, title]) => this.header(key, title)));
-    const body = element("tbody", {}, ...ordered.slice(0, MOST_ROWS).map((row) => this.row(row)));
+    const head = element("tr", {}, ...COLUMNS.map(([key, title]) => this.columnHeader(key, title)));
+    const body = element("tbody", {}, ...ordered.slice(0, MAX_ROWS).map((row) => this.row(row)));
     this.body.replaceChildren(element("table", {}, element("thead", {}, head), body));
-    const more = ordered.length - MOST_ROWS;
+    const more = ordered.length - MAX_ROWS;
     if (more > 0) this.body.append(element("p", { class: "tfp-muted" }, `and ${grouped(more)} more names`));
   }
 
-  private header(key: Key, title: string): HTMLElement {
-    const sort = element(
-      "button",
-      { ...OWN_KEYS, type: "button", title: `Order by ${title.toLowerCase()}` },
-      title,
-    );
+  private columnHeader(key: keyof TotalRow, title: string): HTMLElement {
+    const label = `Order by ${title.toLowerCase()}`;
+    const sort = element("button", { ...OWN_KEYS, type: "button", title: label }, title);
     sort.addEventListener("click", () => {
       this.by = key;
       this.fill();
@@ -102,18 +115,11 @@ export class RangePanel {
     return element("th", { scope: "col", ...(key === this.by ? { "aria-sort": order } : {}) }, sort);
   }
 
-  private row({ text, count, total, self, average }: Told): HTMLElement {
-    const name = element("button", { ...OWN_KEYS, type: "button", title: `Highlight ${text}` }, text);
-    name.addEventListener("click", () => this.actions.highlight(text));
-    const times = [total, self, average].map((time) =>
-      element("td", {}, duration(Math.round(time * this.unit))),
-    );
-    return element(
-      "tr",
-      {},
-      element("th", { scope: "row" }, name),
-      element("td", {}, grouped(count)),
-      ...times,
-    );
+  private row({ name, count, total, self, average }: TotalRow): HTMLElement {
+    const highlight = element("button", { ...OWN_KEYS, type: "button", title: `Highlight ${name}` }, name);
+    highlight.addEventListener("click", () => this.actions.highlight(name));
+    const times = [total, self, average].map((ps) => element("td", {}, duration(Math.round(ps))));
+    const head = element("th", { scope: "row" }, highlight);
+    return element("tr", {}, head, element("td", {}, grouped(count)), ...times);
   }
 }

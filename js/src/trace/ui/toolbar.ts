@@ -1,7 +1,5 @@
 import { button, element } from "../../lib/dom";
-
-/** What dragging with the mouse does. */
-export type Tool = "select" | "pan" | "zoom" | "timing";
+import type { Tool } from "../drag";
 
 const TOOLS: [Tool, string, string][] = [
   ["select", "Select", "Select: drag over tracks to see what ran there (1)"],
@@ -21,8 +19,8 @@ export function toolOfKey(key: string): Tool | undefined {
   return TOOLS[Number(key) - 1]?.[0];
 }
 
-/** Four buttons of which one is pressed. */
-export class ToolBar {
+/** The buttons for the tools, of which one is pressed. */
+export class Toolbar {
   readonly root: HTMLElement;
   private readonly buttons: Map<Tool, HTMLButtonElement>;
 
