@@ -28,7 +28,7 @@ export function addOpenProfile(app: Application, browsers: FileBrowserFactory): 
 /** Makes a notebook beside the first file that loads the files, the hosts of one run, and runs it. */
 async function openInNotebook(app: Application, files: { path: string; name: string }[]): Promise<void> {
   if (!files.length) return;
-  const folder = files[0].path.split("/").slice(0, -1).join("/");
+  const folder = files[0]?.path.split("/").slice(0, -1).join("/") ?? "";
   const { contents } = app.serviceManager;
   const { path } = await contents.newUntitled({ path: folder, type: "notebook" });
   await contents.save(path, notebook(files.map((file) => file.name)));
