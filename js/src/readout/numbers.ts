@@ -1,6 +1,6 @@
 import { element, OWN_KEYS } from "../lib/dom";
 
-/** The chart's numbers as a table, for readers who can't see the chart or want to copy them. It is made when it is first opened. */
+/** The chart's numbers as a table, for readers who can't see the chart or want to copy them. Made when first opened. */
 export function numbers(title: string, rows: () => string[][]): HTMLDetailsElement {
   const summary = element(
     "summary",

@@ -5,7 +5,7 @@ import type { Column } from "./columns";
 import type { Direction } from "./order";
 import type { Tree } from "./tree";
 
-export const ROW_PX = 26;
+const ROW_PX = 26;
 const HEADER_PX = 42;
 const VISIBLE_ROWS = 15;
 const EXTRA_ROWS = 6;

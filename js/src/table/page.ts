@@ -9,7 +9,7 @@ type Embedded = Omit<Traits, "buffers" | "depths"> & { buffers: string[]; depths
 async function draw(data: HTMLScriptElement, el: HTMLElement): Promise<void> {
   const text = new TextDecoder().decode(await inflate([bytesOf(data.text)]));
   const { buffers, depths, ...traits } = JSON.parse(text) as Embedded;
-  const floats = { buffers: buffers.map((one) => bytesOf(one).buffer), depths: bytesOf(depths).buffer };
+  const floats = { buffers: buffers.map((column) => bytesOf(column).buffer), depths: bytesOf(depths).buffer };
   table.render({ model: new PageModel<Traits>({ ...traits, ...floats }), el });
 }
 

@@ -4,7 +4,7 @@ import { repeatLine } from "./image";
 import { GUTTER_PX, type Scene } from "./scene";
 import { brush, drawLane } from "./slices";
 
-export const MINIMAP_PX = 44;
+const MINIMAP_PX = 44;
 const PAD_PX = 3;
 const MAX_TRACKS = 14;
 const MIN_WINDOW_PX = 3;

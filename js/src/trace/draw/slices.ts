@@ -66,7 +66,7 @@ export function drawSlices(image: PlotImage, scene: Scene): Box[] {
 }
 
 /** Called for each slice that is drawn as a box, with its edges in device pixels, not clipped. */
-export type OnBox = (slice: number, left: number, right: number) => void;
+type OnBox = (slice: number, left: number, right: number) => void;
 
 /**
  * Draws one lane into the pixels `line[at]` to `line[at + width - 1]`.

@@ -1,12 +1,12 @@
-/** For how long a page that is still being filled is followed. */
+/** How long a page that is still being filled is followed. */
 const FILLING_MS = 3000;
 const OWN_MOVES = ["wheel", "pointerdown", "keydown", "touchstart"];
 
 /**
- * Scrolls to a strip of tabs, and so to the page below it. A page that is opened for the first time grows as it is
- * filled: it is followed, until the reader moves.
+ * Scrolls to a strip of tabs, and so to the page below it. A page that is opened for the first time grows while it is
+ * filled: the scrolling follows until the reader moves.
  */
-export function bringIntoSight(strip: HTMLElement, pane: Element | null, signal: AbortSignal): void {
+export function scrollToPage(strip: HTMLElement, pane: Element | null, signal: AbortSignal): void {
   const calm = window.matchMedia?.("(prefers-reduced-motion: reduce)").matches;
   const scroll = () => strip.scrollIntoView({ behavior: calm ? "auto" : "smooth", block: "start" });
   const observer = new ResizeObserver(scroll);
