@@ -1,11 +1,10 @@
-import { at } from "../lib/at";
 import { button, debounce, element, OWN_KEYS } from "../lib/dom";
 import { duration, grouped } from "../lib/format";
 import { listen, type Model } from "../lib/host";
 import { followTheme } from "../lib/theme";
-import { type CssPx, fromMilliseconds, toPicoseconds } from "../lib/units";
+import { type CssPx, toPicoseconds } from "../lib/units";
 import type { Header } from "./data/header";
-import { rangeTotals } from "./data/range_totals";
+import { named, rangeTotals } from "./data/range_totals";
 import type { Slice, Slices } from "./data/slices";
 import { Tiles } from "./data/tiles";
 import { Drag, type Tool } from "./drag";
@@ -167,11 +166,7 @@ export class App implements StateListener {
   private connect(signal: AbortSignal): void {
     const { canvas, navigation, ranges, state } = this;
     const pointer = {
-      zoom: (factor: number, x: CssPx) => navigation.zoom(factor, x),
-      pan: (px: CssPx) => navigation.pan(px),
-      scroll: (px: CssPx) => navigation.scroll(px),
       hover: (x: CssPx, y: CssPx) => this.hover(x, y),
-      click: (x: CssPx, y: CssPx) => navigation.click(x, y),
       startDrag: (x: CssPx, y: CssPx, shift: boolean) =>
         new Drag(navigation, ranges, shift ? "zoom" : state.tool, x, y),
     };
@@ -182,7 +177,7 @@ export class App implements StateListener {
       help: () => this.toggleHelp(),
       escape: () => this.escape(),
     };
-    connectPointer(canvas, pointer, signal);
+    connectPointer(canvas, navigation, pointer, signal);
     connectKeyboard(canvas, navigation, keys, signal);
   }
 
@@ -251,28 +246,13 @@ export class App implements StateListener {
     });
   }
 
+  /** Shows what ran in a range; merged events are added up by the kernel, as soon as it is free. */
   private sumUp(range: SelectedRange): void {
-    const { state, rangePanel } = this;
-    const unit = state.header.unit_ps;
+    const { header, rows, inKernel } = this.state;
     this.navigation.select(null);
-    this.status.textContent = rangePanel.announce(range);
-    if (state.inKernel) {
-      const [start_ps, end_ps] = [range.start, range.end].map((t) => Math.round(toPicoseconds(t, unit)));
-      const question = { start_ps, end_ps, tracks: range.tracks && [...range.tracks] };
-      this.kernel.ask("totals", question, ({ rows }) => {
-        const inPs = rows.map(({ name, count, total_ms, self_ms }) => {
-          return { name, count, total: fromMilliseconds(total_ms), self: fromMilliseconds(self_ms) };
-        });
-        rangePanel.show(inPs);
-      });
-    } else {
-      const totals = rangeTotals(this.tiles.current().slices, state.rows, range);
-      const named = totals.map(({ name, count, total, self }) => {
-        const [total_ps, self_ps] = [toPicoseconds(total, unit), toPicoseconds(self, unit)];
-        return { name: at(state.header.names, name), count, total: total_ps, self: self_ps };
-      });
-      rangePanel.show(named);
-    }
+    this.status.textContent = this.rangePanel.announce(range);
+    if (inKernel) this.kernel.askForTotals(range, header.unit_ps, (totals) => this.rangePanel.show(totals));
+    else this.rangePanel.show(named(rangeTotals(this.tiles.current().slices, rows, range), header));
   }
 
   private afterMove(): void {

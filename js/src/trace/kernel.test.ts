@@ -28,9 +28,10 @@ describe("the kernel", () => {
 
   it("is heard on the last question of each type, and on no earlier one", () => {
     const [first, second, other] = [vi.fn(), vi.fn(), vi.fn()];
-    kernel.ask("find", {}, first);
-    kernel.ask("find", {}, second);
-    kernel.ask("place", {}, other);
+    const wanted = { after: 7, start_ps: 100, direction: 1 } as const;
+    kernel.ask("find", { ...wanted, names: [3] }, first);
+    kernel.ask("find", { ...wanted, names: [4] }, second);
+    kernel.ask("place", { event: 7 }, other);
     answer({ type: "find", id: 1, found: null });
     answer({ type: "place", id: 3, found: null });
     answer({ type: "find", id: 2, found: null });
@@ -45,6 +46,14 @@ describe("the kernel", () => {
     answer({ type: "source", id: 1, line: "cell line 4" });
     answer({ type: "source", id: 0, line: "cell line 1" });
     expect(lines).toEqual([{ shape: "(2,3)" }, "cell line 4"]);
+  });
+
+  it("adds up a range in picoseconds", () => {
+    const shown = vi.fn();
+    kernel.askForTotals({ start: 2, end: 5, tracks: new Set([1]) }, 1000, shown);
+    expect(model.sent).toEqual([{ type: "totals", start_ps: 2000, end_ps: 5000, tracks: [1], id: 1 }]);
+    answer({ type: "totals", id: 1, rows: [{ name: "fit", count: 3, total_ms: 2, self_ms: 0.5 }] });
+    expect(shown).toHaveBeenCalledWith([{ name: "fit", count: 3, total: 2e9, self: 5e8 }]);
   });
 
   it("sends tiles, which are decoded", async () => {

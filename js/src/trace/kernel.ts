@@ -1,18 +1,22 @@
 import { listen, type Model, send } from "../lib/host";
-import type { Milliseconds } from "../lib/units";
+import { fromMilliseconds, type Milliseconds, type Picoseconds, toPicoseconds } from "../lib/units";
 import { decodeTile } from "./data/decode";
 import type { EventLocation, Flow, Tile } from "./data/header";
+import type { NameTotals } from "./data/range_totals";
 import type { Slices } from "./data/slices";
 import type { TileRequest } from "./data/tiles";
+import type { SelectedRange } from "./range";
 
 export type Stats = Record<string, unknown>;
 
-/** The events of one name in a range, as the kernel counts them. */
-export interface NameTotal {
-  name: string;
-  count: number;
-  total_ms: Milliseconds;
-  self_ms: Milliseconds;
+/** What is asked with each type of question. */
+interface Questions {
+  details: { event: number };
+  place: { event: number };
+  /** The next event in time, from an event on that starts at a time (or from the time on, if `after` is -1). */
+  find: { names: number[]; after: number; start_ps: Picoseconds; direction: 1 | -1 };
+  totals: { start_ps: Picoseconds; end_ps: Picoseconds; tracks: number[] | null };
+  tile: TileRequest;
 }
 
 interface Answers {
@@ -20,7 +24,7 @@ interface Answers {
   details: { type: "details"; stats: Stats; flows?: Flow[] } | { type: "source"; line: string };
   place: { found: EventLocation | null };
   find: { found: EventLocation | null };
-  totals: { rows: NameTotal[] };
+  totals: { rows: { name: string; count: number; total_ms: Milliseconds; self_ms: Milliseconds }[] };
   tile: Tile;
 }
 
@@ -41,7 +45,11 @@ export class Kernel {
     listen(model, "msg:custom", (message, buffers) => this.receive(message, buffers), signal);
   }
 
-  ask<Type extends keyof Answers>(type: Type, question: object, onAnswer: OnAnswer<Answers[Type]>): void {
+  ask<Type extends keyof Questions>(
+    type: Type,
+    question: Questions[Type],
+    onAnswer: OnAnswer<Answers[Type]>,
+  ): void {
     this.count += 1;
     this.last.set(type, { id: this.count, onAnswer });
     send(this.model, { type, ...question, id: this.count });
@@ -56,6 +64,25 @@ export class Kernel {
         },
         (error: unknown) => console.warn("A part of the trace could not be read.", error),
       );
+    });
+  }
+
+  /** Asks what ran in a range. */
+  askForTotals(
+    { start, end, tracks }: SelectedRange,
+    unit_ps: Picoseconds,
+    onTotals: (totals: NameTotals[]) => void,
+  ): void {
+    const question = {
+      start_ps: Math.round(toPicoseconds(start, unit_ps)),
+      end_ps: Math.round(toPicoseconds(end, unit_ps)),
+      tracks: tracks && [...tracks],
+    };
+    this.ask("totals", question, ({ rows }) => {
+      const totals = rows.map(({ name, count, total_ms, self_ms }) => {
+        return { name, count, total: fromMilliseconds(total_ms), self: fromMilliseconds(self_ms) };
+      });
+      onTotals(totals);
     });
   }
 

@@ -2,15 +2,19 @@
 import type { CssPx } from "../lib/units";
 import type { Drag } from "./drag";
 
-/** What the pointer does. Positions are those on the canvas. */
-export interface PointerCommands {
+/** What the pointer does in the trace. Positions are those on the canvas. */
+export interface PointerNavigation {
   zoom(factor: number, x: CssPx): void;
   pan(px: CssPx): void;
   /** Returns false if there is nothing further in that direction. */
   scroll(px: CssPx): boolean;
+  click(x: CssPx, y: CssPx): void;
+}
+
+/** What the pointer does besides. */
+export interface PointerCommands {
   /** Both coordinates are -1 when the pointer leaves. */
   hover(x: CssPx, y: CssPx): void;
-  click(x: CssPx, y: CssPx): void;
   startDrag(x: CssPx, y: CssPx, shift: boolean): Drag;
 }
 
@@ -19,21 +23,22 @@ const LINE_PX = 16;
 
 export function connectPointer(
   canvas: HTMLCanvasElement,
+  navigation: PointerNavigation,
   commands: PointerCommands,
   signal: AbortSignal,
 ): void {
-  connectWheel(canvas, commands, signal);
-  connectButton(canvas, commands, signal);
+  connectWheel(canvas, navigation, signal);
+  connectButton(canvas, navigation, commands, signal);
 }
 
-function connectWheel(canvas: HTMLCanvasElement, commands: PointerCommands, signal: AbortSignal): void {
+function connectWheel(canvas: HTMLCanvasElement, navigation: PointerNavigation, signal: AbortSignal): void {
   const onWheel = (event: WheelEvent) => {
     const scale = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? LINE_PX : 1;
     const [dx, dy] = [event.deltaX * scale, event.deltaY * scale];
-    if (event.ctrlKey || event.metaKey) commands.zoom(wheelZoom(dy), event.offsetX);
-    else if (event.shiftKey) commands.pan(dy || dx);
-    else if (Math.abs(dx) > Math.abs(dy)) commands.pan(dx);
-    else if (!commands.scroll(dy)) return;
+    if (event.ctrlKey || event.metaKey) navigation.zoom(wheelZoom(dy), event.offsetX);
+    else if (event.shiftKey) navigation.pan(dy || dx);
+    else if (Math.abs(dx) > Math.abs(dy)) navigation.pan(dx);
+    else if (!navigation.scroll(dy)) return;
     event.preventDefault();
   };
   canvas.addEventListener("wheel", onWheel, { signal, passive: false });
@@ -44,7 +49,12 @@ function wheelZoom(dy: number): number {
   return 2 ** (-Math.max(-50, Math.min(dy, 50)) / 80);
 }
 
-function connectButton(canvas: HTMLCanvasElement, commands: PointerCommands, signal: AbortSignal): void {
+function connectButton(
+  canvas: HTMLCanvasElement,
+  navigation: PointerNavigation,
+  commands: PointerCommands,
+  signal: AbortSignal,
+): void {
   let pressed: { x: CssPx; y: CssPx; drag: Drag; moved: boolean } | null = null;
   const onDown = (event: PointerEvent) => {
     if (event.button !== 0) return;
@@ -62,7 +72,7 @@ function connectButton(canvas: HTMLCanvasElement, commands: PointerCommands, sig
   const onUp = (event: PointerEvent) => {
     if (!pressed) return;
     if (pressed.moved) pressed.drag.end(event.offsetX);
-    else commands.click(event.offsetX, event.offsetY);
+    else navigation.click(event.offsetX, event.offsetY);
     pressed = null;
   };
   canvas.addEventListener("pointerdown", onDown, { signal });

@@ -1,7 +1,9 @@
 /** What ran in a selected range, by name. */
-import type { TraceTime } from "../../lib/units";
+import { at } from "../../lib/at";
+import { type Picoseconds, type TraceTime, toPicoseconds } from "../../lib/units";
 import type { SelectedRange } from "../range";
 import type { Rows } from "../rows";
+import type { Header } from "./header";
 import type { Slices } from "./slices";
 
 /** The events of one name within a range. Times count only as far as they lie in it. */
@@ -12,6 +14,23 @@ export interface RangeTotal {
   total: TraceTime;
   /** The total without the events inside. */
   self: TraceTime;
+}
+
+/** The same as a reader sees it. */
+export interface NameTotals {
+  name: string;
+  count: number;
+  total: Picoseconds;
+  self: Picoseconds;
+}
+
+export function named(totals: RangeTotal[], { names, unit_ps }: Header): NameTotals[] {
+  return totals.map(({ name, count, total, self }) => ({
+    name: at(names, name),
+    count,
+    total: toPicoseconds(total, unit_ps),
+    self: toPicoseconds(self, unit_ps),
+  }));
 }
 
 /** Sums up what ran in a range, by name; the most self time first. */

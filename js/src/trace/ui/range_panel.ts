@@ -2,19 +2,11 @@ import { button, element, OWN_KEYS } from "../../lib/dom";
 import { duration, grouped } from "../../lib/format";
 import { type Picoseconds, toPicoseconds } from "../../lib/units";
 import type { Header } from "../data/header";
+import type { NameTotals } from "../data/range_totals";
 import type { SelectedRange } from "../range";
 import { rangeEnds } from "../time_labels";
 
 const MAX_ROWS = 100;
-
-/** What the events of one name did in the range. */
-export interface NameTotals {
-  name: string;
-  count: number;
-  total: Picoseconds;
-  /** The total without the events inside. */
-  self: Picoseconds;
-}
 
 interface TotalRow extends NameTotals {
   average: Picoseconds;
