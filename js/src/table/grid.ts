@@ -21,7 +21,7 @@ export interface GridListener {
 /** A table of which only the visible rows are in the document. */
 export class Grid {
   readonly root = element("div", { ...OWN_KEYS, class: "tfp-grid", role: "grid", tabindex: 0 });
-  private readonly header: HTMLElement;
+  private readonly headers: HTMLElement[];
   private readonly body = element("div", { class: "tfp-body", role: "rowgroup" });
   private order: Uint32Array = new Uint32Array();
   private selected: number | null = null;
@@ -37,13 +37,14 @@ export class Grid {
     private readonly tree: Tree | null = null,
   ) {
     if (tree) this.root.setAttribute("role", "treegrid");
-    this.header = element("div", { class: "tfp-row tfp-header", role: "row", "aria-rowindex": 1 });
-    this.header.append(...columns.map((column, index) => this.headerCell(column, index)));
+    this.headers = columns.map((column, index) => this.headerCell(column, index));
+    const attributes = { class: "tfp-row tfp-header", role: "row", "aria-rowindex": 1 };
+    const header = element("div", attributes, ...this.headers);
     this.shown = columns.map((_, index) => index);
     this.showColumns(this.shown);
     this.root.setAttribute("aria-label", label);
     this.root.setAttribute("aria-colcount", String(columns.length));
-    this.root.append(element("div", { role: "rowgroup", class: "tfp-header-group" }, this.header), this.body);
+    this.root.append(element("div", { role: "rowgroup", class: "tfp-header-group" }, header), this.body);
     this.root.addEventListener("scroll", () => this.draw(), { signal, passive: true });
     this.body.addEventListener("click", (event) => this.onClick(event), { signal });
     this.root.addEventListener("keydown", (event) => this.onKey(event), { signal });
@@ -63,8 +64,8 @@ export class Grid {
   /** Shows the columns with these indices and hides the others. */
   showColumns(shown: number[]): void {
     this.shown = shown;
-    Array.from(this.header.children).forEach((node, index) => {
-      (node as HTMLElement).hidden = !shown.includes(index);
+    this.headers.forEach((node, index) => {
+      node.hidden = !shown.includes(index);
     });
     this.resize();
   }
@@ -73,7 +74,7 @@ export class Grid {
   resize(): void {
     this.layOut();
     const { clientWidth, scrollWidth } = this.root;
-    const headers = this.shown.map((index) => this.header.children[index] as HTMLElement);
+    const headers = this.shown.map((index) => at(this.headers, index));
     const whole = headers.filter((node) => node.offsetLeft + node.offsetWidth <= clientWidth);
     const last = whole.at(-1);
     if (scrollWidth > clientWidth && last) {
@@ -95,7 +96,7 @@ export class Grid {
   }
 
   markSorted(column: number, direction: Direction): void {
-    Array.from(this.header.children).forEach((node, index) => {
+    this.headers.forEach((node, index) => {
       node.setAttribute("aria-sort", index === column ? direction : "none");
     });
   }

@@ -34,7 +34,7 @@ const grid = () => document.querySelector<HTMLElement>(".tfp-grid") as HTMLEleme
 const press = (key: string) => grid().dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
 
 describe("the table", () => {
-  it("puts only the rows in sight into the page, and says how many there are", () => {
+  it("puts only the visible rows into the page, and says how many there are", () => {
     expect(rows().length).toBeLessThan(50);
     expect(grid().getAttribute("aria-rowcount")).toBe("1001");
     expect(texts(row(0))).toEqual(["MatMul", "0"]);

@@ -248,10 +248,11 @@ export class App implements StateListener {
 
   /** Shows what ran in a range; merged events are added up by the kernel, as soon as it is free. */
   private sumUp(range: SelectedRange): void {
-    const { header, rows, inKernel } = this.state;
+    const { header, rows, needsKernel } = this.state;
     this.navigation.select(null);
     this.status.textContent = this.rangePanel.announce(range);
-    if (inKernel) this.kernel.askForTotals(range, header.unit_ps, (totals) => this.rangePanel.show(totals));
+    if (needsKernel)
+      this.kernel.askForTotals(range, header.unit_ps, (totals) => this.rangePanel.show(totals));
     else this.rangePanel.show(named(rangeTotals(this.tiles.current().slices, rows, range), header));
   }
 

@@ -131,10 +131,10 @@ export class Navigation {
 
   /** Selects the next or previous event in time whose name is flagged, from the selection or the left edge on. */
   nextMatch(names: Uint8Array, direction: 1 | -1): void {
-    const { selection, slices, viewport, inKernel } = this.state;
+    const { selection, slices, viewport, needsKernel } = this.state;
     const event = selection?.event ?? -1;
     const start = selection?.start ?? viewport.start;
-    if (inKernel) this.findInKernel(event, start, names, direction);
+    if (needsKernel) this.findInKernel(event, start, names, direction);
     else this.goTo(slices.nextMatch(event, start, names, direction));
   }
 

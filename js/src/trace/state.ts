@@ -63,7 +63,7 @@ export class State implements Scene {
   }
 
   /** Whether only the kernel has every single event. */
-  get inKernel(): boolean {
+  get needsKernel(): boolean {
     return !!this.header.merged && !this.header.alone;
   }
 

@@ -2,7 +2,7 @@ import type { CssPx, TraceTime } from "../../lib/units";
 import type { Slices } from "../data/slices";
 import { repeatLine } from "./image";
 import { GUTTER_PX, type Scene } from "./scene";
-import { brush, drawLane } from "./slices";
+import { brushFor, drawLane } from "./slices";
 
 const MINIMAP_PX = 44;
 const PAD_PX = 3;
@@ -93,7 +93,7 @@ export class MinimapPainter {
     pixels.fill(scene.look.ink.background);
     const lanes = this.busiestLanes();
     const strip = Math.max(Math.floor((height - 2 * PAD_PX * ratio) / Math.max(lanes.length, 1)), 1);
-    const whole = brush(this.slices, scene.firstStart, this.span / width, scene.look, null);
+    const whole = brushFor(this.slices, scene.firstStart, this.span / width, scene.look, null);
     lanes.forEach((lane, k) => {
       const top = Math.round(PAD_PX * ratio) + k * strip;
       if (top + strip > height) return;

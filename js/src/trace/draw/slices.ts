@@ -30,7 +30,7 @@ export interface Brush {
   highlight: Highlight | null;
 }
 
-export function brush(
+export function brushFor(
   slices: Slices,
   begin: TraceTime,
   perPx: TraceTime,
@@ -44,7 +44,7 @@ export function brush(
 export function drawSlices(image: PlotImage, scene: Scene): Box[] {
   const { pixels, width, height, ratio } = image;
   const { viewport, slices, look, highlight, rows, scrollTop } = scene;
-  const lanes = brush(slices, viewport.start, viewport.length / width, look, highlight);
+  const lanes = brushFor(slices, viewport.start, viewport.length / width, look, highlight);
   const boxes: Box[] = [];
   for (const row of rows.list) {
     if (row.top + row.height <= scrollTop || row.top - scrollTop >= scene.height) continue;

@@ -19,8 +19,8 @@ describe("parseDuration", () => {
 
 describe("Filters", () => {
   function shown() {
-    const told: Filter[] = [];
-    const filters = new Filters((filter) => told.push(filter), new AbortController().signal);
+    const heard: Filter[] = [];
+    const filters = new Filters((filter) => heard.push(filter), new AbortController().signal);
     document.body.replaceChildren(filters.toggle, filters.root);
     const inputs = filters.root.querySelectorAll("input");
     const [rows, shortest] = [at(inputs, 0), at(inputs, 1)];
@@ -28,33 +28,33 @@ describe("Filters", () => {
       input.value = text;
       input.dispatchEvent(new Event("input"));
     };
-    return { filters, told, rows, shortest, type };
+    return { filters, heard, rows, shortest, type };
   }
 
   it("opens, passes on what is typed, and counts what is set", () => {
-    const { filters, told, rows, shortest, type } = shown();
+    const { filters, heard, rows, shortest, type } = shown();
     expect(filters.root.hidden).toBe(true);
     filters.toggle.click();
     expect(filters.root.hidden).toBe(false);
     expect(filters.toggle.getAttribute("aria-expanded")).toBe("true");
     type(rows, "stream");
     type(shortest, "10 us");
-    expect(told.at(-1)).toEqual({ rows: "stream", shortest_ps: 10e6, onlyHits: false });
+    expect(heard.at(-1)).toEqual({ rows: "stream", shortest_ps: 10e6, onlyHits: false });
     expect(filters.toggle.textContent).toBe("Filter (2)");
   });
 
   it("marks what is not a duration and shows everything", () => {
-    const { told, shortest, type } = shown();
+    const { heard, shortest, type } = shown();
     type(shortest, "abc");
     expect(shortest.getAttribute("aria-invalid")).toBe("true");
-    expect(told.at(-1)?.shortest_ps).toBe(0);
+    expect(heard.at(-1)?.shortest_ps).toBe(0);
   });
 
   it("is reset", () => {
-    const { filters, told, rows, type } = shown();
+    const { filters, heard, rows, type } = shown();
     type(rows, "stream");
     for (const button of filters.root.querySelectorAll("button")) button.click();
-    expect(told.at(-1)).toEqual({ rows: "", shortest_ps: 0, onlyHits: false });
+    expect(heard.at(-1)).toEqual({ rows: "", shortest_ps: 0, onlyHits: false });
     expect(filters.toggle.textContent).toBe("Filter");
   });
 });

@@ -14,7 +14,7 @@ export interface Filter {
   onlyHits: boolean;
 }
 
-/** A duration as it is typed ("10 us"); 0 for an empty text, NaN for one that is no duration. */
+/** A duration as it is typed ("10 us"); 0 for an empty text, NaN for anything else. */
 export function parseDuration(text: string): Picoseconds {
   if (!text.trim()) return 0;
   const [, number, unit = ""] = /^\s*([\d.]+)\s*(ps|ns|us|µs|ms|s)\s*$/i.exec(text) ?? [];

@@ -19,7 +19,7 @@ export interface MinimapActions {
   zoom(factor: number, x: CssPx): void;
 }
 
-/** The strip with the whole trace. Its window is the visible range: it can be moved, resized at its edges, or drawn anew. */
+/** The strip with the whole trace. Its window is the visible range and can be moved, resized at its edges, or redrawn. */
 export class Minimap {
   readonly canvas = element("canvas", {
     ...OWN_KEYS,
