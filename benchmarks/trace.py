@@ -43,7 +43,7 @@ while True:
 _TOURS = 3
 _WHOLE = "{'resolution': 8000}"
 CONTENDERS = {
-    "tfprof_nb, decode": Contender(_OURS, "told = len(tp.load(path)._forests[0].host)"),
+    "tfprof_nb, decode": Contender(_OURS, "told = len(tp.load(path).data.forests[0].host)"),
     "tfprof_nb, to the browser": Contender(
         _OURS, "t = tp.load(path).trace; told = len(json.dumps(t.header())) + len(t.payload())"
     ),
@@ -69,7 +69,7 @@ def in_browser(file: Path) -> str:
     """Measure the viewer on one file; the result as text."""
     import tfprof_nb as tp
     from benchmarks.trace_page import tour
-    from tfprof_nb.render.timeline_widget import TraceWidget
+    from tfprof_nb.render.timeline.widget import TraceWidget
 
     widget = TraceWidget(tp.load(file).trace)
     tours = [tour(widget) for _ in range(_TOURS)]

@@ -14,7 +14,7 @@ import tfprof_nb
 from tfprof_nb import __main__ as command_line
 from tfprof_nb.analysis.graph.options import GraphOptions
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.magics import TfprofMagics
+from tfprof_nb.notebook.magics import TfprofMagics
 from tfprof_nb.profiles import Profile
 from tfprof_nb.render.panels import TimelineSource
 from tfprof_nb.views.pages import PAGES
@@ -49,7 +49,7 @@ def main() -> None:
 def page() -> str:
     """Return the page's text."""
     named = {name for names in GROUPS.values() for name in names}
-    errors = [name for name in tfprof_nb._HOMES if name not in named]  # noqa: SLF001
+    errors = [name for name in tfprof_nb._lazy if name not in named]  # noqa: SLF001
     parts = [INTRODUCTION]
     for group, names in GROUPS.items():
         parts.append(f"## {group}" if group != "Profile" else "## Profile\n\nWhat captures and `tp.load` give.")

@@ -30,6 +30,6 @@ def test_reading_profiles_needs_no_tensorflow_and_no_notebook(layer):
     assert not modules_after(statement) & HEAVY
 
 
-@pytest.mark.parametrize("module", ["tfprof_nb.views.dashboard", "tfprof_nb.run_picker"])
+@pytest.mark.parametrize("module", ["tfprof_nb.views.dashboard", "tfprof_nb.api.find_runs"])
 def test_text_and_reports_need_no_widgets(module):
     assert not modules_after(f"import {module}") & HEAVY

@@ -13,8 +13,8 @@ from datetime import datetime
 from os import PathLike
 from pathlib import Path
 
-from ._errors import ProfileNotFoundError, TfprofError
-from ._units import printable
+from tfprof_nb._errors import ProfileNotFoundError, TfprofError
+from tfprof_nb._units import printable
 
 SUFFIXES = (".xplane.pb", ".xplane.pb.gz")
 RUN_METADATA = ".run_metadata.pb"

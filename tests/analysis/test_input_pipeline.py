@@ -5,11 +5,11 @@ import json
 import pytest
 
 from builders import XSpace
-from tfprof_nb.analysis.forest import Forest
-from tfprof_nb.analysis.groups import group_events
+from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.input_pipeline import COLUMNS, input_pipeline
-from tfprof_nb.analysis.ops import ops
-from tfprof_nb.analysis.steps import steps
+from tfprof_nb.analysis.ops.ops import ops
+from tfprof_nb.analysis.steps.groups import group_events
+from tfprof_nb.analysis.steps.steps import steps
 from tfprof_nb.decode import read_xspace
 
 TIMES = ("demanded_file_read_ms", "advanced_file_read_ms", "preprocessing_ms", "enqueue_ms", "other_ms")

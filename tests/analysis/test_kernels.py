@@ -6,9 +6,9 @@ from collections import defaultdict
 import pytest
 
 from builders import XSpace
-from tfprof_nb.analysis.forest import Forest
+from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.kernels import COLUMNS, kernels, parse_kernel_details, uses_tensor_cores
-from tfprof_nb.analysis.ops import ops
+from tfprof_nb.analysis.ops.ops import ops
 from tfprof_nb.decode import read_xspace
 
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from builders import XSpace
-from tfprof_nb.analysis.counters import memory_counters, metric_counters
-from tfprof_nb.analysis.forest import Forest
-from tfprof_nb.analysis.memory import ALLOCATOR_COLUMNS, TIMELINE_COLUMNS, memory
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.memory.memory import ALLOCATOR_COLUMNS, TIMELINE_COLUMNS, memory
 from tfprof_nb.analysis.metrics import COLUMNS
 from tfprof_nb.analysis.metrics import sampled as sampled_of_sidecars
+from tfprof_nb.analysis.trace.counters import memory_counters, metric_counters
 from tfprof_nb.decode import read_xspace
 from tfprof_nb.decode.sidecar import Sidecar
 

@@ -6,9 +6,9 @@ What is expected is what the converters of TensorFlow 2.4, 2.8 and 2.10 say; the
 import pytest
 
 from builders import XSpace
-from tfprof_nb.analysis.forest import Forest
-from tfprof_nb.analysis.groups import group_events
-from tfprof_nb.analysis.steps import CATEGORIES, steps
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.steps.groups import group_events
+from tfprof_nb.analysis.steps.steps import CATEGORIES, steps
 from tfprof_nb.decode import read_xspace
 
 STEPS_LINE = {"name": "Steps", "line_id": -559038737}

@@ -6,11 +6,11 @@ import math
 import pytest
 
 from builders import XSpace
-from tfprof_nb.analysis.forest import Forest
-from tfprof_nb.analysis.groups import group_events
-from tfprof_nb.analysis.ops import ops
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.ops.ops import ops
 from tfprof_nb.analysis.overview import overview
-from tfprof_nb.analysis.steps import steps
+from tfprof_nb.analysis.steps.groups import group_events
+from tfprof_nb.analysis.steps.steps import steps
 from tfprof_nb.decode import read_xspace
 
 

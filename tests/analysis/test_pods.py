@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 import tfprof_nb as tp
 from builders import XSpace
-from tfprof_nb.analysis.forest import Forest
-from tfprof_nb.analysis.groups import group_events
+from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.pods import align, pods
-from tfprof_nb.analysis.steps import CATEGORIES, COLUMNS, steps
+from tfprof_nb.analysis.steps.groups import group_events
+from tfprof_nb.analysis.steps.steps import CATEGORIES, COLUMNS, steps
 from tfprof_nb.decode import read_xspace
 
 PARTS = [*CATEGORIES, "other_ms"]

@@ -3,13 +3,13 @@
 import pytest
 
 from builders import XSpace
-from tfprof_nb.analysis.forest import Forest
-from tfprof_nb.analysis.groups import group_events
+from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.input_pipeline import input_pipeline
 from tfprof_nb.analysis.kernels import kernels
-from tfprof_nb.analysis.ops import ops
+from tfprof_nb.analysis.ops.ops import ops
 from tfprof_nb.analysis.overview import overview
-from tfprof_nb.analysis.steps import CATEGORIES, steps
+from tfprof_nb.analysis.steps.groups import group_events
+from tfprof_nb.analysis.steps.steps import CATEGORIES, steps
 from tfprof_nb.decode import read_xspace
 
 PARTS = [*CATEGORIES, "other_ms"]

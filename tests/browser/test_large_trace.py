@@ -9,8 +9,8 @@ import tfprof_nb as tp
 from browser.trace_driver import LABELS_PX, connect, range_rows, selected_name
 from builders import XSpace
 from tfprof_nb.render.bundle import report_viewers
-from tfprof_nb.render.timeline_html import timeline_html
-from tfprof_nb.render.timeline_widget import TraceWidget
+from tfprof_nb.render.timeline.html import timeline_html
+from tfprof_nb.render.timeline.widget import TraceWidget
 
 pytestmark = pytest.mark.browser
 
@@ -18,8 +18,8 @@ pytestmark = pytest.mark.browser
 @pytest.fixture
 def large(host, tmp_path, monkeypatch):
     """A viewer of a trace that counts as too large to be sent whole; its kernel answers when connected."""
-    monkeypatch.setattr("tfprof_nb.analysis.trace.WHOLE_EVENTS", 100)
-    monkeypatch.setattr("tfprof_nb.analysis.trace.COARSE_BINS", 64)
+    monkeypatch.setattr("tfprof_nb.analysis.trace.trace.WHOLE_EVENTS", 100)
+    monkeypatch.setattr("tfprof_nb.analysis.trace.trace.COARSE_BINS", 64)
     space = XSpace()
     line = space.plane("/host:CPU").line("python")
     for number in range(4000):

@@ -7,7 +7,7 @@ import pytest
 import tfprof_nb as tp
 from browser.trace_driver import LABELS_PX, PIXEL, connect, drag, position, range_rows, selected_name, shown_range
 from builders import XSpace
-from tfprof_nb.render.timeline_widget import TraceWidget
+from tfprof_nb.render.timeline.widget import TraceWidget
 
 pytestmark = pytest.mark.browser
 

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.browser
 
 SHOW = """
 import tfprof_nb as tp
-from tfprof_nb.render.timeline_widget import TraceWidget
+from tfprof_nb.render.timeline.widget import TraceWidget
 
 profile = tp.load({path!r})
 widget = TraceWidget(profile.trace)

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from tfprof_nb.render.panels import Column
-from tfprof_nb.render.table_widget import TableWidget
+from tfprof_nb.render.table.widget import TableWidget
 from tfprof_nb.render.tabs_widget import TabsWidget
 
 pytestmark = pytest.mark.browser

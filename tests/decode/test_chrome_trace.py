@@ -277,5 +277,5 @@ def test_halves_of_characters_are_replaced(tmp_path, written, name):
     path.write_text("[" + event % (written, written, written) + "]", encoding="ascii")
     p = load(path)
     assert p.events["name"].tolist() == [name]
-    assert p._forests[0].host.stats_of(0) == {name: name}
+    assert p.data.forests[0].host.stats_of(0) == {name: name}
     p.to_html(tmp_path / "report.html")

@@ -8,8 +8,12 @@ import numpy as np
 import pytest
 
 from render import samples
-from tfprof_nb.render import svg_bars, svg_diagram, svg_lines, svg_pie, theme
+from tfprof_nb.render import theme
 from tfprof_nb.render.panels import Bars, Part, Pie, Series, Split, Timeline
+from tfprof_nb.render.svg import bars as svg_bars
+from tfprof_nb.render.svg import diagram as svg_diagram
+from tfprof_nb.render.svg import lines as svg_lines
+from tfprof_nb.render.svg import pie as svg_pie
 
 SERIES = (theme.HOST_COMPUTE, theme.INPUT, theme.COMPILATION)
 NAMESPACE = "{http://www.w3.org/2000/svg}"

@@ -16,9 +16,9 @@ from nbconvert import HTMLExporter
 from render import samples
 from tfprof_nb.render import View, charts, display
 from tfprof_nb.render.panels import Column, Note, Tab, Table, Tabs, Timeline
-from tfprof_nb.render.table_widget import TableWidget
+from tfprof_nb.render.table.widget import TableWidget
 from tfprof_nb.render.tabs_widget import TabsWidget
-from tfprof_nb.render.timeline_widget import TraceWidget
+from tfprof_nb.render.timeline.widget import TraceWidget
 
 STEP_7 = (1_000_000_000_000, 2_000_000_000_000)
 

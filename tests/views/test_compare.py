@@ -6,7 +6,7 @@ import tfprof_nb as tp
 from builders import XSpace
 from shown import shown
 from tfprof_nb.render.panels import Note, StackedBars, Table
-from tfprof_nb.render.svg_bars import stacked_bars
+from tfprof_nb.render.svg.bars import stacked_bars
 from tfprof_nb.render.text import draw
 from tfprof_nb.render.theme import HOST_COMPUTE, INPUT
 from tfprof_nb.views import compare as view

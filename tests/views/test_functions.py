@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tfprof_nb.analysis.functions import COLUMNS, Functions
+from tfprof_nb.analysis.functions.functions import COLUMNS, Functions
 from tfprof_nb.views.functions import panels
 
 

@@ -3,12 +3,12 @@
 import pytest
 
 from builders import XSpace
-from tfprof_nb.analysis.forest import Forest
-from tfprof_nb.analysis.groups import group_events
+from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.input_pipeline import input_pipeline
-from tfprof_nb.analysis.ops import ops
-from tfprof_nb.analysis.steps import steps
-from tfprof_nb.analysis.tf_data import tf_data
+from tfprof_nb.analysis.ops.ops import ops
+from tfprof_nb.analysis.steps.groups import group_events
+from tfprof_nb.analysis.steps.steps import steps
+from tfprof_nb.analysis.tf_data.tf_data import tf_data
 from tfprof_nb.decode import read_xspace
 from tfprof_nb.render.html import static_view
 from tfprof_nb.render.panels import Bars, Note, StackedBars, Table

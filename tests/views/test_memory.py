@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from builders import XSpace
-from tfprof_nb.analysis.forest import Forest
-from tfprof_nb.analysis.memory import memory
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.memory.memory import memory
 from tfprof_nb.decode import read_xspace
 from tfprof_nb.render.panels import KeyFigures, Lines, Table, Tabs
 from tfprof_nb.render.view import View

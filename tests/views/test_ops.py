@@ -1,8 +1,8 @@
 """Time by op: columns are there where something is known."""
 
 from builders import XSpace
-from tfprof_nb.analysis.forest import Forest
-from tfprof_nb.analysis.ops import ops
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.ops.ops import ops
 from tfprof_nb.decode import read_xspace
 from tfprof_nb.render.panels import Table, Tabs
 from tfprof_nb.views.ops import panels

@@ -2,9 +2,9 @@
 
 from builders import XSpace
 from graph_sections import Function, Node, graphs_section
-from tfprof_nb.analysis.cell import read_cell
-from tfprof_nb.analysis.forest import Forest
-from tfprof_nb.analysis.source import source
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.source.cell import read_cell
+from tfprof_nb.analysis.source.source import source
 from tfprof_nb.decode import read_xspace
 from tfprof_nb.decode.graphs import read_graphs
 from tfprof_nb.render.html import static_view

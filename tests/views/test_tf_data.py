@@ -4,8 +4,8 @@ import pytest
 
 from builders import XSpace
 from shown import shown
-from tfprof_nb.analysis.forest import Forest
-from tfprof_nb.analysis.tf_data import tf_data
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.tf_data.tf_data import tf_data
 from tfprof_nb.decode import read_xspace
 from tfprof_nb.render.html import static_view
 from tfprof_nb.render.panels import Bars, Diagram, Note, Table, Tabs

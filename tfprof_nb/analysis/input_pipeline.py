@@ -12,11 +12,11 @@ from itertools import dropwhile
 
 import pandas as pd
 
-from tfprof_nb.analysis.iterators import RUNTIME_STAGES, iterator_type, stage_of
-from tfprof_nb.analysis.ops import Ops
+from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.overview import input_verdict
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.analysis.steps import Steps
+from tfprof_nb.analysis.steps.steps import Steps
+from tfprof_nb.analysis.tf_data.iterators import RUNTIME_STAGES, iterator_type, stage_of
 
 US_PER_MS = 1e3
 COLUMNS = ["op_name", "count", "total_ms", "total_share", "self_ms", "self_share", "category"]
@@ -92,7 +92,7 @@ def input_pipeline(steps: Steps, ops: Ops) -> InputPipeline:
         "largest": max(times, key=lambda key: times[key]) if any(times.values()) else None,
     }
     notes = steps.notes if len(table) else [_NO_INPUT_OPS, *steps.notes]
-    return InputPipeline(table, summary, list(notes), None, _steps(steps))
+    return InputPipeline(table, summary, list(notes), _steps(steps))
 
 
 def _input_ops(ops: Ops) -> pd.DataFrame:

@@ -11,16 +11,13 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb._arrays import Bools, Int64, Objects
 from tfprof_nb._units import PS_PER_US
-from tfprof_nb.analysis.forest import Forest
-from tfprof_nb.analysis.op_labels import label_ops
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.op_labels import label_ops
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.decode.host import Int64
-
-Bools = npt.NDArray[np.bool_]
 
 COLUMNS = [
     "kernel",
@@ -163,7 +160,7 @@ def _sums(forest: Forest) -> pd.DataFrame:
     )
 
 
-def _described_launches(texts: npt.NDArray[np.object_], codes: Int64) -> pd.DataFrame:
+def _described_launches(texts: Objects, codes: Int64) -> pd.DataFrame:
     """Parse the ``kernel_details`` that occur: old files have others, filled with stray memory, on host threads."""
     distinct, which = np.unique(codes, return_inverse=True)
     details = [parse_kernel_details(str(text)) for text in texts[distinct]]

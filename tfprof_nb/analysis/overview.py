@@ -12,13 +12,13 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb._units import PS_PER_MS
-from tfprof_nb.analysis.activities import Activity, classify
-from tfprof_nb.analysis.devices import device_cores, device_type
-from tfprof_nb.analysis.forest import Forest
-from tfprof_nb.analysis.intervals import newly_covered
-from tfprof_nb.analysis.ops import Ops
+from tfprof_nb.analysis.events.devices import device_cores, device_type
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.intervals import newly_covered
+from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.analysis.steps import SESSION_RUN, Steps, percent
+from tfprof_nb.analysis.steps.activities import Activity, classify
+from tfprof_nb.analysis.steps.steps import SESSION_RUN, Steps, percent
 
 Verdict = Literal["not", "potentially", "moderately", "highly", "unknown"]
 

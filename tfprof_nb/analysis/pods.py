@@ -10,15 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb._arrays import Int64
 from tfprof_nb._units import PS_PER_MS, PS_PER_NS
-from tfprof_nb.analysis.forest import Forest
+from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.analysis.steps import CATEGORIES, Steps, measured_steps
-
-Int64 = npt.NDArray[np.int64]
+from tfprof_nb.analysis.steps.steps import CATEGORIES, Steps, measured_steps
 
 _PARTS = [*CATEGORIES, "other_ms"]
 # Where waiting for other hosts shows: more of these holds no other host up.

@@ -3,8 +3,8 @@
 In: profile files. Out: one `Host` for each. Nothing here knows TensorFlow, analyses or widgets.
 """
 
-from .host import Host, Line, Plane, Stat
-from .load import load_hosts, load_run
-from .xspace import read_xspace
+from tfprof_nb.decode.host import Host, Line, Plane, Stat
+from tfprof_nb.decode.load import load_hosts, load_run
+from tfprof_nb.decode.xspace import read_xspace
 
 __all__ = ["Host", "Line", "Plane", "Stat", "load_hosts", "load_run", "read_xspace"]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from .host import Int64
+from tfprof_nb._arrays import Bools, Int64
 
 
-def match(group: Int64, opens: npt.NDArray[np.bool_]) -> Int64:
+def match(group: Int64, opens: Bools) -> Int64:
     """Return for each event the one that closes it: in each group the last opened is closed first.
 
     Parameters

@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb._arrays import Floats, Objects
 from tfprof_nb._errors import BadProfileError
 
 Key = Hashable
-Floats = npt.NDArray[np.float64]
 
 # Phases whose events have a time that counts; M names processes and threads; s, t and f are flows between events.
 TIMED = frozenset("XBEbenSFTpiIRCNOD")
@@ -135,7 +135,7 @@ def _phase(event: Any, number: int, source: str) -> str:
     return str(event.get("ph", ""))
 
 
-def _frame(events: list[dict[str, Any]], phases: npt.NDArray[np.object_], number: Any, source: str) -> pd.DataFrame:
+def _frame(events: list[dict[str, Any]], phases: Objects, number: Any, source: str) -> pd.DataFrame:
     def numbers(key: str, missing: float) -> Floats:
         return _numbers([event.get(key, missing) for event in events], key, events, number, source)
 
@@ -156,7 +156,7 @@ def _frame(events: list[dict[str, Any]], phases: npt.NDArray[np.object_], number
     return frame.sort_values("ts_us", kind="stable", ignore_index=True)
 
 
-def _column(events: list[dict[str, Any]], of: Callable[[dict[str, Any]], Any]) -> npt.NDArray[np.object_]:
+def _column(events: list[dict[str, Any]], of: Callable[[dict[str, Any]], Any]) -> Objects:
     column = np.empty(len(events), dtype=object)
     column[:] = [of(event) for event in events]
     return column

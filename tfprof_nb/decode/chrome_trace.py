@@ -7,17 +7,15 @@ from collections.abc import Iterable
 from itertools import count
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from .brackets import match
-from .chrome_json import ChromeEvents, Key, read_events
-from .clock import read_clock
-from .host import Host, Int64, StatValue
-from .table import COLUMNS, PlaneStats, build_host
-from .timeline import is_timeline, read_timeline
-
-Objects = npt.NDArray[np.object_]
+from tfprof_nb._arrays import Int64, Objects
+from tfprof_nb.decode.brackets import match
+from tfprof_nb.decode.chrome_json import ChromeEvents, Key, read_events
+from tfprof_nb.decode.clock import read_clock
+from tfprof_nb.decode.host import Host, StatValue
+from tfprof_nb.decode.table import COLUMNS, PlaneStats, build_host
+from tfprof_nb.decode.timeline import is_timeline, read_timeline
 
 COUNTERS = "_counters_"
 _INSTANTS = ("i", "I", "R")

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from tfprof_nb._arrays import Int64
 from tfprof_nb._errors import BadProfileError
 from tfprof_nb._units import PS_PER_US
-
-from .host import Int64
 
 # What comes this long before the first event, and is longer than the trace, is a clock's reading and no waiting.
 _WAITING_US = 60e6

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from . import schema
-from .host import Int32, Int64
-from .lanes import find_fields
-from .metadata import Metadata
-from .parts import Parts
-from .wire import Fields, Wire
+from tfprof_nb._arrays import Int32, Int64
+from tfprof_nb.decode import schema
+from tfprof_nb.decode.lanes import find_fields
+from tfprof_nb.decode.metadata import Metadata
+from tfprof_nb.decode.parts import Parts
+from tfprof_nb.decode.wire import Fields, Wire
 
 _BLOCK = 1 << 14
 # What nearly all events begin with, in this order; their stats follow.

@@ -8,8 +8,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-Int64 = npt.NDArray[np.int64]
-Int32 = npt.NDArray[np.int32]
+from tfprof_nb._arrays import Int32, Int64, Objects
+
 StatValue = int | float | str | bytes
 
 
@@ -48,7 +48,7 @@ class Stat:
 
     rows: Int64
     values: npt.NDArray[np.generic]
-    categories: npt.NDArray[np.object_] | None = None
+    categories: Objects | None = None
 
     def dense(self, events: int, missing: float = -1) -> npt.NDArray[np.generic]:
         """Spread the values over all ``events`` rows, with ``missing`` where an event has none."""
@@ -121,8 +121,8 @@ class Host:
     metadata: Int32
     start_ps: Int64
     duration_ps: Int64
-    names: npt.NDArray[np.object_]
-    display_names: npt.NDArray[np.object_]
+    names: Objects
+    display_names: Objects
     _stats: StatSource = field(repr=False)
     errors: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .schema import EVENT_METADATA, EVENT_OFFSET_PS, LINE_EVENT
-from .wire import Int64, Wire
+from tfprof_nb._arrays import Int64
+from tfprof_nb.decode.schema import EVENT_METADATA, EVENT_OFFSET_PS, LINE_EVENT
+from tfprof_nb.decode.wire import Wire
 
 LANE_BYTES = 1024
 _WINDOW = 160

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from tfprof_nb.decode.chrome_trace import read_chrome_trace
+from tfprof_nb.decode.files import is_run_metadata, is_xspace, mapped, read
+from tfprof_nb.decode.host import Host
+from tfprof_nb.decode.merge import merge_runs
+from tfprof_nb.decode.run_metadata import read_run_metadata
+from tfprof_nb.decode.xspace import read_xspace
 from tfprof_nb.runs import Run, key_of
-
-from .chrome_trace import read_chrome_trace
-from .files import is_run_metadata, is_xspace, mapped, read
-from .host import Host
-from .merge import merge_runs
-from .run_metadata import read_run_metadata
-from .xspace import read_xspace
 
 
 def load_hosts(files: Iterable[Path], names: Iterable[str] | None = None) -> list[Host]:

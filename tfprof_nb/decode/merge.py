@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .host import Host, Int64, Line, Stat, StatValue
-from .session_runs import RUNS
-from .table import COLUMNS, build_host
+from tfprof_nb._arrays import Int32, Int64, Objects
+from tfprof_nb.decode.host import Host, Line, Stat, StatValue
+from tfprof_nb.decode.session_runs import RUNS
+from tfprof_nb.decode.table import COLUMNS, build_host
 
 # Of these stats only sameness counts, and between runs there is none.
 _COUNTED = ("group_id", "step_num", "correlation_id")
@@ -116,13 +117,13 @@ def _line_key(host: Host, line: Line) -> tuple[str, int, str]:
     return host.planes[line.plane].name, line.id, line.name
 
 
-def _joined(columns: Sequence[npt.NDArray[np.int32]], counts: Sequence[int]) -> npt.NDArray[np.int32]:
+def _joined(columns: Sequence[Int32], counts: Sequence[int]) -> Int32:
     """Concatenate indices into lists that are concatenated too."""
     before = np.cumsum([0, *counts])[:-1]
     return np.concatenate([column + first for column, first in zip(columns, before, strict=True)]).astype(np.int32)
 
 
-def _names(hosts: Sequence[Host]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.object_], npt.NDArray[np.object_]]:
+def _names(hosts: Sequence[Host]) -> tuple[Int32, Objects, Objects]:
     """Return the name of each event as a code, each name once."""
     names = np.concatenate([host.names for host in hosts])
     display_names = np.concatenate([host.display_names for host in hosts])

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from .parts import Parts, read_texts
-from .schema import ENTRY_KEY, ENTRY_VALUE, METADATA_NAME
-from .wire import Int64, Wire
+from tfprof_nb._arrays import Int64, Objects
+from tfprof_nb.decode.parts import Parts, read_texts
+from tfprof_nb.decode.schema import ENTRY_KEY, ENTRY_VALUE, METADATA_NAME
+from tfprof_nb.decode.wire import Wire
 
 
 class Metadata:
@@ -31,7 +32,7 @@ class Metadata:
         self._ids = key.value.view(np.int64)
         self._finders: dict[int, _Finder] = {}
 
-    def texts(self, wire: Wire, tag: int) -> npt.NDArray[np.object_]:
+    def texts(self, wire: Wire, tag: int) -> Objects:
         """Return a text field of each row, empty where there is none."""
         (field,) = wire.last(self.begin, self.end, tag)
         return np.array(read_texts(wire, field), dtype=object)

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .wire import Fields, Int64, Wire
+from tfprof_nb._arrays import Int64, Objects
+from tfprof_nb.decode.wire import Fields, Wire
 
 
 class Parts(NamedTuple):
@@ -28,7 +29,7 @@ class Parts(NamedTuple):
         numbers[owner] = fields.value.view(np.int64)
         return numbers
 
-    def texts(self, tag: int, messages: int, wire: Wire) -> npt.NDArray[np.object_]:
+    def texts(self, tag: int, messages: int, wire: Wire) -> Objects:
         """Return the text in the last field with a tag of each message, empty where there is none."""
         owner, fields = self.where(tag)
         texts = np.full(messages, "", object)

@@ -15,10 +15,9 @@ import pandas as pd
 
 from tfprof_nb._errors import BadProfileError
 from tfprof_nb._units import PS_PER_NS, PS_PER_US
-
-from . import data_types
-from .host import Host
-from .session_runs import NODE_COLUMNS, TENSOR_COLUMNS, arrange
+from tfprof_nb.decode import data_types
+from tfprof_nb.decode.host import Host
+from tfprof_nb.decode.session_runs import NODE_COLUMNS, TENSOR_COLUMNS, arrange
 
 _OP_LABEL = re.compile(r"(.*) = (.*)\((.*)\)")  # name = op(input, input)
 _KERNEL_LABEL = re.compile(r"(.*?)@@([^#]+)#")  # kernel@@name:op#details

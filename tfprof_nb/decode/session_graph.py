@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from tfprof_nb.decode.files import is_run_metadata, read
+from tfprof_nb.decode.run_metadata import executed_nodes, parse_run_metadata
+from tfprof_nb.decode.sidecar import Sidecar, read_sidecar
 from tfprof_nb.runs import SESSION_GRAPH
-
-from .files import is_run_metadata, read
-from .run_metadata import executed_nodes, parse_run_metadata
-from .sidecar import Sidecar, read_sidecar
 
 
 class SessionRuns(NamedTuple):

@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .host import Host, Int64
-from .table import COLUMNS, PlaneStats, build_host
+from tfprof_nb._arrays import Int64
+from tfprof_nb.decode.host import Host
+from tfprof_nb.decode.table import COLUMNS, PlaneStats, build_host
 
 RUNS = "session runs"
 STEP = "session run"

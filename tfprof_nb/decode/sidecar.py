@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tfprof_nb._errors import BadProfileError
+from tfprof_nb.decode.files import read
 from tfprof_nb.runs import SIDECAR_VERSION, sidecar_of
-
-from .files import read
 
 T = TypeVar("T")
 

@@ -10,12 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from . import schema
-from .host import Int32, Int64, Stat, StatValue
-from .metadata import Metadata
-from .wire import Uint64, Wire
-
-Bools = npt.NDArray[np.bool_]
+from tfprof_nb._arrays import Bools, Int32, Int64, Objects
+from tfprof_nb.decode import schema
+from tfprof_nb.decode.host import Stat, StatValue
+from tfprof_nb.decode.metadata import Metadata
+from tfprof_nb.decode.wire import Uint64, Wire
 
 _BLOCK = 1 << 13
 _NUMBERS = (schema.STAT_DOUBLE, schema.STAT_UINT64, schema.STAT_INT64)
@@ -181,7 +180,7 @@ class FileStats:
         names = list(self._codes)
         return [names[code] for code in used.tolist()]
 
-    def _select(self, stat: str, is_wanted: npt.NDArray[np.bool_]) -> Values:
+    def _select(self, stat: str, is_wanted: Bools) -> Values:
         """Return a stat of all rows that have it in a wanted kind: their own, or else their metadata's."""
         code = self._codes.get(stat, len(self._codes))
         own, shared = _named(self._of_events, code), _named(self._of_metadata, code)
@@ -245,7 +244,7 @@ def _joined(parts: list[Values]) -> Values:
     return Values(owner, key, kind, value)
 
 
-def _unique_texts(wire: Wire, at: Int64) -> tuple[Int64, npt.NDArray[np.object_]]:
+def _unique_texts(wire: Wire, at: Int64) -> tuple[Int64, Objects]:
     """Return a code for each text field, and the text of each code; texts of one length are compared as a matrix."""
     fields = wire.read(at)
     length = fields.value.view(np.int64)

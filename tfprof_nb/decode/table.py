@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .host import Host, Int64, Line, Plane, Stat, StatValue
+from tfprof_nb._arrays import Int64, Objects
+from tfprof_nb.decode.host import Host, Line, Plane, Stat, StatValue
 
 Args = Mapping[str, Any]
 PlaneStats = Mapping[str, Mapping[str, StatValue]]
@@ -101,7 +102,7 @@ class ArgsStats:
         numbers = np.array([0 if value is None else value for value in parsed], dtype=dtype)
         return Stat(rows[known], numbers[codes[known]])
 
-    def _of(self, stat: str) -> tuple[Int64, npt.NDArray[np.object_]]:
+    def _of(self, stat: str) -> tuple[Int64, Objects]:
         rows, values = self._columns.get(stat, ([], []))
         column = np.empty(len(values), dtype=object)
         column[:] = values

@@ -7,11 +7,11 @@ import re
 import numpy as np
 import pandas as pd
 
-from . import data_types
-from .chrome_json import ChromeEvents
-from .clock import Clock
-from .host import Host
-from .session_runs import NODE_COLUMNS, TENSOR_COLUMNS, arrange
+from tfprof_nb.decode import data_types
+from tfprof_nb.decode.chrome_json import ChromeEvents
+from tfprof_nb.decode.clock import Clock
+from tfprof_nb.decode.host import Host
+from tfprof_nb.decode.session_runs import NODE_COLUMNS, TENSOR_COLUMNS, arrange
 
 _COMPUTE = " Compute"
 _NO_TENSORS = (

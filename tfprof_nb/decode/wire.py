@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tfprof_nb._arrays import Int64
 from tfprof_nb._errors import BadProfileError
 
-Int64 = npt.NDArray[np.int64]
 # uint64, of which mypy thinks that it turns signed beside plain numbers.
 Uint64 = npt.NDArray[Any]
 Data = bytes | memoryview | mmap.mmap

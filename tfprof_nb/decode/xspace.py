@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from tfprof_nb._arrays import Int64, Objects
 from tfprof_nb._errors import BadProfileError
-
-from . import schema
-from .events import Events, in_order, read_lines
-from .host import Host, Int64, Line, Plane
-from .metadata import Metadata
-from .parts import Parts, read_parts, read_texts
-from .stats import FileStats, python_values, read_values
-from .wire import Data, Wire
+from tfprof_nb.decode import schema
+from tfprof_nb.decode.events import Events, in_order, read_lines
+from tfprof_nb.decode.host import Host, Line, Plane
+from tfprof_nb.decode.metadata import Metadata
+from tfprof_nb.decode.parts import Parts, read_parts, read_texts
+from tfprof_nb.decode.stats import FileStats, python_values, read_values
+from tfprof_nb.decode.wire import Data, Wire
 
 _EPOCH_NS = 10**15
 # Other tracers of the host's threads: their events belong on the same threads. TensorFlow's saver merges these planes.
@@ -77,7 +76,7 @@ def _read(wire: Wire, name: str) -> Host:
     )
 
 
-def _planes_of_threads(names: npt.NDArray[np.object_]) -> Int64:
+def _planes_of_threads(names: Objects) -> Int64:
     """Return for each plane the one that its lines belong to: the host's own for those of other tracers of it."""
     planes = np.arange(names.size)
     hosts = np.flatnonzero(names == _HOST_PLANE)

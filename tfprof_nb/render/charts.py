@@ -16,10 +16,11 @@ import ipywidgets
 import numpy as np
 import traitlets
 
+from tfprof_nb._arrays import Floats
 from tfprof_nb._units import amount, number, percent, shorten
-from tfprof_nb.render import set_apart
+from tfprof_nb.render import chart_marks as set_apart
 from tfprof_nb.render.legend import Readout, entries, hatched
-from tfprof_nb.render.panels import Bars, Floats, Lines, Pie, StackedBars
+from tfprof_nb.render.panels import Bars, Lines, Pie, StackedBars
 from tfprof_nb.render.scale import (
     bar_axis,
     bar_names,

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from tfprof_nb.render import cells, display
+from tfprof_nb.render import display
+from tfprof_nb.render import notebook_cells as cells
 from tfprof_nb.render.html import opened, static_view
 from tfprof_nb.render.panels import Panel
 from tfprof_nb.render.text import text_view

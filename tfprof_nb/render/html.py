@@ -12,8 +12,6 @@ from html import escape
 from typing import Literal
 
 from tfprof_nb._units import amount, percent, printable, shorten
-from tfprof_nb.render import svg_bars, svg_diagram, svg_lines, svg_pie
-from tfprof_nb.render.html_table import table
 from tfprof_nb.render.panels import (
     Bars,
     Diagram,
@@ -32,9 +30,14 @@ from tfprof_nb.render.panels import (
     Timeline,
 )
 from tfprof_nb.render.scale import MOST_BARS
-from tfprof_nb.render.svg import data_uri
-from tfprof_nb.render.table_html import table_html
-from tfprof_nb.render.timeline_html import timeline_html
+from tfprof_nb.render.svg import bars as svg_bars
+from tfprof_nb.render.svg import diagram as svg_diagram
+from tfprof_nb.render.svg import lines as svg_lines
+from tfprof_nb.render.svg import pie as svg_pie
+from tfprof_nb.render.svg.elements import data_uri
+from tfprof_nb.render.table.embedded import table_html
+from tfprof_nb.render.table.html import table
+from tfprof_nb.render.timeline.html import timeline_html
 
 # 64 KB is what an output cell may take; one more is for the rule and the id around it.
 STATIC_BYTES = 63 * 1024

@@ -9,13 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb._arrays import Floats
 from tfprof_nb._units import Kind
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -206,7 +203,7 @@ class TimelineSource(Protocol):
     def payload(self) -> bytes:
         """The events as compressed columns (see docs/trace-format.md)."""
 
-    def overview(self, bins: int) -> tuple[npt.NDArray[np.float64], list[str]]:
+    def overview(self, bins: int) -> tuple[Floats, list[str]]:
         """Busy share (0 to 1), tracks x bins, and the tracks' labels: the picture for places without script."""
 
     def details(self, event: int) -> dict[str, object]:

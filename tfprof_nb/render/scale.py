@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from tfprof_nb._arrays import Bools, Floats, Int64
 from tfprof_nb._units import number, shorten
-from tfprof_nb.render.panels import Floats, Lines, StackedBars
+from tfprof_nb.render.panels import Lines, StackedBars
 
-Bools = npt.NDArray[np.bool_]
 MOST_BARS = 400
 MOST_POINTS = 1000
 MOST_NAMES = 16
@@ -201,7 +200,7 @@ def cut_down(heights: Floats, marked: Bools) -> DrawnBars:
     return DrawnBars(heights * np.where(cut, top / np.where(cut, totals, 1.0), 1.0), top or 1.0, cut)
 
 
-def with_room(at: Floats, values: Floats, room: float) -> npt.NDArray[np.int64]:
+def with_room(at: Floats, values: Floats, room: float) -> Int64:
     """Return which values can be written side by side, the largest first, each taking so much room.
 
     Examples

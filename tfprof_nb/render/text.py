@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from tfprof_nb._arrays import Floats
 from tfprof_nb._units import amount, duration, number, percent, printable, shorten
 from tfprof_nb.render.panels import (
     Bars,
     Diagram,
-    Floats,
     KeyFigures,
     Lines,
     Note,
@@ -30,7 +30,7 @@ from tfprof_nb.render.panels import (
 )
 from tfprof_nb.render.scale import legend_title, stack, tick_text, written_means
 from tfprof_nb.render.short_names import short_names
-from tfprof_nb.render.text_table import table
+from tfprof_nb.render.table.text import table
 
 WIDTH = 100
 _SPARKS = "▁▂▃▄▅▆▇█"

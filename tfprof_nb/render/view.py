@@ -13,13 +13,13 @@ import ipywidgets
 import traitlets
 
 from tfprof_nb.render import display
-from tfprof_nb.render.closing import close_all, whole
 from tfprof_nb.render.content import Content
 from tfprof_nb.render.html import first_pages, opened, static_view
 from tfprof_nb.render.legend import Head
 from tfprof_nb.render.panels import Note, Panel
 from tfprof_nb.render.selection import Selection
 from tfprof_nb.render.text import text_view
+from tfprof_nb.render.widget_tree import close_all, whole
 from tfprof_nb.render.widgets import build_all
 
 

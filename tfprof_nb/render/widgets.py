@@ -14,14 +14,14 @@ import ipywidgets
 import traitlets
 
 from tfprof_nb.render import charts
-from tfprof_nb.render.closing import close_all, whole
 from tfprof_nb.render.html import Detail, draw, drawn, legend, titled
-from tfprof_nb.render.html_table import columns_of, flat, header
 from tfprof_nb.render.panels import Bars, Diagram, Lines, Note, Panel, Pie, Split, StackedBars, Table, Tabs, Timeline
 from tfprof_nb.render.selection import Selection
-from tfprof_nb.render.table_widget import TableWidget
+from tfprof_nb.render.table.html import columns_of, flat, header
+from tfprof_nb.render.table.widget import TableWidget
 from tfprof_nb.render.tabs_widget import TabsWidget
-from tfprof_nb.render.timeline_widget import TraceWidget
+from tfprof_nb.render.timeline.widget import TraceWidget
+from tfprof_nb.render.widget_tree import close_all, whole
 
 _LIVE = Detail(links="buttons")
 _WIDE = {"width": "100%", "min_width": "0", "margin": "0"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfprof_nb.analysis.advice import Advice
+from tfprof_nb.analysis.advice.advice import Advice
 from tfprof_nb.render.panels import Column, Note, Panel, Table
 from tfprof_nb.views.pages import links_of
 

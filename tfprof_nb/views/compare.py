@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.compare import BETWEEN, Comparison
-from tfprof_nb.analysis.mann_whitney import ENOUGH
+from tfprof_nb.analysis.compare.compare import BETWEEN, Comparison
+from tfprof_nb.analysis.compare.mann_whitney import ENOUGH
 from tfprof_nb.render.panels import Column, Note, Panel, Series, StackedBars, Table
 from tfprof_nb.render.theme import STEP_CATEGORIES
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfprof_nb.analysis.functions import Functions
+from tfprof_nb.analysis.functions.functions import Functions
 from tfprof_nb.render.panels import Column, Note, Panel, Table
 
 _COLUMNS = (

@@ -9,7 +9,7 @@ from functools import partial
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.graph import Graph, GraphTree
+from tfprof_nb.analysis.graph.graph import Graph, GraphTree
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Tab, Table, Tabs
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.input_pipeline import CATEGORIES, InputPipeline
-from tfprof_nb.analysis.tf_data import TfData
+from tfprof_nb.analysis.tf_data.tf_data import TfData
 from tfprof_nb.render.panels import Bars, Column, Note, Panel, Part, Table
 from tfprof_nb.render.theme import INPUT, OTHER
 from tfprof_nb.views.step_bars import step_bars

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.memory import Memory
+from tfprof_nb.analysis.memory.memory import Memory
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Lines, Note, Panel, Series, Tab, Table, Tabs
 from tfprof_nb.render.theme import MEMORY_FREE, MEMORY_HEAP, MEMORY_STACK, OTHER
 

@@ -7,7 +7,7 @@ from functools import partial
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.ops import Ops
+from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Part, Pie, Tab, Table, Tabs
 from tfprof_nb.render.theme import DEVICE_COMPUTE, HOST_COMPUTE, OTHER, shades
 

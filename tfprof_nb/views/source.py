@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.source import SourceLines
+from tfprof_nb.analysis.source.source import SourceLines
 from tfprof_nb.render.panels import Column, Link, Note, Panel, Tab, Table, Tabs
 from tfprof_nb.views.pages import PAGES
 

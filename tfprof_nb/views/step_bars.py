@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from tfprof_nb.analysis.steps import slowest_host
+from tfprof_nb.analysis.steps.steps import slowest_host
 from tfprof_nb.render.panels import Series, StackedBars
 from tfprof_nb.render.theme import STEP_MEANINGS
 

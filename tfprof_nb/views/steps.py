@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.steps import Steps
+from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Table
 from tfprof_nb.render.theme import STEP_CATEGORIES, STEP_MEANINGS
 from tfprof_nb.views.step_bars import step_bars

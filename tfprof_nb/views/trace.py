@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfprof_nb.analysis.trace import Trace
+from tfprof_nb.analysis.trace.trace import Trace
 from tfprof_nb.render.panels import Note, Panel, Timeline
 
 

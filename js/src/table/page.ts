@@ -3,7 +3,7 @@ import { inflate } from "../lib/inflate";
 import { bytesOf, drawEmbedded, PageModel } from "../lib/page";
 import table, { type Traits } from "./index";
 
-/** What render/table_html.py writes: JSON compressed with zlib, columns of floats in base64. */
+/** What render/table/embedded.py writes: JSON compressed with zlib, columns of floats in base64. */
 type Embedded = Omit<Traits, "buffers" | "depths"> & { buffers: string[]; depths: string };
 
 async function draw(data: HTMLScriptElement, el: HTMLElement): Promise<void> {

@@ -4,7 +4,7 @@ import { bytesOf, drawEmbedded, PageModel } from "../lib/page";
 import trace from "./index";
 import type { Traits } from "./traits";
 
-/** What render/timeline_html.py writes. Both are base64; the header is JSON compressed with zlib. */
+/** What render/timeline/html.py writes. Both are base64; the header is JSON compressed with zlib. */
 interface Embedded {
   header: string;
   payload: string;

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from tfprof_nb._arrays import Int64
 from tfprof_nb._units import microseconds
-from tfprof_nb.analysis.graph.model import Ints
 from tfprof_nb.analysis.graph.section import OUTSIDE
 
 _WORTH_A_NOTE = 0.005  # of all op time
@@ -17,7 +17,7 @@ _NAMED = 3
 _PIPELINE = rf"^(?:.*/)?(?:{OUTSIDE}/Iterator\b|Dataset_[a-z_]+)"
 
 
-def occasional(unit: pd.Series[str], runs: pd.DataFrame) -> Ints:
+def occasional(unit: pd.Series[str], runs: pd.DataFrame) -> Int64:
     """Return the nodes of what ran in at most half of the steps: setup, tracing, an evaluation now and then.
 
     Parameters
@@ -33,7 +33,7 @@ def occasional(unit: pd.Series[str], runs: pd.DataFrame) -> Ints:
     return np.flatnonzero(unit.isin(seldom))
 
 
-def left_out(names: pd.Series[str], events: pd.DataFrame, seldom: Ints) -> Iterator[str]:
+def left_out(names: pd.Series[str], events: pd.DataFrame, seldom: Int64) -> Iterator[str]:
     """Say which ops an average step does not have, as far as they take time.
 
     Parameters

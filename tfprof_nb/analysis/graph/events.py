@@ -7,20 +7,19 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from tfprof_nb._arrays import Floats, Int64
 from tfprof_nb._units import PS_PER_US
-from tfprof_nb.analysis.forest import Forest
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.graph_nodes import graph_nodes
+from tfprof_nb.analysis.events.nesting import nest
+from tfprof_nb.analysis.events.op_labels import OpLabels, label_all_ops
 from tfprof_nb.analysis.graph.average import left_out, occasional
 from tfprof_nb.analysis.graph.model import MEASURED, GraphModel
 from tfprof_nb.analysis.graph.section import OUTSIDE, bytes_of
-from tfprof_nb.analysis.graph_flops import float_ops_of_nodes
-from tfprof_nb.analysis.graph_nodes import graph_nodes
-from tfprof_nb.analysis.nesting import nest
-from tfprof_nb.analysis.op_labels import OpLabels, label_all_ops
+from tfprof_nb.analysis.ops.flops import float_ops_of_nodes
 from tfprof_nb.decode.graphs import Graphs
-from tfprof_nb.decode.host import Int64
 
 TRAINABLE = "_trainable_variables"
 _GENERATED = re.compile(r"^__(?:inference|forward|backward)_(.+?)_\d+$")
@@ -105,7 +104,7 @@ def _part(forest: Forest, graphs: Graphs, steps: Int64, name_host: bool) -> _Par
     return _kept(_Part(_placed(nodes, events), inputs, pd.concat([events, allocated], ignore_index=True)))
 
 
-def _described(graphs: Graphs, float_ops: npt.NDArray[np.float64]) -> pd.DataFrame:
+def _described(graphs: Graphs, float_ops: Floats) -> pd.DataFrame:
     nodes = graphs.nodes
     traces = [*(_outermost_first(graphs, trace) for trace in graphs.traces), ()]  # the last is that of none, -1
     units = nodes["function"].map(pd.Series(_scopes(graphs), dtype=object)).astype(object)

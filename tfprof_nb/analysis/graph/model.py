@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from tfprof_nb._arrays import Floats, Int64
+
 Frame = tuple[str, int, str]
 
 AVERAGE = -1
@@ -66,7 +65,7 @@ class GraphModel:
     )
     notes: tuple[str, ...] = ()
     period: str = "step"
-    occasional: Ints | None = None
+    occasional: Int64 | None = None
 
     @property
     def steps(self) -> list[int]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tfprof_nb.analysis.forest import Forest
-from tfprof_nb.analysis.graph import Graph, graph
+from tfprof_nb._arrays import Int64
+from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.graph.events import model_of_events
+from tfprof_nb.analysis.graph.graph import Graph, graph
 from tfprof_nb.analysis.graph.runs import with_runs
 from tfprof_nb.analysis.graph.section import session_model
 from tfprof_nb.decode.graphs import SECTION, Graphs
-from tfprof_nb.decode.host import Int64
 from tfprof_nb.decode.session_graph import read_session
 
 

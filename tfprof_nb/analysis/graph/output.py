@@ -14,7 +14,7 @@ from tfprof_nb.analysis.graph.options import ATTRIBUTES, ORDERS
 from tfprof_nb.analysis.graph.pprof import Sample, write_pprof
 
 if TYPE_CHECKING:
-    from tfprof_nb.analysis.graph import GraphTree
+    from tfprof_nb.analysis.graph.graph import GraphTree
 
 _COLUMN = {"params": "parameters"}
 _UNITS = {"micros": "us", "bytes": "bytes", "params": "count", "float_ops": "count"}

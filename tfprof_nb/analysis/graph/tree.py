@@ -10,12 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from tfprof_nb.analysis.graph.model import COLUMN, Floats, Ints
+from tfprof_nb._arrays import Bools, Floats, Int64, Objects
+from tfprof_nb.analysis.graph.model import COLUMN
 from tfprof_nb.analysis.graph.options import EVERYTHING, GraphOptions
-
-Bools = npt.NDArray[np.bool_]
 
 ROOT = "_TFProfRoot"
 _METRIC_OF = {"params": "parameters", "occurrence": "definitions"}
@@ -40,14 +38,14 @@ class Tree:
         The metrics of each row with all that count below it; set by `counted`.
     """
 
-    names: npt.NDArray[np.object_]
-    parent: Ints
+    names: Objects
+    parent: Int64
     own: Floats
     counts: Bools
     total: Floats
-    rows: Ints
+    rows: Int64
 
-    def take(self, rows: Ints, parent: Ints) -> Tree:
+    def take(self, rows: Int64, parent: Int64) -> Tree:
         """Return some rows, with the parents that are given by their old numbers."""
         place = np.full(len(self.names) + 1, -1)
         place[rows] = np.arange(len(rows))
@@ -74,7 +72,7 @@ class Rules:
     grouped: bool = False
 
 
-def shown(tree: Tree, options: GraphOptions, rules: Rules) -> tuple[Tree, Ints]:
+def shown(tree: Tree, options: GraphOptions, rules: Rules) -> tuple[Tree, Int64]:
     """Return the rows to show in their order, and how deep each of them lies."""
     tree = _started(_counted(tree, rules), options.start_name_regexes)
     rows = np.flatnonzero(_shows(tree, options, rules))
@@ -95,7 +93,7 @@ def matches(names: Sequence[str], regexes: Sequence[str]) -> Bools:
     return np.array([match(name) is not None for name in names], np.bool_)
 
 
-def _summed(parent: Ints, own: Floats) -> Floats:
+def _summed(parent: Int64, own: Floats) -> Floats:
     """Add to each row all rows below it: from the deepest level up."""
     total = own.copy()
     depth = depths(parent)
@@ -106,7 +104,7 @@ def _summed(parent: Ints, own: Floats) -> Floats:
     return total
 
 
-def depths(parent: Ints) -> Ints:
+def depths(parent: Int64) -> Int64:
     """Return how deep each row lies, the root at 0."""
     depth = np.zeros(len(parent), np.int64)
     for row, above in enumerate(parent.tolist()):
@@ -114,7 +112,7 @@ def depths(parent: Ints) -> Ints:
     return depth
 
 
-def _nearest(parent: Ints, rows: Ints) -> Ints:
+def _nearest(parent: Int64, rows: Int64) -> Int64:
     """Return for each row its nearest ancestor among ``rows``, -1 if there is none."""
     chosen = np.zeros(len(parent), np.bool_)
     chosen[rows] = True
@@ -180,14 +178,14 @@ def wanted(names: Sequence[str], own: Floats, total: Floats, options: GraphOptio
     return wanted
 
 
-def order(names: npt.NDArray[np.object_], metrics: Floats, order_by: str) -> Ints:
+def order(names: Objects, metrics: Floats, order_by: str) -> Int64:
     """Return rows by an attribute, the largest first; by name, the first letters first."""
     if order_by == "name":
         return np.argsort(names.astype(str), kind="stable")
     return np.argsort(-metrics[:, COLUMN[_METRIC_OF.get(order_by, order_by)]], kind="stable")
 
 
-def _ordered(tree: Tree, order_by: str) -> tuple[Tree, Ints]:
+def _ordered(tree: Tree, order_by: str) -> tuple[Tree, Int64]:
     """Order siblings, and return the rows in preorder with their depths."""
     by = "name" if order_by == "occurrence" else order_by
     children: list[list[int]] = [[] for _ in tree.names]

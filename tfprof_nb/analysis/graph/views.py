@@ -10,9 +10,10 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
-from tfprof_nb.analysis.graph.model import COLUMN, METRICS, Floats, Frame, GraphModel, Ints
+from tfprof_nb._arrays import Bools, Floats, Int64
+from tfprof_nb.analysis.graph.model import COLUMN, METRICS, Frame, GraphModel
 from tfprof_nb.analysis.graph.options import EVERYTHING, GraphOptions
-from tfprof_nb.analysis.graph.tree import ROOT, Bools, Rules, Tree, matches, order, shown, wanted
+from tfprof_nb.analysis.graph.tree import ROOT, Rules, Tree, matches, order, shown, wanted
 
 _GRADIENT_NODE = re.compile(r".*?gradients/(.+?)_grad/")
 _GRADIENT = " (gradient)"
@@ -31,7 +32,7 @@ class Rows:
     """
 
     names: list[str]
-    depth: Ints
+    depth: Int64
     own: Floats
     total: Floats
     nodes: list[list[int]]
@@ -135,7 +136,7 @@ def _from_here_on(own: Floats) -> Floats:
     return sums
 
 
-def _chosen_types(names: Sequence[str], own: Floats, total: Floats, options: GraphOptions) -> Ints:
+def _chosen_types(names: Sequence[str], own: Floats, total: Floats, options: GraphOptions) -> Int64:
     """Return the places in the list that are shown: from the first start to the first that is trimmed, or too deep."""
     starts = np.flatnonzero(matches(names, options.start_name_regexes))
     first = int(starts[0]) if len(starts) else (len(names) if options.start_name_regexes else 0)

@@ -62,7 +62,7 @@ describe("decodeTrace", () => {
   });
 });
 
-// tests/analysis/test_trace_encoding.py checks that Python writes this file from the same program.
+// tests/analysis/trace/test_encoding.py checks that Python writes this file from the same program.
 describe("what Python writes", () => {
   const { names } = encoded.whole.header;
   const US = 1_000_000;

@@ -1,0 +1,64 @@
+"""What a forest knows of one host: which events enclose which, and what takes no part in that."""
+
+import numpy as np
+
+from builders import XSpace
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.decode import read_xspace
+
+
+def forest(space: XSpace) -> Forest:
+    return Forest(read_xspace(space.to_bytes(), "host"))
+
+
+def test_marks_of_the_thread_pool_take_no_part_in_nesting():
+    space = XSpace()
+    line = space.plane("/host:CPU").line("t")
+    line.event("outer", start_us=0, duration_us=10)
+    line.event("ThreadpoolListener::Record", start_us=5)
+    line.event("inner", start_us=5, duration_us=1)
+    found = forest(space)
+    depths = dict(zip(found.host.names[found.host.metadata], found.nesting.depth, strict=True))
+    assert depths == {"outer": 0, "inner": 1, "ThreadpoolListener::Record": -1}
+    assert [rows.size for rows in found.levels] == [1, 1]
+
+
+def test_the_nearest_ancestor_is_the_innermost_and_on_the_same_thread():
+    space = XSpace()
+    plane = space.plane("/host:CPU")
+    first, second = plane.line("a"), plane.line("b")
+    first.event("a0", start_us=0, duration_us=10)
+    first.event("a1", start_us=1, duration_us=8)
+    first.event("a2", start_us=2, duration_us=2)
+    second.event("b0", start_us=2, duration_us=2)
+    found = forest(space)
+    row = {name: int(np.flatnonzero(found.named(name))[0]) for name in ("a0", "a1", "a2", "b0")}
+    rows = np.array([row["a0"], row["a1"], row["a2"], row["b0"]])
+    assert found.nearest_ancestor(rows, rows[:2]).tolist() == [-1, 0, 1, -1]
+    assert found.nearest_ancestor(rows, rows[:1]).tolist() == [-1, 0, 0, -1]
+    assert found.outermost(rows).tolist() == [row["a0"], row["b0"]]
+
+
+def test_values_of_some_rows():
+    space = XSpace()
+    line = space.plane("/host:CPU").line("t")
+    line.event("a", start_us=0, duration_us=1, number=7)
+    line.event("b", start_us=2, duration_us=1)
+    line.event("c", start_us=4, duration_us=1, number=9)
+    host = forest(space).host
+    assert host.ints("number").at(np.array([2, 1, -1, 0]), missing=-5).tolist() == [9, -5, -5, 7]
+    assert host.ints("absent").at(np.array([0, 1])).tolist() == [-1, -1]
+
+
+def test_an_analysis_runs_once_for_each_forest():
+    asked = []
+
+    def analysis(found):
+        asked.append(found)
+        return len(asked)
+
+    space = XSpace()
+    space.plane("/host:CPU").line("t").event("a")
+    first, second = forest(space), forest(space)
+    assert [first.once(analysis), second.once(analysis), first.once(analysis)] == [1, 2, 1]
+    assert asked == [first, second]

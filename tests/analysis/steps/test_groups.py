@@ -1,0 +1,213 @@
+"""Grouping: XLA's own cases (`group_events_test.cc`), and the marks that win over everything else."""
+
+from builders import XSpace
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.links import links
+from tfprof_nb.analysis.steps.groups import group_events
+from tfprof_nb.decode import read_xspace
+
+
+def grouped(space):
+    forest = Forest(read_xspace(space.to_bytes(), "host"))
+    grouping = group_events(forest)
+    names = forest.host.names[forest.host.metadata]
+    return grouping, dict(zip(names.tolist(), grouping.group.tolist(), strict=True))
+
+
+def train_step(**mark):
+    """A step on the Python thread, its function on an executor's thread, its kernel on the device."""
+    space = XSpace()
+    cpu, gpu = space.plane("/host:CPU"), space.plane("/device:GPU:0")
+    python = cpu.line("python")
+    python.event(mark.pop("name", "train"), duration_ps=100, **mark)
+    python.event("FunctionRun", start_ps=10, duration_ps=80, _pt=2, _p=0, _r=1)
+    executor = cpu.line("tf_Compute")
+    executor.event("ExecutorState::Process", start_ps=20, duration_ps=60, _ct=2, _c=0)
+    executor.event("matmul", start_ps=30, duration_ps=40, correlation_id=100)
+    gpu.line("Stream #1").event("kernel", start_ps=200, duration_ps=40, correlation_id=100)
+    return space
+
+
+def test_a_mark_reaches_other_threads_and_the_device():
+    grouping, group = grouped(train_step(step_num=123, _r=1))
+    assert set(group.values()) == {0}
+    assert grouping.source == "marked"
+    assert grouping.spans[["start_ps", "end_ps"]].to_numpy().tolist() == [[0, 100]]
+
+
+def test_trace_contexts_are_marks():
+    grouping, group = grouped(train_step(name="TraceContext", graph_type="train", step_num=123))
+    assert grouping.source == "marked"
+    assert set(group.values()) == {0}
+
+
+def test_keras_batches_count_though_they_lack_the_root_flag():
+    grouping, _ = grouped(train_step(name="Profiled batch", step_num=3))
+    assert (grouping.source, len(grouping.spans)) == ("keras", 1)
+
+
+def test_a_root_without_a_number_is_no_step():
+    grouping, _ = grouped(train_step(name="my_block", _r=1))
+    assert (grouping.source, len(grouping.spans)) == ("device", 0)
+
+
+def test_unfinished_marks_are_no_steps():
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    python.event("train", duration_ps=100, step_num=0, _r=1)
+    python.event("train", start_ps=100, duration_ps=5, step_num=1, _r=1, end_of_data=1)
+    python.event("train", start_ps=200, duration_ps=5, step_num=2, _r=1, interrupted=1)
+    grouping, _ = grouped(space)
+    assert grouping.spans["end_ps"].tolist() == [100]
+
+
+def test_asynchronous_events_are_not_grouped_by_nesting():
+    space = train_step(step_num=1, _r=1)
+    space.planes[0].lines[0].event("transfer", start_ps=40, duration_ps=10, _a=1)
+    assert grouped(space)[1]["transfer"] == -1
+
+
+def test_functions_of_tf_data_are_no_steps():
+    space = XSpace()
+    line = space.plane("/host:CPU").line("tf_data")
+    for i in range(4):
+        line.event("InstantiatedCapturedFunction::Run", start_ps=100 * i, duration_ps=50, id=7)
+        line.event("FunctionRun", start_ps=100 * i + 10, duration_ps=30, id=7, _r=1)
+    assert grouped(space)[0].source == "none"
+
+
+def test_marks_win_over_loops():
+    space = train_step(step_num=1, _r=1)
+    executor = space.planes[0].lines[1]
+    for i in range(2):
+        executor.event("ExecutorState::Process", start_ps=300 + 50 * i, duration_ps=40, id=5, iter_num=i, _ct=2, _c=0)
+    grouping, _ = grouped(space)
+    assert (grouping.source, len(grouping.spans)) == ("marked", 1)
+
+
+def test_saved_groups_are_taken_as_they_are():
+    space = XSpace()
+    space.plane("/host:CPU").line("python").event(
+        "train 7", duration_ps=100, group_id=3, step_name="train 7", step_num=7
+    )
+    space.plane("/device:GPU:0").line("Stream #1").event("kernel", start_ps=10, duration_ps=5, group_id=3)
+    grouping, group = grouped(space)
+    assert (grouping.source, group) == ("marked", {"train 7": 3, "kernel": 3})
+
+
+def unmarked_loop(calls=4):
+    """Each call of a function follows a wait for its data."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for i in range(calls):
+        python.event("IteratorGetNext", start_us=100 * i, duration_us=60)
+        python.event("EagerLocalExecute: __inference_step_5", start_us=100 * i + 60, duration_us=40)
+        python.event("FunctionRun", start_us=100 * i + 65, duration_us=30, _r=1)
+    return space
+
+
+def test_repeated_calls_are_inferred_steps_with_the_wait_before_them():
+    grouping, _ = grouped(unmarked_loop())
+    assert grouping.source == "inferred"
+    spans = grouping.spans[["start_ps", "end_ps"]] / 10**6
+    assert spans.to_numpy().tolist() == [[60, 100], [100, 200], [200, 300], [300, 400]]
+
+
+def test_a_function_that_is_traced_in_every_call_repeats_too():
+    """Its graphs have a new name each; the event of the function itself has one."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for i in range(3):
+        python.event("train_step", start_us=1000 * i, duration_us=900, tf_function_call="traced-nonXla")
+        python.event(f"EagerLocalExecute: __inference_train_step_{i}", start_us=1000 * i + 700, duration_us=100)
+        python.event("FunctionRun", start_us=1000 * i + 700, duration_us=90, _r=1, id=i)
+    grouping, *_ = grouped(space)
+    assert (grouping.source, grouping.spans["end_ps"].tolist()) == ("inferred", [900e6, 1900e6, 2900e6])
+
+
+def test_the_first_inferred_step_has_its_work_though_a_line_around_it_began_before():
+    space = XSpace()
+    python, executor = space.plane("/host:CPU").line("python"), space.planes[0].line("tf_Compute")
+    for i in range(3):
+        python.event("cell line 2", start_us=100 * i + 1, duration_us=98)
+        python.event("SessionRun", start_us=100 * i + 10, duration_us=80, _r=1, _pt=2, _p=i)
+        executor.event("MatMul:MatMul", start_us=100 * i + 20, duration_us=50, _ct=2, _c=i)
+    grouping, _ = grouped(space)
+    forest = Forest(read_xspace(space.to_bytes(), "host"))
+    assert grouping.group[forest.named("MatMul:MatMul")].tolist() == [0, 1, 2]
+
+
+def test_a_run_without_groups_beside_one_with_saved_ones_has_its_marks():
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    python.event("session run", duration_ps=10, group_id=0, step_name="session run", step_num=0, _r=1)
+    python.event("train", start_ps=100, duration_ps=10, step_num=0, _r=1)
+    assert grouped(space)[0].spans["start_ps"].tolist() == [0, 100]
+
+
+def test_a_single_call_is_no_step():
+    assert grouped(unmarked_loop(calls=1))[0].source == "none"
+
+
+def looping(*passes, device=False):
+    """Executors at work for ``(step id, iteration, start)``, for 10 ps each; on a device 5 ps more."""
+    space = XSpace()
+    executor = space.plane("/host:CPU").line("tf_Compute")
+    stream = space.plane("/device:GPU:0").line("Stream #1") if device else None
+    for number, (step, iteration, start) in enumerate(passes):
+        executor.event("ExecutorState::Process", start_ps=start, duration_ps=10, id=step, iter_num=iteration)
+        executor.event("launch", start_ps=start + 1, duration_ps=2, correlation_id=number)
+        if stream:
+            stream.event("kernel", start_ps=start + 5, duration_ps=10, correlation_id=number)
+    return space
+
+
+TWO_LOOPS = [(0, 10, 20), (0, 11, 120), (1, 0, 220), (1, 1, 320)]
+
+
+def test_passes_of_loops_are_steps_where_nothing_else_is():
+    """`group_events_test.cc`, TF loops: the second loop's passes follow the first's."""
+    grouping, _ = grouped(looping(*TWO_LOOPS))
+    assert grouping.source == "inferred"
+    assert grouping.spans[["start_ps", "end_ps"]].to_numpy().tolist() == [[20, 30], [120, 130], [220, 230], [320, 330]]
+    assert grouping.group.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+    on_device, _ = grouped(looping(*TWO_LOOPS, device=True))
+    assert (on_device.source, on_device.group[-4:].tolist()) == ("device", [0, 1, 2, 3])
+
+
+def test_a_single_late_pass_is_a_loop_and_a_single_first_one_is_not():
+    assert grouped(looping((0, 10, 20)))[0].source == "inferred"
+    assert grouped(looping((0, 0, 20)))[0].source == "none"
+
+
+def test_functions_that_repeat_win_over_their_loops():
+    """XProf takes the passes for steps: then every time step of an LSTM is one."""
+    space = looping(*TWO_LOOPS, device=True)
+    python = space.planes[0].line("python")
+    for i, (step, _, start) in enumerate(TWO_LOOPS[::2]):
+        python.event("FunctionRun", start_ps=start - 10, duration_ps=5, id=step, _r=1, _pt=2, _p=i)
+        space.planes[0].lines[0].event("run", start_ps=start - 5, duration_ps=150, _ct=2, _c=i)
+    grouping, _ = grouped(space)
+    assert (grouping.source, grouping.group.max()) == ("device", 1)
+
+
+def test_batches_of_a_server_are_steps_and_their_requests_are_not():
+    """`group_events_test.cc`, batching: XProf links the groups of requests and batches as parents and children.
+
+    Only its trace viewer shows these links, and ours shows what caused what from event to event.
+    """
+    space = XSpace()
+    cpu = space.plane("/host:CPU")
+    requests, batches = cpu.line("request"), cpu.line("batch")
+    for i in range(2):
+        at = 1000 * i
+        requests.event("BatchingSessionRun", start_ps=at, duration_ps=100, _pt=4, _p=i)
+        batches.event("ProcessBatch", start_ps=at + 200, duration_ps=300, _ct=4, _c=i)
+        batches.event("SessionRun", start_ps=at + 250, duration_ps=200, _r=1)
+    forest = Forest(read_xspace(space.to_bytes(), "host"))
+    causes, effects = links(forest)
+    names = forest.host.names[forest.host.metadata]
+    assert set(zip(names[causes], names[effects], strict=True)) == {("BatchingSessionRun", "ProcessBatch")}
+    grouping = group_events(forest)
+    assert (grouping.source, grouping.spans["end_ps"].tolist()) == ("inferred", [450, 1450])
+    assert grouping.group[names == "BatchingSessionRun"].tolist() == [-1, -1]

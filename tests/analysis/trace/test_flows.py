@@ -1,0 +1,53 @@
+"""Links between events: launches, contexts between threads, tf.data's producers and consumers."""
+
+from builders import XSpace
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.trace.flows import Flows
+from tfprof_nb.decode import read_xspace
+
+
+def linked(space):
+    """Return the links as (cause, kind, effect), all names."""
+    forest = Forest(read_xspace(space.to_bytes(), "host"))
+    flows, names = Flows(forest), forest.host.names[forest.host.metadata]
+    found = []
+    for row in range(len(names)):
+        found += [(names[row], flows.kind(effect), names[effect]) for effect in flows.effects(row).tolist()]
+        for cause in flows.causes(row).tolist():
+            assert row in flows.effects(cause)
+    return found
+
+
+def test_a_launch_leads_to_its_kernel():
+    space = XSpace()
+    space.plane("/host:CPU").line("python").event("cuLaunchKernel", duration_us=5, correlation_id=9)
+    space.plane("/device:GPU:0").line("Stream #1").event("sgemm", start_us=20, duration_us=50, correlation_id=9)
+    assert linked(space) == [("cuLaunchKernel", "launch", "sgemm")]
+
+
+def test_a_function_leads_to_the_executor_s_threads():
+    space = XSpace()
+    cpu = space.plane("/host:CPU")
+    cpu.line("python").event("FunctionRun", duration_us=90, _pt=2, _p=7)
+    for thread in (1, 2):
+        cpu.line(f"tf_Compute/{thread}").event("ExecutorState::Process", start_us=20, duration_us=50, _ct=2, _c=7)
+    assert linked(space) == [("FunctionRun", "TensorFlow executor", "ExecutorState::Process")] * 2
+
+
+def test_an_element_of_tf_data_goes_from_its_producer_to_its_consumer():
+    """The threads of `xplane_to_tf_data_stats_test.cc`'s prefetch."""
+    space = XSpace()
+    cpu = space.plane("/host:CPU")
+    consumer, producer = cpu.line("A", line_id=1), cpu.line("B", line_id=2)
+    for element, produced, consumed in ((100, 0, 80), (200, 100, 210)):
+        producer.event("PrefetchProduce", start_us=produced, duration_us=80, element_id=element)
+        consumer.event("PrefetchConsume", start_us=consumed, duration_us=10, element_id=element)
+    assert linked(space) == [("PrefetchProduce", "tf.data element", "PrefetchConsume")] * 2
+
+
+def test_what_shares_no_key_is_not_linked():
+    space = XSpace()
+    cpu = space.plane("/host:CPU")
+    cpu.line("python").event("FunctionRun", duration_us=90, _pt=2, _p=7)
+    cpu.line("other").event("ExecutorState::Process", start_us=20, duration_us=50, _ct=2, _c=8)
+    assert linked(space) == []

@@ -1,0 +1,151 @@
+"""Comparing real programs: a slow input pipeline and its fix, the magic, and what is no profile."""
+
+import statistics
+import sys
+import time
+
+import pytest
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+from traitlets.config import Config
+
+import tfprof_nb as tp
+
+STEPS, BATCH = 20, 16
+READING_S = 0.03
+
+
+def program(batch=BATCH, *, slow):
+    """Return a function that trains once, on data that take long to read or not; it gives each step's time."""
+    tf, keras = pytest.importorskip("tensorflow"), pytest.importorskip("keras")
+
+    def read(x):
+        time.sleep(READING_S)
+        return x
+
+    x = tf.random.normal((batch * STEPS, 8))
+    data = tf.data.Dataset.from_tensor_slices((x, x)).batch(batch)
+    if slow:
+        data = data.map(lambda x, y: (tf.ensure_shape(tf.numpy_function(read, [x], tf.float32), (None, 8)), y))
+    model = keras.Sequential([keras.layers.Input((8,)), keras.layers.Dense(32, "relu"), keras.layers.Dense(8)])
+    model.compile("sgd", "mse")
+    model.fit(data.take(2), verbose=0)
+
+    def train():
+        clock = Clock()
+        model.fit(data, verbose=0, callbacks=[clock])
+        return clock.steps_s
+
+    class Clock(keras.callbacks.Callback):
+        def __init__(self):
+            super().__init__()
+            self.ends = []
+
+        def on_train_batch_end(self, batch, logs=None):
+            self.ends.append(time.perf_counter())
+
+        @property
+        def steps_s(self):
+            return [end - begin for begin, end in zip(self.ends, self.ends[1:], strict=False)]
+
+    return train
+
+
+@pytest.fixture(scope="module")
+def captured(tmp_path_factory):
+    """Profiles of the slow program and of the fixed one, by name, and the step times by the wall clock."""
+    found = {}
+    for name, options in {
+        "slow": {"slow": True},
+        "fixed": {"slow": False},
+        "wide": {"slow": False, "batch": 32},
+    }.items():
+        train = program(**options)
+        with tp.profile(name, logdir=tmp_path_factory.mktemp(name)) as p:
+            times = train()
+        found[name] = (p, times)
+    return found
+
+
+@pytest.fixture
+def shell(monkeypatch, tmp_path):
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    monkeypatch.setattr(sys, "displayhook", sys.displayhook)
+    shell = InteractiveShell.instance(config=Config(HistoryManager={"enabled": False}))
+    shell.run_line_magic("load_ext", "tfprof_nb")
+    yield shell
+    shell.run_line_magic("unload_ext", "tfprof_nb")
+    InteractiveShell.clear_instance()
+
+
+def test_the_speedup_is_that_of_the_wall_clock(captured):
+    (slow, slow_s), (fixed, fixed_s) = captured["slow"], captured["fixed"]
+    compared = tp.compare(slow, fixed)
+    assert compared.summary["verdict"] == "faster"
+    assert compared.summary["speedup"] == pytest.approx(statistics.median(slow_s) / statistics.median(fixed_s), rel=0.5)
+    steps = compared.steps.set_index("metric")
+    assert steps.loc["input_ms", "before"] > 1000 * READING_S / 2
+    assert steps["change"].drop("step_ms").idxmin() == "input_ms"
+
+
+def test_a_model_that_was_built_anew_does_the_same_work(captured):
+    compared = tp.compare(captured["slow"][0], captured["fixed"][0])
+    assert compared.summary["why_not_same"] == []
+    assert not any("judged without" in note for note in compared.notes)
+    assert "PyFunc" in set(compared.only_before["name"])
+    dense = compared.ops[compared.ops["op_name"].str.contains("dense")]
+    assert len(dense)
+    assert not dense["only_before"].any() | dense["only_after"].any()
+
+
+def test_another_batch_size_is_other_work(captured):
+    shapes, float_ops = tp.compare(captured["fixed"][0], captured["wide"][0]).summary["why_not_same"]
+    assert shapes == "shapes of a batch: [16,8] [16,8] before, [32,8] [32,8] after"
+    assert float_ops.startswith("float ops per step: ")
+
+
+def test_paths_are_loaded(captured):
+    (slow, _), (fixed, _) = captured["slow"], captured["fixed"]
+    by_path = tp.compare(slow.files[0].parent, [str(fixed.files[0])])
+    assert by_path.summary["speedup"] == tp.compare(slow, fixed).summary["speedup"]
+
+
+def test_it_shows_itself(captured):
+    text = str(tp.compare(captured["slow"][0], captured["fixed"][0]))
+    assert text.splitlines()[0] == "before: slow · after: fixed"
+    assert " times faster: the median step took " in text.splitlines()[2]
+
+
+def test_the_magic_takes_variables_and_paths(shell, captured):
+    (slow, _), (fixed, _) = captured["slow"], captured["fixed"]
+    shell.push({"baseline": slow})
+    with capture_output() as output:
+        result = shell.run_cell(f"%tfprofile_compare baseline '{fixed.files[0]}'").result
+    assert result.summary["speedup"] > 1
+    assert "times faster" in output.stdout
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("nowhere baseline", r"neither a variable nor a file or folder nowhere.*%%tfprofile NAME"),
+        ("baseline number", r"argument after is of type int"),
+        ("none baseline", r"The list of profiles before is empty"),
+        ("baseline", r"required: AFTER"),
+        ("baseline unfinished", r"use it after its block ended"),
+        ("baseline empty", r"empty"),
+    ],
+)
+def test_what_cannot_be_compared(shell, captured, tmp_path, monkeypatch, line, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    shell.push({"baseline": captured["slow"][0], "number": 3, "none": [], "unfinished": tp.Profile()})
+    with pytest.raises(UsageError, match=message):
+        shell.run_line_magic("tfprofile_compare", line)
+
+
+@pytest.mark.parametrize("bad", [None, 3, [], [None]])
+def test_no_profile(captured, bad):
+    with pytest.raises(tp.TfprofError, match=r"give"):
+        tp.compare(captured["slow"][0], bad)

@@ -1,0 +1,59 @@
+"""What a rule of advice looks at, and what it says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.functions.functions import Functions
+from tfprof_nb.analysis.ops.ops import Ops
+from tfprof_nb.analysis.overview import Overview
+from tfprof_nb.analysis.steps.steps import Steps
+from tfprof_nb.analysis.tf_data.tf_data import TfData
+
+Severity = Literal["high", "medium", "info"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing to change."""
+
+    severity: Severity
+    finding: str
+    evidence: str
+    fix: str
+    estimated_gain_percent: float = float("nan")
+    proved_by: str = "steps"
+    op_name: str = ""
+    start_ms: float = float("nan")
+    duration_ms: float = float("nan")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The results that rules may look at; ``line_of`` tells where tf.data got the slowest function of a name."""
+
+    overview: Overview
+    steps: Steps
+    ops: Ops
+    functions: Functions
+    tf_data: TfData
+    line_of: Callable[[str], str] = lambda _name: ""
+
+    def percent(self, name: str) -> float:
+        """A percentage of the overview; 0 where it is unknown, so that no rule speaks."""
+        value = float(self.overview.summary[f"{name}_percent"])
+        return 0.0 if math.isnan(value) else value
+
+    def of_step(self, column: str) -> str:
+        """Say how much of the average step a category takes."""
+        part, whole = (self.steps.summary[name] for name in (f"{column}_mean", "step_ms_mean"))
+        return f"{_units.milliseconds(part)} of the average step's {_units.milliseconds(whole)}"
+
+
+def graded(percent: float, moderate: float, high: float) -> Severity:
+    """Return how grave a share is, of which two bounds are known."""
+    return "high" if percent >= high else "medium" if percent >= moderate else "info"

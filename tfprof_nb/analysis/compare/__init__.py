@@ -1,0 +1,5 @@
+"""Two profiles: ``compare`` is the result.
+
+``work`` says whether both did the same work, ``renumbered`` pairs ops that changed their numbers, ``mann_whitney``
+tells a difference from chance.
+"""

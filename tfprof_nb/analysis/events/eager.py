@@ -1,0 +1,60 @@
+"""What ran eagerly, op by op, rather than inside a compiled `tf.function`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tfprof_nb._arrays import Bools, Int64
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.names import Category, Op
+
+# The event in which the runtime dispatches and runs one op or function: "EagerLocalExecute: MatMul".
+_DISPATCH = "EagerLocalExecute: "
+
+
+def ran_eagerly(forest: Forest) -> Bools:
+    """Events that ran eagerly: inside an eager execution that is no function's, or launched from one.
+
+    An execution that does not say whether it is a function's (`is_func`) counts as one. Iterators of tf.data are
+    never eager: what fetches from them may be.
+    """
+    host = forest.host
+    says = np.zeros(len(host), dtype=bool)
+    says[host.ints("is_func").rows] = True
+    executes = np.flatnonzero(forest.named("EagerExecute") | (forest.named("EagerKernelExecute") & says))
+    is_func = host.ints("is_func").dense(len(host), missing=1)
+    eager = np.zeros(len(host), dtype=bool)
+    iterators = (forest.names.category == Category.TF_DATA)[host.metadata]
+    # What lies in nothing, as most does, lies in no execution.
+    rows = np.flatnonzero((forest.nesting.depth > 0) & forest.on_host & ~iterators)
+    nearest = forest.nearest_ancestor(rows, executes)
+    inside = nearest >= 0
+    eager[rows[inside]] = is_func[executes[nearest[inside]]] == 0
+    _pass_to_devices(forest, eager)
+    saved = host.ints("is_eager")
+    eager[saved.rows] = saved.values == 1
+    return eager
+
+
+def unnamed_eager_ops(forest: Forest, ops: Int64, eager: Bools) -> Int64:
+    """Rows of eager dispatches in which none of the rows ``ops`` lies.
+
+    TensorFlow 2.9 and later record no event of the op itself for most ops that run eagerly on the CPU.
+    """
+    dispatches = np.flatnonzero(forest.name_starts(_DISPATCH) & forest.on_host & eager)
+    around = forest.nearest_ancestor(ops, dispatches)
+    return np.delete(dispatches, np.unique(around[around >= 0]))
+
+
+def dispatched_op(name: str) -> Op:
+    """Return the op that a dispatch's name tells; of an eager op only the type is known."""
+    op_type = name.removeprefix(_DISPATCH)
+    return Op(Category.TENSORFLOW, op_type, op_type)
+
+
+def _pass_to_devices(forest: Forest, eager: Bools) -> None:
+    """Kernels run as eagerly as the calls that launched them."""
+    stat = forest.host.ints("correlation_id")
+    launches = forest.on_host[stat.rows]
+    eager_ids = stat.values[launches][eager[stat.rows[launches]]]
+    eager[stat.rows[~launches]] = np.isin(stat.values[~launches], eager_ids)

@@ -1,0 +1,64 @@
+"""Arithmetic on time intervals: what they cover together, and who gets a moment that several claim."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tfprof_nb._arrays import Int64
+
+
+def newly_covered(start: Int64, end: Int64) -> Int64:
+    """Return for each interval the time that no earlier one covers; the sum is the length of the union.
+
+    Intervals must be ordered by start.
+
+    Examples
+    --------
+    >>> newly_covered(np.array([0, 5, 30]), np.array([10, 12, 40])).tolist()
+    [10, 2, 10]
+    """
+    if not len(start):
+        return np.zeros(0, dtype=np.int64)
+    reach = np.maximum.accumulate(end)
+    before = np.concatenate([start[:1], reach[:-1]])
+    covered: Int64 = np.maximum(end - np.maximum(start, before), 0)
+    return covered
+
+
+def split_by_priority(owner: Int64, start: Int64, end: Int64, priority: Int64, owners: int) -> dict[int, Int64]:
+    """Share out each owner's time among its intervals: every moment goes to the highest priority active then.
+
+    Parameters
+    ----------
+    owner
+        Which timeline (0 to ``owners`` - 1) each interval lies on; timelines do not see one another.
+    start, end
+        Interval bounds, measured from the owner's own origin and not below zero.
+    priority
+        The class of each interval; a larger number wins.
+
+    Returns
+    -------
+    dict
+        Time per owner, for each priority that occurs.
+
+    Examples
+    --------
+    >>> shares = split_by_priority(*map(np.array, ([0, 0], [0, 40], [100, 60], [10, 110])), owners=1)
+    >>> {priority: time.tolist() for priority, time in shares.items()}
+    {110: [20], 10: [80]}
+    """
+    # Timelines are laid end to end, so that one sweep serves them all.
+    stride = int(end.max(initial=0)) + 1
+    order = np.argsort(owner * stride + start, kind="stable")
+    owner, priority = owner[order], priority[order]
+    start, end = owner * stride + start[order], owner * stride + end[order]
+    shares: dict[int, Int64] = {}
+    taken = np.zeros(owners, dtype=np.int64)
+    for level in np.unique(priority)[::-1]:
+        active = priority >= level
+        covered = np.zeros(owners, dtype=np.int64)
+        np.add.at(covered, owner[active], newly_covered(start[active], end[active]))
+        shares[int(level)] = covered - taken
+        taken = covered
+    return shares

@@ -1,0 +1,123 @@
+"""What caused what across threads and devices: pairs of events that connect them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from tfprof_nb._arrays import Bools, Int64
+from tfprof_nb.analysis.events.forest import Forest
+
+# How the runtime starts a graph, and how it runs one.
+RUNS = ("FunctionRun", "SessionRun", "RunGraph")
+EXECUTOR = "ExecutorState::Process"
+
+# Both sides of a context this large are not linked: upstream's guard against quadratic growth.
+_CROWDED_CONTEXT = 64
+_THREADPOOL_CONTEXT = 15
+
+
+def links(forest: Forest) -> tuple[Int64, Int64]:
+    """Return pairs of rows, cause and effect, that connect threads and devices."""
+    pairs = [_context_links(forest), _run_links(forest), _iterator_links(forest), _launch_links(forest)]
+    causes = np.concatenate([causes for causes, _ in pairs])
+    effects = np.concatenate([effects for _, effects in pairs])
+    return causes, effects
+
+
+def tf_data_steps(forest: Forest) -> Int64:
+    """Return the step ids of what tf.data runs for itself: no steps of the program."""
+    ids = forest.host.ints("id")
+    mine = forest.name_starts("InstantiatedCapturedFunction::")[ids.rows]
+    return np.unique(ids.values[mine].astype(np.int64))
+
+
+def _context_links(forest: Forest) -> tuple[Int64, Int64]:
+    """Producers (`_pt`, `_p`) to consumers (`_ct`, `_c`) of the same context."""
+    producers, consumers = _contexts(forest, "_pt", "_p"), _contexts(forest, "_ct", "_c")
+    (produced, consumed), contexts = _common_keys(producers, consumers)
+    counts = [np.bincount(key, minlength=contexts) for key in (produced, consumed)]
+    crowded = (counts[0] >= _CROWDED_CONTEXT) & (counts[1] >= _CROWDED_CONTEXT)
+    producer, consumer = _pairs(np.where(crowded[produced], -1, produced), consumed)
+    return producers.rows[producer], consumers.rows[consumer]
+
+
+def _run_links(forest: Forest) -> tuple[Int64, Int64]:
+    """Runs of graphs to what executors did for them, by step id: in old files, which know no contexts."""
+    ids = forest.host.ints("id")
+    if len(forest.host.ints("_pt").rows):
+        return ids.rows[:0], ids.rows[:0]
+    steps = Keyed(ids.rows, np.zeros_like(ids.rows), ids.values.astype(np.int64))
+    process = forest.named(EXECUTOR)
+    return _last_causes(steps.take(forest.named(*RUNS)[steps.rows]), steps.take(process[steps.rows]))
+
+
+def _iterator_links(forest: Forest) -> tuple[Int64, Int64]:
+    """`ExecutorState::Process` to the `IteratorGetNext` that it started on another thread, by step id and iteration."""
+    steps = keyed(forest, "id", "iter_num")
+    process = steps.take(forest.named(EXECUTOR)[steps.rows])
+    computes = forest.named("IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute")
+    return _last_causes(process, steps.take(computes[steps.rows]))
+
+
+def _launch_links(forest: Forest) -> tuple[Int64, Int64]:
+    """Kernel launches on the host to what they ran on a device, by correlation id."""
+    stat = forest.host.ints("correlation_id")
+    calls = Keyed(stat.rows, np.zeros_like(stat.rows), stat.values.astype(np.int64))
+    return _last_causes(calls.take(forest.on_host[stat.rows]), calls.take(forest.on_device[stat.rows]))
+
+
+class Keyed(NamedTuple):
+    """Rows, each with a key of two numbers."""
+
+    rows: Int64
+    first: Int64
+    second: Int64
+
+    def take(self, wanted: Bools) -> Keyed:
+        """Return the rows that are wanted."""
+        return Keyed(self.rows[wanted], self.first[wanted], self.second[wanted])
+
+
+def keyed(forest: Forest, first: str, second: str) -> Keyed:
+    """Return the rows that carry both of two whole-number stats, with their values."""
+    one, two = forest.host.ints(first), forest.host.ints(second)
+    if np.array_equal(one.rows, two.rows):  # mostly both are written together: then nothing needs sorting
+        return Keyed(one.rows, one.values.astype(np.int64), two.values.astype(np.int64))
+    rows, in_one, in_two = np.intersect1d(one.rows, two.rows, assume_unique=True, return_indices=True)
+    return Keyed(rows, one.values[in_one].astype(np.int64), two.values[in_two].astype(np.int64))
+
+
+def _contexts(forest: Forest, kind: str, context: str) -> Keyed:
+    found = keyed(forest, kind, context)
+    return found.take(found.first != _THREADPOOL_CONTEXT)
+
+
+def _common_keys(one: Keyed, two: Keyed) -> tuple[list[Int64], int]:
+    """Number the keys that occur in either, from 0 on; return the numbers of both, and how many there are."""
+    first, _ = pd.factorize(np.concatenate([one.first, two.first]))
+    second, seconds = pd.factorize(np.concatenate([one.second, two.second]))
+    keys, distinct = pd.factorize(first * len(seconds) + second)
+    return np.split(keys, [len(one.rows)]), len(distinct)
+
+
+def _last_causes(causes: Keyed, effects: Keyed) -> tuple[Int64, Int64]:
+    """Link each effect to the last cause with its key."""
+    (cause, effect), keys = _common_keys(causes, effects)
+    last = np.full(keys, -1, dtype=np.int64)
+    last[cause] = causes.rows
+    linked = last[effect] >= 0
+    return last[effect[linked]], effects.rows[linked]
+
+
+def _pairs(left: Int64, right: Int64) -> tuple[Int64, Int64]:
+    """Return the positions of all pairs with equal keys; a key of -1 on the left pairs with nothing."""
+    order = np.argsort(left, kind="stable")
+    ordered = left[order]
+    first, end = np.searchsorted(ordered, right, "left"), np.searchsorted(ordered, right, "right")
+    count = end - first
+    before = np.cumsum(count) - count
+    nth = np.arange(count.sum()) - np.repeat(before, count)
+    return order[np.repeat(first, count) + nth], np.repeat(np.arange(len(right)), count)

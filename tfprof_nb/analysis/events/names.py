@@ -1,0 +1,120 @@
+"""What an event's name says: which operation ran, of which type, for which framework."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tfprof_nb._arrays import Objects
+
+
+class Category(IntEnum):
+    """What kind of operation a name stands for."""
+
+    UNKNOWN = 0
+    TENSORFLOW = 1
+    JAX = 2
+    TF_DATA = 3
+    MEMCPY_H2D = 4
+    MEMCPY_D2H = 5
+    MEMCPY_D2D = 6
+    MEMCPY_H2H = 7
+
+
+class Op(NamedTuple):
+    """One parsed name."""
+
+    category: Category
+    op_name: str
+    op_type: str
+
+
+@dataclass(frozen=True, eq=False)
+class ParsedNames:
+    """Parsed names as columns, one entry per name.
+
+    Attributes
+    ----------
+    category
+        Codes of `Category`, int8.
+    op_name, op_type
+        Object arrays of str. An unknown name is kept whole, with an empty type.
+    """
+
+    category: npt.NDArray[np.int8]
+    op_name: Objects
+    op_type: Objects
+
+
+_TF_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*")
+_TF_TYPE = re.compile(r"[A-Z_][a-zA-Z0-9_]*")
+_JAX_TYPE = re.compile(r"[a-z_][a-z0-9_]*(\[.*\])?")
+_NUMBER_SUFFIX = re.compile(r"_\d+$")
+# TensorFlow writes MEMCPYHtoD, CUPTI and ROCTracer write MemcpyH2D; P2P goes from device to device.
+_MEMCPY = re.compile(r"memcpy(h|d|p)(?:to|2)(h|d|p)", re.IGNORECASE)
+_MEMCPY_OPS = {
+    "hd": (Category.MEMCPY_H2D, "MemcpyHToD"),
+    "dh": (Category.MEMCPY_D2H, "MemcpyDToH"),
+    "dd": (Category.MEMCPY_D2D, "MemcpyDToD"),
+    "pp": (Category.MEMCPY_D2D, "MemcpyDToD"),
+    "hh": (Category.MEMCPY_H2H, "MemcpyHToH"),
+}
+
+
+def parse_tf_op(text: str) -> Op:
+    """Parse the name of an event, or the value of a ``tf_op``, ``annotation`` or ``level 0`` stat.
+
+    The usual form is ``name:Type``. Iterators of tf.data have the type ``Dataset`` and keep their whole name.
+
+    Examples
+    --------
+    >>> parse_tf_op("model/dense/MatMul_1:MatMul")
+    Op(category=<Category.TENSORFLOW: 1>, op_name='model/dense/MatMul_1', op_type='MatMul')
+    >>> parse_tf_op("model/dense/MatMul_1:").op_type
+    'MatMul'
+    >>> parse_tf_op("MemcpyH2D").category.name
+    'MEMCPY_H2D'
+    """
+    name, colon, op_type = text.partition(":")
+    if not colon:
+        return _parse_memcpy(text)
+    if name == "Iterator":
+        return Op(Category.TF_DATA, text, "Dataset")
+    if _TF_NAME.fullmatch(name) and _TF_TYPE.fullmatch(op_type):
+        return Op(Category.TENSORFLOW, name, op_type)
+    derived = op_type or _NUMBER_SUFFIX.sub("", name.rpartition("/")[2])
+    if _JAX_TYPE.fullmatch(derived):
+        return Op(Category.JAX, name, derived.partition("[")[0])
+    if not op_type:
+        return Op(Category.TENSORFLOW, name, derived)
+    return Op(Category.UNKNOWN, text, "")
+
+
+def parse_names(names: Objects | Iterable[str]) -> ParsedNames:
+    """Parse every name once; repeated names cost a look-up.
+
+    Parameters
+    ----------
+    names
+        For instance `Host.names`, or the categories of a text stat.
+    """
+    known: dict[str, Op] = {}
+    ops = [known.get(name) or known.setdefault(name, parse_tf_op(name)) for name in names]
+    return ParsedNames(
+        np.array([op.category for op in ops], dtype=np.int8),
+        np.array([op.op_name for op in ops], dtype=object),
+        np.array([op.op_type for op in ops], dtype=object),
+    )
+
+
+def _parse_memcpy(text: str) -> Op:
+    match = _MEMCPY.match(text)
+    ends = "".join(match.groups()).lower() if match else ""
+    category, op_type = _MEMCPY_OPS.get(ends, (Category.UNKNOWN, ""))
+    return Op(category, text, op_type)

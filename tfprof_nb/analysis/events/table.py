@@ -1,0 +1,33 @@
+"""Every event as one frame, for questions that no view answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from tfprof_nb.analysis.events.forest import Forest
+
+
+def events(forests: Sequence[Forest]) -> pd.DataFrame:
+    """Return every complete event: ``host plane line name start_ps duration_ps``; texts are categoricals."""
+    frames = [_host_events(forest) for forest in forests]
+    return pd.concat(frames, ignore_index=True).astype(dict.fromkeys(["host", "plane", "line", "name"], "category"))
+
+
+def _host_events(forest: Forest) -> pd.DataFrame:
+    host = forest.host
+    lines = pd.Categorical([line.name for line in host.lines])
+    planes = pd.Categorical([host.planes[line.plane].name for line in host.lines])
+    names = pd.Categorical(host.names)
+    return pd.DataFrame(
+        {
+            "host": pd.Categorical.from_codes(np.zeros(len(host), dtype=np.int8), pd.Index([host.name])),
+            "plane": pd.Categorical.from_codes(planes.codes[host.line], planes.categories),
+            "line": pd.Categorical.from_codes(lines.codes[host.line], lines.categories),
+            "name": pd.Categorical.from_codes(names.codes[host.metadata], names.categories),
+            "start_ps": host.start_ps,
+            "duration_ps": host.duration_ps,
+        }
+    )

@@ -1,0 +1,116 @@
+"""Calls of `tf.function`: how often each ran, and how much of its time went into calls that traced or ran eagerly.
+
+The rules are those of XProf's `xplane_to_tf_functions.cc`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from tfprof_nb._units import PS_PER_MS
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.nesting import nest
+from tfprof_nb.analysis.functions.retracing import retracing_cause
+from tfprof_nb.analysis.result import Result
+from tfprof_nb.decode.graphs import Graphs
+
+COLUMNS = ["function", "mode", "calls", "tracings", "expensive_call_percent", "total_ms", "self_ms", "cause"]
+# From this share of a function's time on, calls that trace (or run eagerly) are worth a warning.
+_EXPENSIVE_PERCENT = 20.0
+
+
+class Functions(Result):
+    """Calls by function and mode."""
+
+
+def functions(forests: Sequence[Forest], graphs: Sequence[Graphs] = ()) -> Functions:
+    """Sum the calls of all hosts by function and mode, the longest self time first.
+
+    A call's ``mode`` is ``eager``, ``concrete``, or ``traced`` (the call had to trace the function first) or
+    ``notTraced`` with the compiler, ``-xla`` or ``-nonXla``. Self time leaves out functions that the call called in
+    turn. ``tracings`` and ``expensive_call_percent`` are the function's, the same in all its rows: how often it has
+    been traced in the life of the program, and the percentage of its self time in traced and eager calls. ``cause``
+    says which argument had it traced again; empty where it was not, or where that is not known.
+
+    Parameters
+    ----------
+    forests, graphs
+        Per host: its events, and the functions that ran there.
+
+    Returns
+    -------
+    Functions
+        Its summary holds ``functions``, ``calls``, ``tracings`` (of all functions), ``expensive`` (the functions with
+        20 percent or more) and ``compilers`` (for each function ``XLA``, ``OTHER``, ``MIXED``, or None for neither).
+    """
+    calls = pd.concat([_no_calls(), *map(_calls, forests)], ignore_index=True)
+    if calls.empty:
+        return Functions(
+            calls.reindex(columns=COLUMNS), _summary(calls), ["No tf.function was called during the capture."]
+        )
+    table = calls.groupby(["function", "mode"], as_index=False).agg(
+        calls=("self_ps", "size"), total_ps=("total_ps", "sum"), self_ps=("self_ps", "sum")
+    )
+    expensive_ps = calls["self_ps"].where(calls["mode"].str.startswith(("traced", "eager")), 0)
+    by_function = calls.assign(expensive_ps=expensive_ps).groupby("function")
+    percent = 100 * by_function["expensive_ps"].sum() / by_function["self_ps"].sum().clip(lower=1)
+    table["tracings"] = table["function"].map(by_function["tracings"].max())
+    table["expensive_call_percent"] = table["function"].map(percent)
+    table["total_ms"] = table["total_ps"] / PS_PER_MS
+    table["self_ms"] = table["self_ps"] / PS_PER_MS
+    traced = table.loc[table["mode"].str.startswith("traced"), "function"].unique()
+    causes = {name: retracing_cause(str(name), graphs) for name in sorted(traced)}
+    table["cause"] = [causes.get(name, "") for name in table["function"]]
+    order = ["self_ms", "function", "mode"]
+    table = table.sort_values(order, ascending=[False, True, True], ignore_index=True)[COLUMNS]
+    return Functions(table, _summary(table), [f"{name}: {cause}." for name, cause in causes.items() if cause])
+
+
+def _calls(forest: Forest) -> pd.DataFrame:
+    """One row per call: the function, the mode, how often it had been traced by then, and the call's time."""
+    host = forest.host
+    modes = host.texts("tf_function_call")
+    if modes.categories is None:
+        return _no_calls()
+    rows = modes.rows[forest.on_host[modes.rows]]
+    is_call = np.zeros(len(host), dtype=bool)
+    is_call[rows] = True
+    nesting = nest(host.line, host.start_ps, host.duration_ps, include=is_call)
+    codes = modes.at(rows).astype(np.int64)
+    return pd.DataFrame(
+        {
+            "function": host.names[host.metadata[rows]],
+            "mode": modes.categories[codes],
+            "tracings": host.ints("tracing_count").at(rows, missing=0),
+            "total_ps": host.duration_ps[rows],
+            "self_ps": nesting.self_ps[rows],
+        }
+    )
+
+
+def _summary(table: pd.DataFrame) -> dict[str, object]:
+    by_function = table.groupby("function")
+    percent = by_function["expensive_call_percent"].max() if len(table) else pd.Series(dtype=float)
+    return {
+        "functions": len(by_function),
+        "calls": int(table["calls"].sum()) if len(table) else 0,
+        "tracings": int(by_function["tracings"].max().sum()),
+        "expensive": sorted(percent.index[percent >= _EXPENSIVE_PERCENT]),
+        "compilers": {name: _compiler(set(modes)) for name, modes in by_function["mode"]},
+    }
+
+
+def _compiler(modes: set[str]) -> str | None:
+    xla = any(mode.endswith("-xla") for mode in modes)
+    other = any(mode.endswith("-nonXla") for mode in modes)
+    if xla and other:
+        return "MIXED"
+    return "XLA" if xla else "OTHER" if other else None
+
+
+def _no_calls() -> pd.DataFrame:
+    types = {"function": object, "mode": object, "tracings": np.int64, "total_ps": np.int64, "self_ps": np.int64}
+    return pd.DataFrame({name: pd.Series(dtype=dtype) for name, dtype in types.items()})

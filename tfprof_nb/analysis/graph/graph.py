@@ -1,0 +1,223 @@
+"""The graph that ran, as trees in which each node has its own and its total time, memory, parameters and float ops.
+
+These are tfprof's four views, with tfprof's options, on what was captured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+import pandas as pd
+
+from tfprof_nb._arrays import Floats, Int64
+from tfprof_nb.analysis.graph.estimate import Estimate, Target, estimate
+from tfprof_nb.analysis.graph.model import AVERAGE, COLUMN, Frame, GraphModel
+from tfprof_nb.analysis.graph.options import GraphOptions, parse_options
+from tfprof_nb.analysis.graph.output import write_output
+from tfprof_nb.analysis.graph.views import VIEWS, Rows
+from tfprof_nb.analysis.result import Result
+
+R = TypeVar("R", bound=Result)
+_SHOWN_BOTH_WAYS = (
+    "micros",
+    "bytes",
+    "parameters",
+    "float_ops",
+    "accelerator_micros",
+    "cpu_micros",
+    "peak_bytes",
+    "residual_bytes",
+    "output_bytes",
+)
+_CONTRACT = 4  # so many of them come before the columns that describe a row
+
+
+@dataclass(eq=False)
+class GraphTree(Result):
+    """One view of a graph; `table` has a row per node that is shown, each after its parent, the root first.
+
+    ``self_`` is a row's own, ``total_`` that of the row and all below it; of the op view, of the op types from it on.
+    ``depth`` is 0 at the root. Times are microseconds of a step, of an average one, or where
+    there are none of the whole capture; threads that run at once all count. Unknown float ops are missing.
+
+    Attributes
+    ----------
+    kind
+        ``scope``, ``graph``, ``op`` or ``code``.
+    options
+        The options that it was made with.
+    frames
+        Of the code view, each row's line: (file, line, function); None of the root.
+    model
+        The graph that it shows.
+    """
+
+    kind: str = "scope"
+    options: GraphOptions = field(default_factory=GraphOptions)
+    frames: list[Frame | None] = field(default_factory=list, repr=False)
+    nodes: list[list[int]] = field(default_factory=list, repr=False)
+    model: GraphModel | None = field(default=None, repr=False)
+
+
+@dataclass(eq=False)
+class Graph(Result):
+    """The graph that ran; `table` is that of its name scopes.
+
+    Examples
+    --------
+    >>> import tensorflow as tf, tfprof_nb as tp
+    >>> product = tf.function(lambda x: tf.linalg.matmul(x, x))
+    >>> with tp.profile() as p:
+    ...     _ = product(tf.ones((8, 8)))
+    >>> ops = p.graph.op(order_by="float_ops").table
+    >>> float(ops.set_index("name").loc["MatMul", "self_float_ops"])
+    1024.0
+    """
+
+    model: GraphModel | None = field(default=None, repr=False)
+    show_part: Callable[[str, Result], Any] | None = field(default=None, repr=False)
+
+    def scope(self, options: Mapping[str, Any] | None = None, **more: Any) -> GraphTree:
+        """Return the tree of name scopes: ``a/b`` lies below ``a``.
+
+        Parameters
+        ----------
+        options
+            tfprof's options, as ``tf.compat.v1.profiler.ProfileOptionBuilder`` makes them; or give them as keywords.
+            `GraphOptions` says what they mean.
+
+        Raises
+        ------
+        ValueError
+            If there is no such option, or one has a value that it cannot have.
+        """
+        return self._tree("scope", options, more)
+
+    def graph(self, options: Mapping[str, Any] | None = None, **more: Any) -> GraphTree:
+        """Return the tree of data flow: below a node lies what it takes data from. Parameters are those of `scope`."""
+        return self._tree("graph", options, more)
+
+    def op(self, options: Mapping[str, Any] | None = None, **more: Any) -> GraphTree:
+        """Return the list of op types. Parameters are those of `scope`."""
+        return self._tree("op", options, more)
+
+    def code(self, options: Mapping[str, Any] | None = None, **more: Any) -> GraphTree:
+        """Return the tree of the calls that made the nodes, the outermost first. Parameters are those of `scope`."""
+        return self._tree("code", options, more)
+
+    def estimate(self, device: Target | Mapping[str, float]) -> Estimate:
+        """Estimate what a step would take on a device: parameter bytes, peak live bytes and a bound of its time.
+
+        Parameters
+        ----------
+        device
+            ``peak_flops_per_s``, ``bandwidth_bytes_per_s`` and ``memory_bytes`` of the device.
+
+        Raises
+        ------
+        ValueError
+            If one of these is missing or not above 0.
+        """
+        assert self.model is not None  # noqa: S101  (only `graph` makes one)
+        return self._shown("estimate", estimate(self.model, device))
+
+    def _tree(self, kind: str, options: Mapping[str, Any] | None, more: Mapping[str, Any]) -> GraphTree:
+        assert self.model is not None  # noqa: S101  (only `graph` makes one)
+        return self._shown(f"{kind} view", graph_tree(self.model, kind, parse_options(options, **more)))
+
+    def _shown(self, title: str, part: R) -> R:
+        """Let a part show itself, if the profile said how."""
+        show = self.show_part
+        return part.shown_by(lambda: show(title, part)) if show else part
+
+
+def graph(model: GraphModel) -> Graph:
+    """Describe a graph and its runs.
+
+    Returns
+    -------
+    Graph
+        Its summary has ``nodes``, ``steps``, ``micros`` and ``float_ops`` (of an average step, or of the whole capture
+        where there are no steps; None where nothing is known) and ``parameters`` (of the model, not its optimizer's).
+    """
+    tree = graph_tree(model, "scope", GraphOptions())
+    root = tree.table.iloc[0]
+    summary = {
+        "nodes": len(model.nodes),
+        "steps": len(model.steps) if model.period == "step" else 0,
+        "parameters": int(root["total_parameters"]),
+        "float_ops": None if np.isnan(root["total_float_ops"]) else float(root["total_float_ops"]),
+        "micros": float(root["total_micros"]) if len(model.runs) else None,
+    }
+    return Graph(tree.table, summary, list(model.notes), model=model)
+
+
+def graph_tree(model: GraphModel, kind: str, options: GraphOptions) -> GraphTree:
+    """Return one view of a graph, and write it where the options say.
+
+    Raises
+    ------
+    ValueError
+        If the step is none of the model's, or the view cannot be written so.
+    """
+    if options.step != AVERAGE and options.step not in model.steps:
+        steps = ", ".join(map(str, model.steps)) or "none"
+        raise ValueError(f"step: there is no step {options.step}. There are {steps}, and -1 for their average.")
+    rows = VIEWS[kind](model, options)
+    table = _table(model, rows)
+    summary = {"rows": len(table), "step": options.step, **_totals(table)}
+    tree = GraphTree(table, summary, _notes(model, rows), kind, options, rows.frames, rows.nodes, model)
+    write_output(tree)
+    return tree
+
+
+def _totals(table: pd.DataFrame) -> dict[str, float]:
+    return {name: table.iloc[0][f"total_{name}"] for name in _SHOWN_BOTH_WAYS[:_CONTRACT]}
+
+
+def _notes(model: GraphModel, rows: Rows) -> list[str]:
+    nothing = ["Nothing is left to show with these options."] if len(rows.names) == 1 else []
+    return [*nothing, *model.notes]
+
+
+def _table(model: GraphModel, rows: Rows) -> pd.DataFrame:
+    both = {
+        f"{prefix}_{name}": _values(metrics, name)
+        for name in _SHOWN_BOTH_WAYS
+        for prefix, metrics in (("total", rows.total), ("self", rows.own))
+    }
+    shapes = model.nodes["input_shapes"].to_numpy(object)
+    first = dict(list(both.items())[: 2 * _CONTRACT])
+    described = {
+        "occurrences": _whole(rows.own[:, COLUMN["occurrences"]]),
+        "device": _joined(model.nodes["device"], rows.nodes),
+        "input_shapes": [shapes[some[0]] if len(some) == 1 else "" for some in rows.nodes],
+    }
+    more = {
+        "op_types": _joined(model.nodes["op_type"], rows.nodes),
+        "total_occurrences": _whole(rows.total[:, COLUMN["occurrences"]]),
+        "definitions": rows.own[:, COLUMN["definitions"]].astype(np.int64),
+    }
+    return pd.DataFrame({"name": rows.names, "depth": rows.depth, **first, **described, **both, **more})
+
+
+def _values(metrics: Floats, name: str) -> np.ndarray[Any, Any]:
+    values = metrics[:, COLUMN[name]]
+    if name == "float_ops":
+        return np.where(metrics[:, COLUMN["counted"]] > 0, values, np.nan)
+    return values if name.endswith("micros") else _whole(values)
+
+
+def _whole(values: Floats) -> Int64:
+    return np.rint(values).astype(np.int64)
+
+
+def _joined(texts: pd.Series[str], nodes: list[list[int]]) -> list[str]:
+    values = texts.to_numpy(object)
+    return [
+        values[some[0]] if len(some) == 1 else "|".join(sorted({values[node] for node in some if values[node]}))
+        for some in nodes
+    ]

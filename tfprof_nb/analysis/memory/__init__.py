@@ -1,0 +1,1 @@
+"""Memory over time: ``memory`` is the result, from ``allocation_events`` and samples of ``process_memory``."""

@@ -1,0 +1,244 @@
+"""Where time goes by operation: every op of the host and of the devices, how often it ran and for how long.
+
+Host ops are summed over threads, device ops over streams and devices, so a side's time can exceed the capture's.
+The rules are those of XProf's `xplane_to_op_metrics_db.cc`, except that allocations never count as occurrences of an
+op, that eager ops count where TensorFlow recorded only their dispatch, and that device work of no op is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from tfprof_nb._arrays import Bools, Floats, Int64
+from tfprof_nb._units import PS_PER_US
+from tfprof_nb.analysis.events.eager import ran_eagerly
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.names import parse_names
+from tfprof_nb.analysis.events.nesting import nest
+from tfprof_nb.analysis.events.op_labels import OpLabels, label_all_ops, on_device_timeline, on_instruction_line
+from tfprof_nb.analysis.ops.flops import float_ops_of_events
+from tfprof_nb.analysis.ops.roofline import bound_by, ridge
+from tfprof_nb.analysis.result import Result
+from tfprof_nb.decode.graphs import Graphs, read_graphs
+
+SIDES = ("device", "host")
+COLUMNS = [
+    "side",
+    "op_type",
+    "op_name",
+    "occurrences",
+    "total_us",
+    "self_us",
+    "avg_us",
+    "avg_self_us",
+    "self_share",
+    "cumulative_share",
+    "eager",
+    "flops",
+    "gflops_per_s",
+    "bound_by",
+]
+_KEYS = ["side", "op_type", "op_name"]
+_NO_OPS = {
+    "device": "No device ops: this profile holds no work of a GPU or TPU.",
+    "host": "No host ops: no TensorFlow or JAX op was recorded on a thread (host_level must be 2 or more).",
+}
+
+
+@dataclass(eq=False)
+class Ops(Result):
+    """Time by op; `table` has the device's ops first, each side by self time.
+
+    Shares are of the side's self time. An op's ``eager`` is true if it ran outside a compiled function at least once.
+    ``flops`` are the floating-point operations of all its runs: those that the file counts, else those that TensorFlow
+    counts for the op's node with the shapes that it ran with; missing where neither is known. A fused op has those of
+    the nodes that it holds, as far as they are known. ``gflops_per_s`` is over self time. ``bound_by`` is ``compute``
+    or ``memory``, by the device's roofline, where the file tells an op's operations and bytes (of XLA's ops) and what
+    its device reaches; else missing.
+    """
+
+    def with_idle(self) -> pd.DataFrame:
+        """Return the table with a row ``IDLE`` per side, and shares of the side's time with idle time counted in."""
+        idle = {side: self.summary[f"{side}_idle_us"] for side in SIDES}
+        rows = [_idle_row(side, idle_us) for side, idle_us in idle.items() if idle_us > 0]
+        table = pd.concat([self.table, pd.DataFrame(rows, columns=COLUMNS)]) if rows else self.table.copy()
+        return _ranked(table.astype(self.table.dtypes))
+
+
+def ops(forests: Sequence[Forest], graphs: Sequence[Graphs] = ()) -> Ops:
+    """Sum the time of all hosts by op.
+
+    Self time leaves out the ops that ran inside an op on the same thread. An op that launches several kernels occurs
+    as often as its most frequent kernel. Idle time is, per thread or device, that from the first op to the last in
+    which none ran.
+
+    Parameters
+    ----------
+    forests
+        One per host.
+    graphs
+        Per host the functions that ran, where they are known.
+
+    Returns
+    -------
+    Ops
+        Its summary holds, for each side, ``_self_us``, ``_idle_us``, ``_total_us``, ``_occurrences`` and
+        ``_eager_share`` (of self time, 0 to 1; None without ops).
+    """
+    known = graphs or [read_graphs(None)] * len(forests)
+    parts = [part for host in zip(forests, known, strict=True) for part in _parts(*host)]
+    table = _ranked(_finished(pd.concat([part.ops for part in parts], ignore_index=True) if parts else _no_rows()))
+    idle_us = {side: sum(part.idle_ps for part in parts if part.side == side) / PS_PER_US for side in SIDES}
+    missing = [_NO_OPS[side] for side in SIDES if not (table["side"] == side).any()]
+    return Ops(table, _summary(table, idle_us), missing)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """One side of one host: a frame ``side op_type op_name occurrences total_ps self_ps eager flops``, and more.
+
+    ``eager`` counts the events that ran eagerly, ``graph_flops`` what the graph tells of them.
+    """
+
+    side: str
+    ops: pd.DataFrame
+    idle_ps: int
+
+
+def _parts(forest: Forest, graphs: Graphs) -> list[_Part]:
+    eager, labels = forest.once(ran_eagerly), forest.once(label_all_ops)
+    flops = float_ops_of_events(forest, graphs, labels)
+    device, host = np.flatnonzero(on_device_timeline(forest)), np.flatnonzero(forest.on_host & (labels.code >= 0))
+    parts = [_device_part(forest, device, labels, eager, flops)] if len(device) else []
+    return [*parts, _host_part(forest, host, labels, eager, flops)]
+
+
+def _host_part(forest: Forest, rows: Int64, labels: OpLabels, eager: Bools, flops: Floats) -> _Part:
+    host = forest.host
+    # Nested among themselves, so that an op's self time holds the runtime's frames inside it.
+    self_ps = nest(host.line[rows], host.start_ps[rows], host.duration_ps[rows]).self_ps
+    code, by_op = _sums(forest, rows, labels.code[rows], self_ps, eager, flops)
+    by_op["bound_by"] = None  # of a CPU a profile tells no peaks
+    named = by_op.assign(side="host", op_name=labels.op_name[code], op_type=labels.op_type[code])
+    return _Part("host", named, _idle_ps(forest, rows, self_ps, host.line[rows]))
+
+
+def _device_part(forest: Forest, rows: Int64, labels: OpLabels, eager: Bools, flops: Floats) -> _Part:
+    """Device ops by kernel, then by op; an event that belongs to no op is an op of its own, named as the event."""
+    host = forest.host
+    # The kernels of a stream follow one another; only the instructions of a TPU's line nest.
+    self_ps = np.where(on_instruction_line(forest)[rows], forest.nesting.self_ps[rows], host.duration_ps[rows])
+    kernel, kernel_names = pd.factorize(host.names)
+    kernel = kernel[host.metadata[rows]]
+    code = np.where(labels.code[rows] >= 0, labels.code[rows], len(labels.op_name) + kernel)
+    pair, by_kernel = _sums(forest, rows, code * len(kernel_names) + kernel, self_ps, eager, flops)
+    by_code = by_kernel.groupby(pair // len(kernel_names))
+    by_op = by_code.sum().assign(**by_code[["occurrences", "graph_flops"]].max())
+    by_op["bound_by"] = bound_by(by_op["flops"], by_op["bytes"], ridge(forest))
+    types = np.concatenate([labels.op_type, parse_names(kernel_names).op_type])
+    names = np.concatenate([labels.op_name, kernel_names])
+    named = by_op.assign(side="device", op_name=names[by_op.index], op_type=types[by_op.index])
+    plane = np.array([line.plane for line in host.lines], dtype=np.int64)[host.line[rows]]
+    return _Part("device", named, _idle_ps(forest, rows, self_ps, plane))
+
+
+def _sums(
+    forest: Forest, rows: Int64, key: Int64, self_ps: Int64, eager: Bools, flops: Floats
+) -> tuple[Int64, pd.DataFrame]:
+    """Add up the events of each key; return the distinct keys, and a row for each."""
+    which, keys = pd.factorize(key)
+    columns = {
+        "occurrences": np.ones(len(rows), dtype=np.int64),
+        "total_ps": forest.host.duration_ps[rows],
+        "self_ps": self_ps,
+        "eager": eager[rows].astype(np.int64),
+        "flops": forest.host.floats("flops").at(rows, missing=0.0),
+        "bytes": forest.host.floats("bytes_accessed").at(rows, missing=0.0),
+        "graph_flops": flops[rows],
+    }
+    return keys, pd.DataFrame({name: _added_up(which, values, len(keys)) for name, values in columns.items()})
+
+
+def _added_up(which: npt.NDArray[np.integer], values: npt.NDArray[np.generic], count: int) -> npt.NDArray[np.generic]:
+    """Sum per group; unlike `numpy.bincount` it stays with whole numbers."""
+    sums = np.zeros(count, dtype=values.dtype)
+    np.add.at(sums, which, values)
+    return sums
+
+
+def _idle_ps(forest: Forest, rows: Int64, self_ps: Int64, timeline: npt.NDArray[np.integer]) -> int:
+    """Time between the first op and the last on each timeline (thread or device), less the ops' own time."""
+    host = forest.host
+    which, timelines = pd.factorize(timeline)
+    start = np.full(len(timelines), np.iinfo(np.int64).max)
+    np.minimum.at(start, which, host.start_ps[rows])
+    end = np.zeros(len(timelines), dtype=np.int64)
+    np.maximum.at(end, which, host.start_ps[rows] + host.duration_ps[rows])
+    busy = _added_up(which, self_ps, len(timelines))
+    return int(np.maximum(end - start - busy, 0).sum())
+
+
+def _finished(parts: pd.DataFrame) -> pd.DataFrame:
+    """Merge hosts, and work out the columns that people read."""
+    by_key = parts.groupby(_KEYS, as_index=False, sort=False)
+    sums = by_key.sum(numeric_only=True)
+    table = sums.assign(total_us=sums["total_ps"] / PS_PER_US, self_us=sums["self_ps"] / PS_PER_US)
+    table["eager"] = table["eager"] > 0
+    # Most files count no operations at all: that is unknown, not zero.
+    flops = table["flops"].where(table["flops"] > 0, table["graph_flops"])
+    table["flops"] = flops.where(flops > 0)
+    table["gflops_per_s"] = table["flops"] / (sums["self_ps"].where(sums["self_ps"] > 0) / 1e3)
+    table["bound_by"] = by_key["bound_by"].first()["bound_by"].astype(object)
+    table["avg_us"] = table["total_us"] / table["occurrences"]
+    table["avg_self_us"] = table["self_us"] / table["occurrences"]
+    return table
+
+
+def _ranked(table: pd.DataFrame) -> pd.DataFrame:
+    table = table.sort_values(["side", "self_us", "op_name"], ascending=[True, False, True], ignore_index=True)
+    self_us = table["self_us"].groupby(table["side"])
+    whole = self_us.transform("sum")
+    table["self_share"] = (table["self_us"] / whole).fillna(0.0)
+    table["cumulative_share"] = (self_us.cumsum() / whole).fillna(0.0)
+    return table[COLUMNS]
+
+
+def _summary(table: pd.DataFrame, idle_us: dict[str, float]) -> dict[str, float | int | None]:
+    summary: dict[str, float | int | None] = {}
+    for side in SIDES:
+        rows = table[(table["side"] == side).to_numpy()]
+        self_us = float(rows["self_us"].sum())
+        eager_us = float(rows["self_us"].to_numpy()[rows["eager"].to_numpy(bool)].sum())
+        summary |= {
+            f"{side}_self_us": self_us,
+            f"{side}_idle_us": idle_us[side],
+            f"{side}_total_us": self_us + idle_us[side],
+            f"{side}_occurrences": int(rows["occurrences"].sum()),
+            f"{side}_eager_share": eager_us / self_us if self_us else None,
+        }
+    return summary
+
+
+def _idle_row(side: str, idle_us: float) -> dict[str, object]:
+    times = dict.fromkeys(("total_us", "self_us", "avg_us", "avg_self_us"), idle_us)
+    return {
+        "side": side,
+        "op_type": "IDLE",
+        "op_name": "IDLE",
+        "occurrences": 1,
+        "eager": False,
+        "bound_by": None,
+        **times,
+    }
+
+
+def _no_rows() -> pd.DataFrame:
+    columns = {"occurrences": int, "total_ps": int, "self_ps": int, "eager": int, "flops": float}
+    columns |= {"bytes": float, "graph_flops": float, "bound_by": object}
+    keys = dict.fromkeys(_KEYS, object)
+    return pd.DataFrame({name: pd.Series(dtype=dtype) for name, dtype in (keys | columns).items()})

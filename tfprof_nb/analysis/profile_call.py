@@ -1,0 +1,230 @@
+"""What one call of a function costs: the memory that it adds, its highest, and each kernel that it ran.
+
+The counterpart of ``tf.profile`` of TensorFlow.js. Tensors and the ops that Python runs are told by the record of the
+call (`capture.profile_call`); times, and what runs inside tf.functions, by the profile of the same call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from tfprof_nb._arrays import Bools, Floats, Int64
+from tfprof_nb._units import PS_PER_MS, PS_PER_US
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.graph_nodes import graph_nodes
+from tfprof_nb.analysis.events.names import Category
+from tfprof_nb.analysis.memory.allocation_events import allocation_events
+from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.steps.groups import group_events
+from tfprof_nb.decode.graphs import Graphs
+
+MARK = "profile_call"
+COLUMNS = ["name", "op_name", "function", "bytes_added", "total_bytes", "input_shapes", "output_shapes", "time_us"]
+_IN_FUNCTIONS = (
+    "Bytes of a kernel inside a tf.function are what the allocator told, and left blank where it told nothing. "
+    "On a CPU it tells of 256 KiB and more, with oneDNN on."
+)
+_ON_DEVICES = "Times are those of the host: a kernel that was sent to a device can take longer there."
+_FUNCTION_NAME = r"^__inference_(.+)_\d+$"
+
+
+@dataclass(eq=False)
+class CallProfile(Result):
+    """What one call gave and cost; ``table`` has one row per kernel, in order of time.
+
+    Attributes
+    ----------
+    result
+        What the function returned.
+    """
+
+    result: Any = None
+
+    @property
+    def new_bytes(self) -> int:
+        """Memory of the tensors and variables that the call made and that are still alive."""
+        return int(self.summary["new_bytes"])
+
+    @property
+    def new_tensors(self) -> int:
+        """How many of them there are."""
+        return int(self.summary["new_tensors"])
+
+    @property
+    def peak_bytes(self) -> int:
+        """The most memory that what the call made took at one time."""
+        return int(self.summary["peak_bytes"])
+
+
+def call_profile(
+    result: Any, changes: pd.DataFrame, shared: Collection[int], ops: pd.DataFrame, forest: Forest, graphs: Graphs
+) -> CallProfile:
+    """Put together what the record of a call and its profile tell.
+
+    Parameters
+    ----------
+    result
+        What the function returned.
+    changes
+        Tensors that came and went, in order: ``sign serial buffer bytes``. Those of one buffer share its memory.
+    shared
+        Serials of tensors that show memory which was there before the call.
+    ops
+        What Python ran, in order: ``name input_shapes output_shapes made at``.
+    forest
+        The profile's host; the call is the event named `MARK`.
+    graphs
+        The tf.functions that ran.
+    """
+    added = _added(changes.assign(bytes=changes["bytes"].where(~changes["serial"].isin(shared), 0)))
+    total = np.concatenate([[0], np.cumsum(added)])
+    call = np.flatnonzero(forest.named(MARK))[:1]
+    group = group_events(forest).group
+    caused = np.isin(group, group[call])
+    eager = _eager(ops, changes, added, total).join(_executions(forest, ops["name"], call))
+    allocated = _levels(_allocated(forest, caused), eager)
+    inside = _inside_functions(forest, np.flatnonzero(caused), eager, allocated, graphs)
+    table = pd.concat([eager, inside]).sort_values("start_ps", kind="stable") if len(inside) else eager
+    summary = {
+        "new_bytes": int(total[-1]),
+        "new_tensors": int(changes["sign"].sum()),
+        "peak_bytes": int(max(total.max(), allocated["level"].max() if len(allocated) else 0)),
+        "time_ms": float(forest.host.duration_ps[call].sum()) / PS_PER_MS,
+    }
+    return CallProfile(table[COLUMNS].reset_index(drop=True), summary, _notes(forest, inside), result=result)
+
+
+def _eager(ops: pd.DataFrame, changes: pd.DataFrame, added: Int64, total: Int64) -> pd.DataFrame:
+    """What Python ran, with the bytes that it added and that there were then."""
+    of_serial = pd.Series(added, index=changes["serial"])[changes["sign"].to_numpy() > 0]
+    return ops.assign(
+        name=ops["name"].str.replace(_FUNCTION_NAME, r"\1", regex=True),
+        op_name="",
+        function="",
+        bytes_added=ops["made"].explode().map(of_serial).groupby(level=0).sum().astype(np.int64),
+        total_bytes=total[ops["at"].to_numpy(np.int64)],
+    )
+
+
+def _added(changes: pd.DataFrame) -> Int64:
+    """Bytes that each change adds: a buffer counts from its first user's coming to its last one's going."""
+    users = changes.groupby(["buffer", "bytes"])["sign"].cumsum()
+    first, last = (changes["sign"] > 0) & (users == 1), (changes["sign"] < 0) & (users == 0)
+    return (changes["bytes"] * (first.astype(np.int64) - last.astype(np.int64))).to_numpy(np.int64)
+
+
+def _executions(forest: Forest, names: pd.Series[str], call: Int64) -> pd.DataFrame:
+    """When each op that Python ran did so: the n-th of a name is the n-th of its executions on the call's thread.
+
+    Returns
+    -------
+    DataFrame
+        ``start_ps end_ps is_function time_us``, one row per op; null where the profile has no such execution.
+    """
+    host = forest.host
+    executions = np.flatnonzero(forest.named("EagerExecute"))
+    rows = executions[forest.nearest_ancestor(executions, call) >= 0]
+    op = host.texts("eager_op")
+    executed = pd.DataFrame(
+        {
+            "name": np.append(op.categories, "")[op.at(rows)] if op.categories is not None else "",
+            "start_ps": host.start_ps[rows],
+            "end_ps": host.start_ps[rows] + host.duration_ps[rows],
+            "is_function": host.ints("is_func").at(rows, missing=0) == 1,
+            "time_us": _run_ps(forest, rows) / PS_PER_US,
+        }
+    )
+    executed["n"] = executed.groupby("name").cumcount()
+    wanted = pd.DataFrame({"name": names, "n": names.groupby(names).cumcount()})
+    return wanted.merge(executed, on=["name", "n"], how="left").drop(columns=["name", "n"]).set_axis(names.index)
+
+
+def _run_ps(forest: Forest, executions: Int64) -> Floats:
+    """How long the kernel itself ran in each execution, without its preparation where that is told apart."""
+    runs = np.flatnonzero(forest.named("KernelAndDeviceFunc::Run"))
+    within = forest.nearest_ancestor(runs, executions)
+    time = np.zeros(len(executions))
+    np.add.at(time, within[within >= 0], forest.host.duration_ps[runs[within >= 0]])
+    return np.where(time > 0, time, forest.host.duration_ps[executions])
+
+
+def _inside_functions(
+    forest: Forest, caused: Int64, eager: pd.DataFrame, allocated: pd.DataFrame, graphs: Graphs
+) -> pd.DataFrame:
+    """Kernels that the call's tf.functions ran, with what the allocator and their graphs tell of them."""
+    host, names = forest.host, forest.names
+    functions = eager[eager["is_function"].eq(True)]
+    is_op = (names.category == Category.TENSORFLOW) & (names.op_type != "")
+    rows = caused[is_op[host.metadata[caused]] & forest.on_host[caused]]
+    rows = rows[np.argsort(host.start_ps[rows], kind="stable")]
+    of = _position(functions, host.start_ps[rows])
+    rows, of = rows[of >= 0], of[of >= 0]
+    by = forest.nearest_ancestor(allocated["row"].to_numpy(), rows)
+    mine = allocated.assign(kernel=by)[by >= 0]
+    kernels = pd.DataFrame(
+        {
+            "name": names.op_type[host.metadata[rows]],
+            "op_name": names.op_name[host.metadata[rows]],
+            "function": functions["name"].to_numpy()[of],
+            "start_ps": host.start_ps[rows],
+            "time_us": host.duration_ps[rows] / PS_PER_US,
+        }
+    )
+    told = mine.groupby("kernel").agg(bytes_added=("signed_bytes", "sum"), total_bytes=("level", "last"))
+    return kernels.join(told).join(_shapes(kernels["name"], graph_nodes(forest, graphs)[rows], graphs))
+
+
+def _shapes(kernels: pd.Series[str], node: Int64, graphs: Graphs) -> pd.DataFrame:
+    """Return ``input_shapes output_shapes`` of kernels by their nodes; a fused kernel takes more than its node does."""
+    nodes = graphs.nodes.reindex(node).set_axis(kernels.index)
+    fused = np.array([not name.endswith(str(op)) for name, op in zip(kernels, nodes["op"], strict=True)], dtype=bool)
+    return pd.DataFrame(
+        {
+            "input_shapes": nodes["takes"].mask(fused).map(_parsed, na_action="ignore"),
+            "output_shapes": nodes["outputs"].map(_parsed, na_action="ignore"),
+        }
+    )
+
+
+def _allocated(forest: Forest, caused: Bools) -> pd.DataFrame:
+    """What the allocators tell of the call, in order of time; ``signed_bytes`` are negative for deallocations."""
+    found = allocation_events(forest, np.zeros(len(forest.host), dtype=np.int64), name_host=False)
+    found = found[caused[found["row"]]].sort_values("time_ps", kind="stable", ignore_index=True)
+    requested = found["requested_bytes"]
+    return found.assign(signed_bytes=requested.where(found["allocation"], -requested))
+
+
+def _levels(allocated: pd.DataFrame, eager: pd.DataFrame) -> pd.DataFrame:
+    """Add ``level``: what is in use after each, that is what was alive before its op and what came and went since."""
+    timed = eager[eager["start_ps"].notna()]
+    of = _position(timed, allocated["time_ps"].to_numpy(np.int64))
+    allocated, of = allocated[of >= 0], of[of >= 0]
+    before = (timed["total_bytes"] - timed["bytes_added"]).to_numpy(np.int64)[of]
+    return allocated.assign(level=before + allocated["signed_bytes"].groupby(of).cumsum())
+
+
+def _position(executions: pd.DataFrame, time_ps: Int64) -> Int64:
+    """Which execution, in order of time, each time lies in; -1 for none."""
+    at = np.searchsorted(executions["start_ps"].to_numpy(np.float64), time_ps, side="right") - 1
+    ends = np.append(executions["end_ps"].to_numpy(np.float64), -1)
+    return np.where(time_ps <= ends[at], at, -1)
+
+
+def _parsed(shapes: str) -> list[list[int | None] | None]:
+    """Read ``float32[32,?];int64[...]`` as ``[[32, None], None]``."""
+    sizes = [shape.partition("[")[2].rstrip("]") for shape in shapes.split(";") if shape]
+    return [None if text == "..." else [_size(size) for size in text.split(",") if size] for text in sizes]
+
+
+def _size(text: str) -> int | None:
+    return int(text) if text.isdecimal() else None
+
+
+def _notes(forest: Forest, inside: pd.DataFrame) -> list[str]:
+    notes = [_IN_FUNCTIONS] if len(inside) else []
+    return [*notes, _ON_DEVICES] if forest.on_device.any() else notes

@@ -1,0 +1,132 @@
+"""Ops with the line of code that created them: a line of a function that was traced, or the cell's line that ran them.
+
+An op of a function belongs to the innermost line of the user's that created its node; one of the backward pass to that
+of the op which it is the gradient of. An op that ran eagerly belongs to the line of the cell that ran meanwhile.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+
+from tfprof_nb._arrays import Int64
+from tfprof_nb._units import PS_PER_MS
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.graph_nodes import graph_nodes
+from tfprof_nb.analysis.events.names import Category
+from tfprof_nb.analysis.events.nesting import nest
+from tfprof_nb.analysis.events.op_labels import label_all_ops, on_device_timeline
+from tfprof_nb.analysis.source.cell import Cell, running_lines, unrecorded_factor
+from tfprof_nb.analysis.source.gradients import forward_nodes
+from tfprof_nb.decode.graphs import Graphs
+
+KEYS = ["file", "line", "op_name", "op_type", "side", "gradient", "phase", "layer", "kind", "node"]
+_NO_OPS = {key: pd.Series(dtype=object) for key in [*KEYS, "absorbed"]} | {
+    "gradient": pd.Series(dtype=bool),
+    **{key: pd.Series(dtype=np.int64) for key in ("line", "node", "occurrences")},
+    "op_ms": pd.Series(dtype=np.float64),
+}
+_MAGIC = "get_ipython().run_cell_magic("  # the cell with the magic on top, in which the captured one ran
+_FUSED = "Fused"
+# What TensorFlow's remapper and oneDNN fuse into one op (`remapper.cc`, `mkl_layout_pass.cc`).
+_FUSIBLE = re.compile(
+    r"Add(V2)?|BatchMatMul(V2)?|BiasAdd|Conv[23]D|DepthwiseConv2dNative|Elu|FusedBatchNorm(V[23])?|LeakyRelu|MatMul|Mul|"
+    r"Relu6?|Sigmoid|Tanh"
+)
+
+
+def placed_ops(forest: Forest, graphs: Graphs, cell: Cell) -> pd.DataFrame:
+    """Sum the ops of one host by line: the columns `KEYS`, ``op_ms occurrences absorbed``.
+
+    ``op_ms`` is time in the op itself, summed over threads and streams. ``file`` is empty and ``line`` 0 where the line
+    is not known, ``node`` -1 for an op of no function. ``absorbed`` names the ops that were fused into it.
+    """
+    if not cell.text and graphs.nodes.empty:  # most files that others made: no need to label their ops
+        return pd.DataFrame(_NO_OPS)
+    labels = forest.once(label_all_ops)
+    # Iterators of tf.data mostly wait; what they run has events of its own.
+    iterator = (forest.names.category == Category.TF_DATA)[forest.host.metadata]
+    rows = np.flatnonzero((labels.code >= 0) & ~iterator & (forest.on_host | on_device_timeline(forest)))
+    host = forest.host
+    node = graph_nodes(forest, graphs, labels)[rows]
+    eager = np.where(node < 0, running_lines(forest, cell, rows), 0) if cell.text else 0
+    events = pd.DataFrame(
+        {
+            "op_name": labels.op_name[labels.code[rows]],
+            "op_type": labels.op_type[labels.code[rows]],
+            "side": np.where(forest.on_device[rows], "device", "host"),
+            "node": node,
+            "eager_line": eager,
+            "op_ps": nest(host.line[rows], host.start_ps[rows], host.duration_ps[rows]).self_ps,
+        }
+    )
+    sums = events.groupby(["op_name", "op_type", "side", "node", "eager_line"], as_index=False, sort=False).agg(
+        op_ms=("op_ps", "sum"), occurrences=("op_ps", "size")
+    )
+    factor = sums["eager_line"].map(unrecorded_factor(forest, cell)).fillna(1.0)
+    sums["op_ms"] *= factor / PS_PER_MS
+    sums["occurrences"] = (sums["occurrences"] * factor).round().astype(np.int64)
+    return _with_absorbed(_with_lines(sums, graphs, cell), graphs)
+
+
+def _with_lines(ops: pd.DataFrame, graphs: Graphs, cell: Cell) -> pd.DataFrame:
+    """Add to ops where their nodes were created, and what Keras knows of these."""
+    nodes, node = graphs.nodes, ops["node"].to_numpy(np.int64)
+    frame = np.append(creating_frames(graphs), -1)[node]
+    eager = ops["eager_line"] > 0
+    layer = np.append(nodes["layer"].to_numpy(np.int64), -1)[node]
+    return ops.assign(
+        file=np.where(eager, cell.file, _picked(graphs.frames["file"], frame, "")),
+        line=np.where(eager, ops["eager_line"], _picked(graphs.frames["line"], frame, 0)).astype(np.int64),
+        gradient=np.append(forward_nodes(graphs), -1)[node] >= 0,
+        phase=_picked(nodes["phase"], node, ""),
+        layer=_picked(graphs.layers["name"], layer, ""),
+        kind=_picked(graphs.layers["type"], layer, ""),
+    )
+
+
+def _picked(values: pd.Series, rows: Int64, missing: object) -> np.ndarray[tuple[int], np.dtype[np.object_]]:
+    """Return the values at some rows, and what is missing at -1."""
+    return np.append(values.to_numpy(dtype=object), [missing])[rows]
+
+
+def creating_nodes(graphs: Graphs) -> Int64:
+    """Return for each node the one to whose line it belongs: itself, or the one that it is the gradient of."""
+    forward = forward_nodes(graphs)
+    return np.where(forward >= 0, forward, np.arange(len(forward)))
+
+
+def creating_frames(graphs: Graphs) -> Int64:
+    """Return for each node the frame that it belongs to, -1 for none: see the module."""
+    innermost = np.array([frames[0] if frames else -1 for frames in users_traces(graphs)] + [-1], dtype=np.int64)
+    created: Int64 = innermost[graphs.nodes["trace"].to_numpy(np.int64)[creating_nodes(graphs)]]
+    return created
+
+
+def users_traces(graphs: Graphs) -> list[list[int]]:
+    """Return the traces without lines of libraries and without that of the magic's own call."""
+    frames = graphs.frames
+    shown = [users and not text.startswith(_MAGIC) for users, text in zip(frames["users"], frames["text"], strict=True)]
+    return [[frame for frame in trace if shown[frame]] for trace in graphs.traces]
+
+
+def _with_absorbed(ops: pd.DataFrame, graphs: Graphs) -> pd.DataFrame:
+    """Add to fused ops what they absorbed: the ops before them that ran nowhere by themselves."""
+    ran = set(ops["node"])
+    frames = creating_frames(graphs)
+    lines = np.append(graphs.frames["line"].to_numpy(np.int64), 0)[frames]
+    types, inputs = graphs.nodes["op"].tolist(), graphs.nodes["inputs"].tolist()
+
+    def absorbed(node: int, op_type: str) -> str:
+        if node < 0 or _FUSED not in op_type or _FUSED in types[node]:
+            return ""
+        found, waiting = list[int](), [node]
+        while waiting:
+            unseen = [k for k in inputs[waiting.pop()] if _FUSIBLE.fullmatch(types[k]) and k not in ran]
+            found += unseen
+            waiting += unseen
+        return ", ".join(f"{types[k]} (line {lines[k]})" for k in dict.fromkeys(found))
+
+    return ops.assign(absorbed=[absorbed(*pair) for pair in zip(ops["node"], ops["op_type"], strict=True)])

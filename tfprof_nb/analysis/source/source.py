@@ -1,0 +1,292 @@
+"""Time by line of code: of the notebook's cell, and of other files of the user's; and by Keras layer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.source.cell import EVENT, EVENTS_KEPT, Cell, unrecorded_factor
+from tfprof_nb.analysis.source.placed_ops import KEYS, creating_nodes, placed_ops, users_traces
+from tfprof_nb.decode.graphs import Graphs
+
+COLUMNS = ["line", "code", "self_ms", "op_ms", "occurrences", "called_op_ms", "gradient_ms", "file", "event"]
+LAYER_COLUMNS = ["layer", "kind", "phase", "op_ms", "share", "occurrences"]
+_OP_COLUMNS = ["file", "line", *[key for key in KEYS[2:] if key != "node"], "op_ms", "occurrences", "absorbed"]
+_PLACE = ["file", "line"]
+# What belongs to no line is worth a word from this share of op time on.
+_UNPLACED_SHARE = 0.1
+# Of several functions one is the slowest beyond doubt where its ops took more than so many times what others' took.
+_FAR_LONGER = 2
+_NOTHING = (
+    "This profile keeps no lines of code: it was recorded elsewhere, or with --no-lines. Capture with %%tfprofile in a "
+    "cell (or with tfprof_nb.profile() for ops alone) to see time by line."
+)
+_NO_CELL = (
+    "How long the cell's own lines took is recorded by %%tfprofile on top of a cell. Here are the lines whose ops ran."
+)
+_ESTIMATED = (
+    "{lines} ran too often to be timed each time: their time together is exact, how it divides among them is an "
+    "estimate."
+)
+_RECKONED = (
+    "{lines} ran over {kept:,} times: only the first {kept:,} runs left events, and the time of the ops that ran "
+    "eagerly there is reckoned up from those."
+)
+_COMPILED = (
+    "XLA compiled some functions: its instructions do not tell which line they come from, so that the time of such a "
+    "function is that of the line which called it."
+)
+_UNPLACED = (
+    "{percent:.0f}% of op time belongs to no line: ops of Keras's and TensorFlow's own input pipelines, of functions "
+    "that no longer exist and of TensorFlow 1's sessions, and instructions of XLA that ran on other threads."
+)
+
+
+@dataclass(eq=False, kw_only=True)
+class SourceLines(Result):
+    """Time by line; `table` has the cell's lines in order, then other lines by file.
+
+    Attributes
+    ----------
+    all_ops
+        Every op with its line: ``file line op_name op_type side gradient phase layer kind op_ms occurrences absorbed``.
+    layers
+        Op time by Keras layer and phase: ``layer kind phase op_ms share occurrences``, the longest first. ``phase`` is
+        ``forward``, ``backward``, ``loss``, ``optimizer`` or ``metrics``.
+    functions
+        Of each function, the line that every op of it has in its traceback: ``function file line``.
+    """
+
+    all_ops: pd.DataFrame
+    layers: pd.DataFrame
+    functions: pd.DataFrame
+
+    def ops(self, line: int, file: str | None = None) -> pd.DataFrame:
+        """Return the ops that a line created or ran, the longest first.
+
+        Parameters
+        ----------
+        line
+            The line's number.
+        file
+            The file, as in the table; None is the cell, or the only file where there is no cell.
+        """
+        files = self.table["file"]
+        wanted = (files.iloc[0] if len(files) else "") if file is None else file
+        chosen = (self.all_ops["file"] == wanted) & (self.all_ops["line"] == line)
+        return self.all_ops[chosen].sort_values("op_ms", ascending=False, ignore_index=True)
+
+    @property
+    def by_layer(self) -> pd.DataFrame:
+        """Op time by layer: ``layer kind op_ms share forward_ms backward_ms``; what is of no layer, by its phase."""
+        of_layer = self.layers["layer"] != ""
+        named = self.layers.assign(layer=self.layers["layer"].where(of_layer, "(" + self.layers["phase"] + ")"))
+        for phase in ("forward", "backward"):
+            named[f"{phase}_ms"] = named["op_ms"].where(named["phase"] == phase, 0.0)
+        table = named.drop(columns=["phase", "occurrences"]).groupby(["layer", "kind"], as_index=False).sum()
+        return table.sort_values("op_ms", ascending=False, ignore_index=True)
+
+    def line_of(self, name: str) -> str:
+        """Say where an op was created, or a function called or given to tf.data; empty where that is not known.
+
+        Parameters
+        ----------
+        name
+            An op's name, or a part of a function's name, e.g. ``Dataset_map``; it must fit one function alone.
+
+        Examples
+        --------
+        >>> import tensorflow as tf, tfprof_nb as tp
+        >>> with tp.profile() as p:
+        ...     pass
+        >>> p.source.line_of("MatMul")
+        ''
+        """
+        fitting = self.functions[self.functions["function"].str.contains(name, regex=False)]
+        if len(fitting) != 1:
+            fitting = self.all_ops[(self.all_ops["op_name"] == name) & (self.all_ops["line"] > 0)].nlargest(1, "op_ms")
+        return "" if fitting.empty else f"{fitting['file'].iloc[0]} line {fitting['line'].iloc[0]}"
+
+    def slowest_function(self, name: str) -> str:
+        """Say where the slowest function was called or given to tf.data, of those whose names have this part.
+
+        Empty where none has, or where the ops of no line's functions took far longer than those of the others.
+        """
+        fitting = self.functions[self.functions["function"].str.contains(name, regex=False)]
+        by_line = fitting[_PLACE].drop_duplicates().merge(self.table[[*_PLACE, "called_op_ms"]], "left", _PLACE)
+        by_line = by_line.fillna({"called_op_ms": 0.0}).sort_values("called_op_ms", ascending=False)
+        times = by_line["called_op_ms"].tolist()
+        if not times or (len(times) > 1 and times[0] <= _FAR_LONGER * times[1]):
+            return ""
+        return f"{by_line['file'].iloc[0]} line {by_line['line'].iloc[0]}"
+
+
+def source(
+    forests: Sequence[Forest], graphs: Sequence[Graphs], cells: Sequence[Cell], labels: Sequence[Mapping[str, str]]
+) -> SourceLines:
+    """Share out time among lines of code.
+
+    The table's columns are ``line code self_ms op_ms occurrences called_op_ms gradient_ms file event``.
+    ``self_ms`` is the time for which a line of the cell ran, ``occurrences`` how often; of a loop's or ``with``'s line
+    that includes what it does after each turn or at its end. ``op_ms`` is the time of ops that the line created
+    (gradients of them included, ``gradient_ms`` of it) or ran eagerly, summed over threads and devices, so that it can
+    exceed the time that passed. ``called_op_ms`` adds the ops created in functions that the line called. ``event`` is
+    what shows the line in the trace: its own events, or its longest op. What does not apply to a line is missing.
+
+    Parameters
+    ----------
+    forests, graphs, cells
+        The hosts' events, the functions that ran there, and the cells that were captured.
+    labels
+        Per host, by the name of each file that the notebook compiled: which cell it is.
+
+    Returns
+    -------
+    SourceLines
+        Its summary holds ``lines`` (how many have a time or an op), ``cell_ms``, ``op_ms``, ``placed_op_ms`` (of ops
+        whose line is known), ``slowest_line`` by its own time and ``heaviest_line`` by its ops' (``file line code
+        self_ms op_ms event share``), ``slowest_layer`` (``layer kind op_ms share``); these can be None.
+    """
+    hosts = [_Host(*host) for host in zip(forests, graphs, cells, labels, strict=True)]
+    ops = pd.concat([host.ops for host in hosts], ignore_index=True)
+    cell = next((host.cell for host in hosts if host.cell.text), Cell())
+    called = pd.concat([host.called for host in hosts])
+    codes = pd.concat([host.codes for host in hosts]).drop_duplicates(_PLACE).set_index(_PLACE)["code"]
+    table = _table(ops, called, codes, cell)
+    known = {file: label for host in hosts for file, label in host.cells.items()} | {cell.file: "cell"}
+    table, ops = _labelled(table, known), _labelled(ops[_OP_COLUMNS], known)
+    functions = _labelled(pd.concat([host.functions for host in hosts], ignore_index=True), known)
+    layers = _layers(ops)
+    result = SourceLines(table, _summary(table, ops, layers), all_ops=ops, layers=layers, functions=functions)
+    result.notes = _notes(result, cell, hosts)
+    return result
+
+
+class _Host:
+    """What one host tells of lines."""
+
+    def __init__(self, forest: Forest, graphs: Graphs, cell: Cell, labels: Mapping[str, str]) -> None:
+        self.graphs, self.cell, self.cells = graphs, cell, labels
+        placed = placed_ops(forest, self.graphs, self.cell)
+        ran_eagerly = placed.loc[(placed["node"] < 0) & (placed["line"] > 0), "line"]
+        self.reckoned = set(ran_eagerly) & set(unrecorded_factor(forest, self.cell).index)
+        self.ops = placed.groupby([*KEYS[:-1], "absorbed"], as_index=False, sort=False)[["op_ms", "occurrences"]].sum()
+        self.called = _called(placed, self.graphs)
+        self.compiled = len(placed) > 0 and len(forest.host.texts("hlo_op").rows) > 0
+        frames = self.graphs.frames
+        self.codes = pd.DataFrame({"file": frames["file"], "line": frames["line"], "code": frames["text"]})
+        self.functions = _functions(self.graphs)
+
+
+def _called(placed: pd.DataFrame, graphs: Graphs) -> pd.DataFrame:
+    """Sum the time of ops by every line of their tracebacks but that of the op itself: ``file line called_op_ms``."""
+    of_node = placed[placed["node"] >= 0].groupby("node")["op_ms"].sum()
+    trace = graphs.nodes["trace"].to_numpy(np.int64)[creating_nodes(graphs)[of_node.index]]
+    traces = [*users_traces(graphs), []]
+    node_frames = [traces[number] for number in trace]
+    spread = pd.DataFrame({"op_ms": of_node.to_numpy(), "node": of_node.index, "frame": node_frames}).explode("frame")
+    spread = spread.dropna(subset="frame")
+    place = graphs.frames.iloc[spread["frame"].astype(np.int64)]
+    spread = spread.assign(file=place["file"].to_numpy(), line=place["line"].to_numpy())
+    once = spread.drop_duplicates(["node", *_PLACE])  # a function that calls itself has its line there twice
+    own = once.groupby("node").cumcount() == 0
+    once = once.assign(op_ms=once["op_ms"].mask(own, 0.0))
+    return once.groupby(_PLACE, as_index=False).agg(called_op_ms=("op_ms", "sum"))
+
+
+def _functions(graphs: Graphs) -> pd.DataFrame:
+    """Return the innermost line that is in the tracebacks of all nodes of a function: that of its call."""
+    traces = users_traces(graphs)
+    traced = graphs.nodes[graphs.nodes["trace"] >= 0].drop_duplicates(["function", "trace"])
+    calls = dict[str, int]()
+    for number, name in enumerate(graphs.functions["name"]):
+        of_function = [traces[trace] for trace in traced.loc[traced["function"] == number, "trace"]]
+        common = set.intersection(*map(set, of_function)) if of_function else set()
+        if common:
+            calls[name] = next(frame for frame in of_function[0] if frame in common)
+    place = graphs.frames.iloc[list(calls.values())]
+    of_calls = {"function": list(calls), "file": place["file"].tolist(), "line": place["line"].tolist()}
+    return pd.DataFrame(of_calls).astype({"function": object})
+
+
+def _table(ops: pd.DataFrame, called: pd.DataFrame, codes: pd.Series, cell: Cell) -> pd.DataFrame:
+    """Put the lines of the cell, and others with ops, below one another."""
+    placed = ops[ops["line"] > 0]
+    by_line = placed.groupby(_PLACE).agg(op_ms=("op_ms", "sum"), occurrences=("occurrences", "max"))
+    by_line["gradient_ms"] = placed[placed["gradient"]].groupby(_PLACE)["op_ms"].sum()
+    by_line["event"] = placed.sort_values("op_ms").groupby(_PLACE)["op_name"].last()
+    by_line = by_line.join(called.groupby(_PLACE)["called_op_ms"].sum(), how="outer")
+    by_line["called_op_ms"] += by_line["op_ms"].fillna(0)
+    text = cell.text.splitlines()
+    own = pd.DataFrame({"file": cell.file, "line": np.arange(1, len(text) + 1), "code": text}).set_index(_PLACE)
+    own = own.join(by_line)
+    own["self_ms"] = cell.times["self_ms"].reindex(range(1, len(text) + 1)).to_numpy()
+    hits = cell.times["occurrences"].reindex(range(1, len(text) + 1)).to_numpy()
+    own["occurrences"] = np.where(np.isnan(hits), own["occurrences"].astype(float), hits)
+    events = pd.Series([f"{EVENT}{line}" for line in range(1, len(text) + 1)], own.index, dtype=object)
+    own["event"] = own["event"].where(np.isnan(own["self_ms"]) | (own["self_ms"] == 0), events)
+    others = by_line[by_line.index.get_level_values("file") != cell.file].assign(self_ms=np.nan)
+    others = others.assign(code=codes.reindex(others.index).fillna("").to_numpy())
+    table = pd.concat([own, others]).reset_index()
+    return table.astype({"occurrences": "Int64", "event": object})[COLUMNS]
+
+
+def _labelled(frame: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:
+    """Call files of the notebook as their cells are called."""
+    return frame.assign(file=[labels.get(file, file) if file else "" for file in frame["file"]])
+
+
+def _layers(ops: pd.DataFrame) -> pd.DataFrame:
+    of_keras = ops[(ops["layer"] != "") | (ops["phase"] != "")]
+    table = of_keras.groupby(LAYER_COLUMNS[:3], as_index=False).agg(
+        op_ms=("op_ms", "sum"), occurrences=("occurrences", "max")
+    )
+    table["share"] = table["op_ms"] / max(float(table["op_ms"].sum()), 1e-12)
+    return table.sort_values("op_ms", ascending=False, ignore_index=True)[LAYER_COLUMNS]
+
+
+def _summary(table: pd.DataFrame, ops: pd.DataFrame, layers: pd.DataFrame) -> dict[str, Any]:
+    by_layer = layers[layers["layer"] != ""].groupby(["layer", "kind"], as_index=False)[["op_ms", "share"]].sum()
+    return {
+        "lines": int((table["self_ms"].fillna(0) + table["op_ms"].fillna(0) > 0).sum()),
+        "cell_ms": float(table["self_ms"].sum()),
+        "op_ms": float(ops["op_ms"].sum()),
+        "placed_op_ms": float(ops.loc[ops["line"] > 0, "op_ms"].sum()),
+        "slowest_line": _largest(table, "self_ms"),
+        "heaviest_line": _largest(table, "op_ms"),
+        "slowest_layer": by_layer.nlargest(1, "op_ms").to_dict("records")[0] if len(by_layer) else None,
+    }
+
+
+def _largest(table: pd.DataFrame, column: str) -> dict[Any, Any] | None:
+    values = table[column].fillna(0)
+    if not values.max() > 0:
+        return None
+    row = table[["file", "line", "code", "self_ms", "op_ms", "event"]].to_dict("records")[int(values.argmax())]
+    return row | {"code": row["code"].strip(), "share": float(values.max() / values.sum())}
+
+
+def _notes(result: SourceLines, cell: Cell, hosts: Sequence[_Host]) -> list[str]:
+    if not result.summary["lines"]:
+        return [_NOTHING]
+    notes = [] if cell.text else [_NO_CELL]
+    if cell.estimated:
+        notes.append(_ESTIMATED.format(lines=_named(cell.estimated)))
+    reckoned = sorted({line for host in hosts for line in host.reckoned})
+    if reckoned:
+        notes.append(_RECKONED.format(lines=_named(reckoned), kept=EVENTS_KEPT))
+    notes += [_COMPILED] if any(host.compiled for host in hosts) else []
+    op_ms, placed_ms = result.summary["op_ms"], result.summary["placed_op_ms"]
+    if op_ms - placed_ms > _UNPLACED_SHARE * op_ms:
+        notes.append(_UNPLACED.format(percent=100 * (op_ms - placed_ms) / op_ms))
+    return notes + [note for host in hosts for note in host.graphs.notes]
+
+
+def _named(lines: Sequence[int]) -> str:
+    return f"Line{'' if len(lines) == 1 else 's'} {', '.join(map(str, lines))}"

@@ -1,0 +1,197 @@
+"""Which step each event belongs to, across threads and on to the devices.
+
+A step starts at a root event and takes in everything that the root caused: what nests in it on its thread, what runs
+elsewhere through producer and consumer contexts, and the kernels that it launched. The rules are those of
+`group_events.cc` (XLA), but marks made with `step_num` win over TensorFlow's own loops.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from tfprof_nb._arrays import Int64
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.links import RUNS, links, tf_data_steps
+from tfprof_nb.analysis.steps.loops import loop_iterations
+from tfprof_nb.analysis.steps.repeated_calls import repeated_calls
+
+Source = Literal["marked", "keras", "device", "inferred", "none"]
+
+# What our marks carry when they closed on the end of the data or on an exception: those are no steps.
+_UNFINISHED = ("end_of_data", "interrupted")
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """The step group of every event.
+
+    Attributes
+    ----------
+    group
+        Group number per event, -1 for none.
+    spans
+        The steps that the host's threads show: ``group``, ``start_ps``, ``end_ps``, and the ``row`` that names them.
+    source
+        How the groups were found: ``marked`` by the user or by us, ``keras`` (its unfinished marks), ``device`` (groups
+        that only the devices' work gives a length), ``inferred`` from function calls, or ``none``.
+    """
+
+    group: Int64
+    spans: pd.DataFrame
+    source: Source
+
+
+def group_events(forest: Forest) -> Grouping:
+    """Group one host's events into steps."""
+    marks, source = _find_marks(forest)
+    if len(forest.host.ints("group_id").rows) and _is_usable(forest, saved := _saved_groups(forest), marks):
+        return saved
+    if len(marks):
+        return _marked_groups(forest, marks, source)
+    if forest.on_device.any():
+        return _function_groups(forest)
+    return _inferred_groups(forest)
+
+
+def _is_usable(forest: Forest, saved: Grouping, marks: Int64) -> bool:
+    """Whether the program that wrote the file (TensorFlow up to 2.10, or XProf) grouped its events into steps.
+
+    Groups of a loop's iterations, which leave out the marks, are none; nor are those of functions that nothing marks,
+    unless they reached a device.
+    """
+    grouped = saved.group >= 0
+    if not grouped[marks].all():  # of several runs on one timeline some may be grouped
+        return False
+    return bool(grouped[forest.on_device].any()) if forest.on_device.any() else len(saved.spans) > 0
+
+
+def _saved_groups(forest: Forest) -> Grouping:
+    group = forest.host.ints("group_id").dense(len(forest.host)).astype(np.int64)
+    marks = np.zeros(len(group), dtype=bool)
+    marks[forest.host.texts("step_name").rows] = True
+    marks |= forest.named_as_marks
+    numbered = forest.named("TraceContext")
+    numbered[forest.host.ints("step_num").rows] = True
+    rows = np.flatnonzero(marks & (group >= 0) & forest.on_host)
+    unmarked: Source = "device" if forest.on_device.any() else "inferred"
+    return Grouping(group, _spans(forest, rows, group[rows]), "marked" if numbered[rows].any() else unmarked)
+
+
+def _marked_groups(forest: Forest, marks: Int64, source: Source) -> Grouping:
+    """Marks are groups first; functions that ran outside them follow, so that they are nobody's steps."""
+    marks = forest.outermost(marks)
+    group = np.full(len(forest.host), -1, dtype=np.int64)
+    group[marks] = np.arange(len(marks))
+    _spread(forest, group, forest.once(links))
+    unfinished = np.isin(marks, np.concatenate([forest.host.ints(stat).rows for stat in _UNFINISHED]))
+    spans = _spans(forest, marks, np.arange(len(marks)))
+    return Grouping(group, spans[~unfinished].reset_index(drop=True), source)
+
+
+def _function_groups(forest: Forest) -> Grouping:
+    """Each function run is a group; what it ran on the devices gives the step its length."""
+    roots = _function_runs(forest)
+    if len(roots) < 2 and len(loop := loop_iterations(forest)):
+        return _loop_groups(forest, loop, "device")
+    group = np.full(len(forest.host), -1, dtype=np.int64)
+    group[roots] = np.arange(len(roots))
+    _spread(forest, group, forest.once(links))
+    return Grouping(group, _spans(forest, roots[:0], roots[:0]), "device" if len(roots) else "none")
+
+
+def _inferred_groups(forest: Forest) -> Grouping:
+    """Each repeated function call is a step, from the end of the call before it to its own end on the same thread."""
+    spans = repeated_calls(forest, _function_runs(forest))
+    if not len(spans) and len(loop := loop_iterations(forest)):
+        return _loop_groups(forest, loop, "inferred")
+    group = np.full(len(forest.host), -1, dtype=np.int64)
+    outer = forest.levels[0] if forest.levels else np.zeros(0, dtype=np.int64)
+    group[outer] = _span_of(forest, outer, spans)
+    group[spans["row"].to_numpy(np.int64)] = spans["group"]  # also where what it nests in began before the first step
+    _spread(forest, group, forest.once(links))
+    return Grouping(group, spans, "inferred" if len(spans) else "none")
+
+
+def _loop_groups(forest: Forest, loop: pd.DataFrame, source: Source) -> Grouping:
+    """Each pass of a loop is a group, from the first to the last of what it ran on the host."""
+    group = np.full(len(forest.host), -1, dtype=np.int64)
+    group[loop["row"]] = loop["group"]
+    _spread(forest, group, forest.once(links))
+    passes = loop.groupby("group", as_index=False).agg(start_ps=("start_ps", "min"), end_ps=("end_ps", "max"))
+    spans = passes.assign(row=-1)
+    return Grouping(group, spans.iloc[:0] if source == "device" else spans, source)
+
+
+def _span_of(forest: Forest, rows: Int64, spans: pd.DataFrame) -> Int64:
+    """The group of the span that each row starts in, on the span's own thread; -1 for none."""
+    found = np.full(len(rows), -1, dtype=np.int64)
+    for line, mine in spans.groupby(forest.host.line[spans["row"].to_numpy(np.int64)]):
+        on_line = np.flatnonzero(forest.host.line[rows] == line)
+        start = forest.host.start_ps[rows[on_line]]
+        at = np.searchsorted(mine["start_ps"], start, side="right") - 1
+        inside = (at >= 0) & (start < mine["end_ps"].to_numpy()[at])
+        found[on_line[inside]] = mine["group"].to_numpy()[at[inside]]
+    return found
+
+
+def _spans(forest: Forest, rows: Int64, group: Int64) -> pd.DataFrame:
+    """The longest mark of each group."""
+    start = forest.host.start_ps[rows]
+    end = start + forest.host.duration_ps[rows]
+    spans = pd.DataFrame({"group": group, "start_ps": start, "end_ps": end, "row": rows})
+    longest = spans.assign(length=end - start).sort_values("length", ascending=False, kind="stable")
+    return longest.drop_duplicates("group").drop(columns="length").sort_values("start_ps", ignore_index=True)
+
+
+def _function_runs(forest: Forest) -> Int64:
+    """Runtime roots (`FunctionRun`, `SessionRun`); those that tf.data runs are no steps."""
+    events = len(forest.host)
+    root = _root_level(forest) > 0
+    if not root.any():
+        root = forest.named(*RUNS)  # TensorFlow 2.2 and 2.3 did not flag them
+    ids = forest.host.ints("id").dense(events, missing=0)
+    return forest.outermost(np.flatnonzero(root & forest.on_host & ~np.isin(ids, tf_data_steps(forest))))
+
+
+def _find_marks(forest: Forest) -> tuple[Int64, Source]:
+    events = len(forest.host)
+    numbered = np.zeros(events, dtype=bool)
+    numbered[forest.host.ints("step_num").rows] = True
+    root = _root_level(forest) > 0
+    marks = ((numbered & root) | forest.named("TraceContext")) & forest.on_host
+    if marks.any():
+        return np.flatnonzero(marks), "marked"
+    # Keras 3's TensorBoard callback numbers its batches but forgets `_r`.
+    batches = numbered & forest.named("Profiled batch") & forest.on_host
+    if batches.any():
+        return np.flatnonzero(batches), "keras"
+    return np.zeros(0, dtype=np.int64), "none"
+
+
+def _root_level(forest: Forest) -> Int64:
+    return forest.host.ints("_r").dense(len(forest.host), missing=0).astype(np.int64)
+
+
+def _spread(forest: Forest, group: Int64, linked: tuple[Int64, Int64]) -> None:
+    """Hand groups on, from parent to child and along the links, until nothing changes."""
+    causes, effects = linked
+    while True:
+        _inherit(forest, group)
+        reached = (group[causes] >= 0) & (group[effects] < 0)
+        if not reached.any():
+            return
+        # Of several causes the earliest group wins, as upstream, which works off roots in order of time.
+        causes_reached, effects_reached = causes[reached], effects[reached]
+        earliest_last = np.argsort(-group[causes_reached], kind="stable")
+        group[effects_reached[earliest_last]] = group[causes_reached[earliest_last]]
+
+
+def _inherit(forest: Forest, group: Int64) -> None:
+    parent = forest.nesting.parent
+    for rows in forest.levels[1:]:
+        mine, inherited = group[rows], group[parent[rows]]
+        group[rows] = np.where(mine < 0, inherited, mine)

@@ -1,0 +1,296 @@
+"""Where tf.data pipelines lose time: slow calls, the stages that held them up, and what to change.
+
+The method is that of XProf's tf.data analysis (`xplane_to_tf_data_stats.cc`), with these differences: iterators of
+one shape count as one pipeline, since each pass over a dataset makes new ones; branches of a stage count together;
+children that overlap are subtracted once; blame goes by the time for which a stage held the call up, and what recurs
+weighs more than setting up; and stages that the runtime added are never to blame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from tfprof_nb._units import PS_PER_MS, PS_PER_US, milliseconds
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.tf_data.advice import suggest
+from tfprof_nb.analysis.tf_data.iterators import critical_time, iterator_calls, iterator_type
+
+# A call that takes longer is slow: XProf's threshold for an input-bound pipeline.
+SLOW_CALL_PS = 50_000_000
+# An iterator's first call sets it up: it is set aside where the calls after it took at least this share of the time.
+_RECURRING_SHARE = 0.1
+
+COLUMNS = [
+    *("long_name", "name", "start_ms", "total_ms", "self_ms", "calls", "critical", "bottleneck"),
+    *("critical_ms", "injected"),
+]
+PIPELINE_COLUMNS = [*("host", "pipeline", "side", "stages", "calls"), *("min_us", "mean_us", "max_us", "slow_calls")]
+CALL_COLUMNS = ["start_ms", "total_ms", "slow", "bottleneck", "bottleneck_ms"]
+_ALL_CALL_COLUMNS = ["call", "host", "pipeline", "side", "stage", "explained", "first", *CALL_COLUMNS]
+_BLAME = ("bottleneck", "bottleneck_long_name", "bottleneck_ms", "suggestion")
+
+_NO_ACTIVITY = (
+    "No tf.data iterator was called during the capture. If the program reads its data with tf.data, capture a few more "
+    "steps (host_level must be 2 or more). If it feeds arrays or a Python generator, put them into a tf.data.Dataset "
+    "(`from_tensor_slices`, `from_generator`) and end it with `.prefetch(tf.data.AUTOTUNE)`."
+)
+_ONLY_DEVICE = "Only the part of a pipeline that runs on a device was called: the host's part is not in the capture."
+_TYPICAL = (
+    "The slowest call took {slowest}, for a reason that is not typical or not in the capture, such as setting up or "
+    "work that began before. Shown is the slowest call held up by {bottleneck}, which costs this pipeline the most."
+)
+
+
+@dataclass(eq=False)
+class TfData(Result):
+    """The stages of a slow call of the slowest pipeline, outermost first.
+
+    In ``table``, ``total_ms`` and ``self_ms`` are sums over the calls of the stage that the pipeline's call caused, so
+    they can exceed its time where calls ran in parallel or ahead; ``self_ms`` leaves out the time in which a stage
+    before it ran (the union of its calls). ``critical`` stages held the call up, for ``critical_ms`` each, which add up
+    to the call's time. The ``bottleneck`` is the one that did so the longest; ``injected`` stages were added by the
+    runtime.
+
+    Attributes
+    ----------
+    pipelines
+        ``host pipeline side stages calls min_us mean_us max_us slow_calls``; numbered by first use. A call takes one
+        element, and is slow if it took over 50 us.
+    """
+
+    pipelines: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=PIPELINE_COLUMNS))
+    _calls: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=_ALL_CALL_COLUMNS), repr=False)
+    _stages: pd.DataFrame = field(default_factory=pd.DataFrame, repr=False)
+
+    def calls(self, host: str, pipeline: int) -> pd.DataFrame:
+        """Return the calls of one pipeline, slowest first: ``start_ms total_ms slow bottleneck bottleneck_ms``.
+
+        The index, ``rank``, is what `iterators` takes. A call that nothing held up has no bottleneck.
+        """
+        return self._ranked(host, pipeline)[CALL_COLUMNS]
+
+    def iterators(self, host: str, pipeline: int, rank: int = 0) -> pd.DataFrame:
+        """Return the stages of one call, with the columns of ``table``."""
+        call = self._ranked(host, pipeline)["call"].iloc[rank]
+        return _stage_table(self._stages, call)
+
+    def _ranked(self, host: str, pipeline: int) -> pd.DataFrame:
+        mine = self._calls[(self._calls["host"] == host) & (self._calls["pipeline"] == pipeline)]
+        return mine.sort_values("total_ms", ascending=False, kind="stable", ignore_index=True).rename_axis("rank")
+
+
+def tf_data(forests: Sequence[Forest], waiting_percent: float = float("nan")) -> TfData:
+    """Find the slow calls of all tf.data pipelines, and the stage that is to blame.
+
+    Parameters
+    ----------
+    forests
+        One per host.
+    waiting_percent
+        The share of its time for which the program waits for data, where that is known.
+
+    Returns
+    -------
+    TfData
+        Shown is the pipeline that was waited for the longest in all, by its slowest call that its worst stage held up.
+        The summary has ``pipelines``, ``calls`` and ``slow_calls`` (of pipelines on hosts); the ``host``, ``pipeline``
+        and ``latency_ms`` of the call shown; its ``bottleneck`` with ``bottleneck_ms`` and the ``suggestion``. What
+        there is none of is None. ``waiting_percent`` is as given.
+    """
+    parts = [part.assign(part=number) for number, part in enumerate(map(_host_stages, forests)) if len(part)]
+    if not parts:
+        nothing = _summary(None, pd.DataFrame(), 0, 0, 0) | {"waiting_percent": waiting_percent}
+        return TfData(pd.DataFrame(columns=COLUMNS), nothing, [_NO_ACTIVITY])
+    stages = pd.concat(parts, ignore_index=True)
+    stages["call"] = stages.groupby(["part", "root"], sort=False).ngroup()
+    stages["bottleneck"] = _is_bottleneck(stages)
+    calls = _root_calls(stages)
+    pipelines = _pipelines(stages, calls)
+    hosted = calls[calls["side"] == "host"]
+    slowest = _slowest_pipeline(hosted)
+    shown = _typical(slowest, stages)
+    table = _stage_table(stages, shown["call"] if shown is not None else -1)
+    summary = _summary(shown, stages, len(pipelines), len(hosted), int(hosted["slow"].sum()))
+    summary["waiting_percent"] = waiting_percent
+    return TfData(table, summary, _notes(slowest, shown), pipelines, calls, stages)
+
+
+def _host_stages(forest: Forest) -> pd.DataFrame:
+    """One row per stage of each call of a root iterator: what the call spent there."""
+    calls = iterator_calls(forest)
+    shown = calls[calls["root"] >= 0]
+    if shown.empty:
+        return shown
+    stages = (
+        shown.assign(iterator=calls["iterator"].to_numpy()[shown["root"]])
+        .groupby(["root", "stage"], as_index=False, sort=False)
+        .agg(
+            iterator=("iterator", "first"),
+            depth=("depth", "first"),
+            start_ps=("start_ps", "min"),
+            total_ps=("duration_ps", "sum"),
+            self_ps=("self_ps", "sum"),
+            calls=("self_ps", "size"),
+            critical=("blocking", "any"),
+            injected=("injected", "any"),
+            dataset=("dataset", "first"),
+        )
+        .merge(critical_time(calls), on=["root", "stage"], how="left")
+    )
+    stages["critical_ps"] = stages["critical_ps"].fillna(0).astype(np.int64)
+    stages["pipeline"] = stages["iterator"].map(_number_pipelines(stages))
+    device_roots = calls["id"].isin(calls.loc[calls["device_source"], "parent_id"])
+    on_device = stages["iterator"].isin(calls.loc[device_roots, "iterator"])
+    stages["on_device"] = on_device.groupby(stages["pipeline"]).transform("any")
+    return stages.assign(host=forest.host.name)
+
+
+def _number_pipelines(stages: pd.DataFrame) -> pd.Series:
+    """Number root iterators by the shape of their pipeline, in order of first use.
+
+    A pass of which the capture shows only some stages belongs to the first shape that has them all.
+    """
+    shapes = stages.sort_values("start_ps").groupby("iterator", sort=False)["stage"].agg(frozenset)
+    distinct = list(dict.fromkeys(shapes))
+    whole = [shape for shape in distinct if not any(shape < other for other in distinct)]
+    home = {shape: next(all_ for all_ in whole if shape <= all_) for shape in distinct}
+    return pd.Series(pd.factorize(shapes.map(home))[0], index=shapes.index)
+
+
+def _is_bottleneck(stages: pd.DataFrame) -> pd.Series:
+    """Mark in each call the stage that held it up the longest, those of the runtime aside."""
+    candidates = stages[(stages["critical_ps"] > 0) & ~stages["injected"]]
+    longest = candidates.groupby("call")["critical_ps"].idxmax()
+    return pd.Series(stages.index.isin(longest), index=stages.index)
+
+
+def _root_calls(stages: pd.DataFrame) -> pd.DataFrame:
+    """One row per call of a root iterator; ``explained`` if stages that do work took at least half of it."""
+    outermost = stages[stages["depth"] == 1]
+    worst = stages[stages["bottleneck"]].set_index("call")
+    bottleneck = outermost["call"].map(worst["stage"].map(_short).astype(object))
+    # A prefetch works for nobody: its own time is that of stages that the capture does not show.
+    working = stages[~stages["injected"] & (stages["stage"].map(_short) != "Prefetch")]
+    worked_ps = outermost["call"].map(working.groupby("call")["critical_ps"].sum())
+    in_order = outermost.sort_values("start_ps")
+    return outermost.assign(
+        first=~in_order.duplicated(["part", "iterator"]),
+        side=np.where(outermost["on_device"], "device", "host"),
+        start_ms=outermost["start_ps"] / PS_PER_MS,
+        total_ms=outermost["total_ps"] / PS_PER_MS,
+        slow=outermost["total_ps"] > SLOW_CALL_PS,
+        stage=outermost["call"].map(worst["stage"]),
+        bottleneck=bottleneck,
+        bottleneck_ms=outermost["call"].map(worst["critical_ps"]) / PS_PER_MS,
+        explained=(2 * worked_ps >= outermost["total_ps"]) & bottleneck.notna() & (bottleneck != "Prefetch"),
+    )[_ALL_CALL_COLUMNS]
+
+
+def _pipelines(stages: pd.DataFrame, calls: pd.DataFrame) -> pd.DataFrame:
+    keys = ["host", "pipeline"]
+    table = calls.groupby(keys, as_index=False).agg(
+        side=("side", "first"),
+        calls=("total_ms", "size"),
+        min_ms=("total_ms", "min"),
+        mean_ms=("total_ms", "mean"),
+        max_ms=("total_ms", "max"),
+        slow_calls=("slow", "sum"),
+    )
+    for name in ("min", "mean", "max"):
+        table[f"{name}_us"] = table[f"{name}_ms"] * (PS_PER_MS / PS_PER_US)
+    injected = frozenset(stages.loc[stages["injected"], "stage"])
+    innermost = stages.sort_values(["depth", "self_ps"], kind="stable").groupby(keys)["stage"].last()
+    chains = innermost.map(lambda stage: _chain(stage, injected)).rename("stages").reset_index()
+    return table.merge(chains, on=keys)[PIPELINE_COLUMNS]
+
+
+def _chain(stage: str, injected: frozenset[str]) -> str:
+    """The stages from a source to the one that hands elements out: ``Range > Map > Batch``."""
+    within = [stage]
+    while "::" in (above := within[-1].rpartition("::")[0]):
+        within.append(above)
+    return " > ".join(_short(stage) for stage in within if stage not in injected) or _short(stage)
+
+
+def _slowest_pipeline(hosted: pd.DataFrame) -> pd.DataFrame:
+    """Return the calls, slowest first, of the pipeline that was waited for the longest in all."""
+    number = hosted.groupby(["host", "pipeline"]).ngroup()
+    longest = hosted.groupby(number)["total_ms"].sum().nlargest(1).index
+    return hosted[number.isin(longest)].sort_values("total_ms", ascending=False, kind="stable")
+
+
+def _typical(calls: pd.DataFrame, stages: pd.DataFrame) -> pd.Series | None:
+    """Choose the call to show: the slowest that is held up by what holds up the calls of this pipeline most.
+
+    Calls that mostly waited for the runtime, or for work that the capture does not show, count only without others.
+    """
+    explained = calls[calls["explained"]]
+    if explained.empty:
+        return calls.iloc[0] if len(calls) else None
+    later = explained[~explained["first"]]
+    recurs = later["total_ms"].sum() >= _RECURRING_SHARE * explained["total_ms"].sum()
+    counted = later if recurs else explained
+    blamed = stages[stages["call"].isin(counted["call"]) & stages["stage"].isin(counted["stage"])]
+    worst = blamed.groupby("stage")["critical_ps"].sum().idxmax()
+    call: pd.Series = explained[explained["stage"] == worst].iloc[0]
+    return call
+
+
+def _notes(calls: pd.DataFrame, shown: pd.Series | None) -> list[str]:
+    if shown is None:
+        return [_ONLY_DEVICE]
+    slowest = calls.iloc[0]
+    if shown["call"] == slowest["call"]:
+        return []
+    return [_TYPICAL.format(slowest=milliseconds(slowest["total_ms"]), bottleneck=shown["bottleneck"])]
+
+
+def _stage_table(stages: pd.DataFrame, call: int) -> pd.DataFrame:
+    mine = stages[stages["call"] == call].sort_values(["depth", "stage"], ignore_index=True)
+    return pd.DataFrame(
+        {
+            "long_name": mine["stage"],
+            "name": mine["stage"].map(_short),
+            "start_ms": mine["start_ps"] / PS_PER_MS,
+            "total_ms": mine["total_ps"] / PS_PER_MS,
+            "self_ms": mine["self_ps"] / PS_PER_MS,
+            "calls": mine["calls"],
+            "critical": mine["critical"],
+            "bottleneck": mine["bottleneck"],
+            "critical_ms": mine["critical_ps"] / PS_PER_MS,
+            "injected": mine["injected"],
+        }
+    )
+
+
+def _short(stage: str) -> str:
+    return stage.rpartition("::")[2]
+
+
+def _summary(
+    shown: pd.Series | None, stages: pd.DataFrame, pipelines: int, calls: int, slow_calls: int
+) -> dict[str, object]:
+    counts = {"pipelines": pipelines, "calls": calls, "slow_calls": slow_calls}
+    if shown is None:
+        return counts | dict.fromkeys(("host", "pipeline", "latency_ms", *_BLAME))
+    of_call = {"host": shown["host"], "pipeline": int(shown["pipeline"]), "latency_ms": float(shown["total_ms"])}
+    if pd.isna(shown["stage"]):
+        return counts | of_call | dict.fromkeys(_BLAME)
+    blame = (shown["bottleneck"], shown["stage"], float(shown["bottleneck_ms"]), _suggestion(shown, stages))
+    return counts | of_call | dict(zip(_BLAME, blame, strict=True))
+
+
+def _suggestion(shown: pd.Series, stages: pd.DataFrame) -> str:
+    """Return what to change about the stage that held a call up, by the user's own stages behind it."""
+    place = str(shown["stage"])
+    own = stages[(stages["call"] == shown["call"]) & ~stages["injected"]]
+    behind = {iterator_type(stage) for stage in own["stage"] if place.startswith(f"{stage}::")}
+    kind, dataset = iterator_type(place), own.loc[own["stage"] == place, "dataset"].iloc[0]
+    if kind == "MapAndBatch" and dataset:  # two stages of the program's, which TensorFlow runs as one
+        kind = "ParallelMap" if "ParallelMap" in dataset else "Map"
+    return suggest(kind, behind)

@@ -1,0 +1,58 @@
+"""Which events can share a row of a picture: one lane per nesting depth, without overlaps."""
+
+from __future__ import annotations
+
+import heapq
+from itertools import pairwise
+
+import numpy as np
+
+from tfprof_nb._arrays import Int64
+
+
+def lane_depths(line: Int64, start: Int64, end: Int64) -> Int64:
+    """Return the depth of each event on its line, so that no two events of one depth overlap.
+
+    Parameters
+    ----------
+    line, start, end
+        Ordered by line, then start (ascending), then length (descending).
+
+    Examples
+    --------
+    >>> lane_depths(np.zeros(3, int), np.array([0, 10, 50]), np.array([40, 20, 60])).tolist()
+    [0, 1, 0]
+    """
+    depth = np.zeros(len(start), dtype=np.int64)
+    bounds = np.flatnonzero(np.diff(line, prepend=-1, append=-1)) if len(line) else np.zeros(1, dtype=np.int64)
+    for first, last in pairwise(bounds):
+        rows = slice(first, last)
+        ends = np.maximum(end[rows], start[rows] + 1)
+        depth[rows] = np.arange(last - first) - np.searchsorted(np.sort(ends), start[rows], side="right")
+        if _clash(depth[rows], start[rows], ends):
+            depth[rows] = _first_fit(start[rows], ends)
+    return depth
+
+
+def _clash(depth: Int64, start: Int64, end: Int64) -> bool:
+    order = np.lexsort((start, depth))
+    same_lane = np.diff(depth[order]) == 0
+    return bool((same_lane & (start[order][1:] < end[order][:-1])).any())
+
+
+def _first_fit(start: Int64, end: Int64) -> Int64:
+    """Give each event the first free lane: for the few lines whose events overlap without nesting."""
+    depth = np.zeros(len(start), dtype=np.int64)
+    free: list[int] = []
+    busy: list[tuple[int, int]] = []
+    lanes = 0
+    for index, (begins, ends) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
+        while busy and busy[0][0] <= begins:
+            heapq.heappush(free, heapq.heappop(busy)[1])
+        if free:
+            lane = heapq.heappop(free)
+        else:
+            lane, lanes = lanes, lanes + 1
+        depth[index] = lane
+        heapq.heappush(busy, (ends, lane))
+    return depth

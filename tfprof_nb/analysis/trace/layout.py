@@ -1,0 +1,247 @@
+"""Which tracks a trace has, in which order, and which of their lanes each event lies on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from tfprof_nb._arrays import Int32, Int64, Objects
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.names import Category
+from tfprof_nb.analysis.source.cell import EVENT
+from tfprof_nb.analysis.steps.groups import Grouping
+from tfprof_nb.analysis.trace.device_lines import DerivedLine, device_lines
+from tfprof_nb.analysis.trace.lanes import lane_depths
+
+# Bookkeeping of the runtime, zero or next to zero long; allocations have a view of their own.
+_HIDDEN = ("MemoryAllocation", "MemoryDeallocation", "ThreadpoolListener::")
+# What has a track of its own above its thread: the statements of the profiled cell (analysis/cell.py), and calls of
+# Python functions, whose names begin so where they are traced (`python_level=1`).
+_APART = {EVENT: ("statements", "Cell lines"), "$": ("python", "Python calls")}
+_ID_SUFFIX = re.compile(r"/-?\d+$")
+_DERIVED_FIRST = ("statements", "python", "modules", "scopes", "ops")
+_PROGRAM_THREADS = ("python", "main")
+# Of a section's busiest tracks so many are always open; those that hardly did anything are folded away.
+_ALWAYS_OPEN, _IDLE_SHARE = 8, 0.002
+# Kinds of tracks whose events were not recorded but made of others; kinds that only hosts have.
+MADE = ("modules", "scopes", "ops")
+ON_HOST = ("statements", "python", "thread")
+COLUMNS = ["host", "plane", "kind", "label", "events", "busy_share"]
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """The events of all hosts in display order: by track, depth in it, and start.
+
+    Attributes
+    ----------
+    tracks
+        One row per track, in display order: ``host plane kind label events busy_share``, its section ``group``,
+        whether it is ``idle``, its ``host_index`` and its ``line`` there (from the host's number of lines on: derived).
+    bounds, lane_track, lane_depth
+        Lane k is depth ``lane_depth[k]`` of track ``lane_track[k]``, and holds the events from ``bounds[k]`` on.
+    host_index, row
+        Per event: where it comes from; of a derived one, the first that it was made of.
+    start_ps, end_ps, name
+        Per event.
+    names, kinds, labels
+        By name code: the name, the type that gives it its colour, and what is written on its events.
+    """
+
+    tracks: pd.DataFrame
+    bounds: Int64
+    lane_track: Int64
+    lane_depth: Int64
+    host_index: npt.NDArray[np.int16]
+    row: Int32
+    start_ps: Int64
+    end_ps: Int64
+    name: Int32
+    names: Objects
+    kinds: Objects
+    labels: Objects
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
+def lay_out(forests: Sequence[Forest], groupings: Sequence[Grouping]) -> Layout:
+    """Give every event its place."""
+    derived = [
+        [*_set_apart(forest), *device_lines(forest, grouping.group)]
+        for forest, grouping in zip(forests, groupings, strict=True)
+    ]
+    vocabulary = _Vocabulary()
+    frames = [
+        frame
+        for index, (forest, lines) in enumerate(zip(forests, derived, strict=True))
+        for frame in _host_frames(index, forest, lines, vocabulary)
+    ]
+    events = pd.concat(frames, ignore_index=True) if frames else _frame(0, 0, *(np.zeros(0, np.int64),) * 4)
+    tracks = _tracks(forests, derived, events)
+    return _ordered(events, tracks, vocabulary)
+
+
+def _set_apart(forest: Forest) -> list[DerivedLine]:
+    """What has a track of its own although it was recorded among the other events of its thread."""
+    host = forest.host
+    found = []
+    for prefix, (kind, label) in _APART.items():
+        rows = np.flatnonzero(forest.name_starts(prefix) & forest.on_host)
+        for line in np.unique(host.line[rows]).tolist():
+            mine = rows[host.line[rows] == line]
+            start, names = host.start_ps[mine], host.display_names[host.metadata[mine]]
+            found.append(DerivedLine(line, kind, label, names, start, start + host.duration_ps[mine], mine))
+    return found
+
+
+class _Vocabulary:
+    """Codes for names: a name that several hosts use has one."""
+
+    def __init__(self) -> None:
+        self._codes: dict[str, int] = {}
+        self._kinds: list[str] = []
+        self._labels: list[str] = []
+
+    def codes(self, names: Objects, kinds: Objects, labels: Objects) -> Int64:
+        for name, kind, label in zip(names, kinds, labels, strict=True):
+            if name not in self._codes:
+                self._codes[name] = len(self._codes)
+                self._kinds.append(str(kind or name))
+                self._labels.append(str(label or name))
+        return np.array([self._codes[name] for name in names], dtype=np.int64)
+
+    def columns(self) -> list[Objects]:
+        return [np.array(column, dtype=object) for column in (list(self._codes), self._kinds, self._labels)]
+
+
+def _host_frames(
+    index: int, forest: Forest, derived: Sequence[DerivedLine], vocabulary: _Vocabulary
+) -> list[pd.DataFrame]:
+    host = forest.host
+    rows = np.flatnonzero(~forest.name_starts(*_HIDDEN) & ~(forest.name_starts(*_APART) & forest.on_host))
+    kinds = np.where(forest.names.op_type == "", host.names, forest.names.op_type)
+    # Ops are told by their whole name; what else has a short name often has a very long one, of XLA or C++.
+    names = np.where(forest.names.category != Category.UNKNOWN, host.names, host.display_names)
+    used, code = np.unique(host.metadata[rows], return_inverse=True)
+    codes = vocabulary.codes(names[used], kinds[used], host.display_names[used])[code]
+    start, line = host.start_ps[rows], host.line[rows].astype(np.int64)
+    frames = [_frame(index, line, rows, codes, start, start + host.duration_ps[rows])]
+    for number, made in enumerate(derived, start=len(host.lines)):
+        code, names = pd.factorize(made.names)
+        kinds = np.array([_type_of(name) for name in names], dtype=object)
+        codes = vocabulary.codes(names, kinds, np.array([_label_of(name) for name in names], dtype=object))[code]
+        frames.append(_frame(index, np.full(len(codes), number), made.row, codes, made.start_ps, made.end_ps))
+    return frames
+
+
+def _type_of(name: str) -> str:
+    """What gives an event of a derived line its colour: the op's type, or the file of a Python function."""
+    return name.partition(":")[0] if name.startswith("$") else name.rpartition(":")[2]
+
+
+def _label_of(name: str) -> str:
+    """An op's name without its scopes and its type; other names whole."""
+    op, colon, _ = name.partition(":")
+    return op.rpartition("/")[2] if colon and not name.startswith("$") else name
+
+
+def _frame(index: int, line: Int64 | int, row: Int64, name: Int64, start: Int64, end: Int64) -> pd.DataFrame:
+    lines = np.broadcast_to(np.asarray(line, dtype=np.int64), row.shape)
+    return pd.DataFrame(
+        {
+            "host_index": np.full(len(row), index, dtype=np.int16),
+            "line": lines.astype(np.int32),
+            "row": row.astype(np.int32),
+            "name": name.astype(np.int32),
+            "start_ps": start,
+            "end_ps": end,
+            "depth": lane_depths(lines, start, end).astype(np.int32),
+        }
+    )
+
+
+def _tracks(forests: Sequence[Forest], derived: Sequence[Sequence[DerivedLine]], events: pd.DataFrame) -> pd.DataFrame:
+    """One row per line with events: devices before hosts, a program's own thread first, then the busiest."""
+    outer = events[events["depth"] == 0]
+    busy = (outer["end_ps"] - outer["start_ps"]).groupby([outer["host_index"], outer["line"]]).sum().to_dict()
+    counts = events.groupby(["host_index", "line"], sort=False).size()
+    span = max(int(events["end_ps"].max()) if len(events) else 0, 1)
+    rows = []
+    for index, line, count in counts.reset_index().to_numpy().tolist():
+        track = _track(forests[index], line, derived[index])
+        ran = {"events": count, "busy_share": min(busy.get((index, line), 0) / span, 1.0)}
+        # Devices before hosts, and what was made of a line right above it.
+        order = (not track["device"], index, track["section"], not track["first"], -busy.get((index, track["of"]), 0))
+        rows.append({**track, **ran, "host_index": index, "line": line, "order": (*order, track["of"], track["above"])})
+    rows.sort(key=lambda row: row["order"])
+    tracks = pd.DataFrame(rows, columns=[*COLUMNS, "host_index", "line", "first"])
+    tracks["group"] = tracks.groupby(["host_index", "plane"], sort=False).ngroup().astype(int)
+    place = tracks.groupby("group").cumcount()
+    tracks["idle"] = ~tracks["first"].astype(bool) & (place >= _ALWAYS_OPEN) & (tracks["busy_share"] < _IDLE_SHARE)
+    return tracks.drop(columns="first").assign(label=_told_apart(tracks))
+
+
+def _track(forest: Forest, line: int, derived: Sequence[DerivedLine]) -> dict[str, Any]:
+    """What a track is called and where it belongs."""
+    own = len(forest.host.lines)
+    made = derived[line - own] if line >= own else None
+    of = made.of if made else line
+    recorded, device = forest.host.lines[of], bool(forest.line_is_device[of])
+    label = _ID_SUFFIX.sub("", recorded.name) or ("unnamed stream" if device else "unnamed thread")
+    own_thread = recorded.name.startswith(_PROGRAM_THREADS)
+    if made:
+        label = made.label if own_thread else f"{made.label}: {label.partition('(')[0]}"
+    kind = made.kind if made else _kind(recorded.name, device)
+    return {
+        "host": forest.host.name,
+        "plane": forest.host.planes[recorded.plane].name,
+        "kind": kind,
+        "label": label,
+        "of": of,
+        "device": device,
+        "section": recorded.plane,
+        "first": own_thread or bool(forest.line_is_derived[of]),
+        "above": _DERIVED_FIRST.index(kind) if made else len(_DERIVED_FIRST),
+    }
+
+
+def _kind(name: str, device: bool) -> str:
+    if name == "Steps":
+        return "steps"
+    return "stream" if device else "thread"
+
+
+def _told_apart(tracks: pd.DataFrame) -> pd.Series:
+    """Number the tracks of one label in one group: thread ids mean nothing to a reader."""
+    same = tracks.groupby(["group", "label"])["label"]
+    number = (same.cumcount() + 1).astype(str)
+    return tracks["label"].where(same.transform("size") == 1, tracks["label"] + " " + number)
+
+
+def _ordered(events: pd.DataFrame, tracks: pd.DataFrame, vocabulary: _Vocabulary) -> Layout:
+    """Order events by track, depth and start; on their line they are in order of start already."""
+    shape = (events["host_index"].max() + 1, events["line"].max() + 1) if len(events) else (1, 1)
+    track_of = np.zeros(shape, np.int64)
+    track_of[tracks["host_index"].astype(int), tracks["line"].astype(int)] = np.arange(len(tracks))
+    depth = events["depth"].to_numpy()
+    deepest = np.zeros(len(tracks), dtype=np.int64)
+    track = track_of[events["host_index"], events["line"]]
+    np.maximum.at(deepest, track, depth)
+    first_lane = np.cumsum(np.r_[0, deepest + 1])
+    lane = first_lane[track] + depth
+    # Of 16-bit integers numpy's stable sort is a radix sort.
+    order = np.argsort(lane.astype(np.uint16) if first_lane[-1] < 1 << 16 else lane, kind="stable")
+    counts = np.bincount(lane, minlength=first_lane[-1])
+    lanes = np.arange(first_lane[-1])
+    lane_track = np.searchsorted(first_lane, lanes, side="right") - 1
+    column = {name: events[name].to_numpy()[order] for name in ("host_index", "row", "start_ps", "end_ps", "name")}
+    names, kinds, labels = vocabulary.columns()
+    bounds, lane_depth = np.cumsum(np.r_[0, counts]), lanes - first_lane[lane_track]
+    return Layout(tracks, bounds, lane_track, lane_depth, names=names, kinds=kinds, labels=labels, **column)

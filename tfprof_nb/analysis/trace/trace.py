@@ -1,0 +1,392 @@
+"""Every event on its row of time: the data behind the trace viewer, at any zoom.
+
+The form in which a trace goes to the browser is described in docs/trace-format.md.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from tfprof_nb._arrays import Floats, Int64
+from tfprof_nb._units import PS_PER_MS
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.steps.groups import Grouping
+from tfprof_nb.analysis.steps.steps import Steps
+from tfprof_nb.analysis.trace.counters import Counter
+from tfprof_nb.analysis.trace.encoding import MOST_UNITS, encode
+from tfprof_nb.analysis.trace.flows import Flows
+from tfprof_nb.analysis.trace.layout import COLUMNS, MADE, ON_HOST, Layout, lay_out
+from tfprof_nb.analysis.trace.op_names import EventNames
+from tfprof_nb.analysis.trace.slices import Slices, merge, rows_within, slices_of
+from tfprof_nb.analysis.trace.totals import totals
+
+PALETTE_SIZE = 21
+# Above this a coarse level is sent, and what is looked at closer when it is asked for.
+WHOLE_EVENTS = 2_000_000
+COARSE_BINS = 32_768
+# An event with more partners than this shows the first of them.
+_MOST_FLOWS = 50
+_COUNTER_BINS = 500
+_TRACK_FIELDS = ["group", "label", "kind", "busy_share", "idle"]
+
+
+class Trace(Result):
+    """The events of all hosts, laid out on tracks; ``table`` has one row per track.
+
+    It answers what a timeline asks (`render.panels.TimelineSource`), and `query` and `totals` for everyone else.
+    """
+
+    def __init__(
+        self,
+        forests: Sequence[Forest],
+        groupings: Sequence[Grouping],
+        steps: Steps,
+        counters: Callable[[], Sequence[Counter]],
+        line_of: Callable[[str], str],
+    ) -> None:
+        self._forests, self._steps = forests, steps
+        self._counters, self._line_of = counters, line_of
+        self._layout = layout = lay_out(forests, groupings)
+        summary = {"events": len(layout), "rows": len(layout.tracks), "span_ms": self.span_ps / PS_PER_MS}
+        super().__init__(layout.tracks[COLUMNS], summary, _notes(forests, layout))
+
+    @property
+    def span_ps(self) -> int:
+        """Time from the start of the profile to the end of its last event."""
+        return int(self._layout.end_ps.max(initial=0))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all events are sent at once."""
+        return len(self._layout) <= WHOLE_EVENTS
+
+    def header(self) -> dict[str, Any]:
+        """Return everything but the events, ready for JSON."""
+        return self._header(None) if self.is_whole else self._header(self._coarse, self._bin_ps(COARSE_BINS))
+
+    def payload(self) -> bytes:
+        """Return all events as compressed columns; of very many, a coarse level."""
+        slices = self._all if self.is_whole else self._coarse
+        return encode(slices, self._unit_ps, merged=not self.is_whole)
+
+    def level(self, bins: int) -> tuple[dict[str, Any], bytes]:
+        """Return header and payload with everything shorter than a ``bins``-th of the profile merged.
+
+        Names that no slice has any more are empty, so that few bins make a small header too.
+        """
+        bin_ps = self._bin_ps(bins)
+        slices = merge(self._all, bin_ps)
+        header, drawn = self._header(slices, bin_ps), np.zeros(len(self._layout.names), dtype=bool)
+        drawn[slices.name] = True
+        header["labels"] = {code: label for code, label in header["labels"].items() if drawn[int(code)]}
+        header["names"] = np.where(drawn, self._layout.names, "").tolist()
+        return header, encode(slices, self._unit_ps, merged=True, level=6)
+
+    def tile(self, start_ps: int, end_ps: int, bins: int) -> tuple[dict[str, Any], bytes]:
+        """Return a stretch of time in which events are merged that are shorter than a ``bins``-th of it.
+
+        Returns
+        -------
+        dict, bytes
+            ``start_ps end_ps lanes events``, of which ``lanes`` is the number of slices of each lane; the payload.
+        """
+        slices = merge(self._within(start_ps, end_ps), max((end_ps - start_ps) / bins, 1))
+        lanes = np.diff(slices.bounds).tolist()
+        told = {"start_ps": start_ps, "end_ps": end_ps, "lanes": lanes, "events": len(slices)}
+        return told, encode(slices, self._unit_ps, merged=True)
+
+    def overview(self, bins: int) -> tuple[Floats, list[str]]:
+        """Return how busy (0 to 1) each track is in each of ``bins`` equal parts of the profile, and the labels."""
+        layout, edges = self._layout, np.linspace(0, max(self.span_ps, 1), bins + 1)
+        busy = np.zeros((len(layout.tracks), bins))
+        for lane in np.flatnonzero(layout.lane_depth == 0).tolist():
+            outer = slice(layout.bounds[lane], layout.bounds[lane + 1])
+            start, length = layout.start_ps[outer], layout.end_ps[outer] - layout.start_ps[outer]
+            before = np.cumsum(length) - length
+            at = np.searchsorted(start, edges, side="right")
+            last = np.maximum(at - 1, 0)
+            covered = before[last] + np.clip(edges - start[last], 0, length[last])
+            busy[layout.lane_track[lane]] = np.diff(np.where(at > 0, covered, 0)) / np.diff(edges)
+        return np.clip(busy, 0, 1), [str(label) for label in layout.tracks["label"]]
+
+    def details(self, event: int) -> dict[str, Any]:
+        """Return name, place, time and every stat of one event, by its number."""
+        layout = self._layout
+        row, track = int(layout.row[event]), layout.tracks.iloc[self.place(event)["track"]]
+        host = self._forests[int(layout.host_index[event])].host
+        derived = track["kind"] in MADE
+        line = host.lines[int(host.line[row])]
+        own = {} if derived else host.stats_of(row)
+        name = str(layout.names[layout.name[event]])
+        return {
+            "name": name if derived else str(host.names[host.metadata[row]]),
+            "host": host.name,
+            "plane": host.planes[line.plane].name,
+            "line": f"made of {line.name}" if derived else line.name,
+            "start_ps": int(layout.start_ps[event]),
+            "duration_ps": int(layout.end_ps[event] - layout.start_ps[event]),
+            **own,
+        }
+
+    def source_line(self, event: int) -> str:
+        """Return place and text of the line of code that an event comes from, empty where that is not known."""
+        return self._line_of(str(self._layout.names[self._layout.name[event]]))
+
+    def event_name(self, op: str) -> str:
+        """Return what the events of an op are called here."""
+        return self._event_names.of_op(op)
+
+    def flows(self, event: int) -> list[dict[str, Any]]:
+        """Return what caused an event (``direction`` is ``from``) and what it caused (``to``), on whatever track.
+
+        Returns
+        -------
+        list of dict
+            ``direction kind event track lane start_ps duration_ps name``; ``name`` is an index into the header's.
+        """
+        index, row = int(self._layout.host_index[event]), int(self._layout.row[event])
+        links, position = self._flows[index], self._position[index]
+        if position[row] != event:  # derived
+            return []
+        found = []
+        for direction, rows in (("from", links.causes(row)), ("to", links.effects(row))):
+            for other in rows[position[rows] >= 0][:_MOST_FLOWS].tolist():
+                kind = links.kind(row if direction == "from" else other)
+                found.append({"direction": direction, "kind": kind, **self.place(int(position[other]))})
+        return found
+
+    def find(self, names: Sequence[int], after: int, start_ps: int, direction: int) -> dict[str, Any] | None:
+        """Return the event next in time whose name is one of the header's ``names``, None where there is none.
+
+        Parameters
+        ----------
+        names
+            Indices into the header's names.
+        after, start_ps
+            The event to go on from; where it is -1, the time to go on from.
+        direction
+            1 for later events, -1 for earlier ones.
+        """
+        layout = self._layout
+        if after >= 0:
+            start_ps = int(layout.start_ps[after])  # the browser's is cut off to a whole unit
+        wanted = np.zeros(len(layout.names), dtype=bool)
+        wanted[list(names)] = True
+        rows = np.flatnonzero(wanted[layout.name])
+        start = layout.start_ps[rows]
+        later = (start > start_ps) | ((start == start_ps) & (rows > after))
+        rows = rows[later] if direction > 0 else rows[~later & (rows != after)]
+        if not len(rows):
+            return None
+        order = np.lexsort((rows, layout.start_ps[rows]))
+        return self.place(int(rows[order[0 if direction > 0 else -1]]))
+
+    def query(self, start_ps: int, end_ps: int, max_slices: int) -> pd.DataFrame:
+        """Return what runs between two times, in at most ``max_slices`` rows.
+
+        Where events are too many, short neighbours of one lane are merged: ``events`` says how many a row stands for,
+        ``name`` is the longest one's.
+
+        Returns
+        -------
+        DataFrame
+            ``track depth name start_ps end_ps events``, ordered by track, depth and start.
+        """
+        if max_slices < 1:
+            raise ValueError(f"max_slices must be at least 1, not {max_slices}.")
+        shown, layout = self._within(start_ps, end_ps), self._layout
+        if len(shown) > max_slices:
+            lanes = int((np.diff(shown.bounds) > 0).sum())
+            shown = merge(shown, max((end_ps - start_ps) * 2 * lanes / max_slices, 1))
+        # Where even these are too many: what stands for most, then what is longest.
+        order = np.lexsort((shown.start_ps - shown.end_ps, -shown.events))
+        kept, lane = np.sort(order[:max_slices]), shown.lane
+        columns = {
+            "track": layout.lane_track[lane],
+            "depth": layout.lane_depth[lane],
+            "name": layout.names[shown.name],
+            "start_ps": shown.start_ps,
+            "end_ps": shown.end_ps,
+            "events": shown.events,
+        }
+        return pd.DataFrame(columns).iloc[kept].reset_index(drop=True)
+
+    def totals(self, start_ps: int, end_ps: int, tracks: Sequence[int] | None = None) -> pd.DataFrame:
+        """Return what ran between two times, by name; time outside the two does not count.
+
+        Parameters
+        ----------
+        start_ps, end_ps
+            The stretch of time.
+        tracks
+            Places in ``table``; None for all tracks.
+
+        Returns
+        -------
+        DataFrame
+            ``name count total_ms self_ms avg_ms``, the most self time first. Self time is without the events inside.
+        """
+        return totals(self._layout, self._within(start_ps, end_ps), start_ps, end_ps, tracks)
+
+    def _header(self, slices: Slices | None, bin_ps: float = 0) -> dict[str, Any]:
+        layout = self._layout
+        bounds = layout.bounds if slices is None else slices.bounds
+        counts = np.split(np.diff(bounds), np.flatnonzero(layout.lane_depth == 0)[1:])
+        merged = (
+            {} if slices is None else {"name_events": np.bincount(layout.name, minlength=len(layout.names)).tolist()}
+        )
+        return {
+            "version": 1,
+            "unit_ps": self._unit_ps,
+            "span_ps": self.span_ps,
+            "events": int(bounds[-1]),
+            "captured": len(layout),
+            "merged": slices is not None,
+            "bin_ps": bin_ps,
+            "names": list(layout.names),
+            "labels": {
+                str(code): str(layout.labels[code]) for code in np.flatnonzero(layout.labels != layout.names).tolist()
+            },
+            "colors": [zlib.crc32(str(kind).encode()) % PALETTE_SIZE for kind in layout.kinds],
+            "groups": self._groups,
+            "tracks": [
+                {**track, "depths": depths.tolist()}
+                for track, depths in zip(layout.tracks[_TRACK_FIELDS].to_dict("records"), counts, strict=False)
+            ],
+            "steps": self._step_marks,
+            "counters": [_drawn(counter) for counter in self._counters() if np.isfinite(counter.values).any()],
+            "notes": self.notes,
+            **merged,
+        }
+
+    def _within(self, start_ps: int, end_ps: int) -> Slices:
+        layout = self._layout
+        rows, bounds = rows_within(layout.bounds, layout.start_ps, layout.end_ps, start_ps, end_ps)
+        return slices_of(bounds, layout.start_ps, layout.end_ps, layout.name, rows)
+
+    @property
+    def _all(self) -> Slices:
+        return slices_of(self._layout.bounds, self._layout.start_ps, self._layout.end_ps, self._layout.name)
+
+    @cached_property
+    def _coarse(self) -> Slices:
+        return merge(self._all, self._bin_ps(COARSE_BINS))
+
+    def _bin_ps(self, bins: int) -> float:
+        return max(self.span_ps / bins, 1.0)
+
+    @cached_property
+    def _unit_ps(self) -> int:
+        shared = int(np.gcd(np.gcd.reduce(self._layout.start_ps), np.gcd.reduce(self._layout.end_ps)))
+        return max(shared, self.span_ps // MOST_UNITS + 1)
+
+    @cached_property
+    def _event_names(self) -> EventNames:
+        return EventNames(self._forests, self._layout)
+
+    @cached_property
+    def _flows(self) -> list[Flows]:
+        return [Flows(forest) for forest in self._forests]
+
+    @cached_property
+    def _position(self) -> list[Int64]:
+        """Per host and row: the number of the event, -1 for a row that is not drawn."""
+        layout = self._layout
+        recorded = ~layout.tracks["kind"].isin(MADE).to_numpy()[layout.lane_track]
+        lane = np.repeat(np.arange(len(recorded)), np.diff(layout.bounds))
+        found = []
+        for index, forest in enumerate(self._forests):
+            mine = np.flatnonzero((layout.host_index == index) & recorded[lane])
+            position = np.full(len(forest.host), -1, dtype=np.int64)
+            position[layout.row[mine]] = mine
+            found.append(position)
+        return found
+
+    def place(self, event: int) -> dict[str, Any]:
+        """Return where an event is drawn: ``event track lane start_ps duration_ps name``."""
+        layout = self._layout
+        lane = int(np.searchsorted(layout.bounds, event, side="right")) - 1
+        return {
+            "event": event,
+            "track": int(layout.lane_track[lane]),
+            "lane": lane,
+            "start_ps": int(layout.start_ps[event]),
+            "duration_ps": int(layout.end_ps[event] - layout.start_ps[event]),
+            "name": int(layout.name[event]),
+        }
+
+    @cached_property
+    def _groups(self) -> list[dict[str, str]]:
+        tracks = self._layout.tracks
+        several = len(self._forests) > 1
+        # The first track of a section tells whose it is: devices have no threads.
+        return [
+            {
+                "label": f"{group['host']} {group['plane']}" if several else str(group["plane"]),
+                "kind": "host" if group["kind"] in ON_HOST else "device",
+            }
+            for group in tracks.drop_duplicates("group").to_dict("records")
+        ]
+
+    @property
+    def _step_marks(self) -> list[dict[str, int]]:
+        table = self._steps.table
+        return [
+            {"step": int(step), "start_ps": round(start * PS_PER_MS), "duration_ps": round(length * PS_PER_MS)}
+            for step, start, length in zip(table.index, table["start_ms"], table["step_ms"], strict=True)
+        ]
+
+
+def trace(
+    forests: Sequence[Forest],
+    groupings: Sequence[Grouping],
+    steps: Steps,
+    counters: Callable[[], Sequence[Counter]] = tuple,
+    line_of: Callable[[str], str] = lambda _name: "",
+) -> Trace:
+    """Lay the events of all hosts out on tracks.
+
+    Parameters
+    ----------
+    forests, groupings
+        One per host: its events and their step groups.
+    steps
+        Marked above the tracks.
+    counters
+        Gives what is drawn as lines above the tracks; asked when the trace is shown.
+    line_of
+        Gives the line of code that an event of some name comes from, or nothing; asked when an event is selected.
+    """
+    return Trace(forests, groupings, steps, counters, line_of)
+
+
+def _drawn(counter: Counter) -> dict[str, Any]:
+    """A counter in few points: of each stretch its smallest, its largest and its last value."""
+    values = counter.values
+    kept = np.flatnonzero(np.isfinite(values))
+    if len(kept) > 3 * _COUNTER_BINS:
+        stretch = pd.Series(values[kept], index=kept).groupby(np.arange(len(kept)) * _COUNTER_BINS // len(kept))
+        kept = np.unique(np.r_[kept[0], stretch.idxmin(), stretch.idxmax(), stretch.tail(1).index])
+    name = f"{counter.host} {counter.name}".strip()
+    return {
+        "name": name,
+        "unit": counter.unit,
+        "times_ps": counter.times_ps[kept].tolist(),
+        "values": values[kept].round(6).tolist(),
+    }
+
+
+def _notes(forests: Sequence[Forest], layout: Layout) -> list[str]:
+    if not len(layout):
+        return ["This profile holds no events: nothing ran while it was captured."]
+    recorded = sum(len(forest.host) for forest in forests)
+    derived = (layout.tracks["kind"].isin(MADE) * layout.tracks["events"]).sum()
+    hidden = recorded - (len(layout) - int(derived))
+    return [f"{hidden:,} bookkeeping events (allocations, thread pool marks) are not drawn."] if hidden else []

@@ -1,0 +1,1 @@
+"""What people call: one file per public name, named after it."""

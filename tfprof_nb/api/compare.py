@@ -1,0 +1,93 @@
+"""``compare``: two profiles, before and after a change."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import partial
+
+from tfprof_nb._errors import TfprofError
+from tfprof_nb.analysis.compare.compare import Comparison, Measured, comparison
+from tfprof_nb.analysis.compare.work import Work, read_tensorflow, work
+from tfprof_nb.api.load import load
+from tfprof_nb.profiles import Profile
+from tfprof_nb.render.content import Content
+from tfprof_nb.views import compare as view
+
+Side = Profile | str | os.PathLike[str]
+
+
+def compare(before: Side | Sequence[Side], after: Side | Sequence[Side]) -> Comparison:
+    """Compare two profiles of one program: how much faster it became, what changed, and what chance could explain.
+
+    Parameters
+    ----------
+    before, after
+        A profile, or a path, which `load` opens; or a list of them: the same program profiled several times.
+
+    Returns
+    -------
+    Comparison
+        ``summary["speedup"]`` is how many times faster the median training step after warm-up became (of profiles
+        without steps the whole capture, as ``speedup_of`` says); ``verdict`` says whether the steps tell that from
+        chance; ``same_work`` and ``why_not_same`` say whether both did the same work. The frames ``steps ops kernels
+        memory`` have ``before after change change_percent``.
+
+    Raises
+    ------
+    TfprofError
+        If an argument is no profile and no path, or an empty list.
+    ProfileNotFoundError, BadProfileError
+        If a path cannot be loaded.
+
+    Examples
+    --------
+    >>> import tfprof_nb as tp
+    >>> with tp.profile("before") as before:
+    ...     pass
+    >>> with tp.profile("after") as after:
+    ...     pass
+    >>> tp.compare(before, after).summary["speedup_of"]
+    'capture'
+    """
+    sides = _profiles(before, "before"), _profiles(after, "after")
+    found = comparison(*([_measured(profile) for profile in side] for side in sides))
+    title = " · ".join(f"{label}: {_names(side)}" for label, side in zip(("before", "after"), sides, strict=True))
+    return found.shown_by(partial(_content, title, found))
+
+
+def _profiles(side: Side | Sequence[Side], label: str) -> list[Profile]:
+    several = list(side) if isinstance(side, list | tuple) else [side]
+    if not several:
+        raise TfprofError(f"The list of profiles {label} is empty: give at least one profile.")
+    return [_profile(one, label) for one in several]
+
+
+def _profile(one: object, label: str) -> Profile:
+    if isinstance(one, Profile):
+        return one
+    if isinstance(one, str | os.PathLike):
+        return load(one)
+    raise TfprofError(
+        f"The argument {label} is of type {type(one).__name__}: give a Profile, the path of a profile, or a list "
+        "of these."
+    )
+
+
+def _measured(profile: Profile) -> Measured:
+    return Measured(profile.steps, profile.ops, profile.kernels, profile.memory, profile.duration_ms, _work(profile))
+
+
+def _work(profile: Profile) -> Work:
+    data = profile.data
+    versions = {sidecar.read("versions", read_tensorflow) for sidecar in data.sidecars}
+    known = ", ".join(sorted(filter(None, versions)))
+    return work(data.forests, data.graphs, profile.steps, profile.steps.of_events(data.groupings), known)
+
+
+def _names(side: Sequence[Profile]) -> str:
+    return ", ".join(profile.name for profile in side)
+
+
+def _content(title: str, found: Comparison) -> Content:
+    return Content(title, view.panels(found))

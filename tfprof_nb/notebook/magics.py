@@ -1,0 +1,297 @@
+"""The magics: ``%%tfprofile`` profiles a cell, ``%tfprofile`` a statement, ``%tfprofile_load`` opens a profile."""
+# mypy: disable-error-code="no-untyped-call, untyped-decorator"
+# (IPython's magic_arguments has no types.)
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import keyword
+import sys
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from pathlib import Path
+from types import CodeType, TracebackType
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class, no_var_expand
+from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from IPython.display import display
+
+from tfprof_nb._errors import TfprofError
+from tfprof_nb.analysis.compare.compare import Comparison
+from tfprof_nb.analysis.result import Result
+from tfprof_nb.api.check import check
+from tfprof_nb.api.compare import compare
+from tfprof_nb.api.load import load
+from tfprof_nb.api.profile import profile
+from tfprof_nb.api.session import Capture, hides
+from tfprof_nb.capture.interrupts import interrupts_wait
+from tfprof_nb.capture.lines import CellLines
+from tfprof_nb.notebook.cell_code import CellOfMagic, awaits, compiled, run, run_awaiting
+from tfprof_nb.profiles import Profile
+from tfprof_nb.views import dashboard
+
+SAVING_NOTE_S = 1.0  # saving that takes longer is announced
+
+
+def _variable(text: str) -> str:
+    if not text.isidentifier() or keyword.iskeyword(text):
+        raise argparse.ArgumentTypeError(f"{text!r} cannot be the name of a variable")
+    return text
+
+
+def _views(text: str) -> list[str]:
+    try:
+        return dashboard.check_pages([name.strip() for name in text.split(",")])
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _path(text: str) -> Path:
+    return Path(text.strip("\"'")).expanduser()
+
+
+@magics_class
+class TfprofMagics(Magics):
+    """The magics of tfprof_nb."""
+
+    shell: InteractiveShell
+
+    @no_var_expand
+    @magic_arguments()
+    @argument("name", nargs="?", type=_variable, metavar="NAME", help="Variable that gets the profile.")
+    @argument("--warmup", type=int, default=0, metavar="N", help="Steps to skip first (default 0).")
+    @argument("--steps", type=int, metavar="N", help="Steps to record (default all).")
+    @argument("--max-seconds", type=float, metavar="S", help="Time to record for (default all).")
+    @argument("--host-level", type=int, choices=range(4), default=2, help="Detail on the host (default 2).")
+    @argument("--device-level", type=int, choices=range(2), default=1, help="0 leaves out GPUs and TPUs (default 1).")
+    @argument("--python-level", type=int, choices=range(2), default=0, help="1 traces Python calls (default 0).")
+    @argument("--delay-ms", type=float, default=0, metavar="MS", help="Time to wait first (default 0).")
+    @argument("--no-lines", dest="lines", action="store_false", help="Do not record lines of the program.")
+    @argument("--metrics", action="store_true", help="Sample processor, memory, disk and GPU during the capture.")
+    @argument(
+        "--out", dest="logdir", type=_path, metavar="DIR", help="Folder for the profile's files (default tfprof_logs)."
+    )
+    @argument("--views", type=_views, metavar="VIEW,VIEW", help="Pages to show, e.g. overview,memory (default all).")
+    @argument("--static", action="store_true", help="Show the profile as plain HTML, without widgets.")
+    @argument("--quiet", action="store_true", help="Show nothing under the cell.")
+    @line_cell_magic
+    def tfprofile(self, line: str, cell: str | None = None) -> Profile | Coroutine[Any, Any, None] | None:
+        """Profile a cell (%%tfprofile) or a statement (%tfprofile).
+
+        A cell runs as it would without the magic: its output, its Out[n] and its errors are its own. The profile
+        is shown below it, and is in NAME where that is given, and in tfprof_nb.last().
+
+        Examples::
+
+            %%tfprofile baseline
+            model.fit(data, epochs=2)
+
+            %%tfprofile --warmup 2 --steps 10
+            model.fit(data, epochs=100)
+
+            %tfprofile model.predict(x)
+        """
+        __tracebackhide__ = True
+        if cell is None:
+            return self._profile_statement(line)
+        return self._profile_cell(parse_argstring(self.tfprofile, line), f"%%tfprofile {line}".rstrip() + f"\n{cell}")
+
+    def _profile_statement(self, statement: str) -> Profile:
+        __tracebackhide__ = True
+        if not statement or statement.startswith("--"):
+            raise UsageError("%tfprofile takes one statement; options go with the cell form, %%tfprofile.")
+        code = compiled(self.shell, statement, "none")
+        if awaits(code):
+            raise UsageError("%tfprofile takes a statement without await: use the cell form, %%tfprofile.")
+        with _ProfiledCell(Capture(), None, lambda _: None) as result:
+            run(self.shell, code)
+        return result
+
+    def _profile_cell(self, args: argparse.Namespace, text: str) -> Coroutine[Any, Any, None] | None:
+        """Profile a cell; return a coroutine if the cell uses ``await``."""
+        __tracebackhide__ = True
+        lines = CellLines(text) if args.lines else None
+        capture = _settings(args).new_capture(lines)
+        cell = "\n" + text.partition("\n")[2]  # the magic's line counts too
+        code = compiled(self.shell, cell, self.shell.ast_node_interactivity, lines)
+        profiled = self._profiled(args, capture, lines)
+        if awaits(code):
+            return self._profile_awaiting(profiled, code)
+        with profiled:
+            run(self.shell, code)
+        return None
+
+    async def _profile_awaiting(self, profiled: _ProfiledCell, code: list[CodeType]) -> None:
+        __tracebackhide__ = True
+        with profiled:
+            await run_awaiting(self.shell, code)
+
+    def _profiled(self, args: argparse.Namespace, capture: Capture, lines: CellLines | None) -> _ProfiledCell:
+        def hand_over(result: Profile) -> None:
+            if args.name:
+                self.shell.push({args.name: result})
+            if capture.finished and not args.quiet:
+                _show(result, args.views, static=args.static)
+
+        return _ProfiledCell(capture, lines, hand_over)
+
+    @magic_arguments()
+    @argument("path", type=_path, metavar="PATH", help="A profile file, a run folder or a logdir.")
+    @argument("name", nargs="?", type=_variable, metavar="NAME", help="Variable that gets the profile.")
+    @line_magic
+    def tfprofile_load(self, line: str) -> Profile:
+        """Open a profile that was made before, here or elsewhere.
+
+        Examples::
+
+            %tfprofile_load tfprof_logs baseline
+        """
+        __tracebackhide__ = True
+        args = parse_argstring(self.tfprofile_load, line)
+        result = load(args.path, name=args.name)
+        if args.name:
+            self.shell.push({args.name: result})
+        return result
+
+    @magic_arguments()
+    @argument("before", metavar="BEFORE", help="Variable that holds a profile (or a list of some), or a path.")
+    @argument("after", metavar="AFTER", help="The same, of the changed program.")
+    @line_magic
+    def tfprofile_compare(self, line: str) -> Comparison:
+        """Compare two profiles: how much faster, what changed, and whether chance could explain it.
+
+        Examples::
+
+            %tfprofile_compare baseline fixed
+        """
+        __tracebackhide__ = True
+        args = parse_argstring(self.tfprofile_compare, line)
+        try:
+            return compare(self._named(args.before), self._named(args.after))
+        except TfprofError as error:
+            raise UsageError(str(error)) from None
+
+    def _named(self, text: str) -> Any:
+        """Return the value of the variable of this name, or the path that the text is."""
+        path = _path(text)
+        if text in self.shell.user_ns:
+            return self.shell.user_ns[text]
+        if not path.exists():
+            raise UsageError(
+                f"There is no variable, file or folder {text}: give a variable that holds a profile "
+                "(%%tfprofile NAME makes one), or the path of a profile."
+            )
+        return path
+
+    @magic_arguments()
+    @argument("--out", dest="logdir", type=_path, metavar="DIR", help="Where captures will go (default tfprof_logs).")
+    @line_magic
+    def tfprofile_check(self, line: str) -> Result:
+        """Say what can be captured here, and how to fix what cannot.
+
+        Examples::
+
+            %tfprofile_check
+        """
+        __tracebackhide__ = True
+        return check(parse_argstring(self.tfprofile_check, line).logdir)
+
+
+def _settings(args: argparse.Namespace) -> profile:
+    """Return the capture's settings: the magic's options that have the name of a parameter of `profile`."""
+    __tracebackhide__ = True
+    try:
+        return profile(**{name: vars(args)[name] for name in inspect.signature(profile).parameters})
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+class _ProfiledCell:
+    """Captures while the ``with`` block runs, and passes on the profile, also if an error ends the block.
+
+    The user must see the error of the block; a failure of the capture is reported beside it.
+    """
+
+    def __init__(self, capture: Capture, lines: CellLines | None, hand_over: Callable[[Profile], None]) -> None:
+        self._capture, self._hand_over, self._lines = capture, hand_over, lines
+
+    def __enter__(self) -> Profile:
+        __tracebackhide__ = True
+        result = self._capture.start()
+        self._marks = self._lines.running() if self._lines else nullcontext()
+        try:
+            self._marks.__enter__()
+        except BaseException:
+            with suppress(TfprofError):
+                self._capture.finish()
+            raise
+        return result
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        __tracebackhide__ = True
+        try:
+            with ExitStack() as said:
+                try:
+                    with interrupts_wait():
+                        self._marks.__exit__(None, None, None)
+                        said.enter_context(_saying_that_it_saves())
+                finally:
+                    self._capture.finish()
+        except TfprofError as failure:
+            if not hides(error, failure):
+                raise failure.with_traceback(None) from failure.__cause__
+            print(f"No profile: {failure}", file=sys.stderr)  # noqa: T201
+        finally:
+            self._hand_over(self._capture.profile)
+
+
+@contextmanager
+def _saying_that_it_saves() -> Iterator[None]:
+    """If the block takes long, show meanwhile that the profile is being saved."""
+    line, said = "saving the profile ...", threading.Event()
+
+    def say() -> None:
+        print(line, end="", flush=True)  # noqa: T201
+        said.set()
+
+    timer = threading.Timer(SAVING_NOTE_S, say)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()  # it may be about to print
+        if said.is_set():
+            print("\r" + " " * len(line) + "\r", end="", flush=True)  # noqa: T201
+
+
+def _show(result: Profile, views: list[str] | None, *, static: bool) -> None:
+    """Show the profile; if that fails, say why, and where the profile's files are."""
+    try:
+        display(dashboard.content(result, views, static=static))
+    except Exception as error:  # noqa: BLE001  (the cell's own result must not suffer)
+        files = ", ".join(str(file) for file in result.files)
+        reason = f"{type(error).__name__}: {error}"
+        print(f"The profile cannot be shown ({reason}). It is saved in {files}.", file=sys.stderr)  # noqa: T201
+
+
+def register(shell: InteractiveShell) -> None:
+    """Add the magics to a shell."""
+    shell.register_magics(TfprofMagics)
+    shell.input_transformers_post.append(CellOfMagic(shell, "tfprofile"))
+
+
+def unregister(shell: InteractiveShell) -> None:
+    """Remove the magics from a shell."""
+    for kind in shell.magics_manager.magics.values():
+        for name in ("tfprofile", "tfprofile_load", "tfprofile_compare", "tfprofile_check"):
+            kind.pop(name, None)
+    shell.magics_manager.registry.pop(TfprofMagics.__name__, None)
+    for transformer in list(shell.input_transformers_post):
+        if isinstance(transformer, CellOfMagic):
+            shell.input_transformers_post.remove(transformer)

@@ -1,0 +1,90 @@
+"""What sets bars apart in a bqplot chart: stripes, and a break with the true value above a bar that is cut off.
+
+In: bars as they are drawn. Out: bqplot marks to lay over them, in the colour of the paper, which the theme sets.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bqplot
+import ipywidgets
+import numpy as np
+
+from tfprof_nb._arrays import Bools, Floats, Int64
+from tfprof_nb._units import amount
+from tfprof_nb.render.panels import StackedBars
+from tfprof_nb.render.scale import DrawnBars, with_room
+from tfprof_nb.render.svg.elements import INK
+
+
+def _of_theme(name: str, light: str) -> str:
+    """Return a colour that follows the theme; ipywidgets 7, as in Colab, takes only those that never change."""
+    return f"var(--tfp-{name}, {light})" if int(ipywidgets.__version__.partition(".")[0]) >= 8 else light
+
+
+_PAPER, _TEXT = _of_theme("paper", "#ffffff"), _of_theme("ink", "#7b7b7b")
+# Slopes and distances are for a chart of this size: CSS pixels inside the axes, as in a notebook of usual width.
+_WIDTH, _HEIGHT = 760.0, 222.0
+_STRIPES_PX, _SLANT_PX, _LABEL_PX = 6.0, 5.0, 46.0
+
+Scales = dict[str, Any]  # of bqplot, by the axis
+
+
+def marks(panel: StackedBars, drawn: DrawnBars, marked: Bools, width: float, scales: Scales) -> list[bqplot.Mark]:
+    """Return the stripes of marked bars, and the breaks and values of bars that are cut off."""
+    x, totals = np.asarray(panel.x, dtype=np.float64), drawn.heights.sum(axis=0)
+    y_px = scales["y"].max / _HEIGHT
+    found = []
+    striped = np.flatnonzero(marked & (totals > 0))
+    if len(striped):
+        lines = _stripes(x[striped], totals[striped], width, scales, y_px)
+        found.append(_lines(*lines, scales, 1.6))
+    cut = np.flatnonzero(drawn.cut)
+    if len(cut):
+        found += _breaks(x[cut], width, drawn.top - 14 * y_px, scales, y_px)
+        found.append(_values(panel, drawn, cut, scales, y_px))
+    return found
+
+
+def _stripes(x: Floats, heights: Floats, width: float, scales: Scales, y_px: float) -> tuple[Floats, Floats]:
+    """Return slanted lines over bars, each bar's as one path that goes on along the bar's edges."""
+    rise = width / (scales["x"].max - scales["x"].min) * _WIDTH * y_px
+    starts = np.arange(-rise, heights.max(), _STRIPES_PX * y_px)
+    low, high = np.broadcast_arrays(starts[None, :], heights[:, None])
+    ends = np.stack([np.clip(-low / rise, 0, 1), np.clip((high - low) / rise, 0, 1)], axis=2)
+    ends[:, 1::2] = ends[:, 1::2, ::-1]
+    across = (x - width / 2)[:, None, None] + width * ends
+    up = np.minimum(low[:, :, None] + rise * ends, high[:, :, None])
+    return across.reshape(len(x), -1), up.reshape(len(x), -1)
+
+
+def _breaks(x: Floats, width: float, y: float, scales: Scales, y_px: float) -> list[bqplot.Lines]:
+    """Return a slanted gap across each bar, with a line on each side of it."""
+    over = 3 * (scales["x"].max - scales["x"].min) / _WIDTH
+    across = np.column_stack([x - width / 2 - over, x + width / 2 + over])
+    up = np.tile([y, y + _SLANT_PX * y_px], (len(x), 1))
+    sides = [_lines(across, up + shift * y_px, scales, 1.4, INK) for shift in (-3, 3)]
+    return [_lines(across, up, scales, 6.0), *sides]
+
+
+def _lines(x: Floats, y: Floats, scales: Scales, stroke: float, color: str = _PAPER) -> bqplot.Lines:
+    return bqplot.Lines(x=x, y=y, scales=scales, colors=[color], stroke_width=stroke)
+
+
+def _values(panel: StackedBars, drawn: DrawnBars, cut: Int64, scales: Scales, y_px: float) -> bqplot.Label:
+    """Write the true height above each bar that is cut off and has room for it."""
+    x = np.asarray(panel.x, dtype=np.float64)[cut]
+    totals = np.nansum([np.asarray(one.values, dtype=np.float64)[cut] for one in panel.series], axis=0)
+    shown = with_room(x, totals, _LABEL_PX * (scales["x"].max - scales["x"].min) / _WIDTH)
+    return bqplot.Label(
+        x=x[shown],
+        y=np.full(len(shown), drawn.top + 11 * y_px),
+        text=[amount(value, panel.unit) for value in totals[shown]],
+        scales=scales,
+        colors=[_TEXT],
+        default_size=12,
+        font_weight="normal",
+        align="middle",
+        apply_clip=False,
+    )

@@ -1,0 +1,179 @@
+"""SVG of bars: one stacked bar per step, one bar per label, one bar split into parts.
+
+In: StackedBars, Bars and Split panels. Out: SVG text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tfprof_nb._arrays import Floats
+from tfprof_nb._units import Kind, amount, number, shorten
+from tfprof_nb.render.panels import Bars, Part, Split, StackedBars
+from tfprof_nb.render.scale import (
+    MOST_BARS,
+    DrawnBars,
+    bar_axis,
+    bar_names,
+    bar_width,
+    cut_down,
+    legend_of,
+    legend_title,
+    stack,
+    thin_bars,
+    ticks,
+    whole_ticks,
+    with_room,
+    written_means,
+)
+from tfprof_nb.render.short_names import short_names
+from tfprof_nb.render.svg.elements import INK, WIDTH, Picture, Plot, compact, draw_axes, draw_legend, text_width
+
+_LEGEND, _LEGEND_OF_VALUES = 170, 260
+_ROW = 22
+# Lets through stripes of what is drawn: what is set apart reads as such on white and on black.
+_HATCH = (
+    '<pattern id="stripes" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
+    '<path d="M0 0h3v5h-3z" fill="#fff"/></pattern>'
+    f'<mask id="apart" maskUnits="userSpaceOnUse" x="0" y="0" width="{WIDTH}" height="300">'
+    f'<path d="M0 0h{WIDTH}v300h-{WIDTH}z" fill="url(#stripes)"/></mask>'
+)
+
+
+def stacked_bars(chart: StackedBars, most: int = MOST_BARS) -> str:
+    """Draw one bar per x; marked bars are hatched, and cut off where they would dwarf the others."""
+    whole = chart
+    chart, per_bar = thin_bars(chart, most)
+    x = np.asarray(chart.x, dtype=np.float64)
+    marked = np.isin(x, np.asarray(chart.marked, dtype=np.float64))
+    drawn = cut_down(np.nan_to_num(np.array([one.values for one in chart.series], dtype=np.float64)), marked)
+    picture = Picture(_spoken_bars(chart, whole), 290 if marked.any() else 268)
+    low, high, slot = bar_axis(x)
+    plot = Plot(52, 26, _legend_at(chart) - 52 - 16, 194, low, high, drawn.reach * 1.04)
+    x_label = chart.x_label if per_bar == 1 else f"{chart.x_label} (each bar: the mean of {per_bar})"
+    names = bar_names(chart, 60)
+    draw_axes(
+        picture, plot, [] if names else whole_ticks(x.min(), x.max()), ticks(0, drawn.top), x_label, chart.y_label
+    )
+    for at, name in zip(x, names, strict=False):
+        picture.text(plot.x(at), plot.bottom + 16, name, "middle")
+    width = max(0.6, plot.width * bar_width(len(x), slot) / (plot.x_high - plot.x_low))
+    if marked.any():
+        picture.elements.append(_HATCH)
+    edges = stack(list(drawn.heights))
+    bases = np.vstack([np.zeros(len(x)), edges[:-1]])
+    for one, base, edge in zip(chart.series, bases, edges, strict=True):
+        for chosen, hatch in ((~marked, {}), (marked, {"mask": "url(#apart)"})):
+            path = _columns(plot, x[chosen], base[chosen], edge[chosen])
+            if path:
+                picture.path(path, stroke=one.color, stroke_width=compact(width), **hatch)
+    _legend_of_means(picture, whole)
+    _cut_marks(picture, plot, chart, drawn, width)
+    if marked.any() and chart.marked_label:
+        _legend_of_hatches(picture, plot, chart.marked_label)
+    return picture.svg()
+
+
+def _spoken_bars(chart: StackedBars, whole: StackedBars) -> str:
+    told = zip(whole.series, written_means(whole), strict=True)
+    layers = ", ".join(f"{one.label} {text}" for one, text in told if text != "0")
+    highest = number(float(stack([one.values for one in chart.series])[-1].max()))
+    said = f"{chart.title}: {len(chart.x)} bars, highest {highest} {chart.y_label}"
+    return f"{said}; {legend_of(chart)}: {shorten(layers, 400)}"
+
+
+def _columns(plot: Plot, x: Floats, low: Floats, high: Floats) -> str:
+    """Return bars as vertical strokes, a third of the bytes of rectangles; nothing for less than half a pixel."""
+    shares = (np.minimum(edge / (plot.y_high or 1), 1) for edge in (low, high))
+    bottom, top = (np.rint(2 * (plot.top + plot.height * (1 - share))) / 2 for share in shares)
+    seen = bottom > top
+    places = zip(x[seen], bottom[seen], top[seen], strict=True)
+    return "".join(f"M{compact(plot.x(at))} {lower:g}V{upper:g}" for at, lower, upper in places)
+
+
+def _legend_of_means(picture: Picture, chart: StackedBars) -> None:
+    """Write the legend in the order of the stack, top layer first, with each layer's mean."""
+    written = zip(chart.series, written_means(chart), strict=True)
+    shown = [(f"{one.label} {mean}", one.color) for one, mean in written if np.nan_to_num(one.values).any()]
+    picture.text(_legend_at(chart), 36, legend_title(chart))
+    draw_legend(picture, _legend_at(chart), 58, shown[::-1])
+
+
+def _legend_at(chart: StackedBars) -> int:
+    return WIDTH - (_LEGEND if chart.averaged else _LEGEND_OF_VALUES)
+
+
+def _cut_marks(picture: Picture, plot: Plot, chart: StackedBars, drawn: DrawnBars, width: float) -> None:
+    """Draw a break near the top of each bar that is cut off, and write its true height above it where there is room."""
+    cut = np.flatnonzero(drawn.cut)
+    if not len(cut):
+        return
+    middles = np.array([plot.x(at) for at in np.asarray(chart.x)[cut]])
+    y, reach = plot.y(drawn.top) + 14, width + 6
+    lines = (f"M{compact(x - reach / 2)} {compact(y + d)}l{compact(reach)} -5" for x in middles for d in (0, 5))
+    picture.path("".join(lines), stroke=INK, stroke_width=1.6)
+    totals = stack([one.values for one in chart.series])[-1][cut]
+    for k in with_room(middles, totals, 46):
+        picture.text(middles[k], plot.y(drawn.top) - 5, amount(totals[k], chart.unit), "middle")
+
+
+def _legend_of_hatches(picture: Picture, plot: Plot, label: str) -> None:
+    y = picture.height - 6
+    picture.path(f"M{compact(plot.left + 5)} {compact(y + 1)}v-10", stroke=INK, stroke_width=10, mask="url(#apart)")
+    picture.text(plot.left + 15, y, f"hatched: {shorten(label, 60)}, not in averages")
+
+
+def bars(chart: Bars) -> str:
+    """Draw one horizontal bar per part, with its label before and its value after it."""
+    parts = list(chart.parts)
+    labels = short_names([part.label for part in parts], 34)
+    values = [amount(part.value, chart.unit) for part in parts]
+    left = max(map(text_width, labels)) + 10
+    room = WIDTH - left - max(map(text_width, values)) - 14
+    longest = max(part.value for part in parts) or 1
+    picture = Picture(f"{chart.title}: " + ", ".join(_spoken(parts, chart.unit)), _ROW * len(parts) + 8)
+    for k, (part, label, value) in enumerate(zip(parts, labels, values, strict=True)):
+        y = 4 + k * _ROW
+        length = max(1.0, room * max(0.0, part.value) / longest)
+        picture.text(left - 8, y + 14, label, "end")
+        picture.rect(left, y + 2, length, _ROW - 6, part.color, f"{part.label}: {value}")
+        picture.text(left + length + 6, y + 14, value)
+    return picture.svg()
+
+
+def _spoken(parts: Sequence[Part], unit: Kind, most: int = 6) -> list[str]:
+    """Return what a screen reader says of the largest parts."""
+    largest = sorted(parts, key=lambda part: -part.value)[:most]
+    return [f"{shorten(part.label, 60)} {amount(part.value, unit)}" for part in largest]
+
+
+def split(chart: Split) -> str:
+    """Draw one bar divided into parts; each part is named inside when it fits. The legend is text below the picture."""
+    parts = [part for part in chart.parts if part.value > 0]
+    whole = sum(part.value for part in parts)
+    picture = Picture(f"{chart.title}: " + ", ".join(_spoken(parts, chart.unit, len(parts))), 28)
+    x = 0.0
+    for part in parts:
+        width = WIDTH * part.value / whole
+        picture.rect(x, 0, max(0.5, width - 1), 28, part.color, f"{part.label} {amount(part.value, chart.unit)}")
+        name = f"{part.label} {number(part.value)}"
+        if text_width(name) + 16 < width:
+            picture.text(x + 7, 18, name, color=readable_on(part.color), extra=' font-weight="600"')
+        x += width
+    return picture.svg()
+
+
+def readable_on(color: str) -> str:
+    """Return black or white, whichever reads better on a colour (relative luminance of WCAG 2).
+
+    Examples
+    --------
+    >>> readable_on("#0072B2"), readable_on("#F0E442")
+    ('#fff', '#000')
+    """
+    channels = [int(color[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return "#000" if (luminance + 0.05) ** 2 > 1.05 * 0.05 else "#fff"

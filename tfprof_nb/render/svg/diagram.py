@@ -1,0 +1,93 @@
+"""SVG of a diagram: boxes from the sources above down to the end.
+
+In: a Diagram panel. Out: SVG text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tfprof_nb._units import shorten
+from tfprof_nb.render.panels import Diagram, Node
+from tfprof_nb.render.svg.elements import INK, WIDTH, Picture, compact, text_width
+from tfprof_nb.render.theme import INPUT
+
+_LINE = 16
+_BOLD = 8.0  # mean width of a bold character, of wide ones
+_GAP = 26
+_WIDEST = 300.0
+_SPACE = 18.0
+_PATH_INK = "#8a8a8a"
+
+
+def diagram(chart: Diagram) -> str:
+    """Draw the critical path bold, the bottleneck in its own colour and labelled, what is beside the path dashed."""
+    places = _places(chart.nodes)
+    columns = max(x for x, _ in places) + 1
+    width = max(WIDTH, columns * (200 + _SPACE))
+    box = min(_WIDEST, width / columns - _SPACE)
+    height = 12 + _LINE * (1 + max(len(node.lines) for node in chart.nodes))
+    depth = max(y for _, y in places)
+    picture = Picture(_spoken(chart), (depth + 1) * (height + _GAP) + 4, width)
+    middles = [(width * (x + 0.5) / columns, 4 + (depth - y) * (height + _GAP)) for x, y in places]
+    for node, (x, y) in zip(chart.nodes, middles, strict=True):
+        if node.feeds is not None:
+            _arrow(picture, (x, y + height), middles[node.feeds], node.kind)
+        _box(picture, node, x - box / 2, y, box, height)
+    return picture.svg()
+
+
+def _places(nodes: Sequence[Node]) -> list[tuple[float, int]]:
+    """Return each node's column and its distance from the end; a node stands over the middle of what feeds it."""
+    feeding: dict[int | None, list[int]] = {}
+    for k, node in enumerate(nodes):
+        feeding.setdefault(node.feeds, []).append(k)
+    places: dict[int, tuple[float, int]] = {}
+    columns = 0
+
+    def place(k: int, depth: int) -> float:
+        nonlocal columns
+        sources = feeding.get(k, [])
+        if sources:
+            across = [place(source, depth + 1) for source in sources]
+            column = (across[0] + across[-1]) / 2
+        else:
+            column, columns = float(columns), columns + 1
+        places[k] = column, depth
+        return column
+
+    for end in feeding.get(None, []):
+        place(end, 0)
+    return [places[k] for k in range(len(nodes))]
+
+
+def _box(picture: Picture, node: Node, x: float, y: float, width: float, height: float) -> None:
+    color = INPUT if node.kind == "bottleneck" else INK
+    style = {"plain": (1, "4 3"), "path": (2.5, ""), "bottleneck": (3, "")}[node.kind]
+    outline = f"M{compact(x)} {compact(y)}h{compact(width)}v{compact(height)}h{compact(-width)}z"
+    dashes = {"stroke_dasharray": style[1]} if style[1] else {}
+    picture.path(outline, fill="none", stroke=color, stroke_width=style[0], **dashes)
+    label = "bottleneck" if node.kind == "bottleneck" else ""
+    room = int((width - 28 - text_width(label)) / _BOLD)
+    weight = "" if node.kind == "plain" else ' font-weight="600"'
+    picture.text(x + 8, y + _LINE + 2, shorten(node.name, room), color=color, extra=weight)
+    if label:
+        picture.text(x + width - 8, y + _LINE + 2, label, "end", color, ' font-weight="600"')
+    for k, line in enumerate(node.lines):
+        picture.text(x + 8, y + _LINE * (k + 2) + 2, shorten(line, int((width - 16) / 6.2)))
+
+
+def _arrow(picture: Picture, start: tuple[float, float], end: tuple[float, float], kind: str) -> None:
+    (x, y), (to_x, to_y) = start, end
+    bold = kind != "plain"
+    color = INK if bold else _PATH_INK
+    bend = (y + to_y) / 2
+    line = f"M{compact(x)} {compact(y)}V{compact(bend)}H{compact(to_x)}V{compact(to_y - 5)}"
+    dashes = {} if bold else {"stroke_dasharray": "4 3"}
+    picture.path(line, fill="none", stroke=color, stroke_width=2.5 if bold else 1, **dashes)
+    picture.path(f"M{compact(to_x - 4)} {compact(to_y - 6)}h8l-4 6z", fill=color)
+
+
+def _spoken(chart: Diagram) -> str:
+    worst = next((node.name for node in chart.nodes if node.kind == "bottleneck"), "")
+    return f"{chart.title}: {len(chart.nodes)} stages" + (f", the bottleneck is {worst}" if worst else "")

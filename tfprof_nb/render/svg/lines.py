@@ -1,0 +1,96 @@
+"""SVG of curves over time, and of the busy times of many tracks.
+
+In: Lines and Timeline panels. Out: SVG text.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tfprof_nb._arrays import Floats
+from tfprof_nb._units import duration, number, shorten
+from tfprof_nb.render.panels import Lines, Timeline
+from tfprof_nb.render.scale import MOST_BARS, stack, thin_lines, ticks
+from tfprof_nb.render.svg.elements import INK, WIDTH, Picture, Plot, compact, draw_axes, draw_legend
+from tfprof_nb.render.theme import HOST_COMPUTE
+
+_LEGEND = 150
+_DASHES = ("", "6 3", "2 2", "8 3 2 3")
+_BINS = 200
+_MOST_TRACKS = 24
+_LEVELS = 5
+
+
+def lines(chart: Lines, most: int = MOST_BARS) -> str:
+    """Draw one line per series (or stacked areas); dashes tell lines apart where colours can't."""
+    chart, _ = thin_lines(chart, most)
+    x = np.asarray(chart.x, dtype=np.float64)
+    values = [np.nan_to_num(np.asarray(one.values, dtype=np.float64)) for one in chart.series]
+    edges = stack(values) if chart.stacked else np.array(values)
+    top = float(edges.max()) or 1.0
+    picture = Picture(f"{chart.title}: highest {number(top)} {chart.y_label}", 250)
+    plot = Plot(62, 26, WIDTH - 62 - _LEGEND - 16, 174, x.min(), x.max(), top * 1.04)
+    draw_axes(picture, plot, ticks(x.min(), x.max()), ticks(0, top), chart.x_label, chart.y_label)
+    draw = _stairs if chart.held else _points
+    paths = [(f"M{draw(plot, x, edge)}", one.color) for edge, one in zip(edges, chart.series, strict=True)]
+    if chart.stacked:
+        # The top layer first, each layer down to the axis: the next one covers what isn't its own.
+        for path, color in paths[::-1]:
+            picture.path(f"{path}V{compact(plot.bottom)}H{compact(plot.left)}Z", fill=color)
+    else:
+        for k, (path, color) in enumerate(paths):
+            picture.path(path, fill="none", stroke=color, stroke_width=1.8, stroke_dasharray=_DASHES[k % len(_DASHES)])
+    entries = [(one.label, one.color) for one in chart.series]
+    draw_legend(picture, WIDTH - _LEGEND, 40, entries[::-1] if chart.stacked else entries)
+    return picture.svg()
+
+
+def _points(plot: Plot, x: Floats, y: Floats) -> str:
+    return " ".join(f"{compact(plot.x(a))} {round(2 * plot.y(b)) / 2:g}" for a, b in zip(x, y, strict=True))
+
+
+def _stairs(plot: Plot, x: Floats, y: Floats) -> str:
+    """A path that goes on level until the next x, and there up or down."""
+    first, *others = ((compact(plot.x(a)), f"{round(2 * plot.y(b)) / 2:g}") for a, b in zip(x, y, strict=True))
+    return " ".join(first) + "".join(f"H{across}V{level}" for across, level in others)
+
+
+def timeline(chart: Timeline) -> str:
+    """Draw one row per track, the darker the busier; an idle gap stays empty."""
+    busy, labels = chart.source.overview(_BINS)
+    span_ps = float(chart.source.header()["span_ps"])  # type: ignore[arg-type]
+    shown = min(len(labels), _MOST_TRACKS)
+    left, row, top = 190.0, 18.0, 6.0
+    picture = Picture(f"{chart.title}: {len(labels)} tracks over {duration(span_ps)}", top + row * shown + 56)
+    width = WIDTH - left - 10
+    for k in range(shown):
+        y = top + row * k + row / 2
+        picture.text(left - 8, y + 4, shorten(labels[k], 28), "end")
+        _draw_track(picture, busy[k], left, y, width)
+    _time_axis(picture, left, top + row * shown, width, span_ps)
+    hidden = len(labels) - shown
+    note = "darker: busier" + (f"; {hidden} more tracks not shown" if hidden else "")
+    picture.text(left, picture.height - 6, note)
+    return picture.svg()
+
+
+def _draw_track(picture: Picture, busy: Floats, left: float, y: float, width: float) -> None:
+    """Draw runs of equal level as one stroke each; a bin with anything in it is at least the palest level."""
+    level = np.ceil(np.clip(busy, 0, 1) * _LEVELS).astype(int)
+    starts = np.r_[0, np.flatnonzero(np.diff(level)) + 1]
+    ends = np.r_[starts[1:], len(level)]
+    scale = width / len(level)
+    for shade in range(1, _LEVELS + 1):
+        runs = np.flatnonzero(level[starts] == shade)
+        path = "".join(
+            f"M{compact(left + starts[r] * scale)} {compact(y)}h{compact((ends[r] - starts[r]) * scale)}" for r in runs
+        )
+        if path:
+            picture.path(path, stroke=HOST_COMPUTE, stroke_width=13, stroke_opacity=round(shade / _LEVELS, 2))
+
+
+def _time_axis(picture: Picture, left: float, y: float, width: float, span_ps: float) -> None:
+    picture.path(f"M{compact(left)} {compact(y)}h{compact(width)}", stroke=INK, stroke_opacity=0.6)
+    for tick in ticks(0, span_ps):
+        x = left + width * tick / (span_ps or 1)
+        picture.text(x, y + 16, duration(tick), "middle" if tick else "start")

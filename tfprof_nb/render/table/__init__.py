@@ -1,0 +1,1 @@
+"""Tables: ``html`` without script, ``text``, ``widget`` in a notebook, ``embedded`` in a report."""

@@ -1,0 +1,44 @@
+"""A table in a page of its own: the same script as the widget's, with the rows beside it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from dataclasses import replace
+
+from tfprof_nb.render.panels import Table
+from tfprof_nb.render.table.encoding import encode_table
+from tfprof_nb.render.table.html import columns_of, flat, header
+
+# More rows make a report slow to open; the profile's frames have them all.
+_MOST_ROWS = 5000
+
+
+def table_html(panel: Table) -> str:
+    """Put a table's rows into a script element that no browser runs; the report's script draws them.
+
+    Parameters
+    ----------
+    panel
+        The table; of more than 5,000 rows the first are embedded, which a line below says.
+    """
+    panel = flat(panel)
+    columns = [replace(column, header=header(column)) for column in columns_of(panel)]
+    headers, buffers, depths = encode_table(panel.frame.head(_MOST_ROWS), columns, panel.depth)
+    told = {
+        "title": panel.title,
+        "rows": min(len(panel.frame), _MOST_ROWS),
+        "columns": headers,
+        "buffers": [_base64(values) for values in buffers],
+        "depths": _base64(depths),
+        "selected_row": None,
+    }
+    packed = zlib.compress(json.dumps(told).encode(), level=9)
+    cut = len(panel.frame) > _MOST_ROWS
+    notice = f"<p>The first {_MOST_ROWS:,} of {len(panel.frame):,} rows; all rows in .table</p>" if cut else ""
+    return f'<script type="application/json" class="tfp-table-data">{_base64(packed)}</script>{notice}'
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()

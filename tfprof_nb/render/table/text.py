@@ -1,0 +1,105 @@
+"""A table as text: columns aligned, headers wrapped, cut to a width with a notice.
+
+In: Table panels. Out: lines.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from tfprof_nb._units import is_numeric, shorten
+from tfprof_nb.render.panels import Table
+from tfprof_nb.render.short_names import short_names
+from tfprof_nb.render.table.html import cells, columns_of, cut_notice, flat, header
+
+_GAP = "  "
+# A text column may lose the middle of its texts down to this width; beyond that, columns are left out from the right.
+_NARROW, _NARROW_PATH = 22, 40
+_LONGEST_CELL = 200
+_BREAKABLE = re.compile(r"[^\S\N{NO-BREAK SPACE}]+")
+
+
+@dataclass
+class _Printed:
+    """One column as it will be printed."""
+
+    header: str
+    values: list[str]
+    right: bool
+    path: bool = False
+    width: int = 0
+
+    def natural(self) -> int:
+        """The width at which no value is cut and no word of the header is broken."""
+        return max(len(text) for text in [*self.values, *self.header.split(), ""])
+
+    def fewest(self) -> int:
+        """The width that the column needs at least: numbers are never cut."""
+        return self.natural() if self.right else min(self.natural(), _NARROW_PATH if self.path else _NARROW)
+
+    def fitting(self) -> list[str]:
+        """Return the values; paths are cut to the width so that none looks like another."""
+        return short_names(self.values, self.width) if self.path else self.values
+
+    def line(self, text: str) -> str:
+        """Fit one text into the column."""
+        return f"{shorten(text, self.width):{'>' if self.right else '<'}{self.width}}"
+
+
+def table(panel: Table, width: int) -> list[str]:
+    """Return the first rows of a table in lines of at most ``width`` characters."""
+    panel = flat(panel)
+    frame = panel.frame.head(panel.rows)
+    columns = [
+        _Printed(header(one), [_one_line(text) for text in cells(frame, one)], is_numeric(one.kind), one.path)
+        for one in columns_of(panel)
+    ]
+    if not len(frame) or not columns:
+        return ["– No rows."]
+    shown = _that_fit(columns, width)
+    _widen(shown, width)
+    rows = zip(*([column.line(value) for value in column.fitting()] for column in shown), strict=True)
+    lines = [*_header_lines(shown), *map(_GAP.join, rows)]
+    notices = [cut_notice(len(frame), len(panel.frame)), _columns_notice(len(shown), len(columns))]
+    return [*(line.rstrip() for line in lines), *filter(None, notices)]
+
+
+def _one_line(text: str) -> str:
+    return shorten(_BREAKABLE.sub(" ", text).strip(" "), _LONGEST_CELL)  # what may not break indents code
+
+
+def _that_fit(columns: Sequence[_Printed], width: int) -> list[_Printed]:
+    """Return as many columns from the left as fit at their least width, but at least one."""
+    shown: list[_Printed] = []
+    for column in columns:
+        column.width = column.fewest()
+        if shown and _total([*shown, column]) > width:
+            break
+        shown.append(column)
+    return shown
+
+
+def _widen(columns: Sequence[_Printed], width: int) -> None:
+    """Give the room that is left to the columns that are still cut, first ones first."""
+    for column in columns:
+        column.width = min(column.natural(), column.width + max(0, width - _total(columns)))
+
+
+def _total(columns: Sequence[_Printed]) -> int:
+    return sum(column.width for column in columns) + len(_GAP) * (len(columns) - 1)
+
+
+def _header_lines(columns: Sequence[_Printed]) -> list[str]:
+    """Return the headers, wrapped within their columns and resting on a rule."""
+    wrapped = [textwrap.wrap(column.header, column.width) or [""] for column in columns]
+    lines = list(zip_longest(*(words[::-1] for words in wrapped), fillvalue=""))[::-1]
+    written = [_GAP.join(column.line(text) for column, text in zip(columns, line, strict=True)) for line in lines]
+    return [*written, _GAP.join("─" * column.width for column in columns)]
+
+
+def _columns_notice(shown: int, total: int) -> str:
+    return f"{shown} of {total} columns; all columns in .table" if shown < total else ""

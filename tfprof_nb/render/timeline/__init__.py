@@ -1,0 +1,1 @@
+"""Timelines: ``widget`` in a notebook, ``html`` in a report."""
