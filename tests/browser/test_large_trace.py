@@ -66,7 +66,7 @@ def test_a_range_of_a_large_trace_is_added_up_by_the_kernel(large):
 def test_without_a_kernel_a_large_trace_stays_explorable(large):
     fake, canvas, _ = large
     fake.set("time_range", [1000e6, 1200e6])
-    fake.page.get_by_text("The kernel sends more when it is free").wait_for()
+    fake.page.get_by_text("The kernel sends more detail when it is free").wait_for()
     canvas.click(position={"x": LABELS_PX + 792 * 0.5, "y": 20 + 22 + 8})
     assert re.search(r"Merged\s+\d+ short events drawn as one", fake.page.get_by_label("Selected event").inner_text())
     canvas.press("0")

@@ -26,7 +26,7 @@ export function addOpenProfile(app: JupyterFrontEnd, browsers: IFileBrowserFacto
 /** Makes a notebook beside the first file that loads the files, the hosts of one run, and runs it. */
 async function openInNotebook(app: JupyterFrontEnd, files: { path: string; name: string }[]): Promise<void> {
   if (!files.length) return;
-  const folder = files[0].path.split("/").slice(0, -1).join("/");
+  const folder = files[0]?.path.split("/").slice(0, -1).join("/") ?? "";
   const { contents } = app.serviceManager;
   const { path } = await contents.newUntitled({ path: folder, type: "notebook" });
   await contents.save(path, notebook(files.map((file) => file.name)));
