@@ -29,19 +29,19 @@ from tfprof_nb.render.panels import (
     Tabs,
     Timeline,
 )
-from tfprof_nb.render.scale import MOST_BARS
 from tfprof_nb.render.svg import bars as svg_bars
 from tfprof_nb.render.svg import diagram as svg_diagram
 from tfprof_nb.render.svg import lines as svg_lines
 from tfprof_nb.render.svg import pie as svg_pie
-from tfprof_nb.render.svg.elements import data_uri
-from tfprof_nb.render.table.embedded import table_html
-from tfprof_nb.render.table.html import table
-from tfprof_nb.render.timeline.html import timeline_html
+from tfprof_nb.render.svg.picture import data_uri
+from tfprof_nb.render.table.embedded import embedded_table
+from tfprof_nb.render.table.html import html_table
+from tfprof_nb.render.thinning import MAX_BARS
+from tfprof_nb.render.timeline.embedded import embedded_timeline
 
 # 64 KB is what an output cell may take; one more is for the rule and the id around it.
 STATIC_BYTES = 63 * 1024
-_LONGEST_NOTE = 2000
+_MAX_NOTE = 2000
 _TIMELINE_BYTES = 1_000_000
 _NOTE_STYLES = {
     "answer": ("font-size:20px;line-height:1.3;font-weight:600;margin:2px 0 6px", ""),
@@ -64,7 +64,7 @@ class Detail:
     least: int = 0
     most: int = 1_000_000
     text: int = 80
-    points: int = MOST_BARS
+    points: int = MAX_BARS
     folded: bool = True
     links: Literal["none", "anchors", "buttons"] = "none"
     scripted: bool = False
@@ -153,10 +153,10 @@ def draw(panel: Panel, detail: Detail = Detail()) -> str:
         case Tabs():
             return "".join(part for _, part in _blocks(panel, detail))
         case Table() if len(panel.frame):
-            plain = table(panel, detail.rows(panel), detail.text)
-            return titled(panel.title, _scripted(plain, table_html(panel)) if detail.scripted else plain)
+            plain = html_table(panel, detail.rows(panel), detail.text)
+            return titled(panel.title, _scripted(plain, embedded_table(panel)) if detail.scripted else plain)
         case Timeline() if detail.scripted:
-            data = timeline_html(panel.source, _TIMELINE_BYTES)
+            data = embedded_timeline(panel.source, _TIMELINE_BYTES)
             return titled(panel.title, _scripted(_image(drawn(panel)), data))
         case Table():
             return titled(panel.title, _note(Note("No rows.", "empty")))
@@ -171,7 +171,7 @@ def _scripted(plain: str, data: str) -> str:
     return f'<div class="tfp-plain">{plain}</div>{data}'
 
 
-def drawn(panel: Split | Bars | Pie | Diagram | StackedBars | Lines | Timeline, most: int = MOST_BARS) -> str:
+def drawn(panel: Split | Bars | Pie | Diagram | StackedBars | Lines | Timeline, most: int = MAX_BARS) -> str:
     """Return the SVG of a chart, or nothing when it has no data."""
     match panel:
         case Timeline():
@@ -214,7 +214,7 @@ def titled(title: str, body: str) -> str:
 def _note(note: Note, detail: Detail = Detail()) -> str:
     """Draw the text; what stands between backticks is code."""
     style, mark = _NOTE_STYLES[note.kind]
-    text = escape(shorten(note.text, _LONGEST_NOTE)).replace("\n", "<br>")
+    text = escape(shorten(note.text, _MAX_NOTE)).replace("\n", "<br>")
     lines = _CODE.sub(r'<code style="font-size:.93em">\1</code>', text)
     links = "".join(_link(link, detail) for link in note.links)
     return f'<div style="{style};overflow-wrap:anywhere">{mark}{lines}{links}</div>'
@@ -269,4 +269,4 @@ def _image(svg: str) -> str:
 
 
 def _text(text: str) -> str:
-    return escape(shorten(text, _LONGEST_NOTE))
+    return escape(shorten(text, _MAX_NOTE))

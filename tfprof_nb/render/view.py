@@ -14,8 +14,8 @@ import traitlets
 
 from tfprof_nb.render import display
 from tfprof_nb.render.content import Content
+from tfprof_nb.render.head_widget import HeadWidget
 from tfprof_nb.render.html import first_pages, opened, static_view
-from tfprof_nb.render.legend import Head
 from tfprof_nb.render.panels import Note, Panel
 from tfprof_nb.render.selection import Selection
 from tfprof_nb.render.text import text_view
@@ -48,17 +48,17 @@ class View(Selection, ipywidgets.VBox):  # type: ignore[misc]
         super().__init__(layout={"width": "100%"})
         self.add_class("tfp-view")
         self._title, self._panels, self._static = title, list(panels), static
-        self._head: Head | None = None
+        self._head: HeadWidget | None = None
         # Each showing has a static form of its own; the ids of all begin alike, so that one rule hides them.
         self._static_id, self._showings = f"tfp-static-{uuid4().hex[:12]}-", 0
         self.observe(lambda _: self._build(), "_view_count")
 
-    def _build(self) -> Head:
+    def _build(self) -> HeadWidget:
         """Make the widgets, once."""
         if self._head is None:
             # On Colab the widget manager must be on before the first widget of another library exists.
             display.colab_metadata()
-            self._head = Head(title=self._title, static_id=self._static_id)
+            self._head = HeadWidget(title=self._title, static_id=self._static_id)
             self.children = (self._head, *build_all(self._panels, self))
         return self._head
 

@@ -17,7 +17,7 @@ from tfprof_nb.render import charts
 from tfprof_nb.render.html import Detail, draw, drawn, legend, titled
 from tfprof_nb.render.panels import Bars, Diagram, Lines, Note, Panel, Pie, Split, StackedBars, Table, Tabs, Timeline
 from tfprof_nb.render.selection import Selection
-from tfprof_nb.render.table.html import columns_of, flat, header
+from tfprof_nb.render.table.format import columns_of, flat, header
 from tfprof_nb.render.table.widget import TableWidget
 from tfprof_nb.render.tabs_widget import TabsWidget
 from tfprof_nb.render.timeline.widget import TraceWidget

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 
 from tfprof_nb._units import shorten
 from tfprof_nb.render.panels import Diagram, Node
-from tfprof_nb.render.svg.elements import INK, WIDTH, Picture, compact, text_width
+from tfprof_nb.render.svg.picture import INK, WIDTH, Picture, compact, text_width
 from tfprof_nb.render.theme import INPUT
 
 _LINE = 16
 _BOLD = 8.0  # mean width of a bold character, of wide ones
 _GAP = 26
-_WIDEST = 300.0
+_MAX_WIDTH = 300.0
 _SPACE = 18.0
 _PATH_INK = "#8a8a8a"
 
@@ -25,7 +25,7 @@ def diagram(chart: Diagram) -> str:
     places = _places(chart.nodes)
     columns = max(x for x, _ in places) + 1
     width = max(WIDTH, columns * (200 + _SPACE))
-    box = min(_WIDEST, width / columns - _SPACE)
+    box = min(_MAX_WIDTH, width / columns - _SPACE)
     height = 12 + _LINE * (1 + max(len(node.lines) for node in chart.nodes))
     depth = max(y for _, y in places)
     picture = Picture(_spoken(chart), (depth + 1) * (height + _GAP) + 4, width)

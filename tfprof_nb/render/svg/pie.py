@@ -10,7 +10,7 @@ import math
 from tfprof_nb._units import amount, percent, shorten
 from tfprof_nb.render.panels import Pie
 from tfprof_nb.render.short_names import short_names
-from tfprof_nb.render.svg.elements import WIDTH, Picture
+from tfprof_nb.render.svg.picture import WIDTH, Picture
 
 _RADIUS = 84.0
 _ROW = 20

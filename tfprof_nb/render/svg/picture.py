@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from html import escape
 
 from tfprof_nb._units import printable, shorten
-from tfprof_nb.render.scale import tick_text
+from tfprof_nb.render.ticks import tick_text
 
 WIDTH = 680
 INK = "#7b7b7b"

@@ -8,11 +8,11 @@ import zlib
 
 from tfprof_nb.render.panels import TimelineSource
 
-_MOST_BINS, _LEAST_BINS = 65_536, 64
+_MAX_BINS, _MIN_BINS = 65_536, 64
 _HEIGHT = 480  # the drawing's largest, in CSS pixels
 
 
-def timeline_html(source: TimelineSource, budget_bytes: int) -> str:
+def embedded_timeline(source: TimelineSource, budget_bytes: int) -> str:
     """Return a timeline that the script of `bundle.report_viewers` draws, to zoom, pan and search in without a kernel.
 
     All events are in it where they fit, else as many levels of detail as do, with a visible notice. The stats of events
@@ -31,9 +31,9 @@ def timeline_html(source: TimelineSource, budget_bytes: int) -> str:
 
 def _finest(source: TimelineSource, budget_bytes: int) -> str:
     """The finest level that fits, of those with twice as many bins each; the coarsest if none does."""
-    bins = _LEAST_BINS
+    bins = _MIN_BINS
     data = _data(*source.level(bins))
-    while bins < _MOST_BINS and len(finer := _data(*source.level(2 * bins))) <= budget_bytes:
+    while bins < _MAX_BINS and len(finer := _data(*source.level(2 * bins))) <= budget_bytes:
         data, bins = finer, 2 * bins
     return data
 
