@@ -8,7 +8,13 @@ output with both would show that message instead of the HTML. Without a notebook
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Any
+from uuid import uuid4
+
+from tfprof_nb.render.html import opened, static_view
+from tfprof_nb.render.panels import Panel
+from tfprof_nb.render.text import text_view
 
 WIDGET_TYPE = "application/vnd.jupyter.widget-view+json"
 
@@ -18,6 +24,20 @@ def in_notebook() -> bool:
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     return getattr(shell, "kernel", None) is not None
+
+
+def show_static(title: str, panels: Sequence[Panel]) -> None:
+    """Show panels without a widget: as HTML in a notebook, else as text."""
+    if not in_notebook():
+        print(text_view(title, panels))  # noqa: T201 - a terminal's way to show something
+        return
+    panels = opened(panels)
+    publish_static(static_view(title, panels), text_view(title, panels), new_static_id())
+
+
+def new_static_id() -> str:
+    """Return an id for the static form of one view."""
+    return f"tfp-static-{uuid4().hex[:12]}"
 
 
 def publish_static(html: str, text: str, static_id: str, *, update: bool = False) -> None:

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
-from uuid import uuid4
 
 import ipywidgets
 import traitlets
 
 from tfprof_nb.render import display
-from tfprof_nb.render.content import Content
 from tfprof_nb.render.head_widget import HeadWidget
 from tfprof_nb.render.html import first_pages, opened, static_view
 from tfprof_nb.render.panels import Note, Panel
@@ -48,23 +46,23 @@ class View(Selection, ipywidgets.VBox):  # type: ignore[misc]
         super().__init__(layout={"width": "100%"})
         self.add_class("tfp-view")
         self._title, self._panels, self._static = title, list(panels), static
-        self._head: HeadWidget | None = None
+        self._built = False
         # Each showing has a static form of its own; the ids of all begin alike, so that one rule hides them.
-        self._static_id, self._showings = f"tfp-static-{uuid4().hex[:12]}-", 0
+        self._static_id, self._showings = f"{display.new_static_id()}-", 0
         self.observe(lambda _: self._build(), "_view_count")
 
-    def _build(self) -> HeadWidget:
+    def _build(self) -> None:
         """Make the widgets, once."""
-        if self._head is None:
-            # On Colab the widget manager must be on before the first widget of another library exists.
-            display.colab_metadata()
-            self._head = HeadWidget(title=self._title, static_id=self._static_id)
-            self.children = (self._head, *build_all(self._panels, self))
-        return self._head
+        if self._built:
+            return
+        # On Colab the widget manager must be on before the first widget of another library exists.
+        display.colab_metadata()
+        head = HeadWidget(title=self._title, static_id=self._static_id)
+        self.children, self._built = (head, *build_all(self._panels, self)), True
 
     def _ipython_display_(self, **_: Any) -> None:
         if self._static or not display.in_notebook():
-            Content(self._title, self._panels, self._static)._ipython_display_()
+            display.show_static(self._title, self._panels)
             return
         self._showings += 1
         static_id = f"{self._static_id}{self._showings}"
@@ -84,7 +82,7 @@ class View(Selection, ipywidgets.VBox):  # type: ignore[misc]
         super().close()
         self.unobserve_all()
         close_all(made)
-        self._head, self.children = None, ()
+        self.children, self._built = (), False
         self._panels, self._static = [Note("This view was closed. Make a new one to see it again.")], True
 
     def close_unseen(self, _: object = None) -> None:
