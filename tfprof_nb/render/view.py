@@ -72,7 +72,7 @@ class View(Selection, ipywidgets.VBox):  # type: ignore[misc]
         self._build()
         display.publish_widget(self.model_id)
         self._panels = opened(self._panels)
-        display.publish_static(self.to_html(), str(self), static_id, update=True)
+        display.publish_static(static_view(self._title, self._panels), str(self), static_id, update=True)
 
     def close(self) -> None:
         """Close the view and every widget in it, and let go of the profile. It vanishes wherever it is shown."""
@@ -94,7 +94,7 @@ class View(Selection, ipywidgets.VBox):  # type: ignore[misc]
 
     def to_html(self) -> str:
         """Return the static form: HTML without script, of at most 64 KB."""
-        return static_view(self._title, self._panels)
+        return str(static_view(self._title, self._panels))
 
     def __str__(self) -> str:
         return text_view(self._title, self._panels)

@@ -1,6 +1,6 @@
-"""SVG of bars: one stacked bar per step, one bar per label, one bar split into parts.
+"""SVG of bars: one stacked bar per x, one bar per label, one bar split into parts.
 
-In: StackedBars, Bars and Split panels. Out: SVG text.
+In: StackedBars, Bars and Split panels. Out: SVG.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from markupsafe import Markup
 
 from tfprof_nb._arrays import Floats
 from tfprof_nb._units import Kind, amount, number, shorten
@@ -21,16 +22,16 @@ from tfprof_nb.render.ticks import ticks, whole_ticks
 
 _LEGEND, _LEGEND_OF_VALUES = 170, 260
 _ROW = 22
-# Lets through stripes of what is drawn: what is set apart reads as such on white and on black.
-_HATCH = (
+# A mask that lets stripes through: hatched bars are recognisable on white and on black.
+_HATCH = Markup(
     '<pattern id="stripes" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
     '<path d="M0 0h3v5h-3z" fill="#fff"/></pattern>'
-    f'<mask id="apart" maskUnits="userSpaceOnUse" x="0" y="0" width="{WIDTH}" height="300">'
-    f'<path d="M0 0h{WIDTH}v300h-{WIDTH}z" fill="url(#stripes)"/></mask>'
-)
+    '<mask id="apart" maskUnits="userSpaceOnUse" x="0" y="0" width="{0}" height="300">'
+    '<path d="M0 0h{0}v300h-{0}z" fill="url(#stripes)"/></mask>'
+).format(WIDTH)
 
 
-def stacked_bars(chart: StackedBars, limit: int = MAX_BARS) -> str:
+def stacked_bars(chart: StackedBars, limit: int = MAX_BARS) -> Markup:
     """Draw one bar per x; marked bars are hatched, and cut off where they would dwarf the others."""
     whole = chart
     chart, per_bar = thin_bars(chart, limit)
@@ -113,7 +114,7 @@ def _legend_of_hatches(picture: Picture, plot: Plot, label: str) -> None:
     picture.text(plot.left + 15, y, hatched_label(shorten(label, 60)))
 
 
-def bars(chart: Bars) -> str:
+def bars(chart: Bars) -> Markup:
     """Draw one horizontal bar per part, with its label before and its value after it."""
     parts = list(chart.parts)
     labels = short_names([part.label for part in parts], 34)
@@ -137,7 +138,7 @@ def _spoken(parts: Sequence[Part], unit: Kind, limit: int = 6) -> list[str]:
     return [f"{shorten(part.label, 60)} {amount(part.value, unit)}" for part in largest]
 
 
-def split(chart: Split) -> str:
+def split(chart: Split) -> Markup:
     """Draw one bar divided into parts; each part is named inside when it fits. The legend is text below the picture."""
     parts = [part for part in chart.parts if part.value > 0]
     whole = sum(part.value for part in parts)
@@ -148,7 +149,7 @@ def split(chart: Split) -> str:
         picture.rect(x, 0, max(0.5, width - 1), 28, part.color, f"{part.label} {amount(part.value, chart.unit)}")
         name = f"{part.label} {number(part.value)}"
         if text_width(name) + 16 < width:
-            picture.text(x + 7, 18, name, color=readable_on(part.color), extra=' font-weight="600"')
+            picture.text(x + 7, 18, name, color=readable_on(part.color), weight=600)
         x += width
     return picture.svg()
 

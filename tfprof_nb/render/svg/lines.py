@@ -1,11 +1,12 @@
 """SVG of curves over time, and of the busy times of many tracks.
 
-In: Lines and Timeline panels. Out: SVG text.
+In: Lines and Timeline panels. Out: SVG.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from markupsafe import Markup
 
 from tfprof_nb._arrays import Floats
 from tfprof_nb._units import duration, number, shorten
@@ -23,7 +24,7 @@ _MAX_TRACKS = 24
 _LEVELS = 5
 
 
-def lines(chart: Lines, limit: int = MAX_BARS) -> str:
+def lines(chart: Lines, limit: int = MAX_BARS) -> Markup:
     """Draw one line per series (or stacked areas); dashes tell lines apart where colours can't."""
     chart = thin_lines(chart, limit)
     x = np.asarray(chart.x, dtype=np.float64)
@@ -57,7 +58,7 @@ def _stairs(plot: Plot, x: Floats, y: Floats) -> str:
     return " ".join(first) + "".join(f"H{across}V{level}" for across, level in others)
 
 
-def timeline(chart: Timeline) -> str:
+def timeline(chart: Timeline) -> Markup:
     """Draw one row per track, the darker the busier; an idle gap stays empty."""
     busy, labels = chart.source.overview(_BINS)
     span_ps = float(chart.source.header()["span_ps"])  # type: ignore[arg-type]

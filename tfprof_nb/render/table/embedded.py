@@ -7,6 +7,9 @@ import json
 import zlib
 from dataclasses import replace
 
+from markupsafe import Markup
+
+from tfprof_nb.render.markup import element
 from tfprof_nb.render.panels import Table
 from tfprof_nb.render.table.encoding import encode_table
 from tfprof_nb.render.table.format import columns_of, flat, header
@@ -15,7 +18,7 @@ from tfprof_nb.render.table.format import columns_of, flat, header
 _MAX_ROWS = 5000
 
 
-def embedded_table(panel: Table) -> str:
+def embedded_table(panel: Table) -> Markup:
     """Put a table's rows into a script element that no browser runs; the report's script draws them.
 
     Parameters
@@ -35,9 +38,10 @@ def embedded_table(panel: Table) -> str:
         "selected_row": None,
     }
     packed = zlib.compress(json.dumps(told).encode(), level=9)
+    data = element("script", _base64(packed), type="application/json", class_="tfp-table-data")
     cut = len(panel.frame) > _MAX_ROWS
-    notice = f"<p>The first {_MAX_ROWS:,} of {len(panel.frame):,} rows; all rows in .table</p>" if cut else ""
-    return f'<script type="application/json" class="tfp-table-data">{_base64(packed)}</script>{notice}'
+    notice = f"The first {_MAX_ROWS:,} of {len(panel.frame):,} rows; all rows in .table"
+    return data + element("p", notice) if cut else data
 
 
 def _base64(data: bytes) -> str:
