@@ -9,7 +9,7 @@ import tfprof_nb as tp
 from browser.trace_driver import LABELS_PX, connect, range_rows, selected_name
 from builders import XSpace
 from tfprof_nb.render.bundle import report_viewers
-from tfprof_nb.render.timeline.html import timeline_html
+from tfprof_nb.render.timeline.embedded import embedded_timeline
 from tfprof_nb.render.timeline.widget import TraceWidget
 
 pytestmark = pytest.mark.browser
@@ -78,7 +78,7 @@ def test_a_page_of_its_own_shows_the_timeline_without_a_kernel(chromium, tmp_pat
     line, rng = space.plane("/host:CPU").line("python"), random.Random(0)
     for number in range(20_000):
         line.event(f"op{number % 7}", start_us=number, duration_us=rng.random())
-    html = timeline_html(tp.load(space.write(tmp_path / "host.xplane.pb")).trace, 30_000)
+    html = embedded_timeline(tp.load(space.write(tmp_path / "host.xplane.pb")).trace, 30_000)
     assert len(html) < 30_000
     file = tmp_path / "report.html"
     file.write_text(f"<!doctype html><meta charset=utf-8><h1>Report</h1>{html}{report_viewers()}", encoding="utf-8")

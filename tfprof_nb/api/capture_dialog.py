@@ -17,8 +17,8 @@ from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.remote import Progress, RemoteRun, capture_workers
 from tfprof_nb.profiles import Profile
 from tfprof_nb.render import display
+from tfprof_nb.render.head_widget import HeadWidget
 from tfprof_nb.render.html import draw, static_view
-from tfprof_nb.render.legend import Head
 from tfprof_nb.render.panels import Note
 
 _TITLE = "Capture a profile of running programs"
@@ -75,7 +75,7 @@ class CaptureDialog(ipywidgets.VBox):  # type: ignore[misc]
         self._bar = ipywidgets.FloatProgress(min=0, max=1, layout={"width": "12em", "visibility": "hidden"})
         self._below = ipywidgets.VBox(layout=_WIDE)
         buttons = ipywidgets.HBox([self.capture_button, self.cancel_button, self._bar])
-        self._head = Head(title=_TITLE)
+        self._head = HeadWidget(title=_TITLE)
         self.children = (self._head, *self._fields, buttons, self._status, self._below)
 
     def _ipython_display_(self, **_: Any) -> None:

@@ -7,7 +7,7 @@ import zlib
 
 import pytest
 
-from tfprof_nb.render.timeline.html import timeline_html
+from tfprof_nb.render.timeline.embedded import embedded_timeline
 
 
 class Source:
@@ -34,14 +34,14 @@ def embedded(html):
 
 
 def test_all_events_are_in_it_where_they_fit():
-    html = timeline_html(Source(), 1_000_000)
+    html = embedded_timeline(Source(), 1_000_000)
     header, payload = embedded(html)
     assert (header, len(payload)) == (Source().header() | {"alone": True}, 300_000)
 
 
 @pytest.mark.parametrize("budget", [20_000, 100_000, 400_000])
 def test_it_keeps_to_its_budget_with_the_finest_level_that_fits(budget):
-    html = timeline_html(Source(), budget)
+    html = embedded_timeline(Source(), budget)
     header, payload = embedded(html)
     assert len(html.encode()) <= budget
     assert len(payload) == 10 * header["bins"]
@@ -50,6 +50,6 @@ def test_it_keeps_to_its_budget_with_the_finest_level_that_fits(budget):
 
 
 def test_names_from_a_file_end_no_script():
-    html = timeline_html(Source(), 100_000)
+    html = embedded_timeline(Source(), 100_000)
     assert html.count("<script") == html.count("</script") == 1
     assert "http" not in html

@@ -1,7 +1,7 @@
 """SVG pictures of the charts, for every place without script: reports, notebooks that were reopened, GitHub.
 
-In: panels. Out: SVG text. Text and axes are of one grey that reads on white and on black, since a picture in an
-``<img>`` can't follow the page's theme; for the same reason pictures have no background.
+In: coordinates and text. Out: SVG. Text and axes have one grey that is readable on white and on black, since a picture
+in an ``<img>`` can't follow the page's theme; for the same reason pictures have no background.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from html import escape
 
-from tfprof_nb._units import printable, shorten
-from tfprof_nb.render.scale import tick_text
+from markupsafe import Markup
+
+from tfprof_nb._units import shorten
+from tfprof_nb.render.markup import Attribute, element, empty, printable_markup
+from tfprof_nb.render.ticks import tick_text
 
 WIDTH = 680
 INK = "#7b7b7b"
@@ -37,33 +39,37 @@ class Picture:
     label: str
     height: float
     width: float = WIDTH
-    elements: list[str] = field(default_factory=list)
+    elements: list[Markup] = field(default_factory=list)
 
     def rect(self, x: float, y: float, width: float, height: float, color: str, title: str = "") -> None:
-        """Draw a filled box; ``title`` is what a pointer reads on it."""
-        body = f"<title>{escape(printable(title))}</title>" if title else ""
-        box = f'x="{compact(x)}" y="{compact(y)}" width="{compact(width)}" height="{compact(height)}"'
-        self.elements.append(f'<rect {box} fill="{color}">{body}</rect>')
+        """Draw a filled box; ``title`` is its tooltip."""
+        tooltip = [element("title", title)] if title else []
+        box = {"x": compact(x), "y": compact(y), "width": compact(width), "height": compact(height)}
+        self.elements.append(element("rect", *tooltip, **box, fill=color))
 
-    def path(self, d: str, **attributes: str | float) -> None:
+    def path(self, d: str, **attributes: Attribute) -> None:
         """Draw a path; an underscore in an attribute's name stands for a hyphen."""
-        rest = "".join(f' {name.replace("_", "-")}="{value}"' for name, value in attributes.items())
-        self.elements.append(f'<path d="{d}"{rest}/>')
+        self.elements.append(empty("path", d=d, **attributes))
 
-    def text(self, x: float, y: float, text: str, anchor: str = "start", color: str = INK, extra: str = "") -> None:
+    def text(
+        self, x: float, y: float, text: str, anchor: str = "start", color: str = INK, weight: int | None = None
+    ) -> None:
         """Write one line; ``y`` is its baseline."""
-        place = f'x="{compact(x)}" y="{compact(y)}"'
-        side = "" if anchor == "start" else f' text-anchor="{anchor}"'
-        self.elements.append(f'<text {place}{side} fill="{color}"{extra}>{escape(printable(text))}</text>')
+        side = None if anchor == "start" else anchor
+        place = {"x": compact(x), "y": compact(y)}
+        self.elements.append(element("text", text, **place, text_anchor=side, fill=color, font_weight=weight))
 
-    def svg(self) -> str:
+    def svg(self) -> Markup:
         """Return the whole picture."""
-        label = escape(printable(self.label), quote=True)
-        head = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {compact(self.width)} {compact(self.height)}" '
-            f'role="img" aria-label="{label}" font-family="system-ui,sans-serif" font-size="{FONT}">'
-        )
-        return head + "".join(self.elements) + "</svg>"
+        attributes: dict[str, Attribute] = {
+            "xmlns": "http://www.w3.org/2000/svg",
+            "viewBox": f"0 0 {compact(self.width)} {compact(self.height)}",
+            "role": "img",
+            "aria_label": self.label,
+            "font_family": "system-ui,sans-serif",
+            "font_size": FONT,
+        }
+        return printable_markup(element("svg", *self.elements, **attributes))
 
 
 @dataclass(frozen=True)
@@ -114,6 +120,6 @@ def draw_legend(picture: Picture, x: float, y: float, entries: Sequence[tuple[st
         picture.text(x + 15, line, shorten(label, int((picture.width - x - 15) / _CHARACTER)))
 
 
-def data_uri(svg: str) -> str:
+def data_uri(svg: Markup) -> str:
     """Return the picture as the address of an ``<img>``, the only form that untrusted notebooks show."""
     return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode("ascii")

@@ -6,13 +6,16 @@ import base64
 import json
 import zlib
 
+from markupsafe import Markup
+
+from tfprof_nb.render.markup import element
 from tfprof_nb.render.panels import TimelineSource
 
-_MOST_BINS, _LEAST_BINS = 65_536, 64
+_MAX_BINS, _MIN_BINS = 65_536, 64
 _HEIGHT = 480  # the drawing's largest, in CSS pixels
 
 
-def timeline_html(source: TimelineSource, budget_bytes: int) -> str:
+def embedded_timeline(source: TimelineSource, budget_bytes: int) -> Markup:
     """Return a timeline that the script of `bundle.report_viewers` draws, to zoom, pan and search in without a kernel.
 
     All events are in it where they fit, else as many levels of detail as do, with a visible notice. The stats of events
@@ -29,20 +32,21 @@ def timeline_html(source: TimelineSource, budget_bytes: int) -> str:
     return data if len(data) <= budget_bytes else _finest(source, budget_bytes)
 
 
-def _finest(source: TimelineSource, budget_bytes: int) -> str:
+def _finest(source: TimelineSource, budget_bytes: int) -> Markup:
     """The finest level that fits, of those with twice as many bins each; the coarsest if none does."""
-    bins = _LEAST_BINS
+    bins = _MIN_BINS
     data = _data(*source.level(bins))
-    while bins < _MOST_BINS and len(finer := _data(*source.level(2 * bins))) <= budget_bytes:
+    while bins < _MAX_BINS and len(finer := _data(*source.level(2 * bins))) <= budget_bytes:
         data, bins = finer, 2 * bins
     return data
 
 
-def _data(header: dict[str, object], payload: bytes) -> str:
+def _data(header: dict[str, object], payload: bytes) -> Markup:
     """Put the columns into a script element that no browser runs."""
     packed = zlib.compress(json.dumps(header | {"alone": True}).encode(), level=9)
     told = {"header": _base64(packed), "payload": _base64(payload), "height": _HEIGHT}
-    return f'<script type="application/json" class="tfp-trace-data">{json.dumps(told)}</script>'
+    # Numbers and base64 have no characters that end the element.
+    return element("script", Markup(json.dumps(told)), type="application/json", class_="tfp-trace-data")  # noqa: S704
 
 
 def _base64(data: bytes) -> str:
