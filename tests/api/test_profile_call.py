@@ -212,7 +212,7 @@ def test_work_that_the_call_left_for_later_is_noted():
     def ones():
         yield tf.ones(3)
 
-    assert "before its work was done" in tp.profile_call(ones).notes[-1]
+    assert "whose work comes later" in tp.profile_call(ones).notes[-1]
     assert tp.profile_call(list, ones()).notes == []
 
 
