@@ -65,7 +65,7 @@ class ForeignProfilers:
         if not self.cut_short:
             return f"The profiled code also ran a profiler of its own. Its profile is in {self.runs[-1]}."
         more = f" It saved {len(self.runs)} profiles; this is the last." if len(self.runs) > 1 else ""
-        return f"{_THEIRS}: it is in {self.runs[-1]}.{more}"
+        return f"{_THEIRS}, from {self.runs[-1]}.{more}"
 
 
 _NOTHING_SAVED = (
@@ -74,8 +74,7 @@ _NOTHING_SAVED = (
 )
 _THEIRS = (
     "The profiled code ran a profiler of its own (tf.profiler.experimental, or a TensorBoard callback with "
-    "profile_batch). Only one profiler can run at a time, so ours ended when the other started, and this is the "
-    "other's profile"
+    "profile_batch). Only one profiler can run at a time, so ours ended when that one started. This is its profile"
 )
 
 

@@ -42,7 +42,7 @@ class Sidecar:
         except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
             self.damaged[name] = (
                 f"The section {name} of the file *{SIDECAR} beside the profile is damaged ({type(error).__name__}: "
-                f"{error}). What it held is missing here."
+                f"{error}). Its content is missing here."
             )
             return parse(None)
 
@@ -62,10 +62,10 @@ def read_sidecar(file: Path) -> Sidecar:
         content = json.loads(read(path))
         version, sections = content.pop("version"), content
     except (OSError, BadProfileError, ValueError, AttributeError, KeyError, RecursionError, TypeError) as error:
-        return Sidecar(note=f"{path.name} beside the profile is damaged ({error}). What it held is missing here.")
+        return Sidecar(note=f"{path.name} beside the profile is damaged ({error}). Its content is missing here.")
     if version != VERSION:
         return Sidecar(
             note=f"{path.name} beside the profile was written by another version of tfprof_nb (its format is "
-            f"{version}, this version reads {VERSION}). What it holds is missing here."
+            f"{version}, this version reads {VERSION}). Its content is missing here."
         )
     return Sidecar(sections)

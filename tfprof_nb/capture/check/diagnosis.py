@@ -124,7 +124,7 @@ def _cupti(facts: Facts) -> Iterator[Line]:
         "CUPTI library",
         "problem",
         f"{name} cannot be loaded: profiles will not show the GPU",
-        f"Add its folder: `export LD_LIBRARY_PATH={folders[0]}:$LD_LIBRARY_PATH` before Jupyter starts."
+        f"Set its folder: `export LD_LIBRARY_PATH={folders[0]}:$LD_LIBRARY_PATH` before Jupyter starts."
         if folders
         else f"`pip install nvidia-cuda-cupti-cu{major}`, and restart.",
     )
@@ -195,7 +195,7 @@ def _widgets(facts: Facts) -> Line:
             "Widgets",
             "attention",
             f"{versions}; this environment lacks JupyterLab's widget manager",
-            "If views stay empty, `pip install jupyterlab_widgets anywidget bqplot` where JupyterLab itself is "
+            "If views stay empty, run `pip install jupyterlab_widgets anywidget bqplot` where JupyterLab itself is "
             "installed, and reload the page.",
         )
     return Line("Widgets", "fine", versions)
