@@ -12,9 +12,9 @@ import lazy_loader
 
 __version__ = "0.1.0"
 
-__getattr__, __dir__, _lazy = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, _public = lazy_loader.attach_stub(__name__, __file__)
 
-__all__ = ["__version__", "load_ipython_extension", "unload_ipython_extension", *_lazy]  # noqa: PLE0604
+__all__ = ["__version__", "load_ipython_extension", "unload_ipython_extension", *_public]  # noqa: PLE0604
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -17,8 +17,9 @@ from tfprof_nb.analysis.advice.findings import Evidence
 from tfprof_nb.analysis.events.devices import device_type
 from tfprof_nb.analysis.events.table import events
 from tfprof_nb.analysis.functions.functions import Functions, functions
-from tfprof_nb.analysis.graph.graph import Graph
-from tfprof_nb.analysis.graph.of_run import graph_of_run
+from tfprof_nb.analysis.graph.from_events import from_events
+from tfprof_nb.analysis.graph.from_session import from_session
+from tfprof_nb.analysis.graph.graph import Graph, graph
 from tfprof_nb.analysis.input_pipeline import InputPipeline, input_pipeline
 from tfprof_nb.analysis.kernels import Kernels, kernels
 from tfprof_nb.analysis.memory.memory import Memory, memory
@@ -32,11 +33,13 @@ from tfprof_nb.analysis.steps.capture_notes import capture_notes
 from tfprof_nb.analysis.steps.steps import Steps, steps
 from tfprof_nb.analysis.tf_data.tf_data import TfData, tf_data
 from tfprof_nb.analysis.trace.counters import Counter, memory_counters, metric_counters
-from tfprof_nb.analysis.trace.totals import line_of
+from tfprof_nb.analysis.trace.event_names import line_of
 from tfprof_nb.analysis.trace.trace import Trace, trace
+from tfprof_nb.decode.session_graph import read_session
 from tfprof_nb.export import xprof
 from tfprof_nb.export.chrome_trace import write_chrome_trace
 from tfprof_nb.export.sql import Frames, run_sql
+from tfprof_nb.export.tfprof_output import write_view
 from tfprof_nb.run_data import RunData
 from tfprof_nb.runs import Run
 from tfprof_nb.views import dashboard
@@ -218,7 +221,11 @@ class Profile:
     @cached_property
     def graph(self) -> Graph:
         """The graph that ran, as tfprof's four views: by name scope, data flow, op type and code."""
-        result = graph_of_run(self.files, self.data.forests, self.data.graphs, self._steps_of_events)
+        if session := read_session(self.files):
+            result = graph(from_session(session), write_view)
+            result.notes += session.sidecar.notes
+        else:
+            result = graph(from_events(self.data.forests, self.data.graphs, self._steps_of_events), write_view)
         result.show_part = partial(dashboard.part, self.name)
         return self._page("graph", result)
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 import pandas as pd
+
+
+def empty_table(types: Mapping[str, Any]) -> pd.DataFrame:
+    """Return a table without rows whose columns have the types that they have with rows."""
+    return pd.DataFrame({name: pd.Series(dtype=dtype) for name, dtype in types.items()})
 
 
 @dataclass(eq=False)

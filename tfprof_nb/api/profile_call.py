@@ -12,7 +12,7 @@ import pandas as pd
 
 from tfprof_nb._errors import CaptureError
 from tfprof_nb.analysis.events.forest import Forest
-from tfprof_nb.analysis.profile_call import CallProfile, call_profile
+from tfprof_nb.analysis.profile_call import CallProfile, RecordedCall, call_profile
 from tfprof_nb.capture.graphs import graphs
 from tfprof_nb.capture.marks import Mark
 from tfprof_nb.capture.options import Options
@@ -109,7 +109,7 @@ def _marked_call(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs)
 def _profiled(result: object, record: CallRecord, forest: Forest, told: Graphs) -> CallProfile:
     changes = pd.DataFrame(record.changes, columns=Change._fields, dtype=np.int64)
     ops = pd.DataFrame(record.ops, columns=EagerOp._fields)
-    return call_profile(result, changes, record.shared, ops, forest, told)
+    return call_profile(RecordedCall(result, changes, record.shared, ops), forest, told)
 
 
 def _content(name: str, profile: CallProfile) -> Content:

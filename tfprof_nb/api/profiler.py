@@ -11,14 +11,15 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb._errors import CaptureError
-from tfprof_nb.analysis.graph.advice import GraphAdvice, graph_advice
+from tfprof_nb.analysis.graph.checkers import GraphAdvice, graph_advice
+from tfprof_nb.analysis.graph.from_graph_section import from_graph_section
+from tfprof_nb.analysis.graph.from_session import with_runs
 from tfprof_nb.analysis.graph.graph import GraphTree, graph_tree
 from tfprof_nb.analysis.graph.model import GraphModel
 from tfprof_nb.analysis.graph.options import parse_options
-from tfprof_nb.analysis.graph.runs import with_runs
-from tfprof_nb.analysis.graph.section import session_model
 from tfprof_nb.capture.session_graph import default_graph, describe_graph
 from tfprof_nb.decode.run_metadata import executed_nodes, parse_run_metadata
+from tfprof_nb.export.tfprof_output import write_view
 from tfprof_nb.render.content import Content
 from tfprof_nb.views.graph import part_panels
 
@@ -148,6 +149,7 @@ class Profiler:
         if kind not in ("scope", "graph", "op", "code"):
             raise ValueError(f"Unknown view cmd={kind!r}: choose from scope, graph, op, code.")
         tree = graph_tree(self._model(), kind, parse_options({"output": "stdout"} | dict(options or {})))
+        write_view(tree)
         return Node(tree.shown_by(partial(_content, tree)))
 
     def advise(self, options: Mapping[str, Mapping[str, Any]] | None = None) -> GraphAdvice:
@@ -165,7 +167,7 @@ class Profiler:
         return graph_advice(self._model(), options)
 
     def _model(self) -> GraphModel:
-        model = session_model(self._described)
+        model = from_graph_section(self._described)
         return with_runs(model, pd.concat(self._steps, ignore_index=True)) if self._steps else model
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -13,17 +12,16 @@ from tfprof_nb._arrays import Floats, Int64
 from tfprof_nb._units import PS_PER_US
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.graph_nodes import graph_nodes
-from tfprof_nb.analysis.events.nesting import nest
+from tfprof_nb.analysis.events.names import function_name
 from tfprof_nb.analysis.events.op_labels import OpLabels, label_all_ops
+from tfprof_nb.analysis.events.tensors import bytes_of
 from tfprof_nb.analysis.graph.average import left_out, occasional
-from tfprof_nb.analysis.graph.model import MEASURED, GraphModel
-from tfprof_nb.analysis.graph.section import OUTSIDE, bytes_of
+from tfprof_nb.analysis.graph.model import MEASURED, OUTSIDE, Frame, GraphModel, undescribed_nodes, with_devices
 from tfprof_nb.analysis.ops.flops import float_ops_of_nodes
 from tfprof_nb.decode.sections.graphs import Graphs
 from tfprof_nb.formats.xspace import ALLOCATION
 
 TRAINABLE = "_trainable_variables"
-_GENERATED = re.compile(r"^__(?:inference|forward|backward)_(.+?)_\d+$")
 _NO_MEMORY = "How much memory an op holds at its peak, and keeps, is not in a profile: only what it asked for."
 _NOTHING_RAN = "No op was recorded: nothing ran, or host_level was below 2."
 _NO_STEPS = "There are no steps: times, memory and float ops are of the whole capture."
@@ -45,7 +43,7 @@ class _Part(NamedTuple):
     events: pd.DataFrame
 
 
-def model_of_events(forests: Sequence[Forest], graphs: Sequence[Graphs], steps: Sequence[Int64]) -> GraphModel:
+def from_events(forests: Sequence[Forest], graphs: Sequence[Graphs], steps: Sequence[Int64]) -> GraphModel:
     """Return the graph that ran on all hosts, with what its nodes took in each step.
 
     Where there are steps, only what ran in one counts; to an average step, only what ran in more than half of them: the
@@ -91,18 +89,23 @@ def _notes(graphs: Sequence[Graphs], period: str, left: Iterable[str]) -> list[s
 def _part(forest: Forest, graphs: Graphs, steps: Int64, name_host: bool) -> _Part:
     labels = forest.once(label_all_ops)
     node = graph_nodes(forest, graphs, labels)
-    rows = np.flatnonzero(labels.code >= 0)
-    others, place = np.unique(labels.code[rows[node[rows] < 0]], return_inverse=True)
-    number = node[rows]
+    ops = np.flatnonzero(labels.code >= 0)
+    others, place = np.unique(labels.code[ops[node[ops] < 0]], return_inverse=True)
+    number = node[ops]
     number[number < 0] = len(graphs.nodes) + place
     described = _described(graphs, float_ops_of_nodes(graphs, node, labels))
-    nodes = pd.concat([described, _undescribed(labels, others)], ignore_index=True)
+    names = [f"{OUTSIDE}/{name}" for name in labels.op_name[others]]
+    undescribed = undescribed_nodes(names, labels.op_type[others].tolist(), function=-1).assign(unit=names)
+    nodes = pd.concat([described, undescribed], ignore_index=True)
     if name_host:
         nodes[["name", "unit"]] = f"{forest.host.name}/" + nodes[["name", "unit"]]
     inputs = [*graphs.nodes["inputs"], *([] for _ in others)]
-    events = _events(forest, rows, number, steps)
-    allocated = _allocated(forest, labels, rows, number, steps)
-    return _kept(_Part(_placed(nodes, events), inputs, pd.concat([events, allocated], ignore_index=True)))
+    events = _op_events(forest, ops, number, steps)
+    allocated = _allocated(forest, labels, ops, number, steps)
+    # Of several devices, a node is noted on the accelerator.
+    device = events.sort_values("accelerator_micros").drop_duplicates("node", keep="last").set_index("node")["device"]
+    nodes = with_devices(nodes, device)
+    return _kept(_Part(nodes, inputs, pd.concat([events, allocated], ignore_index=True)))
 
 
 def _described(graphs: Graphs, float_ops: Floats) -> pd.DataFrame:
@@ -133,38 +136,14 @@ def _described(graphs: Graphs, float_ops: Floats) -> pd.DataFrame:
     )
 
 
-def _undescribed(labels: OpLabels, codes: Int64) -> pd.DataFrame:
-    """Describe ops of which only events tell: eager ones, those of tf.data, those that TensorFlow made itself."""
-    types, names = labels.op_type[codes], [f"{OUTSIDE}/{name}" for name in labels.op_name[codes]]
-    return pd.DataFrame(
-        {
-            "name": names,
-            "unit": names,
-            "op_type": types,
-            "device": "",
-            "types": [(one,) for one in types],
-            "parameters": 0,
-            "holds_variable": False,
-            "float_ops": np.nan,
-            "input_shapes": "",
-            "trace": [()] * len(codes),
-            "output_bytes": 0,
-            "input_bytes": 0,
-            "graph_float_ops": np.nan,
-            "phase": "",
-            "function": -1,
-        }
-    )
-
-
-def _outermost_first(graphs: Graphs, trace: Sequence[int]) -> tuple[tuple[str, int, str], ...]:
+def _outermost_first(graphs: Graphs, trace: Sequence[int]) -> tuple[Frame, ...]:
     frames = graphs.frames.iloc[list(reversed(trace))]
     return tuple(frames[["file", "line", "function"]].itertuples(index=False, name=None))
 
 
 def _scopes(graphs: Graphs) -> list[str]:
     """Return the scope that each function's nodes are put in: its name; of a loop's or a branch's, the caller's."""
-    scopes = [_GENERATED.sub(r"\1", name) for name in graphs.functions["name"]]
+    scopes = [function_name(name) for name in graphs.functions["name"]]
     callers = graphs.nodes["function"].to_numpy()
     for node, role, function in reversed(list(graphs.calls.itertuples(index=False))):
         if role != "call" and function >= 0:
@@ -179,14 +158,15 @@ def _holders(graphs: Graphs) -> pd.Series[float]:
     return variable.where(first)
 
 
-def _events(forest: Forest, rows: Int64, node: Int64, steps: Int64) -> pd.DataFrame:
-    """Return one row per op's event: what it took, and where."""
+def _op_events(forest: Forest, ops: Int64, node: Int64, steps: Int64) -> pd.DataFrame:
+    """Return one row per op's event: its node and step, `MEASURED`, its device and its time.
+
+    ``node`` has one entry per event in ``ops``, ``steps`` one per event of the host.
+    """
     host = forest.host
-    on_device = forest.on_device[rows]
-    self_ps = host.duration_ps[rows].copy()
-    self_ps[~on_device] = nest(
-        host.line[rows[~on_device]], host.start_ps[rows[~on_device]], host.duration_ps[rows[~on_device]]
-    ).self_ps
+    on_device = forest.on_device[ops]
+    self_ps = host.duration_ps[ops].copy()
+    self_ps[~on_device] = forest.self_ps_among(ops[~on_device])
     micros = self_ps / PS_PER_US
     planes = np.array([host.planes[line.plane].name.lower() for line in host.lines], object)
     measured = {
@@ -196,12 +176,12 @@ def _events(forest: Forest, rows: Int64, node: Int64, steps: Int64) -> pd.DataFr
         "cpu_micros": np.where(on_device, 0.0, micros),
         **dict.fromkeys(("bytes", "peak_bytes", "residual_bytes", "output_bytes"), 0),
     }
-    device = np.where(on_device, planes[host.line[rows]], "/device:cpu:0")
-    start_us, duration_us = host.start_ps[rows] / PS_PER_US, host.duration_ps[rows] / PS_PER_US
+    device = np.where(on_device, planes[host.line[ops]], "/device:cpu:0")
+    start_us, duration_us = host.start_ps[ops] / PS_PER_US, host.duration_ps[ops] / PS_PER_US
     return pd.DataFrame(
         {
             "node": node,
-            "step": steps[rows],
+            "step": steps[ops],
             **measured,
             "device": device,
             "start_us": start_us,
@@ -210,27 +190,16 @@ def _events(forest: Forest, rows: Int64, node: Int64, steps: Int64) -> pd.DataFr
     )
 
 
-def _allocated(forest: Forest, labels: OpLabels, rows: Int64, node: Int64, steps: Int64) -> pd.DataFrame:
-    """Return one row per allocation that names an op that has events."""
-    op = forest.host.texts("tf_op")
+def _allocated(forest: Forest, labels: OpLabels, ops: Int64, node: Int64, steps: Int64) -> pd.DataFrame:
+    """Return ``node step bytes`` of each allocation whose op has events; arguments as for `_op_events`."""
     allocations = np.flatnonzero(forest.named(ALLOCATION))
-    codes = op.at(allocations, missing=-1)
-    names = np.append(op.categories if op.categories is not None else [], "")[codes.astype(np.int64)]
-    nodes = dict(zip(labels.op_name[labels.code[rows]], node, strict=True))
+    names = forest.texts_at("tf_op", allocations)
+    nodes = dict(zip(labels.op_name[labels.code[ops]], node, strict=True))
     number = np.array([nodes.get(name.partition(":")[0], -1) for name in names], np.int64)
     known = number >= 0
     frame = pd.DataFrame({"node": number[known], "step": steps[allocations[known]]})
     frame["bytes"] = forest.host.ints("requested_bytes").at(allocations[known], missing=0)
     return frame
-
-
-def _placed(nodes: pd.DataFrame, events: pd.DataFrame) -> pd.DataFrame:
-    """Note the devices that nodes ran on, the accelerator's where there is one, among their types."""
-    place = events.sort_values("accelerator_micros").drop_duplicates("node", keep="last").set_index("node")["device"]
-    device = nodes.index.to_series().map(place).astype(object).fillna("")
-    pairs = zip(nodes["types"], device.tolist(), strict=True)
-    types = [(*kinds, one) if one else kinds for kinds, one in pairs]
-    return nodes.assign(device=device, types=pd.Series(types, nodes.index, dtype=object))
 
 
 def _kept(part: _Part) -> _Part:

@@ -1,20 +1,18 @@
-"""Writing a view of a graph: as text, as a timeline for Chrome's trace viewer, as a profile for pprof."""
+"""tfprof's outputs of a view of a graph: text, a timeline for Chrome's trace viewer, a profile for pprof."""
 
 from __future__ import annotations
 
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from tfprof_nb._units import cell
+from tfprof_nb.analysis.graph.graph import GraphTree
 from tfprof_nb.analysis.graph.options import ATTRIBUTES, ORDERS
-from tfprof_nb.analysis.graph.pprof import Sample, write_pprof
-
-if TYPE_CHECKING:
-    from tfprof_nb.analysis.graph.graph import GraphTree
+from tfprof_nb.export.pprof import Sample, pprof
 
 _COLUMN = {"params": "parameters"}
 _UNITS = {"micros": "us", "bytes": "bytes", "params": "count", "float_ops": "count"}
@@ -22,8 +20,14 @@ _PPROF_UNITS = {"micros": "microseconds", "bytes": "bytes"}
 _DESCRIBING = ("device", "op_types", "input_shapes")
 
 
-def write_output(tree: GraphTree) -> None:
-    """Write a view where its options say."""
+def write_view(tree: GraphTree) -> None:
+    """Write a view where its options say: nowhere, to stdout, or to a file.
+
+    Raises
+    ------
+    ValueError
+        If the view cannot be written in this form.
+    """
     kind, path = tree.options.output_type, Path(tree.options.outfile).expanduser()
     if kind == "stdout":
         sys.stdout.write(text_of(tree))
@@ -33,7 +37,7 @@ def write_output(tree: GraphTree) -> None:
         # tfprof puts the step behind the name; programs look for the file there.
         path.with_name(f"{path.name}_{tree.options.step}").write_text(json.dumps(timeline_of(tree)), encoding="utf-8")
     elif kind == "pprof":
-        write_pprof(path, *samples_of(tree))
+        path.write_bytes(pprof(*samples_of(tree)))
 
 
 def text_of(tree: GraphTree) -> str:
@@ -84,7 +88,6 @@ def timeline_of(tree: GraphTree) -> dict[str, Any]:
 
 
 def _as_it_ran(tree: GraphTree) -> list[dict[str, Any]]:
-    assert tree.model is not None  # noqa: S101  (only `graph_tree` makes one)
     shown = {node for nodes in tree.nodes for node in nodes}
     runs = tree.model.intervals
     runs = runs[runs["node"].isin(shown) & ((runs["step"] == tree.options.step) | (tree.options.step < 0))]

@@ -9,7 +9,7 @@ from typing import Any
 from tfprof_nb._units import count, microseconds, percent
 from tfprof_nb.analysis.graph.model import COLUMN, GraphModel
 from tfprof_nb.analysis.graph.options import GraphOptions
-from tfprof_nb.analysis.graph.views import op_view
+from tfprof_nb.analysis.graph.trees import op_view
 
 _TOP = 3
 _LOW_USE, _FAIR_USE = 0.5, 0.9

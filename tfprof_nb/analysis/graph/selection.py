@@ -35,7 +35,9 @@ class Tree:
     counts
         Whether the types of a row's nodes are among those that are to count.
     total
-        The metrics of each row with all that count below it; set by `counted`.
+        The metrics of each row with all that count below it; set by `_counted`.
+    rows
+        The number that each row had before some were taken.
     """
 
     names: Objects
@@ -44,6 +46,12 @@ class Tree:
     counts: Bools
     total: Floats
     rows: Int64
+
+    @classmethod
+    def of(cls, names: Sequence[str], parent: Sequence[int], own: Floats, counts: Bools) -> Tree:
+        """Return a tree of all rows; the totals are not summed yet."""
+        rows = np.arange(len(names))
+        return cls(np.array(names, object), np.array(parent, np.int64), own, counts, own, rows)
 
     def take(self, rows: Int64, parent: Int64) -> Tree:
         """Return some rows, with the parents that are given by their old numbers."""

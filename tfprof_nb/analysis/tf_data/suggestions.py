@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from tfprof_nb.analysis.tf_data.iterators import FILE_READERS
+
 # What a cache keeps stays as it is: the order, if shuffle stands before it, and what was drawn at random.
 _KEEP = (
     "keep its results if they fit in memory, with shuffling and what is random behind the cache: "
@@ -129,10 +131,10 @@ _ADVICE = {
     ),
 }
 _READERS = {
+    **dict.fromkeys((*FILE_READERS, "Load"), "open_file"),
     "TFRecord": "tf.data.TFRecordDataset",
     "TextLine": "tf.data.TextLineDataset",
     "FixedLengthRecord": "lambda file: tf.data.FixedLengthRecordDataset(file, record_bytes)",
-    **dict.fromkeys(("CSV", "SQL", "LMDB", "ArrayRecord", "SSTable", "RecordIO", "Load"), "open_file"),
 }
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from tfprof_nb._arrays import Bools, Floats, Int64
 from tfprof_nb.analysis.graph.model import COLUMN, METRICS, Frame, GraphModel
 from tfprof_nb.analysis.graph.options import EVERYTHING, GraphOptions
-from tfprof_nb.analysis.graph.tree import ROOT, Rules, Tree, matches, order, shown, wanted
+from tfprof_nb.analysis.graph.selection import ROOT, Rules, Tree, matches, order, shown, wanted
 
 _GRADIENT_NODE = re.compile(r".*?gradients/(.+?)_grad/")
 _GRADIENT = " (gradient)"
@@ -81,22 +81,9 @@ def _of_nodes(
     own = np.vstack([np.zeros((1, len(METRICS))), metrics[nodes]])
     counts = np.append(_counting(model, options), options.account_type_regexes == EVERYTHING)[nodes]
     groups = [[], *([node] if node >= 0 else [] for node in nodes)]
-    return _rows(options, [ROOT, *names], [-1, *parents], own, np.insert(counts, 0, True), groups, rules)
-
-
-def _rows(
-    options: GraphOptions,
-    names: Sequence[str],
-    parents: Sequence[int],
-    own: Floats,
-    counts: Bools,
-    nodes: list[list[int]],
-    rules: Rules,
-) -> Rows:
-    number = np.arange(len(names))
-    tree = Tree(np.array(names, object), np.array(parents, np.int64), own, counts, own, number)
+    tree = Tree.of([ROOT, *names], [-1, *parents], own, np.insert(counts, 0, True))
     tree, depth = shown(tree, options, rules)
-    return Rows(tree.names.tolist(), depth, tree.own, tree.total, [nodes[row] for row in tree.rows])
+    return Rows(tree.names.tolist(), depth, tree.own, tree.total, [groups[row] for row in tree.rows])
 
 
 def _counting(model: GraphModel, options: GraphOptions) -> Bools:
@@ -200,9 +187,7 @@ class _Calls:
         nodes = [[node for node in self._nodes[number] if counting[node]] for number in numbers]
         own = np.array([metrics[some].sum(axis=0) for some in nodes])
         counts = np.array([bool(some) for some in nodes]) | (options.account_type_regexes == EVERYTHING)
-        names = [self._names[number] for number in numbers]
-        number = np.arange(len(names))
-        tree = Tree(np.array(names, object), np.array(parents, np.int64), own, counts, own, number)
+        tree = Tree.of([self._names[number] for number in numbers], parents, own, counts)
         tree, depth = shown(tree, options, _GROUPED)
         frames = [self._frames[numbers[row]] for row in tree.rows]
         return Rows(tree.names.tolist(), depth, tree.own, tree.total, [nodes[row] for row in tree.rows], frames)

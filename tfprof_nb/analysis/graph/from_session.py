@@ -1,4 +1,4 @@
-"""What the nodes of a graph took, from the RunMetadata of sessions, counted as tfprof counts it."""
+"""A session's graph with its recorded runs (RunMetadata), counted as tfprof counts them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,19 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb._units import PS_PER_US
-from tfprof_nb.analysis.graph.model import MEASURED, GraphModel
+from tfprof_nb.analysis.graph.from_graph_section import from_graph_section
+from tfprof_nb.analysis.graph.model import MEASURED, GraphModel, undescribed_nodes, with_devices
+from tfprof_nb.decode.session_graph import SessionRuns
+from tfprof_nb.formats.sidecar import Section
 
 _CANONICAL = r".*/(?:device:gpu|gpu|device:cpu|cpu):\d+"
 _STREAMS = "stream:all"
 _NO_NODES = r"RecvTensor|_SOURCE|.*MEMCPY.*"
+
+
+def from_session(session: SessionRuns) -> GraphModel:
+    """Return the graph that a session ran, as far as its capture described it, with its runs."""
+    return with_runs(session.sidecar.read(Section.GRAPHS, from_graph_section), session.executed)
 
 
 def with_runs(model: GraphModel, executed: pd.DataFrame) -> GraphModel:
@@ -26,7 +34,7 @@ def with_runs(model: GraphModel, executed: pd.DataFrame) -> GraphModel:
     rows = _on_one_device(_recorded(executed, model))
     nodes = _all_nodes(model, rows)
     rows = rows.assign(node=rows["node"].map(pd.Series(nodes.index, nodes["name"])))
-    nodes = _with_devices(nodes, rows)
+    nodes = with_devices(nodes, rows[rows["canonical"]].drop_duplicates("node").set_index("node")["device"])
     runs = rows.groupby(["node", "step"], as_index=False)[list(MEASURED)].sum()
     intervals = rows[rows["timed"]][["node", "step", "device", "start_us", "duration_us"]]
     inputs = [*model.inputs, *([] for _ in range(len(nodes) - len(model.nodes)))]
@@ -75,19 +83,5 @@ def _output_bytes(outputs: list[object]) -> int:
 def _all_nodes(model: GraphModel, rows: pd.DataFrame) -> pd.DataFrame:
     """Add the nodes that the graph does not have; their type is their name."""
     names = rows["node"].drop_duplicates()
-    new = names[~names.isin(model.nodes["name"])].to_numpy(object)
-    added = pd.DataFrame({"name": new, "op_type": new, "device": "", "parameters": 0, "float_ops": np.nan})
-    added["types"], added["trace"], added["input_shapes"] = [(name,) for name in new], [()] * len(new), ""
-    added = added.assign(graph_float_ops=np.nan, input_bytes=0, output_bytes=0, phase="", function=0)
-    added["holds_variable"] = False
-    return pd.concat([model.nodes, added], ignore_index=True) if len(new) else model.nodes.copy()
-
-
-def _with_devices(nodes: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
-    placed = rows[rows["canonical"]].drop_duplicates("node").set_index("node")["device"]
-    device = pd.Series(nodes.index).map(placed).astype(object).fillna("")
-    device = device.where(device != "", nodes["device"])
-    kinds = [
-        dict.fromkeys([*types, *filter(None, [place])]) for types, place in zip(nodes["types"], device, strict=True)
-    ]
-    return nodes.assign(device=device, types=pd.Series([tuple(some) for some in kinds], nodes.index, dtype=object))
+    new = names[~names.isin(model.nodes["name"])].tolist()
+    return pd.concat([model.nodes, undescribed_nodes(new, new, function=0)], ignore_index=True) if new else model.nodes

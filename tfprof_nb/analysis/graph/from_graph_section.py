@@ -1,19 +1,16 @@
-"""The graph of a session that a capture noted (docs/sidecar.md, section ``graphs``) as a model without runs."""
+"""A session's graph, as a capture described it, as a model without runs."""
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from tfprof_nb.analysis.graph.model import MEASURED, Frame, GraphModel
+from tfprof_nb.analysis.events.tensors import bytes_of
+from tfprof_nb.analysis.graph.model import Frame, GraphModel, no_runs
 
-OUTSIDE = "outside functions"
-_TENSOR = re.compile(r"([a-z]+)(\d*)[a-z0-9_]*\[([\d,]*)\]")
 _COLUMNS = ("names", "ops", "types", "parameters", "float_ops", "takes", "outputs", "traces", "inputs")
 _NO_GRAPH = (
     "The session's graph is not described beside these runs (tfprof_nb.profile_session does it): parameters, float "
@@ -28,12 +25,12 @@ _EMPTY: dict[str, Any] = {
 }
 
 
-def session_model(section: Mapping[str, Any] | None) -> GraphModel:
-    """Return the first function of a section; without one, a model without nodes."""
+def from_graph_section(section: Mapping[str, Any] | None) -> GraphModel:
+    """Return the first function of a sidecar's section ``graphs``; without one, a model without nodes."""
     section = section or _EMPTY
     function = section["functions"][0]
     texts = np.array(section["strings"], object)
-    traces = outermost_first(section)
+    traces = _outermost_first(section)
     ops = texts[function["ops"]] if function["ops"] else np.array([], object)
     nodes = pd.DataFrame(
         {
@@ -55,26 +52,7 @@ def session_model(section: Mapping[str, Any] | None) -> GraphModel:
     return GraphModel(nodes, function["inputs"], no_runs(), notes=tuple(section["notes"]))
 
 
-def no_runs() -> pd.DataFrame:
-    """Return `GraphModel.runs` of a graph that did not run."""
-    return pd.DataFrame({name: np.array([], np.int64) for name in ("node", "step", *MEASURED)})
-
-
-def bytes_of(tensors: str) -> int:
-    """Return the size of tensors that are written as ``float32[32,10];int64[]``; unknown ones count 0."""
-    return sum(_bytes_of_one(tensor) for tensor in tensors.split(";"))
-
-
-def _bytes_of_one(tensor: str) -> int:
-    match = _TENSOR.fullmatch(tensor)
-    if match is None:
-        return 0
-    bits = int(match[2]) if match[2] else {"bool": 8, "half": 16}.get(match[1], 0)
-    sizes = [int(size) for size in match[3].split(",") if size]
-    return math.prod(sizes) * bits // 8
-
-
-def outermost_first(section: Mapping[str, Any]) -> list[tuple[Frame, ...]]:
+def _outermost_first(section: Mapping[str, Any]) -> list[tuple[Frame, ...]]:
     """Return the traces of a section."""
     texts, frames = section["strings"], section["frames"]
     written = [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Hashable, Sequence
-from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
 T = TypeVar("T", bound=Hashable)
@@ -23,13 +22,11 @@ class Sample(NamedTuple):
 _SAMPLE_TYPE, _SAMPLE, _LOCATION, _FUNCTION, _STRING = 1, 2, 4, 5, 6
 
 
-def write_pprof(path: Path, measure: str, unit: str, samples: Sequence[Sample]) -> None:
-    """Write samples to a file.
+def pprof(measure: str, unit: str, samples: Sequence[Sample]) -> bytes:
+    """Return samples as the content of a file, usually called ``*.pb.gz``.
 
     Parameters
     ----------
-    path
-        Usually ``*.pb.gz``.
     measure, unit
         What the second value of a sample counts, e.g. ``micros`` in ``microseconds``.
     samples
@@ -51,7 +48,7 @@ def write_pprof(path: Path, measure: str, unit: str, samples: Sequence[Sample]) 
         body += _message(_FUNCTION, _number(1, functions.of((name, file))) + named)
     for text in texts:
         body += _message(_STRING, text.encode())
-    path.write_bytes(gzip.compress(bytes(body), mtime=0))
+    return gzip.compress(bytes(body), mtime=0)
 
 
 class _Numbers(dict[T, int], Generic[T]):
