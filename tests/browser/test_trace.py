@@ -347,7 +347,7 @@ def test_filters_hide_rows_short_events_and_what_is_not_searched_for(viewer):
     assert "3 of 4 shown" in fake.page.locator(".tfp-filters").inner_text()
     least.fill("")
     fake.page.get_by_role("searchbox").fill("matmul")
-    fake.page.get_by_label("search hits only").check()
+    fake.page.get_by_label("Search hits only").check()
     assert "2 of 4 shown" in fake.page.locator(".tfp-filters").inner_text()
     canvas.click(position=position(650, 1))
     assert fake.get("selected_event") == 2  # its number in the whole trace

@@ -34,7 +34,7 @@ export class Filters {
     private readonly onChange: (filter: Filter) => void,
     signal: AbortSignal,
   ) {
-    const hits = element("label", { class: "tfp-field" }, this.hits, "search hits only");
+    const hits = element("label", { class: "tfp-field" }, this.hits, "Search hits only");
     const reset = button("Reset", "Show everything again", () => this.reset());
     this.root.append(this.rows.label, this.shortest.label, hits, reset, this.summary);
     for (const input of [this.rows.input, this.shortest.input, this.hits]) {
