@@ -1,10 +1,18 @@
 """Charts with too many bars keep their total, those with too many points their peaks."""
 
+import doctest
+
 import numpy as np
 import pytest
 
 from render import samples
+from tfprof_nb.render import thinning
 from tfprof_nb.render.thinning import thin_bars, thin_lines
+
+
+def test_the_examples_in_the_docstrings_hold():
+    assert doctest.testmod(thinning).attempted > 0
+    assert doctest.testmod(thinning).failed == 0
 
 
 def test_thinned_bars_keep_the_total():

@@ -180,7 +180,7 @@ def bars(panel: Bars) -> Chart:
         color_mode="group",
     )
     written = [amount(part.value, panel.unit) for part in parts]
-    labels = short_names([part.label for part in parts], 28)
+    labels = short_names([part.label for part in parts], 28, panel.trim)
     names = {str(k): f"{label}  {written[k]}" for k, label in enumerate(labels)}
     label_axis = bqplot.Axis(
         scale=scales["x"], side="left", tick_values=rows, tick_labels=names, grid_lines="none", num_ticks=None
@@ -212,7 +212,7 @@ def pie(panel: Pie) -> Chart:
             "values": [],
             "mean": f"{amount(part.value, panel.unit)} ({percent(100 * part.value / whole)})",
         }
-        for part, label in zip(parts, short_names([part.label for part in parts], 40), strict=True)
+        for part, label in zip(parts, short_names([part.label for part in parts], 40, panel.trim), strict=True)
     ]
     # No margins: on a page that is not shown, bqplot takes them off a size of nothing.
     figure = _figure([mark], [], 190, dict.fromkeys(_MARGIN, 0))

@@ -38,6 +38,7 @@ from tfprof_nb.render.svg import pie as svg_pie
 from tfprof_nb.render.svg.picture import data_uri
 from tfprof_nb.render.table.embedded import embedded_table
 from tfprof_nb.render.table.html import html_table
+from tfprof_nb.render.theme import BLUE, ORANGE
 from tfprof_nb.render.thinning import MAX_BARS
 from tfprof_nb.render.timeline.embedded import embedded_timeline
 
@@ -49,7 +50,10 @@ _NOTE_STYLES = {
     "answer": ("font-size:20px;line-height:1.3;font-weight:600;margin:2px 0 6px", ""),
     "advice": ("font-size:14px;line-height:1.45;margin:0 0 8px", "→ "),
     "info": ("font-size:12px;line-height:1.45;opacity:.8;margin:0 0 8px", ""),
-    "warning": ("font-size:13px;line-height:1.45;margin:0 0 8px;padding:4px 10px;border-left:3px solid #E69F00", "⚠ "),
+    "warning": (
+        f"font-size:13px;line-height:1.45;margin:0 0 8px;padding:4px 10px;border-left:3px solid {ORANGE}",
+        "⚠ ",
+    ),
     "empty": ("font-size:13px;line-height:1.45;margin:0 0 8px;padding:10px;border:1px dashed #888", ""),
 }
 
@@ -78,7 +82,7 @@ class Detail:
 
 _CODE = re.compile(r"`([^`]+)`")
 _SWATCH = "display:inline-block;width:10px;height:10px;margin-right:5px;background-color:"
-_BUTTON = "border:0;background:none;padding:0 4px;font:inherit;color:#0072B2;cursor:pointer;text-decoration:underline"
+_BUTTON = f"border:0;background:none;padding:0 4px;font:inherit;color:{BLUE};cursor:pointer;text-decoration:underline"
 _DETAILS = (Detail(), Detail(points=130), Detail(most=8, text=60, points=130), Detail(most=3, text=40, points=100))
 
 

@@ -115,7 +115,7 @@ def _bars(panel: Bars | Pie, room: int = 40) -> list[str]:
     longest = max((part.value for part in panel.parts), default=0) or 1
     width = min(44, max((len(part.label) for part in panel.parts), default=0))
     lengths = [round(room * max(0.0, part.value) / longest) for part in panel.parts]
-    labels = short_names([part.label for part in panel.parts], width)
+    labels = short_names([part.label for part in panel.parts], width, panel.trim)
     return [
         f"{label:<{width}}  {'█' * length} {amount(part.value, panel.unit)}"
         for part, label, length in zip(panel.parts, labels, lengths, strict=True)

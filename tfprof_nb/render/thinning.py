@@ -1,6 +1,6 @@
 """How charts with more bars or points than fit are thinned out: bars to their means, lines to their peaks.
 
-In: panels. Out: panels with fewer values.
+In: panels and frames. Out: the same with fewer values.
 """
 
 from __future__ import annotations
@@ -8,7 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 
+from tfprof_nb._arrays import Floats, Int64
 from tfprof_nb.render.bar_layout import stack
 from tfprof_nb.render.panels import Lines, StackedBars
 
@@ -46,14 +48,30 @@ def thin_lines(chart: Lines, limit: int = MAX_POINTS) -> Lines:
     Peaks are what a reader looks for in memory and rate curves, so they must survive.
     """
     count = len(chart.x)
-    per_point = -(-count // limit)
-    if per_point <= 1:
+    if count <= limit:
         return chart
-    total = stack([one.values for one in chart.series])[-1]
-    padded = np.full(-(-count // per_point) * per_point, -np.inf)
-    padded[:count] = total
-    runs = padded.reshape(-1, per_point)
-    keep = np.unique(np.r_[0, runs.argmax(axis=1) + np.arange(len(runs)) * per_point, count - 1])
+    totals = stack([one.values for one in chart.series])[-1]
+    keep = np.unique(np.r_[0, _peaks(totals, np.arange(count) // -(-count // limit)), count - 1])
     series = [replace(one, values=np.asarray(one.values)[keep]) for one in chart.series]
     notes = [chart.notes[k] for k in keep] if chart.notes else ()
     return replace(chart, x=np.asarray(chart.x)[keep], series=series, notes=notes)
+
+
+def thin_rows(frame: pd.DataFrame, column: str, limit: int = MAX_POINTS) -> pd.DataFrame:
+    """Keep ``limit`` rows of a frame with more: of each run of neighbours the one with the highest value in a column.
+
+    Examples
+    --------
+    >>> thin_rows(pd.DataFrame({"bytes": [1, 5, 2, 3, 3, 0]}), "bytes", limit=3).index.tolist()
+    [1, 3, 4]
+    """
+    count = len(frame)
+    runs = np.arange(count) * limit // max(count, limit)
+    return frame.iloc[_peaks(frame[column].to_numpy(np.float64), runs)]
+
+
+def _peaks(values: Floats, runs: Int64) -> Int64:
+    """Return the position of the highest value of each run, the first of equal ones; runs are numbered from 0 on."""
+    highest = np.maximum.reduceat(values, np.flatnonzero(np.diff(runs, prepend=-1)))
+    at = np.flatnonzero(values == highest[runs])
+    return at[np.unique(runs[at], return_index=True)[1]]

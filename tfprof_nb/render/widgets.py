@@ -109,8 +109,7 @@ def _table(panel: Table, selection: Selection) -> TableWidget:
 def _trace(panel: Timeline, selection: Selection) -> TraceWidget:
     """Return the trace; it shows the selected step and marks the selected op."""
     widget = TraceWidget(panel.source, layout=_WIDE)
-    events: Any = panel.source.header()
-    steps = events.get("steps", [])
+    steps = widget.header.get("steps", [])
     times = {int(step["step"]): (step["start_ps"], step["start_ps"] + step["duration_ps"]) for step in steps}
 
     def show_step(step: int | None) -> None:
@@ -121,7 +120,7 @@ def _trace(panel: Timeline, selection: Selection) -> TraceWidget:
         show_step(selection.selected_step)
     selection.observe(lambda c: show_step(c["new"]), "selected_step")
     _tie(selection, "time_range", widget, "time_range", list)
-    names = events.get("names", [])
+    names = widget.header.get("names", [])
     _tie(selection, "selected_op", widget, "selected_name", panel.source.event_name)
 
     def select_event(link: dict[str, Any] | None) -> None:

@@ -117,7 +117,7 @@ def _legend_of_hatches(picture: Picture, plot: Plot, label: str) -> None:
 def bars(chart: Bars) -> Markup:
     """Draw one horizontal bar per part, with its label before and its value after it."""
     parts = list(chart.parts)
-    labels = short_names([part.label for part in parts], 34)
+    labels = short_names([part.label for part in parts], 34, chart.trim)
     values = [amount(part.value, chart.unit) for part in parts]
     left = max(map(text_width, labels)) + 10
     room = WIDTH - left - max(map(text_width, values)) - 14

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from tfprof_nb._units import shorten
 from tfprof_nb.render.panels import Diagram, Node
 from tfprof_nb.render.svg.picture import INK, WIDTH, Picture, compact, text_width
-from tfprof_nb.render.theme import INPUT
+from tfprof_nb.render.theme import VERMILLION
 
 _LINE = 16
 _BOLD = 8.0  # mean width of a bold character, of wide ones
@@ -64,7 +64,7 @@ def _places(nodes: Sequence[Node]) -> list[tuple[float, int]]:
 
 
 def _box(picture: Picture, node: Node, x: float, y: float, width: float, height: float) -> None:
-    color = INPUT if node.kind == "bottleneck" else INK
+    color = VERMILLION if node.kind == "bottleneck" else INK
     style = {"plain": (1, "4 3"), "path": (2.5, ""), "bottleneck": (3, "")}[node.kind]
     outline = f"M{compact(x)} {compact(y)}h{compact(width)}v{compact(height)}h{compact(-width)}z"
     dashes = {"stroke_dasharray": style[1]} if style[1] else {}

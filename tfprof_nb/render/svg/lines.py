@@ -13,7 +13,7 @@ from tfprof_nb._units import duration, number, shorten
 from tfprof_nb.render.bar_layout import stack
 from tfprof_nb.render.panels import Lines, Timeline
 from tfprof_nb.render.svg.picture import INK, WIDTH, Picture, Plot, compact, draw_axes, draw_legend
-from tfprof_nb.render.theme import HOST_COMPUTE
+from tfprof_nb.render.theme import BLUE
 from tfprof_nb.render.thinning import MAX_BARS, thin_lines
 from tfprof_nb.render.ticks import ticks
 
@@ -89,7 +89,7 @@ def _draw_track(picture: Picture, busy: Floats, left: float, y: float, width: fl
             f"M{compact(left + starts[r] * scale)} {compact(y)}h{compact((ends[r] - starts[r]) * scale)}" for r in runs
         )
         if path:
-            picture.path(path, stroke=HOST_COMPUTE, stroke_width=13, stroke_opacity=round(shade / _LEVELS, 2))
+            picture.path(path, stroke=BLUE, stroke_width=13, stroke_opacity=round(shade / _LEVELS, 2))
 
 
 def _time_axis(picture: Picture, left: float, y: float, width: float, span_ps: float) -> None:

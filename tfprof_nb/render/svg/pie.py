@@ -26,7 +26,7 @@ def pie(chart: Pie) -> Markup:
     spoken = ", ".join(f"{shorten(part.label, 60)} {text}" for part, text in zip(parts, written, strict=True))
     picture = Picture(f"{chart.title}: {spoken}", max(2 * _RADIUS + 12, _ROW * len(parts) + 12))
     begin, left = 0.0, 2 * _RADIUS + 40
-    labels = short_names([part.label for part in parts], 40)
+    labels = short_names([part.label for part in parts], 40, chart.trim)
     for k, (part, text) in enumerate(zip(parts, written, strict=True)):
         end = begin + part.value / whole
         picture.path(_slice(begin, end), fill=part.color, stroke="#fff", stroke_width=1)

@@ -16,7 +16,7 @@ from tfprof_nb.render.markup import Attribute, element, join, tag
 from tfprof_nb.render.panels import Column, Table
 from tfprof_nb.render.short_names import short_names
 from tfprof_nb.render.table.format import bar_shares, cell_texts, columns_of, flat, header, rows_notice
-from tfprof_nb.render.theme import HOST_COMPUTE
+from tfprof_nb.render.theme import BLUE
 
 # Alignment by attribute is short and survives every sanitiser; JupyterLab's own style sheet aligns table cells right,
 # so that left needs a style.
@@ -59,7 +59,7 @@ def _rows(frame: pd.DataFrame, columns: list[Column], text: int) -> Iterator[str
 def _cells(frame: pd.DataFrame, column: Column, text: int) -> Iterator[tuple[str, ...]]:
     """Yield the pieces of each of a column's table cells."""
     full = cell_texts(frame, column)
-    texts = short_names(full, text) if column.path else [shorten(value, text) for value in full]
+    texts = short_names(full, text, column.trim) if column.path else [shorten(value, text) for value in full]
     long = max(map(len, texts), default=0) > _LONG
     side = _RIGHT if is_numeric(column.kind) else _LEFT_LONG if long else _LEFT
     begin, (code, end) = tag("td", **side), _CODE if column.kind == "code" else _NO_CODE
@@ -72,5 +72,5 @@ def _cells(frame: pd.DataFrame, column: Column, text: int) -> Iterator[tuple[str
 
 def _bar(share: float) -> Markup:
     width = round(share * _BAR_WIDTH)
-    box = f"display:inline-block;height:8px;width:{width}px;background-color:{HOST_COMPUTE};margin-right:6px;"
+    box = f"display:inline-block;height:8px;width:{width}px;background-color:{BLUE};margin-right:6px;"
     return element("span", style=box) if width else Markup()

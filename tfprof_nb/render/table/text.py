@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from tfprof_nb._units import is_numeric, shorten
-from tfprof_nb.render.panels import Table
+from tfprof_nb.render.panels import Table, Trim
 from tfprof_nb.render.short_names import short_names
 from tfprof_nb.render.table.format import cell_texts, columns_of, flat, header, rows_notice
 
@@ -30,7 +30,7 @@ class _Printed:
     header: str
     values: list[str]
     right: bool
-    path: bool = False
+    trim: Trim | None = None
     width: int = 0
 
     def natural(self) -> int:
@@ -39,11 +39,11 @@ class _Printed:
 
     def fewest(self) -> int:
         """The width that the column needs at least: numbers are never cut."""
-        return self.natural() if self.right else min(self.natural(), _NARROW_PATH if self.path else _NARROW)
+        return self.natural() if self.right else min(self.natural(), _NARROW_PATH if self.trim else _NARROW)
 
     def fitting(self) -> list[str]:
         """Return the values; paths are cut to the width so that none looks like another."""
-        return short_names(self.values, self.width) if self.path else self.values
+        return short_names(self.values, self.width, self.trim) if self.trim else self.values
 
     def line(self, text: str) -> str:
         """Fit one text into the column."""
@@ -55,8 +55,13 @@ def text_table(panel: Table, width: int) -> list[str]:
     panel = flat(panel)
     frame = panel.frame.head(panel.rows)
     columns = [
-        _Printed(header(one), [_one_line(text) for text in cell_texts(frame, one)], is_numeric(one.kind), one.path)
-        for one in columns_of(panel)
+        _Printed(
+            header(column),
+            [_one_line(text) for text in cell_texts(frame, column)],
+            is_numeric(column.kind),
+            column.trim if column.path else None,
+        )
+        for column in columns_of(panel)
     ]
     if not len(frame) or not columns:
         return ["– No rows."]
