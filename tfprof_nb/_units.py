@@ -1,4 +1,4 @@
-"""Units of time, and how numbers are written for people: three significant figures, thousands separators, a unit.
+"""Units of time, and numbers as text: three significant figures, thousands separators, a unit.
 
 In: plain numbers. Out: text. Pure functions.
 """
@@ -11,12 +11,12 @@ from typing import Any, Literal
 
 Kind = Literal["text", "code", "count", "ms", "us", "bytes", "share", "percent", "number", "flag"]
 
-# Profiles count in whole picoseconds, sidecars in nanoseconds; frames have what their columns' names say.
+# Times are whole picoseconds in profiles and nanoseconds in sidecars; in frames, the columns' names have the unit.
 PS_PER_NS, PS_PER_US, PS_PER_MS = 10**3, 10**6, 10**9
 NS_PER_MS, US_PER_MS = 10**6, 10**3
 
 MISSING = "–"
-# What a column of this kind adds to its header; kinds without an entry carry their unit in each value, or have none.
+# The unit in the header of a column of this kind; other kinds have a unit in each value, or none.
 COLUMN_UNITS: dict[Kind, str] = {"ms": "ms", "us": "µs"}
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _NUMERIC: frozenset[Kind] = frozenset({"count", "ms", "us", "bytes", "share", "percent", "number"})
@@ -24,7 +24,7 @@ _TIME_UNITS = ((10**12, "s"), (PS_PER_MS, "ms"), (PS_PER_US, "µs"), (PS_PER_NS,
 
 
 def number(value: float) -> str:
-    """Write a number with three significant figures; digits before the point are all kept.
+    """Write a number with three significant figures, and all digits before the point.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def count(value: float) -> str:
 
 
 def percent(value: float) -> str:
-    """Write a percentage (0 to 100) with one decimal; what is not zero never reads as zero.
+    """Write a percentage (0 to 100) with one decimal; a value above zero is never written as zero.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def size(value: float) -> str:
 
 
 def duration(ps: float) -> str:
-    """Write a time given in picoseconds, in the unit that suits it.
+    """Write a time given in picoseconds, in a suitable unit.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def duration(ps: float) -> str:
 
 
 def milliseconds(ms: float) -> str:
-    """Write a time given in milliseconds, in the unit that suits it.
+    """Write a time given in milliseconds, in a suitable unit.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def milliseconds(ms: float) -> str:
 
 
 def microseconds(us: float) -> str:
-    """Write a time given in microseconds, in the unit that suits it.
+    """Write a time given in microseconds, in a suitable unit.
 
     Examples
     --------
@@ -138,12 +138,12 @@ def microseconds(us: float) -> str:
 
 
 def is_numeric(kind: Kind) -> bool:
-    """Whether values of this kind are numbers, which tables align to the right."""
+    """Whether values of this kind are numbers, which tables align right."""
     return kind in _NUMERIC
 
 
 def cell(value: Any, kind: Kind) -> str:
-    """Write one value of a table's column; times leave their unit to the header.
+    """Write one value of a table's column; the unit of times is in the header.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def amount(value: float, kind: Kind) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Drop what neither XML nor a terminal can take: control characters other than line breaks and tabs, surrogates.
+    r"""Remove what XML and terminals do not accept: control characters except line breaks and tabs, and surrogates.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def printable(text: str) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """Cut the middle out of a long text: both ends of op names and paths tell most.
+    """Cut the middle out of a long text: op names and paths differ at both ends.
 
     Examples
     --------

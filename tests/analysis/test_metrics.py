@@ -79,7 +79,7 @@ def test_process_memory_stands_in_where_tensorflow_recorded_none():
     figures = result.summary["process (sampled)"]
     known = {"peak_bytes": 300, "peak_bytes_lifetime": 420, "peak_time_ms": 90}
     assert figures == dict.fromkeys(ALLOCATOR_COLUMNS) | known
-    assert result.notes[0].startswith("TensorFlow recorded no allocation, so 'process (sampled)' stands in")
+    assert result.notes[0].startswith("TensorFlow recorded no allocation, so 'process (sampled)' is shown instead")
 
 
 def test_a_process_without_its_highest_has_none():

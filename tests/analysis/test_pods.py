@@ -186,7 +186,7 @@ def test_agrees_with_xprofs_pod_viewer(tmp_path):
 def test_steps_are_matched_by_the_time_of_day():
     result = compared(a=loop(0, began_us=0), b=loop(1, began_us=1020))
     assert names(result) == [["train 1", "train 1"], ["train 2", "train 2"], ["train 3", "train 3"]]
-    assert result.notes == ["Compared are the 3 steps that all hosts captured; one of them captured 4."]
+    assert result.notes == ["The 3 steps that all hosts captured are compared; one host captured 4."]
 
 
 def test_times_since_1970_do_as_well():
@@ -197,7 +197,7 @@ def test_times_since_1970_do_as_well():
 def test_without_the_time_of_day_a_note_says_so():
     result = compared(a=loop(0, began_us=0), b=loop(1))
     assert names(result)[0] == ["train 0", "train 1"]
-    assert result.notes[0].startswith("The files do not tell when each capture began")
+    assert result.notes[0].startswith("The files do not record when each capture began")
 
 
 def test_clocks_that_differ_are_noticed():
@@ -264,7 +264,7 @@ def test_averages_of_steps_are_over_all_hosts():
 def test_one_host_has_none_to_compare_with():
     result = compared(a=loop())
     assert (result.summary["slowest_host"], len(result.table)) == ("a", 4)
-    assert result.notes == ["This profile has one host: there is none to compare it with."]
+    assert result.notes == ["This profile has only one host: there is nothing to compare."]
 
 
 def test_without_steps_the_notes_say_why():

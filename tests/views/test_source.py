@@ -107,7 +107,7 @@ def test_an_empty_result_says_why():
     space = XSpace()
     space.plane("/host:CPU")
     (note,) = panels(lines(space, {}))
-    assert (note.kind, "keeps no lines of code" in note.text) == ("empty", True)
+    assert (note.kind, "has no lines of code" in note.text) == ("empty", True)
 
 
 def test_code_keeps_its_indent_and_is_escaped():

@@ -1,4 +1,6 @@
-"""Columns to results: each feature's numbers, as frames with headline figures and notes.
+"""Columns to results: the numbers of each feature, as frames with headline figures and notes.
 
-In: decoded `Host` columns. Out: one `Result` per feature. Pure numpy and pandas; nothing here draws.
+In: decoded `Host` columns. Out: one `Result` per feature. Pure numpy and pandas: nothing here draws, reads or writes.
+
+A feature is a module or a package of its name; ``events`` is what all of them build on.
 """

@@ -1,8 +1,8 @@
-"""What the program does to get its data: reading files, preprocessing, copying to the device.
+"""How the program gets its data: reading files, preprocessing, copying to the device.
 
-The classes of input ops are XProf's (`op_stats_to_input_pipeline_analysis.cc`). A file read counts as advanced if
-something between it and the end of the pipeline reads ahead or in parallel; the prefetch at the very end, which
-TensorFlow adds by itself, does not make it so. Times are as measured: XProf scales them to an infeed's share.
+The classes of input ops are XProf's (`op_stats_to_input_pipeline_analysis.cc`). A file read counts as advanced if a
+stage between it and the end of the pipeline reads ahead or in parallel; a prefetch at the very end, which TensorFlow
+adds by itself, does not count. Times are as measured: XProf scales them to the share of an infeed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CATEGORIES = {
     "other_ms": "Other",
 }
 
-# What PyGrain calls the kinds of its stages.
+# The kinds of PyGrain's stages.
 _STAGES = {
     "enqueue": CATEGORIES["enqueue_ms"],
     "read": CATEGORIES["demanded_file_read_ms"],
@@ -43,8 +43,8 @@ _AHEAD = frozenset(
 _STEP_COLUMNS = ["host", "phase", "warm_up", "step_ms", "input_ms"]
 
 _NO_INPUT_OPS = (
-    "No input op was recorded: the program does not read its data with tf.data, or host_level is below 2. Time that "
-    "Python spends on making data shows as `other` in the steps."
+    "No input op was recorded: the program does not read its data with tf.data, or host_level is below 2. Time in "
+    "which Python makes data appears as `other` in the steps."
 )
 
 
@@ -62,7 +62,7 @@ class InputPipeline(Result):
 
 
 def input_pipeline(steps: Steps, ops: Ops) -> InputPipeline:
-    """Measure how far the program waits for data, and what it does to get them.
+    """Measure how long the program waits for data, and the ops that get it.
 
     Parameters
     ----------
@@ -72,9 +72,9 @@ def input_pipeline(steps: Steps, ops: Ops) -> InputPipeline:
     Returns
     -------
     InputPipeline
-        Its summary has ``input_percent`` (of the time of the steps that `steps` averages) and ``verdict``; the self
-        time of each class of input op, summed over threads; ``other_ms``, time that steps waited for data if no input
-        op was recorded; and ``largest``, the key of the class with the most time, None without any.
+        Its summary has ``input_percent`` (of the time of the measured steps) and ``verdict``; the self time of each
+        class of input op, summed over threads; ``other_ms``, the time for which steps waited for data if no input op
+        was recorded; and ``largest``, the key of the class with the most time, None without any.
     """
     table = _input_ops(ops)
     spent = table.groupby("category")["self_ms"].sum()
@@ -113,7 +113,7 @@ def _input_ops(ops: Ops) -> pd.DataFrame:
 
 
 def _category(op_type: str, op_name: str) -> str | None:
-    """The class of an input op, None for any other."""
+    """Return the class of an input op, None for other ops."""
     if op_type == "Dataset":
         return _iterator_category(op_name)
     if op_type.startswith("InfeedEnqueue") or op_type == "MemcpyHToD":

@@ -1,7 +1,7 @@
-"""GPU kernels: which ran, for which op, with what launch shape, and whether they used tensor cores.
+"""GPU kernels: which ran, for which op, with which launch shape, and whether they used tensor cores.
 
-The rules are those of XProf's `xplane_to_kernel_stats_db.cc` and `kernel_stats_utils.cc`, without its cut at 1000 rows
-and with the kernel names of Hopper and Blackwell.
+The rules are those of XProf's `xplane_to_kernel_stats_db.cc` and `kernel_stats_utils.cc`, but with all rows instead of
+1000, and with the kernel names of Hopper and Blackwell.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _ELIGIBLE_OP = re.compile(
 
 
 class LaunchDetails(NamedTuple):
-    """What ``kernel_details`` says of a launch; None where it says nothing."""
+    """The ``kernel_details`` of a launch; None for what is missing."""
 
     registers_per_thread: int | None
     shared_memory_bytes: int | None
@@ -94,8 +94,8 @@ def kernels(forests: Sequence[Forest]) -> Kernels:
     Returns
     -------
     Kernels
-        Its summary holds ``kernels`` (rows), ``occurrences`` (launches), ``total_us`` and ``tensor_core_share`` (of the
-        time, 0 to 1; None without kernels). Shared memory is static plus dynamic; occupancy is the theoretical one.
+        Its summary has ``kernels`` (rows), ``occurrences`` (launches), ``total_us`` and ``tensor_core_share`` (of the
+        time, 0 to 1; None without kernels). Shared memory is static plus dynamic; occupancy is theoretical.
     """
     sums = [frame for frame in map(_sums, forests) if len(frame)]
     table = _merged(pd.concat(sums, ignore_index=True) if sums else _no_sums())
@@ -104,34 +104,34 @@ def kernels(forests: Sequence[Forest]) -> Kernels:
 
 
 def parse_kernel_details(text: str) -> LaunchDetails:
-    """Parse a ``kernel_details`` stat: ``key:value`` tokens of any age; tokens that make no sense are skipped.
+    """Parse a ``kernel_details`` stat of any version: ``key:value`` tokens; invalid tokens are skipped.
 
     Examples
     --------
     >>> parse_kernel_details("regs:32 static_shared:7 dynamic_shared:8 grid:3,2,1 block:64,1,1 occ_pct:50")
     LaunchDetails(registers_per_thread=32, shared_memory_bytes=15, block='64,1,1', grid='3,2,1', occupancy_percent=50.0)
     """
-    found = dict(token.split(":", 1) for token in text.split() if ":" in token)
-    # `shm` is what TensorFlow 2.4 wrote, `group_mem` what ROCm does.
-    shared = [_number(found.get(key)) for key in ("static_shared", "dynamic_shared", "shm", "group_mem")]
+    tokens = dict(token.split(":", 1) for token in text.split() if ":" in token)
+    # TensorFlow 2.4 wrote `shm`, ROCm writes `group_mem`.
+    shared = [_number(tokens.get(key)) for key in ("static_shared", "dynamic_shared", "shm", "group_mem")]
     known = [int(size) for size in shared if size is not None]
-    registers = _number(found.get("regs"))
+    registers = _number(tokens.get("regs"))
     return LaunchDetails(
         None if registers is None else int(registers),
         sum(known) if known else None,
-        found.get("block"),
-        found.get("grid"),
-        _number(found.get("occ_pct")) or None,  # ROCm does not compute it, and writes 0
+        tokens.get("block"),
+        tokens.get("grid"),
+        _number(tokens.get("occ_pct")) or None,  # ROCm does not compute it, and writes 0
     )
 
 
 def uses_tensor_cores(kernel: str) -> bool:
-    """Whether a kernel's name is that of one that runs on tensor cores."""
+    """Whether a kernel's name is that of a kernel on tensor cores."""
     return any(part in kernel for part in _TENSOR_CORE_NAMES)
 
 
 def _sums(forest: Forest) -> pd.DataFrame:
-    """One host's launches, summed: columns `_KEYS`, ``occupancy_percent`` and `_SUMS`."""
+    """Sum one host's launches: columns `_KEYS`, ``occupancy_percent`` and `_SUMS`."""
     host = forest.host
     details = host.texts("kernel_details")
     if details.categories is None or not len(details.rows):
@@ -161,7 +161,10 @@ def _sums(forest: Forest) -> pd.DataFrame:
 
 
 def _described_launches(texts: Objects, codes: Int64) -> pd.DataFrame:
-    """Parse the ``kernel_details`` that occur: old files have others, filled with stray memory, on host threads."""
+    """Parse the ``kernel_details`` of launches, given as codes into ``texts``, each text once.
+
+    Texts that no launch has are not parsed: in old files, events on host threads have some with stray memory.
+    """
     distinct, which = np.unique(codes, return_inverse=True)
     details = [parse_kernel_details(str(text)) for text in texts[distinct]]
     frame = pd.DataFrame(details, columns=LaunchDetails._fields).astype(_TYPES)
@@ -169,7 +172,7 @@ def _described_launches(texts: Objects, codes: Int64) -> pd.DataFrame:
 
 
 def _tested(texts: pd.Series[str], test: Callable[[str], bool]) -> Bools:
-    """Test each distinct text once."""
+    """Return per text the result of a test, which runs once for each distinct text."""
     code, distinct = pd.factorize(texts)
     return np.array([test(str(text)) for text in distinct], dtype=bool)[code]
 
@@ -184,7 +187,7 @@ def _einsums_of_two(forest: Forest, launches: Int64) -> Bools:
 
 
 def _merged(sums: pd.DataFrame) -> pd.DataFrame:
-    """Merge hosts and devices, and work out the columns that people read."""
+    """Merge hosts and devices, and compute the columns that people read."""
     table = sums.groupby(_KEYS, as_index=False, dropna=False).agg(
         occupancy_percent=("occupancy_percent", "first"),
         occurrences=("size", "sum"),
@@ -212,8 +215,8 @@ def _summary(table: pd.DataFrame) -> dict[str, float | int | None]:
 
 def _why_empty(forests: Sequence[Forest]) -> str:
     if any(forest.on_device.any() for forest in forests):
-        return "No kernels: the devices in this profile are no GPUs, or their kernels were recorded without details."
-    return "No kernels: this profile holds no work of a GPU."
+        return "No kernels: the devices in this profile are not GPUs, or their kernels were recorded without details."
+    return "No kernels: this profile has no work of a GPU."
 
 
 def _number(text: str | None) -> float | None:

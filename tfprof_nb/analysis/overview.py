@@ -1,6 +1,6 @@
-"""The answer in one look: is the program waiting for its input, where does a step's time go, which ops take most.
+"""The answer at a glance: whether the program waits for its input, the parts of a step's time, the ops that take most.
 
-Thresholds and the meaning of each verdict are those of the TensorFlow Profiler guide (`op_stats_to_overview_page.cc`).
+Thresholds and verdicts are those of the TensorFlow Profiler guide (`op_stats_to_overview_page.cc`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Overview(Result):
 
 
 def overview(forests: Sequence[Forest], steps: Steps, ops: Ops) -> Overview:
-    """Sum up a profile.
+    """Summarize a profile.
 
     Parameters
     ----------
@@ -47,11 +47,11 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops) -> Overview:
     Returns
     -------
     Overview
-        ``summary["verdict"]`` is about the steps that ``steps`` averages: the training steps after warm-up. Means
-        follow single slow steps: ``input_percent_median`` is that of the median step, ``longest_wait_step`` the step
-        that waited longest, ``longest_wait_share`` its part (0 to 1) of all that the steps waited. ``capture_ms`` is
-        the time of the whole capture; of a single host with steps, ``measured_steps_ms``, ``warm_up_steps_ms``,
-        ``other_steps_ms`` (of other phases, such as validation) and ``outside_steps_ms`` add up to it.
+        ``summary["verdict"]`` is about the measured steps: the training steps after warm-up. Single slow steps affect
+        means: ``input_percent_median`` is that of the median step, ``longest_wait_step`` the step with the longest
+        wait, ``longest_wait_share`` its share (0 to 1) of all waiting. ``capture_ms`` is the time of the whole capture;
+        for a single host with steps, ``measured_steps_ms``, ``warm_up_steps_ms``, ``other_steps_ms`` (of other phases,
+        such as validation) and ``outside_steps_ms`` add up to it.
     """
     shares = steps.shares
     verdict = input_verdict(steps)
@@ -75,26 +75,26 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops) -> Overview:
 
 
 def _reports(forest: Forest) -> tuple[str, ...]:
-    """What the profiler wrote into the file on what went wrong, such as a GPU that could not be traced."""
+    """Return the profiler's own messages about problems, such as a GPU that could not be traced."""
     return forest.host.errors + forest.host.warnings
 
 
 def input_verdict(steps: Steps) -> Verdict:
-    """Judge how far waiting for input bounds the measured steps.
+    """Classify how far waiting for input bounds the measured steps.
 
-    What TensorFlow 1 traced of a `session.run` holds no waiting: that goes on before the next one, so nothing is known.
+    It is unknown for the runs of a TensorFlow 1 session: a trace of `session.run` does not include the waiting before.
     """
     shares = steps.shares
     return "unknown" if are_session_runs(steps) else classify_input(shares["input_ms"], shares["other_ms"])
 
 
 def are_session_runs(steps: Steps) -> bool:
-    """Whether the steps are runs of a session, between which nothing is known: other runs may lie there."""
+    """Whether the steps are runs of a session: what happens between these is unknown."""
     return bool((steps.measured["phase"] == SESSION_RUN).all())
 
 
 def classify_input(input_percent: float, other_percent: float) -> Verdict:
-    """Judge how far waiting for input bounds the program.
+    """Classify how far waiting for input bounds the program.
 
     Examples
     --------
@@ -111,10 +111,10 @@ def classify_input(input_percent: float, other_percent: float) -> Verdict:
 
 
 def _top_ops(ops: Ops) -> pd.DataFrame:
-    """The ops with the most self time, on the device where there is one."""
+    """Return the ops with the most self time, of the device if it ran any."""
     table = ops.table
     side = "device" if (table["side"] == "device").any() else "host"
-    top = table[(table["side"] == side).to_numpy()].head(TOP_OPS)  # the table is in this order
+    top = table[(table["side"] == side).to_numpy()].head(TOP_OPS)  # the table is ordered by self time
     return top[["op_type", "op_name", "side", "self_us", "self_share", "cumulative_share"]].reset_index(drop=True)
 
 
@@ -130,28 +130,28 @@ def _typical_wait(steps: Steps) -> dict[str, object]:
 
 
 def _whole(steps: Steps, forests: Sequence[Forest]) -> dict[str, float]:
-    """Share out the whole capture of a single host among the steps that averages are of, the others, and the rest."""
+    """Divide the whole capture of a single host into measured steps, other steps, and the rest."""
     capture_ms = max((forest.end_ps for forest in forests), default=0) / PS_PER_MS
     table, measured = steps.table, steps.measured
     if len(forests) != 1 or not len(table):
         return {"capture_ms": capture_ms} | dict.fromkeys(WHOLE, float("nan"))
     steps_ms, measured_ms = float(table["step_ms"].sum()), float(measured["step_ms"].sum())
     warm_up_ms = 0.0 if measured["warm_up"].any() else float(table.loc[table["warm_up"], "step_ms"].sum())
-    other_ms = round(steps_ms - measured_ms - warm_up_ms, 9)  # of floats a remainder is never quite 0
+    other_ms = round(steps_ms - measured_ms - warm_up_ms, 9)  # a remainder of floats is never quite 0
     times = (measured_ms, warm_up_ms, other_ms, max(capture_ms - steps_ms, 0.0))
     return {"capture_ms": capture_ms} | dict(zip(WHOLE, times, strict=True))
 
 
 def _between_steps(steps: Steps, forests: Sequence[Forest]) -> dict[str, float]:
-    """Time from the first step to the last in which no step ran, summed over hosts, its share, and that of input."""
+    """Return the time between the first and the last step in no step, over all hosts; its share, and that of input."""
     between = whole = 0.0
-    # Of what goes on between session runs nothing is known.
+    # What happens between session runs is unknown.
     known = (steps.table.iloc[:0] if are_session_runs(steps) else steps.table).sort_values("start_ms")
     for forest in forests:
         mine = known[(known["host"] == forest.host.name).to_numpy()]
         start = mine["start_ms"].to_numpy()
         end = start + mine["step_ms"].to_numpy()
-        # What lies between several runs on one timeline is no time of the program.
+        # The time between several runs on one timeline is not the program's.
         runs = np.searchsorted(start, np.array(forest.host.run_starts_ps) / PS_PER_MS)
         for began, ended in zip(np.split(start, runs), np.split(end, runs), strict=True):
             if len(began):
@@ -166,7 +166,7 @@ def _between_steps(steps: Steps, forests: Sequence[Forest]) -> dict[str, float]:
 
 
 def _placement(ops: Ops) -> dict[str, float]:
-    """Shares of op executions per side, and of self time that ran eagerly."""
+    """Return the shares of op executions per side, and of eager self time."""
     table = ops.table
     runs = table.groupby("side")["occurrences"].sum()
     eager_us, all_us = table.loc[table["eager"], "self_us"].sum(), table["self_us"].sum()
@@ -178,7 +178,7 @@ def _placement(ops: Ops) -> dict[str, float]:
 
 
 def _precision(forests: Sequence[Forest]) -> dict[str, float]:
-    """Shares of the kernels' time in 16 and in 32 bit."""
+    """Return the shares of the kernels' time in 16 and in 32 bit."""
     half = full = 0
     for forest in forests:
         activity = classify(forest, np.where(forest.on_device, 0, -1))

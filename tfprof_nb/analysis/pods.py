@@ -1,7 +1,7 @@
-"""The hosts of one program side by side: the same step on each, and the host that holds the others up.
+"""The hosts of one program side by side: the same step on each, and the host that delays the others.
 
-Each host numbers its steps for itself and starts its capture when it likes, so steps are matched by when they ran, as
-XProf does (`step_intersection.cc`).
+Each host has its own numbers of steps and its own start of the capture, so steps are matched by the time when they ran,
+as in XProf (`step_intersection.cc`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.breakdown import PARTS
 from tfprof_nb.analysis.steps.steps import Steps, measured_steps
 
-# Where waiting for other hosts shows: more of these holds no other host up.
+# Waiting for other hosts appears in these: more of them does not delay other hosts.
 _WAITING = {"host_compute_ms", "device_collectives_ms", "other_ms"}
 
 
@@ -49,11 +49,11 @@ def pods(forests: Sequence[Forest], steps: Steps) -> Pods:
     Returns
     -------
     Pods
-        ``table`` has the steps that all hosts show, numbered from 0, with the columns of ``steps`` (``start_ms`` counts
-        from the host's own start) and ``bottleneck``, the largest category. ``summary["slowest_host"]`` has the longest
-        steps on average; ``slower_percent`` says by how much they exceed the other hosts' average. Hosts that exchange
-        gradients in every step take equally long, since they wait for one another: ``uneven_host`` is the one that
-        spends more than the others on ``uneven_in``, a category that is no waiting, by ``uneven_in_ms``.
+        ``table`` has the steps that all hosts captured, numbered from 0, with the columns of ``steps`` (``start_ms``
+        counts from the host's own start) and ``bottleneck``, the largest category. ``summary["slowest_host"]`` has the
+        longest steps on average; ``slower_percent`` is the excess over the other hosts' average. Hosts that exchange
+        gradients in every step take equally long, since they wait for each other: ``uneven_host`` spends more than the
+        others on ``uneven_in``, a category other than waiting, by ``uneven_in_ms``.
     """
     by_host = {str(host): rows for host, rows in steps.table.groupby("host", sort=False)}
     origins = _origins_ps(forests)
@@ -69,15 +69,15 @@ def pods(forests: Sequence[Forest], steps: Steps) -> Pods:
 
 
 def align(spans: dict[str, tuple[Int64, Int64]]) -> tuple[dict[str, int], int]:
-    """Match the steps of several hosts by the time that they share.
+    """Match the steps of several hosts by time.
 
-    The host whose steps take the shortest time altogether leads. Every other host's steps are shifted against its, by
-    the number of steps that makes the overlap of matched steps largest; only steps that all hosts have are kept.
+    The host whose steps span the shortest time leads. The steps of every other host are shifted against its steps, by
+    the number of steps that maximizes the overlap of matched steps; only steps that all hosts have are kept.
 
     Parameters
     ----------
     spans
-        Each host's step starts and ends, ascending, in picoseconds of a clock that all share.
+        Each host's step starts and ends, ascending, in picoseconds of one clock.
 
     Returns
     -------
@@ -100,14 +100,15 @@ def align(spans: dict[str, tuple[Int64, Int64]]) -> tuple[dict[str, int], int]:
 
 
 def _best_shift(steps: tuple[Int64, Int64], lead: tuple[Int64, Int64]) -> int:
-    """How many steps of the leading host went before the other's first.
+    """Return the number of steps of the leading host before the other host's first step.
 
-    Of shifts with equal overlap the first of 0, 1, 2, ..., -1, -2, ... is taken, as XProf does.
+    Of shifts with equal overlap it is the first of 0, 1, 2, ..., -1, -2, ..., as in XProf. Both arguments are the
+    starts and ends of a host's steps, in picoseconds.
     """
     (start, end), (lead_start, lead_end) = steps, lead
     if not len(start) or not len(lead_start):
         return 0
-    # Step by step, the range of the leading host's steps that it may overlap.
+    # For each step, the range of the leading host's steps that may overlap it.
     low = np.searchsorted(np.maximum.accumulate(lead_end), start, side="right")
     high = np.maximum(np.searchsorted(lead_start, end, side="left"), low)
     mine = np.repeat(np.arange(len(start)), high - low)
@@ -120,7 +121,7 @@ def _best_shift(steps: tuple[Int64, Int64], lead: tuple[Int64, Int64]) -> int:
 
 
 def _origins_ps(forests: Sequence[Forest]) -> dict[str, int]:
-    """When each host's time 0 was, after the first host's; empty where one of the files does not tell."""
+    """Return each host's time 0, after the first host's; empty if one of the files does not record it."""
     began_ns = {forest.host.name: forest.host.began_ns for forest in forests}
     if not all(began_ns.values()):
         return {}
@@ -128,6 +129,7 @@ def _origins_ps(forests: Sequence[Forest]) -> dict[str, int]:
 
 
 def _spans(rows: pd.DataFrame, origin_ps: int) -> tuple[Int64, Int64]:
+    """Return starts and ends (ps) of one host's steps on the common clock."""
     start, length = (np.rint(rows[name].to_numpy() * PS_PER_MS).astype(np.int64) for name in ("start_ms", "step_ms"))
     return start + origin_ps, start + origin_ps + length
 
@@ -150,7 +152,7 @@ def _largest_part(times: pd.DataFrame) -> Objects:
 
 
 def _summary(forests: Sequence[Forest], hosts: pd.DataFrame, count: int) -> dict[str, object]:
-    """Name the slowest host, and what it spends more time on than the others do on average."""
+    """Name the slowest host, and the category on which it spends more time than the others on average."""
     summary: dict[str, object] = {"host_count": len(forests), "steps": count, "slowest_host": None}
     if not len(hosts):
         return summary
@@ -170,7 +172,7 @@ def _summary(forests: Sequence[Forest], hosts: pd.DataFrame, count: int) -> dict
 
 
 def _uneven(hosts: pd.DataFrame) -> dict[str, object]:
-    """Name the host with the greatest excess over the others' average in what is no waiting for them."""
+    """Name the host with the largest excess over the others' average, in a category other than waiting for them."""
     own = hosts[[part for part in PARTS if part not in _WAITING]]
     excess = own - (own.sum() - own) / (len(hosts) - 1)
     row, column = divmod(int(excess.to_numpy().argmax()), excess.shape[1])
@@ -185,21 +187,21 @@ def _notes(forests: Sequence[Forest], steps: Steps, hosts: pd.DataFrame, count: 
     if not len(steps.table):
         return list(steps.notes)
     if len(forests) == 1:
-        return ["This profile has one host: there is none to compare it with."]
+        return ["This profile has only one host: there is nothing to compare."]
     without = [forest.host.name for forest in forests if forest.host.name not in set(hosts["host"])]
     notes = [f"No steps to compare on {', '.join(without)}."] if without else []
     longest = int(steps.table.groupby("host").size().max())
     if not count:
-        notes.append("No step was captured on all hosts: averages are of each host's own steps.")
+        notes.append("No step was captured on all hosts: averages are over each host's own steps.")
     elif count < longest:
-        notes.append(f"Compared are the {count} steps that all hosts captured; one of them captured {longest}.")
+        notes.append(f"The {count} steps that all hosts captured are compared; one host captured {longest}.")
     return notes
 
 
 def _clock_notes(absolute: bool, matched: Sequence[tuple[Int64, Int64]]) -> list[str]:
-    """Say where matching by time rests on little."""
+    """Say why matching by time may be unreliable."""
     if not absolute:
-        return ["The files do not tell when each capture began: steps are matched as if all hosts began at once."]
+        return ["The files do not record when each capture began: steps are matched as if all began at the same time."]
     shared = np.min([end for _, end in matched], axis=0) > np.max([start for start, _ in matched], axis=0)
     if len(shared) and not shared.any():
         return ["Matched steps do not overlap in time: the hosts' clocks differ, and steps are matched by their order."]

@@ -1,7 +1,7 @@
-"""What one call of a function costs: the memory that it adds, its highest, and each kernel that it ran.
+"""The cost of one call of a function: the memory that it adds, its peak, and each kernel that it ran.
 
-The counterpart of ``tf.profile`` of TensorFlow.js. Tensors and the ops that Python runs are told by the record of the
-call (`capture.profile_call`); times, and what runs inside tf.functions, by the profile of the same call.
+The counterpart of ``tf.profile`` in TensorFlow.js. Tensors and the ops that Python ran come from the record of the call
+(`capture.profile_call`); times, and what ran inside tf.functions, from the profile of the same call.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from tfprof_nb.formats.marks import CALL
 
 COLUMNS = ["name", "op_name", "function", "bytes_added", "total_bytes", "input_shapes", "output_shapes", "time_us"]
 _IN_FUNCTIONS = (
-    "Bytes of a kernel inside a tf.function are what the allocator told, and left blank where it told nothing. "
-    "On a CPU it tells of 256 KiB and more, with oneDNN on."
+    "Bytes of kernels inside a tf.function are those that the allocator recorded, and blank if it recorded none. On a "
+    "CPU it records only allocations of 256 KiB and more, and only with oneDNN."
 )
-_ON_DEVICES = "Times are those of the host: a kernel that was sent to a device can take longer there."
+_ON_DEVICES = "Times are those on the host: a kernel that runs on a device can take longer there."
 
 
 @dataclass(eq=False, kw_only=True)
 class CallProfile(Result):
-    """What one call gave and cost; ``table`` has one row per kernel, in order of time.
+    """The result and the cost of one call; ``table`` has one row per kernel, in order of time.
 
     Attributes
     ----------
@@ -52,29 +52,30 @@ class CallProfile(Result):
 
     @property
     def new_tensors(self) -> int:
-        """How many of them there are."""
+        """The number of these tensors and variables."""
         return int(self.summary["new_tensors"])
 
     @property
     def peak_bytes(self) -> int:
-        """The most memory that what the call made took at one time."""
+        """The most memory at one time of the tensors that the call made."""
         return int(self.summary["peak_bytes"])
 
 
 @dataclass(frozen=True, eq=False)
 class RecordedCall:
-    """What was recorded of a call while it ran.
+    """The record of a call.
 
     Attributes
     ----------
     result
         What the function returned.
     changes
-        Tensors that came and went, in order: ``sign serial buffer bytes``. Those of one buffer share its memory.
+        Tensors created (``sign`` 1) and deleted (-1), in order: ``sign serial buffer bytes``. Tensors of one buffer
+        share its memory.
     shared
-        Serials of tensors that show memory which was there before the call.
+        Serials of tensors that share memory which was there before the call.
     ops
-        What Python ran, in order: ``name input_shapes output_shapes made at``.
+        The ops that Python ran, in order: ``name input_shapes output_shapes made at``.
     """
 
     result: Any
@@ -84,7 +85,7 @@ class RecordedCall:
 
 
 def call_profile(recorded: RecordedCall, forest: Forest, graphs: Graphs) -> CallProfile:
-    """Put together what the record of a call and its profile tell.
+    """Combine the record of a call with its profile.
 
     Parameters
     ----------
@@ -115,7 +116,10 @@ def call_profile(recorded: RecordedCall, forest: Forest, graphs: Graphs) -> Call
 
 
 def _eager(ops: pd.DataFrame, changes: pd.DataFrame, added: Int64, total: Int64) -> pd.DataFrame:
-    """What Python ran, with the bytes that it added and that there were then."""
+    """Return the ops that Python ran, with the bytes that each added, and the total then.
+
+    ``added`` has one entry per change, ``total`` one more: the bytes before the first change.
+    """
     of_serial = pd.Series(added, index=changes["serial"])[changes["sign"].to_numpy() > 0]
     return ops.assign(
         name=ops["name"].map(function_name),
@@ -127,19 +131,19 @@ def _eager(ops: pd.DataFrame, changes: pd.DataFrame, added: Int64, total: Int64)
 
 
 def _added(changes: pd.DataFrame) -> Int64:
-    """Bytes that each change adds: a buffer counts from its first user's coming to its last one's going."""
+    """Return the bytes that each change adds: a buffer counts while any tensor uses it."""
     users = changes.groupby(["buffer", "bytes"])["sign"].cumsum()
     first, last = (changes["sign"] > 0) & (users == 1), (changes["sign"] < 0) & (users == 0)
     return (changes["bytes"] * (first.astype(np.int64) - last.astype(np.int64))).to_numpy(np.int64)
 
 
 def _executions(forest: Forest, names: pd.Series[str], call: Int64) -> pd.DataFrame:
-    """When each op that Python ran did so: the n-th of a name is the n-th of its executions on the call's thread.
+    """Return when each op that Python ran was executed: the n-th of a name is its n-th execution on the call's thread.
 
     Returns
     -------
     DataFrame
-        ``start_ps end_ps is_function time_us``, one row per op; null where the profile has no such execution.
+        ``start_ps end_ps is_function time_us``, one row per op; null if the profile has no such execution.
     """
     host = forest.host
     executions = np.flatnonzero(forest.named("EagerExecute"))
@@ -159,7 +163,7 @@ def _executions(forest: Forest, names: pd.Series[str], call: Int64) -> pd.DataFr
 
 
 def _run_ps(forest: Forest, executions: Int64) -> Floats:
-    """How long the kernel itself ran in each execution, without its preparation where that is told apart."""
+    """Return how long the kernel itself ran in each execution, without its preparation if that is recorded apart."""
     runs = np.flatnonzero(forest.named("KernelAndDeviceFunc::Run"))
     within = forest.nearest_ancestor(runs, executions)
     time = np.zeros(len(executions))
@@ -170,7 +174,7 @@ def _run_ps(forest: Forest, executions: Int64) -> Floats:
 def _inside_functions(
     forest: Forest, caused: Int64, eager: pd.DataFrame, allocated: pd.DataFrame, graphs: Graphs
 ) -> pd.DataFrame:
-    """Kernels that the call's tf.functions ran, with what the allocator and their graphs tell of them."""
+    """Return the kernels that the call's tf.functions ran, with bytes of the allocator and shapes of their graphs."""
     host, names = forest.host, forest.names
     functions = eager[eager["is_function"].eq(True)]
     is_op = (names.category == Category.TENSORFLOW) & (names.op_type != "")
@@ -194,7 +198,7 @@ def _inside_functions(
 
 
 def _shapes(kernels: pd.Series[str], node: Int64, graphs: Graphs) -> pd.DataFrame:
-    """Return ``input_shapes output_shapes`` of kernels by their nodes; a fused kernel takes more than its node does."""
+    """Return ``input_shapes output_shapes`` of kernels by their nodes; those of a fused kernel's inputs are unknown."""
     nodes = graphs.nodes.reindex(node).set_axis(kernels.index)
     fused = np.array([not name.endswith(str(op)) for name, op in zip(kernels, nodes["op"], strict=True)], dtype=bool)
     return pd.DataFrame(
@@ -206,7 +210,10 @@ def _shapes(kernels: pd.Series[str], node: Int64, graphs: Graphs) -> pd.DataFram
 
 
 def _allocated(forest: Forest, caused: Bools) -> pd.DataFrame:
-    """What the allocators tell of the call, in order of time; ``signed_bytes`` are negative for deallocations."""
+    """Return the call's allocation events, in order of time; ``signed_bytes`` are negative for deallocations.
+
+    ``caused`` says per event of the host whether the call caused it.
+    """
     events = allocation_events(forest, np.zeros(len(forest.host), dtype=np.int64), name_host=False)
     events = events[caused[events["host_event"]]].sort_values("time_ps", kind="stable", ignore_index=True)
     requested = events["requested_bytes"]
@@ -214,7 +221,7 @@ def _allocated(forest: Forest, caused: Bools) -> pd.DataFrame:
 
 
 def _levels(allocated: pd.DataFrame, eager: pd.DataFrame) -> pd.DataFrame:
-    """Add ``level``: what is in use after each, that is what was alive before its op and what came and went since."""
+    """Add ``level``, the bytes in use after each event: those alive before its op, and the changes since."""
     timed = eager[eager["start_ps"].notna()]
     of = _position(timed, allocated["time_ps"].to_numpy(np.int64))
     allocated, of = allocated[of >= 0], of[of >= 0]
@@ -223,7 +230,7 @@ def _levels(allocated: pd.DataFrame, eager: pd.DataFrame) -> pd.DataFrame:
 
 
 def _position(executions: pd.DataFrame, time_ps: Int64) -> Int64:
-    """Which execution, in order of time, each time lies in; -1 for none."""
+    """Return for each time the execution, in order of time, in which it lies; -1 for none."""
     at = np.searchsorted(executions["start_ps"].to_numpy(np.float64), time_ps, side="right") - 1
     ends = np.append(executions["end_ps"].to_numpy(np.float64), -1)
     return np.where(time_ps <= ends[at], at, -1)

@@ -16,7 +16,7 @@ def empty_table(types: Mapping[str, Any]) -> pd.DataFrame:
 
 @dataclass(eq=False)
 class Result:
-    """The answer of one analysis.
+    """The result of one analysis.
 
     Attributes
     ----------

@@ -9,7 +9,7 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.compare.compare import BETWEEN, Comparison
-from tfprof_nb.analysis.compare.mann_whitney import ENOUGH
+from tfprof_nb.analysis.compare.mann_whitney import MIN_VALUES
 from tfprof_nb.render.panels import Column, Note, Panel, Series, StackedBars, Table
 from tfprof_nb.views.categories import STEP_CATEGORIES, STEP_LABELS
 from tfprof_nb.views.columns import OP, op_column
@@ -87,8 +87,8 @@ def _counted(numbers: dict[str, Any]) -> str:
 
 def _too_few(numbers: dict[str, Any]) -> str:
     if numbers["speedup_of"] == "capture":
-        return f"Measured too few times to tell a difference from chance (that takes {ENOUGH} captures of each)"
-    return f"Too few steps to tell a difference from chance ({_counted(numbers)}; that takes {ENOUGH} of each)"
+        return f"Measured too few times to tell a difference from chance (that takes {MIN_VALUES} captures of each)"
+    return f"Too few steps to tell a difference from chance ({_counted(numbers)}; that takes {MIN_VALUES} of each)"
 
 
 def _between(table: pd.DataFrame) -> str:

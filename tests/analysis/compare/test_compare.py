@@ -198,4 +198,4 @@ def test_times_of_other_work_are_told_apart(profile, before, after, why):
 
 def test_what_is_not_known_is_said(profile):
     (note,) = tp.compare(profile(SLOW), profile(FAST)).notes
-    assert "without TensorFlow's version, the shapes of a batch, float ops" in note
+    assert "leaves out TensorFlow's version, the shapes of a batch, float ops" in note

@@ -38,15 +38,15 @@ def calls(tf):
         "number": (range(4), ["`argument` was a new Python value each time (0, 1, 2, ...)", "tf.constant(argument)"]),
         "shape": (
             [ones((32, size)) for size in (8, 9, 10, 11)],
-            ["came in shapes (32, 8), (32, 9), (32, 10), ...", "tf.TensorSpec([32, None], tf.float32)"],
+            ["had the shapes (32, 8), (32, 9), (32, 10), ...", "tf.TensorSpec([32, None], tf.float32)"],
         ),
-        "rank": ([ones((2,)), ones((2, 2))], ["came in shapes (2,), (2, 2)", "tf.TensorSpec(None, tf.float32)"]),
-        "dtype": ([ones(2), ones(2, tf.float64)], ["came as float32, float64: convert"]),
-        "none": ([None, ones(2)], ["came as None, a tensor float32[2]"]),
-        "objects": ([Settings() for _ in range(3)], ["was another object each time"]),
+        "rank": ([ones((2,)), ones((2, 2))], ["had the shapes (2,), (2, 2)", "tf.TensorSpec(None, tf.float32)"]),
+        "dtype": ([ones(2), ones(2, tf.float64)], ["had the dtypes float32, float64: convert"]),
+        "none": ([None, ones(2)], ["had the values None, a tensor float32[2]"]),
+        "objects": ([Settings() for _ in range(3)], ["was a different object each time"]),
         "flags": ([True, False], ["Python values True, False"]),
         "texts": (["a" * 80, "b" * 80], ["Python values str #"]),
-        "lengths": ([[ones(2)], [ones(2)] * 2], ["`argument` came as list of 1, list of 2"]),
+        "lengths": ([[ones(2)], [ones(2)] * 2], ["`argument` had the structures list of 1, list of 2"]),
         "inside": ([{"step": step} for step in range(3)], ["argument `argument['step']` was a new Python value"]),
         "fields": ([Point(ones(2), size) for size in range(3)], ["argument `argument['size']` was a new Python value"]),
         "same_object": ([kept] * 3, []),
@@ -91,7 +91,7 @@ def test_each_cause_names_the_argument_and_what_to_do(profile):
 
 
 def test_a_function_made_anew_in_each_call_is_told(profile):
-    assert "tf.function was applied anew" in cause(profile, "inner")
+    assert "tf.function was applied again" in cause(profile, "inner")
 
 
 def test_notes_and_a_loaded_profile_have_them_too(profile):

@@ -131,7 +131,7 @@ def test_ops_of_a_line_that_stopped_leaving_events_are_reckoned_up():
     cell = cell_section(line=[4], hits=[4000], spent_ns=[40_000_000])
     found = result(capture(ran=often, eager=[(100, 5)]), cell=cell, graphs={})
     assert row(found, 4)["op_ms"] == pytest.approx(4 * 0.005)
-    assert found.notes[0].startswith("Line 4 ran over 1,000 times")
+    assert found.notes[0].startswith("Line 4 ran more than 1,000 times")
 
 
 def test_layers_are_told_by_phase():
@@ -189,7 +189,7 @@ def test_of_several_functions_that_is_told_whose_ops_took_far_longer():
 def test_without_a_cell_there_are_lines_of_ops():
     found = result(cell={})
     assert sorted(zip(found.table["file"], found.table["line"], strict=True)) == [(FILE, 3), ("model.py", 9)]
-    assert "recorded by %%tfprofile" in found.notes[0]
+    assert "%%tfprofile on top of a cell records" in found.notes[0]
     assert found.ops(3)["op_name"].tolist() == ["Assign", "Relu"]
 
 

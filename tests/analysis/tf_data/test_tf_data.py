@@ -118,7 +118,9 @@ def test_advice_on_map_and_batch_knows_whether_the_programs_map_is_parallel():
         return run(space).summary["suggestion"]
 
     assert suggestion(name="fused(MapDataset:2,BatchDatasetV2:3)").startswith("Let it work on several elements at once")
-    assert suggestion(name="fused(ParallelMapDatasetV2:6,BatchDatasetV2:7)").startswith("It works on several elements")
+    assert suggestion(name="fused(ParallelMapDatasetV2:6,BatchDatasetV2:7)").startswith(
+        "It already works on several elements"
+    )
     assert "If it is parallel already" in suggestion()
 
 

@@ -1,1 +1,4 @@
-"""What to change: ``advice`` is the result, ``findings`` defines its rows, ``input_advice`` is about the input."""
+"""What to change: ``advice`` is the result.
+
+``findings`` is what rules take and return; ``input_advice`` has the rules about input, ``advice`` the others.
+"""

@@ -1,6 +1,6 @@
-"""What to change: one rule per practice of the TensorFlow Profiler guide that a profile's numbers can show.
+"""What to change: one rule for each practice of the TensorFlow Profiler guide that a profile can check.
 
-Each rule speaks only with evidence, and says at most how much of a step's time its cure could save.
+A rule reports nothing without evidence. Its estimate of the gain is an upper bound, in percent of step time.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, graded
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, severity_of
 from tfprof_nb.analysis.advice.input_advice import WAITING, copies_to_device, input_bound, input_outside_steps
 from tfprof_nb.analysis.overview import HIGHLY_PERCENT, MODERATELY_PERCENT, are_session_runs
 from tfprof_nb.analysis.result import Result
@@ -22,24 +22,24 @@ COLUMNS = [
     *("proved_by", "op_name", "start_ms", "duration_ms"),
 ]
 _RANKS = {"high": 0, "medium": 1, "info": 2}
-# Shares of step time from which the guide speaks of a moderate and of a high cost (`op_stats_to_overview_page.cc`).
+# Shares of step time that the guide calls a moderate and a high cost (`op_stats_to_overview_page.cc`).
 _OVERHEAD_PERCENT, HIGH_OVERHEAD_PERCENT = 3.0, 15.0
 _EAGER_PERCENT, _EXPENSIVE_CALL_PERCENT, _FEW_16_BIT_PERCENT = 10.0, 20.0, 10.0
 _TENSOR_CORE_ARCHITECTURES = ("Volta", "Turing", "Ampere", "Ada", "Hopper", "Blackwell")
-_OF_ITERATORS = "Iterator|Optional|Dataset"  # Keras fetches its data with these, always eagerly
+_FETCHING_OPS = "Iterator|Optional|Dataset"  # Keras fetches its data with these, always eagerly
 _DOMINANT_OP_SHARE = 0.3
 _BETWEEN_PERCENT = 20.0
-_REPEATED_TRACINGS = 3
-_MUCH_LONGER = 3.0
-_NOTHING_FOUND = "Nothing in this profile calls for a change."
-_NO_STEPS = "Without steps little can be said of what to change: see the notes on steps for how to get them."
+_MIN_TRACING_CALLS = 3
+_LATE_TRACING_FACTOR = 3.0
+_NO_FINDINGS = "Nothing in this profile calls for a change."
+_NO_STEPS = "Without steps there is little to base advice on: the notes on the steps say how to get them."
 
 
 class Advice(Result):
-    """Findings, the gravest first; ``estimated_gain_percent`` is an upper bound, of step time, where one is known.
+    """Findings, most severe first; ``estimated_gain_percent`` is an upper bound, of step time, if one is known.
 
-    ``proved_by`` is the result to look at. Where one event shows it best, ``op_name`` is its name in the trace, and
-    ``start_ms`` and ``duration_ms`` are the time around it.
+    ``proved_by`` is the result that shows the evidence. If a single event shows it, ``op_name`` is the event's name in
+    the trace, and ``start_ms`` and ``duration_ms`` are the time around it.
     """
 
 
@@ -54,33 +54,35 @@ def advice(evidence: Evidence) -> Advice:
     Returns
     -------
     Advice
-        ``table`` is empty where no rule found anything; a note says so.
+        ``table`` is empty if there is nothing to change; a note says so.
     """
-    found = [finding for rule in _RULES if (finding := rule(evidence))]
-    found += [*_shares(evidence), *_retraced(evidence)]
-    # The verdict is about input: of equally grave findings the one on input comes first.
-    found.sort(
-        key=lambda one: (_RANKS[one.severity], one.finding != WAITING, -np.nan_to_num(one.estimated_gain_percent))
-    )
-    table = pd.DataFrame([vars(one) for one in found], columns=COLUMNS)
+    findings = [finding for rule in _RULES if (finding := rule(evidence))]
+    findings += [*_shares(evidence), *_retraced(evidence)]
+    findings.sort(key=_rank)
+    table = pd.DataFrame([vars(finding) for finding in findings], columns=COLUMNS)
     summary = {severity: int((table["severity"] == severity).sum()) for severity in _RANKS}
-    silent = _NOTHING_FOUND if len(evidence.steps.table) else _NO_STEPS
-    return Advice(table, summary, [] if found else [silent])
+    why_empty = _NO_FINDINGS if len(evidence.steps.table) else _NO_STEPS
+    return Advice(table, summary, [] if findings else [why_empty])
+
+
+def _rank(finding: Finding) -> tuple[int, bool, float]:
+    """Order by severity; then the finding on input, which the verdict is about; then by gain."""
+    return _RANKS[finding.severity], finding.finding != WAITING, -np.nan_to_num(finding.estimated_gain_percent)
 
 
 @dataclass(frozen=True)
 class _ShareRule:
-    """A category that costs when it takes more than a share of the steps, and the cure."""
+    """A category of step time that costs too much from some share on, and how to reduce it."""
 
     category: str
     moderate_percent: float
     high_percent: float
     finding: str
-    doing: str
+    spent: str
     fix: str
 
 
-# How several batches become one step: in a loop of the program's own, and in Keras', whose marks tell the epoch.
+# How several batches become one step: in the program's own loop, and in Keras, whose marks have an epoch.
 _SEVERAL_BATCHES = ("a loop over several batches inside the @tf.function", "steps_per_execution in model.compile")
 _SHARE_RULES = (
     _ShareRule(
@@ -96,48 +98,48 @@ _SHARE_RULES = (
         _OVERHEAD_PERCENT,
         HIGH_OVERHEAD_PERCENT,
         "Launching kernels takes time",
-        "is the host starting kernels",
-        "Set TF_GPU_THREAD_MODE=gpu_private before TensorFlow is imported, so that input processing does not take the "
-        "launching threads; larger batches or jit_compile=True make fewer, longer kernels.",
+        "is spent launching kernels",
+        "Set TF_GPU_THREAD_MODE=gpu_private before importing TensorFlow, so that input processing does not occupy the "
+        "threads that launch kernels. Larger batches or jit_compile=True make fewer, longer kernels.",
     ),
     _ShareRule(
         "output",
         MODERATELY_PERCENT,
         HIGHLY_PERCENT,
         "Results are copied from the device in every step",
-        "is copying from device to host",
-        "Fetch losses and metrics every so many steps instead of every step: .numpy() and print() copy and wait.",
+        "is spent copying results from the device to the host",
+        "Fetch losses and metrics every few steps instead of in every step: .numpy() and print() copy and wait.",
     ),
     _ShareRule(
         "device_collectives",
         _OVERHEAD_PERCENT,
         HIGH_OVERHEAD_PERCENT,
         "Devices wait for one another",
-        "is collective communication",
-        "Larger batches per device mean fewer exchanges of gradients; 16-bit gradients halve each of them.",
+        "is spent on collective communication",
+        "Use larger batches per device for fewer exchanges of gradients, or 16-bit gradients to halve each exchange.",
     ),
 )
 
 
 def _shares(evidence: Evidence) -> Iterator[Finding]:
-    # Within a session's run no Python runs: what nothing accounts for is TensorFlow's own.
+    # No Python runs within a session's run: the time that nothing accounts for is TensorFlow's own.
     rules = _SHARE_RULES[1:] if are_session_runs(evidence.steps) else _SHARE_RULES
     for rule in rules:
         percent = evidence.percent(rule.category)
         if percent >= rule.moderate_percent:
             yield Finding(
-                graded(percent, rule.moderate_percent, rule.high_percent),
+                severity_of(percent, rule.moderate_percent, rule.high_percent),
                 rule.finding,
-                f"{evidence.of_step(f'{rule.category}_ms')} {rule.doing}.",
+                f"{evidence.of_step(f'{rule.category}_ms')} {rule.spent}.",
                 rule.fix.format(several=_SEVERAL_BATCHES[bool(evidence.steps.table["epoch"].notna().any())]),
                 percent,
             )
 
 
 def _eager(evidence: Evidence) -> Finding | None:
-    """Of ops that run again and again: what runs eagerly once, before the steps, costs them nothing."""
+    """Check ops that run repeatedly: an op that runs eagerly once, before the steps, costs them nothing."""
     ops = evidence.ops.table
-    ops = ops[(ops["side"] == "host") & ~ops["op_type"].str.contains(_OF_ITERATORS)]
+    ops = ops[(ops["side"] == "host") & ~ops["op_type"].str.contains(_FETCHING_OPS)]
     repeated = ops["eager"].astype(bool) & (ops["occurrences"] >= max(evidence.steps.summary["steps"], 1))
     percent = 100 * ops.loc[repeated, "self_us"].sum() / (ops["self_us"].sum() or 1)
     if evidence.percent("eager") <= _EAGER_PERCENT or percent <= _EAGER_PERCENT:
@@ -146,7 +148,7 @@ def _eager(evidence: Evidence) -> Finding | None:
         "medium",
         "Ops run one by one",
         f"{_units.percent(percent)} of op self time ran eagerly, outside any tf.function.",
-        "Put @tf.function on the function that runs a step, and take run_eagerly=True out of model.compile.",
+        "Put @tf.function on the function that runs a step, and remove run_eagerly=True from model.compile.",
         proved_by="ops",
     )
 
@@ -159,7 +161,7 @@ def _precision(evidence: Evidence) -> Finding | None:
         "medium",
         "The device computes in 32 bit",
         f"{_units.percent(evidence.percent('fp16'))} of device compute time is 16-bit, on a device with tensor cores.",
-        'Set keras.mixed_precision.set_global_policy("mixed_float16") before the model is built.',
+        'Call keras.mixed_precision.set_global_policy("mixed_float16") before building the model.',
         proved_by="kernels",
     )
 
@@ -172,17 +174,16 @@ def _between_steps(evidence: Evidence) -> Finding | None:
     return Finding(
         "medium",
         "Much of the time lies between the steps",
-        f"{_units.milliseconds(between_ms)}, {_units.percent(evidence.percent('between_steps'))} of the time from the "
-        "first step to the last, is in no step.",
-        "Look at the gaps in the trace: the ends of epochs, callbacks, validation and what the loop does besides "
-        "training are there.",
+        f"{_units.milliseconds(between_ms)} ({_units.percent(evidence.percent('between_steps'))} of the time from the "
+        "first step to the last) belongs to no step.",
+        "Look at the gaps in the trace: ends of epochs, callbacks, validation, and other work of the loop.",
         proved_by="trace",
     )
 
 
 def _dominant_op(evidence: Evidence) -> Finding | None:
     top = evidence.overview.table
-    top = top[top["op_type"] != "Dataset"]  # the input pipeline's stages have a finding of their own
+    top = top[top["op_type"] != "Dataset"]  # stages of the input pipeline have their own finding
     busy = max(("host_compute", "device_compute"), key=evidence.percent)
     if not len(top) or top["self_share"].iloc[0] < _DOMINANT_OP_SHARE or evidence.percent(busy) < HIGH_OVERHEAD_PERCENT:
         return None
@@ -192,14 +193,14 @@ def _dominant_op(evidence: Evidence) -> Finding | None:
         f"One op does most of the work: {op['op_type'] or _units.shorten(op['op_name'], 40)}",
         f"{_units.shorten(op['op_name'], 80)} takes {_units.share(op['self_share'])} of all op self time on the "
         f"{op['side']}.",
-        "Look at this op first: its shapes, how often it runs, and whether it need run in every step.",
+        "Start with this op: look at its shapes, at how often it runs, and whether every step needs it.",
         proved_by="ops",
         op_name=str(op["op_name"]),
     )
 
 
 def _retraced(evidence: Evidence) -> Iterator[Finding]:
-    """A first call has to trace, and Keras traces once more when it builds a model: only further ones are findings."""
+    """A first call must trace, and Keras traces again when it builds a model: only further tracing is a finding."""
     calls = evidence.functions.table
     traced = (
         calls[calls["mode"].str.startswith("traced")]
@@ -211,16 +212,16 @@ def _retraced(evidence: Evidence) -> Iterator[Finding]:
             cause=("cause", "first"),
         )
     )
-    again = traced[(traced["calls"] >= _REPEATED_TRACINGS) & (traced["percent"] >= _EXPENSIVE_CALL_PERCENT)]
+    again = traced[(traced["calls"] >= _MIN_TRACING_CALLS) & (traced["percent"] >= _EXPENSIVE_CALL_PERCENT)]
     whole_ms = float(evidence.steps.table["step_ms"].sum()) or float(calls["self_ms"].sum())
     for name, function in again.iterrows():
         percent = min(100.0, 100 * float(function["self_ms"]) / whole_ms)
         yield Finding(
             "high" if percent >= HIGH_OVERHEAD_PERCENT else "medium",
             f"{name} is traced again and again",
-            f"{int(function['calls'])} of {name}'s calls had to trace it first, which took "
-            f"{_units.milliseconds(float(function['self_ms']))}, {_units.percent(float(function['percent']))} of its "
-            f"time{function['cause'] and ': '}{function['cause']}.",
+            f"{int(function['calls'])} calls of {name} traced it first, which took "
+            f"{_units.milliseconds(float(function['self_ms']))} ({_units.percent(float(function['percent']))} of its "
+            f"time){function['cause'] and ': '}{function['cause']}.",
             "Call it with tensors instead of Python numbers, keep shapes the same (drop_remainder=True), or give "
             "@tf.function an input_signature.",
             percent,
@@ -229,24 +230,24 @@ def _retraced(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _late_tracing(evidence: Evidence) -> Finding | None:
-    """A step in the middle of a run traced, of functions that did so too seldom to be a finding by themselves."""
+    """Report a step in the middle of the run that traced, if the function traced too rarely for its own finding."""
     late = []
     for _, mine in evidence.steps.table.groupby(["host", "phase"], sort=False):
         after = (~mine["warm_up"]).cummax() & mine["warm_up"]
         typical_ms = mine.loc[~mine["warm_up"], "step_ms"].median()
-        late.append(mine[after & (mine["step_ms"] >= _MUCH_LONGER * typical_ms)].assign(typical_ms=typical_ms))
-    found = pd.concat(late) if late else evidence.steps.table.iloc[:0]
-    if found.empty or any(_retraced(evidence)):
+        late.append(mine[after & (mine["step_ms"] >= _LATE_TRACING_FACTOR * typical_ms)].assign(typical_ms=typical_ms))
+    steps = pd.concat(late) if late else evidence.steps.table.iloc[:0]
+    if steps.empty or any(_retraced(evidence)):
         return None
-    first, others = found.iloc[0], len(found) - 1
+    first, others = steps.iloc[0], len(steps) - 1
     return Finding(
         "medium",
         "A function is traced again in the middle of the run",
         f"{first['step_name']}{f' and {others} more steps' if others else ''} traced or compiled: "
-        f"{_units.milliseconds(float(first['step_ms']))}, where the median step takes "
-        f"{_units.milliseconds(float(first['typical_ms']))}.",
-        "Most often the last batch of an epoch is smaller than the others: `.batch(n, drop_remainder=True)`. Else "
-        "something in the call differs from the calls before it, such as a Python number or a shape.",
+        f"{_units.milliseconds(float(first['step_ms']))}, compared to "
+        f"{_units.milliseconds(float(first['typical_ms']))} for the median step.",
+        "Usually the last batch of an epoch is smaller than the others: `.batch(n, drop_remainder=True)`. Otherwise "
+        "an argument of the call differs from earlier calls, such as a Python number or a shape.",
         start_ms=float(first["start_ms"]),
         duration_ms=float(first["step_ms"]),
         proved_by="trace",

@@ -1,4 +1,4 @@
-"""What a rule of advice looks at, and what it says."""
+"""What a rule of advice looks at (`Evidence`), and what it returns (`Finding`)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The results that rules may look at; ``line_of`` tells where tf.data got the slowest function of a name."""
+    """The results that rules look at.
+
+    ``line_of`` returns the line that gave tf.data the slowest function with a name, empty if that is unknown.
+    """
 
     overview: Overview
     steps: Steps
@@ -44,7 +47,7 @@ class Evidence:
     line_of: Callable[[str], str] = lambda _name: ""
 
     def percent(self, name: str) -> float:
-        """A percentage of the overview; 0 where it is unknown, so that no rule speaks."""
+        """Return a percentage of the overview; 0 if it is unknown, so that no rule applies."""
         value = float(self.overview.summary[f"{name}_percent"])
         return 0.0 if math.isnan(value) else value
 
@@ -54,6 +57,6 @@ class Evidence:
         return f"{_units.milliseconds(part)} of the average step's {_units.milliseconds(whole)}"
 
 
-def graded(percent: float, moderate: float, high: float) -> Severity:
-    """Return how grave a share is, of which two bounds are known."""
+def severity_of(percent: float, moderate: float, high: float) -> Severity:
+    """Return the severity of a share, given the bounds of a moderate and of a high one."""
     return "high" if percent >= high else "medium" if percent >= moderate else "info"

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, graded
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, severity_of
 from tfprof_nb.analysis.overview import HIGHLY_PERCENT, MODERATELY_PERCENT
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
 from tfprof_nb.analysis.tf_data.tf_data import TfData
 
 WAITING = "Steps wait for their data"
 
-# From these shares of the input time on, copies to the device deserve advice, or all of it (`kHostToDeviceTimePercent`
-# in `op_stats_to_input_pipeline_analysis.h`).
-_SOME_COPYING, _NOTHING_BUT_COPYING = 0.1, 0.9
+# From these shares of the input time on, advice is also, or only, about copies to the device
+# (`kHostToDeviceTimePercent` in `op_stats_to_input_pipeline_analysis.h`).
+_SOME_COPYING, _ONLY_COPYING = 0.1, 0.9
 _PREPARE = (
     "Prepare batches while the model trains: end the pipeline with .prefetch(tf.data.AUTOTUNE), give .map() "
     "and .interleave() num_parallel_calls=tf.data.AUTOTUNE, and .cache() data that fits in memory."
@@ -23,8 +23,8 @@ _COPY_LESS = (
     "Copy less, in larger pieces: send uint8 and cast on the device, keep constant tensors there, and let "
     "tf.data copy ahead (tf.data.experimental.prefetch_to_device as the pipeline's last stage)."
 )
-_PYTHON_OPS, _MOSTLY = ("EagerPyFunc", "PyFunc", "PyFuncStateless"), 0.5
-# tf.data names the functions that it is given after the method, e.g. `__inference_Dataset_map_decode_42`.
+_PYTHON_OPS, _PYTHON_SHARE = ("EagerPyFunc", "PyFunc", "PyFuncStateless"), 0.5
+# tf.data names functions after the method that takes them, e.g. `__inference_Dataset_map_decode_42`.
 _FUNCTIONS = {
     **dict.fromkeys(("Map", "ParallelMap", "MapAndBatch"), "Dataset_map_"),
     **dict.fromkeys(("Filter", "ParallelFilter"), "Dataset_filter_"),
@@ -34,17 +34,18 @@ _FUNCTIONS = {
 
 
 def input_bound(evidence: Evidence) -> Finding | None:
-    """Steps wait for their data, for longer than copying it explains."""
+    """Report steps that wait for their data, for longer than copying it explains."""
     percent = evidence.percent("input")
-    if percent < MODERATELY_PERCENT or _copying_share(evidence) > _NOTHING_BUT_COPYING:
+    if percent < MODERATELY_PERCENT or _copying_share(evidence) > _ONLY_COPYING:
         return None
     stage = iterator_type(str(evidence.tf_data.summary["bottleneck_long_name"] or ""))
     where = f"; the slowest stage of the input pipeline is {_placed(stage, evidence)}" if stage else ""
     fix = str(evidence.tf_data.summary["suggestion"]) if stage else ""
     return Finding(
-        graded(percent, MODERATELY_PERCENT, HIGHLY_PERCENT),
+        severity_of(percent, MODERATELY_PERCENT, HIGHLY_PERCENT),
         WAITING,
-        f"{evidence.of_step('input_ms')} is waiting for the next batch{where}. {_python(evidence)}{_bound(evidence)}",
+        f"{evidence.of_step('input_ms')} is spent waiting for the next batch{where}. "
+        f"{_python(evidence)}{_bound(evidence)}",
         fix or _PREPARE,
         percent,
         **_longest_wait(evidence.tf_data),
@@ -52,36 +53,36 @@ def input_bound(evidence: Evidence) -> Finding | None:
 
 
 def _placed(stage: str, evidence: Evidence) -> str:
-    """Name a stage, and the line that gave it its function."""
+    """Return a stage's name, with the line that gave it its function."""
     line = evidence.line_of(_FUNCTIONS[stage]) if stage in _FUNCTIONS else ""
     return _units.shorten(stage, 80) + (f" ({line})" if line else "")
 
 
 def _python(evidence: Evidence) -> str:
-    """Say how much of the input is Python code, where it is about as much as the steps wait, or more."""
+    """Say how long Python functions ran in the input pipeline, if that explains a good part of the wait."""
     ops, waited_ms = evidence.ops.table, float(evidence.steps.table["input_ms"].sum())
     python_ms = ops.loc[ops["op_type"].isin(_PYTHON_OPS), "self_us"].sum() / _units.US_PER_MS
-    if python_ms < _MOSTLY * waited_ms:
+    if python_ms < _PYTHON_SHARE * waited_ms:
         return ""
     return (
-        f"Python functions in it (tf.py_function, tf.numpy_function) ran for {_units.milliseconds(python_ms)} in all: "
+        f"Its Python functions (tf.py_function, tf.numpy_function) ran for {_units.milliseconds(python_ms)} in total: "
         "they share one lock, and TensorFlow ops do not. "
     )
 
 
 def _bound(evidence: Evidence) -> str:
-    """Say how short a step can get at most: without any wait."""
+    """Say how short a step could become: without any wait."""
     step, wait = (evidence.steps.summary[f"{name}_ms_mean"] for name in ("step", "input"))
-    return f"Without the wait a step would take {_units.milliseconds(step - wait)} at best."
+    return f"Without this wait, a step would take {_units.milliseconds(step - wait)} at best."
 
 
 def copies_to_device(evidence: Evidence) -> Finding | None:
-    """Part of the input time is copying to the device."""
+    """Report input time that is spent copying to the device."""
     percent, share = evidence.percent("input"), _copying_share(evidence)
     if percent < MODERATELY_PERCENT or share <= _SOME_COPYING:
         return None
     return Finding(
-        graded(percent * share, MODERATELY_PERCENT, HIGHLY_PERCENT),
+        severity_of(percent * share, MODERATELY_PERCENT, HIGHLY_PERCENT),
         "Batches are copied to the device while it waits",
         f"Copies from the host to the device take as long as {_units.share(share)} of the steps' input time.",
         _COPY_LESS,
@@ -91,15 +92,15 @@ def copies_to_device(evidence: Evidence) -> Finding | None:
 
 
 def input_outside_steps(evidence: Evidence) -> Finding | None:
-    """The loop fetches its batches between the marks, where no step shows the wait."""
+    """Report a loop that fetches its batches between the marks, where no step shows the wait."""
     percent = evidence.percent("input_between_steps")
     if percent < MODERATELY_PERCENT:
         return None
     return Finding(
-        graded(percent, MODERATELY_PERCENT, HIGHLY_PERCENT),
+        severity_of(percent, MODERATELY_PERCENT, HIGHLY_PERCENT),
         "Data is fetched outside the step marks",
-        f"{_units.milliseconds(evidence.steps.summary['input_between_steps_ms'])}, {_units.percent(percent)} of the "
-        "time from the first step to the last, passes in next(iterator) between the marks: no step counts it.",
+        f"{_units.milliseconds(evidence.steps.summary['input_between_steps_ms'])} ({_units.percent(percent)} of the "
+        "time from the first step to the last) is spent in next(iterator) between the marks, where no step counts it.",
         "Fetch the batch inside the mark: `batches = iter(dataset)`, then `with tfprof_nb.step(i): "
         "train_step(next(batches))`. " + (str(evidence.tf_data.summary["suggestion"] or "") or _PREPARE),
         **_longest_wait(evidence.tf_data),
@@ -107,14 +108,14 @@ def input_outside_steps(evidence: Evidence) -> Finding | None:
 
 
 def _copying_share(evidence: Evidence) -> float:
-    """Copies to the device by the time that steps spent on input, at most 1: copies under computing count in too."""
+    """Return the time of copies to the device over the steps' input time, at most 1: some copies overlap computing."""
     ops, input_ms = evidence.ops.table, float(evidence.steps.table["input_ms"].sum())
     copied_us = ops.loc[(ops["side"] == "device") & (ops["op_type"] == "MemcpyHToD"), "self_us"].sum()
     return min(1.0, copied_us / _units.US_PER_MS / input_ms) if input_ms else 0.0
 
 
 def _longest_wait(tf_data: TfData) -> dict[str, Any]:
-    """Where the trace shows the call for data that stands for the slow ones, and the iterator that held it up."""
+    """Return where the trace shows the call that is typical of slow ones, and the iterator that delayed it."""
     if not len(tf_data.table):
         return {"proved_by": "input_pipeline"}
     call = tf_data.table.iloc[0]

@@ -1,4 +1,4 @@
-"""Two profiles of one program, before a change and after it: how much faster, what changed, and whether by chance."""
+"""Two profiles of one program, before a change and after it: what changed, and what chance can explain."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ CHANGES = ["before", "after", "change", "change_percent", "only_before", "only_a
 _METRICS = ["step_ms", *PARTS, BETWEEN]
 _OP_KEYS, _KERNEL_KEYS, _MEMORY_KEYS = ["side", "op_type", "op_name"], ["kernel", "op_name"], ["allocator", "metric"]
 _SIZES = ["peak_bytes", "heap_bytes", "stack_bytes"]
-_CHANCE = 0.05  # the usual bound: differences less likely by chance count as such
+_SIGNIFICANCE = 0.05  # the usual level: a less likely difference counts as one
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """What a comparison looks at in one profile."""
+    """What a comparison uses of one profile."""
 
     steps: Steps
     ops: Ops
@@ -49,35 +49,35 @@ _Sides = tuple[Sequence[Measured], Sequence[Measured]]
 
 @dataclass(eq=False, kw_only=True)
 class Comparison(Result):
-    """Two profiles side by side; ``table`` has the median step and its parts, or the captures' times without steps.
+    """Two profiles side by side; ``table`` has the median step and its parts, or without steps the captures' times.
 
-    All frames have ``before after change change_percent``, ``only_before only_after`` (whether the row stands in one of
-    the two only), ``p_value`` (see below) and ``unit``; a change is negative where there is less after.
+    All frames have ``before after change change_percent``, ``only_before only_after`` (whether only one of the two has
+    the row), ``p_value`` (see below) and ``unit``; a negative change means less after.
 
     Attributes
     ----------
     steps
         By ``metric``: medians of the measured steps (training steps after warm-up) and of their parts, which need not
-        add up; ``between_steps_ms`` is the time until the next step begins.
+        add up; ``between_steps_ms`` is the gap to the next step.
     ops, kernels
         By ``side op_type op_name`` and by ``kernel op_name``: time (self time of ops) per captured step, or of the
-        whole capture where a profile has no steps. A rebuilt model's ops are matched whatever their numbers.
+        whole capture if a profile has no steps. The ops of a rebuilt model are matched, whatever their numbers.
     memory
         By ``allocator metric``: sizes at the peak.
     typical_step
-        ``before after`` by ``metric``: means over the middle half of the steps, so that parts do add up, nearly to the
+        ``before after`` by ``metric``: means over the middle half of the steps, whose parts add up, nearly to the
         median step.
 
     Notes
     -----
-    A ``p_value`` is how likely such a difference is by chance, by the Mann-Whitney U test: of steps, or of whole
-    profiles where several were given; missing with fewer than 5 on a side. ``summary`` has
+    A ``p_value`` is the probability of such a difference by chance, by the Mann-Whitney U test: of steps, or of whole
+    profiles if several are given; missing with fewer than 5 on a side. ``summary`` has
 
     - ``speedup``, a factor, ``before_ms`` and ``after_ms``, all ``speedup_of`` the ``median training step`` (or
       ``median step``, ``capture``),
-    - ``verdict``: ``faster``, ``slower``, ``no difference``, or ``unsure`` where too little was measured,
+    - ``verdict``: ``faster``, ``slower``, ``no difference``, or ``unsure`` if too little was measured,
       ``p_value``, and the numbers of values behind them, ``measured_before`` and ``measured_after``,
-    - ``same_work``, false where the profiles tell that not the same was done, and ``why_not_same``, a list of texts.
+    - ``same_work``, false if the profiles show that the work differed, and ``why_not_same``, a list of texts.
     """
 
     steps: pd.DataFrame
@@ -88,12 +88,12 @@ class Comparison(Result):
 
     @property
     def only_before(self) -> pd.DataFrame:
-        """Ops and kernels that are gone: ``kind name time unit``."""
+        """Ops and kernels that only ran before: ``kind name time unit``."""
         return self._only("before")
 
     @property
     def only_after(self) -> pd.DataFrame:
-        """Ops and kernels that are new: ``kind name time unit``."""
+        """Ops and kernels that only ran after: ``kind name time unit``."""
         return self._only("after")
 
     def _only(self, side: str) -> pd.DataFrame:
@@ -129,7 +129,7 @@ def comparison(before: Sequence[Measured], after: Sequence[Measured]) -> Compari
 
 
 def _steps(before: Sequence[Measured], after: Sequence[Measured]) -> pd.DataFrame:
-    """Compare the steps of all profiles of a side at once."""
+    """Compare the measured steps, those of all profiles of a side together."""
     old, new = (pd.concat([_with_gaps(one.steps) for one in side]) for side in (before, after))
     shown = [metric for metric in _METRICS if (old[metric] > 0).any() or (new[metric] > 0).any()]
     values = [[side[metric].dropna().to_numpy(np.float64) for metric in shown] for side in (old, new)]
@@ -142,7 +142,7 @@ def _typical(before: Sequence[Measured], after: Sequence[Measured]) -> pd.DataFr
 
 
 def _middle(side: Sequence[Measured]) -> Numbers:
-    """Average the steps that are neither among the shortest quarter nor among the longest."""
+    """Average the steps that are neither in the shortest quarter nor in the longest."""
     steps = pd.concat([one.steps.measured[_METRICS[:-1]] for one in side])
     times = steps["step_ms"].to_numpy(np.float64)
     middle = (times >= np.quantile(times, 0.25, method="lower")) & (times <= np.quantile(times, 0.75, method="higher"))
@@ -155,7 +155,7 @@ def _no_steps() -> pd.DataFrame:
 
 
 def _with_gaps(steps: Steps) -> pd.DataFrame:
-    """The measured steps with the time until each one's next; of session runs nothing is known of it."""
+    """Return the measured steps with the gap to the next step, which is unknown between session runs."""
     table = steps.table
     ends = table["start_ms"] + table["step_ms"]
     gap = table.groupby("host")["start_ms"].shift(-1) - ends
@@ -163,7 +163,7 @@ def _with_gaps(steps: Steps) -> pd.DataFrame:
 
 
 def _times(sides: _Sides, what: str, keys: list[str], time: str, *, per_step: bool) -> pd.DataFrame:
-    """Compare times by op or kernel, named as in the last profile after."""
+    """Compare times by op or kernel, named as in the last profile after the change."""
     reference = getattr(sides[1][-1], what).table["op_name"].unique()
 
     def times(profile: Measured) -> Numbers:
@@ -185,7 +185,7 @@ def _duration(profile: Measured) -> Numbers:
 
 
 def _peaks(profile: Measured) -> Numbers:
-    """Sizes at each allocator's peak, by allocator and metric."""
+    """Return the sizes at each allocator's peak, by allocator and metric."""
     allocators = profile.memory.allocators
     sizes: Numbers = pd.concat({size: allocators[size].astype(np.float64) for size in _SIZES})
     return sizes.swaplevel().dropna()
@@ -194,7 +194,7 @@ def _peaks(profile: Measured) -> Numbers:
 def _repeated(
     profiles: tuple[list[Numbers], list[Numbers]], keys: list[str], unit: str, absent: float = 0.0
 ) -> pd.DataFrame:
-    """Compare what profiles tell by keys, the greatest change first; ``absent`` is the number where one tells none."""
+    """Compare numbers of profiles by keys, the largest change first; ``absent`` replaces a missing number."""
     before, after = profiles
     table = pd.concat([*before, *after], axis=1, keys=range(len(before) + len(after))).rename_axis(keys)
     values, there = table.fillna(absent).to_numpy(np.float64), table.notna().to_numpy()
@@ -206,7 +206,7 @@ def _repeated(
 
 
 def _changes(keys: pd.DataFrame, before: list[Floats], after: list[Floats], unit: str) -> pd.DataFrame:
-    """Compare the medians of the values of each row."""
+    """Compare the medians of values: ``before`` and ``after`` have an array for each row of ``keys``."""
     old, new = (np.array([_median(values) for values in side], dtype=np.float64) for side in (before, after))
     percent = np.divide(100 * (new - old), old, out=np.full(len(old), np.nan), where=old > 0)
     chance = [p_value(*pair) for pair in zip(before, after, strict=True)]
@@ -254,7 +254,7 @@ def _works(pair: tuple[Measured, Measured]) -> tuple[Work, Work]:
 def _verdict(row: pd.Series[Any]) -> str:
     if np.isnan(row["p_value"]):
         return "unsure"
-    if row["p_value"] >= _CHANCE or row["change"] == 0:
+    if row["p_value"] >= _SIGNIFICANCE or row["change"] == 0:
         return "no difference"
     return "faster" if row["change"] < 0 else "slower"
 
@@ -264,30 +264,31 @@ def _notes(before: Sequence[Measured], after: Sequence[Measured]) -> list[str]:
     missing = list(dict.fromkeys(name for pair in product(before, after) for name in unknown(*_works(pair))))
     if missing:
         notes.append(
-            f"Whether both did the same work is judged without {', '.join(missing)}: not both profiles tell. "
-            "Captures by %%tfprofile tell most."
+            f"The check for the same work leaves out {', '.join(missing)}, which not both profiles record. Captures by "
+            "%%tfprofile record most."
         )
     notes += _step_notes(before, after)
-    for name, what in (("ops", "op"), ("kernels", "kernel")):
+    for name in ("ops", "kernels"):
         recorded = [any(len(getattr(one, name).table) for one in side) for side in (before, after)]
         if any(recorded) and not all(recorded):
-            notes.append(f"Only {'before' if recorded[0] else 'after'} was any {what} recorded.")
+            notes.append(f"{name.capitalize()} were recorded only {'before' if recorded[0] else 'after'}.")
     return notes
 
 
 def _step_notes(before: Sequence[Measured], after: Sequence[Measured]) -> list[str]:
-    """Say where steps are missing, or are not the same thing on both sides."""
+    """Say which steps are missing, and why steps may not be comparable."""
     steps = [[one.steps for one in side] for side in (before, after)]
     without = [
         side for side, found in zip(("before", "after"), steps, strict=True) if any(s.table.empty for s in found)
     ]
     if without:
-        where = "on either side" if len(without) > 1 else without[0]
-        return [f"Whole captures are compared, because there are no steps {where}. Mark steps to compare them."]
+        which = "neither side has steps" if len(without) > 1 else f"there are no steps {without[0]}"
+        return [f"Whole captures are compared, because {which}. Mark steps to compare them."]
     sources = [" or ".join(sorted({str(s.summary["source"]) for s in side})) for side in steps]
     notes = []
     if sources[0] != sources[1]:
-        notes.append(f"Steps come from other sources ({sources[0]} before, {sources[1]} after): they may not be alike.")
+        ways = f"{sources[0]} before, {sources[1]} after"
+        notes.append(f"Steps were detected in different ways ({ways}) and may not be comparable.")
     if any(s.table["warm_up"].all() for side in steps for s in side):
-        notes.append("In one of the profiles every step traced or compiled: run more steps to compare what they cost.")
+        notes.append("In one of the profiles every step traced or compiled: capture more steps to compare their times.")
     return notes

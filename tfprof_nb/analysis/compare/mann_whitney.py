@@ -1,4 +1,4 @@
-"""Whether two groups of measurements differ by more than chance: the Mann-Whitney U test, two-sided."""
+"""Whether two groups of measurements differ by more than chance explains: the Mann-Whitney U test, two-sided."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy as np
 
 from tfprof_nb._arrays import Floats
 
-ENOUGH = 5  # measurements per group, below which no difference is told from chance
-_EXACT_UP_TO = 25  # measurements per group: beyond, the normal approximation is as good
+MIN_VALUES = 5  # measurements per group: fewer cannot tell a difference from chance
+_MAX_EXACT = 25  # measurements per group: for more, the normal approximation is as good
 
 
 def p_value(one: Floats, other: Floats) -> float:
-    """Return how likely two groups differ at least as much as these do if nothing but chance sets them apart.
+    """Return the probability that two groups differ at least as much as these if only chance separates them.
 
-    The test looks at the order of the values alone, so outliers count no more than others: half of the
-    probability is that the first group ranks so high, half that it ranks so low. It takes the values for
-    independent, which steps of one run are not quite: read small differences with care.
+    The test uses only the order of the values, so outliers count no more than others: half of the probability is that
+    the first group ranks so high, half that it ranks so low. It assumes independent values, which the steps of one run
+    are not quite: interpret small differences with care.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def p_value(one: Floats, other: Floats) -> float:
     Returns
     -------
     float
-        0 to 1; NaN where a group has fewer than `ENOUGH` values. Exact for small groups without equal values, else by
+        0 to 1; NaN if a group has fewer than `MIN_VALUES` values. Exact for small groups without equal values, else by
         the normal approximation with corrections for ties and continuity.
 
     Examples
@@ -37,26 +37,26 @@ def p_value(one: Floats, other: Floats) -> float:
     >>> p_value(np.arange(5.0), np.arange(5.0) + 5)
     0.007936507936507936
     """
-    if min(len(one), len(other)) < ENOUGH:
+    if min(len(one), len(other)) < MIN_VALUES:
         return math.nan
     values = np.concatenate([one, other])
     _, rank, ties = np.unique(values, return_inverse=True, return_counts=True)
     mid_rank = np.cumsum(ties) - (ties - 1) / 2
     u = float(mid_rank[rank[: len(one)]].sum() - len(one) * (len(one) + 1) / 2)
     u = min(u, len(one) * len(other) - u)
-    if len(ties) == len(values) and max(len(one), len(other)) <= _EXACT_UP_TO:
+    if len(ties) == len(values) and max(len(one), len(other)) <= _MAX_EXACT:
         return min(1.0, 2 * _exact(round(u), len(one), len(other)))
     return _approximate(u, len(one), len(other), ties.astype(np.float64))
 
 
 def _exact(u: int, first: int, second: int) -> float:
-    """The probability of a U of at most ``u``, all orders being equally likely."""
+    """Return the probability of a U of at most ``u`` if all orders are equally likely."""
     return sum(_orders(first, second)[: u + 1]) / math.comb(first + second, first)
 
 
 @cache
 def _orders(first: int, second: int) -> list[int]:
-    """How many orders of the values give U = 0, 1, 2, ...: the highest value is of the one group or of the other."""
+    """Return how many orders of the values give U = 0, 1, 2, ...; the highest value is in one group or in the other."""
     if not first or not second:
         return [1]
     counts = [0] * (first * second + 1)
@@ -73,5 +73,5 @@ def _approximate(u: float, first: int, second: int, ties: Floats) -> float:
     if variance <= 0:  # all values are equal
         return 1.0
     z = (first * second / 2 - u - 0.5) / math.sqrt(variance)
-    # Of many values it can be too small for a float, but never nothing.
+    # With many values it can be too small for a float, but it is never zero.
     return max(min(1.0, math.erfc(max(z, 0.0) / math.sqrt(2))), sys.float_info.min)

@@ -1,7 +1,7 @@
-"""Names of ops of two profiles of one program: what a rebuilt model numbered anew is the same op.
+"""Names of ops in two profiles of one program: a rebuilt model numbers the same ops differently.
 
-A model that is built twice in one process has its layers numbered on (``dense_1`` is then called ``dense_2``), and
-TensorFlow appends numbers of its own (``adam_1``, ``MatMul_1``).
+If a model is built twice in one process, its layers are numbered on (``dense_1`` becomes ``dense_2``), and TensorFlow
+appends numbers of its own (``adam_1``, ``MatMul_1``).
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _Path = tuple[str, ...]
 def renumbered(names: Iterable[str], like: Iterable[str]) -> dict[str, str]:
     """Return each name as another profile has it.
 
-    Names are compared part by part (``model/dense_2/MatMul``). Where a place holds as many parts of one kind in both
-    profiles (``dense`` and ``dense_1``, ``dense_2`` and ``dense_3``), they are paired in the order of their numbers;
-    where the other has more of them or fewer, they keep their names.
+    Names are compared part by part (``model/dense_2/MatMul``). If both profiles have equally many parts of one kind in
+    a place (``dense`` and ``dense_1``, ``dense_2`` and ``dense_3``), these are paired in the order of their numbers;
+    otherwise they keep their names.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def _tree(names: Iterable[str]) -> _Names:
 
 
 def _pair(mine: _Names, theirs: _Names, above: _Path, parts: dict[_Path, str]) -> None:
-    """Note what each part of my names is called there, by the path to it."""
+    """Collect, by the path to it, how the other profile calls each part of my names."""
     there = _by_kind(theirs)
     for kind, numbered in _by_kind(mine).items():
         same = there.get(kind, [])
@@ -58,7 +58,7 @@ def _pair(mine: _Names, theirs: _Names, above: _Path, parts: dict[_Path, str]) -
 
 
 def _by_kind(names: Iterable[str]) -> dict[str, list[str]]:
-    """Sort names by what stands before their numbers, and then by those."""
+    """Group names by what precedes their numbers, in the order of the numbers."""
     kinds: dict[str, list[str]] = {}
     for name in sorted(names, key=_numbers):
         kinds.setdefault(_NUMBERS.sub("", name), []).append(name)

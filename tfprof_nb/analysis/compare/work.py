@@ -1,4 +1,4 @@
-"""What a profiled program did per step, as far as a profile tells: only times of the same work are to be compared."""
+"""The work of a profiled program per step, as far as a profile records it: only the same work can be compared."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.decode.sections.graphs import Graphs
 from tfprof_nb.formats.xspace import DATASET_OPS
 
-# Float ops differ a little without another model: a last batch that is cut, a metric more.
+# Float ops differ a little even for the same model: by a smaller last batch, or another metric.
 _SAME_FLOAT_OPS = 0.01
 
 
 @dataclass(frozen=True)
 class Work:
-    """What is the same in two profiles of the same work.
+    """What two profiles of the same work have in common.
 
     Attributes
     ----------
     hosts, device
-        How many hosts, and the devices of all of them: ``2 × Nvidia GPU (Hopper)``.
+        The number of hosts, and the devices of all of them: ``2 × Nvidia GPU (Hopper)``.
     tensorflow
-        TensorFlow's version; empty where the profile does not tell.
+        TensorFlow's version; empty if the profile does not record it.
     phase
-        Of the measured steps: ``train``, ``test``, ``predict``, a mark's name; empty without steps.
+        The phase of the measured steps: ``train``, ``test``, ``predict``, a mark's name; empty without steps.
     inputs
-        The shapes that the functions take from their datasets, as ``[32,10] [32]``; empty where they are not known.
+        The shapes that the functions take from their datasets, as ``[32,10] [32]``; empty if they are unknown.
     float_ops
-        Floating-point operations of the median measured step; NaN where they are not known, and where XLA fused ops.
+        Floating-point operations of the median measured step; NaN if they are unknown, and if XLA fused ops.
     """
 
     hosts: int
@@ -51,7 +51,7 @@ class Work:
 def work(
     forests: Sequence[Forest], graphs: Sequence[Graphs], steps: Steps, of_events: Sequence[Int64], tensorflow: str
 ) -> Work:
-    """Gather what a profile tells of the work that was done.
+    """Return the work that a profile records.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def work(
     steps
         The steps of all hosts.
     tensorflow
-        The version, empty where it is not known.
+        The version, empty if it is unknown.
     """
     cores = device_cores(forests)
     device = f"{cores} × {device_type(forests)}" if cores > 1 else device_type(forests)
@@ -78,7 +78,7 @@ def _inputs(graphs: Graphs) -> Iterator[str]:
 
 
 def _float_ops(forest: Forest, graphs: Graphs, step: Int64, measured: pd.DataFrame) -> Floats:
-    """Float ops of each measured step of one host; none where XLA fused ops, which then tell nothing of theirs."""
+    """Return the float ops of each measured step of one host; none if XLA fused ops, whose float ops are unknown."""
     if len(forest.host.texts("hlo_op").rows):
         return np.zeros(0)
     ops = np.where(forest.on_host, float_ops_of_events(forest, graphs, forest.once(label_all_ops)), 0.0)
@@ -87,29 +87,29 @@ def _float_ops(forest: Forest, graphs: Graphs, step: Int64, measured: pd.DataFra
 
 
 def why_not_same(before: Work, after: Work) -> list[str]:
-    """Return what tells that two profiles are not of the same work; empty where nothing does."""
+    """Return what shows that the work of two profiles differs; empty if nothing does."""
     differing = [
         ("hosts", str(before.hosts), str(after.hosts)),
         ("device", before.device, after.device),
         ("TensorFlow", before.tensorflow, after.tensorflow),
         ("kind of step", before.phase, after.phase),
     ]
-    found = [f"{what}: {old} before, {new} after" for what, old, new in differing if old and new and old != new]
-    # One of the two may have run something more, such as an evaluation.
+    differences = [f"{what}: {old} before, {new} after" for what, old, new in differing if old and new and old != new]
+    # One of the two may have run more functions, such as an evaluation.
     if not (before.inputs <= after.inputs or after.inputs <= before.inputs):
         shapes = (" and ".join(sorted(side.inputs)) for side in (before, after))
-        found.append("shapes of a batch: {} before, {} after".format(*shapes))
+        differences.append("shapes of a batch: {} before, {} after".format(*shapes))
     if abs(before.float_ops - after.float_ops) > _SAME_FLOAT_OPS * max(before.float_ops, after.float_ops):
         counts = (_units.number(side.float_ops) for side in (before, after))
-        found.append("float ops per step: {} before, {} after".format(*counts))
-    return found
+        differences.append("float ops per step: {} before, {} after".format(*counts))
+    return differences
 
 
 def unknown(before: Work, after: Work) -> list[str]:
-    """Return what the profiles do not tell, or one of them does not, of the work that was done."""
-    told = {
+    """Return the parts of the work that not both profiles record."""
+    known = {
         "TensorFlow's version": before.tensorflow and after.tensorflow,
         "the shapes of a batch": before.inputs and after.inputs,
         "float ops": not np.isnan(before.float_ops + after.float_ops),
     }
-    return [name for name, known in told.items() if not known]
+    return [name for name, in_both in known.items() if not in_both]

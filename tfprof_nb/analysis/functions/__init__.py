@@ -1,1 +1,1 @@
-"""Calls of tf.functions: ``functions`` is the result, ``retracing`` finds why a function was traced again."""
+"""Calls of tf.functions: ``functions`` is the result, ``retracing`` says why a function was traced again."""

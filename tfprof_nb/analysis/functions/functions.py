@@ -1,4 +1,4 @@
-"""Calls of `tf.function`: how often each ran, and how much of its time went into calls that traced or ran eagerly.
+"""Calls of `tf.function`: how often each ran, and how much of its time was in calls that traced or ran eagerly.
 
 The rules are those of XProf's `xplane_to_tf_functions.cc`.
 """
@@ -17,7 +17,7 @@ from tfprof_nb.analysis.result import Result, empty_table
 from tfprof_nb.decode.sections.graphs import Graphs
 
 COLUMNS = ["function", "mode", "calls", "tracings", "expensive_call_percent", "total_ms", "self_ms", "cause"]
-# From this share of a function's time on, calls that trace (or run eagerly) are worth a warning.
+# From this share of a function's time on, calls that trace or run eagerly are expensive.
 _EXPENSIVE_PERCENT = 20.0
 
 
@@ -28,11 +28,11 @@ class Functions(Result):
 def functions(forests: Sequence[Forest], graphs: Sequence[Graphs] = ()) -> Functions:
     """Sum the calls of all hosts by function and mode, the longest self time first.
 
-    A call's ``mode`` is ``eager``, ``concrete``, or ``traced`` (the call had to trace the function first) or
-    ``notTraced`` with the compiler, ``-xla`` or ``-nonXla``. Self time leaves out functions that the call called in
-    turn. ``tracings`` and ``expensive_call_percent`` are the function's, the same in all its rows: how often it has
-    been traced in the life of the program, and the percentage of its self time in traced and eager calls. ``cause``
-    says which argument had it traced again; empty where it was not, or where that is not known.
+    A call's ``mode`` is ``eager``, ``concrete``, or ``traced`` (the call traced the function first) or ``notTraced``
+    with the compiler, ``-xla`` or ``-nonXla``. Self time excludes functions that the call called in turn. ``tracings``
+    and ``expensive_call_percent`` describe the function, in each of its rows: how often it was traced since the program
+    began, and the percentage of its self time in traced and eager calls. ``cause`` names the argument that caused
+    retracing; empty if there was none, or if it is unknown.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def functions(forests: Sequence[Forest], graphs: Sequence[Graphs] = ()) -> Funct
     Returns
     -------
     Functions
-        Its summary holds ``functions``, ``calls``, ``tracings`` (of all functions), ``expensive`` (the functions with
+        Its summary has ``functions``, ``calls``, ``tracings`` (of all functions), ``expensive`` (the functions with
         20 percent or more) and ``compilers`` (for each function ``XLA``, ``OTHER``, ``MIXED``, or None for neither).
     """
     calls = pd.concat([_no_calls(), *map(_calls, forests)], ignore_index=True)
@@ -69,7 +69,7 @@ def functions(forests: Sequence[Forest], graphs: Sequence[Graphs] = ()) -> Funct
 
 
 def _calls(forest: Forest) -> pd.DataFrame:
-    """One row per call: the function, the mode, how often it had been traced by then, and the call's time."""
+    """Return one row per call: the function, the mode, its tracings up to then, and the call's times."""
     host = forest.host
     modes = host.texts("tf_function_call")
     if modes.categories is None:

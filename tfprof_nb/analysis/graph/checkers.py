@@ -1,4 +1,4 @@
-"""What tfprof's ``advise`` says of a graph's runs: idle accelerators, slow layouts on GPUs, costly op types."""
+"""The checkers of tfprof's ``advise``: idle accelerators, slow layouts on GPUs, expensive op types."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _LOW_USE, _FAIR_USE = 0.5, 0.9
 
 @dataclass(frozen=True)
 class Checker:
-    """What one checker found."""
+    """The reports of one checker."""
 
     reports: list[str]
 
 
 @dataclass(frozen=True)
 class GraphAdvice:
-    """What each checker found, by its name in tfprof; none means nothing conspicuous."""
+    """The reports of each checker, by its name in tfprof; no reports mean nothing conspicuous."""
 
     checkers: dict[str, Checker]
 
@@ -39,7 +39,7 @@ def graph_advice(model: GraphModel, options: Mapping[str, Mapping[str, Any]] | N
     Raises
     ------
     ValueError
-        If ``options`` names a checker that there is not.
+        If ``options`` names an unknown checker.
     """
     for name in options or ():
         if name not in CHECKERS:
@@ -55,7 +55,7 @@ def _accelerator_use(model: GraphModel) -> Iterable[str]:
         share = float(spans["busy"].sum() / (ends - spans["start"]).sum())
         if share < _FAIR_USE:
             level = "low" if share < _LOW_USE else "medium"
-            yield f"{device} has {level} utilization: its kernels ran {percent(100 * share)} of the time."
+            yield f"{device} has {level} utilization: its kernels ran for {percent(100 * share)} of the time."
 
 
 def _layouts(model: GraphModel) -> Iterable[str]:
@@ -74,7 +74,7 @@ def _expensive(model: GraphModel) -> Iterable[str]:
 
 
 def _jobs(_: GraphModel) -> Iterable[str]:
-    """Return nothing: tfprof's checker of this name only works inside Google."""
+    """Report nothing: tfprof's checker of this name only works inside Google."""
     return ()
 
 

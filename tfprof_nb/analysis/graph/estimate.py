@@ -12,7 +12,7 @@ import pandas as pd
 from tfprof_nb.analysis.graph.model import OUTSIDE, GraphModel
 from tfprof_nb.analysis.result import Result
 
-# What these give lies where what they take lies, or is a variable: nothing is computed, written or held for it.
+# The outputs of these share memory with their inputs, or are variables: nothing is computed, written or held.
 _FREE_OPS = frozenset(
     {
         "Identity",
@@ -28,18 +28,20 @@ _FREE_OPS = frozenset(
     }
 )
 _INFERENCE_PHASES = ("forward", "")
-_NOTES = (
-    """This is an estimate from shapes, not a measurement: each op takes as long as its float ops or its bytes take at
-the device's peak, whichever is longer; no time is counted between ops, and none is saved by fusing them.""",
-    """Memory is that of the variables and of the tensors that are alive at the worst moment, in the order in which the
-graph was made.""",
+_ESTIMATE = (
+    "This is an estimate from shapes, not a measurement: each op takes the time of its float ops or of its bytes at "
+    "the device's peak, whichever is longer. Time between ops does not count, nor do gains by fusing them."
+)
+_MEMORY = (
+    "Memory is that of the variables, and of the tensors alive at the worst moment if ops run in the order in which "
+    "the graph was built."
 )
 _NOTHING = "There is nothing to estimate: no function is described beside this profile."
 
 
 @dataclass(frozen=True)
 class Target:
-    """A device: the most float ops and bytes per second that it reaches, and its memory."""
+    """A device: the most float ops and bytes that it reaches per second, and its memory."""
 
     peak_flops_per_s: float
     bandwidth_bytes_per_s: float
@@ -49,10 +51,10 @@ class Target:
 class Estimate(Result):
     """An estimate; `table` has the rows ``training`` and ``inference``.
 
-    Its columns: ``parameter_bytes`` (of the variables, the optimizer's included in training), ``peak_live_bytes``
-    (these and the tensors alive at the worst moment), ``fits`` (whether the device has as much), ``float_ops`` and
-    ``moved_bytes`` of one step, ``time_bound_us`` (what a step takes by the roofline) and ``bound_by`` (what most of
-    this time goes to: ``compute`` or ``memory``).
+    Its columns: ``parameter_bytes`` (of the variables, in training with those of the optimizer), ``peak_live_bytes``
+    (these and the tensors alive at the worst moment), ``fits`` (whether the device has as much memory), ``float_ops``
+    and ``moved_bytes`` of one step, ``time_bound_us`` (the time of a step by the roofline) and ``bound_by`` (whether
+    ``compute`` or ``memory`` takes most of it).
     """
 
 
@@ -75,8 +77,9 @@ def estimate(model: GraphModel, device: Target | Mapping[str, float]) -> Estimat
     rows = [_row(nodes.loc[chosen], inputs, target) for chosen in phases.values()]
     table = pd.DataFrame(rows, index=pd.Index(list(phases), name="use"))
     notes = [
-        *(note.replace("\n", " ") for note in _NOTES),
-        f"The float ops of {unknown:,} of {len(nodes):,} nodes are not known: their bytes alone count.",
+        _ESTIMATE,
+        _MEMORY,
+        f"The float ops of {unknown:,} of {len(nodes):,} nodes are unknown: only their bytes count.",
     ]
     return Estimate(table, {"estimate": True, "nodes": len(nodes)}, notes)
 
@@ -93,7 +96,7 @@ def _target(device: Target | Mapping[str, float]) -> Target:
 
 
 def _largest_function(model: GraphModel) -> tuple[pd.DataFrame, Sequence[Sequence[int]]]:
-    """Return the nodes of the function with the most float ops: a step, where others evaluate or initialise."""
+    """Return the nodes of the function with the most float ops, which is a step; others evaluate or initialize."""
     scope = model.nodes["name"].str.partition("/")[0]
     inside = model.nodes[scope != OUTSIDE]
     by_scope = inside["graph_float_ops"].fillna(0).groupby(scope[inside.index]).sum()
@@ -109,7 +112,7 @@ def _row(nodes: pd.DataFrame, inputs: Sequence[Sequence[int]], target: Target) -
     memory_us = moved / target.bandwidth_bytes_per_s * 1e6
     longer = np.maximum(compute_us, memory_us)
     parameter_bytes = int(nodes["output_bytes"].where(nodes["holds_variable"], 0).sum())
-    peak = parameter_bytes + _most_alive(nodes["output_bytes"].where(computed, 0), inputs)
+    peak = parameter_bytes + _max_alive(nodes["output_bytes"].where(computed, 0), inputs)
     return {
         "parameter_bytes": parameter_bytes,
         "peak_live_bytes": peak,
@@ -121,8 +124,8 @@ def _row(nodes: pd.DataFrame, inputs: Sequence[Sequence[int]], target: Target) -
     }
 
 
-def _most_alive(output_bytes: pd.Series[int], inputs: Sequence[Sequence[int]]) -> int:
-    """Return the most bytes that are alive at once, if each node's output is held until the last node that takes it."""
+def _max_alive(output_bytes: pd.Series[int], inputs: Sequence[Sequence[int]]) -> int:
+    """Return the most bytes alive at one time, if each output is held until the last node that takes it has run."""
     place = {node: k for k, node in enumerate(output_bytes.index)}
     last = np.arange(len(place) + 1)
     for node, k in place.items():

@@ -1,4 +1,4 @@
-"""The functions that ran and their events, as a model of one graph with runs."""
+"""A model of the functions that ran, with their events as runs."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from tfprof_nb.analysis.events.graph_nodes import graph_nodes
 from tfprof_nb.analysis.events.names import function_name
 from tfprof_nb.analysis.events.op_labels import OpLabels, label_all_ops
 from tfprof_nb.analysis.events.tensors import bytes_of
-from tfprof_nb.analysis.graph.average import left_out, occasional
+from tfprof_nb.analysis.graph.average import excluded_ops, occasional
 from tfprof_nb.analysis.graph.model import MEASURED, OUTSIDE, Frame, GraphModel, undescribed_nodes, with_devices
 from tfprof_nb.analysis.ops.flops import float_ops_of_nodes
 from tfprof_nb.decode.sections.graphs import Graphs
 from tfprof_nb.formats.xspace import ALLOCATION
 
 TRAINABLE = "_trainable_variables"
-_NO_MEMORY = "How much memory an op holds at its peak, and keeps, is not in a profile: only what it asked for."
+_NO_MEMORY = "A profile records the memory that an op requested, but not its peak, nor what the op keeps."
 _NOTHING_RAN = "No op was recorded: nothing ran, or host_level was below 2."
-_NO_STEPS = "There are no steps: times, memory and float ops are of the whole capture."
+_NO_STEPS = "There are no steps: times, memory and float ops are those of the whole capture."
 _NO_MODEL = (
-    "Parameters are those of trainable variables: this capture does not tell a model's other weights from what an "
-    "optimizer keeps."
+    "Parameters are those of trainable variables: this capture does not distinguish a model's other weights from the "
+    "variables of the optimizer."
 )
 _NO_GRAPHS = (
-    "The functions that ran are not described beside this profile (those of tfprof_nb's own captures are): of its ops "
-    "only names, types and times are known."
+    "The functions that ran are not described beside this profile, as they are beside tfprof_nb's own captures: only "
+    "the names, types and times of its ops are known."
 )
 
 
 class _Part(NamedTuple):
-    """One host: its nodes as in `GraphModel.nodes` and their ``unit``, their inputs, its events with nodes' numbers."""
+    """One host: `GraphModel.nodes` with their ``unit`` (see `occasional`), their inputs, and its events by node."""
 
     nodes: pd.DataFrame
     inputs: list[list[int]]
@@ -46,9 +46,9 @@ class _Part(NamedTuple):
 def from_events(forests: Sequence[Forest], graphs: Sequence[Graphs], steps: Sequence[Int64]) -> GraphModel:
     """Return the graph that ran on all hosts, with what its nodes took in each step.
 
-    Where there are steps, only what ran in one counts; to an average step, only what ran in more than half of them: the
-    first step also makes variables and traces. Time is an op's own, without ops that ran inside it. A fused op
-    counts as the node whose name it bears, with the float ops of all that it holds.
+    If there are steps, only what ran in a step counts, and for an average step only what ran in more than half of the
+    steps: the first step also creates variables and traces. Time is an op's own, without ops that ran inside it. A
+    fused op counts as the node whose name it has, with the float ops of all nodes that it absorbed.
 
     Parameters
     ----------
@@ -72,18 +72,18 @@ def from_events(forests: Sequence[Forest], graphs: Sequence[Graphs], steps: Sequ
     counted = events[events["step"] >= 0]
     runs = counted.groupby(["node", "step"], as_index=False)[list(MEASURED)].sum()
     intervals = counted[["node", "step", "device", "start_us", "duration_us"]].reset_index(drop=True)
-    seldom = occasional(nodes["unit"], runs)
+    rare = occasional(nodes["unit"], runs)
     nodes = _unique(nodes.drop(columns="unit"))
-    notes = _notes(graphs, period, left_out(nodes["name"], events, seldom)) if len(events) else [_NOTHING_RAN]
-    return GraphModel(nodes, inputs, runs, intervals, tuple(notes), period, seldom)
+    notes = _notes(graphs, period, excluded_ops(nodes["name"], events, rare)) if len(events) else [_NOTHING_RAN]
+    return GraphModel(nodes, inputs, runs, intervals, tuple(notes), period, rare)
 
 
-def _notes(graphs: Sequence[Graphs], period: str, left: Iterable[str]) -> list[str]:
-    missing = [] if any(len(one.nodes) for one in graphs) else [_NO_GRAPHS]
-    untold = [_NO_MODEL] if any(one.variables["model"].isna().any() for one in graphs) else []
+def _notes(graphs: Sequence[Graphs], period: str, excluded: Iterable[str]) -> list[str]:
+    no_graphs = [] if any(len(host.nodes) for host in graphs) else [_NO_GRAPHS]
+    no_model = [_NO_MODEL] if any(host.variables["model"].isna().any() for host in graphs) else []
     no_steps = [_NO_STEPS] if period == "capture" else []
-    own = dict.fromkeys(note for one in graphs for note in one.notes)
-    return [*missing, *no_steps, *left, *untold, _NO_MEMORY, *own]
+    of_captures = dict.fromkeys(note for host in graphs for note in host.notes)
+    return [*no_graphs, *no_steps, *excluded, *no_model, _NO_MEMORY, *of_captures]
 
 
 def _part(forest: Forest, graphs: Graphs, steps: Int64, name_host: bool) -> _Part:
@@ -105,15 +105,15 @@ def _part(forest: Forest, graphs: Graphs, steps: Int64, name_host: bool) -> _Par
     # Of several devices, a node is noted on the accelerator.
     device = events.sort_values("accelerator_micros").drop_duplicates("node", keep="last").set_index("node")["device"]
     nodes = with_devices(nodes, device)
-    return _kept(_Part(nodes, inputs, pd.concat([events, allocated], ignore_index=True)))
+    return _completed(_Part(nodes, inputs, pd.concat([events, allocated], ignore_index=True)))
 
 
 def _described(graphs: Graphs, float_ops: Floats) -> pd.DataFrame:
     nodes = graphs.nodes
-    traces = [*(_outermost_first(graphs, trace) for trace in graphs.traces), ()]  # the last is that of none, -1
+    traces = [*(_outermost_first(graphs, trace) for trace in graphs.traces), ()]  # the last is for -1, no trace
     units = nodes["function"].map(pd.Series(_scopes(graphs), dtype=object)).astype(object)
     variables = _holders(graphs)
-    trainable = variables.map(graphs.variables["trainable"]).eq(True)  # missing is not trainable
+    trainable = variables.map(graphs.variables["trainable"]).eq(True)  # missing counts as not trainable
     own = trainable | variables.map(graphs.variables["model"]).eq(True)
     return pd.DataFrame(
         {
@@ -121,7 +121,7 @@ def _described(graphs: Graphs, float_ops: Floats) -> pd.DataFrame:
             "unit": units,
             "op_type": nodes["op"],
             "device": "",
-            "types": [(op, TRAINABLE) if one else (op,) for op, one in zip(nodes["op"], trainable, strict=True)],
+            "types": [(op, TRAINABLE) if trains else (op,) for op, trains in zip(nodes["op"], trainable, strict=True)],
             "parameters": variables.map(graphs.variables["parameters"]).where(own).fillna(0).astype(np.int64),
             "holds_variable": variables.notna(),
             "float_ops": float_ops,
@@ -142,7 +142,7 @@ def _outermost_first(graphs: Graphs, trace: Sequence[int]) -> tuple[Frame, ...]:
 
 
 def _scopes(graphs: Graphs) -> list[str]:
-    """Return the scope that each function's nodes are put in: its name; of a loop's or a branch's, the caller's."""
+    """Return the scope of each function's nodes: its name; for the body of a loop or a branch, the caller's scope."""
     scopes = [function_name(name) for name in graphs.functions["name"]]
     callers = graphs.nodes["function"].to_numpy()
     for node, role, function in reversed(list(graphs.calls.itertuples(index=False))):
@@ -152,7 +152,7 @@ def _scopes(graphs: Graphs) -> list[str]:
 
 
 def _holders(graphs: Graphs) -> pd.Series[float]:
-    """Return the variable of the first node that reads it, so that none counts twice; NaN for all other nodes."""
+    """Return per node the variable that it is the first to read, so that none counts twice; NaN for other nodes."""
     variable = graphs.nodes["variable"]
     first = (variable >= 0) & ~variable.duplicated()
     return variable.where(first)
@@ -202,18 +202,18 @@ def _allocated(forest: Forest, labels: OpLabels, ops: Int64, node: Int64, steps:
     return frame
 
 
-def _kept(part: _Part) -> _Part:
-    """Fill in what rows lack, and work out the bytes that nodes gave."""
+def _completed(part: _Part) -> _Part:
+    """Fill the columns that only some rows have, and compute the bytes of outputs."""
     events = part.events.fillna(dict.fromkeys((*MEASURED, "start_us", "duration_us"), 0) | {"device": ""})
     events["output_bytes"] = events["node"].map(part.nodes["output_bytes"]) * events["occurrences"]
     return part._replace(events=events)
 
 
 def _unique(nodes: pd.DataFrame) -> pd.DataFrame:
-    """Number what is called the same: functions of one name have nodes of one name."""
-    again = nodes.groupby("name").cumcount()
+    """Number nodes of one name: functions of one name have such nodes."""
+    occurrence = nodes.groupby("name").cumcount()
     names = [
         f"{name}_{number}" if number else name
-        for name, number in zip(nodes["name"].tolist(), again.tolist(), strict=True)
+        for name, number in zip(nodes["name"].tolist(), occurrence.tolist(), strict=True)
     ]
     return nodes.assign(name=np.array(names, dtype=object))

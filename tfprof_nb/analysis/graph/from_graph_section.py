@@ -13,8 +13,8 @@ from tfprof_nb.analysis.graph.model import Frame, GraphModel, no_runs
 
 _COLUMNS = ("names", "ops", "types", "parameters", "float_ops", "takes", "outputs", "traces", "inputs")
 _NO_GRAPH = (
-    "The session's graph is not described beside these runs (tfprof_nb.profile_session does it): parameters, float "
-    "ops and code are not known."
+    "The session's graph is not described beside these runs (tfprof_nb.profile_session does that): parameters, "
+    "float ops and code are unknown."
 )
 _EMPTY: dict[str, Any] = {
     "strings": [],

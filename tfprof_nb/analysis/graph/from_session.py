@@ -17,12 +17,12 @@ _NO_NODES = r"RecvTensor|_SOURCE|.*MEMCPY.*"
 
 
 def from_session(session: SessionRuns) -> GraphModel:
-    """Return the graph that a session ran, as far as its capture described it, with its runs."""
+    """Return the graph that a session ran, as its capture described it, with its runs."""
     return with_runs(session.sidecar.read(Section.GRAPHS, from_graph_section), session.executed)
 
 
 def with_runs(model: GraphModel, executed: pd.DataFrame) -> GraphModel:
-    """Return a model with what a session recorded, and with the nodes that only the recording knows.
+    """Return a model with a session's runs, and with the nodes that only these runs have.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def with_runs(model: GraphModel, executed: pd.DataFrame) -> GraphModel:
 
 
 def _recorded(executed: pd.DataFrame, model: GraphModel) -> pd.DataFrame:
-    """Return the rows of nodes, by the names that they have in the graph."""
+    """Return the runs of the graph's nodes and of other ops, with the nodes' names in the graph."""
     node = executed["node"].str.partition(":")[0]
     known = node.isin(model.nodes["name"]) | ~node.str.fullmatch(_NO_NODES)
     device = executed["device"].str.lower()
@@ -50,22 +50,22 @@ def _recorded(executed: pd.DataFrame, model: GraphModel) -> pd.DataFrame:
 
 
 def _on_one_device(rows: pd.DataFrame) -> pd.DataFrame:
-    """Count each node on the device on which it is first seen; what streams say of it counts too."""
+    """Return `MEASURED` per run: of each node on the device where it first ran, and on that device's streams."""
     placed = rows[rows["canonical"]].drop_duplicates("node").set_index("node")["device"]
     own = rows["node"].map(placed)
     rows = rows[~rows["canonical"] | (rows["device"] == own)]
     timed = rows["start_ps"] > 0
-    micros = rows["op_end_micros"].where(rows["op_end_micros"] != 0, 1)  # what is too short to count is one
+    micros = rows["op_end_micros"].where(rows["op_end_micros"] != 0, 1)  # a run too short to measure counts as 1 µs
     kernel, host = timed & rows["device"].str.contains(_STREAMS), timed & rows["canonical"]
-    kept = rows["persistent_bytes"]
-    used = rows["temp_bytes"] + kept
+    persistent = rows["persistent_bytes"]
+    used = rows["temp_bytes"] + persistent
     measured = {
         "occurrences": host.astype(np.int64),
         "accelerator_micros": micros.where(kernel, 0),
         "cpu_micros": micros.where(host, 0),
         "bytes": (rows["requested_bytes"] + used).where(host, 0),
         "peak_bytes": (rows["peak_bytes"] + used).where(host, 0),
-        "residual_bytes": (rows["residual_bytes"] + kept).where(host, 0),
+        "residual_bytes": (rows["residual_bytes"] + persistent).where(host, 0),
         "output_bytes": rows["outputs"].map(_output_bytes).where(host, 0),
         "timed": kernel | host,
         "start_us": rows["start_ps"] / PS_PER_US,
@@ -81,7 +81,7 @@ def _output_bytes(outputs: list[object]) -> int:
 
 
 def _all_nodes(model: GraphModel, rows: pd.DataFrame) -> pd.DataFrame:
-    """Add the nodes that the graph does not have; their type is their name."""
+    """Add the nodes that the graph lacks; their type is their name."""
     names = rows["node"].drop_duplicates()
     new = names[~names.isin(model.nodes["name"])].tolist()
     return pd.concat([model.nodes, undescribed_nodes(new, new, function=0)], ignore_index=True) if new else model.nodes

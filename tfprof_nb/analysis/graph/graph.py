@@ -1,6 +1,6 @@
-"""The graph that ran, as trees in which each node has its own and its total time, memory, parameters and float ops.
+"""The graph that ran, as trees with the own and total time, memory, parameters and float ops of each node.
 
-These are tfprof's four views, with tfprof's options, on what was captured.
+These are tfprof's four views, with tfprof's options, of what was captured.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ _SHOWN_BOTH_WAYS = (
     "residual_bytes",
     "output_bytes",
 )
-_CONTRACT = 4  # so many of them come before the columns that describe a row
+_FIRST = 4  # so many of them precede the columns that describe a row
 
 
 @dataclass(eq=False, kw_only=True)
 class GraphTree(Result):
     """One view of a graph; `table` has a row per node that is shown, each after its parent, the root first.
 
-    ``self_`` is a row's own, ``total_`` that of the row and all below it; of the op view, of the op types from it on.
-    ``depth`` is 0 at the root. Times are microseconds of a step, of an average one, or where
-    there are none of the whole capture; threads that run at once all count. Unknown float ops are missing.
+    ``self_`` is a row's own, ``total_`` that of the row and all rows below it; in the op view, of the op types from it
+    on. ``depth`` is 0 at the root. Times are microseconds of a step, of an average step, or without steps of the whole
+    capture; threads that run in parallel all count. Unknown float ops are missing.
 
     Attributes
     ----------
     kind
         ``scope``, ``graph``, ``op`` or ``code``.
     options
-        The options that it was made with.
+        Its options.
     frames
-        Of the code view, each row's line: (file, line, function); None of the root.
+        In the code view, each row's line: (file, line, function); None for the root.
     nodes
         The numbers of the nodes that each row stands for.
     model
@@ -65,7 +65,7 @@ class GraphTree(Result):
 
 @dataclass(eq=False, kw_only=True)
 class Graph(Result):
-    """The graph that ran; `table` is that of its name scopes.
+    """The graph that ran; `table` is the view of its name scopes.
 
     Examples
     --------
@@ -84,23 +84,23 @@ class Graph(Result):
     show_part: Callable[[str, Result], Any] | None = field(default=None, repr=False)
 
     def scope(self, options: Mapping[str, Any] | None = None, **more: Any) -> GraphTree:
-        """Return the tree of name scopes: ``a/b`` lies below ``a``.
+        """Return the tree of name scopes: ``a/b`` is below ``a``.
 
         Parameters
         ----------
         options
             tfprof's options, as ``tf.compat.v1.profiler.ProfileOptionBuilder`` makes them; or give them as keywords.
-            `GraphOptions` says what they mean.
+            `GraphOptions` describes them.
 
         Raises
         ------
         ValueError
-            If there is no such option, or one has a value that it cannot have.
+            If an option is unknown, or its value is invalid.
         """
         return self._tree("scope", options, more)
 
     def graph(self, options: Mapping[str, Any] | None = None, **more: Any) -> GraphTree:
-        """Return the tree of data flow: below a node lies what it takes data from. Parameters are those of `scope`."""
+        """Return the tree of data flow: below a node is what it takes data from. Parameters are those of `scope`."""
         return self._tree("graph", options, more)
 
     def op(self, options: Mapping[str, Any] | None = None, **more: Any) -> GraphTree:
@@ -112,7 +112,7 @@ class Graph(Result):
         return self._tree("code", options, more)
 
     def estimate(self, device: Target | Mapping[str, float]) -> Estimate:
-        """Estimate what a step would take on a device: parameter bytes, peak live bytes and a bound of its time.
+        """Estimate a step on a device: parameter bytes, peak live bytes and a bound of its time.
 
         Parameters
         ----------
@@ -132,7 +132,7 @@ class Graph(Result):
         return self._shown(f"{kind} view", tree)
 
     def _shown(self, title: str, part: R) -> R:
-        """Let a part show itself, if the profile said how."""
+        """Give a part the profile's way of showing it."""
         show = self.show_part
         return part.shown_by(lambda: show(title, part)) if show else part
 
@@ -150,8 +150,8 @@ def graph(model: GraphModel, write: Callable[[GraphTree], object] = lambda _: No
     Returns
     -------
     Graph
-        Its summary has ``nodes``, ``steps``, ``micros`` and ``float_ops`` (of an average step, or of the whole capture
-        where there are no steps; None where nothing is known) and ``parameters`` (of the model, not its optimizer's).
+        Its summary has ``nodes``, ``steps``, ``micros`` and ``float_ops`` (of an average step, or without steps of the
+        whole capture; None if unknown) and ``parameters`` (of the model, without its optimizer's).
     """
     tree = graph_tree(model, "scope", GraphOptions())
     root = tree.table.iloc[0]
@@ -192,7 +192,7 @@ def graph_tree(model: GraphModel, kind: str, options: GraphOptions) -> GraphTree
 
 
 def _totals(table: pd.DataFrame) -> dict[str, float]:
-    return {name: table.iloc[0][f"total_{name}"] for name in _SHOWN_BOTH_WAYS[:_CONTRACT]}
+    return {name: table.iloc[0][f"total_{name}"] for name in _SHOWN_BOTH_WAYS[:_FIRST]}
 
 
 def _notes(model: GraphModel, rows: Rows) -> list[str]:
@@ -207,7 +207,7 @@ def _table(model: GraphModel, rows: Rows) -> pd.DataFrame:
         for prefix, metrics in (("total", rows.total), ("self", rows.own))
     }
     shapes = model.nodes["input_shapes"].to_numpy(object)
-    first = dict(list(both.items())[: 2 * _CONTRACT])
+    first = dict(list(both.items())[: 2 * _FIRST])
     described = {
         "occurrences": _whole(rows.own[:, COLUMN["occurrences"]]),
         "device": _joined(model.nodes["device"], rows.nodes),

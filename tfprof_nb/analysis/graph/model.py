@@ -1,4 +1,4 @@
-"""A graph and its runs as columns: what the four views of a graph are made of, wherever it came from."""
+"""A graph and its runs as columns: the source of the four views, wherever the graph came from."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MEASURED = (
     "output_bytes",
 )
 METRICS = (*MEASURED, "parameters", "float_ops", "definitions", "counted")
-"""What is summed over a tree. ``definitions`` counts nodes, ``counted`` those whose float ops are known."""
+"""Columns that are summed over a tree. ``definitions`` counts nodes, ``counted`` nodes with known float ops."""
 COLUMN = {name: place for place, name in enumerate(METRICS)}
 
 
@@ -38,25 +38,24 @@ class GraphModel:
     ----------
     nodes
         One row per node: ``name`` (unique), ``op_type``, ``device`` (lower case, empty if it did not run),
-        ``types`` (a tuple: what ``account_type_regexes`` are matched with), ``parameters`` (a model's own),
-        ``float_ops`` (of one run; NaN where it is not known), ``input_shapes``, ``trace`` (a tuple of (file, line,
-        function), the outermost first; empty where it is not known). Of the graph itself, whatever ran:
-        ``graph_float_ops``, ``input_bytes`` and ``output_bytes`` (0 where a shape is open), ``phase`` (of a training
-        step), ``function`` (its number) and ``holds_variable`` (whether it is the first to read a variable, an
-        optimizer's included).
+        ``types`` (a tuple, which ``account_type_regexes`` are matched against), ``parameters`` (of the model),
+        ``float_ops`` (of one run; NaN if unknown), ``input_shapes``, ``trace`` (a tuple of (file, line, function), the
+        outermost first; empty if unknown). Of the graph itself, whatever ran: ``graph_float_ops``, ``input_bytes`` and
+        ``output_bytes`` (0 if a shape is open), ``phase`` (of a training step), ``function`` (its number) and
+        ``holds_variable`` (whether it is the first to read a variable, including those of an optimizer).
     inputs
         For each node the nodes that it takes data from or waits for, in order.
     runs
         One row per node and step in which it ran: ``node step`` and `MEASURED`.
     intervals
-        One row per run on a device: ``node step device start_us duration_us``; empty where this is not known.
+        One row per run on a device: ``node step device start_us duration_us``; empty if this is unknown.
     notes
         What is missing or estimated.
     period
-        What an average is of: a ``step``, or the whole ``capture`` where there are no steps.
+        What an average is over: a ``step``, or the whole ``capture`` if there are no steps.
     occasional
-        The nodes that ran in so few of the steps that they are no part of an average one, which then is one of all
-        steps. None: each node's average is over the steps in which it ran, as tfprof has it.
+        The nodes that ran in too few of the steps to be part of an average step; averages are then over all steps.
+        None: each node's average is over the steps in which it ran, as in tfprof.
     """
 
     nodes: pd.DataFrame
@@ -71,7 +70,7 @@ class GraphModel:
 
     @property
     def steps(self) -> list[int]:
-        """The numbers of the steps that there are runs of."""
+        """The numbers of the steps with runs."""
         return sorted(int(step) for step in self.runs["step"].unique())
 
     def metrics(self, step: int = AVERAGE) -> Floats:
@@ -80,7 +79,7 @@ class GraphModel:
         Parameters
         ----------
         step
-            One step, or -1 for the average: of those in which a node ran (whole numbers are cut to one), or of all.
+            One step, or -1 for the average: over the steps in which a node ran (rounded down if whole), or over all.
         """
         measured = list(MEASURED)
         table = np.zeros((len(self.nodes), len(METRICS)))
@@ -106,7 +105,7 @@ class GraphModel:
         return rows
 
     def _float_ops(self, occurrences: Floats) -> Floats:
-        """Float ops of all runs; of a node that never ran, those of one."""
+        """Return the float ops of all runs; for a node that never ran, those of one run."""
         ran = np.isin(np.arange(len(self.nodes)), self.runs["node"].to_numpy())
         once = self.nodes["float_ops"].fillna(0.0).to_numpy(np.float64)
         floats: Floats = np.where(ran, once * occurrences, once)
@@ -141,14 +140,14 @@ def undescribed_nodes(names: Sequence[str], op_types: Sequence[str], function: i
 
 
 def with_devices(nodes: pd.DataFrame, device: pd.Series[str]) -> pd.DataFrame:
-    """Note on which devices nodes ran, among their types too.
+    """Add the devices on which nodes ran, also to their types.
 
     Parameters
     ----------
     nodes
         `GraphModel.nodes`.
     device
-        By node, of those of which it is known.
+        By node, as far as it is known.
     """
     ran_on = nodes.index.to_series().map(device).astype(object).fillna("")
     types = [tuple(dict.fromkeys(filter(None, (*own, one)))) for own, one in zip(nodes["types"], ran_on, strict=True)]

@@ -1,4 +1,4 @@
-"""The options of the views of a graph, with the names and the meanings that they have in tfprof."""
+"""The options of the views of a graph, with tfprof's names and meanings."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ EVERYTHING = (".*",)
 
 @dataclass(frozen=True)
 class GraphOptions:
-    """What a view of a graph shows. Regular expressions match whole names.
+    """Options of a view of a graph. Regular expressions match whole names.
 
     Attributes
     ----------
     max_depth
-        Deepest level shown, the root's being 1; of the op view, the number of op types but one.
+        Deepest level shown, with the root at 1; in the op view, the number of op types less 1.
     min_bytes, min_peak_bytes, min_residual_bytes, min_output_bytes
-        Least total of requested memory, of peaks, of what is left afterwards, of outputs.
+        Minimum total of requested memory, of peaks, of memory kept afterwards, of outputs.
     min_micros, min_accelerator_micros, min_cpu_micros
-        Least total time in microseconds.
+        Minimum total time in microseconds.
     min_params, min_float_ops
-        Least parameters and float ops: of a node itself, in the op and code views in total.
+        Minimum parameters and float ops: of a node itself, in the op and code views in total.
     min_occurrence
-        Least runs of a node; in the op view, least nodes of a type.
+        Minimum runs of a node; in the op view, minimum nodes of a type.
     step
         The step, or -1 for the average.
     order_by
@@ -50,17 +50,17 @@ class GraphOptions:
     start_name_regexes
         Where to start.
     trim_name_regexes
-        Below which nodes to stop; in the op and code views, before which.
+        The nodes below which to stop; in the op and code views, those before which to stop.
     show_name_regexes, hide_name_regexes
-        Which nodes to show, and which of these not.
+        Which nodes to show, and which of these to hide.
     account_displayed_op_only
-        Whether totals leave out what is not shown.
+        Whether totals exclude what is not shown.
     select
         Attributes to show.
     output
         ``none``, ``stdout``, or ``file``, ``timeline`` or ``pprof`` with ``:outfile=PATH``.
     dump_to_file
-        An older way to say ``file:outfile=PATH``.
+        An older form of ``file:outfile=PATH``.
     """
 
     max_depth: int = 100
@@ -88,12 +88,12 @@ class GraphOptions:
 
     @property
     def output_type(self) -> str:
-        """Where the view is written to."""
+        """The form in which the view is written."""
         return "file" if self.dump_to_file else self.output.partition(":")[0] or "stdout"
 
     @property
     def outfile(self) -> str:
-        """The file that it is written to, if any."""
+        """The file to write, if any."""
         return self.dump_to_file or self.output.partition("outfile=")[2]
 
 
@@ -103,7 +103,7 @@ def parse_options(given: Mapping[str, Any] | None = None, **more: Any) -> GraphO
     Raises
     ------
     ValueError
-        If there is no such option, or an option has a value that it cannot have.
+        If an option is unknown, or its value is invalid.
     """
     known = {option.name: option for option in fields(GraphOptions)}
     values = {**(given or {}), **more}

@@ -1,6 +1,6 @@
-"""From a tree of nodes and options to the rows that are shown: counting, starting, showing, hiding, trimming, ordering.
+"""Which rows of a tree are shown, and in which order: counting, starting, showing, hiding, trimming, ordering.
 
-The rules are tfprof's (tensorflow/core/profiler/internal, version 2.21), its exceptions included.
+The rules are tfprof's (tensorflow/core/profiler/internal, version 2.21), with its exceptions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tfprof_nb.analysis.graph.options import EVERYTHING, GraphOptions
 
 ROOT = "_TFProfRoot"
 _METRIC_OF = {"params": "parameters", "occurrence": "definitions"}
-_LEAST_TOTALS = ("bytes", "peak_bytes", "residual_bytes", "output_bytes", "micros", "accelerator_micros", "cpu_micros")
+_MIN_TOTALS = ("bytes", "peak_bytes", "residual_bytes", "output_bytes", "micros", "accelerator_micros", "cpu_micros")
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,17 +27,17 @@ class Tree:
     Attributes
     ----------
     names
-        What each row is called.
+        Per row: its name.
     parent
-        The row of the parent; -1 of the root.
+        Per row: the row of its parent, -1 for the root.
     own
-        The metrics of each row itself (`model.METRICS`).
+        The metrics of each row itself: rows by `model.METRICS`.
     counts
-        Whether the types of a row's nodes are among those that are to count.
+        Per row: whether the types of its nodes count.
     total
-        The metrics of each row with all that count below it; set by `_counted`.
+        The metrics of each row with all rows below it that count; set by `_counted`.
     rows
-        The number that each row had before some were taken.
+        Per row: its number before rows were removed.
     """
 
     names: Objects
@@ -54,7 +54,7 @@ class Tree:
         return cls(np.array(names, object), np.array(parent, np.int64), own, counts, own, rows)
 
     def take(self, rows: Int64, parent: Int64) -> Tree:
-        """Return some rows, with the parents that are given by their old numbers."""
+        """Return the chosen rows, with their parents, which are given by their old numbers."""
         place = np.full(len(self.names) + 1, -1)
         place[rows] = np.arange(len(rows))
         return Tree(
@@ -64,16 +64,16 @@ class Tree:
 
 @dataclass(frozen=True)
 class Rules:
-    """In what the views differ.
+    """The rules in which views differ.
 
     Attributes
     ----------
     lifts
-        Nodes that do not count go, and what is below them moves up (graph view); else they stay as long as something
-        below counts, and themselves are summed with it.
+        Nodes that do not count are removed, and nodes below them move up (graph view). Otherwise they stay if a node
+        below counts, and are part of the sums.
     grouped
-        Rows stand for many nodes (op and code views): least parameters and float ops are those in total, runs are not
-        looked at, and what is trimmed is not shown itself.
+        Rows stand for many nodes (op and code views): minimum parameters and float ops apply to totals, minimum runs
+        are ignored, and a trimmed row is not shown itself.
     """
 
     lifts: bool = False
@@ -81,7 +81,7 @@ class Rules:
 
 
 def shown(tree: Tree, options: GraphOptions, rules: Rules) -> tuple[Tree, Int64]:
-    """Return the rows to show in their order, and how deep each of them lies."""
+    """Return the rows to show, in order, and the depth of each."""
     tree = _started(_counted(tree, rules), options.start_name_regexes)
     rows = np.flatnonzero(_shows(tree, options, rules))
     parent = _nearest(tree.parent, rows)
@@ -92,7 +92,7 @@ def shown(tree: Tree, options: GraphOptions, rules: Rules) -> tuple[Tree, Int64]
 
 
 def matches(names: Sequence[str], regexes: Sequence[str]) -> Bools:
-    """Return which names are matched as a whole by one of the regular expressions."""
+    """Return per name whether one of the regular expressions matches all of it."""
     if not regexes:
         return np.zeros(len(names), np.bool_)
     if tuple(regexes) == EVERYTHING:
@@ -102,7 +102,7 @@ def matches(names: Sequence[str], regexes: Sequence[str]) -> Bools:
 
 
 def _summed(parent: Int64, own: Floats) -> Floats:
-    """Add to each row all rows below it: from the deepest level up."""
+    """Return the metrics of each row with those of all rows below it; ``parent`` and ``own`` as in `Tree`."""
     total = own.copy()
     depth = depths(parent)
     order = np.argsort(depth, kind="stable")
@@ -113,7 +113,7 @@ def _summed(parent: Int64, own: Floats) -> Floats:
 
 
 def depths(parent: Int64) -> Int64:
-    """Return how deep each row lies, the root at 0."""
+    """Return the depth of each row, the root's being 0; ``parent`` as in `Tree`."""
     depth = np.zeros(len(parent), np.int64)
     for row, above in enumerate(parent.tolist()):
         depth[row] = depth[above] + 1 if above >= 0 else 0
@@ -121,7 +121,7 @@ def depths(parent: Int64) -> Int64:
 
 
 def _nearest(parent: Int64, rows: Int64) -> Int64:
-    """Return for each row its nearest ancestor among ``rows``, -1 if there is none."""
+    """Return for each row its nearest ancestor among ``rows``, -1 if there is none; ``parent`` as in `Tree`."""
     chosen = np.zeros(len(parent), np.bool_)
     chosen[rows] = True
     nearest = parent.tolist()
@@ -131,7 +131,7 @@ def _nearest(parent: Int64, rows: Int64) -> Int64:
 
 
 def _counted(tree: Tree, rules: Rules) -> Tree:
-    """Leave out what does not count, and sum."""
+    """Remove the rows that do not count, and sum."""
     counts = tree.counts.copy()
     counts[0] = True
     if not rules.lifts:
@@ -144,7 +144,7 @@ def _counted(tree: Tree, rules: Rules) -> Tree:
 
 
 def _started(tree: Tree, regexes: tuple[str, ...]) -> Tree:
-    """Put what the regular expressions match right under the root, and leave out the rest."""
+    """Put the rows that match directly below the root, and remove the rest."""
     if regexes == EVERYTHING:
         return tree
     start = matches(tree.names.tolist(), regexes)
@@ -174,9 +174,9 @@ def _shows(tree: Tree, options: GraphOptions, rules: Rules) -> Bools:
 
 
 def wanted(names: Sequence[str], own: Floats, total: Floats, options: GraphOptions, rules: Rules) -> Bools:
-    """Return which rows have enough of everything, and a name that is to be shown."""
+    """Return per row whether it reaches all minimums and its name is to be shown; metrics are rows by `METRICS`."""
     wanted = matches(names, options.show_name_regexes) & ~matches(names, options.hide_name_regexes)
-    for name in _LEAST_TOTALS:
+    for name in _MIN_TOTALS:
         wanted &= total[:, COLUMN[name]] >= getattr(options, f"min_{name}")
     of = total if rules.grouped else own
     wanted &= of[:, COLUMN["parameters"]] >= options.min_params
@@ -187,14 +187,14 @@ def wanted(names: Sequence[str], own: Floats, total: Floats, options: GraphOptio
 
 
 def order(names: Objects, metrics: Floats, order_by: str) -> Int64:
-    """Return rows by an attribute, the largest first; by name, the first letters first."""
+    """Return the rows in order: by name, or by a metric, the largest first; ``metrics`` are rows by `METRICS`."""
     if order_by == "name":
         return np.argsort(names.astype(str), kind="stable")
     return np.argsort(-metrics[:, COLUMN[_METRIC_OF.get(order_by, order_by)]], kind="stable")
 
 
 def _ordered(tree: Tree, order_by: str) -> tuple[Tree, Int64]:
-    """Order siblings, and return the rows in preorder with their depths."""
+    """Order siblings, and return the rows in preorder, with their depths."""
     by = "name" if order_by == "occurrence" else order_by
     children: list[list[int]] = [[] for _ in tree.names]
     for row in order(tree.names, tree.total, by).tolist():

@@ -1,4 +1,4 @@
-"""The four trees of a graph: of its name scopes, of its data flow, of its op types, of the code that made it."""
+"""The four trees of a graph: by name scopes, by data flow, by op types, by the code that made the nodes."""
 
 from __future__ import annotations
 
@@ -17,18 +17,24 @@ from tfprof_nb.analysis.graph.selection import ROOT, Rules, Tree, matches, order
 
 _GRADIENT_NODE = re.compile(r".*?gradients/(.+?)_grad/")
 _GRADIENT = " (gradient)"
-_LONGEST_FUNCTION = 20
+_MAX_FUNCTION_NAME = 20
 _GROUPED = Rules(grouped=True)
 
 
 @dataclass(eq=False)
 class Rows:
-    """The rows of a view in their order: their names, depths and metrics, and the nodes that each stands for.
+    """The rows of a view, in order.
 
     Attributes
     ----------
+    names, depth
+        Per row: its name and its depth.
+    own, total
+        The metrics of each row itself, and with all rows below it: rows by `METRICS`.
+    nodes
+        Per row: the nodes that it stands for.
     frames
-        Of the code view, the line of code that a row stands for.
+        Per row of the code view: its line of code.
     """
 
     names: list[str]
@@ -43,7 +49,7 @@ View = Callable[[GraphModel, GraphOptions], Rows]
 
 
 def scope_view(model: GraphModel, options: GraphOptions) -> Rows:
-    """Nodes by name scope: ``a/b`` lies below ``a``."""
+    """Return nodes by name scope: ``a/b`` is below ``a``."""
     node = {name: number for number, name in enumerate(model.nodes["name"].tolist())}
     scopes = {name[: slash.start()] for name in node for slash in re.finditer("/", name)}
     names = sorted(node.keys() | scopes, key=lambda name: name.split("/"))
@@ -53,7 +59,7 @@ def scope_view(model: GraphModel, options: GraphOptions) -> Rows:
 
 
 def graph_view(model: GraphModel, options: GraphOptions) -> Rows:
-    """Nodes by data flow: below a node lie those that it takes data from, each once, where it is first met."""
+    """Return nodes by data flow: below a node are those that it takes data from, each at its first occurrence."""
     names = model.nodes["name"].tolist()
     used = {source for sources in model.inputs for source in sources}
     roots = [node for node in sorted(range(len(names)), key=names.__getitem__) if node not in used]
@@ -75,7 +81,7 @@ def graph_view(model: GraphModel, options: GraphOptions) -> Rows:
 def _of_nodes(
     model: GraphModel, options: GraphOptions, names: list[str], parents: list[int], nodes: list[int], rules: Rules
 ) -> Rows:
-    """Make a view whose rows stand for one node each; -1 is a scope without a node of its name."""
+    """Return a view whose rows stand for one node each; in ``nodes``, -1 is a scope that is no node."""
     metrics = np.vstack([model.metrics(options.step), np.zeros((1, len(METRICS)))])
     metrics[-1, COLUMN["definitions"]] = 1
     own = np.vstack([np.zeros((1, len(METRICS))), metrics[nodes]])
@@ -87,14 +93,14 @@ def _of_nodes(
 
 
 def _counting(model: GraphModel, options: GraphOptions) -> Bools:
-    """Return which nodes have a type that is to count."""
+    """Return per node whether one of its types counts."""
     types = model.nodes["types"]
     distinct = {kinds: bool(matches(kinds, options.account_type_regexes).any()) for kinds in set(types)}
     return types.map(distinct).to_numpy(np.bool_)
 
 
 def op_view(model: GraphModel, options: GraphOptions) -> Rows:
-    """Nodes by op type, in a list. The total of a type is that of the types from it on."""
+    """Return nodes by op type, in a list. The total of a type is that of all types from it on."""
     counting = _counting(model, options)
     groups = model.nodes.groupby("op_type", sort=True).indices
     nodes = [[int(node) for node in members if counting[node]] for members in groups.values()]
@@ -124,7 +130,10 @@ def _from_here_on(own: Floats) -> Floats:
 
 
 def _chosen_types(names: Sequence[str], own: Floats, total: Floats, options: GraphOptions) -> Int64:
-    """Return the places in the list that are shown: from the first start to the first that is trimmed, or too deep."""
+    """Return the places in the list to show: from the first start to the first trimmed type, or to the maximum depth.
+
+    Arguments have one entry, or one row of `METRICS`, per type in the list.
+    """
     starts = np.flatnonzero(matches(names, options.start_name_regexes))
     first = int(starts[0]) if len(starts) else (len(names) if options.start_name_regexes else 0)
     trimmed = np.flatnonzero(matches(names, options.trim_name_regexes)[first:])
@@ -135,7 +144,7 @@ def _chosen_types(names: Sequence[str], own: Floats, total: Floats, options: Gra
 
 
 def code_view(model: GraphModel, options: GraphOptions) -> Rows:
-    """Nodes by the calls that made them, the outermost first; gradients by those of the node that they are of."""
+    """Return nodes by the calls that made them, the outermost first; gradients by the calls of their forward node."""
     names, traces = model.nodes["name"].tolist(), model.nodes["trace"].tolist()
     forward: dict[str, int] = {}
     backward: dict[str, list[int]] = defaultdict(list)
@@ -155,7 +164,7 @@ def code_view(model: GraphModel, options: GraphOptions) -> Rows:
 
 
 class _Calls:
-    """The tree of calls, as it grows."""
+    """A growing tree of calls."""
 
     def __init__(self) -> None:
         self._children: list[dict[str, int]] = [{}]
@@ -181,7 +190,7 @@ class _Calls:
         return children[name]
 
     def rows(self, model: GraphModel, options: GraphOptions) -> Rows:
-        """Return what is shown of the tree."""
+        """Return the rows of the tree to show."""
         numbers, parents = self._preorder()
         metrics, counting = model.metrics(options.step), _counting(model, options)
         nodes = [[node for node in self._nodes[number] if counting[node]] for number in numbers]
@@ -205,9 +214,9 @@ class _Calls:
 
 
 def _written(frame: Frame) -> str:
-    """Write a line as tfprof does: the file without its folders, the line, the function cut to 20 characters."""
+    """Write a line as tfprof does: the file without its folder, the line, the function cut to 20 characters."""
     file, line, function = frame
-    short = function if len(function) < _LONGEST_FUNCTION else f"{function[: _LONGEST_FUNCTION - 3]}..."
+    short = function if len(function) < _MAX_FUNCTION_NAME else f"{function[: _MAX_FUNCTION_NAME - 3]}..."
     return f"{PurePosixPath(file).name}:{line}:{short}"
 
 

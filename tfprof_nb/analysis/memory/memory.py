@@ -1,8 +1,8 @@
-"""Memory of each allocator over time, and what was alive when most of it was in use.
+"""Memory of each allocator over time, and what was alive at its peak.
 
-From the events `MemoryAllocation` and `MemoryDeallocation`, as in XProf's `xplane_to_memory_profile.cc`, but times
-count from the start of the profile, and all that is alive at the peak is listed, whichever step allocated it. For hosts
-without such events, the memory of the process stands in, where it was sampled.
+The source is the events `MemoryAllocation` and `MemoryDeallocation`, as in XProf's `xplane_to_memory_profile.cc`, but
+times count from the start of the profile, and all that is alive at the peak is listed, whichever step allocated it. For
+hosts without such events, the sampled memory of the process is used instead.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ ALLOCATOR_COLUMNS = [
 
 @dataclass(eq=False, kw_only=True)
 class Memory(Result):
-    """What was alive at each allocator's peak; ``summary`` holds an allocator's figures under its name.
+    """What was alive at each allocator's peak; ``summary`` has an allocator's figures under its name.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Memory(Result):
     allocators
         The summary as a frame, one row per allocator.
 
-    What is not known is null: of a process, all but the memory that it holds.
+    Unknown values are null: for a process, everything but the memory in use.
     """
 
     timeline: pd.DataFrame
@@ -88,26 +88,26 @@ def memory(
 ) -> Memory:
     """Follow every allocator of all hosts.
 
-    The peak is that of the captured window; of equal ones the last. Heap in use at the peak that no captured allocation
-    explains was allocated before the capture (a model's weights, mostly), and stands in the table as one row.
+    The peak is that of the capture; of equal peaks it is the last. Heap in use at the peak that no captured allocation
+    explains was allocated before the capture (mostly the model's weights); it is one row of the table.
 
     Parameters
     ----------
     forests
-        One per host. With several, an allocator's name starts with its host's.
+        One per host. With several hosts, an allocator's name starts with its host's.
     steps
-        For each host the step of every event, -1 where there is none; all unknown by default.
+        For each host the step of every event, -1 for none; unknown by default.
     process
-        The memory that each host's process held, as `metrics.sampled` gives it; used where a host has no allocations.
+        The memory of each host's process, as `metrics.sampled` returns it; used if a host has no allocations.
     """
     steps = [np.full(len(forest.host), -1, dtype=np.int64) for forest in forests] if steps is None else steps
     several = len(forests) > 1
-    found = [allocation_events(forest, step, several) for forest, step in zip(forests, steps, strict=True)]
-    result = _recorded(pd.concat(found, ignore_index=True)) if any(map(len, found)) else _nothing_recorded()
-    silent = [forest.host.name for forest, events in zip(forests, found, strict=True) if events.empty]
-    if process is None or not silent:
+    by_host = [allocation_events(forest, step, several) for forest, step in zip(forests, steps, strict=True)]
+    result = _recorded(pd.concat(by_host, ignore_index=True)) if any(map(len, by_host)) else _nothing_recorded()
+    without = [forest.host.name for forest, events in zip(forests, by_host, strict=True) if events.empty]
+    if process is None or not without:
         return result
-    return _with_process(result, process[process["host"].isin(silent)], several)
+    return _with_process(result, process[process["host"].isin(without)], several)
 
 
 def _recorded(events: pd.DataFrame) -> Memory:
@@ -123,7 +123,7 @@ def _with_process(recorded: Memory, samples: pd.DataFrame, name_host: bool) -> M
     timeline = process_timeline(samples, name_host)
     if timeline.empty:
         return recorded
-    # What pandas has to widen for nulls is only what is null here.
+    # Empty frames would change the types of the columns.
     parts = [frame for frame in (recorded.timeline, timeline) if len(frame)]
     allocators = [frame for frame in (recorded.allocators, process_allocators(samples, name_host)) if len(frame)]
     everything = pd.concat(parts, ignore_index=True).reindex(columns=TIMELINE_COLUMNS)
@@ -133,14 +133,14 @@ def _with_process(recorded: Memory, samples: pd.DataFrame, name_host: bool) -> M
 
 
 def _summary(allocators: pd.DataFrame) -> dict[str, Any]:
-    """Each allocator's figures by its name."""
+    """Return each allocator's figures by its name."""
     known = allocators.astype(object).where(allocators.notna(), None)
     figures = (dict(zip(known.columns, row, strict=True)) for row in known.to_numpy().tolist())
     return dict(zip(known.index.astype(str), figures, strict=True))
 
 
 def _peaks(events: pd.DataFrame) -> pd.DataFrame:
-    """The event at which each allocator had most in use, indexed by allocator; of equal ones the last."""
+    """Return the event at which each allocator had most in use (``at``), by allocator; of equal ones the last."""
     order = np.lexsort((events["in_use_bytes"], pd.factorize(events["allocator"], sort=True)[0]))
     at_peak = events.iloc[order].drop_duplicates("allocator", keep="last")
     return at_peak.assign(at=at_peak.index).set_index("allocator")
@@ -194,7 +194,7 @@ def _allocators(events: pd.DataFrame, peaks: pd.DataFrame) -> pd.DataFrame:
         deallocations=by_allocator.size() - allocations,
         capacity_bytes=in_use + peaks["free_bytes"],
         peak_bytes=in_use,
-        # A TPU's own figure leaves out the stack.
+        # A TPU's own figure excludes the stack.
         peak_bytes_lifetime=np.maximum(by_allocator["lifetime_bytes"].max(), in_use),
         peak_time_ms=peaks["time_ps"] / PS_PER_MS,
     )[ALLOCATOR_COLUMNS]
@@ -205,14 +205,14 @@ def _notes(live: pd.DataFrame, allocators: pd.DataFrame) -> list[str]:
     if (live["op_name"] == BEFORE_CAPTURE).any():
         notes.append(f"Memory in use at a peak that no captured allocation explains is listed as '{BEFORE_CAPTURE}'.")
     if allocators.index.str.endswith(_CPU_ALLOCATOR).any():
-        notes.append(f"{_CPU_ALLOCATOR}, the CPU's allocator, does not count allocations of less than 256 KiB.")
+        notes.append(f"{_CPU_ALLOCATOR}, the CPU's allocator, does not record allocations below 256 KiB.")
     return notes
 
 
 def _nothing_recorded() -> Memory:
     note = (
-        "No memory events: nothing was allocated while the profile was captured, host_level was below 2, or the file "
-        "is of a kind that holds none (see the overview's notes)."
+        "No memory events: nothing was allocated during the capture, host_level was below 2, or files of this kind "
+        "have none (see the overview's notes)."
     )
     return Memory(
         pd.DataFrame(columns=COLUMNS),

@@ -1,4 +1,4 @@
-"""Memory of the whole process, sampled: what is known where TensorFlow recorded no allocation."""
+"""Sampled memory of the whole process, for hosts on which TensorFlow recorded no allocation."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from tfprof_nb.formats.sidecar import PEAK_MEMORY, RESIDENT_MEMORY
 
 PROCESS = "process (sampled)"
 NOTE = (
-    f"TensorFlow recorded no allocation, so '{PROCESS}' stands in: the memory of the whole process (Python, TensorFlow "
-    "and the profiler too), read 20 times a second. A short peak between two readings is missed, and what takes "
-    "the memory is not known. On a CPU, TensorFlow records allocations of 256 KiB and more, and only where oneDNN is "
-    "on (TF_ENABLE_ONEDNN_OPTS=1)."
+    f"TensorFlow recorded no allocation, so '{PROCESS}' is shown instead: the memory of the whole process (including "
+    "Python, TensorFlow and the profiler), sampled 20 times a second. It misses short peaks between two samples, and "
+    "does not show what uses the memory. On a CPU, TensorFlow records only allocations of 256 KiB and more, and only "
+    "with oneDNN (TF_ENABLE_ONEDNN_OPTS=1)."
 )
 
 
@@ -21,17 +21,17 @@ def process_timeline(samples: pd.DataFrame, name_host: bool) -> pd.DataFrame:
     Parameters
     ----------
     samples
-        ``time_ms host metric value unit``, as `metrics.sampled` gives them.
+        ``time_ms host metric value unit``, as `metrics.sampled` returns them.
     name_host
         Whether the allocator's name starts with its host's.
     """
-    held = samples[(samples["metric"] == RESIDENT_MEMORY) & samples["value"].notna()]
+    in_use = samples[(samples["metric"] == RESIDENT_MEMORY) & samples["value"].notna()]
     return pd.DataFrame(
         {
-            "time_ms": held["time_ms"],
-            "allocator": _allocator(held["host"], name_host),
+            "time_ms": in_use["time_ms"],
+            "allocator": _allocator(in_use["host"], name_host),
             "event": "sample",
-            "memory_in_use_bytes": held["value"].astype("int64"),
+            "memory_in_use_bytes": in_use["value"].astype("int64"),
         }
     )
 
@@ -42,13 +42,13 @@ def process_allocators(samples: pd.DataFrame, name_host: bool) -> pd.DataFrame:
     in_use = timeline["memory_in_use_bytes"]
     at_peak = timeline[in_use == in_use.groupby(timeline["allocator"]).transform("max")]
     peaks = at_peak.drop_duplicates("allocator", keep="last").set_index("allocator").sort_index()
-    highest = samples[samples["metric"] == PEAK_MEMORY]
-    lifetime = highest["value"].groupby(_allocator(highest["host"], name_host)).max().reindex(peaks.index)
+    peak = samples[samples["metric"] == PEAK_MEMORY]
+    lifetime = peak["value"].groupby(_allocator(peak["host"], name_host)).max().reindex(peaks.index)
     in_use = peaks["memory_in_use_bytes"]
     return pd.DataFrame(
         {
             "peak_bytes": in_use,
-            # Linux brings its own highest up to date only now and then.
+            # Linux updates its own peak only now and then.
             "peak_bytes_lifetime": lifetime.mask(lifetime < in_use, in_use),
             "peak_time_ms": peaks["time_ms"],
         }

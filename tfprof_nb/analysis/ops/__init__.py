@@ -1,1 +1,1 @@
-"""Time by op: ``ops`` is the result, ``flops`` its float operations, ``roofline`` what bounds an op."""
+"""Time by op: ``ops`` is the result; ``flops`` has float operations, ``roofline`` what bounds an op."""

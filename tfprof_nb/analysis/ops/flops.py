@@ -14,7 +14,7 @@ from tfprof_nb.decode.sections.graphs import Graphs
 
 
 def float_ops_of_events(forest: Forest, graphs: Graphs, labels: OpLabels) -> Floats:
-    """Return the float ops of each event of a host, 0 where they are not known."""
+    """Return the float ops of each event of a host, 0 if they are unknown."""
     if not len(graphs.nodes):
         return np.zeros(len(forest.host))
     node = graph_nodes(forest, graphs, labels)
@@ -23,14 +23,14 @@ def float_ops_of_events(forest: Forest, graphs: Graphs, labels: OpLabels) -> Flo
 
 
 def float_ops_of_nodes(graphs: Graphs, node: Int64, labels: OpLabels) -> Floats:
-    """Return the float ops of one run of each node that ran, with those that it absorbed; NaN where none is known.
+    """Return the float ops of one run of each node that ran, with the nodes that it absorbed; NaN if unknown.
 
     Parameters
     ----------
     graphs
         The functions that ran.
     node, labels
-        Of each event its node, and its op: the type of the kernel that ran tells a fused one.
+        Per event: its node, and its op, whose type shows whether it is fused.
     """
     of_node = graphs.nodes["float_ops"].to_numpy(np.float64)
     float_ops = np.full(len(of_node), np.nan)

@@ -1,8 +1,8 @@
-"""Where time goes by operation: every op of the host and of the devices, how often it ran and for how long.
+"""Time by op: every op of the hosts and devices, how often it ran and for how long.
 
 Host ops are summed over threads, device ops over streams and devices, so a side's time can exceed the capture's.
 The rules are those of XProf's `xplane_to_op_metrics_db.cc`, except that allocations never count as occurrences of an
-op, that eager ops count where TensorFlow recorded only their dispatch, and that device work of no op is kept.
+op, that eager ops count even if TensorFlow recorded only their dispatch, and that device work of no op is kept.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ COLUMNS = [
 ]
 _KEYS = ["side", "op_type", "op_name"]
 _NO_OPS = {
-    "device": "No device ops: this profile holds no work of a GPU or TPU.",
+    "device": "No device ops: this profile has no work of a GPU or TPU.",
     "host": "No host ops: no TensorFlow or JAX op was recorded on a thread (host_level must be 2 or more).",
 }
 
@@ -52,16 +52,15 @@ _NO_OPS = {
 class Ops(Result):
     """Time by op; `table` has the device's ops first, each side by self time.
 
-    Shares are of the side's self time. An op's ``eager`` is true if it ran outside a compiled function at least once.
-    ``flops`` are the floating-point operations of all its runs: those that the file counts, else those that TensorFlow
-    counts for the op's node with the shapes that it ran with; missing where neither is known. A fused op has those of
-    the nodes that it holds, as far as they are known. ``gflops_per_s`` is over self time. ``bound_by`` is ``compute``
-    or ``memory``, by the device's roofline, where the file tells an op's operations and bytes (of XLA's ops) and what
-    its device reaches; else missing.
+    Shares are of the side's self time. ``eager`` is true if an op ran outside a compiled function at least once.
+    ``flops`` are the floating-point operations of all its runs: as the file counts them, else as TensorFlow counts them
+    for the op's node and its shapes; missing if neither is known. A fused op has those of all nodes that it computes,
+    as far as they are known. ``gflops_per_s`` is over self time. ``bound_by`` is ``compute`` or ``memory``, by the
+    device's roofline, if the file has an op's operations and bytes (for XLA's ops) and the device's peaks.
     """
 
     def with_idle(self) -> pd.DataFrame:
-        """Return the table with a row ``IDLE`` per side, and shares of the side's time with idle time counted in."""
+        """Return the table with a row ``IDLE`` per side, and shares of the side's time including idle time."""
         idle = {side: self.summary[f"{side}_idle_us"] for side in SIDES}
         rows = [_idle_row(side, idle_us) for side, idle_us in idle.items() if idle_us > 0]
         table = pd.concat([self.table, pd.DataFrame(rows, columns=COLUMNS)]) if rows else self.table.copy()
@@ -71,21 +70,21 @@ class Ops(Result):
 def ops(forests: Sequence[Forest], graphs: Sequence[Graphs] = ()) -> Ops:
     """Sum the time of all hosts by op.
 
-    Self time leaves out the ops that ran inside an op on the same thread. An op that launches several kernels occurs
-    as often as its most frequent kernel. Idle time is, per thread or device, that from the first op to the last in
-    which none ran.
+    Self time excludes the ops that ran inside an op on the same thread. An op that launches several kernels occurs as
+    often as its most frequent kernel. Idle time is the time between the first and the last op of a thread or device in
+    which no op ran.
 
     Parameters
     ----------
     forests
         One per host.
     graphs
-        Per host the functions that ran, where they are known.
+        Per host the functions that ran, if they are known.
 
     Returns
     -------
     Ops
-        Its summary holds, for each side, ``_self_us``, ``_idle_us``, ``_total_us``, ``_occurrences`` and
+        Its summary has, for each side, ``_self_us``, ``_idle_us``, ``_total_us``, ``_occurrences`` and
         ``_eager_share`` (of self time, 0 to 1; None without ops).
     """
     known = graphs or [read_graphs(None)] * len(forests)
@@ -98,10 +97,7 @@ def ops(forests: Sequence[Forest], graphs: Sequence[Graphs] = ()) -> Ops:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """One side of one host: a frame ``side op_type op_name occurrences total_ps self_ps eager flops``, and more.
-
-    ``eager`` counts the events that ran eagerly, ``graph_flops`` what the graph tells of them.
-    """
+    """One side of one host: its ops, with the columns of `_sums`, and its idle time."""
 
     side: str
     ops: pd.DataFrame
@@ -117,18 +113,21 @@ def _parts(forest: Forest, graphs: Graphs) -> list[_Part]:
 
 
 def _host_part(forest: Forest, events: Int64, flops: Floats) -> _Part:
-    """Host ops; ``flops`` has one entry per event of the host, ``events`` are the ops' positions."""
+    """Sum host ops, given by their events; ``flops`` has one entry per event of the host."""
     labels = forest.once(label_all_ops)
     # Nested among themselves, so that an op's self time holds the runtime's frames inside it.
     self_ps = forest.self_ps_among(events)
     code, by_op = _sums(forest, events, labels.code[events], self_ps, flops)
-    by_op["bound_by"] = None  # of a CPU a profile tells no peaks
+    by_op["bound_by"] = None  # a profile does not record the peaks of a CPU
     named = by_op.assign(side="host", op_name=labels.op_name[code], op_type=labels.op_type[code])
     return _Part("host", named, _idle_ps(forest, events, self_ps, forest.host.line[events]))
 
 
 def _device_part(forest: Forest, events: Int64, flops: Floats) -> _Part:
-    """Device ops by kernel, then by op; an event that belongs to no op is an op of its own, named as the event."""
+    """Sum device ops by kernel, then by op; an event of no op is an op of its own, with the event's name.
+
+    Arguments are those of `_host_part`.
+    """
     host, labels = forest.host, forest.once(label_all_ops)
     # The kernels of a stream follow one another; only the instructions of a TPU's line nest.
     self_ps = np.where(on_instruction_line(forest)[events], forest.nesting.self_ps[events], host.duration_ps[events])
@@ -164,14 +163,14 @@ def _sums(forest: Forest, events: Int64, key: Int64, self_ps: Int64, flops: Floa
 
 
 def _added_up(which: npt.NDArray[np.integer], values: npt.NDArray[np.generic], count: int) -> npt.NDArray[np.generic]:
-    """Sum per group; unlike `numpy.bincount` it stays with whole numbers."""
+    """Return the sum of each group; unlike `numpy.bincount`, it keeps whole numbers."""
     sums = np.zeros(count, dtype=values.dtype)
     np.add.at(sums, which, values)
     return sums
 
 
 def _idle_ps(forest: Forest, events: Int64, self_ps: Int64, timeline: npt.NDArray[np.integer]) -> int:
-    """Time between the first op and the last on each timeline, less the ops' own time.
+    """Return the time between the first and the last op of each timeline, less the ops' own time, in total.
 
     ``self_ps`` and ``timeline`` (a thread or a device) have one entry per event in ``events``.
     """
@@ -185,12 +184,12 @@ def _idle_ps(forest: Forest, events: Int64, self_ps: Int64, timeline: npt.NDArra
 
 
 def _finished(parts: pd.DataFrame) -> pd.DataFrame:
-    """Merge hosts, and work out the columns that people read."""
+    """Merge hosts, and compute the columns that people read."""
     by_key = parts.groupby(_KEYS, as_index=False, sort=False)
     sums = by_key.sum(numeric_only=True)
     table = sums.assign(total_us=sums["total_ps"] / PS_PER_US, self_us=sums["self_ps"] / PS_PER_US)
     table["eager"] = table["eager"] > 0
-    # Most files count no operations at all: that is unknown, not zero.
+    # Most files count no operations at all: they are unknown, not zero.
     flops = table["flops"].where(table["flops"] > 0, table["graph_flops"])
     table["flops"] = flops.where(flops > 0)
     table["gflops_per_s"] = table["flops"] / (sums["self_ps"].where(sums["self_ps"] > 0) / 1e3)

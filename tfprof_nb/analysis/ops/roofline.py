@@ -1,4 +1,4 @@
-"""The roofline: whether an op is bound by how fast a device computes or by how fast it reads and writes memory."""
+"""The roofline: whether a device's computing or its memory bandwidth bounds an op."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OPERATIONS_PER_CYCLE = {
 
 
 def ridge(forest: Forest) -> float | None:
-    """Return the operations per byte at which a device's roofline bends, None where the file tells no peaks."""
+    """Return the operations per byte at the ridge of a device's roofline, None if the file has no peaks."""
     for plane in device_planes([forest]):
         teraflops, gigabytes = _stored_peaks(plane)
         if min(teraflops, gigabytes) <= 0:
@@ -34,14 +34,17 @@ def ridge(forest: Forest) -> float | None:
 
 
 def _stored_peaks(plane: Plane) -> tuple[float, float]:
-    """Peaks as a TPU's file has them: TFLOP/s, and GB/s to and from memory; 0 for what it lacks."""
+    """Return the peaks that a TPU's file has: TFLOP/s, and GB/s of its memory; 0 for what it lacks."""
     names = ("peak_teraflops_per_second", "peak_hbm_bw_gigabytes_per_second")
     teraflops, gigabytes = (float(plane.stats.get(name, 0)) for name in names)
     return teraflops, gigabytes
 
 
 def _computed_peaks(plane: Plane) -> tuple[float, float]:
-    """Peaks of an Nvidia GPU, from its clock (kHz), multiprocessors, compute capability and bandwidth (bytes/s)."""
+    """Return the peaks of an Nvidia GPU: TFLOP/s and GB/s.
+
+    They follow from its clock (kHz), multiprocessors, compute capability and bandwidth (bytes/s).
+    """
     if plane.stats.get("device_vendor", "Nvidia") != "Nvidia":
         return 0.0, 0.0
     clock, cores, bandwidth = (
@@ -52,9 +55,9 @@ def _computed_peaks(plane: Plane) -> tuple[float, float]:
 
 
 def bound_by(flops: pd.Series[float], bytes_accessed: pd.Series[float], ridge: float | None) -> pd.Series[str]:
-    """Return ``compute`` or ``memory`` for each op; missing where its bytes or the ridge are not known.
+    """Return ``compute`` or ``memory`` for each op; missing if its bytes or the ridge are unknown.
 
-    What moves bytes and computes nothing is bound by memory.
+    An op that moves bytes and computes nothing is bound by memory.
     """
     known = (bytes_accessed > 0) & (ridge is not None)
     intensity = flops.fillna(0.0) / bytes_accessed.where(bytes_accessed > 0)

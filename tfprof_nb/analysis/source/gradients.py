@@ -1,4 +1,4 @@
-"""Which op each op of a backward pass is the gradient of."""
+"""The forward op of each op of a backward pass."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ import pandas as pd
 from tfprof_nb._arrays import Int64
 from tfprof_nb.decode.sections.graphs import Graphs
 
-# A function that ran under a tape is two: "__forward_step_91" and "__inference___backward_step_43_92".
+# A function under a tape becomes two: "__forward_step_91" and "__inference___backward_step_43_92".
 _BACKWARD = re.compile(r"__backward_(?P<name>.*?)(?:_\d+)?_(?P<number>\d+)$")
 _FORWARD = re.compile(r"^__forward_(?P<name>.*)_(?P<number>\d+)$")
 _PREFIX, _SUFFIX = "gradients/", "_grad"
 
 
 def forward_nodes(graphs: Graphs) -> Int64:
-    """Return for each node the one whose gradient it computes, or -1; also across functions that belong together.
+    """Return for each node the node whose gradient it computes, -1 for none; also across functions.
 
-    In a function of its own, a backward pass names its nodes ``gradients/<node of the forward function>_grad/...``.
+    A backward pass in a function of its own names its nodes ``gradients/<node of the forward function>_grad/...``.
     """
     nodes = graphs.nodes
     forward = nodes["forward"].to_numpy(np.int64).copy()
@@ -34,19 +34,19 @@ def forward_nodes(graphs: Graphs) -> Int64:
 
 
 def _partners(names: pd.Series[Any]) -> Iterator[tuple[int, int]]:
-    """Yield functions of backward passes with the forward functions that they belong to: the last made before them."""
-    matches = [(number, _FORWARD.match(name)) for number, name in enumerate(names)]
-    forwards = [(match["name"], int(match["number"]), number) for number, match in matches if match]
-    for number, name in enumerate(names):
-        backward = _BACKWARD.search(name)
-        made = int(backward["number"]) if backward else 0
-        before = [(at, row) for own, at, row in forwards if backward and own == backward["name"] and at <= made]
-        if before:
-            yield number, max(before)[1]
+    """Yield functions of backward passes with their forward functions, which are the last made before them."""
+    matches = [(function, _FORWARD.match(name)) for function, name in enumerate(names)]
+    forwards = [(match["name"], int(match["number"]), function) for function, match in matches if match]
+    for function, name in enumerate(names):
+        if backward := _BACKWARD.search(name):
+            made = int(backward["number"])
+            before = [(at, forward) for own, at, forward in forwards if own == backward["name"] and at <= made]
+            if before:
+                yield function, max(before)[1]
 
 
 def _named(name: str, nodes: dict[str, int]) -> int:
-    """Return the forward node that the name of a backward node tells, -1 for none."""
+    """Return the forward node that a backward node's name contains, -1 for none; ``nodes`` are given by name."""
     if not name.startswith(_PREFIX):
         return -1
     ends = [match.start() for match in re.finditer(rf"{_SUFFIX}(?=/|$)", name)]

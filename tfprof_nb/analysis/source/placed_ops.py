@@ -1,7 +1,7 @@
-"""Ops with the line of code that created them: a line of a function that was traced, or the cell's line that ran them.
+"""Ops with their line of code: the line that created them in a traced function, or the line of the cell that ran them.
 
-An op of a function belongs to the innermost line of the user's that created its node; one of the backward pass to that
-of the op which it is the gradient of. An op that ran eagerly belongs to the line of the cell that ran meanwhile.
+An op of a function belongs to the user's innermost line that created its node; an op of the backward pass to the line
+of its forward op. An op that ran eagerly belongs to the line of the cell that was running.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ _TYPES = {
     **dict.fromkeys(("line", "node", "occurrences"), np.int64),
     "op_ms": np.float64,
 }
-_MAGIC = "get_ipython().run_cell_magic("  # the cell with the magic on top, in which the captured one ran
+_MAGIC = "get_ipython().run_cell_magic("  # the call of the magic, in which the captured cell ran
 
 
 def placed_ops(forest: Forest, graphs: Graphs, cell: Cell) -> pd.DataFrame:
     """Sum the ops of one host by line: the columns `KEYS`, ``op_ms occurrences absorbed``.
 
-    ``op_ms`` is time in the op itself, summed over threads and streams. ``file`` is empty and ``line`` 0 where the line
-    is not known, ``node`` -1 for an op of no function. ``absorbed`` names the ops that were fused into it.
+    ``op_ms`` is time in the op itself, summed over threads and streams. ``file`` is empty and ``line`` 0 if the line is
+    unknown, ``node`` is -1 for an op of no function. ``absorbed`` names the ops that were fused into it.
     """
-    if not cell.text and graphs.nodes.empty:  # most files that others made: no need to label their ops
+    if not cell.text and graphs.nodes.empty:  # most foreign files: no need to label their ops
         return empty_table(_TYPES)
     labels = forest.once(label_all_ops)
-    # Iterators of tf.data mostly wait; what they run has events of its own.
+    # Iterators of tf.data mostly wait; the ops that they run have events of their own.
     iterator = (forest.names.category == Category.TF_DATA)[forest.host.metadata]
     events = np.flatnonzero((labels.code >= 0) & ~iterator & (forest.on_host | on_device_timeline(forest)))
     node = graph_nodes(forest, graphs, labels)[events]
@@ -66,7 +66,7 @@ def placed_ops(forest: Forest, graphs: Graphs, cell: Cell) -> pd.DataFrame:
 
 
 def _with_lines(ops: pd.DataFrame, graphs: Graphs, cell: Cell) -> pd.DataFrame:
-    """Add to ops where their nodes were created, and what Keras knows of these."""
+    """Add the line that created each op's node, and its Keras layer and phase."""
     nodes, node = graphs.nodes, ops["node"].to_numpy(np.int64)
     frame = np.append(creating_frames(graphs), -1)[node]
     eager = ops["eager_line"] > 0
@@ -81,26 +81,26 @@ def _with_lines(ops: pd.DataFrame, graphs: Graphs, cell: Cell) -> pd.DataFrame:
     )
 
 
-def _picked(values: pd.Series, rows: Int64, missing: object) -> np.ndarray[tuple[int], np.dtype[np.object_]]:
-    """Return the values at some rows, and what is missing at -1."""
-    return np.append(values.to_numpy(dtype=object), [missing])[rows]
+def _picked(values: pd.Series, places: Int64, missing: object) -> np.ndarray[tuple[int], np.dtype[np.object_]]:
+    """Return the values at some places, and ``missing`` where the place is -1."""
+    return np.append(values.to_numpy(dtype=object), [missing])[places]
 
 
 def creating_nodes(graphs: Graphs) -> Int64:
-    """Return for each node the one to whose line it belongs: itself, or the one that it is the gradient of."""
+    """Return for each node the node to whose line it belongs: itself, or its forward node."""
     forward = forward_nodes(graphs)
     return np.where(forward >= 0, forward, np.arange(len(forward)))
 
 
 def creating_frames(graphs: Graphs) -> Int64:
-    """Return for each node the frame that it belongs to, -1 for none: see the module."""
+    """Return for each node the user's innermost frame that created it, or its forward node; -1 for none."""
     innermost = np.array([frames[0] if frames else -1 for frames in users_traces(graphs)] + [-1], dtype=np.int64)
     created: Int64 = innermost[graphs.nodes["trace"].to_numpy(np.int64)[creating_nodes(graphs)]]
     return created
 
 
 def users_traces(graphs: Graphs) -> list[list[int]]:
-    """Return the traces without lines of libraries and without that of the magic's own call."""
+    """Return the traces without the lines of libraries and of the magic's own call."""
     frames = graphs.frames
     shown = [users and not text.startswith(_MAGIC) for users, text in zip(frames["users"], frames["text"], strict=True)]
     return [[frame for frame in trace if shown[frame]] for trace in graphs.traces]

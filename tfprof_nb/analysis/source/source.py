@@ -1,4 +1,4 @@
-"""Time by line of code: of the notebook's cell, and of other files of the user's; and by Keras layer."""
+"""Time by line of code, in the notebook's cell and in other files of the user; and by Keras layer."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ COLUMNS = ["line", "code", "self_ms", "op_ms", "occurrences", "called_op_ms", "g
 LAYER_COLUMNS = ["layer", "kind", "phase", "op_ms", "share", "occurrences"]
 _OP_COLUMNS = ["file", "line", *[key for key in KEYS[2:] if key != "node"], "op_ms", "occurrences", "absorbed"]
 _PLACE = ["file", "line"]
-# What belongs to no line is worth a word from this share of op time on.
+# From this share of op time on, a note reports the ops that belong to no line.
 _UNPLACED_SHARE = 0.1
-# Of several functions one is the slowest beyond doubt where its ops took more than so many times what others' took.
-_FAR_LONGER = 2
+# A function is clearly the slowest if its ops took more than so many times as long as those of the others.
+_CLEAR_FACTOR = 2
 _NOTHING = (
-    "This profile keeps no lines of code: it was recorded elsewhere, or with --no-lines. Capture with %%tfprofile in a "
-    "cell (or with tfprof_nb.profile() for ops alone) to see time by line."
+    "This profile has no lines of code: it was recorded elsewhere, or with --no-lines. Capture with %%tfprofile in a "
+    "cell (or with tfprof_nb.profile(), for ops only) to see time by line."
 )
 _NO_CELL = (
-    "How long the cell's own lines took is recorded by %%tfprofile on top of a cell. Here are the lines whose ops ran."
+    "Only %%tfprofile on top of a cell records how long the lines of the cell took. These are the lines whose ops ran."
 )
 _ESTIMATED = (
-    "{lines} ran too often to be timed each time: their time together is exact, how it divides among them is an "
+    "{lines} ran too often to be timed each time: their total time is exact, but its division among them is an "
     "estimate."
 )
-_RECKONED = (
-    "{lines} ran over {kept:,} times: only the first {kept:,} runs left events, and the time of the ops that ran "
-    "eagerly there is reckoned up from those."
+_EXTRAPOLATED = (
+    "{lines} ran more than {kept:,} times: only the first {kept:,} runs have events, and the time of the ops that ran "
+    "eagerly there is extrapolated from these."
 )
 _COMPILED = (
-    "XLA compiled some functions: its instructions do not tell which line they come from, so that the time of such a "
-    "function is that of the line which called it."
+    "XLA compiled some functions: its instructions do not record their lines, so the time of such a function belongs "
+    "to the line that called it."
 )
 _UNPLACED = (
-    "{percent:.0f}% of op time belongs to no line: ops of Keras's and TensorFlow's own input pipelines, of functions "
-    "that no longer exist and of TensorFlow 1's sessions, and instructions of XLA that ran on other threads."
+    "{percent:.0f}% of op time belongs to no line: that of ops in Keras' and TensorFlow's own input pipelines, in "
+    "functions that no longer exist and in sessions of TensorFlow 1, and of XLA's instructions on other threads."
 )
 
 
@@ -62,7 +62,7 @@ class SourceLines(Result):
         Op time by Keras layer and phase: ``layer kind phase op_ms share occurrences``, the longest first. ``phase`` is
         ``forward``, ``backward``, ``loss``, ``optimizer`` or ``metrics``.
     functions
-        Of each function, the line that every op of it has in its traceback: ``function file line``.
+        For each function, the line that is in the tracebacks of all its ops: ``function file line``.
     """
 
     all_ops: pd.DataFrame
@@ -77,7 +77,7 @@ class SourceLines(Result):
         line
             The line's number.
         file
-            The file, as in the table; None is the cell, or the only file where there is no cell.
+            The file, as in the table; None is the cell, or without a cell the only file.
         """
         files = self.table["file"]
         wanted = (files.iloc[0] if len(files) else "") if file is None else file
@@ -86,7 +86,7 @@ class SourceLines(Result):
 
     @property
     def by_layer(self) -> pd.DataFrame:
-        """Op time by layer: ``layer kind op_ms share forward_ms backward_ms``; what is of no layer, by its phase."""
+        """Op time by layer: ``layer kind op_ms share forward_ms backward_ms``; without a layer, by phase."""
         of_layer = self.layers["layer"] != ""
         named = self.layers.assign(layer=self.layers["layer"].where(of_layer, "(" + self.layers["phase"] + ")"))
         for phase in ("forward", "backward"):
@@ -95,12 +95,12 @@ class SourceLines(Result):
         return table.sort_values("op_ms", ascending=False, ignore_index=True)
 
     def line_of(self, name: str) -> str:
-        """Say where an op was created, or a function called or given to tf.data; empty where that is not known.
+        """Return where an op was created, or a function was called or given to tf.data; empty if that is unknown.
 
         Parameters
         ----------
         name
-            An op's name, or a part of a function's name, e.g. ``Dataset_map``; it must fit one function alone.
+            An op's name, or part of a function's name, e.g. ``Dataset_map``, that no other function has.
 
         Examples
         --------
@@ -116,15 +116,15 @@ class SourceLines(Result):
         return "" if fitting.empty else f"{fitting['file'].iloc[0]} line {fitting['line'].iloc[0]}"
 
     def slowest_function(self, name: str) -> str:
-        """Say where the slowest function was called or given to tf.data, of those whose names have this part.
+        """Return where the slowest of the functions whose names contain this part was called or given to tf.data.
 
-        Empty where none has, or where the ops of no line's functions took far longer than those of the others.
+        Empty if there is none, or if the functions of no line are clearly the slowest.
         """
         fitting = self.functions[self.functions["function"].str.contains(name, regex=False)]
         by_line = fitting[_PLACE].drop_duplicates().merge(self.table[[*_PLACE, "called_op_ms"]], "left", _PLACE)
         by_line = by_line.fillna({"called_op_ms": 0.0}).sort_values("called_op_ms", ascending=False)
         times = by_line["called_op_ms"].tolist()
-        if not times or (len(times) > 1 and times[0] <= _FAR_LONGER * times[1]):
+        if not times or (len(times) > 1 and times[0] <= _CLEAR_FACTOR * times[1]):
             return ""
         return f"{by_line['file'].iloc[0]} line {by_line['line'].iloc[0]}"
 
@@ -132,28 +132,29 @@ class SourceLines(Result):
 def source(
     forests: Sequence[Forest], graphs: Sequence[Graphs], cells: Sequence[Cell], labels: Sequence[Mapping[str, str]]
 ) -> SourceLines:
-    """Share out time among lines of code.
+    """Divide time among lines of code.
 
     The table's columns are ``line code self_ms op_ms occurrences called_op_ms gradient_ms file event``.
-    ``self_ms`` is the time for which a line of the cell ran, ``occurrences`` how often; of a loop's or ``with``'s line
-    that includes what it does after each turn or at its end. ``op_ms`` is the time of ops that the line created
-    (gradients of them included, ``gradient_ms`` of it) or ran eagerly, summed over threads and devices, so that it can
-    exceed the time that passed. ``called_op_ms`` adds the ops created in functions that the line called. ``event`` is
-    what shows the line in the trace: its own events, or its longest op. What does not apply to a line is missing.
+    ``self_ms`` is the time for which a line of the cell ran, ``occurrences`` how often; the line of a loop or ``with``
+    includes its work after each iteration or at its end. ``op_ms`` is the time of ops that the line created (with their
+    gradients, ``gradient_ms``) or ran eagerly, summed over threads and devices, so that it can exceed the elapsed time.
+    ``called_op_ms`` adds the ops created in functions that the line called. ``event`` shows the line in the trace: its
+    own events, or its longest op. Values that do not apply to a line are missing.
 
     Parameters
     ----------
     forests, graphs, cells
-        The hosts' events, the functions that ran there, and the cells that were captured.
+        Per host: its events, the functions that ran there, and the cell that was captured.
     labels
-        Per host, by the name of each file that the notebook compiled: which cell it is.
+        Per host: the labels of the notebook's cells, by the names of the files under which they were compiled.
 
     Returns
     -------
     SourceLines
-        Its summary holds ``lines`` (how many have a time or an op), ``cell_ms``, ``op_ms``, ``placed_op_ms`` (of ops
-        whose line is known), ``slowest_line`` by its own time and ``heaviest_line`` by its ops' (``file line code
-        self_ms op_ms event share``), ``slowest_layer`` (``layer kind op_ms share``); these can be None.
+        Its summary has ``lines`` (the number of lines with a time or an op), ``cell_ms``, ``op_ms``, ``placed_op_ms``
+        (of ops whose line is known), ``slowest_line`` by its own time and ``heaviest_line`` by the time of its ops
+        (``file line code self_ms op_ms event share``), ``slowest_layer`` (``layer kind op_ms share``); these can be
+        None.
     """
     hosts = [_Host(*host) for host in zip(forests, graphs, cells, labels, strict=True)]
     ops = pd.concat([host.ops for host in hosts], ignore_index=True)
@@ -171,13 +172,13 @@ def source(
 
 
 class _Host:
-    """What one host tells of lines."""
+    """The lines of one host."""
 
     def __init__(self, forest: Forest, graphs: Graphs, cell: Cell, labels: Mapping[str, str]) -> None:
         self.graphs, self.cell, self.cells = graphs, cell, labels
         placed = placed_ops(forest, self.graphs, self.cell)
         ran_eagerly = placed.loc[(placed["node"] < 0) & (placed["line"] > 0), "line"]
-        self.reckoned = set(ran_eagerly) & set(unrecorded_factor(forest, self.cell).index)
+        self.extrapolated = set(ran_eagerly) & set(unrecorded_factor(forest, self.cell).index)
         self.ops = placed.groupby([*KEYS[:-1], "absorbed"], as_index=False, sort=False)[["op_ms", "occurrences"]].sum()
         self.called = _called(placed, self.graphs)
         self.compiled = len(placed) > 0 and len(forest.host.texts("hlo_op").rows) > 0
@@ -187,7 +188,7 @@ class _Host:
 
 
 def _called(placed: pd.DataFrame, graphs: Graphs) -> pd.DataFrame:
-    """Sum the time of ops by every line of their tracebacks but that of the op itself: ``file line called_op_ms``."""
+    """Sum the time of ops by all other lines of their tracebacks than their own: ``file line called_op_ms``."""
     of_node = placed[placed["node"] >= 0].groupby("node")["op_ms"].sum()
     trace = graphs.nodes["trace"].to_numpy(np.int64)[creating_nodes(graphs)[of_node.index]]
     traces = [*users_traces(graphs), []]
@@ -196,14 +197,14 @@ def _called(placed: pd.DataFrame, graphs: Graphs) -> pd.DataFrame:
     spread = spread.dropna(subset="frame")
     place = graphs.frames.iloc[spread["frame"].astype(np.int64)]
     spread = spread.assign(file=place["file"].to_numpy(), line=place["line"].to_numpy())
-    once = spread.drop_duplicates(["node", *_PLACE])  # a function that calls itself has its line there twice
+    once = spread.drop_duplicates(["node", *_PLACE])  # a recursive function has its line there twice
     own = once.groupby("node").cumcount() == 0
     once = once.assign(op_ms=once["op_ms"].mask(own, 0.0))
     return once.groupby(_PLACE, as_index=False).agg(called_op_ms=("op_ms", "sum"))
 
 
 def _functions(graphs: Graphs) -> pd.DataFrame:
-    """Return the innermost line that is in the tracebacks of all nodes of a function: that of its call."""
+    """Return for each function the innermost line in the tracebacks of all its nodes, which is that of its call."""
     traces = users_traces(graphs)
     traced = graphs.nodes[graphs.nodes["trace"] >= 0].drop_duplicates(["function", "trace"])
     calls = dict[str, int]()
@@ -218,7 +219,7 @@ def _functions(graphs: Graphs) -> pd.DataFrame:
 
 
 def _table(ops: pd.DataFrame, called: pd.DataFrame, codes: pd.Series, cell: Cell) -> pd.DataFrame:
-    """Put the lines of the cell, and others with ops, below one another."""
+    """Return the lines of the cell, then other lines with ops."""
     placed = ops[ops["line"] > 0]
     by_line = placed.groupby(_PLACE).agg(op_ms=("op_ms", "sum"), occurrences=("occurrences", "max"))
     by_line["gradient_ms"] = placed[placed["gradient"]].groupby(_PLACE)["op_ms"].sum()
@@ -240,13 +241,13 @@ def _table(ops: pd.DataFrame, called: pd.DataFrame, codes: pd.Series, cell: Cell
 
 
 def _labelled(frame: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:
-    """Call files of the notebook as their cells are called."""
+    """Replace the files of the notebook by their cells' labels."""
     return frame.assign(file=[labels.get(file, file) if file else "" for file in frame["file"]])
 
 
 def _layers(ops: pd.DataFrame) -> pd.DataFrame:
-    of_keras = ops[(ops["layer"] != "") | (ops["phase"] != "")]
-    table = of_keras.groupby(LAYER_COLUMNS[:3], as_index=False).agg(
+    in_model = ops[(ops["layer"] != "") | (ops["phase"] != "")]
+    table = in_model.groupby(LAYER_COLUMNS[:3], as_index=False).agg(
         op_ms=("op_ms", "sum"), occurrences=("occurrences", "max")
     )
     table["share"] = table["op_ms"] / max(float(table["op_ms"].sum()), 1e-12)
@@ -280,9 +281,9 @@ def _notes(result: SourceLines, cell: Cell, hosts: Sequence[_Host]) -> list[str]
     notes = [] if cell.text else [_NO_CELL]
     if cell.estimated:
         notes.append(_ESTIMATED.format(lines=_named(cell.estimated)))
-    reckoned = sorted({line for host in hosts for line in host.reckoned})
-    if reckoned:
-        notes.append(_RECKONED.format(lines=_named(reckoned), kept=CELL_LINE_EVENTS))
+    extrapolated = sorted({line for host in hosts for line in host.extrapolated})
+    if extrapolated:
+        notes.append(_EXTRAPOLATED.format(lines=_named(extrapolated), kept=CELL_LINE_EVENTS))
     notes += [_COMPILED] if any(host.compiled for host in hosts) else []
     op_ms, placed_ms = result.summary["op_ms"], result.summary["placed_op_ms"]
     if op_ms - placed_ms > _UNPLACED_SHARE * op_ms:

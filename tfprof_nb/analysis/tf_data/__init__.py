@@ -1,1 +1,4 @@
-"""tf.data: ``tf_data`` is the result, ``iterators`` finds stages and calls, ``advice`` what to change in them."""
+"""tf.data: ``tf_data`` is the result.
+
+``iterators`` links the calls of stages, ``suggestions`` says what to change in each kind of stage.
+"""

@@ -1,4 +1,4 @@
-"""Calls of tf.data iterators, linked across threads: which call waited for which.
+"""Calls of tf.data iterators, linked across threads by which call waited for which.
 
 An iterator calls the one before it on its own thread, or takes an element that another thread made. Such elements
 are linked by the `Produce` and `Consume` events around them (`ConnectTfDataEvents` in XLA's `group_events.cc`).

@@ -1,4 +1,4 @@
-"""What to change in a tf.data pipeline, by the kind of stage that is slow."""
+"""What to change in a tf.data pipeline, by the kind of the slow stage."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Collection
 
 from tfprof_nb.analysis.tf_data.iterators import FILE_READERS
 
-# What a cache keeps stays as it is: the order, if shuffle stands before it, and what was drawn at random.
+# A cache keeps its elements as they are, with their order and with random values.
 _KEEP = (
-    "keep its results if they fit in memory, with shuffling and what is random behind the cache: "
+    "cache its results if they fit in memory, with shuffling and other randomness after the cache: "
     "`ds.map(f).cache().shuffle(n)`"
 )
 _CHEAPER = (
@@ -19,20 +19,20 @@ _MAP = (
     f"Let it work on several elements at once: `ds.map(f, num_parallel_calls=tf.data.AUTOTUNE)`. Or {_KEEP}, or "
     f"{_CHEAPER}."
 )
-_PARALLEL_MAP = f"It works on several elements at once already: {_KEEP}, or {_CHEAPER}."
+_PARALLEL_MAP = f"It already works on several elements at once: {_KEEP}, or {_CHEAPER}."
 _MAP_AND_BATCH = (
-    "Map and batch run as one stage here, and f is most likely what takes long: "
-    f"`ds.map(f, num_parallel_calls=tf.data.AUTOTUNE)`. If it is parallel already, {_KEEP}, or {_CHEAPER}."
+    "Map and batch run as one stage here, and most likely f takes long: "
+    f"`ds.map(f, num_parallel_calls=tf.data.AUTOTUNE)`. If it is already parallel, {_KEEP}, or {_CHEAPER}."
 )
 _READ = (
     "Read several files at once: `tf.data.Dataset.from_tensor_slices(files).interleave({reader}, "
-    "num_parallel_calls=tf.data.AUTOTUNE)`. Keep the files on a disk near to the machine, and put `.cache()` behind "
-    "the read if the data fit in memory."
+    "num_parallel_calls=tf.data.AUTOTUNE)`. Keep the files on a disk close to the machine, and put `.cache()` "
+    "after the read if the data fits in memory."
 )
 _INTERLEAVE = (
     "Open and read more inputs at once: `ds.interleave(f, cycle_length=16, num_parallel_calls=tf.data.AUTOTUNE, "
-    "deterministic=False)`. If it is parallel already, what f opens is slow: use fewer, larger files nearer to the "
-    "machine."
+    "deterministic=False)`. If it is already parallel, the files that f opens are slow: use fewer, larger files closer "
+    "to the machine."
 )
 _FLAT_MAP = (
     "flat_map opens its inputs one after another: use `ds.interleave(f, num_parallel_calls=tf.data.AUTOTUNE)` instead."
@@ -42,22 +42,24 @@ _BATCH = (
     "elements help too: batch before what makes them large (`ds.batch(n).map(f)`)."
 )
 _PADDED_BATCH = (
-    "Padding copies every element: group those of like length first (`ds.bucket_by_sequence_length(...)`), or end with "
-    "`.prefetch(tf.data.AUTOTUNE)` so that it runs beside the training step."
+    "Padding copies every element: group elements of similar length first (`ds.bucket_by_sequence_length(...)`), or "
+    "end with `.prefetch(tf.data.AUTOTUNE)` so that it overlaps with the training step."
 )
 _SHUFFLE = (
-    "Filling the buffer takes long: shuffle what is small (file names, or records before they are decoded: "
+    "Filling the buffer takes long: shuffle small elements (file names, or records before decoding: "
     "`ds.shuffle(n).map(f)`), or use a smaller buffer_size."
 )
 _CACHE = (
-    "The first pass fills the cache, later ones read it: cache small things (before they are decoded or made larger), "
-    "in memory rather than in a file, and leave the first epoch out when you measure."
+    "The first pass fills the cache, later passes read it: cache small elements (before decoding or enlarging them), "
+    "in memory rather than in a file, and exclude the first epoch from measurements."
 )
 _FILLING = (
-    "A cache behind it is being filled: only the first pass over the data pays for this stage. To see the later ones, "
-    "leave that pass out: `%%tfprofile --warmup N` with the steps of an epoch, or run it once before."
+    "A cache after it is being filled: only the first pass over the data runs this stage. To see later passes, exclude "
+    "the first one: `%%tfprofile --warmup N` with the number of steps of an epoch, or run an epoch before."
 )
-_THEN_PREFETCH = " Then end the pipeline with `.prefetch(tf.data.AUTOTUNE)`, so that it runs beside the training step."
+_THEN_PREFETCH = (
+    " Then end the pipeline with `.prefetch(tf.data.AUTOTUNE)`, so that it overlaps with the training step."
+)
 _GENERATOR = (
     "Python makes the elements one at a time, under its lock: yield whole batches, move the work into "
     "`ds.map(f, num_parallel_calls=tf.data.AUTOTUNE)`, or write TFRecord files once and read those."
@@ -65,7 +67,7 @@ _GENERATOR = (
 _SEQUENTIAL = (
     "This stage runs on one thread: do it earlier on smaller elements, or split the work with "
     "`tf.data.Dataset.range(k).interleave(lambda i: make_dataset().shard(k, i), num_parallel_calls=tf.data.AUTOTUNE)`; "
-    "put `.cache()` behind it if the result fits in memory."
+    "put `.cache()` after it if the result fits in memory."
 )
 _PREFETCH = (
     "Prefetch does no work itself: it was starting up, or waited for stages that began before the capture. "
@@ -84,11 +86,11 @@ _PARSE = (
     "num_parallel_calls=tf.data.AUTOTUNE)`."
 )
 _PASSES_ON = (
-    "This stage only hands elements on, so its time is overhead per element: batch earlier (`ds.batch(n)`) so that "
+    "This stage only passes elements on, so its time is overhead per element: batch earlier (`ds.batch(n)`) so that "
     "fewer, larger elements go through."
 )
 _OTHER = (
-    "End the pipeline with `.prefetch(tf.data.AUTOTUNE)`, and put `.cache()` behind this stage if its results fit in "
+    "End the pipeline with `.prefetch(tf.data.AUTOTUNE)`, and put `.cache()` after this stage if its results fit in "
     "memory."
 )
 
@@ -141,24 +143,24 @@ _READERS = {
 _CACHES = frozenset(kind for kind, advice in _ADVICE.items() if advice == _CACHE)
 
 
-def suggest(kind: str, behind: Collection[str] | None = None) -> str:
-    """Return what to change when iterators of this kind are the bottleneck.
+def suggest(kind: str, after: Collection[str] | None = None) -> str:
+    """Return what to change if iterators of this kind are the bottleneck.
 
     Parameters
     ----------
     kind
-        The iterator's type without its version, as `iterator_type` gives it.
-    behind
+        The iterator's type without its version, as `iterator_type` returns it.
+    after
         The types of the stages between it and the end of the pipeline, without those that the runtime added; None if
-        they are not known. Advice leaves out what is there already.
+        unknown. A stage that is already there is not suggested.
 
     Examples
     --------
     >>> suggest("FlatMap").partition(":")[0]
     'flat_map opens its inputs one after another'
     """
-    if behind is not None and not _CACHES.isdisjoint(behind) and kind not in _CACHES:
+    if after is not None and not _CACHES.isdisjoint(after) and kind not in _CACHES:
         return _FILLING
     advice = _READ.format(reader=_READERS[kind]) if kind in _READERS else _ADVICE.get(kind, _OTHER)
-    without = behind is not None and kind != "Prefetch" and "Prefetch" not in behind
-    return advice + _THEN_PREFETCH if without and ".prefetch(" not in advice else advice
+    no_prefetch = after is not None and kind != "Prefetch" and "Prefetch" not in after
+    return advice + _THEN_PREFETCH if no_prefetch and ".prefetch(" not in advice else advice

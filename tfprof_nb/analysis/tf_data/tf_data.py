@@ -1,9 +1,9 @@
-"""Where tf.data pipelines lose time: slow calls, the stages that held them up, and what to change.
+"""Where tf.data pipelines lose time: slow calls, the stages that delayed them, and what to change.
 
-The method is that of XProf's tf.data analysis (`xplane_to_tf_data_stats.cc`), with these differences: iterators of
-one shape count as one pipeline, since each pass over a dataset makes new ones; branches of a stage count together;
-children that overlap are subtracted once; blame goes by the time for which a stage held the call up, and what recurs
-weighs more than setting up; and stages that the runtime added are never to blame.
+The method is that of XProf's tf.data analysis (`xplane_to_tf_data_stats.cc`), with these differences: iterators of one
+shape count as one pipeline, since each pass over a dataset creates new ones; the branches of a stage count together;
+overlapping children are subtracted once; the bottleneck is the stage that delayed the call the longest, where recurring
+calls count more than setup; and stages that the runtime added are never the bottleneck.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tfprof_nb.analysis.tf_data.suggestions import suggest
 
 # A call that takes longer is slow: XProf's threshold for an input-bound pipeline.
 SLOW_CALL_PS = 50_000_000
-# An iterator's first call sets it up: it is set aside where the calls after it took at least this share of the time.
+# An iterator's first call sets it up: it is ignored if the calls after it took at least this share of the time.
 _RECURRING_SHARE = 0.1
 
 COLUMNS = [
@@ -32,17 +32,17 @@ COLUMNS = [
 PIPELINE_COLUMNS = [*("host", "pipeline", "side", "stages", "calls"), *("min_us", "mean_us", "max_us", "slow_calls")]
 CALL_COLUMNS = ["start_ms", "total_ms", "slow", "bottleneck", "bottleneck_ms"]
 _ALL_CALL_COLUMNS = ["call", "host", "pipeline", "side", "stage", "explained", "first", *CALL_COLUMNS]
-_BLAME = ("bottleneck", "bottleneck_long_name", "bottleneck_ms", "suggestion")
+_BOTTLENECK = ("bottleneck", "bottleneck_long_name", "bottleneck_ms", "suggestion")
 
 _NO_ACTIVITY = (
     "No tf.data iterator was called during the capture. If the program reads its data with tf.data, capture a few more "
-    "steps (host_level must be 2 or more). If it feeds arrays or a Python generator, put them into a tf.data.Dataset "
+    "steps (host_level must be 2 or more). If it feeds arrays or a Python generator, put these into a tf.data.Dataset "
     "(`from_tensor_slices`, `from_generator`) and end it with `.prefetch(tf.data.AUTOTUNE)`."
 )
 _ONLY_DEVICE = "Only the part of a pipeline that runs on a device was called: the host's part is not in the capture."
 _TYPICAL = (
-    "The slowest call took {slowest}, for a reason that is not typical or not in the capture, such as setting up or "
-    "work that began before. Shown is the slowest call held up by {bottleneck}, which costs this pipeline the most."
+    "The slowest call took {slowest}, for a reason that is not typical or not in the capture, such as setup or work "
+    "that began earlier. Shown is the slowest call that {bottleneck} delayed, which costs this pipeline the most."
 )
 
 
@@ -50,11 +50,10 @@ _TYPICAL = (
 class TfData(Result):
     """The stages of a slow call of the slowest pipeline, outermost first.
 
-    In ``table``, ``total_ms`` and ``self_ms`` are sums over the calls of the stage that the pipeline's call caused, so
-    they can exceed its time where calls ran in parallel or ahead; ``self_ms`` leaves out the time in which a stage
-    before it ran (the union of its calls). ``critical`` stages held the call up, for ``critical_ms`` each, which add up
-    to the call's time. The ``bottleneck`` is the one that did so the longest; ``injected`` stages were added by the
-    runtime.
+    In ``table``, ``total_ms`` and ``self_ms`` are sums over the stage's calls that the pipeline's call caused, so they
+    can exceed its time if these ran in parallel or ahead; ``self_ms`` excludes the time in which a stage before it ran.
+    ``critical`` stages delayed the call, each for ``critical_ms``, which adds up to the call's time. The ``bottleneck``
+    is the stage that delayed it the longest; ``injected`` stages were added by the runtime.
 
     Attributes
     ----------
@@ -71,7 +70,7 @@ class TfData(Result):
     def calls(self, host: str, pipeline: int) -> pd.DataFrame:
         """Return the calls of one pipeline, slowest first: ``start_ms total_ms slow bottleneck bottleneck_ms``.
 
-        The index, ``rank``, is what `iterators` takes. A call that nothing held up has no bottleneck.
+        `iterators` takes the index, ``rank``. A call that nothing delayed has no bottleneck.
         """
         return self._ranked(host, pipeline)[CALL_COLUMNS]
 
@@ -86,22 +85,22 @@ class TfData(Result):
 
 
 def tf_data(forests: Sequence[Forest], waiting_percent: float = float("nan")) -> TfData:
-    """Find the slow calls of all tf.data pipelines, and the stage that is to blame.
+    """Find the slow calls of all tf.data pipelines, and the stage that delays them.
 
     Parameters
     ----------
     forests
         One per host.
     waiting_percent
-        The share of its time for which the program waits for data, where that is known.
+        The percentage of its time for which the program waits for data, if it is known.
 
     Returns
     -------
     TfData
-        Shown is the pipeline that was waited for the longest in all, by its slowest call that its worst stage held up.
-        The summary has ``pipelines``, ``calls`` and ``slow_calls`` (of pipelines on hosts); the ``host``, ``pipeline``
-        and ``latency_ms`` of the call shown; its ``bottleneck`` with ``bottleneck_ms`` and the ``suggestion``. What
-        there is none of is None. ``waiting_percent`` is as given.
+        It shows the pipeline with the longest calls in total, by the slowest call that its worst stage delayed. The
+        summary has ``pipelines``, ``calls`` and ``slow_calls`` (of pipelines on hosts); the ``host``, ``pipeline`` and
+        ``latency_ms`` of the call shown; its ``bottleneck`` with ``bottleneck_ms`` and the ``suggestion``; each is None
+        if there is none. ``waiting_percent`` is as given.
     """
     parts = [part.assign(part=number) for number, part in enumerate(map(_host_stages, forests)) if len(part)]
     if not parts:
@@ -133,7 +132,7 @@ def _no_activity(waiting_percent: float) -> TfData:
 
 
 def _host_stages(forest: Forest) -> pd.DataFrame:
-    """One row per stage of each call of a root iterator: what the call spent there."""
+    """Return one row per stage of each call of a root iterator: its times and its pipeline."""
     calls = iterator_calls(forest)
     shown = calls[calls["root"] >= 0]
     if shown.empty:
@@ -165,7 +164,7 @@ def _host_stages(forest: Forest) -> pd.DataFrame:
 def _number_pipelines(stages: pd.DataFrame) -> pd.Series:
     """Number root iterators by the shape of their pipeline, in order of first use.
 
-    A pass of which the capture shows only some stages belongs to the first shape that has them all.
+    A pass of which only some stages were captured belongs to the first shape that has all of them.
     """
     shapes = stages.sort_values("start_ps").groupby("iterator", sort=False)["stage"].agg(frozenset)
     distinct = list(dict.fromkeys(shapes))
@@ -175,18 +174,18 @@ def _number_pipelines(stages: pd.DataFrame) -> pd.Series:
 
 
 def _is_bottleneck(stages: pd.DataFrame) -> pd.Series:
-    """Mark in each call the stage that held it up the longest, those of the runtime aside."""
+    """Return per row whether it is the stage that delayed its call the longest; stages of the runtime do not count."""
     candidates = stages[(stages["critical_ps"] > 0) & ~stages["injected"]]
     longest = candidates.groupby("call")["critical_ps"].idxmax()
     return pd.Series(stages.index.isin(longest), index=stages.index)
 
 
 def _root_calls(stages: pd.DataFrame) -> pd.DataFrame:
-    """One row per call of a root iterator; ``explained`` if stages that do work took at least half of it."""
+    """Return one row per call of a root iterator; ``explained`` if stages that do work took at least half of it."""
     outermost = stages[stages["depth"] == 1]
     worst = stages[stages["bottleneck"]].set_index("call")
     bottleneck = outermost["call"].map(worst["stage"].map(short_name).astype(object))
-    # A prefetch works for nobody: its own time is that of stages that the capture does not show.
+    # Prefetch does no work: its own time is that of stages that were not captured.
     working = stages[~stages["injected"] & (stages["stage"].map(short_name) != "Prefetch")]
     worked_ps = outermost["call"].map(working.groupby("call")["critical_ps"].sum())
     in_order = outermost.sort_values("start_ps")
@@ -222,24 +221,24 @@ def _pipelines(stages: pd.DataFrame, calls: pd.DataFrame) -> pd.DataFrame:
 
 
 def _chain(stage: str, injected: frozenset[str]) -> str:
-    """The stages from a source to the one that hands elements out: ``Range > Map > Batch``."""
-    within = [stage]
-    while "::" in (above := within[-1].rpartition("::")[0]):
-        within.append(above)
-    return " > ".join(short_name(stage) for stage in within if stage not in injected) or short_name(stage)
+    """Return the stages from a source to the end of the pipeline: ``Range > Map > Batch``."""
+    stages = [stage]
+    while "::" in (next_stage := stages[-1].rpartition("::")[0]):
+        stages.append(next_stage)
+    return " > ".join(short_name(stage) for stage in stages if stage not in injected) or short_name(stage)
 
 
 def _slowest_pipeline(hosted: pd.DataFrame) -> pd.DataFrame:
-    """Return the calls, slowest first, of the pipeline that was waited for the longest in all."""
+    """Return the calls, slowest first, of the pipeline with the longest calls in total."""
     number = hosted.groupby(["host", "pipeline"]).ngroup()
     longest = hosted.groupby(number)["total_ms"].sum().nlargest(1).index
     return hosted[number.isin(longest)].sort_values("total_ms", ascending=False, kind="stable")
 
 
 def _typical(calls: pd.DataFrame, stages: pd.DataFrame) -> pd.Series | None:
-    """Choose the call to show: the slowest that is held up by what holds up the calls of this pipeline most.
+    """Choose the call to show: the slowest of those delayed by the stage that delays this pipeline the most.
 
-    Calls that mostly waited for the runtime, or for work that the capture does not show, count only without others.
+    Calls that mostly waited for the runtime, or for work that was not captured, count only if there are no others.
     """
     explained = calls[calls["explained"]]
     if explained.empty:
@@ -247,8 +246,8 @@ def _typical(calls: pd.DataFrame, stages: pd.DataFrame) -> pd.Series | None:
     later = explained[~explained["first"]]
     recurs = later["total_ms"].sum() >= _RECURRING_SHARE * explained["total_ms"].sum()
     counted = later if recurs else explained
-    blamed = stages[stages["call"].isin(counted["call"]) & stages["stage"].isin(counted["stage"])]
-    worst = blamed.groupby("stage")["critical_ps"].sum().idxmax()
+    delaying = stages[stages["call"].isin(counted["call"]) & stages["stage"].isin(counted["stage"])]
+    worst = delaying.groupby("stage")["critical_ps"].sum().idxmax()
     call: pd.Series = explained[explained["stage"] == worst].iloc[0]
     return call
 
@@ -285,20 +284,20 @@ def _summary(
 ) -> dict[str, object]:
     counts = {"pipelines": pipelines, "calls": calls, "slow_calls": slow_calls}
     if shown is None:
-        return counts | dict.fromkeys(("host", "pipeline", "latency_ms", *_BLAME))
+        return counts | dict.fromkeys(("host", "pipeline", "latency_ms", *_BOTTLENECK))
     of_call = {"host": shown["host"], "pipeline": int(shown["pipeline"]), "latency_ms": float(shown["total_ms"])}
     if pd.isna(shown["stage"]):
-        return counts | of_call | dict.fromkeys(_BLAME)
-    blame = (shown["bottleneck"], shown["stage"], float(shown["bottleneck_ms"]), _suggestion(shown, stages))
-    return counts | of_call | dict(zip(_BLAME, blame, strict=True))
+        return counts | of_call | dict.fromkeys(_BOTTLENECK)
+    bottleneck = (shown["bottleneck"], shown["stage"], float(shown["bottleneck_ms"]), _suggestion(shown, stages))
+    return counts | of_call | dict(zip(_BOTTLENECK, bottleneck, strict=True))
 
 
 def _suggestion(shown: pd.Series, stages: pd.DataFrame) -> str:
-    """Return what to change about the stage that held a call up, by the user's own stages behind it."""
+    """Return what to change about the stage that delayed a call, given the program's stages after it."""
     place = str(shown["stage"])
     own = stages[(stages["call"] == shown["call"]) & ~stages["injected"]]
-    behind = {iterator_type(stage) for stage in own["stage"] if place.startswith(f"{stage}::")}
+    after = {iterator_type(stage) for stage in own["stage"] if place.startswith(f"{stage}::")}
     kind, dataset = iterator_type(place), own.loc[own["stage"] == place, "dataset"].iloc[0]
-    if kind == "MapAndBatch" and dataset:  # two stages of the program's, which TensorFlow runs as one
+    if kind == "MapAndBatch" and dataset:  # two stages of the program, which TensorFlow runs as one
         kind = "ParallelMap" if "ParallelMap" in dataset else "Map"
-    return suggest(kind, behind)
+    return suggest(kind, after)
