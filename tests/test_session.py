@@ -12,6 +12,7 @@ import pytest
 import tensorflow as tf
 
 import tfprof_nb as tp
+from tfprof_nb.capture.tensorflow import is_tracing
 from tfprof_nb.session import running
 
 
@@ -177,22 +178,32 @@ def test_of_two_threads_that_ask_at_once_one_wins(ask):
 def test_saving_that_is_interrupted_leaves_the_process_ready(monkeypatch):
     capture = tp.profile()
     capture.__enter__()
-    saving = threading.Event()
-    save = capture._recording._profiler._save
+    profiler, order = capture._recording._profiler, []
+    save, wait, waited_for, may_end = profiler._save, profiler.wait, threading.Event(), threading.Event()
 
-    def slowly(*args):
-        saving.wait()
-        save(*args)
+    def say_and_wait():
+        waited_for.set()
+        wait()
 
-    monkeypatch.setattr(capture._recording._profiler, "_save", slowly)
-    threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
+    def save_slowly(session, saved):
+        save(session, threading.Event())  # recording ends here; while it goes on, an interrupt waits
+        waited_for.wait()
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        may_end.wait()
+        order.append("saved")
+        saved.set()
+
+    monkeypatch.setattr(profiler, "_save", save_slowly)
+    monkeypatch.setattr(profiler, "wait", say_and_wait)
     with pytest.raises(KeyboardInterrupt):
         capture.finish()
     with pytest.raises(tp.CaptureError, match="An interrupt came before"):
         _ = capture.result.steps
-    threading.Timer(0.5, saving.set).start()
-    with tp.profile() as p:  # waits for it
+    threading.Timer(0.5, may_end.set).start()
+    with tp.profile() as p:
+        order.append("next capture")
         three_steps()
+    assert order == ["saved", "next capture"]
     assert p.steps.summary["steps"] == 3
     assert list(Path("tfprof_logs").iterdir()) == [Path("tfprof_logs/plugins")]
 
@@ -204,7 +215,8 @@ def test_what_a_capture_has_less_than_was_asked_for_is_noted():
         "Of the 5 steps that were asked for 2 were recorded: the code ended before the others." in fewer.overview.notes
     )
     with tp.profile(steps=5, max_seconds=0.01) as brief:
-        time.sleep(0.2)
+        while is_tracing():
+            time.sleep(0.01)
         three_steps()
     assert "max_seconds were over" in brief.overview.notes[-1]
     with tp.profile(steps=3) as whole:
