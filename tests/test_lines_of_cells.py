@@ -58,7 +58,7 @@ class Planted(keras.layers.Layer):
     def build(self, shape):
         self.w = self.add_weight(shape=(shape[-1], shape[-1]))
     def call(self, x):
-        for _ in range(8):
+        for _ in range(40):
             x = tf.tanh(x @ self.w)
         return x
 model = keras.Sequential([keras.layers.Dense(512), Planted(name="planted"), keras.layers.Dense(4)])

@@ -88,7 +88,10 @@ def test_input_pipeline(run):
     assert now > at_best
     step_ms = {name: values[0] for name, values in told.table("compare").items()}
     assert step_ms["baseline"] > step_ms["with_all"]
-    assert told.numbers("compare") == [pytest.approx(step_ms["baseline"] / step_ms["with_all"], abs=0.06)]
+    before, after, rounding = step_ms["baseline"], step_ms["with_all"], 0.05
+    (speedup,) = told.numbers("compare")
+    assert (before - rounding) / (after + rounding) - rounding <= speedup
+    assert speedup <= (before + rounding) / (after - rounding) + rounding
     assert "input-bound" in text_of(told.cells["baseline"])
 
 

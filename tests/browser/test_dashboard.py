@@ -80,7 +80,7 @@ def open_page(lab, tab):
     return panel
 
 
-@pytest.mark.parametrize("theme", ["Light", "Dark"])
+@pytest.mark.parametrize("theme", ["Dark", "Light"])  # other tests begin with the last one
 def test_every_page_is_shown_and_can_be_used_by_everyone(lab, axe, theme):
     with lab.evidence(f"dashboard-{theme}"):
         lab.change_theme(theme)

@@ -126,6 +126,7 @@ def test_a_viewer_in_a_hidden_tab_draws_when_it_is_shown_at_another_size(lab, vi
 
 
 def test_dark_theme(lab, viewer):
+    lab.change_theme("Light")
     canvas = viewer(1).locator(".tfp-canvas")
     corner = "(canvas) => canvas.getContext('2d').getImageData(4, 4, 1, 1).data[0]"
     assert canvas.evaluate(corner) > 200

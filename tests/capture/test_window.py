@@ -142,7 +142,7 @@ def test_a_delay_also_after_the_warmup(recording, read_marks, warmup):
     first = loop_while(lambda: not is_tracing())
     assert time.monotonic() - began >= 0.1
     loop([first])
-    assert read_marks(capture.stop()).steps() == [first]
+    assert read_marks(capture.stop()).steps() in ([first], [first - 1, first])  # it may begin just before a step
 
 
 def test_a_warmup_after_the_delay(recording, read_marks):
