@@ -7,13 +7,13 @@ import signal
 import threading
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import tensorflow as tf
 
 import tfprof_nb as tp
 from tfprof_nb.api.session import running
+from tfprof_nb.capture.tensorflow import is_tracing
 
 
 @pytest.fixture(autouse=True)
@@ -179,26 +179,32 @@ def test_of_two_threads_that_ask_at_once_one_wins(ask):
 def test_saving_that_is_interrupted_leaves_the_process_ready(monkeypatch):
     tp.start()
     capture = running()
-    saving = threading.Event()
-    save = capture._recording._profiler._save
+    profiler, order = capture._recording._profiler, []
+    save, wait, waited_for, may_end = profiler._save, profiler.wait, threading.Event(), threading.Event()
 
-    def slowly(session, saved):
-        def export_to_tb():
-            session.export_to_tb()  # which ends the recording too
-            saving.wait()
+    def say_and_wait():
+        waited_for.set()
+        wait()
 
-        save(SimpleNamespace(export_to_tb=export_to_tb), saved)
+    def save_slowly(session, saved):
+        save(session, threading.Event())  # recording ends here; while it goes on, an interrupt waits
+        waited_for.wait()
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        may_end.wait()
+        order.append("saved")
+        saved.set()
 
-    monkeypatch.setattr(capture._recording._profiler, "_save", slowly)
-    main = threading.main_thread().ident  # a signal to another thread would not wake this one
-    threading.Timer(0.5, signal.pthread_kill, [main, signal.SIGINT]).start()
+    monkeypatch.setattr(profiler, "_save", save_slowly)
+    monkeypatch.setattr(profiler, "wait", say_and_wait)
     with pytest.raises(KeyboardInterrupt):
         capture.finish()
     with pytest.raises(tp.CaptureError, match="An interrupt came before"):
         _ = capture.profile.steps
-    threading.Timer(0.5, saving.set).start()
-    with tp.profile() as p:  # waits for it
+    threading.Timer(0.5, may_end.set).start()
+    with tp.profile() as p:
+        order.append("next capture")
         three_steps()
+    assert order == ["saved", "next capture"]
     assert p.steps.summary["steps"] == 3
     assert list(Path("tfprof_logs").iterdir()) == [Path("tfprof_logs/plugins")]
 
@@ -208,7 +214,8 @@ def test_what_a_capture_has_less_than_was_asked_for_is_noted():
         three_steps()
     assert "Only 2 of 5 requested steps were recorded: the code ended before the others." in fewer.overview.notes
     with tp.profile(steps=5, max_seconds=0.01) as brief:
-        time.sleep(0.2)
+        while is_tracing():
+            time.sleep(0.01)
         three_steps()
     assert "max_seconds had passed" in brief.overview.notes[-1]
     with tp.profile(steps=3) as whole:

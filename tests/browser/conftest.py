@@ -11,11 +11,13 @@ import urllib.request
 from contextlib import contextmanager
 
 import pytest
+from playwright.sync_api import expect, sync_playwright
 
 from browser.fake_host import FakeHost
 from browser.lab import Lab
 
 TIMEOUT_S = float(os.environ.get("TFPROF_NB_BROWSER_TIMEOUT", "120"))
+expect.set_options(timeout=TIMEOUT_S * 1000)
 
 # All cells are in the page even when they are out of sight, and nothing asks or fetches.
 SETTINGS = {
@@ -111,9 +113,8 @@ def server_url(tmp_path_factory, notebooks_folder):
 @pytest.fixture(scope="module")
 def chromium():
     """A headless Chromium. Of a module: while it is driven, an event loop runs that other tests would trip over."""
-    playwright = pytest.importorskip("playwright.sync_api")
     path = chromium_path()
-    with playwright.sync_playwright() as driver:
+    with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield browser
         browser.close()
@@ -153,6 +154,7 @@ def host(chromium):
 
     def open_page(name):
         page = chromium.new_page(viewport={"width": 1018, "height": 800}, color_scheme="light")
+        page.set_default_timeout(TIMEOUT_S * 1000)
         pages.append(FakeHost(page, name))
         return pages[-1]
 

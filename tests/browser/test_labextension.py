@@ -76,7 +76,7 @@ def test_profiles_open_from_the_file_browser_and_cells_from_the_palette(lab, not
         page.keyboard.type("Profile the current cell")
         page.keyboard.press("Enter")
         page.locator(".tfp-view").first.wait_for()
-        lab.wait_until(lambda: page.locator(".tfp-tabs").count() > 0)
+        page.locator(".tfp-tabs").first.wait_for()
         first = "() => window.jupyterapp.shell.currentWidget.content.widgets[0].model.sharedModel.getSource()"
         assert page.evaluate(first).startswith("%%tfprofile\nimport tensorflow")
         assert lab.errors == []

@@ -6,7 +6,7 @@ import re
 import pytest
 
 import tfprof_nb as tp
-from browser.trace_driver import LABELS_PX, connect, range_rows, selected_name
+from browser.trace_driver import LABELS_PX, canvas_of, connect, range_rows, selected_name
 from builders import XSpace
 from tfprof_nb.render.bundle import report_viewers
 from tfprof_nb.render.timeline.embedded import embedded_timeline
@@ -27,8 +27,7 @@ def large(host, tmp_path, monkeypatch):
     widget = TraceWidget(tp.load(space.write(tmp_path / "host.xplane.pb")).trace)
     fake = host("trace")
     fake.show(widget)
-    fake.page.wait_for_function("() => document.querySelector('.tfp-canvas')?.width > 900")
-    return fake, fake.page.locator(".tfp-canvas"), widget
+    return fake, canvas_of(fake), widget
 
 
 def test_a_large_trace_shows_merged_events_and_single_ones_when_the_kernel_answers(large):
