@@ -53,10 +53,18 @@ class Told:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """``run(name)`` executes a notebook in an empty folder of its own."""
+    """``run(name)`` executes a notebook in an empty folder of its own.
 
-    def run_notebook(name):
+    ``run(name, {old: new})`` changes its code before: where times are compared, so that they lie so far apart that no
+    load of the machine brings them together.
+    """
+
+    def run_notebook(name, changes=None):
         notebook = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
+        for old, new in (changes or {}).items():
+            assert any(old in cell.source for cell in notebook.cells), old
+            for cell in notebook.cells:
+                cell.source = cell.source.replace(old, new)
         resources = {"metadata": {"path": str(tmp_path_factory.mktemp(name))}}
         client = NotebookClient(notebook, timeout=TIMEOUT_S, resources=resources, coalesce_streams=True)
         client.execute(stderr=DEVNULL)  # an error in a cell raises
@@ -68,19 +76,22 @@ def run(tmp_path_factory):
 
 
 def test_quickstart(run):
-    said = text_of(run("00_quickstart").cells["compare"])
+    said = text_of(run("00_quickstart", {"(400, 400)": "(800, 800)", "epochs=4": "epochs=2"}).cells["compare"])
     headline = re.search(r"([\d.]+) times faster: the median step took ([\d.]+ \w+), now ([\d.]+ \w+)", said)
     assert headline, said
     assert float(headline[1]) > 1
 
 
 def test_input_pipeline(run):
-    told = run("01_input_pipeline")
+    told = run("01_input_pipeline", {"(128, 128": "(64, 64"})
     now, at_best = told.numbers("gain")
     assert now > at_best
     step_ms = {name: values[0] for name, values in told.table("compare").items()}
     assert step_ms["baseline"] > step_ms["with_all"]
-    assert told.numbers("compare") == [pytest.approx(step_ms["baseline"] / step_ms["with_all"], abs=0.06)]
+    before, after, rounding = step_ms["baseline"], step_ms["with_all"], 0.05
+    (speedup,) = told.numbers("compare")
+    assert (before - rounding) / (after + rounding) - rounding <= speedup
+    assert speedup <= (before + rounding) / (after - rounding) + rounding
     assert "input-bound" in text_of(told.cells["baseline"])
 
 
@@ -103,11 +114,12 @@ def test_custom_loop(run):
 
 
 def test_sampling_and_workers(run):
-    told = run("04_sampling_and_workers")
+    told = run("04_sampling_and_workers", {"read_ms=40": "read_ms=160"})
     assert told.line("start") == "['training', 'training']"
     assert told.line("verdict").startswith("Worker 1 ")
-    input_ms = sorted(values[1] for values in told.table("verdict").values())
-    assert input_ms[1] > 5 > input_ms[0]  # the second worker's disk takes 40 ms
+    quick, slow = sorted(values[1] for values in told.table("verdict").values())
+    assert slow > 4 * quick
+    assert slow > 80  # the second worker's disk takes 160 ms, in part while the worker computes
     assert "CollectiveReduceV2" in text_of(told.cells["sample"])
 
 
@@ -122,7 +134,7 @@ def test_profiles_from_elsewhere(run):
 
 
 def test_lines_and_graph(run):
-    told = run("06_lines_and_graph")
+    told = run("06_lines_and_graph", {"128": "256"})
     assert "belongs to line 7:\nlargest = tf.linalg.svd(" in text_of(told.cells["heaviest"])
     table = told.table("compare")
     assert table["svd"][0] > table["power iteration"][0]
@@ -131,7 +143,7 @@ def test_lines_and_graph(run):
 
 
 def test_pandas_and_sql(run):
-    told = run("07_pandas_and_sql")
+    told = run("07_pandas_and_sql", {"sleep(0.1)": "sleep(0.4)"})
     assert {"9", "19", "29", "39", "49"} <= set(told.table("hiccups"))
     assert "ReadVariableOp" in text_of(told.cells["only_there"])
     assert told.numbers("history")[0] < 100  # percent of the time before
@@ -144,7 +156,7 @@ def committed(request):
 
 
 def test_every_notebook_has_a_story_that_is_tested():
-    tested = re.findall(r'run\("(\w+)"\)', Path(__file__).read_text(encoding="utf-8"))
+    tested = re.findall(r'run\("(\w+)"', Path(__file__).read_text(encoding="utf-8"))
     assert sorted(tested) == NAMES
 
 

@@ -1,6 +1,6 @@
 """Find profiling runs on disk: ``<logdir>/**/plugins/profile/<run>/<host>.xplane.pb``.
 
-A run folder may hold Chrome traces instead (``<host>.trace.json.gz``, which TensorFlow wrote beside until 2.11), or the
+A run folder may hold Chrome traces instead (``<host>.trace.json.gz``, which TensorFlow also wrote until 2.11), or the
 RunMetadata of a session's runs (``<host>.<number>.run_metadata.pb``, see `capture.sessions`).
 """
 
@@ -15,37 +15,39 @@ from pathlib import Path
 
 from tfprof_nb._errors import ProfileNotFoundError, TfprofError
 from tfprof_nb._units import printable
+from tfprof_nb.formats.files import (
+    CHROME_TRACES,
+    RUN_METADATA,
+    RUN_TIME,
+    RUNS_FOLDER,
+    STAGING_PREFIX,
+    XSPACES,
+    host_key,
+)
 
-SUFFIXES = (".xplane.pb", ".xplane.pb.gz")
-RUN_METADATA = ".run_metadata.pb"
-_CHROME_TRACES = (".trace.json.gz", ".trace.json", ".json.gz")
-SIDECAR_VERSION = 1
-_SIDECAR = ".tfprof.json.gz"
-SESSION_GRAPH = "graph"  # a session's graph is the sidecar of this name, beside its runs
-STAGING = ".capturing-"  # how folders begin that a capture writes to before its run is whole
-_RUNS = "plugins/profile/*"
+_RUNS = f"{RUNS_FOLDER}/*"
 _TIME_CHARACTERS = len("2026_11_21_14_34_40")
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run: the profiles that its hosts wrote at one time.
+    """One run: the profiles that its hosts wrote at the same time.
 
     Attributes
     ----------
     name
-        The run folder's name, mostly the time of the capture; for a file outside of a run folder its host's key.
+        The run folder's name, usually the time of the capture; for a file outside a run folder, its host's key.
     path
         The run folder, or the folder of the first file.
     hosts, files
-        Each host's key, the file's name without its suffix, and its file. A key that several files share is preceded
-        by the file's folder.
+        Each host's key, which is the file's name without its suffix, and each host's file. If several files have the
+        same key, it is preceded by the file's folder.
     time
-        When it was captured: as the name says, or else when its newest file was written.
+        When it was captured: the time in the name, or else the time when the newest file was written.
     parts
-        Where the files are not hosts but runs of one host, to be shown one after another: what each is called.
+        The names of the parts, if the files are not hosts but runs of one host, shown one after another.
     newest_of
-        Of how many runs it was taken as the newest, where a logdir was given.
+        How many runs a logdir has, if this is the newest of them.
 
     Examples
     --------
@@ -66,7 +68,7 @@ class Run:
     newest_of: int = 1
 
     def only(self, host: str) -> Run:
-        """Return the run with one of its hosts."""
+        """Return the run with only one of its hosts."""
         if self.parts:
             return self
         file = self.files[self.hosts.index(host)]
@@ -88,7 +90,7 @@ def find_runs(logdir: str | PathLike[str]) -> list[Run]:
     Raises
     ------
     ProfileNotFoundError
-        There is no such folder. In a folder without runs the list is empty.
+        The folder does not exist. For a folder without runs the list is empty.
     """
     folder = _existing(logdir)
     folders = {folder, *(found for found in folder.rglob(_RUNS) if found.is_dir() and not _is_staged(found, folder))}
@@ -104,12 +106,12 @@ def resolve(path: str | PathLike[str] | Iterable[str | PathLike[str]], *, as_run
     path
         A logdir (gives its newest run), a run folder, a file, or several files, the hosts of one run.
     as_runs
-        Several paths are runs, one after another; a logdir stands for all of its runs.
+        Whether several paths are runs, to be shown one after another; a logdir then stands for all of its runs.
 
     Raises
     ------
     ProfileNotFoundError
-        There is nothing at the path, or no run in the folder.
+        Nothing is at the path, or the folder has no run.
     TfprofError
         With ``as_runs``, if a run has several hosts.
     """
@@ -124,19 +126,16 @@ def resolve(path: str | PathLike[str] | Iterable[str | PathLike[str]], *, as_run
     return replace(found[-1], newest_of=len(found))
 
 
-def sidecar_of(file: Path) -> Path:
-    """Return where the capture writes, beside a host's profile, what the profile cannot hold."""
-    return file.with_name(key_of(file) + _SIDECAR)
-
-
 def _is_staged(run: Path, logdir: Path) -> bool:
-    return any(part.startswith(STAGING) for part in run.relative_to(logdir).parts)
+    return any(part.startswith(STAGING_PREFIX) for part in run.relative_to(logdir).parts)
 
 
 def _existing(path: str | PathLike[str]) -> Path:
     existing = Path(path).expanduser()
     if not existing.exists():
-        raise ProfileNotFoundError(f"There is no file or folder {existing} (seen from {Path.cwd()}). Check the path.")
+        raise ProfileNotFoundError(
+            f"There is no file or folder {existing} (working folder: {Path.cwd()}). Check the path."
+        )
     return existing
 
 
@@ -147,19 +146,19 @@ def _all_runs(existing: Path) -> list[Run]:
     if not runs:
         raise ProfileNotFoundError(
             f"There is no profile in {existing}: neither *.xplane.pb in the folder itself nor {_RUNS}/*.xplane.pb "
-            "anywhere below it. Give the log folder that the profile was written to, or capture one first. A file of "
-            "another kind (*.json, RunMetadata) is to be named itself."
+            "anywhere below it. Give the log folder that the profile was written to, or capture a profile first. For a "
+            "file of another kind (*.json, RunMetadata), give the path of the file itself."
         )
     return runs
 
 
 def _one_after_another(runs: list[Run]) -> Run:
-    """Make one run of several of one host each."""
+    """Join runs of one host each into one run."""
     for run in runs:
         if len(run.hosts) > 1:
             raise TfprofError(
                 f"as_runs=True shows runs of one host one after another, but {run.path} has {len(run.hosts)} hosts. "
-                "Give one file of each run."
+                "Give one file per run."
             )
     hosts = list(dict.fromkeys(run.hosts[0] for run in runs))
     more = len(runs) - 1
@@ -170,11 +169,9 @@ def _one_after_another(runs: list[Run]) -> Run:
 
 
 def _profiles(folder: Path) -> list[Path]:
-    """Return a run folder's profiles: of one kind, the one that holds most."""
+    """Return a run folder's profiles, all of one kind: the most detailed kind that is there."""
     files = sorted(folder.iterdir()) if folder.is_dir() else []
-    kinds = (
-        [file for file in files if file.name.endswith(kind)] for kind in (SUFFIXES, RUN_METADATA, _CHROME_TRACES[:2])
-    )
+    kinds = ([file for file in files if file.name.endswith(kind)] for kind in (XSPACES, RUN_METADATA, CHROME_TRACES))
     return next((found for found in kinds if found), [])
 
 
@@ -183,11 +180,11 @@ def _of_files(files: list[Path]) -> Run:
         raise ProfileNotFoundError("The list of files is empty. Give at least one profile.")
     folder = files[0].resolve().parent
     in_run = folder.match(_RUNS) and all(file.resolve().parent == folder for file in files)
-    return _run(files, folder.name if in_run else key_of(files[0]), files[0].parent)
+    return _run(files, folder.name if in_run else host_key(files[0]), files[0].parent)
 
 
 def _run(files: list[Path], name: str, folder: Path) -> Run:
-    keys = [key_of(file) for file in files]
+    keys = [host_key(file) for file in files]
     shared = Counter(keys)
     hosts = [f"{file.parent.name}/{key}" if shared[key] > 1 else key for file, key in zip(files, keys, strict=True)]
     if all(file.name.endswith(RUN_METADATA) for file in files):
@@ -197,17 +194,9 @@ def _run(files: list[Path], name: str, folder: Path) -> Run:
     return Run(name, folder, tuple(hosts), tuple(files), _time(name, files))
 
 
-def key_of(file: Path) -> str:
-    """Return the host's key: the file's name without the suffix of its kind."""
-    for suffix in (*SUFFIXES[::-1], RUN_METADATA, *_CHROME_TRACES, file.suffix):
-        if suffix and file.name.endswith(suffix):
-            return file.name.removesuffix(suffix)
-    return file.name
-
-
 def _time(name: str, files: list[Path]) -> datetime:
-    """When a run was captured; a number behind its time (`capture.recording`) tells runs of one second apart."""
+    """Return when a run was captured; its name may have a number after the time (`capture.run_folder`)."""
     try:
-        return datetime.strptime(name[:_TIME_CHARACTERS], "%Y_%m_%d_%H_%M_%S").astimezone()
+        return datetime.strptime(name[:_TIME_CHARACTERS], RUN_TIME).astimezone()
     except ValueError:
         return datetime.fromtimestamp(max(file.stat().st_mtime for file in files)).astimezone()

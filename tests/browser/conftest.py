@@ -8,13 +8,16 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from contextlib import contextmanager
 
 import pytest
+from playwright.sync_api import expect, sync_playwright
 
 from browser.fake_host import FakeHost
 from browser.lab import Lab
 
 TIMEOUT_S = float(os.environ.get("TFPROF_NB_BROWSER_TIMEOUT", "120"))
+expect.set_options(timeout=TIMEOUT_S * 1000)
 
 # All cells are in the page even when they are out of sight, and nothing asks or fetches.
 SETTINGS = {
@@ -57,10 +60,12 @@ def notebooks_folder(tmp_path_factory):
     return tmp_path_factory.mktemp("notebooks")
 
 
-@pytest.fixture(scope="session")
-def server_url(tmp_path_factory, notebooks_folder):
-    """The address of a Jupyter server with settings of its own, on this machine only."""
-    home = tmp_path_factory.mktemp("jupyter")
+@contextmanager
+def jupyter_server(home, notebooks_folder, packages=None):
+    """Start a Jupyter server with settings of its own, on this machine only, and give its address.
+
+    A folder ``packages`` holds another JupyterLab, and its extensions; all else comes from this environment.
+    """
     for name, text in SETTINGS.items():
         path = home / "settings" / f"{name}.jupyterlab-settings"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -71,6 +76,7 @@ def server_url(tmp_path_factory, notebooks_folder):
         "JUPYTER_RUNTIME_DIR": "runtime",
         "IPYTHONDIR": "ipython",
     }
+    environment = os.environ | {variable: str(home / folder) for variable, folder in folders.items()}
     url, log = f"http://127.0.0.1:{(port := free_port())}", home / "server.log"
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--IdentityProvider.token="]
     command += [f"--ServerApp.port={port}", "--ServerApp.port_retries=0", f"--ServerApp.root_dir={notebooks_folder}"]
@@ -80,13 +86,14 @@ def server_url(tmp_path_factory, notebooks_folder):
         "--JupyterNotebookApp.expose_app_in_browser=True",
         "--LabApp.news_url=",
     ]
+    if packages:
+        share = packages / "share" / "jupyter"
+        command.append(f"--LabApp.labextensions_path={share / 'labextensions'}")
+        path = os.pathsep.join(filter(None, [str(packages), os.environ.get("PYTHONPATH")]))
+        environment |= {"PYTHONPATH": path, "JUPYTERLAB_DIR": str(share / "lab")}
     with log.open("w") as output:
         server = subprocess.Popen(
-            command,
-            env=os.environ | {variable: str(home / folder) for variable, folder in folders.items()},
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
+            command, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
         )
     try:
         wait_until_served(url, server, log)
@@ -96,12 +103,18 @@ def server_url(tmp_path_factory, notebooks_folder):
         server.wait(30)
 
 
+@pytest.fixture(scope="session")
+def server_url(tmp_path_factory, notebooks_folder):
+    """The address of a Jupyter server."""
+    with jupyter_server(tmp_path_factory.mktemp("jupyter"), notebooks_folder) as url:
+        yield url
+
+
 @pytest.fixture(scope="module")
 def chromium():
     """A headless Chromium. Of a module: while it is driven, an event loop runs that other tests would trip over."""
-    playwright = pytest.importorskip("playwright.sync_api")
     path = chromium_path()
-    with playwright.sync_playwright() as driver:
+    with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield browser
         browser.close()
@@ -141,6 +154,7 @@ def host(chromium):
 
     def open_page(name):
         page = chromium.new_page(viewport={"width": 1018, "height": 800}, color_scheme="light")
+        page.set_default_timeout(TIMEOUT_S * 1000)
         pages.append(FakeHost(page, name))
         return pages[-1]
 

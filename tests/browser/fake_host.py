@@ -87,7 +87,7 @@ class FakeHost:
     def wait_for(self, trait, value):
         """Wait until a trait has a value."""
         condition = "([name, value]) => JSON.stringify(model.get(name)) === JSON.stringify(value)"
-        self.page.wait_for_function(condition, arg=[trait, value], timeout=10_000)
+        self.page.wait_for_function(condition, arg=[trait, value])
 
     def close(self):
         """Take the widget away; returns how many listeners it left on the model."""

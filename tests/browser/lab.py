@@ -1,7 +1,6 @@
 """A notebook in a real JupyterLab, driven as a user would: open, run all, look."""
 
 import re
-import time
 from contextlib import contextmanager, suppress
 
 from playwright.sync_api import Error
@@ -10,7 +9,40 @@ from playwright.sync_api import Error
 NOT_OURS = re.compile(r"favicon|Failed to load resource|lsp|ResizeObserver|Unexpected content-type", re.IGNORECASE)
 
 NOTEBOOK = "const notebook = window.jupyterapp.shell.currentWidget;"
+KERNEL = "window.jupyterapp.shell.currentWidget.context.sessionContext.session.kernel"
+ASK = f"""async (expression) => {{
+    const asked = {{code: '', user_expressions: {{answer: expression}}}};
+    const reply = await {KERNEL}.requestExecute(asked).done;
+    return reply.content.user_expressions.answer.data['text/plain'];
+}}"""
 STATUS = "notebook?.context?.sessionContext?.session?.kernel?.status"
+FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+# In all views: no page waits for the kernel, no widget lacks its content, and every chart in sight fills its place.
+# bqplot draws a chart again 0.3 s after its place changed, only in sight, and then sets the right margin of its tools.
+SETTLED = """async () => {
+    const inSight = (chart) => new Promise((done) => {
+        const observer = new IntersectionObserver(([entry]) => { observer.disconnect(); done(entry.isIntersecting); });
+        observer.observe(chart);
+    });
+    const fits = (chart) => {
+        const plot = chart.querySelector('.plotarea_background');
+        const left = plot.closest('g').transform.baseVal[0].matrix.e;
+        const right = parseFloat(chart.querySelector('.toolbar_div').style.right);
+        return Math.abs(left + plot.width.baseVal.value + right - chart.getBoundingClientRect().width) < 1;
+    };
+    const shown = (query) => [...document.querySelectorAll(query)].filter((node) => node.checkVisibility());
+    if (shown('.tfp-view .lm-Widget:empty').length) return false;
+    if (shown('.tfp-view').some((view) => view.innerText.includes('Loading …'))) return false;
+    const charts = shown('.bqplot.figure');
+    if (!charts.every((chart) => chart.querySelector('.toolbar_div'))) return false;
+    const seen = await Promise.all(charts.map(inSight));
+    return charts.every((chart, k) => !seen[k] || fits(chart));
+}"""
+COLORS = """canvas => {
+    const {width, height} = canvas;
+    const pixels = canvas.getContext('2d').getImageData(0, 0, width, height).data;
+    return new Set(new Uint32Array(pixels.buffer)).size;
+}"""
 
 
 class Lab:
@@ -20,7 +52,7 @@ class Lab:
     """
 
     def __init__(self, page, url, artifacts, timeout_s):
-        self.page, self.url, self.artifacts, self.timeout_s = page, url, artifacts, timeout_s
+        self.page, self.url, self.artifacts = page, url, artifacts
         self.console, self.errors = [], []
         page.set_default_timeout(timeout_s * 1000)
         page.on("console", self._on_console)
@@ -54,12 +86,25 @@ class Lab:
         raised = [output for output in self.outputs() if output["output_type"] == "error"]
         assert not raised, "\n".join(raised[0]["traceback"])
 
-    def wait_until(self, condition):
-        """Wait until ``condition()`` holds; it may look at the page."""
-        deadline = time.monotonic() + self.timeout_s
-        while not condition():
-            assert time.monotonic() < deadline, "waited in vain"
-            self.page.wait_for_timeout(200)
+    def change_theme(self, name):
+        """Choose the theme "Light" or "Dark" and wait until the page is shown in it."""
+        self.execute("apputils:change-theme", theme=f"JupyterLab {name}")
+        shown = "document.body.dataset.jpThemeName === theme && document.getElementById('main').checkVisibility()"
+        self.page.wait_for_function(f"(theme) => {shown}", arg=f"JupyterLab {name}")
+        self.wait_until_settled()
+
+    def wait_until_settled(self):
+        """Wait until all views in the page are complete and painted."""
+        self.page.wait_for_function(SETTLED)
+        self.page.evaluate(FRAMES)
+
+    def wait_for(self, locator, condition):
+        """Wait until a JavaScript function of the element returns true."""
+        self.page.wait_for_function(condition, arg=locator.element_handle())
+
+    def ask(self, expression):
+        """Return the text of an expression's value in the kernel."""
+        return self.page.evaluate(ASK, expression)
 
     def outputs(self):
         """The outputs of all cells, as they would be saved."""
@@ -79,19 +124,20 @@ class Lab:
 
     def colors(self, canvas):
         """How many different colours a canvas shows."""
-        return canvas.evaluate("""canvas => {
-            const {width, height} = canvas;
-            const pixels = canvas.getContext('2d').getImageData(0, 0, width, height).data;
-            return new Set(new Uint32Array(pixels.buffer)).size;
-        }""")
+        return canvas.evaluate(COLORS)
 
-    def screenshot(self, name, width=1280):
+    def wait_for_colors(self, canvas, count):
+        """Wait until a canvas shows more different colours than that."""
+        self.wait_for(canvas, f"(canvas) => ({COLORS})(canvas) > {count}")
+
+    def screenshot(self, name, width=1280, *, settled=True):
         """Store what the page shows as ``build/screenshots/NAME.png``: the whole notebook, as far as it can be."""
         scroller = self.page.locator(".jp-WindowedPanel-outer").first
         height = scroller.evaluate("element => element.scrollHeight")
         self.page.set_viewport_size({"width": width, "height": min(max(800, height + 120), 8000)})
         scroller.evaluate("element => element.scrollTo(0, 0)")
-        self.page.wait_for_timeout(500)  # charts follow the new size
+        if settled:
+            self.wait_until_settled()
         self.page.screenshot(path=self.artifacts / f"{name}.png")
         self.page.set_viewport_size({"width": width, "height": 900})
 
@@ -103,5 +149,5 @@ class Lab:
         except BaseException:
             (self.artifacts / f"{name}-console.log").write_text("\n".join(self.console + self.errors), encoding="utf-8")
             with suppress(Error):  # a page that is gone can't be photographed
-                self.screenshot(f"{name}-failed")
+                self.screenshot(f"{name}-failed", settled=False)
             raise

@@ -143,7 +143,7 @@ def take(root):
 
     def stored(lab, name, element, below=None):
         lab.page.mouse.move(0, 0)
-        lab.page.wait_for_timeout(1000)
+        lab.wait_until_settled()
         box = element.bounding_box()
         top = below.bounding_box()["y"] if below else box["y"]
         height = min(box["y"] + box["height"] - top, MOST_HEIGHT)
@@ -175,7 +175,7 @@ def test_page(quickstart, take, name):
     if name == "trace":
         canvas = view.locator(".tfp-trace canvas").first
         canvas.wait_for()
-        quickstart.wait_until(lambda: quickstart.colors(canvas) > 5)
+        quickstart.wait_for_colors(canvas, 5)
     take(quickstart, name, view, below=view.locator(".tfp-tabs").first)
 
 

@@ -4,7 +4,9 @@ import re
 
 import nbformat
 import pytest
+from playwright.sync_api import expect
 
+from browser.lab import KERNEL
 from builders import XSpace
 
 pytestmark = pytest.mark.browser
@@ -74,16 +76,14 @@ def open_page(lab, tab):
     tab.click()
     panel = lab.page.locator(f"#{tab.get_attribute('aria-controls')}")
     panel.wait_for()
-    lab.wait_until(lambda: "Loading" not in panel.inner_text())
-    lab.page.wait_for_timeout(400)
+    lab.wait_until_settled()
     return panel
 
 
-@pytest.mark.parametrize("theme", ["Light", "Dark"])
+@pytest.mark.parametrize("theme", ["Dark", "Light"])  # other tests begin with the last one
 def test_every_page_is_shown_and_can_be_used_by_everyone(lab, axe, theme):
     with lab.evidence(f"dashboard-{theme}"):
-        lab.execute("apputils:change-theme", theme=f"JupyterLab {theme}")
-        lab.page.wait_for_timeout(500)
+        lab.change_theme(theme)
         for tab in tabs(lab).all():
             panel = open_page(lab, tab)
             assert panel.inner_text().strip(), tab.inner_text()
@@ -103,20 +103,21 @@ def test_hostile_names_are_text(lab):
 def test_a_host_can_be_chosen_for_all_pages(lab):
     menu = lab.page.get_by_role("combobox", name="hosts")
     assert menu.locator("option").all_inner_texts() == ["all 2", "<b>alpha", "beta"]
+    pods, ops = (lab.page.get_by_role("tab", name=name, exact=True) for name in ("Pods", "Ops"))
     menu.select_option("beta")
-    shown = lambda name: lab.page.get_by_role("tab", name=name, exact=True).count()  # noqa: E731 - what is visible
-    lab.wait_until(lambda: (shown("Ops"), shown("Pods")) == (1, 0))
+    expect(pods).to_have_count(0)
+    expect(ops).to_have_count(1)
     menu.select_option("all 2")
-    lab.wait_until(lambda: shown("Pods") == 1)
+    expect(pods).to_have_count(1)
 
 
 def test_a_finding_opens_the_trace_at_the_wait(lab):
     lab.page.get_by_role("button", name="Show in the trace").first.click()
     assert lab.page.locator(".tfp-tab[aria-selected=true]").first.inner_text() == "Trace"
     search = lab.page.locator(".tfp-trace input").first
-    lab.wait_until(lambda: search.input_value().startswith("Iterator::"))
+    expect(search).to_have_value(re.compile("^Iterator::"))
     selected = lab.page.get_by_label("Selected event").locator("strong")
-    lab.wait_until(lambda: selected.inner_text().startswith("Iterator::"))
+    expect(selected).to_have_text(re.compile("^Iterator::"))
 
 
 def test_pages_that_were_opened_are_shown_while_a_cell_runs(lab):
@@ -124,24 +125,23 @@ def test_pages_that_were_opened_are_shown_while_a_cell_runs(lab):
     strip = {name: tabs(lab).filter(has_text=re.compile(f"^{name}$")) for name in pages}
     for tab in strip.values():
         open_page(lab, tab)
-    kernel = "window.jupyterapp.shell.currentWidget.context.sessionContext.session.kernel"
     sleep = "requestExecute({code: 'import time; time.sleep(600)'}).done.finally(() => { window.slept = true; })"
-    lab.page.evaluate(f"() => {{ window.slept = false; {kernel}.{sleep}; }}")
+    lab.page.evaluate(f"() => {{ window.slept = false; {KERNEL}.{sleep}; }}")
     try:
         for name, text in pages.items():
             strip[name].click()
             lab.page.get_by_text(text, exact=True).locator("visible=true").first.wait_for()
         assert not lab.page.evaluate("() => window.slept")
     finally:
-        lab.page.evaluate(f"() => {kernel}.interrupt()")
-    lab.wait_until(lambda: lab.page.evaluate("() => window.slept"))
+        lab.page.evaluate(f"() => {KERNEL}.interrupt()")
+    lab.page.wait_for_function("() => window.slept")
 
 
 def test_a_chart_has_its_numbers_as_a_table(lab):
     panel = open_page(lab, tabs(lab).filter(has_text="Steps"))
     panel.get_by_text("Numbers").first.click()
     rows = panel.locator(".tfp-numbers tr:visible")
-    lab.wait_until(lambda: rows.count() == 4)  # the header and three steps
+    expect(rows).to_have_count(4)  # the header and three steps
     assert lab.page.get_by_role("img", name="Step time").count() > 0
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 import tfprof_nb as tp
+from browser.trace_driver import wait_until_drawn
 from builders import XSpace
 
 pytestmark = pytest.mark.browser
@@ -31,10 +32,11 @@ def test_a_report_is_worked_with_offline(chromium, report, artifacts, scheme):
     ops.get_by_text("3 of 12 rows").wait_for()  # MatMul_1, MatMul_10, MatMul_11
     canvas = page.locator("#page-trace canvas").last
     canvas.scroll_into_view_if_needed()
+    wait_until_drawn(page)
     before = canvas.screenshot()
     canvas.hover(position={"x": 300, "y": 60})
     canvas.press("w")
-    page.wait_for_timeout(500)
+    wait_until_drawn(page)
     assert canvas.screenshot() != before
     assert page.locator(".tfp-plain:visible").count() == 0
     page.screenshot(path=artifacts / f"report-{scheme}.png", full_page=True)

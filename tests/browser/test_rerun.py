@@ -2,17 +2,13 @@
 
 import nbformat
 import pytest
+from playwright.sync_api import expect
 
+from browser.lab import ASK
 from builders import XSpace
 
 pytestmark = pytest.mark.browser
 
-KERNEL = "window.jupyterapp.shell.currentWidget.context.sessionContext.session.kernel"
-ASK = """async (code) => {
-    const asked = {code: '', user_expressions: {answer: code}};
-    const reply = await KERNEL.requestExecute(asked).done;
-    return reply.content.user_expressions.answer.data['text/plain'];
-}""".replace("KERNEL", KERNEL)
 WIDGETS = "len(__import__('ipywidgets').widgets.widget._instances)"
 
 
@@ -36,11 +32,11 @@ def test_dashboards_of_a_cell_that_runs_again_do_not_pile_up(lab):
     with lab.evidence("rerun"):
         lab.run_all()
         shown = lab.page.locator(".tfp-view:visible")
-        lab.wait_until(lambda: shown.count() == 2)
-        once = lab.page.evaluate(ASK, WIDGETS)
+        expect(shown).to_have_count(2)
+        once = lab.ask(WIDGETS)
         for _ in range(3):
             lab.run_all()
-            lab.wait_until(lambda: lab.page.evaluate(ASK, WIDGETS) == once)
+            lab.page.wait_for_function(f"async ([held, once]) => await ({ASK})(held) === once", arg=[WIDGETS, once])
         lab.page.get_by_role("tab", name="Ops", exact=True).click()
         lab.page.get_by_text("MatMul").locator("visible=true").first.wait_for()
         assert shown.count() == 2

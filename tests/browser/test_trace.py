@@ -5,7 +5,19 @@ import re
 import pytest
 
 import tfprof_nb as tp
-from browser.trace_driver import LABELS_PX, PIXEL, connect, drag, position, range_rows, selected_name, shown_range
+from browser.trace_driver import (
+    LABELS_PX,
+    PIXEL,
+    canvas_of,
+    connect,
+    drag,
+    position,
+    range_rows,
+    selected_name,
+    shown_range,
+    wait_for_range,
+    wait_until_drawn,
+)
 from builders import XSpace
 from tfprof_nb.render.timeline.widget import TraceWidget
 
@@ -30,11 +42,7 @@ def viewer(host, trace):
     """The trace on screen: its host, its canvas, and where a time and a lane are on it."""
     fake = host("trace")
     fake.show(trace)
-    canvas = fake.page.locator(".tfp-canvas")
-    canvas.wait_for()
-    fake.page.wait_for_function("() => document.querySelector('.tfp-canvas').width > 900")
-    fake.page.wait_for_timeout(100)
-    return fake, canvas
+    return fake, canvas_of(fake)
 
 
 def test_events_are_drawn_where_their_time_is(viewer):
@@ -123,7 +131,6 @@ def test_zoom_and_pan_tell_the_kernel_the_range(viewer):
 def test_the_kernel_sets_the_range(viewer):
     fake, canvas = viewer
     fake.set("time_range", [100e6, 300e6])
-    fake.page.wait_for_timeout(100)
     assert "100 µs to 300 µs (200 µs)" in fake.page.locator(".tfp-toolbar").inner_text()
     canvas.click(position={**position(0, 1), "x": 990})
     assert selected_name(fake) == "MatMul"
@@ -144,7 +151,7 @@ def test_search_highlights_and_steps_through_hits(viewer):
     canvas.press("/")
     fake.page.keyboard.type("matm")
     assert "2 hits" in fake.page.locator(".tfp-toolbar").inner_text()
-    fake.page.wait_for_timeout(100)
+    wait_until_drawn(fake.page)
     dimmed = position(550, 2)
     red, green, blue, _ = canvas.evaluate(PIXEL, [int(dimmed["x"]), int(dimmed["y"]) + 6])
     assert max(red, green, blue) - min(red, green, blue) < 16
@@ -166,10 +173,9 @@ def test_it_draws_when_its_tab_is_opened_and_follows_the_theme(host, trace):
     box = fake.page.locator("#widget")
     box.evaluate("box => { box.style.display = 'none' }")
     box.evaluate("box => { box.style.display = '' }")
-    fake.page.wait_for_function("() => document.querySelector('.tfp-canvas')?.width > 900")
+    canvas = canvas_of(fake)
     fake.page.evaluate("() => document.body.setAttribute('data-jp-theme-light', 'false')")
-    fake.page.wait_for_timeout(200)
-    canvas = fake.page.locator(".tfp-canvas")
+    wait_until_drawn(fake.page)
     at = position(450, 1)
     assert max(canvas.evaluate(PIXEL, [int(at["x"]), int(at["y"])])[:3]) < 60
 
@@ -202,8 +208,7 @@ def launches(host, tmp_path):
     fake = host("trace")
     fake.show(widget)
     connect(fake, widget)
-    fake.page.wait_for_function("() => document.querySelector('.tfp-canvas')?.width > 900")
-    return fake, fake.page.locator(".tfp-canvas")
+    return fake, canvas_of(fake)
 
 
 def test_a_selected_event_shows_what_it_launched_and_goes_there(launches):
@@ -213,11 +218,12 @@ def test_a_selected_event_shows_what_it_launched_and_goes_there(launches):
     search.press("Enter")
     details = fake.page.get_by_label("Selected event")
     details.get_by_text("Launches").wait_for()
+    wait_until_drawn(fake.page)
     before = canvas.screenshot()
     details.get_by_role("button", name="Go to it: 200 µs on Stream #1").click()
     details.get_by_text("Launched by").wait_for()
     assert selected_name(fake) == "sgemm"
-    fake.page.wait_for_timeout(100)
+    wait_until_drawn(fake.page)
     assert canvas.screenshot() != before
 
 
@@ -225,7 +231,7 @@ def test_the_arrow_of_a_launch_ends_at_its_kernel(launches):
     fake, canvas = launches
     canvas.click(position={"x": LABELS_PX + 792 * 0.5, "y": 20 + 22 + 8})  # the kernel, 400 to 600 us
     fake.page.get_by_text("Launched by").wait_for()
-    fake.page.wait_for_timeout(100)
+    wait_until_drawn(fake.page)
     # The head of the arrow lies left of the kernel's start, where the stream is idle.
     at = [round(LABELS_PX + 792 * 0.4) - 4, 20 + 22 + 8]
     assert max(canvas.evaluate(PIXEL, at)[:3]) < 60
@@ -256,13 +262,11 @@ def test_dragging_pans_and_the_zoom_tool_zooms(viewer):
     canvas.focus()
     canvas.press("3")
     drag(fake, canvas, position(200, 1), position(600, 1))
-    fake.page.wait_for_timeout(250)
-    start, end = fake.get("time_range")
-    assert (start, end) == pytest.approx((200e6, 600e6), abs=2e6)
+    wait_for_range(fake, 200e6, 600e6, off_by_ps=2e6)
     canvas.press("2")
     drag(fake, canvas, {"x": 700, "y": 60}, {"x": 600, "y": 60})
-    fake.page.wait_for_timeout(250)
-    assert fake.get("time_range")[0] == pytest.approx(200e6 + 400e6 * 100 / 792, abs=2e6)
+    moved = 400e6 * 100 / 792
+    wait_for_range(fake, 200e6 + moved, 600e6 + moved, off_by_ps=2e6)
 
 
 def test_a_selected_range_tells_what_ran_in_it(viewer):
@@ -322,15 +326,12 @@ def test_the_overview_s_window_is_dragged_drawn_and_moved_by_keys(viewer):
     fake, _ = viewer
     overview = fake.page.locator(".tfp-minimap")
     drag(fake, overview, {"x": 198, "y": 20}, {"x": 396, "y": 20})
-    fake.page.wait_for_timeout(250)
-    assert fake.get("time_range") == pytest.approx([250e6, 500e6], abs=3e6)
+    wait_for_range(fake, 250e6, 500e6, off_by_ps=3e6)
     drag(fake, overview, {"x": 297, "y": 20}, {"x": 396, "y": 20})
-    fake.page.wait_for_timeout(250)
-    assert fake.get("time_range") == pytest.approx([375e6, 625e6], abs=3e6)
+    wait_for_range(fake, 375e6, 625e6, off_by_ps=3e6)
     overview.press("Home")
     overview.press("ArrowRight")
-    fake.page.wait_for_timeout(250)
-    assert fake.get("time_range") == pytest.approx([50e6, 300e6], abs=3e6)
+    wait_for_range(fake, 50e6, 300e6, off_by_ps=3e6)
     assert "50" in overview.get_attribute("aria-valuetext")
 
 
@@ -339,7 +340,7 @@ def test_filters_hide_rows_short_events_and_what_is_not_searched_for(viewer):
     fake.page.get_by_role("button", name="Filter by track").click()
     height = "() => document.querySelector('.tfp-canvas').clientHeight"
     before = fake.page.evaluate(height)
-    tracks, least = fake.page.get_by_label("Tracks with"), fake.page.get_by_label("Events from")
+    tracks, least = fake.page.get_by_label("Track name contains"), fake.page.get_by_label("Minimum duration")
     tracks.fill("tf_comp")
     assert fake.page.evaluate(height) < before
     tracks.fill("")
@@ -347,7 +348,7 @@ def test_filters_hide_rows_short_events_and_what_is_not_searched_for(viewer):
     assert "3 of 4 shown" in fake.page.locator(".tfp-filters").inner_text()
     least.fill("")
     fake.page.get_by_role("searchbox").fill("matmul")
-    fake.page.get_by_label("only hits").check()
+    fake.page.get_by_label("Search hits only").check()
     assert "2 of 4 shown" in fake.page.locator(".tfp-filters").inner_text()
     canvas.click(position=position(650, 1))
     assert fake.get("selected_event") == 2  # its number in the whole trace
@@ -382,8 +383,5 @@ def test_a_click_on_a_step_shows_it(host, tmp_path):
         python.event("train", start_us=250 * number, duration_us=240, step_num=number, _r=1)
     fake = host("trace")
     fake.show(TraceWidget(tp.load(space.write(tmp_path / "host.xplane.pb")).trace))
-    canvas = fake.page.locator(".tfp-canvas")
-    canvas.wait_for()
-    fake.page.wait_for_timeout(200)
-    canvas.click(position={"x": LABELS_PX + 800 * 0.6, "y": 8})
+    canvas_of(fake).click(position={"x": LABELS_PX + 800 * 0.6, "y": 8})
     fake.wait_for("time_range", [500e6, 740e6])

@@ -4,7 +4,9 @@ import re
 
 import nbformat
 import pytest
+from playwright.sync_api import expect
 
+from browser.lab import ASK, KERNEL
 from builders import XSpace
 
 pytestmark = pytest.mark.browser
@@ -17,6 +19,10 @@ profile = tp.load({path!r})
 widget = TraceWidget(profile.trace)
 widget
 """
+WIDGETS = "__import__('ipywidgets').widgets.widget._instances.values()"
+ZOOMED = f"sum(getattr(widget, 'time_range', None) is not None for widget in {WIDGETS})"
+# The viewer sets the canvas's size when it draws.
+DRAWN = "(canvas) => canvas.width > 0 && Math.abs(canvas.width - canvas.clientWidth * devicePixelRatio) <= 1"
 CELLS = [SHOW, "TraceWidget(profile.trace, height=200)", "profile.dashboard(['steps', 'ops', 'trace'])"]
 
 
@@ -48,8 +54,7 @@ def viewer(lab):
 
     def nth(n):
         root = lab.page.locator(".tfp-trace").nth(n)
-        root.locator(".tfp-canvas").wait_for()
-        lab.page.wait_for_timeout(300)
+        lab.wait_for(root.locator(".tfp-canvas"), DRAWN)
         return root
 
     with lab.evidence("trace_in_lab"):
@@ -82,10 +87,12 @@ def test_the_viewer_works_over_a_comm_and_keeps_its_keys(lab, viewer):
     root.get_by_text("500 hits").wait_for()
 
 
-def test_two_viewers_of_one_profile_go_their_own_ways(viewer):
+def test_two_viewers_of_one_profile_go_their_own_ways(lab, viewer):
     first, second = viewer(0), viewer(1)
     before = visible_time(first)
     second.get_by_role("button", name="Zoom in (W)").click()
+    lab.page.wait_for_function(f"async (zoomed) => await ({ASK})(zoomed) === '1'", arg=ZOOMED)
+    lab.ask("0")  # messages of the kernel to the viewers arrive before its answer
     assert visible_time(first) == before != visible_time(second)
 
 
@@ -104,7 +111,7 @@ def test_a_step_picked_in_the_chart_and_an_op_picked_in_the_table_are_shown_by_t
     canvas.press("Escape")
     canvas.press("Escape")
     dashboard.get_by_role("tab", name="Ops").click()
-    lab.wait_until(lambda: dashboard.locator("[role=grid]:visible [aria-selected=true]").count() == 0)
+    expect(dashboard.locator("[role=grid]:visible [aria-selected=true]")).to_have_count(0)
 
 
 def test_a_viewer_in_a_hidden_tab_draws_when_it_is_shown_at_another_size(lab, viewer):
@@ -113,29 +120,28 @@ def test_a_viewer_in_a_hidden_tab_draws_when_it_is_shown_at_another_size(lab, vi
     lab.page.set_viewport_size({"width": 1000, "height": 900})
     dashboard.get_by_role("tab", name="Trace").click()
     canvas = viewer(2).locator(".tfp-canvas")
-    fits = "(canvas) => Math.abs(canvas.width - canvas.clientWidth * devicePixelRatio) <= 1 && canvas.width < 900"
-    lab.wait_until(lambda: canvas.evaluate(fits))
+    lab.wait_for(canvas, f"(canvas) => ({DRAWN})(canvas) && canvas.width < 900")
     assert lab.colors(canvas) > 10
     lab.page.set_viewport_size({"width": 1280, "height": 900})
 
 
 def test_dark_theme(lab, viewer):
+    lab.change_theme("Light")
     canvas = viewer(1).locator(".tfp-canvas")
     corner = "(canvas) => canvas.getContext('2d').getImageData(4, 4, 1, 1).data[0]"
     assert canvas.evaluate(corner) > 200
-    lab.execute("apputils:change-theme", theme="JupyterLab Dark")
-    lab.wait_until(lambda: canvas.evaluate(corner) < 60)
+    lab.change_theme("Dark")
+    lab.wait_for(canvas, f"(canvas) => ({corner})(canvas) < 60")
     lab.screenshot("trace-dark")
-    lab.execute("apputils:change-theme", theme="JupyterLab Light")
-    lab.wait_until(lambda: canvas.evaluate(corner) > 200)
+    lab.change_theme("Light")
+    lab.wait_for(canvas, f"(canvas) => ({corner})(canvas) > 200")
 
 
 def test_a_viewer_whose_kernel_was_restarted_stays_explorable(lab, viewer):
-    restart = "() => window.jupyterapp.shell.currentWidget.context.sessionContext.session.kernel.restart()"
     root = viewer(0)
     canvas = root.locator(".tfp-canvas")
     canvas.press("Escape")
-    lab.page.evaluate(restart)
+    lab.page.evaluate(f"() => {KERNEL}.restart()")
     before = visible_time(root)
     canvas.press("w")
     assert visible_time(root) != before

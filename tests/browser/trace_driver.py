@@ -2,6 +2,8 @@
 
 import base64
 
+from browser.lab import FRAMES
+
 LABELS_PX = 200  # a fifth of the canvas, which is 1000 wide
 GUTTER_PX = 8
 PIXEL = "(canvas, [x, y]) => [...canvas.getContext('2d').getImageData(x, y, 1, 1).data]"
@@ -26,6 +28,23 @@ def connect(fake, widget):
 
     fake.page.expose_function("ask", ask)
     fake.page.evaluate(CONNECT)
+
+
+def canvas_of(fake):
+    """Return the viewer's canvas once it is drawn in its own size."""
+    fake.page.wait_for_function("() => document.querySelector('.tfp-canvas')?.width > 900")
+    return fake.page.locator(".tfp-canvas")
+
+
+def wait_until_drawn(page):
+    """Wait until all changes so far are on the canvas: the viewer draws in the next animation frame."""
+    page.evaluate(FRAMES)
+
+
+def wait_for_range(fake, start_ps, end_ps, off_by_ps):
+    """Wait until the kernel knows this range; the viewer sends it 0.15 s after the last move."""
+    near = "([time, offBy]) => model.get('time_range')?.every((told, k) => Math.abs(told - time[k]) <= offBy)"
+    fake.page.wait_for_function(near, arg=[[start_ps, end_ps], off_by_ps])
 
 
 def position(time_us, lane):

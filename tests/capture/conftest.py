@@ -50,7 +50,7 @@ def capturing(tmp_path, read_marks):
     @contextmanager
     def capture():
         marks = Marks()
-        recording = Recording(tmp_path, Options())
+        recording = Recording(tmp_path, Options()).start()
         try:
             yield marks
         finally:

@@ -1,4 +1,4 @@
-"""Programs that train in processes of their own."""
+"""Programs that train in processes of their own, and how to end what they are asked for."""
 
 import os
 import subprocess
@@ -6,6 +6,10 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+import psutil
+
+from tfprof_nb.capture.remote import rpc
 
 PROGRAM = Path(__file__).with_name("training_worker.py")
 
@@ -34,6 +38,12 @@ class Program:
     def wait_until_it_trains(self):
         assert self.process.stdout.readline() == "training\n", self.log.read_text()
 
+    def is_connected(self):
+        """Whether somebody is connected to its first server."""
+        port = int(self.addresses[0].rpartition(":")[2])
+        found = psutil.Process(self.process.pid).net_connections("tcp")
+        return any(one.laddr.port == port and one.status == psutil.CONN_ESTABLISHED for one in found)
+
     def end(self):
         with suppress(BrokenPipeError):
             self.process.stdin.close()
@@ -42,3 +52,14 @@ class Program:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+
+
+def terminate(channel, session_id):
+    """Ask the server at the other end to end a capture early."""
+    messages = rpc.messages()
+    method = channel.unary_unary(
+        f"/{rpc.SERVICE}/Terminate",
+        request_serializer=messages["TerminateRequest"].SerializeToString,
+        response_deserializer=messages["TerminateResponse"].FromString,
+    )
+    method(messages["TerminateRequest"](session_id=session_id))

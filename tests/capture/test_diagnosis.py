@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from tfprof_nb.capture.diagnosis import judge
-from tfprof_nb.capture.environment import Facts
+from tfprof_nb.capture.check.diagnosis import judge
+from tfprof_nb.capture.check.environment import Facts
 
 GOOD = Facts(
     python="3.12.4",
@@ -88,9 +88,9 @@ def test_the_drivers_permission(restricted, administrator, status):
         ("Devices", {"devices": [], "cuda": ""}, "problem", r"tensorflow\[and-cuda\]"),
         ("protobuf", {"protobuf_implementation": "python"}, "problem", "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION"),
         ("Profiler", {"profiler_active": True}, "problem", r"tfprof_nb.stop\(\)"),
-        ("Disk", {"writable": False}, "problem", "/home/me/tfprof_logs cannot be written"),
+        ("Disk", {"writable": False}, "problem", "/home/me/tfprof_logs cannot be written to"),
         ("Disk", {"free_bytes": 5 * 2**20}, "attention", "5.00 MiB free"),
-        ("Disk", {"free_bytes": None}, "attention", "cannot be found out"),
+        ("Disk", {"free_bytes": None}, "attention", "is unknown"),
         ("Widgets", {"packages": {"ipywidgets": "8"}}, "problem", "pip install anywidget bqplot"),
         ("gRPC", {"packages": {}}, "attention", "pip install grpcio"),
         ("XProf", {"packages": {}}, "attention", "pip install xprof"),

@@ -10,8 +10,8 @@ import pytest
 import tensorflow as tf
 
 import tfprof_nb as tp
-from tfprof_nb.capture import environment
-from tfprof_nb.capture.environment import gather
+from tfprof_nb.capture.check import environment
+from tfprof_nb.capture.check.environment import gather
 
 
 @pytest.fixture
@@ -70,6 +70,6 @@ def test_without_tensorflow_the_rest_is_still_found(tmp_path):
         env=os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{Path(tp.__file__).parents[1]}"},
         cwd=tmp_path,
     )
-    assert "nothing can be captured in this process" in done.stdout
+    assert "this process cannot be captured" in done.stdout
     assert "ipywidgets" in done.stdout
     assert done.stderr == ""

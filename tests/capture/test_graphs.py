@@ -9,9 +9,9 @@ from types import SimpleNamespace
 import pytest
 from tensorflow.python.framework import function_def_to_graph
 
-from tfprof_nb.capture import graph_section
 from tfprof_nb.capture.graphs import graphs
-from tfprof_nb.decode.graphs import read_graphs
+from tfprof_nb.capture.graphs import section as graph_section
+from tfprof_nb.decode.sections.graphs import read_graphs
 
 
 @pytest.fixture

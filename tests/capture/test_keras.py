@@ -132,7 +132,7 @@ def test_a_capture_may_begin_and_end_inside_a_step(tmp_path, read_marks, model, 
 
     def begin(batch, logs):
         if batch == 1:
-            recordings.append(Recording(tmp_path, Options()))
+            recordings.append(Recording(tmp_path, Options()).start())
         if batch == 4:
             runs.append(recordings[0].stop())
 
@@ -146,7 +146,7 @@ def test_a_capture_may_begin_and_end_inside_a_step(tmp_path, read_marks, model, 
 def test_xprof_finds_the_steps(tmp_path, model, data):
     from xprof.convert import raw_to_tool_data
 
-    recording = Recording(tmp_path, Options())
+    recording = Recording(tmp_path, Options()).start()
     model().fit(data, verbose=0)
     files = [str(file) for file in recording.stop().iterdir()]
     page, _ = raw_to_tool_data.xspace_to_tool_data(files, "overview_page", {})

@@ -11,10 +11,22 @@ import tensorflow as tf
 
 import tfprof_nb as tp
 from capture.ports import free_ports
-from tfprof_nb.capture import rpc
+from capture.programs import terminate
 from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.recording import Recording
+from tfprof_nb.capture.remote import rpc
 from tfprof_nb.capture.server import _stops as running_captures
+
+# A program that ends as soon as it is captured.
+ENDS = """
+import sys, time, tfprof_nb as tp
+from tfprof_nb.capture.server import _stops as running_captures
+tp.start_server(int(sys.argv[1]))
+print("up", flush=True)
+until = time.monotonic() + 60
+while not running_captures and time.monotonic() < until:
+    time.sleep(0.01)
+"""
 
 
 @pytest.fixture
@@ -100,15 +112,12 @@ def test_stopping_gives_up_the_capture_that_runs_and_frees_the_profiler(ask, ser
     until_captures()
     server.stop()
     assert call.exception() is not None
-    Recording(tmp_path, Options()).stop()
+    Recording(tmp_path, Options()).start().stop()
 
 
 def test_a_program_can_end_while_it_is_captured(port, tmp_path):
-    code = f"import sys, tfprof_nb as tp; tp.start_server({port}); print('up', flush=True); sys.stdin.read()"
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with subprocess.Popen([sys.executable, "-c", code], **pipes) as program:
+    with subprocess.Popen([sys.executable, "-c", ENDS, str(port)], stdout=subprocess.PIPE, text=True) as program:
         assert program.stdout.readline() == "up\n"
-        threading.Timer(1.0, program.stdin.close).start()
         with pytest.raises(tp.CaptureError, match=f"{port} ended during the capture"):
             tp.capture_remote(f"127.0.0.1:{port}", 100.0, logdir=tmp_path)
         assert program.wait(60) == 0
@@ -118,9 +127,9 @@ def test_an_answer_is_a_profile_with_what_was_asked_for(ask, server):
     from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
     call = ask(0.4)
-    until_captures()
-    with tf.profiler.experimental.Trace("mine"):
-        pass
+    while not call.done():
+        with tf.profiler.experimental.Trace("mine"):
+            time.sleep(0.005)
     space = xplane_pb2.XSpace.FromString(call.result().xspace)
     names = {meta.name for plane in space.planes for meta in plane.event_metadata.values()}
     assert "mine" in names
@@ -133,7 +142,7 @@ def test_nothing_happened_is_said(ask):
 
 
 def test_while_a_cell_is_captured_a_request_is_refused(ask, tmp_path):
-    recording = Recording(tmp_path, Options())
+    recording = Recording(tmp_path, Options()).start()
     refused = ask(0.1)
     assert refused.exception().details() == "Another profiling session active."
     assert refused.code() is rpc.grpc().StatusCode.INTERNAL
@@ -141,28 +150,24 @@ def test_while_a_cell_is_captured_a_request_is_refused(ask, tmp_path):
     assert ask(0.01).result().xspace
 
 
-def test_while_a_request_is_served_a_cell_is_refused(ask, tmp_path):
-    call = ask(1.0)
+def test_while_a_request_is_served_a_cell_is_refused(ask, server, tmp_path):
+    call = ask(25.0, session_id="served")
     until_captures()
     with pytest.raises(tp.CaptureActiveError):
         Recording(tmp_path, Options())
+    with rpc.open_channel(server.address) as channel:
+        terminate(channel, "served")
     assert call.result().xspace
-    Recording(tmp_path, Options()).stop()
+    Recording(tmp_path, Options()).start().stop()
 
 
 def test_terminate_ends_a_capture_early_with_its_data(ask, server):
     call = ask(25.0, session_id="this one")
     until_captures()
     with rpc.open_channel(server.address) as channel:
-        messages = rpc.messages()
-        terminate = channel.unary_unary(
-            f"/{rpc.SERVICE}/Terminate",
-            request_serializer=messages["TerminateRequest"].SerializeToString,
-            response_deserializer=messages["TerminateResponse"].FromString,
-        )
-        terminate(messages["TerminateRequest"](session_id="another"))
+        terminate(channel, "another")
         assert not call.done()
-        terminate(messages["TerminateRequest"](session_id="this one"))
+        terminate(channel, "this one")
     assert call.result(timeout=20).xspace
 
 
@@ -181,7 +186,6 @@ def test_tensorflows_own_client_can_ask(server, tmp_path):
         target=tf.profiler.experimental.client.trace, args=(f"grpc://{server.address}", str(tmp_path), 500)
     )
     traced.start()
-    until_captures()
     while traced.is_alive():
         with tp.step(1):
             tf.add(1, 1)

@@ -8,7 +8,7 @@ from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.recording import Recording
 from tfprof_nb.capture.sidecar import write
 from tfprof_nb.decode.sidecar import read_sidecar
-from tfprof_nb.runs import sidecar_of
+from tfprof_nb.formats.files import sidecar_of
 
 
 @contextmanager
@@ -19,7 +19,7 @@ def collecting(section, events):
 
 
 def recorded(tmp_path, **collectors):
-    (file,) = Recording(tmp_path, Options(), collectors).stop().glob("*.xplane.pb")
+    (file,) = Recording(tmp_path, Options(), collectors).start().stop().glob("*.xplane.pb")
     return file
 
 
@@ -53,7 +53,8 @@ def test_a_section_that_cannot_be_written_costs_only_itself(tmp_path, section):
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"no gzip", gzip.compress(b"no json"), gzip.compress(b"[]"), gzip.compress(b"{}")]
+    "content",
+    [b"", b"no gzip", gzip.compress(b"no json", mtime=0), gzip.compress(b"[]", mtime=0), gzip.compress(b"{}", mtime=0)],
 )
 def test_a_damaged_sidecar_is_left_out_with_a_note(tmp_path, content):
     file = tmp_path / "a.xplane.pb"

@@ -24,20 +24,28 @@ def recording(tmp_path):
     started = []
 
     def start(**window):
-        started.append(Recording(tmp_path, Options(), window=Window(**window)))
+        started.append(Recording(tmp_path, Options(), window=Window(**window)).start())
         return started[-1]
 
     yield start
     assert not is_tracing()
     assert (trace_class().__init__, trace_class().__exit__) == (begin, end)
     assert list(tmp_path.rglob(".capturing-*")) == []
-    Recording(tmp_path, Options()).stop()
+    Recording(tmp_path, Options()).start().stop()
 
 
 def loop(numbers):
     for i in numbers:
         with step(i):
             tf.add(1, 1)
+
+
+def loop_while(condition, first=0):
+    """Run steps while the condition holds; return the number of the next one."""
+    while condition():
+        loop([first])
+        first += 1
+    return first
 
 
 @pytest.mark.parametrize(
@@ -104,42 +112,49 @@ def test_the_program_goes_on_while_it_is_saved(recording):
 
 
 def test_a_time_to_record(recording, read_marks):
-    capture = recording(max_seconds=0.05)
-    loop([0])
-    while is_tracing():
-        time.sleep(0.01)
-    loop([1])
-    assert read_marks(capture.stop()).steps() == [0]
+    began = time.monotonic()
+    capture = recording(max_seconds=0.2)
+    after = loop_while(is_tracing)
+    assert time.monotonic() - began >= 0.2
+    loop([after])
+    recorded = read_marks(capture.stop()).steps()
+    assert recorded == list(range(len(recorded)))
+    assert 0 < len(recorded) <= after
 
 
 def test_time_counts_from_the_end_of_the_warmup(recording, read_marks):
-    capture = recording(warmup=1, max_seconds=0.05)
-    time.sleep(0.1)
-    loop([0, 1])
-    while is_tracing():
-        time.sleep(0.01)
-    assert read_marks(capture.stop()).steps() == [1]
-
-
-def test_a_delay(recording, read_marks):
-    capture = recording(delay_ms=50)
-    loop([0])
-    while not is_tracing():
-        time.sleep(0.01)
-    loop([1])
-    assert read_marks(capture.stop()).steps() == [1]
-
-
-def test_a_delay_and_a_warmup_must_both_be_over(recording, read_marks):
-    capture = recording(delay_ms=100, warmup=1)
-    loop([0, 1])
+    capture = recording(warmup=1, max_seconds=0.2)
     time.sleep(0.2)
-    loop([2])
-    assert read_marks(capture.stop()).steps() == [2]
+    began = time.monotonic()
+    loop([0])
+    after = loop_while(is_tracing, first=1)
+    assert time.monotonic() - began >= 0.2
+    loop([after])
+    recorded = read_marks(capture.stop()).steps()
+    assert recorded == list(range(1, 1 + len(recorded)))
+    assert 0 < len(recorded) < after
+
+
+@pytest.mark.parametrize("warmup", [0, 1])
+def test_a_delay_also_after_the_warmup(recording, read_marks, warmup):
+    began = time.monotonic()
+    capture = recording(delay_ms=100, warmup=warmup)
+    first = loop_while(lambda: not is_tracing())
+    assert time.monotonic() - began >= 0.1
+    loop([first])
+    assert read_marks(capture.stop()).steps() in ([first], [first - 1, first])  # it may begin just before a step
+
+
+def test_a_warmup_after_the_delay(recording, read_marks):
+    capture = recording(delay_ms=1, warmup=1)
+    while capture._pacing._delayed:
+        time.sleep(0.01)
+    loop([0, 1])
+    assert read_marks(capture.stop()).steps() == [1]
 
 
 def test_a_step_that_began_before_recording_did_is_not_one_of_its_steps(recording, read_marks):
-    capture = recording(delay_ms=50, steps=1)
+    capture = recording(delay_ms=500, steps=1)
     with step(0):
         while not capture._profiler.is_running:
             time.sleep(0.01)
@@ -150,8 +165,8 @@ def test_a_step_that_began_before_recording_did_is_not_one_of_its_steps(recordin
 @pytest.mark.parametrize(
     ("window", "why"),
     [
-        ({"warmup": 9}, "ended after 3 steps, and 9 were to pass first. Choose a smaller warmup"),
-        ({"delay_ms": 60_000}, "ended before the delay of 60000 ms did"),
+        ({"warmup": 9}, "ended after 3 steps, before the 9 warm-up steps were over. Choose a smaller warmup"),
+        ({"delay_ms": 60_000}, "ended before the delay of 60000 ms was over"),
     ],
 )
 def test_a_window_that_never_began(recording, tmp_path, window, why):

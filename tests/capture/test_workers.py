@@ -1,7 +1,7 @@
 import pytest
 
 from tfprof_nb import CaptureError
-from tfprof_nb.capture.workers import find_workers
+from tfprof_nb.capture.remote.workers import find_workers
 
 
 def addresses(text):

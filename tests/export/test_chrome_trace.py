@@ -10,8 +10,8 @@ import pytest
 from builders import Uint, XSpace, forest
 from tfprof_nb import TfprofError, load
 from tfprof_nb.analysis.trace.counters import Counter
-from tfprof_nb.decode.chrome_trace import COUNTERS
 from tfprof_nb.export.chrome_trace import chrome_trace
+from tfprof_nb.formats.xspace import COUNTERS
 
 
 def space():
@@ -54,7 +54,7 @@ def test_read_again_it_is_the_same_profile(profile, tmp_path, name):
     assert again.device_type == profile.device_type == "Nvidia GPU (Volta)"
     assert again.steps.table.drop(columns="host").equals(profile.steps.table.drop(columns="host"))
     assert again.ops.table.equals(profile.ops.table)
-    (ours,), (theirs,) = profile._forests, again._forests
+    (ours,), (theirs,) = profile.data.forests, again.data.forests
     assert [(line.id, line.name) for line in theirs.host.lines] == [(line.id, line.name) for line in ours.host.lines]
     for row in range(len(ours.host)):
         for stat, value in ours.host.stats_of(row).items():

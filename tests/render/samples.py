@@ -78,11 +78,13 @@ def steps(count, marked=(0.0, 1.0)):
     compiled = np.zeros(count)
     compiled[:1] = 9.0
     series = [
-        Series("host compute", np.full(count, 1.0), theme.HOST_COMPUTE),
-        Series("input", np.full(count, 2.0), theme.INPUT),
-        Series("compilation", compiled, theme.COMPILATION),
+        Series("host compute", np.full(count, 1.0), theme.BLUE),
+        Series("input", np.full(count, 2.0), theme.VERMILLION),
+        Series("compilation", compiled, theme.YELLOW),
     ]
-    return StackedBars("Steps", np.arange(count, dtype=np.float64), series, "step", "ms", marked, "warm-up")
+    return StackedBars(
+        "Steps", np.arange(count, dtype=np.float64), series, "step", "ms", marked, "warm-up", selects="step"
+    )
 
 
 def ops(count):
@@ -97,28 +99,28 @@ def ops(count):
             "eager": False,
         }
     )
-    return Table("Ops", frame, COLUMNS)
+    return Table("Ops", frame, COLUMNS, selects="op_name")
 
 
 def memory(count=500, stacked=True):
     x = np.linspace(0, 10, count)
     heap = np.zeros(count)
     heap[count // 2] = 8.0
-    series = [Series("stack", np.full(count, 2.0), theme.MEMORY_STACK), Series("heap", heap, theme.MEMORY_HEAP)]
+    series = [Series("stack", np.full(count, 2.0), theme.WINE), Series("heap", heap, theme.TEAL)]
     return Lines("Memory in use", x, series, "time, ms", "MiB", stacked)
 
 
 def split():
-    parts = [Part("input", 75.0, theme.INPUT), Part("host compute", 24.0, theme.HOST_COMPUTE)]
-    return Split("Average step", [*parts, Part("other", 1.0, theme.OTHER)])
+    parts = [Part("input", 75.0, theme.VERMILLION), Part("host compute", 24.0, theme.BLUE)]
+    return Split("Average step", [*parts, Part("other", 1.0, theme.GREY)])
 
 
 def bars():
-    return Bars("Self time by type", [Part("MatMul", 3000.0, theme.HOST_COMPUTE), Part(HOSTILE, 1000.0, theme.INPUT)])
+    return Bars("Self time by type", [Part("MatMul", 3000.0, theme.BLUE), Part(HOSTILE, 1000.0, theme.VERMILLION)])
 
 
 def pie():
-    return Pie("Self time by op", [Part(HOSTILE, 3000.0, theme.INPUT), Part("MatMul", 1000.0, theme.HOST_COMPUTE)])
+    return Pie("Self time by op", [Part(HOSTILE, 3000.0, theme.VERMILLION), Part("MatMul", 1000.0, theme.BLUE)])
 
 
 def pipeline():

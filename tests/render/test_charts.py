@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from render import samples
+from tfprof_nb.analysis.events.names import without_calls
 from tfprof_nb.render import charts, theme
 
 
@@ -12,7 +13,7 @@ def test_one_bar_per_step_stacked_in_the_given_order():
     bars = charts.stacked_bars(samples.steps(40)).figure.marks[0]
     assert bars.type == "stacked"
     assert bars.y.shape == (3, 40)
-    assert bars.colors == [theme.HOST_COMPUTE, theme.INPUT, theme.COMPILATION]
+    assert bars.colors == [theme.BLUE, theme.VERMILLION, theme.YELLOW]
     assert (bars.scales["x"].min, bars.scales["x"].max) == (-0.5, 39.5)
 
 
@@ -25,7 +26,7 @@ def test_a_bar_alone_is_as_wide_as_one_of_eight():
 
 def test_series_of_nothing_but_zero_are_not_drawn():
     chart = charts.stacked_bars(samples.steps(4, marked=()))
-    empty = samples.Series("output", np.zeros(4), theme.OUTPUT)
+    empty = samples.Series("output", np.zeros(4), theme.PURPLE)
     with_empty = charts.stacked_bars(
         samples.StackedBars("", np.arange(4.0), [*samples.steps(4, ()).series, empty], "step", "ms")
     )
@@ -77,7 +78,7 @@ def test_the_width_follows_the_cell():
 
 def test_a_clicked_bar_is_picked_everywhere():
     chart = charts.stacked_bars(
-        samples.StackedBars("", np.array([3.0, 5.0, 9.0]), samples.steps(3).series, "step", "ms")
+        samples.StackedBars("", np.array([3.0, 5.0, 9.0]), samples.steps(3).series, "step", "ms", selects="step")
     )
     chart.figure.marks[0].selected = [1]
     assert (chart.picked, chart.readout.selected) == (5.0, 1)
@@ -104,9 +105,9 @@ def test_the_readout_knows_every_value_and_its_chart():
 def test_stacked_lines_lie_on_one_another():
     chart = charts.lines(samples.memory(500))
     highest = {mark.colors[0]: mark.y.max() for mark in chart.figure.marks}
-    assert highest == {theme.MEMORY_HEAP: 10.0, theme.MEMORY_STACK: 2.0}
+    assert highest == {theme.TEAL: 10.0, theme.WINE: 2.0}
     # The lower layer is drawn last, over the upper one.
-    assert chart.figure.marks[-1].colors == [theme.MEMORY_STACK]
+    assert chart.figure.marks[-1].colors == [theme.WINE]
 
 
 def test_unstacked_lines_differ_by_more_than_colour():
@@ -130,8 +131,8 @@ def test_a_pie_has_its_legend_beside_it():
 
 def test_slices_with_long_names_can_be_told_apart():
     names = [f"StatefulPartitionedCall/net/{side}/dense/Tensordot/MatMul/MatMul" for side in ("left", "right")]
-    parts = [samples.Part(name, 1.0, theme.HOST_COMPUTE) for name in names]
-    entries = charts.pie(samples.Pie("", parts)).readout.entries
+    parts = [samples.Part(name, 1.0, theme.BLUE) for name in names]
+    entries = charts.pie(samples.Pie("", parts, trim=without_calls)).readout.entries
     assert [entry["label"] for entry in entries] == [
         "net/left/dense/Tensordot/MatMul/MatMul",
         "net/right/dense/Tensordot/MatMul/MatMul",

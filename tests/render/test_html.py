@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from render import samples
+from tfprof_nb.analysis.events.names import without_calls
 from tfprof_nb.render import page
 from tfprof_nb.render.html import STATIC_BYTES, Detail, draw, static_view
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Lines, Link, Note, Split, StackedBars, Tab, Table, Tabs
@@ -243,7 +244,7 @@ def test_every_part_of_a_split_is_named_in_text():
 def test_names_of_ops_can_be_told_apart_and_are_there_whole():
     names = [f"StatefulPartitionedCall/gradient_tape/model/dense_{k}/Tensordot/MatMul" for k in (1, 2)]
     frame = samples.ops(2).frame.assign(op_name=names)
-    table = Table("Ops", frame, [Column("op_name", "op", "code", path=True)])
+    table = Table("Ops", frame, [Column("op_name", "op", "code", path=True, trim=without_calls)])
     html = draw(table, Detail(text=40))
     assert all(f">…/model/dense_{k}/Tensordot/MatMul<" in html for k in (1, 2))
     assert all(f'title="{name}"' in html for name in names)

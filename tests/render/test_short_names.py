@@ -5,6 +5,7 @@ import doctest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tfprof_nb.analysis.events.names import without_calls
 from tfprof_nb.render import short_names as module
 from tfprof_nb.render.short_names import short_names
 
@@ -19,7 +20,7 @@ def test_the_examples_in_the_docstring_hold():
 
 @given(NAMES, st.integers(12, 60))
 def test_different_names_never_look_the_same_and_all_fit(names, limit):
-    short = short_names(names, limit)
+    short = short_names(names, limit, without_calls)
     assert len(set(short)) == len(set(names))
     assert len({*zip(names, short, strict=True)}) == len(set(names))
     assert all(len(text) <= limit for text in short)
@@ -28,7 +29,7 @@ def test_different_names_never_look_the_same_and_all_fit(names, limit):
 def test_layer_and_op_are_kept_and_the_call_is_left_out():
     call = "StatefulPartitionedCall/"
     names = [f"{call}gradient_tape/functional_1/dense_{k}/Tensordot/MatMul/MatMul" for k in (1, 2)]
-    assert short_names([*names, f"{call}adam/Square_33"], 40) == [
+    assert short_names([*names, f"{call}adam/Square_33"], 40, without_calls) == [
         "…/dense_1/Tensordot/MatMul/MatMul",
         "…/dense_2/Tensordot/MatMul/MatMul",
         "adam/Square_33",
@@ -42,7 +43,7 @@ def test_the_layer_is_kept_rather_than_the_scope_right_around_the_op():
 
 def test_names_that_all_fit_stay_as_they_are():
     names = ["StatefulPartitionedCall/adam/Square_33", "VarHandleOp"]
-    assert short_names(names, 40) == names
+    assert short_names(names, 40, without_calls) == names
 
 
 def test_a_long_name_without_slashes_gets_none():

@@ -122,7 +122,9 @@ def test_a_picked_row_selects_its_op_everywhere():
 
 def test_an_event_picked_in_the_trace_selects_the_row_of_its_op():
     frame = pd.DataFrame({"op_name": ["Relu", "model/dense/MatMul"]})
-    view = built([Table("Ops", frame, [Column("op_name", "op")]), Timeline("Trace", samples.Events())])
+    view = built(
+        [Table("Ops", frame, [Column("op_name", "op")], selects="op_name"), Timeline("Trace", samples.Events())]
+    )
     inside(view, TraceWidget)[0].selected_name = "model/dense/MatMul:MatMul"
     assert inside(view, TableWidget)[0].selected_row == 1
 

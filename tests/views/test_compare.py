@@ -8,8 +8,8 @@ from shown import shown
 from tfprof_nb.render.panels import Note, StackedBars, Table
 from tfprof_nb.render.svg.bars import stacked_bars
 from tfprof_nb.render.text import draw
-from tfprof_nb.render.theme import HOST_COMPUTE, INPUT
 from tfprof_nb.views import compare as view
+from tfprof_nb.views.categories import HOST_COMPUTE, INPUT
 
 SLOW = [165, 167, 169, 169, 171, 173]
 FAST = [60, 61, 62, 62, 63, 64]

@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 
+from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.render.panels import StackedBars
-from tfprof_nb.render.theme import STEP_CATEGORIES, STEP_MEANINGS
+from tfprof_nb.views.categories import STEP_CATEGORIES
 from tfprof_nb.views.step_bars import step_bars
 from tfprof_nb.views.steps import _shown_columns
 
@@ -16,23 +17,34 @@ def table():
     return frame.assign(host="a", step_name="s", phase="train", warm_up=[True, False, False], step_ms=[96.0, 9.0, 10.0])
 
 
+def steps(table):
+    return Steps(table=table, summary={}, notes=[], _groups=[])
+
+
 def test_the_largest_category_stands_right_after_the_step_time():
-    keys = [column.key for column in _shown_columns(table())]
+    keys = [column.key for column in _shown_columns(steps(table()))]
     assert keys[:5] == ["step", "step_ms", "input_ms", "host_compute_ms", "compile_ms"]
     assert set(keys[5:]) == {"warm_up", "step_name", "phase"}
 
 
+def test_what_no_average_counts_ranks_no_category():
+    """One step of validation computes for longer than all training steps wait."""
+    validation = table().iloc[[1]].assign(phase="test", host_compute_ms=500.0, step_ms=507.0)
+    keys = [column.key for column in _shown_columns(steps(pd.concat([table(), validation])))]
+    assert keys[:4] == ["step", "step_ms", "input_ms", "host_compute_ms"]
+
+
 def test_hosts_stand_beside_the_steps_where_there_are_several():
-    keys = [column.key for column in _shown_columns(table().assign(host=["a", "b", "a"]))]
+    keys = [column.key for column in _shown_columns(steps(table().assign(host=["a", "b", "a"])))]
     assert keys[:3] == ["step", "host", "step_ms"]
 
 
 def test_each_category_says_what_it_is():
-    assert set(STEP_MEANINGS) == set(STEP_CATEGORIES)
+    assert all(category.meaning for category in STEP_CATEGORIES.values())
     bars = step_bars("Step time", table(), STEP_CATEGORIES, "time (ms)")
     assert isinstance(bars, StackedBars)
     assert [one.meaning for one in bars.series] == [
-        STEP_MEANINGS[key] for key in ("host_compute_ms", "input_ms", "compile_ms")
+        STEP_CATEGORIES[key].meaning for key in ("host_compute_ms", "input_ms", "compile_ms")
     ]
-    columns = {column.key: column.meaning for column in _shown_columns(table())}
-    assert columns["input_ms"] == STEP_MEANINGS["input_ms"]
+    columns = {column.key: column.meaning for column in _shown_columns(steps(table()))}
+    assert columns["input_ms"] == STEP_CATEGORIES["input_ms"].meaning

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
 from tfprof_nb._units import NS_PER_MS
 from tfprof_nb.decode import Host
+from tfprof_nb.decode.sections.metrics import Samples, read_samples
 from tfprof_nb.decode.sidecar import Sidecar
 
 COLUMNS = ["time_ms", "host", "metric", "value", "unit"]
@@ -27,29 +26,23 @@ def sampled(hosts: Sequence[Host], sidecars: Sequence[Sidecar], section: str) ->
     DataFrame
         ``time_ms host metric value unit``; times count from the start of the profile.
     """
-    frames = [sidecar.read(section, partial(_of_host, host)) for host, sidecar in zip(hosts, sidecars, strict=True)]
+    samples = [sidecar.read(section, read_samples) for sidecar in sidecars]
+    frames = [_on_time_of(*pair) for pair in zip(hosts, samples, strict=True)]
     frames = [frame for frame in frames if len(frame)]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=COLUMNS)
 
 
-def _of_host(host: Host, section: Mapping[str, Any]) -> pd.DataFrame:
-    if not section or not host.began_ns:
+def _on_time_of(host: Host, samples: Samples) -> pd.DataFrame:
+    """Return a host's samples at the profile's own times."""
+    if not samples.quantities or not host.began_ns:
         return pd.DataFrame(columns=COLUMNS)
-    since_start = np.array(section["times_ns"], dtype=np.int64) - host.began_ns
+    since_start = samples.times_ns - host.began_ns
     recorded = since_start <= _length_ns(host)
     recorded[: max(np.count_nonzero(since_start < 0) - 1, 0)] = False
     time_ms = np.maximum(since_start, 0)[recorded] / NS_PER_MS
     return pd.concat(
-        pd.DataFrame(
-            {
-                "time_ms": time_ms,
-                "host": host.name,
-                "metric": str(one["metric"]),
-                "value": np.array(one["values"], dtype=np.float64)[recorded],
-                "unit": str(one["unit"]),
-            }
-        )
-        for one in section["series"]
+        pd.DataFrame({"time_ms": time_ms, "host": host.name, "metric": metric, "value": values[recorded], "unit": unit})
+        for metric, unit, values in samples.quantities
     )
 
 

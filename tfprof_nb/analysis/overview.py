@@ -18,7 +18,8 @@ from tfprof_nb.analysis.events.intervals import newly_covered
 from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.activities import Activity, classify
-from tfprof_nb.analysis.steps.steps import SESSION_RUN, Steps, percent
+from tfprof_nb.analysis.steps.steps import Steps, percent
+from tfprof_nb.formats.marks import SESSION_RUN
 
 Verdict = Literal["not", "potentially", "moderately", "highly", "unknown"]
 

@@ -22,9 +22,9 @@ from tfprof_nb.analysis.events.tensors import parse_tensors
 from tfprof_nb.analysis.memory.allocation_events import allocation_events
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.groups import group_events
-from tfprof_nb.decode.graphs import Graphs
+from tfprof_nb.decode.sections.graphs import Graphs
+from tfprof_nb.formats.marks import CALL
 
-MARK = "profile_call"
 COLUMNS = ["name", "op_name", "function", "bytes_added", "total_bytes", "input_shapes", "output_shapes", "time_us"]
 _IN_FUNCTIONS = (
     "Bytes of kernels inside a tf.function are those that the allocator recorded, and blank if it recorded none. On a "
@@ -92,14 +92,14 @@ def call_profile(recorded: RecordedCall, forest: Forest, graphs: Graphs) -> Call
     recorded
         The call.
     forest
-        The profile's host; the call is the event named `MARK`.
+        The profile's host; the call is the event named `CALL`.
     graphs
         The tf.functions that ran.
     """
     changes, ops = recorded.changes, recorded.ops
     added = _added(changes.assign(bytes=changes["bytes"].where(~changes["serial"].isin(recorded.shared), 0)))
     total = np.concatenate([[0], np.cumsum(added)])
-    call = np.flatnonzero(forest.named(MARK))[:1]
+    call = np.flatnonzero(forest.named(CALL))[:1]
     group = group_events(forest).group
     caused = np.isin(group, group[call])
     eager = _eager(ops, changes, added, total).join(_executions(forest, ops["name"], call))

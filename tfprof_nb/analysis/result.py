@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import pandas as pd
 
@@ -31,20 +31,25 @@ class Result:
     table: pd.DataFrame
     summary: dict[str, Any]
     notes: list[str] = field(default_factory=list)
-    # Returns what to show, a `Content`. Set by the profile: results know nothing of views.
-    show: Callable[[], Any] | None = field(default=None, repr=False)
+    # Results know nothing of views: who makes a result may say how to show it. The function returns a `Content`.
+    _show: Callable[[], Any] | None = field(default=None, init=False, repr=False)
+
+    def shown_by(self, show: Callable[[], Any]) -> Self:
+        """Let the result show itself: ``show`` returns its content."""
+        self._show = show
+        return self
 
     def view(self) -> Any:
         """Return the widget that shows this result."""
         return self._content().view()
 
     def _content(self) -> Any:
-        if self.show is None:
+        if self._show is None:
             raise TypeError(f"{type(self).__name__} has no view of its own: take it from a Profile (p.ops).")
-        return self.show()
+        return self._show()
 
     def _ipython_display_(self) -> None:
         self._content()._ipython_display_()
 
     def __str__(self) -> str:
-        return str(self.show()) if self.show else repr(self)
+        return str(self._show()) if self._show else repr(self)

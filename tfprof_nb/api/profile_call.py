@@ -12,15 +12,18 @@ import pandas as pd
 
 from tfprof_nb._errors import CaptureError
 from tfprof_nb.analysis.events.forest import Forest
-from tfprof_nb.analysis.profile_call import MARK, CallProfile, RecordedCall, call_profile
+from tfprof_nb.analysis.profile_call import CallProfile, RecordedCall, call_profile
 from tfprof_nb.capture.graphs import graphs
 from tfprof_nb.capture.marks import Mark
 from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.profile_call import CallRecord, Change, EagerOp, recorded_call
 from tfprof_nb.capture.recording import Recording
 from tfprof_nb.decode import load_hosts
-from tfprof_nb.decode.graphs import SECTION, Graphs, read_graphs
+from tfprof_nb.decode.sections.graphs import Graphs, read_graphs
 from tfprof_nb.decode.sidecar import read_sidecar
+from tfprof_nb.formats.files import XSPACE
+from tfprof_nb.formats.marks import CALL
+from tfprof_nb.formats.sidecar import Section
 from tfprof_nb.render.content import Content
 from tfprof_nb.views import profile_call as call_view
 
@@ -29,20 +32,20 @@ R = TypeVar("R")
 
 
 _NOT_DONE = (
-    "The call returned before its work was done (a generator or a coroutine), so nothing of that is here. Profile a "
+    "The function returned a generator or a coroutine, whose work comes later and is not measured here. Profile a "
     "function that does the work: tfprof_nb.profile_call(list, generator)."
 )
 
 
 def profile_call(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> CallProfile:
-    """Call a function, and tell what the call costs in memory and time, kernel by kernel.
+    """Call a function and measure what the call costs in memory and time, kernel by kernel.
 
     Parameters
     ----------
     function
-        What to call. An exception that it raises goes on.
+        The function. Its exceptions propagate.
     *args, **kwargs
-        What to call it with.
+        Its arguments.
 
     Returns
     -------
@@ -75,7 +78,7 @@ def profile_call(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs)
     """
     __tracebackhide__ = True
     with tempfile.TemporaryDirectory(prefix="tfprof_nb-") as folder:
-        recording = Recording(folder, Options(), {"graphs": graphs()})
+        recording = Recording(folder, Options(), {Section.GRAPHS: graphs()}).start()
         try:
             with recorded_call() as record:
                 result = _marked_call(function, *args, **kwargs)
@@ -84,11 +87,11 @@ def profile_call(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs)
                 recording.stop()
             raise
         run = recording.stop()
-        (file,) = run.glob("*.xplane.pb")
+        (file,) = run.glob(f"*{XSPACE}")
         (host,) = load_hosts([file])
-        told = read_sidecar(file).read(SECTION, read_graphs)
+        told = read_sidecar(file).read(Section.GRAPHS, read_graphs)
         profile = _profiled(result, record, Forest(host), told)
-    profile.show = lambda: _content(getattr(function, "__name__", type(function).__name__), profile)
+    profile.shown_by(lambda: _content(getattr(function, "__name__", type(function).__name__), profile))
     if isinstance(result, Generator | Coroutine | AsyncGenerator):
         profile.notes.append(_NOT_DONE)
     return profile
@@ -96,7 +99,7 @@ def profile_call(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs)
 
 def _marked_call(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
     __tracebackhide__ = True
-    mark = Mark.of_step(MARK, 0)
+    mark = Mark.of_step(CALL, 0)
     try:
         return function(*args, **kwargs)
     finally:

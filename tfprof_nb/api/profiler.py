@@ -41,12 +41,12 @@ class Node:
 
     @property
     def name(self) -> str:
-        """What the node is called."""
+        """The node's name."""
         return str(self.tree.table["name"].iloc[self.row])
 
     @property
     def children(self) -> list[Node]:
-        """The nodes right below it; in tfprof's list of op types, the next type."""
+        """The nodes directly below; in tfprof's list of op types, the next type."""
         depth = self.tree.table["depth"].to_numpy(np.int64)
         if self.tree.kind == "op":
             return [Node(self.tree, row) for row in range(self.row + 1, min(self.row + 2, len(depth)))]
@@ -103,7 +103,7 @@ class Profiler:
         self._described = describe_graph(self._graph, op_log)
 
     def add_step(self, step: int, run_meta: Any) -> None:
-        """Add what one run took.
+        """Add the time and memory of one run.
 
         Parameters
         ----------
@@ -138,33 +138,32 @@ class Profiler:
         return self.profile(options, cmd="code")
 
     def profile(self, options: Options = None, *, cmd: str | None = None) -> Node:
-        """Return a view, that of the constructor's ``cmd`` if none is named.
+        """Return a view; by default the view that the constructor's ``cmd`` names.
 
         Raises
         ------
         ValueError
-            If an option is wrong, or there is no such view.
+            If an option is wrong, or ``cmd`` names no view.
         """
         kind = cmd or self._cmd
         if kind not in ("scope", "graph", "op", "code"):
-            raise ValueError(f"cmd: there is no {kind!r}. Choose from scope, graph, op, code.")
+            raise ValueError(f"Unknown view cmd={kind!r}: choose from scope, graph, op, code.")
         tree = graph_tree(self._model(), kind, parse_options({"output": "stdout"} | dict(options or {})))
         write_view(tree)
-        tree.show = partial(_content, tree)
-        return Node(tree)
+        return Node(tree.shown_by(partial(_content, tree)))
 
     def advise(self, options: Mapping[str, Mapping[str, Any]] | None = None) -> GraphAdvice:
-        """Return what is conspicuous, by checker; ``options`` names the checkers, None takes all.
+        """Return the findings of tfprof's checkers; ``options`` names the checkers, None runs all.
 
         Raises
         ------
         CaptureError
             If no step was added.
         ValueError
-            If there is no checker of a name.
+            If a name is not that of a checker.
         """
         if not self._steps:
-            raise CaptureError("There is nothing to advise on yet: add a step with add_step(number, run_metadata).")
+            raise CaptureError("Advice needs a step: add one with add_step(number, run_metadata).")
         return graph_advice(self._model(), options)
 
     def _model(self) -> GraphModel:

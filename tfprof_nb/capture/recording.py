@@ -1,4 +1,4 @@
-"""One capture: what is recorded while a block runs, and the run folder that this leaves on disk."""
+"""One capture: it records while a block runs, and writes a run folder."""
 
 from __future__ import annotations
 
@@ -10,35 +10,37 @@ import warnings
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from tfprof_nb._errors import CaptureActiveError, CaptureError
+from tfprof_nb.capture.foreign_profilers import ForeignProfilers
 from tfprof_nb.capture.interrupts import interrupts_wait
 from tfprof_nb.capture.keras import keras_steps
 from tfprof_nb.capture.options import Options
-from tfprof_nb.capture.other_profilers import Others
 from tfprof_nb.capture.profiler import Profiler
 from tfprof_nb.capture.run_folder import publish, staging_folder
 from tfprof_nb.capture.sidecar import Collector, Gather, gathered, write_sidecar
 from tfprof_nb.capture.tensorflow import tensorflow
 from tfprof_nb.capture.window import Pacing, Window
+from tfprof_nb.formats.files import RUNS_FOLDER, SIDECAR, XSPACE
+from tfprof_nb.formats.sidecar import CaptureSection, Section
 
-_claim = threading.Lock()  # held while a capture of this process runs
-_interrupted = threading.Event()  # set while that one only saves, which an interrupt stopped waiting for
-_BRIEFLY_S = 0.01
+_claim = threading.Lock()  # held while a capture runs in this process
+_saving = threading.Event()  # set while the claim is held only by saving: an interrupt ended the wait for it
+_POLL_S = 0.01
 
 
 def _claimed() -> bool:
-    """Claim this process for a capture, after what is still being saved; it fails where another capture runs."""
+    """Claim this process for a capture, waiting for a profile that is being saved; return whether that succeeded."""
     while not _claim.acquire(blocking=False):
-        if not _interrupted.is_set():
+        if not _saving.is_set():
             return False
-        time.sleep(_BRIEFLY_S)
+        time.sleep(_POLL_S)
     return True
 
 
-def _let_go() -> None:
-    _interrupted.clear()
+def _release_claim() -> None:
+    _saving.clear()
     _claim.release()
 
 
@@ -47,27 +49,18 @@ class NothingRecordedError(CaptureError):
 
 
 class Recording:
-    """A capture, from its making until `stop`.
+    """A capture, from `start` to `stop`.
 
     Parameters
     ----------
     logdir
-        Where the run folder is to be written, as ``plugins/profile/<run>/<host>.xplane.pb``.
+        Where to write the run folder, as ``plugins/profile/<run>/<host>.xplane.pb``.
     options
         What to record.
     collectors
         What to record beside the profiler, by the name of its section in the sidecar.
     window
         When to record; None is all the time.
-
-    Raises
-    ------
-    MissingDependencyError
-        If TensorFlow is not installed.
-    CaptureActiveError
-        If a profiler runs in this process already, ours or another.
-    CaptureError
-        If nothing can be written to ``logdir``, or the profiler does not start.
     """
 
     def __init__(
@@ -77,30 +70,46 @@ class Recording:
         collectors: Mapping[str, Collector] | None = None,
         window: Window | None = None,
     ) -> None:
-        __tracebackhide__ = True
         self.logdir, self.options = Path(logdir).expanduser().absolute(), options  # the code may change folders
-        self._note = ""
+        self._window, self._note = window or Window(), ""
+        self._collectors, self._sections = dict(collectors or {}), dict[str, Gather]()
+        self._collecting, self._marking = ExitStack(), ExitStack()
+        self._foreign = ForeignProfilers(self._give_way)
+
+    def start(self) -> Self:
+        """Start the capture, once.
+
+        Raises
+        ------
+        MissingDependencyError
+            If TensorFlow is not installed.
+        CaptureActiveError
+            If a profiler is running in this process already, ours or another.
+        CaptureError
+            If nothing can be written to the logdir, or the profiler does not start.
+        """
+        __tracebackhide__ = True
         tensorflow()
         if not _claimed():
             raise CaptureActiveError(
-                "A capture is running already, and TensorFlow can only run one at a time in a process. "
-                "Let it end first: tfprof_nb.stop() ends one that tfprof_nb.start() began."
+                "A capture is already running, and TensorFlow can run only one at a time in a process. End it first: "
+                "tfprof_nb.stop() ends a capture that tfprof_nb.start() began."
             )
         with ExitStack() as files, ExitStack() as undo:
-            files.callback(_let_go)
+            files.callback(_release_claim)
             with interrupts_wait():
                 self._staging = staging_folder(self.logdir)
                 files.callback(shutil.rmtree, self._staging, ignore_errors=True)
-                self._profiler = Profiler(self._staging, options)
+                self._profiler = Profiler(self._staging, self.options)
                 undo.callback(self._profiler.drop)
-                self._pacing = Pacing(window or Window(), self._profiler, self._begin, self._end)
-                self._others = undo.enter_context(Others(self._give_way))
-                self._marking = undo.enter_context(ExitStack())
+                self._pacing = Pacing(self._window, self._profiler, self._begin, self._end)
+                undo.enter_context(self._foreign)
+                undo.enter_context(self._marking)
                 self._marking.enter_context(keras_steps())
-                self._collectors, self._sections = dict(collectors or {}), dict[str, Gather]()
-                self._collecting = undo.enter_context(ExitStack())
+                undo.enter_context(self._collecting)
                 undo.enter_context(self._pacing)
             self._changes, self._files = undo.pop_all(), files.pop_all()
+        return self
 
     def _begin(self) -> None:
         __tracebackhide__ = True
@@ -118,46 +127,45 @@ class Recording:
             self._collecting.close()
 
     def _give_way(self) -> bool:
-        """Let another profiler start: what ours has is saved, in case the other one saves nothing."""
+        """Let another profiler start; our recording up to now is saved, in case the other profiler saves nothing."""
         cut_short = self._profiler.is_running or not self._profiler.began
         self._pacing.take_over()
         self._profiler.end()
-        with suppress(CaptureError):  # told at the end, if ours is needed then
+        with suppress(CaptureError):  # raised at the end, if our profile is needed then
             self._profiler.wait()
         if cut_short:
             self._collect()
         return cut_short
 
     def begin_anew(self, note: str) -> None:
-        """Drop what was recorded, and record from here on; the window no longer counts. The note says why."""
+        """Drop the recording and record from here on, ignoring the window. The note says why."""
         self._note = note
         self._pacing.take_over()
         self._begin()
 
     def end(self) -> None:
-        """End recording; what was recorded is saved in the background."""
+        """End recording; the profile is saved in the background."""
         self._pacing.take_over()
         self._end()
 
     def stop(self) -> Path:
-        """End the capture and return its run folder; everything that the capture changed is as it was.
+        """End the capture, undo all that it changed, and return its run folder.
 
-        Where the profiled code ran a profiler of its own instead (`capture.other_profilers`), that one's run folder is
-        returned.
+        If the profiled code ran a profiler of its own (`capture.foreign_profilers`), the run folder is that profiler's.
 
         Raises
         ------
         CaptureError
-            If the profile could not be saved; `NothingRecordedError` if the window did not begin.
+            If the profile could not be saved; `NothingRecordedError` if recording did not begin.
         """
         with ExitStack() as undo:
             undo.callback(self._clear_away)
-            self._marking.close()  # what it marks last must still be recorded
+            self._marking.close()  # the last marks must still be recorded
             fewer = self._pacing.note()
             self.end()
-            sections = self._about(fewer) | gathered(self._sections)  # TensorFlow saves meanwhile
-            if self._others.cut_short and self._others.runs:
-                run = self._others.runs[-1]
+            sections = self._capture_section(fewer) | gathered(self._sections)  # TensorFlow saves meanwhile
+            if self._foreign.cut_short and self._foreign.runs:
+                run = self._foreign.runs[-1]
                 self._add_sidecar(run, sections)
                 return run
             self._profiler.wait()
@@ -168,36 +176,36 @@ class Recording:
         return run
 
     def _clear_away(self) -> None:
-        """Undo all changes; remove the staging folder and let the next capture begin when nothing is being saved."""
+        """Undo all changes; once the profile is saved, remove the staging folder and release the claim."""
         with interrupts_wait():
             self._changes.close()
             if self._profiler.is_saving:
-                _interrupted.set()
+                _saving.set()
             self._profiler.when_saved(self._files.close)
 
     def _saved_run(self) -> Path:
         """Return the run folder that TensorFlow saved."""
         if not self._profiler.began:
-            why = self._others.note() or self._pacing.why_nothing()
+            why = self._foreign.note() or self._pacing.why_nothing()
             raise NothingRecordedError(f"Nothing was recorded: {why}")
-        runs = sorted({file.parent for file in self._staging.glob("plugins/profile/*/*.xplane.pb")})
+        runs = sorted({file.parent for file in self._staging.glob(f"{RUNS_FOLDER}/*/*{XSPACE}")})
         if not runs:
-            raise CaptureError("TensorFlow's profiler saved no file: there is no profile of this run.")
+            raise CaptureError("TensorFlow's profiler saved no file, so there is no profile of this run.")
         return runs[-1]
 
-    def _about(self, fewer: str) -> dict[str, Any]:
+    def _capture_section(self, fewer: str) -> dict[str, Any]:
         """Return the section about the capture itself."""
-        options = "" if self._others.cut_short else self.options.note()
-        notes = [note for note in (self._note, self._others.note(), options, fewer) if note]
-        return {"capture": {"notes": notes}} if notes else {}
+        options = "" if self._foreign.cut_short else self.options.note()
+        notes = [note for note in (self._note, self._foreign.note(), options, fewer) if note]
+        return {Section.CAPTURE: CaptureSection(notes=notes)} if notes else {}
 
     def _add_sidecar(self, run: Path, sections: Mapping[str, Any]) -> None:
         try:
             write_sidecar(run, sections)
         except OSError as error:
-            for part in run.glob("*.tfprof.json.gz"):
+            for part in run.glob(f"*{SIDECAR}"):
                 part.unlink()
-            warnings.warn(f"What is recorded beside the profiler could not be saved: {error}.", stacklevel=5)
+            warnings.warn(f"The data recorded beside the profiler could not be saved: {error}.", stacklevel=5)
 
     def _check_options(self, run: Path) -> None:
         differing = "" if self.options == Options() else self.options.not_obeyed(run)

@@ -1,4 +1,4 @@
-"""A graph of TensorFlow 1 as a section `graphs` (docs/sidecar.md), with what tfprof knows of its nodes."""
+"""A graph of TensorFlow 1 as a section ``graphs`` (docs/sidecar.md), with what tfprof knows of its nodes."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from tfprof_nb.capture import sidecar
-from tfprof_nb.capture.function_nodes import shape_text
-from tfprof_nb.capture.interning import Interned
-from tfprof_nb.capture.source_lines import Frame, SourceLines
+from tfprof_nb.capture.graphs.function_nodes import shape_text
+from tfprof_nb.capture.graphs.interning import Interned
+from tfprof_nb.capture.graphs.source_lines import Frame, SourceLines
 from tfprof_nb.capture.tensorflow import tensorflow
-from tfprof_nb.runs import SESSION_GRAPH, sidecar_of
+from tfprof_nb.formats.files import SESSION_GRAPH, sidecar_of
+from tfprof_nb.formats.sidecar import FunctionEntry, GraphsSection, Section
 
 
 def write_graph(run: Path, graph: Any, run_metadata: Any = None) -> None:
-    """Write a session's graph beside its recorded runs, as ``graph.tfprof.json.gz``."""
-    sidecar.write(sidecar_of(run / SESSION_GRAPH), {"graphs": describe_graph(graph, None, run_metadata)})
+    """Write a session's graph beside its recorded runs."""
+    sidecar.write(sidecar_of(run / SESSION_GRAPH), {Section.GRAPHS: describe_graph(graph, None, run_metadata)})
 
 
 def default_graph() -> Any:
@@ -25,8 +26,8 @@ def default_graph() -> Any:
     return None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
 
 
-def describe_graph(graph: Any, op_log: Any = None, run_metadata: Any = None) -> dict[str, Any]:
-    """Return a `tf.Graph` as a section with one function, its name empty.
+def describe_graph(graph: Any, op_log: Any = None, run_metadata: Any = None) -> GraphsSection:
+    """Return a `tf.Graph` as a section with one function, whose name is empty.
 
     Parameters
     ----------
@@ -35,22 +36,19 @@ def describe_graph(graph: Any, op_log: Any = None, run_metadata: Any = None) -> 
     op_log
         An ``OpLogProto``: types, float ops and code of the user's own.
     run_metadata
-        A ``RunMetadata`` of a run, whose shapes fill in those that the graph leaves open.
+        The ``RunMetadata`` of a run: its shapes replace those that the graph leaves open.
     """
     log = _tfprof_log(graph, op_log, run_metadata)
     strings, lines = Interned[str](), SourceLines()
     operations = graph.get_operations() if graph is not None else []
-    function = {
-        "name": "",
-        "called": True,
-        "batch": None,
-        **_nodes(operations, strings),
-        **_inputs(graph, operations),
-        **_logged(log, operations, strings, lines),
-        "calls": [],
-    }
-    tables = {"frames": lines.columns(strings), "traces": lines.traces.values()}
-    return {**tables, "functions": [function], "notes": [], "strings": strings.values()}
+    function = _entry(operations, graph, log, strings, lines)
+    return GraphsSection(
+        frames=lines.columns(strings),
+        traces=lines.traces.values(),
+        functions=[function],
+        notes=[],
+        strings=strings.values(),  # last: all above add to them
+    )
 
 
 def _tfprof_log(graph: Any, op_log: Any, run_metadata: Any) -> Any:
@@ -61,39 +59,34 @@ def _tfprof_log(graph: Any, op_log: Any, run_metadata: Any) -> Any:
         return tfprof_logger.merge_default_with_oplog(graph, op_log, run_metadata)
 
 
-def _nodes(operations: Sequence[Any], strings: Interned[str]) -> dict[str, list[int]]:
-    """Return what the operations themselves say."""
-    return {
-        "names": strings.numbers(operation.name for operation in operations),
-        "ops": strings.numbers(operation.type for operation in operations),
-        "devices": strings.numbers(operation.device for operation in operations),
-        "outputs": strings.numbers(_written(operation.outputs) for operation in operations),
-        "takes": strings.numbers(_written(operation.inputs) for operation in operations),
-    }
-
-
-def _inputs(graph: Any, operations: Sequence[Any]) -> dict[str, list[Any]]:
-    """Return what the graph's nodes say: theirs is the order in which tfprof goes through inputs."""
+def _entry(
+    operations: Sequence[Any], graph: Any, log: Any, strings: Interned[str], lines: SourceLines
+) -> FunctionEntry:
+    """Return a graph as a function, from its operations, its definition and tfprof's log."""
     numbers = {operation.name: number for number, operation in enumerate(operations)}
-    nodes = {node.name: node for node in graph.as_graph_def().node} if operations else {}
-    return {
-        "inputs": [[numbers[source] for source in _sources(nodes[name]) if source in numbers] for name in numbers],
-        "parameters": [_parameters(nodes[name]) for name in numbers],
-    }
-
-
-def _logged(log: Any, operations: Sequence[Any], strings: Interned[str], lines: SourceLines) -> dict[str, list[Any]]:
-    """Return what tfprof's log says of the operations."""
+    definitions = {node.name: node for node in graph.as_graph_def().node} if operations else {}
+    nodes = [definitions[name] for name in numbers]
     entries, none = {entry.name: entry for entry in log.log_entries}, log.log_entries.add()
-    logged = [entries.get(operation.name, none) for operation in operations]
-    return {
-        "traces": [_trace(entry, log.id_to_string, lines) for entry in logged],
-        "types": [strings.numbers(entry.types) for entry in logged],
-        "float_ops": [entry.float_ops or None for entry in logged],
-    }
+    logged = [entries.get(name, none) for name in numbers]
+    return FunctionEntry(
+        name="",
+        called=True,
+        batch=None,
+        names=strings.numbers(numbers),
+        ops=strings.numbers(operation.type for operation in operations),
+        devices=strings.numbers(operation.device for operation in operations),
+        outputs=strings.numbers(_tensors_text(operation.outputs) for operation in operations),
+        takes=strings.numbers(_tensors_text(operation.inputs) for operation in operations),
+        inputs=[[numbers[source] for source in _sources(node) if source in numbers] for node in nodes],
+        parameters=[_parameters(node) for node in nodes],
+        traces=[_trace(entry, log.id_to_string, lines) for entry in logged],
+        types=[strings.numbers(entry.types) for entry in logged],
+        float_ops=[entry.float_ops or None for entry in logged],
+        calls=[],
+    )
 
 
-def _written(tensors: Any) -> str:
+def _tensors_text(tensors: Any) -> str:
     return ";".join(f"{tensor.dtype.base_dtype.name}{shape_text(tensor.shape)}" for tensor in tensors)
 
 
@@ -103,7 +96,7 @@ def _sources(node: Any) -> list[str]:
 
 
 def _parameters(node: Any) -> int:
-    """Return how many numbers the shape that a node was made with holds: so tfprof finds variables."""
+    """Return how many numbers fit the node's attribute ``shape``, by which tfprof recognises variables."""
     shape = node.attr["shape"]
     if not shape.HasField("shape") or shape.shape.unknown_rank:
         return 0

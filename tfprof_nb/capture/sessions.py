@@ -1,7 +1,7 @@
-"""Record the runs of a `tf.compat.v1.Session`: what TensorFlow says of each, as RunMetadata, and the session's graph.
+"""Record the runs of a `tf.compat.v1.Session`: TensorFlow's RunMetadata of each, and the session's graph.
 
-A run folder gets ``<host>.<number>.run_metadata.pb`` for each run that was recorded, and ``graph.tfprof.json.gz``, the
-graph and what TensorFlow knows of its nodes (docs/sidecar.md, section ``graphs``).
+A run folder gets ``<host>.<number>.run_metadata.pb`` for each recorded run, and ``graph.tfprof.json.gz``: the graph,
+with what TensorFlow knows of its nodes (docs/sidecar.md, section ``graphs``).
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import warnings
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from tfprof_nb._errors import CaptureError
 from tfprof_nb.capture.run_folder import publish, staging_folder
 from tfprof_nb.capture.session_graph import write_graph
 from tfprof_nb.capture.tensorflow import is_tracing, tensorflow
-from tfprof_nb.runs import RUN_METADATA
+from tfprof_nb.formats.files import RUN_METADATA, RUN_TIME
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ class Choice:
     runs: int | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (("warmup", 0), ("every", 1), ("runs", 1)):
+        for name, minimum in (("warmup", 0), ("every", 1), ("runs", 1)):
             value = getattr(self, name)
-            if value is not None and value < least:
-                raise ValueError(f"{name} must be at least {least}, not {value}.")
+            if value is not None and value < minimum:
+                raise ValueError(f"{name} must be at least {minimum}, not {value}.")
 
     def takes(self, number: int) -> bool:
         """Whether to record the run of this number, counted from 0."""
@@ -44,46 +44,52 @@ class Choice:
 
 
 class SessionRecording:
-    """Records a session's runs from its making until `stop`.
+    """Records a session's runs from `start` to `stop`.
 
-    While it lasts, ``session.run`` is ours: it asks TensorFlow to trace the runs that were chosen, and is otherwise the
-    session's own. The last run of the warm-up is traced too, and dropped once another one was.
+    Meanwhile ``session.run`` is ours: it asks TensorFlow to trace the chosen runs, and otherwise does what the
+    session's own does. The last run of the warm-up is traced too, and dropped once another run was traced.
 
     Parameters
     ----------
     session
-        The session, or what wraps one and has its ``run`` and ``graph``.
+        The session, or an object that wraps one and has its ``run`` and ``graph``.
     logdir
-        Where the run folder is to be written.
+        Where to write the run folder.
     choice
         Which runs to record.
-
-    Raises
-    ------
-    MissingDependencyError
-        If TensorFlow is not installed.
-    CaptureError
-        If nothing can be written to ``logdir``, or the session is recorded already.
     """
 
     def __init__(self, session: Any, logdir: Path, choice: Choice) -> None:
-        if isinstance(getattr(session.run, "__self__", None), SessionRecording):
-            raise CaptureError("This session is profiled already: use one profile_session at a time.")
-        self._proto = tensorflow().compat.v1
         self._session, self._choice, self._logdir = session, choice, logdir
-        self._staging = staging_folder(logdir)
-        self._run = self._staging / time.strftime("%Y_%m_%d_%H_%M_%S")
-        self._run.mkdir()
         self._lock = threading.Lock()
         self._begun = 0
         self._last: Any = None  # RunMetadata
+
+    def start(self) -> Self:
+        """Start recording, once.
+
+        Raises
+        ------
+        MissingDependencyError
+            If TensorFlow is not installed.
+        CaptureError
+            If nothing can be written to the logdir, or the session is recorded already.
+        """
+        session = self._session
+        if isinstance(getattr(session.run, "__self__", None), SessionRecording):
+            raise CaptureError("This session is already being profiled: use one profile_session at a time.")
+        self._proto = tensorflow().compat.v1
+        self._staging = staging_folder(self._logdir)
+        self._run = self._staging / time.strftime(RUN_TIME)
+        self._run.mkdir()
         self._has_device = _has_device(session)
         self._original = session.run
         self._own = vars(session).get("run")
         session.run = self.run
+        return self
 
     def stop(self) -> Path:
-        """End the recording and return its run folder; ``session.run`` is as it was.
+        """End the recording, restore ``session.run``, and return the run folder.
 
         Raises
         ------
@@ -105,35 +111,35 @@ class SessionRecording:
             return publish(self._run, self._staging, self._logdir)
 
     def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
-        """Run as the session does; see `tf.compat.v1.Session.run`."""
+        """Run as the session itself does; see `tf.compat.v1.Session.run`."""
         with self._lock:
             number, self._begun = self._begun, self._begun + 1
         if not self._choice.takes(number) and number != self._choice.warmup - 1:
             return self._original(fetches, feed_dict, options, run_metadata)
-        found = self._proto.RunMetadata()
+        traced = self._proto.RunMetadata()
         try:
-            return self._original(fetches, feed_dict, self._traced(options), found)
+            return self._original(fetches, feed_dict, self._traced(options), traced)
         finally:
             if run_metadata is not None:
-                run_metadata.CopyFrom(found)
-            if found.HasField("step_stats"):
-                self._last = found
-                self._file(number).write_bytes(found.SerializeToString())
+                run_metadata.CopyFrom(traced)
+            if traced.HasField("step_stats"):
+                self._last = traced
+                self._file(number).write_bytes(traced.SerializeToString())
 
     def _describe_graph(self) -> None:
         try:
             write_graph(self._run, self._session.graph, self._last)
-        except Exception as error:  # noqa: BLE001  (whatever it is, the profile must not suffer)
+        except Exception as error:  # noqa: BLE001  (whatever fails, the profile must be kept)
             warnings.warn(f"The profile has no graph: {type(error).__name__}: {error}", stacklevel=4)
 
     def _traced(self, options: Any) -> Any:
-        """Return the user's options with tracing on; a level of tracing that they chose themselves stays."""
+        """Return the user's options with tracing on; a level of tracing that the user chose is kept."""
         traced = self._proto.RunOptions()
         if options is not None:
             traced.CopyFrom(options)
         if traced.trace_level == self._proto.RunOptions.NO_TRACE:
-            # A full trace adds the devices' work, by a profiler of its own, which writes to stderr at every run. Beside
-            # a profiler that runs TensorFlow refuses it, and the run with it.
+            # A full trace adds the devices' work. It starts a profiler, which writes to stderr at every run. While
+            # another profiler runs, TensorFlow refuses a full trace, and the run with it.
             level = "FULL_TRACE" if self._has_device and not is_tracing() else "SOFTWARE_TRACE"
             traced.trace_level = self._proto.RunOptions.TraceLevel.Value(level)
         return traced
@@ -147,6 +153,6 @@ class SessionRecording:
 
 
 def _has_device(session: Any) -> bool:
-    """Whether a session computes on more than processors; one that wraps another may not tell."""
+    """Whether a session may compute on devices other than CPUs; a wrapped session may not tell."""
     list_devices = getattr(session, "list_devices", None)
     return list_devices is None or any(device.device_type != "CPU" for device in list_devices())

@@ -1,4 +1,4 @@
-"""A Keras callback that marks steps where no capture of ours does it. Importing this module imports Keras."""
+"""A Keras callback that marks steps for profilers other than ours. Importing this module imports Keras."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 from tfprof_nb._errors import MissingDependencyError
 from tfprof_nb.capture.keras import marks_steps
 from tfprof_nb.capture.marks import Mark
+from tfprof_nb.formats.marks import END_OF_DATA, EPOCH, INTERRUPTED
 
 try:
     import keras
@@ -19,11 +20,11 @@ except ModuleNotFoundError as error:
 
 
 class StepMarker(keras.callbacks.Callback):  # type: ignore[misc]
-    """Mark the steps of ``fit``, ``evaluate`` and ``predict`` in a profile that someone else captures.
+    """Mark the steps of ``fit``, ``evaluate`` and ``predict`` in a profile that another tool captures.
 
     Keras 3 does not mark its steps, so a profile made with ``tf.profiler.experimental``, with the ``TensorBoard``
-    callback or over a profiler server shows none. Put this callback first in the list, so that the step covers the
-    other callbacks too. While ``%%tfprofile`` or ``tfprof_nb.profile`` captures, it stays silent: they mark the steps.
+    callback or through a profiler server shows none. Put this callback first in the list, so that a step includes the
+    other callbacks. It does nothing while ``%%tfprofile`` or ``tfprof_nb.profile`` captures: they mark the steps.
 
     Examples
     --------
@@ -40,7 +41,7 @@ class StepMarker(keras.callbacks.Callback):  # type: ignore[misc]
         self._mark: Mark | None = None
 
     def _begin(self, phase: str, *_: Any, **__: Any) -> None:
-        self._close(interrupted=1)
+        self._close(INTERRUPTED)
         if not marks_steps():
             self._mark = Mark.of_step(phase, next(self._counts[phase]), **self._epoch)
 
@@ -48,16 +49,16 @@ class StepMarker(keras.callbacks.Callback):  # type: ignore[misc]
         self._close()
 
     def _out_of_data(self, *_: Any, **__: Any) -> None:
-        """Close what is still open here: a step that asked for a batch when there were no more."""
-        self._close(end_of_data=1)
+        """Close the step that is still open here: it asked for a batch when there were no more."""
+        self._close(END_OF_DATA)
 
-    def _close(self, **metadata: int) -> None:
+    def _close(self, why: str = "") -> None:
         if self._mark is not None:
-            self._mark.close(**metadata)
+            self._mark.close(why)
             self._mark = None
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:  # noqa: ARG002, D102  (Keras calls it)
-        self._epoch = {"epoch": epoch}
+        self._epoch = {EPOCH: epoch}
 
     on_train_batch_begin = partialmethod(_begin, "train")
     on_test_batch_begin = partialmethod(_begin, "test")

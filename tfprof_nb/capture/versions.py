@@ -1,4 +1,4 @@
-"""Which TensorFlow ran: other versions take other times for the same work."""
+"""Which TensorFlow ran: the same work takes other times in other versions."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from contextlib import contextmanager
 
 from tfprof_nb.capture.sidecar import Gather
 from tfprof_nb.capture.tensorflow import tensorflow
+from tfprof_nb.formats.sidecar import VersionsSection
 
 
 @contextmanager
 def versions() -> Iterator[Gather]:
     """Collect TensorFlow's version."""
-    yield lambda: {"tensorflow": tensorflow().__version__}
+    yield lambda: VersionsSection(tensorflow=tensorflow().__version__)

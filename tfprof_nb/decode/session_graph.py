@@ -1,4 +1,4 @@
-"""What tfprof's views need of a session's recorded runs: the nodes that ran, and the graph that the capture wrote."""
+"""Read what tfprof's views need of a session's runs: the nodes that ran, and the graph that the capture wrote."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import pandas as pd
 from tfprof_nb.decode.files import is_run_metadata, read
 from tfprof_nb.decode.run_metadata import executed_nodes, parse_run_metadata
 from tfprof_nb.decode.sidecar import Sidecar, read_sidecar
-from tfprof_nb.runs import SESSION_GRAPH
+from tfprof_nb.formats.files import SESSION_GRAPH
 
 
 class SessionRuns(NamedTuple):
-    """The sidecar with the graph's section (empty without one), and a row per run of a node with its ``step``."""
+    """The sidecar with the graph (empty if there is none), and a row per run of a node, with its ``step``."""
 
     sidecar: Sidecar
     executed: pd.DataFrame
 
 
 def read_session(files: Sequence[Path]) -> SessionRuns | None:
-    """Read the RunMetadata of runs, each as a step; None where the files are of another kind.
+    """Read the RunMetadata of runs, each as a step; return None if the files are of another kind.
 
     Raises
     ------

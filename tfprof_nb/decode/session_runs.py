@@ -1,8 +1,8 @@
-"""What TensorFlow 1 traced of `session.run` calls, arranged as a profile: from its timelines or its RunMetadata.
+"""Arrange the `session.run` calls that TensorFlow 1 traced, in a timeline or in RunMetadata, as a profile.
 
-Both tell, per device, which op ran when. A GPU's kernel is told three times: by the op that launched it (``gpu:0``), in
-``stream:all``, and in its own stream (``stream:7``); a copy by its op, in ``memcpy`` and in its stream. Here the ops
-are the host's work, on lines of ``/host:CPU``. Of a device's lines the streams count; the others are marked as derived.
+Both have a list per device of which op ran when. A kernel of a GPU is in three: that of the op that launched it
+(``gpu:0``), ``stream:all``, and its stream (``stream:7``); a copy is in its op's, in ``memcpy`` and in its stream. Here
+ops are work of the host, on lines of ``/host:CPU``. On devices the streams count; other lines are marked as derived.
 Each run is a step, on a line `RUNS`.
 """
 
@@ -20,13 +20,13 @@ import pandas as pd
 from tfprof_nb._arrays import Int64
 from tfprof_nb.decode.host import Host
 from tfprof_nb.decode.table import COLUMNS, PlaneStats, build_host
+from tfprof_nb.formats.marks import ROOT, SESSION_RUN, STEP_NUMBER
+from tfprof_nb.formats.xspace import ALLOCATION, DEALLOCATION, HOST_PLANE
 
 RUNS = "session runs"
-STEP = "session run"
 NODE_COLUMNS = ["device", "thread", "node", "op", "kernel", "start_ps", "duration_ps", "args"]
 TENSOR_COLUMNS = ["name", "allocator", "requested_bytes", "shape", "data_type", "start_ps", "end_ps"]
 
-_HOST = "/host:CPU"
 _ALLOCATORS = "allocators"
 _ACCELERATORS = ("GPU", "TPU")
 _SOURCE = "_SOURCE"
@@ -34,18 +34,18 @@ _NUMBERS = ("_ps", "_bytes", "data_type")
 _DEVICE = re.compile(
     r"(?P<task>/job:[^/]+/replica:\d+/task:\d+)?/(?:device:)?(?P<kind>\w+):(?P<index>\d+)(?:/(?P<part>.+))?"
 )
-# `trace_utils.h`: ids of the lines of a device that are made of other lines' events.
+# The first id of a device's derived lines, which are made from other lines: see `trace_utils.h`.
 _FIRST_DERIVED_LINE = -559038737 + 290
 
 _BETWEEN = (
-    "This is a trace of session.run calls: nothing is known of what the program did between them, feeding the next "
-    "batch included."
+    "This is a trace of session.run calls. What the program did between them, such as preparing the next batch, is "
+    "not known."
 )
-_LAUNCHES = "Ops of a GPU stand on the host with the time that it took to launch them, and as kernels on the device."
+_LAUNCHES = "GPU ops are shown on the host, with the time it took to launch them, and on the device, as kernels."
 
 
 class _Place(NamedTuple):
-    """Where what a device tells belongs; ``again`` if other lines of the plane tell the same."""
+    """The plane and line of a device's list; ``again`` if other lines of the plane show the same."""
 
     plane: str
     line: str
@@ -54,26 +54,27 @@ class _Place(NamedTuple):
 
 
 def arrange(name: str, nodes: pd.DataFrame, tensors: pd.DataFrame, origin_ns: int, notes: Iterable[str] = ()) -> Host:
-    """Make one host's profile of executed nodes.
+    """Make one host's profile from executed nodes.
 
     Parameters
     ----------
     name
         The host's key.
     nodes
-        One row per execution, with `NODE_COLUMNS`: ``device`` as TensorFlow calls it, ``thread`` its number there.
+        One row per execution, with `NODE_COLUMNS`: ``device`` as TensorFlow names it, ``thread`` by number.
     tensors
-        One row per tensor that was made, with `TENSOR_COLUMNS`: it lived from ``start_ps`` to ``end_ps``.
+        One row per tensor, with `TENSOR_COLUMNS`: it lived from ``start_ps`` to ``end_ps``.
     origin_ns, notes
         See `Host`.
     """
-    nodes, tensors = nodes.astype(_types_of(nodes)), tensors.astype(_types_of(tensors))  # frames without rows have none
+    # Frames without rows have no types.
+    nodes, tensors = nodes.astype(_types_of(nodes)), tensors.astype(_types_of(tensors))
     starts = _run_starts(nodes)
     nodes = nodes.assign(run=_run_of(starts, nodes["start_ps"]))
     places = _places(nodes["device"].unique())
     parts = [_run_rows(nodes), _op_rows(nodes, places), _memory_rows(tensors, _run_of(starts, tensors["start_ps"]))]
     rows = pd.concat(parts, ignore_index=True)
-    planes: PlaneStats = {plane: {} for plane in [_HOST, *_accelerators(places), *rows["plane"]]}
+    planes: PlaneStats = {plane: {} for plane in [HOST_PLANE, *_accelerators(places), *rows["plane"]]}
     launches = [_LAUNCHES] if any(place.on_device for place in places.values()) else []
     return build_host(name, rows[COLUMNS], planes, origin_ns=origin_ns, notes=(*notes, _BETWEEN, *launches))
 
@@ -83,9 +84,10 @@ def _types_of(frame: pd.DataFrame) -> dict[str, type]:
 
 
 def _run_starts(nodes: pd.DataFrame) -> Int64:
-    """When each run begins: every device opens it with a node `_SOURCE`, and nothing of the run before goes on.
+    """Return when each run begins, in picoseconds.
 
-    Functions have such nodes too, but run within another node.
+    A run begins when every device is idle and a device runs a node `_SOURCE` that it has already run. Functions have
+    such nodes, too, but run inside another node.
     """
     nodes = nodes.sort_values("start_ps", kind="stable")
     busy_until = (nodes["start_ps"] + nodes["duration_ps"]).cummax().shift(fill_value=0)
@@ -100,6 +102,7 @@ def _run_starts(nodes: pd.DataFrame) -> Int64:
 
 
 def _run_of(starts: Int64, times: pd.Series[Any]) -> npt.NDArray[np.intp]:
+    """Return the number of the run at each time."""
     return np.searchsorted(starts, times.to_numpy(np.int64), side="right").clip(1) - 1
 
 
@@ -113,12 +116,12 @@ def _places(devices: Iterable[str]) -> dict[str, _Place]:
 
 def _place(name: str, match: re.Match[str] | None, streams: set[tuple[str, str]], several: bool) -> _Place:
     if match is None:
-        return _Place(_HOST, name)
+        return _Place(HOST_PLANE, name)
     kind, part = match["kind"].upper(), match["part"]
     of_task = f" ({match['task'].strip('/')})" if several and match["task"] else ""
     if part is None:
         what = "launches" if kind in _ACCELERATORS else "ops"
-        return _Place(_HOST + of_task, f"{kind}:{match['index']} {what}")
+        return _Place(HOST_PLANE + of_task, f"{kind}:{match['index']} {what}")
     again = not _is_stream(part) and (match["task"], match["index"]) in streams
     return _Place(f"/device:{kind}:{match['index']}{of_task}", part, on_device=True, again=again)
 
@@ -128,7 +131,7 @@ def _is_stream(part: str | None) -> bool:
 
 
 def _accelerators(devices: Iterable[str]) -> list[str]:
-    """Planes of the accelerators that ran ops: they were used, even if nothing was recorded on them."""
+    """Return the planes of accelerators that ran ops, even if nothing was recorded on them."""
     found = [_DEVICE.fullmatch(device) for device in devices]
     used = {(match["kind"].upper(), match["index"]) for match in found if match}
     return [f"/device:{kind}:{index}" for kind, index in sorted(used) if kind in _ACCELERATORS]
@@ -137,9 +140,12 @@ def _accelerators(devices: Iterable[str]) -> list[str]:
 def _run_rows(nodes: pd.DataFrame) -> pd.DataFrame:
     spans = nodes.assign(end_ps=nodes["start_ps"] + nodes["duration_ps"]).groupby("run")
     start, end = spans["start_ps"].min(), spans["end_ps"].max()
-    marks = [{"step_num": run, "step_name": f"{STEP} {run}", "group_id": run, "_r": 1} for run in start.index.tolist()]
+    marks = [
+        {STEP_NUMBER: run, "step_name": f"{SESSION_RUN} {run}", "group_id": run, ROOT: 1}
+        for run in start.index.tolist()
+    ]
     rows = pd.DataFrame({"start_ps": start, "duration_ps": end - start, "args": marks})
-    return rows.assign(plane=_HOST, line=RUNS, line_id=1, name=STEP, display_name=STEP)
+    return rows.assign(plane=HOST_PLANE, line=RUNS, line_id=1, name=SESSION_RUN, display_name=SESSION_RUN)
 
 
 def _op_rows(nodes: pd.DataFrame, places: dict[str, _Place]) -> pd.DataFrame:
@@ -173,11 +179,11 @@ def _line_ids(places: list[_Place], threads: pd.Series[Any]) -> list[int]:
 
 
 def _memory_rows(tensors: pd.DataFrame, run: npt.NDArray[np.intp]) -> pd.DataFrame:
-    """Make an allocation and a deallocation of each tensor's life; what is in use is counted per run and allocator."""
+    """Return an allocation and a deallocation per tensor; memory in use is counted per run and allocator."""
     made = tensors.assign(run=run, address=np.arange(1, len(tensors) + 1), sign=1, time_ps=tensors["start_ps"])
     freed = made.assign(sign=-1, time_ps=made["end_ps"])
     events = pd.concat([made, freed], ignore_index=True)
-    # At one time memory is freed first, as in TensorFlow's own counters.
+    # At equal times memory is freed first, as in TensorFlow's own counters.
     events = events.sort_values(["time_ps", "sign"], kind="stable", ignore_index=True)
     change = events["sign"] * events["requested_bytes"].astype(np.int64)
     events["bytes_allocated"] = change.groupby([events["run"], events["allocator"]]).cumsum()
@@ -189,9 +195,9 @@ def _memory_rows(tensors: pd.DataFrame, run: npt.NDArray[np.intp]) -> pd.DataFra
         group_id=events["run"],
         region_type="output",
     )[_MEMORY_STATS]
-    names = np.where(events["sign"] > 0, "MemoryAllocation", "MemoryDeallocation").astype(object)
+    names = np.where(events["sign"] > 0, ALLOCATION, DEALLOCATION).astype(object)
     rows = pd.DataFrame({"start_ps": events["time_ps"], "duration_ps": 0, "args": stats.to_dict("records")})
-    return rows.assign(plane=_HOST, line=_ALLOCATORS, line_id=0, name=names, display_name=names)
+    return rows.assign(plane=HOST_PLANE, line=_ALLOCATORS, line_id=0, name=names, display_name=names)
 
 
 _MEMORY_STATS = [

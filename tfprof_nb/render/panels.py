@@ -14,6 +14,9 @@ import pandas as pd
 from tfprof_nb._arrays import Floats
 from tfprof_nb._units import Kind
 
+# Drops what a name that is too long loses first.
+Trim = Callable[[str], str]
+
 
 @dataclass(frozen=True)
 class Link:
@@ -74,20 +77,22 @@ class Split:
 
 @dataclass(frozen=True)
 class Bars:
-    """Horizontal bars, largest first: one value per label."""
+    """Horizontal bars, largest first: one value per label; ``trim`` is as in `Column`."""
 
     title: str
     parts: Sequence[Part]
     unit: Kind = "us"
+    trim: Trim = str
 
 
 @dataclass(frozen=True)
 class Pie:
-    """How a whole is divided among many: one slice per part, largest first."""
+    """How a whole is divided among many: one slice per part, largest first; ``trim`` is as in `Column`."""
 
     title: str
     parts: Sequence[Part]
     unit: Kind = "us"
+    trim: Trim = str
 
 
 @dataclass(frozen=True)
@@ -138,7 +143,7 @@ class StackedBars:
     y_label: str
     marked: Sequence[float] = ()
     marked_label: str = ""
-    selects: Literal["step", ""] = "step"
+    selects: Literal["step", ""] = ""
     names: Sequence[str] = ()
     unit: Kind = "ms"
     averaged: bool = True
@@ -165,8 +170,8 @@ class Lines:
 class Column:
     """How to show one column of a table.
 
-    ``bar`` draws the value as a bar behind the number. ``path`` says that slashes divide the texts, as in names of ops:
-    what they share is left out first where they are too long, and different ones never look the same.
+    ``bar`` draws the value as a bar beside the number. ``path`` says that slashes divide the texts, as in names of ops:
+    texts that are too long are cut at slashes, ``trim`` first, and different texts never look the same.
     """
 
     key: str
@@ -175,22 +180,23 @@ class Column:
     bar: bool = False
     meaning: str = ""
     path: bool = False
+    trim: Trim = str
 
 
 @dataclass(frozen=True)
 class Table:
     """A frame with the columns to show. Sorting and searching are the back end's; ``rows`` is what static forms show.
 
-    ``selects`` is the column whose value, in the row that a reader picks, becomes the view's selected op; a frame
-    without that column selects nothing. Where rows are a tree, each after its parent, ``depth`` is the column that says
-    how deep they lie; the first column's texts are then indented with no-break spaces.
+    ``selects`` is the column whose value in the selected row becomes the view's selected op; rows select nothing if it
+    is empty or missing in the frame. For rows that form a tree, each after its parent, ``depth`` is the column of
+    their depths; the first column's texts are then indented with no-break spaces.
     """
 
     title: str
     frame: pd.DataFrame
     columns: Sequence[Column]
     rows: int = 20
-    selects: str = "op_name"
+    selects: str = ""
     depth: str = ""
 
 

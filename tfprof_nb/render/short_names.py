@@ -1,4 +1,4 @@
-"""Short forms of names that slashes divide, such as those of ops: cut at slashes, and no two names get the same.
+"""Short forms of names that slashes divide: cut at slashes, and different for different names.
 
 In: names. Out: texts of at most a given length.
 """
@@ -6,33 +6,41 @@ In: names. Out: texts of at most a given length.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from tfprof_nb._units import shorten
 
-# What TensorFlow puts before the names of ops that run inside a function.
-_CALLS = ("StatefulPartitionedCall", "PartitionedCall")
 _CUT = "…/"
 
 
-def short_names(names: Sequence[str], limit: int) -> list[str]:
+def short_names(names: Sequence[str], limit: int, trim: Callable[[str], str] = str) -> list[str]:
     """Return a text of at most ``limit`` characters for each name; different names never get the same text.
 
-    The end of a name, its layer and op, is kept as far as it fits; where that is the same for several, so is what tells
-    them apart.
+    The end of a name is kept as far as it fits, and where several names have the same end, a part in which they differ.
+
+    Parameters
+    ----------
+    names
+        The names, with slashes between their parts.
+    limit
+        The most characters that a text may have.
+    trim
+        Drops what a name that is too long loses first.
 
     Examples
     --------
-    >>> names = ["StatefulPartitionedCall/net/block/dense_4/MatMul", "net/block/dense_5/MatMul", "VarHandleOp"]
-    >>> short_names(names, 18)
+    >>> short_names(["call/net/block/dense_4/MatMul", "net/block/dense_5/MatMul", "VarHandleOp"], 18)
     ['…/dense_4/MatMul', '…/dense_5/MatMul', 'VarHandleOp']
+    >>> short_names(["call/net/dense/MatMul"], 16, lambda name: name.removeprefix("call/"))
+    ['net/dense/MatMul']
     >>> short_names(["a_long_scope/left/dense/MatMul", "a_long_scope/right/dense/MatMul"], 16)
     ['…/left/…/MatMul', '…/right/…/MatMul']
     """
     known = list(dict.fromkeys(names))
     if all(len(name) <= limit for name in known):
         return list(names)
-    forms = {name: _forms(name, limit) for name in known}
+    trimmed = {name: trim(name) for name in known}
+    forms = {name: _forms(name, trimmed[name], limit) for name in known}
     short = {name: next(forms[name]) for name in known}
     stuck: list[str] = []
     while same := {text for text, count in Counter(short.values()).items() if count > 1}:
@@ -43,37 +51,29 @@ def short_names(names: Sequence[str], limit: int) -> list[str]:
             else:
                 stuck.append(name)
                 del short[name]
-    short |= {name: _numbered(name, limit, number) for number, name in enumerate(stuck, 1)}
+    short |= {name: _numbered(trimmed[name], limit, number) for number, name in enumerate(stuck, 1)}
     return [short[name] for name in names]
 
 
 def _numbered(name: str, limit: int, number: int) -> str:
     mark = f" #{number}"
-    return f"{shorten('/'.join(_inside(name)), max(1, limit - len(mark)))}{mark}"
+    return f"{shorten(name, max(1, limit - len(mark)))}{mark}"
 
 
-def _forms(name: str, limit: int) -> Iterator[str]:
-    """Yield ever less telling texts that fit."""
-    parts = _inside(name)
-    fitting = dict.fromkeys(text for text in _cuts(name, parts, limit) if 0 < len(text) <= limit)
-    yield from fitting or [shorten("/".join(parts), limit)]
+def _forms(name: str, trimmed: str, limit: int) -> Iterator[str]:
+    """Yield texts that fit, the most telling first."""
+    fitting = dict.fromkeys(text for text in _cuts(name, trimmed, limit) if 0 < len(text) <= limit)
+    yield from fitting or [shorten(trimmed, limit)]
 
 
-def _inside(name: str) -> list[str]:
-    """Return the parts of a name without the calls that lead to it."""
-    parts = name.split("/")
-    while len(parts) > 1 and parts[0] in _CALLS:
-        parts = parts[1:]
-    return parts
-
-
-def _cuts(name: str, parts: list[str], limit: int) -> Iterator[str]:
-    """Yield a name without calls, then what is left when it is cut at slashes: its end, then single parts."""
-    yield "/".join(parts)
+def _cuts(name: str, trimmed: str, limit: int) -> Iterator[str]:
+    """Yield the trimmed name, the whole name, then what is left of cuts at slashes: ends, then single parts."""
+    yield trimmed
     yield name
+    parts = trimmed.split("/")
     last = parts[-1]
     starts = (_CUT, f"{parts[0]}/{_CUT}")
-    # An op and the scope right around it tell less than the layer that they are in.
+    # The last part and the one around it tell less than the next one, as an op tells less than its layer.
     if len(parts) > 3 and len(_CUT + "/".join(parts[-3:])) > limit:
         yield f"{_CUT}{parts[-3]}/{_CUT}{last}"
     for start in starts:

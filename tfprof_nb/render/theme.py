@@ -1,52 +1,21 @@
-"""One meaning, one colour, in every view and output: the Okabe-Ito palette, safe for colour-blind readers."""
+"""The colours of every output, by hue: the Okabe-Ito palette, safe for colour-blind readers, then hues beside it."""
 
-DEVICE_COMPUTE = "#009E73"
-INPUT = "#D55E00"
-HOST_COMPUTE = "#0072B2"
-KERNEL_LAUNCH = "#E69F00"
-OUTPUT = "#CC79A7"
-DEVICE_COMMUNICATION = "#56B4E9"
-COMPILATION = "#F0E442"
-OTHER = "#999999"
+BLUE = "#0072B2"
+GREEN = "#009E73"
+VERMILLION = "#D55E00"
+ORANGE = "#E69F00"
+PURPLE = "#CC79A7"
+SKY = "#56B4E9"
+YELLOW = "#F0E442"
+GREY = "#999999"
 
-MEMORY_HEAP = "#44AA99"
-MEMORY_STACK = "#882255"
-MEMORY_FREE = "#DDDDDD"
-
-# Step-time category -> (label, colour), in the order in which bars are stacked.
-STEP_CATEGORIES: dict[str, tuple[str, str]] = {
-    "device_compute_ms": ("device compute", DEVICE_COMPUTE),
-    "device_to_device_ms": ("device to device", DEVICE_COMMUNICATION),
-    "device_collectives_ms": ("device collectives", DEVICE_COMMUNICATION),
-    "host_compute_ms": ("host compute", HOST_COMPUTE),
-    "kernel_launch_ms": ("kernel launch", KERNEL_LAUNCH),
-    "input_ms": ("input", INPUT),
-    "output_ms": ("output", OUTPUT),
-    "compile_ms": ("compilation", COMPILATION),
-    "other_ms": ("other", OTHER),
-}
-
-
-# Part of a capture's time -> (label, colour).
-WHOLE_PARTS: dict[str, tuple[str, str]] = {
-    "measured_steps_ms": ("steps in the averages", "#117733"),
-    "warm_up_steps_ms": ("warm-up steps", "#999933"),
-    "other_steps_ms": ("steps of other phases", "#88CCEE"),
-    "outside_steps_ms": ("outside of steps", "#BBBBBB"),
-}
-
-# What each category is, for tooltips.
-STEP_MEANINGS: dict[str, str] = {
-    "device_compute_ms": "kernels ran on the device",
-    "device_to_device_ms": "data was copied within or between devices",
-    "device_collectives_ms": "devices exchanged data, such as gradients",
-    "host_compute_ms": "ops of TensorFlow ran on the CPU",
-    "kernel_launch_ms": "the host was starting kernels of the device",
-    "input_ms": "the step waited for its data",
-    "output_ms": "results were copied from the device to the host",
-    "compile_ms": "TensorFlow traced a function, or XLA compiled it",
-    "other_ms": "TensorFlow recorded nothing: Python, or waiting for something else",
-}
+TEAL = "#44AA99"
+WINE = "#882255"
+FOREST = "#117733"
+OLIVE = "#999933"
+CYAN = "#88CCEE"
+SILVER = "#BBBBBB"
+PALE = "#DDDDDD"
 
 
 def shades(color: str, count: int) -> list[str]:

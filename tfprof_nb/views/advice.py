@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tfprof_nb.analysis.advice.advice import Advice
 from tfprof_nb.render.panels import Column, Note, Panel, Table
+from tfprof_nb.views.columns import OP
 from tfprof_nb.views.pages import links_of
 
 _FOREMOST = 2
@@ -23,7 +24,7 @@ def panels(advice: Advice) -> list[Panel]:
             Note(f"{row['finding']}. {row['evidence']} {row['fix']}", "advice", links_of(row))
             for row in advice.table.to_dict("records")
         ),
-        Table("Findings", advice.table, _COLUMNS),
+        Table("Findings", advice.table, _COLUMNS, selects=OP),
     ]
 
 

@@ -11,7 +11,8 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.compare.compare import BETWEEN, Comparison
 from tfprof_nb.analysis.compare.mann_whitney import MIN_VALUES
 from tfprof_nb.render.panels import Column, Note, Panel, Series, StackedBars, Table
-from tfprof_nb.render.theme import STEP_CATEGORIES
+from tfprof_nb.views.categories import STEP_CATEGORIES, STEP_LABELS
+from tfprof_nb.views.columns import OP, op_column
 
 # Between steps, below this share of a step nothing is said of it.
 _WORTH_SAYING = 0.05
@@ -22,7 +23,7 @@ _LABELS = {
     "peak_bytes": "in use",
     "heap_bytes": "heap",
     "stack_bytes": "stack",
-    **{key: label for key, (label, _) in STEP_CATEGORIES.items()},
+    **STEP_LABELS,
 }
 _CHANCE = Column(
     "p_value", "by chance", "share", meaning="how likely such a difference is if nothing but chance made it"
@@ -105,12 +106,12 @@ def _bars(compared: Comparison) -> list[Panel]:
     if rows.empty:
         return []
     series = [
-        Series(label, rows.loc[key].to_numpy(np.float64), color)
-        for key, (label, color) in STEP_CATEGORIES.items()
+        Series(category.label, rows.loc[key].to_numpy(np.float64), category.color)
+        for key, category in STEP_CATEGORIES.items()
         if key in rows.index
     ]
     title, x = "A typical step, by what it does: the mean of the middle half of the steps", np.arange(2.0)
-    return [StackedBars(title, x, series, "", "time (ms)", selects="", names=tuple(rows.columns), averaged=False)]
+    return [StackedBars(title, x, series, "", "time (ms)", names=tuple(rows.columns), averaged=False)]
 
 
 def _parts(table: pd.DataFrame) -> Table:
@@ -119,30 +120,23 @@ def _parts(table: pd.DataFrame) -> Table:
     rows = pd.concat([table.iloc[:1], parts])
     title = "What changed most, by medians" if len(rows) > 1 else "Time"
     columns = [Column("metric", "time of"), *_numbers("ms"), *_known(table)]
-    return Table(title, rows.assign(metric=rows["metric"].map(_LABELS)), columns, selects="")
+    return Table(title, rows.assign(metric=rows["metric"].map(_LABELS)), columns)
 
 
 def _ops(title: str, rows: pd.DataFrame) -> list[Panel]:
     if rows.empty:
         return []
-    names = (
-        Column("op_name", "op", "code", meaning="as it is called after", path=True),
-        Column("op_type", "type"),
-        Column("side", "runs on"),
-    )
-    return [Table(_per(title, rows), rows, [names[0], *_numbers("us"), *_known(rows), *names[1:]], rows=_ROWS)]
+    names = (op_column(meaning="as it is called after"), Column("op_type", "type"), Column("side", "runs on"))
+    return [
+        Table(_per(title, rows), rows, [names[0], *_numbers("us"), *_known(rows), *names[1:]], rows=_ROWS, selects=OP)
+    ]
 
 
 def _kernels(rows: pd.DataFrame) -> list[Panel]:
     if rows.empty:
         return []
-    columns = [
-        Column("kernel", "kernel", "code"),
-        *_numbers("us"),
-        *_known(rows),
-        Column("op_name", "op", "code", path=True),
-    ]
-    return [Table(_per("GPU kernels that changed most", rows), rows, columns, rows=_ROWS)]
+    columns = [Column("kernel", "kernel", "code"), *_numbers("us"), *_known(rows), op_column()]
+    return [Table(_per("GPU kernels that changed most", rows), rows, columns, rows=_ROWS, selects=OP)]
 
 
 def _memory(rows: pd.DataFrame) -> list[Panel]:
@@ -150,14 +144,14 @@ def _memory(rows: pd.DataFrame) -> list[Panel]:
     if shown.empty:
         return []
     columns = [Column("allocator", "allocator", "code"), Column("metric", "memory"), *_numbers("bytes"), *_known(rows)]
-    return [Table("Memory at its peak", shown.assign(metric=shown["metric"].map(_LABELS)), columns, selects="")]
+    return [Table("Memory at its peak", shown.assign(metric=shown["metric"].map(_LABELS)), columns)]
 
 
 def _only(title: str, rows: pd.DataFrame) -> list[Panel]:
     if rows.empty:
         return []
     columns = [Column("name", "name", "code", path=True), Column("time", "time", "us"), Column("kind", "kind")]
-    return [Table(_per(title, rows), rows.sort_values("time", ascending=False), columns, rows=_ROWS, selects="")]
+    return [Table(_per(title, rows), rows.sort_values("time", ascending=False), columns, rows=_ROWS)]
 
 
 def _per(title: str, rows: pd.DataFrame) -> str:

@@ -12,6 +12,7 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.graph.graph import Graph, GraphTree
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Tab, Table, Tabs
+from tfprof_nb.views.columns import OP
 
 _INDENT = "\N{NO-BREAK SPACE}" * 2
 _MOST_ROWS = 20_000  # as many as a browser sorts at once
@@ -92,12 +93,12 @@ def _table(tree: GraphTree, attributes: tuple[str, ...]) -> Table:
     )
     columns = [column for attribute in attributes for column in _ATTRIBUTES.get(attribute, ())]
     if tree.kind != "op":
-        selects = "" if tree.kind == "code" else "op_name"
+        selects = "" if tree.kind == "code" else OP
         return Table(title, frame, [Column("row", what, "code"), *columns], 25, selects, "depth")
     # A list: its totals are of what comes after, too.
     own = {column.key.replace("total_", "self_"): column for column in reversed(columns)}
     columns = [replace(own[key], key=key, bar=True) if "self_" in key else own[key] for key in reversed(own)]
-    return Table(title, frame.iloc[1:], [Column("name", what, "code"), *columns], 25, "")
+    return Table(title, frame.iloc[1:], [Column("name", what, "code"), *columns], 25)
 
 
 def _names(frame: pd.DataFrame, kind: str) -> list[str]:

@@ -6,7 +6,8 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.input_pipeline import CATEGORIES, InputPipeline
 from tfprof_nb.analysis.tf_data.tf_data import TfData
 from tfprof_nb.render.panels import Bars, Column, Note, Panel, Part, Table
-from tfprof_nb.render.theme import INPUT, OTHER
+from tfprof_nb.views.categories import INPUT, OTHER, Category
+from tfprof_nb.views.columns import OP
 from tfprof_nb.views.step_bars import step_bars
 
 _VERDICTS = {
@@ -39,7 +40,7 @@ _ADVICE = {
     ),
 }
 _COLUMNS = (
-    Column("op_name", "input op", "code", meaning="the iterator, from the one that hands elements out to its source"),
+    Column(OP, "input op", "code", meaning="the iterator, from the one that hands elements out to its source"),
     Column("category", "class"),
     Column("count", "runs", "count"),
     Column("self_ms", "self time", "ms", meaning="without the input ops that ran inside it, summed over threads"),
@@ -77,7 +78,7 @@ def _input_ops(result: InputPipeline) -> list[Panel]:
         return [Note(why, "empty"), *(Note(note, "info") for note in rest)]
     return [
         Bars("Self time of input ops by class", _classes(result), "ms"),
-        Table("Input ops", result.table, _COLUMNS),
+        Table("Input ops", result.table, _COLUMNS, selects=OP),
         *(Note(note, "info") for note in result.notes),
     ]
 
@@ -91,5 +92,5 @@ def _classes(result: InputPipeline) -> list[Part]:
 def _per_step(result: InputPipeline) -> list[Panel]:
     if not len(result.steps):
         return []
-    waiting = {"input_percent": ("waiting for data", INPUT)}
+    waiting = {"input_percent": Category("waiting for data", INPUT)}
     return [step_bars("Waiting for data per step", result.steps, waiting, "share of the step (%)")]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from tfprof_nb import _units
 from tfprof_nb.analysis.kernels import Kernels
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Pie, Table
-from tfprof_nb.render.theme import DEVICE_COMPUTE
+from tfprof_nb.views.categories import DEVICE_COMPUTE
+from tfprof_nb.views.columns import OP, op_column
 from tfprof_nb.views.ops import slices
 
 _COLUMNS = (
     Column("kernel", "kernel", "code"),
-    Column("op_name", "op", "code", meaning="the op that launched it", path=True),
+    op_column(meaning="the op that launched it"),
     Column("total_us", "total time", "us", bar=True),
     Column("occurrences", "runs", "count"),
     Column("avg_us", "average", "us"),
@@ -39,6 +40,6 @@ def panels(kernels: Kernels) -> list[Panel]:
     return [
         KeyFigures(figures),
         Pie("Kernels by total time", slices(kernels.table, "kernel", DEVICE_COMPUTE, "total_us"), "us"),
-        Table("Kernels", kernels.table, _COLUMNS),
+        Table("Kernels", kernels.table, _COLUMNS, selects=OP),
         *(Note(note, "info") for note in kernels.notes),
     ]

@@ -11,10 +11,11 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb.analysis.memory.memory import Memory
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Lines, Note, Panel, Series, Tab, Table, Tabs
-from tfprof_nb.render.theme import MEMORY_FREE, MEMORY_HEAP, MEMORY_STACK, OTHER
+from tfprof_nb.render.thinning import thin_rows
+from tfprof_nb.views.categories import MEMORY_FREE, MEMORY_HEAP, MEMORY_STACK, OTHER
+from tfprof_nb.views.columns import OP, op_column
 
 _ALLOCATORS = {"mklcpu": "the CPU's memory for tensors"}
-_POINTS = 1000  # as many as XProf draws
 _FIGURES = (
     ("peak_bytes", "peak", _units.size, "the most in use while captured, heap and stack together"),
     ("peak_time_ms", "peak at", _units.milliseconds, "from the start of the capture"),
@@ -26,7 +27,7 @@ _FIGURES = (
     ("peak_bytes_lifetime", "highest ever", _units.size, "the most in use since the program began"),
 )
 _AT_PEAK = (
-    Column("op_name", "op", "code", meaning="the op that asked for the memory", path=True),
+    op_column(meaning="the op that asked for the memory"),
     Column("allocation_bytes", "allocated", "bytes", bar=True),
     Column("requested_bytes", "requested", "bytes"),
     Column("occurrences", "times", "count", meaning="how many equal allocations the row stands for"),
@@ -40,7 +41,7 @@ _EVENTS = (
     Column("memory_in_use_bytes", "in use", "bytes", bar=True, meaning="heap and stack after the event"),
     Column("allocation_bytes", "allocated", "bytes", meaning="negative where memory was given back"),
     Column("requested_bytes", "requested", "bytes"),
-    *(column for column in _AT_PEAK if column.key == "op_name"),
+    *(column for column in _AT_PEAK if column.key == OP),
     Column("step", "step", "count"),
     *(column for column in _AT_PEAK if column.key in ("region_type", "data_type", "shape")),
 )
@@ -71,16 +72,18 @@ def _plain(name: str) -> str:
 
 
 def _allocator(memory: Memory, name: str) -> list[Panel]:
-    timeline = memory.timeline[memory.timeline["allocator"] == name].reset_index(drop=True)
-    points = _points(timeline)
+    timeline = memory.timeline[memory.timeline["allocator"] == name]
+    points = thin_rows(timeline, "memory_in_use_bytes").reset_index(drop=True)
     live = memory.table[memory.table["allocator"] == name]
     if points["allocation_bytes"].isna().all():
         return [KeyFigures(_figures(memory.summary[name])), _sampled(name, points)]
     return [
         KeyFigures(_figures(memory.summary[name])),
         Tabs(_charts(name, points), shown=1),
-        Table("Alive at the peak", _described(live), _AT_PEAK),
-        Table("Allocations and deallocations", _described(points.assign(step=_steps(points))), _EVENTS, rows=5),
+        Table("Alive at the peak", _described(live), _AT_PEAK, selects=OP),
+        Table(
+            "Allocations and deallocations", _described(points.assign(step=_steps(points))), _EVENTS, rows=5, selects=OP
+        ),
     ]
 
 
@@ -104,12 +107,6 @@ def _figures(numbers: dict[str, Any]) -> list[Figure]:
         return figures
     counts = f"{_units.count(numbers['allocations'])} / {_units.count(numbers['deallocations'])}"
     return [*figures, Figure("taken / given back", counts, "allocations and deallocations while captured")]
-
-
-def _points(timeline: pd.DataFrame) -> pd.DataFrame:
-    """Of many events, the highest of each stretch: peaks stay."""
-    stretch = np.arange(len(timeline)) * _POINTS // max(len(timeline), _POINTS)
-    return timeline.loc[timeline["memory_in_use_bytes"].groupby(stretch).idxmax()].reset_index(drop=True)
 
 
 def _charts(name: str, points: pd.DataFrame) -> list[Tab]:

@@ -7,14 +7,17 @@ from functools import partial
 import pandas as pd
 
 from tfprof_nb import _units
+from tfprof_nb.analysis.events.names import without_calls
 from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Part, Pie, Tab, Table, Tabs
-from tfprof_nb.render.theme import DEVICE_COMPUTE, HOST_COMPUTE, OTHER, shades
+from tfprof_nb.render.theme import shades
+from tfprof_nb.views.categories import DEVICE_COMPUTE, HOST_COMPUTE, OTHER
+from tfprof_nb.views.columns import OP, op_column
 
 _SLICES = 8
 _SIDES = {"device": ("on devices", DEVICE_COMPUTE), "host": ("on hosts", HOST_COMPUTE)}
 _COLUMNS = (
-    Column("op_name", "op", "code", meaning="the op's name in the graph", path=True),
+    op_column(meaning="the op's name in the graph"),
     Column("self_us", "self time", "us", meaning="time in the op itself, without the ops that ran inside it"),
     Column("self_share", "share", "share", bar=True, meaning="of the self time of all ops on the same side"),
     Column("op_type", "type"),
@@ -46,7 +49,7 @@ def panels(ops: Ops) -> list[Panel]:
 def _shares(table: pd.DataFrame) -> list[Panel]:
     pies = [pie for side in _SIDES for pie in _pies(table, side)]
     known = [column for column in _RATE_COLUMNS if table[column.key].notna().any()]
-    return [*pies, Table("Ops", table, [*_COLUMNS, *known])]
+    return [*pies, Table("Ops", table, [*_COLUMNS, *known], selects=OP)]
 
 
 def _figures(ops: Ops) -> list[Figure]:
@@ -64,7 +67,7 @@ def _pies(table: pd.DataFrame, side: str) -> list[Panel]:
     where, color = _SIDES[side]
     return [
         Pie(f"Self time by op type, {where}", slices(rows, "op_type", color), "us"),
-        Pie(f"Self time by op, {where}", slices(rows, "op_name", color), "us"),
+        Pie(f"Self time by op, {where}", slices(rows, OP, color), "us", without_calls),
     ]
 
 

@@ -9,9 +9,10 @@ from tfprof_nb.analysis.advice.advice import HIGH_OVERHEAD_PERCENT, Advice
 from tfprof_nb.analysis.overview import Overview, classify_input
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Part, Split, Table
-from tfprof_nb.render.theme import STEP_CATEGORIES, WHOLE_PARTS
 from tfprof_nb.views import advice as advice_view
 from tfprof_nb.views import steps as steps_view
+from tfprof_nb.views.categories import CAPTURE_PARTS, STEP_CATEGORIES, STEP_LABELS
+from tfprof_nb.views.columns import OP, op_column
 
 _VERDICTS = {
     "highly": "HIGHLY input-bound: {input} of each step waits for data.",
@@ -30,7 +31,7 @@ _VERDICTS = {
 }
 _ALONE, _MOST = 0.3, 0.8
 _TOP_OP_COLUMNS = (
-    Column("op_name", "op", "code", meaning="the op's name in the graph", path=True),
+    op_column(meaning="the op's name in the graph"),
     Column("self_us", "self time", "us", meaning="time in the op itself, without the ops that ran inside it"),
     Column("self_share", "share of self time", "share", bar=True, meaning="of all ops on the same side"),
     Column("op_type", "type"),
@@ -38,9 +39,9 @@ _TOP_OP_COLUMNS = (
 )
 
 
-def panels(overview: Overview, advice: Advice, steps: Steps) -> list[Panel]:
-    """Show the overview by itself."""
-    return [*answer(overview, advice, steps), *proof(overview, steps)]
+def panels(overview: Overview, steps: Steps) -> list[Panel]:
+    """Show the overview by itself: the verdict, what it rests on, no advice."""
+    return [Note(headline(overview), "answer"), *_step(overview, steps), *proof(overview, steps)]
 
 
 def answer(overview: Overview, advice: Advice, steps: Steps) -> list[Panel]:
@@ -51,9 +52,14 @@ def answer(overview: Overview, advice: Advice, steps: Steps) -> list[Panel]:
     lead = f"{grave['finding'].iloc[0]}: {grave['evidence'].iloc[0]}" if leads else verdict
     found: list[Panel] = [Note(lead, "answer"), *advice_view.foremost(advice, told=leads)]
     found += [Note(verdict, "info")] if leads else []
+    return [*found, *_step(overview, steps)]
+
+
+def _step(overview: Overview, steps: Steps) -> list[Panel]:
+    """Show the average step, or say why there is none."""
     if not overview.summary["largest_category"]:
-        return [*found, *(Note(note, "empty") for note in steps.notes)]
-    return [*found, average_step(steps), *_whole(overview)]
+        return [Note(note, "empty") for note in steps.notes]
+    return [average_step(steps), *_whole(overview)]
 
 
 def _whole(overview: Overview) -> list[Panel]:
@@ -61,7 +67,7 @@ def _whole(overview: Overview) -> list[Panel]:
     numbers = overview.summary
     if not numbers["measured_steps_ms"] < _MOST * numbers["capture_ms"]:
         return []
-    parts = [Part(label, numbers[key], color) for key, (label, color) in WHOLE_PARTS.items() if numbers[key] > 0]
+    parts = [Part(part.label, numbers[key], part.color) for key, part in CAPTURE_PARTS.items() if numbers[key] > 0]
     return [Split(f"The whole capture: {_units.milliseconds(numbers['capture_ms'])}", parts, "ms")]
 
 
@@ -71,7 +77,7 @@ def headline(overview: Overview) -> str:
     largest = numbers["largest_category"]
     words = {"input": _units.percent(numbers["input_percent"]), "other": _units.percent(numbers["other_percent"])}
     if largest:
-        words["largest"] = STEP_CATEGORIES[largest][0]
+        words["largest"] = STEP_LABELS[largest]
         words["largest_share"] = _units.percent(numbers[f"{largest.removesuffix('_ms')}_percent"])
     return _VERDICTS[_kind(numbers)].format(**words) + _hiccup(numbers)
 
@@ -100,8 +106,8 @@ def average_step(steps: Steps) -> Split:
     """Show how the average step is divided."""
     numbers = steps.summary
     parts = [
-        Part(label, numbers[f"{column}_mean"], color)
-        for column, (label, color) in STEP_CATEGORIES.items()
+        Part(category.label, numbers[f"{column}_mean"], category.color)
+        for column, category in STEP_CATEGORIES.items()
         if numbers[f"{column}_mean"] > 0
     ]
     spread = f" ± {_units.milliseconds(numbers['step_ms_std'])}" if numbers["steps_measured"] > 1 else ""
@@ -113,7 +119,9 @@ def proof(overview: Overview, steps: Steps) -> list[Panel]:
     title = "Top ops by self time"
     return [
         *steps_view.graph(steps),
-        Table(title, overview.table, _TOP_OP_COLUMNS, rows=10) if len(overview.table) else Note("No ops.", "empty"),
+        Table(title, overview.table, _TOP_OP_COLUMNS, rows=10, selects=OP)
+        if len(overview.table)
+        else Note("No ops.", "empty"),
         KeyFigures(_figures(overview)),
         *(Note(note, "info") for note in overview.notes if overview.summary["largest_category"]),
     ]

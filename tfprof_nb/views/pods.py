@@ -11,13 +11,13 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb.analysis.pods import Pods
 from tfprof_nb.render.panels import Column, Note, Panel, Series, StackedBars, Tab, Table, Tabs
-from tfprof_nb.render.theme import STEP_CATEGORIES
+from tfprof_nb.views.categories import STEP_CATEGORIES, STEP_LABELS
 
 # Below this hosts differ no more than steps do.
 _SAME_PERCENT = 5.0
 _TIMES = (
     Column("step_ms", "step time", "ms", bar=True),
-    *(Column(key, label, "ms") for key, (label, _) in STEP_CATEGORIES.items()),
+    *(Column(key, label, "ms") for key, label in STEP_LABELS.items()),
     Column("bottleneck", "largest part"),
 )
 _HOST_COLUMNS = (Column("host", "host"), Column("steps", "steps", "count", meaning="that the averages are of"), *_TIMES)
@@ -50,7 +50,7 @@ def headline(pods: Pods) -> str:
     percent = _units.percent(numbers["slower_percent"])
     if numbers["slower_percent"] < _SAME_PERCENT:
         if 100 * numbers["uneven_in_ms"] >= _SAME_PERCENT * pods.hosts["step_ms"].mean():
-            more, label = _units.milliseconds(numbers["uneven_in_ms"]), STEP_CATEGORIES[numbers["uneven_in"]][0]
+            more, label = _units.milliseconds(numbers["uneven_in_ms"]), STEP_LABELS[numbers["uneven_in"]]
             return (
                 f"The hosts' steps take equally long, but {numbers['uneven_host']} spends {more} more of each on "
                 f"{label} than the others do: where hosts exchange gradients in every step, the others wait for it."
@@ -58,7 +58,7 @@ def headline(pods: Pods) -> str:
         return (
             f"No host holds the others up: the slowest, {numbers['slowest_host']}, takes {percent} longer than they do."
         )
-    more, label = _units.milliseconds(numbers["slower_in_ms"]), STEP_CATEGORIES[numbers["slower_in"]][0]
+    more, label = _units.milliseconds(numbers["slower_in_ms"]), STEP_LABELS[numbers["slower_in"]]
     return (
         f"{numbers['slowest_host']} is the slowest host: its steps take {percent} longer than the others' "
         f"on average, with {more} more of {label}."
@@ -78,14 +78,14 @@ def _by_step(pods: Pods) -> Tabs:
 def _hosts(what: str, rows: pd.DataFrame) -> list[Panel]:
     """Show one bar per host, and its numbers."""
     series = [
-        Series(label, rows[column].to_numpy(np.float64), color)
-        for column, (label, color) in STEP_CATEGORIES.items()
+        Series(category.label, rows[column].to_numpy(np.float64), category.color)
+        for column, category in STEP_CATEGORIES.items()
         if rows[column].any()
     ]
     x, names = np.arange(len(rows), dtype=np.float64), rows["host"].astype(str).tolist()
     columns = [column for column in _HOST_COLUMNS if column.key in rows.columns]
     return [
-        StackedBars(f"The hosts' {what}", x, series, "host", "step time (ms)", selects="", names=names),
+        StackedBars(f"The hosts' {what}", x, series, "host", "step time (ms)", names=names),
         _table(f"Each host's {what}", rows, columns),
     ]
 
@@ -93,5 +93,4 @@ def _hosts(what: str, rows: pd.DataFrame) -> list[Panel]:
 def _table(title: str, frame: pd.DataFrame, columns: Sequence[Column]) -> Table:
     """Leave out categories in which no step spent any time."""
     shown = [column for column in columns if column.key not in STEP_CATEGORIES or frame[column.key].any()]
-    labels = {key: label for key, (label, _) in STEP_CATEGORIES.items()}
-    return Table(title, frame.assign(bottleneck=frame["bottleneck"].map(labels)), shown)
+    return Table(title, frame.assign(bottleneck=frame["bottleneck"].map(STEP_LABELS)), shown)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from tfprof_nb import _units
 from tfprof_nb.analysis.profile_call import CallProfile
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Table
+from tfprof_nb.views.columns import OP, op_column
 
 _COLUMNS = (
     Column("name", "kernel", "code", meaning="the op's type, or the tf.function that Python called"),
-    Column("op_name", "op", "code", meaning="its name inside the function", path=True),
+    op_column(meaning="its name inside the function"),
     Column("function", "in function", "code"),
     Column("bytes_added", "bytes added", "bytes", bar=True, meaning="by its outputs"),
     Column("total_bytes", "total", "bytes", meaning="of all that the call had made and was alive after the kernel"),
@@ -33,10 +34,10 @@ def panels(call: CallProfile) -> list[Panel]:
 def _kernels(call: CallProfile) -> list[Panel]:
     if not len(call.table):
         return [Note("The call ran no kernel: it computed nothing with TensorFlow.", "empty")]
-    of_functions = set() if call.table["function"].any() else {"op_name", "function"}
+    of_functions = set() if call.table["function"].any() else {OP, "function"}
     shapes = {side: call.table[side].map(_written) for side in ("input_shapes", "output_shapes")}
     columns = [column for column in _COLUMNS if column.key not in of_functions]
-    return [Table("Kernels", call.table.assign(**shapes), columns)]
+    return [Table("Kernels", call.table.assign(**shapes), columns, selects=OP)]
 
 
 def _written(shapes: list[list[int | None] | None] | float) -> str:

@@ -11,6 +11,7 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb.analysis.source.source import SourceLines
 from tfprof_nb.render.panels import Column, Link, Note, Panel, Tab, Table, Tabs
+from tfprof_nb.views.columns import OP, op_column
 from tfprof_nb.views.pages import PAGES
 
 _LINES_IN_MENU = 30
@@ -39,7 +40,7 @@ _LAYER_COLUMNS = (
     Column("backward_ms", "backward", "ms"),
 )
 _OP_COLUMNS = (
-    Column("op_name", "op", "code", path=True),
+    op_column(),
     Column("op_type", "type"),
     Column("op_ms", "time", "ms", bar=True, meaning="in the op itself, on all threads and devices together"),
     Column("occurrences", "runs", "count"),
@@ -128,4 +129,4 @@ def _ops(source: SourceLines) -> list[Panel]:
 def _of_line(source: SourceLines, line: int, file: str) -> list[Panel]:
     ops = source.ops(line, file)
     told = [column for column in _OP_COLUMNS if not ops[column.key].isin(["", False]).all()]
-    return [Table(f"Ops of line {line}", ops, told)]
+    return [Table(f"Ops of line {line}", ops, told, selects=OP)]

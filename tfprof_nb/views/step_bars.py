@@ -7,10 +7,10 @@ import pandas as pd
 
 from tfprof_nb.analysis.steps.steps import slowest_host
 from tfprof_nb.render.panels import Series, StackedBars
-from tfprof_nb.render.theme import STEP_MEANINGS
+from tfprof_nb.views.categories import Category
 
 
-def step_bars(title: str, table: pd.DataFrame, parts: dict[str, tuple[str, str]], y_label: str) -> StackedBars:
+def step_bars(title: str, table: pd.DataFrame, parts: dict[str, Category], y_label: str) -> StackedBars:
     """Return bars of steps; those that traced or compiled are marked.
 
     Of several hosts the slowest is shown: it is the one that the others wait for.
@@ -22,7 +22,7 @@ def step_bars(title: str, table: pd.DataFrame, parts: dict[str, tuple[str, str]]
     table
         One row per step and host, with ``host step_ms phase warm_up`` and the parts.
     parts
-        Label and colour of each column, from the axis upwards; those that are all zero are left out.
+        What each column is, from the axis upwards; those that are all zero are left out.
     y_label
         What the parts are, and their unit.
     """
@@ -31,9 +31,8 @@ def step_bars(title: str, table: pd.DataFrame, parts: dict[str, tuple[str, str]]
         table, title = table[table["host"] == host], f"{title} on {host}, the slowest of {hosts} hosts"
     shown = [key for key in parts if table[key].any()] or list(parts)[:1]
     series = [
-        Series(parts[key][0], table[key].to_numpy(np.float64), parts[key][1], STEP_MEANINGS.get(key, ""))
-        for key in shown
+        Series(parts[key].label, table[key].to_numpy(np.float64), parts[key].color, parts[key].meaning) for key in shown
     ]
     x = table.index.to_numpy(np.float64) if table.index.is_unique else np.arange(len(table), dtype=np.float64)
     marked = tuple(x[table["warm_up"].to_numpy(bool)].tolist())
-    return StackedBars(title, x, series, "step", y_label, marked, "warm-up")
+    return StackedBars(title, x, series, "step", y_label, marked, "warm-up", selects="step")

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
 from tfprof_nb import _units
-from tfprof_nb.analysis.steps.steps import Steps, measured_steps
+from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Table
-from tfprof_nb.render.theme import STEP_CATEGORIES, STEP_MEANINGS
+from tfprof_nb.views.categories import STEP_CATEGORIES
 from tfprof_nb.views.step_bars import step_bars
 
 _COLUMNS = (
     Column("step", "step", "count"),
     Column("host", "host"),
     Column("step_ms", "step time", "ms", bar=True),
-    *(Column(key, label, "ms", meaning=STEP_MEANINGS[key]) for key, (label, _) in STEP_CATEGORIES.items()),
+    *(Column(key, part.label, "ms", meaning=part.meaning) for key, part in STEP_CATEGORIES.items()),
     Column("warm_up", "warm-up", "flag", meaning="traced, compiled or started a session: left out of averages"),
     Column("step_name", "name"),
     Column("phase", "phase"),
@@ -35,7 +33,7 @@ def panels(steps: Steps) -> list[Panel]:
     return [
         KeyFigures(_figures(steps)),
         *graph(steps),
-        Table("Steps", steps.table.reset_index(), _shown_columns(steps.table)),
+        Table("Steps", steps.table.reset_index(), _shown_columns(steps)),
         *(Note(note, "info") for note in steps.notes),
     ]
 
@@ -59,15 +57,12 @@ def _figures(steps: Steps) -> list[Figure]:
     ]
 
 
-def _shown_columns(table: pd.DataFrame) -> list[Column]:
-    """Put the categories that took most first; leave out those that no step has, and the host where there is one."""
-    empty = {key for key in STEP_CATEGORIES if not table[key].any()}
-    if len(set(table["host"])) == 1:
+def _shown_columns(steps: Steps) -> list[Column]:
+    """Put the categories that took most first; leave out those that no step has, and the host if there is only one."""
+    empty = {key for key in STEP_CATEGORIES if not steps.table[key].any()}
+    if steps.table["host"].nunique() == 1:
         empty.add("host")
     shown = [column for column in _COLUMNS if column.key not in empty]
-    by_time = (
-        measured_steps(table)[list(STEP_CATEGORIES)].sum().sort_values(ascending=False, kind="stable").index.tolist()
-    )
-    places = {key: place for place, key in enumerate(by_time)}
-    ranked = sorted((column for column in shown if column.key in places), key=lambda column: places[column.key])
-    return [ranked.pop(0) if column.key in places else column for column in shown]
+    categories = [column for column in shown if column.key in STEP_CATEGORIES]
+    ranked = iter(sorted(categories, key=lambda column: -steps.shares[column.key]))
+    return [next(ranked) if column in categories else column for column in shown]

@@ -12,7 +12,7 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.overview import MODERATELY_PERCENT
 from tfprof_nb.analysis.tf_data.tf_data import TfData
 from tfprof_nb.render.panels import Bars, Column, Diagram, Node, Note, Panel, Part, Tab, Table, Tabs
-from tfprof_nb.render.theme import INPUT, OTHER
+from tfprof_nb.views.categories import INPUT, OTHER
 
 _RANKS_SHOWN = 50
 _STAGES = {"Root": "the pipeline's end", "ForeverRepeat": "repeat() for ever"}

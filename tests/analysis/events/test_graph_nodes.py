@@ -5,7 +5,7 @@ import pytest
 from builders import XSpace, forest
 from graph_sections import Function, Node, graphs_section
 from tfprof_nb.analysis.events.graph_nodes import graph_nodes
-from tfprof_nb.decode.graphs import read_graphs
+from tfprof_nb.decode.sections.graphs import read_graphs
 
 
 def joined(space, *functions):

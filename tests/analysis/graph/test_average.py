@@ -10,7 +10,7 @@ from graph_sections import Function, Node, graphs_section
 from tfprof_nb.analysis.graph.from_events import from_events
 from tfprof_nb.analysis.graph.graph import graph
 from tfprof_nb.analysis.graph.model import MEASURED, GraphModel
-from tfprof_nb.decode.graphs import read_graphs
+from tfprof_nb.decode.sections.graphs import read_graphs
 
 STEPS = 4
 
@@ -98,9 +98,9 @@ def test_parameters_are_those_of_the_models_summary(fitted):
 
 def test_parameters_of_older_captures_are_those_of_trainable_variables(fitted):
     profile, model = fitted
-    (own,) = profile._graphs
+    (own,) = profile.data.graphs
     older = type(own)(**{**vars(own), "variables": own.variables.assign(model=None)})
-    found = graph(from_events(profile._forests, [older], profile.steps.of_events(profile._groupings)))
+    found = graph(from_events(profile.data.forests, [older], profile.steps.of_events(profile.data.groupings)))
     assert found.summary["parameters"] == sum(weight.shape.num_elements() for weight in model.trainable_variables)
     assert any("Parameters are those of trainable variables" in note for note in found.notes)
 

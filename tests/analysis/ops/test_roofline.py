@@ -5,7 +5,7 @@ import pytest
 from builders import XSpace, forest
 from tfprof_nb.analysis.ops.ops import ops
 from tfprof_nb.analysis.ops.roofline import ridge
-from tfprof_nb.profiles import load
+from tfprof_nb.api.load import load
 
 PEAKS = {"peak_teraflops_per_second": 100.0, "peak_hbm_bw_gigabytes_per_second": 1000.0}
 

@@ -4,7 +4,7 @@ import pytest
 
 from graph_sections import Function, Node, graphs_section
 from tfprof_nb.analysis.source.gradients import forward_nodes
-from tfprof_nb.decode.graphs import read_graphs
+from tfprof_nb.decode.sections.graphs import read_graphs
 
 
 def forward_of(*functions):

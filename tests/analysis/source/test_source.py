@@ -6,9 +6,10 @@ import pytest
 
 from builders import XSpace, forest
 from graph_sections import Function, Node, graphs_section
-from tfprof_nb.analysis.source.cell import line_events, read_cell
+from tfprof_nb.analysis.source.cell import line_events
 from tfprof_nb.analysis.source.source import source
-from tfprof_nb.decode.graphs import read_graphs
+from tfprof_nb.decode.sections.cell import read_cell
+from tfprof_nb.decode.sections.graphs import read_graphs
 
 CELL = "%%tfprofile\nfor x in data:\n    step(x)\n    y = tf.add(x, 1)\n"
 FILE = "/tmp/ipykernel_1/2.py"

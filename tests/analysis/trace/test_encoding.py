@@ -46,6 +46,6 @@ def test_the_viewers_tests_read_what_is_written_here(root):
         "merged": written(*result.level(100)),
         "tile": written(*result.tile(10_000_000, 20_000_000, 10)),
     }
-    file = root / "js/src/trace/encoded.cases.json"
+    file = root / "js/src/trace/data/encoded.cases.json"
     stored = json.loads(file.read_text(encoding="utf-8"))
     assert unpacked(stored) == unpacked(expected), f"it should be {json.dumps(expected, ensure_ascii=False)}"

@@ -3,7 +3,7 @@
 import pytest
 
 from builders import XSpace
-from tfprof_nb.profiles import load
+from tfprof_nb.api.load import load
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tfprof_nb.analysis.events.names import without_calls
 from tfprof_nb.render.panels import Column
 from tfprof_nb.render.table.widget import TableWidget
 
@@ -58,6 +59,6 @@ def test_rows_that_lie_below_one_another_say_how_deep():
 
 def test_paths_travel_whole_and_in_short():
     names = [f"StatefulPartitionedCall/gradient_tape/model/dense_{k}/Tensordot/MatMul" for k in (1, 2)]
-    widget = TableWidget(pd.DataFrame({"op": names}), [Column("op", "Op", "code", path=True)])
+    widget = TableWidget(pd.DataFrame({"op": names}), [Column("op", "Op", "code", path=True, trim=without_calls)])
     assert widget.columns[0]["texts"] == names
     assert widget.columns[0]["short"] == ["…/model/dense_1/Tensordot/MatMul", "…/model/dense_2/Tensordot/MatMul"]

@@ -19,7 +19,8 @@ from tfprof_nb.analysis.memory.memory import Memory
 from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.breakdown import PARTS
-from tfprof_nb.analysis.steps.steps import SESSION_RUN, Steps, measured_steps
+from tfprof_nb.analysis.steps.steps import Steps, measured_steps
+from tfprof_nb.formats.marks import SESSION_RUN
 
 Numbers: TypeAlias = "pd.Series[float]"
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,9 +15,9 @@ from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.op_labels import label_all_ops
 from tfprof_nb.analysis.ops.flops import float_ops_of_events
 from tfprof_nb.analysis.steps.steps import Steps
-from tfprof_nb.decode.graphs import Graphs
+from tfprof_nb.decode.sections.graphs import Graphs
+from tfprof_nb.formats.xspace import DATASET_OPS
 
-_TAKES_INPUT = ("IteratorGetNext", "IteratorGetNextSync", "OptionalGetValue")
 # Float ops differ a little even for the same model: by a smaller last batch, or another metric.
 _SAME_FLOAT_OPS = 0.01
 
@@ -49,11 +48,6 @@ class Work:
     float_ops: float = float("nan")
 
 
-def read_tensorflow(section: Mapping[str, Any]) -> str:
-    """Return what a sidecar's section ``versions`` says of TensorFlow."""
-    return str(section.get("tensorflow", ""))
-
-
 def work(
     forests: Sequence[Forest], graphs: Sequence[Graphs], steps: Steps, of_events: Sequence[Int64], tensorflow: str
 ) -> Work:
@@ -78,7 +72,7 @@ def work(
 
 
 def _inputs(graphs: Graphs) -> Iterator[str]:
-    taken = graphs.nodes.loc[graphs.nodes["op"].isin(_TAKES_INPUT), "outputs"].astype(str)
+    taken = graphs.nodes.loc[graphs.nodes["op"].isin(DATASET_OPS), "outputs"].astype(str)
     for outputs in taken.unique():
         yield " ".join(output[output.find("[") :] for output in outputs.split(";") if "[" in output)
 

@@ -15,6 +15,7 @@ from tfprof_nb._arrays import Bools, Int64, Objects
 from tfprof_nb.analysis.events.names import ParsedNames, parse_names
 from tfprof_nb.analysis.events.nesting import Nesting, nest
 from tfprof_nb.decode import Host
+from tfprof_nb.formats.xspace import ASYNCHRONOUS, COUNTERS, THREADPOOL_PREFIX
 
 T = TypeVar("T")
 
@@ -34,11 +35,10 @@ _DERIVED_LINES = frozenset(
         "Source code",
         "Source Code",
         "Launch Stats",
-        "_counters_",
+        COUNTERS,
     }
 )
 _DEVICE_PLANES = ("/device:", "#Chip")
-_THREADPOOL_MARKS = "ThreadpoolListener::"
 
 
 class Forest:
@@ -107,8 +107,8 @@ class Forest:
         Asynchronous events (`_a`) take no part, nor do the marks of the thread pool: these have no length and are
         nearly half of a usual CPU profile.
         """
-        asynchronous = self.host.ints("_a")
-        include = ~self.name_starts(_THREADPOOL_MARKS)
+        asynchronous = self.host.ints(ASYNCHRONOUS)
+        include = ~self.name_starts(THREADPOOL_PREFIX)
         include[asynchronous.rows[asynchronous.values == 1]] = False
         return nest(self.host.line, self.host.start_ps, self.host.duration_ps, include)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from tfprof_nb.decode.graphs import Graphs
+from tfprof_nb.decode.sections.graphs import Graphs
 
 _FUSED = "Fused"
 # What TensorFlow's remapper and oneDNN fuse into one op (`remapper.cc`, `mkl_layout_pass.cc`).

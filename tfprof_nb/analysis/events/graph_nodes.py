@@ -20,7 +20,7 @@ from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.links import links
 from tfprof_nb.analysis.events.names import Category
 from tfprof_nb.analysis.events.op_labels import OpLabels, label_ops
-from tfprof_nb.decode.graphs import Graphs
+from tfprof_nb.decode.sections.graphs import Graphs
 
 _NO_FUNCTION, _ANY_FUNCTION = -2, -1
 _MAX_DEPTH = 30  # functions that call themselves have no end

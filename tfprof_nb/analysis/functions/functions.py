@@ -14,7 +14,7 @@ from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.functions.retracing import retracing_cause
 from tfprof_nb.analysis.result import Result, empty_table
-from tfprof_nb.decode.graphs import Graphs
+from tfprof_nb.decode.sections.graphs import Graphs
 
 COLUMNS = ["function", "mode", "calls", "tracings", "expensive_call_percent", "total_ms", "self_ms", "cause"]
 # From this share of a function's time on, calls that trace or run eagerly are expensive.

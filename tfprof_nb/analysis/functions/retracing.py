@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from tfprof_nb.analysis.events.tensors import parse_tensors
-from tfprof_nb.decode.graphs import Graphs
+from tfprof_nb.decode.sections.graphs import Graphs
 
 Argument = tuple[str, str]
 """Its kind and text, as in `Graphs.functions`."""

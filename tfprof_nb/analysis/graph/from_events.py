@@ -18,7 +18,8 @@ from tfprof_nb.analysis.events.tensors import bytes_of
 from tfprof_nb.analysis.graph.average import excluded_ops, occasional
 from tfprof_nb.analysis.graph.model import MEASURED, OUTSIDE, Frame, GraphModel, undescribed_nodes, with_devices
 from tfprof_nb.analysis.ops.flops import float_ops_of_nodes
-from tfprof_nb.decode.graphs import Graphs
+from tfprof_nb.decode.sections.graphs import Graphs
+from tfprof_nb.formats.xspace import ALLOCATION
 
 TRAINABLE = "_trainable_variables"
 _NO_MEMORY = "A profile records the memory that an op requested, but not its peak, nor what the op keeps."
@@ -191,7 +192,7 @@ def _op_events(forest: Forest, ops: Int64, node: Int64, steps: Int64) -> pd.Data
 
 def _allocated(forest: Forest, labels: OpLabels, ops: Int64, node: Int64, steps: Int64) -> pd.DataFrame:
     """Return ``node step bytes`` of each allocation whose op has events; arguments as for `_op_events`."""
-    allocations = np.flatnonzero(forest.named("MemoryAllocation"))
+    allocations = np.flatnonzero(forest.named(ALLOCATION))
     names = forest.texts_at("tf_op", allocations)
     nodes = dict(zip(labels.op_name[labels.code[ops]], node, strict=True))
     number = np.array([nodes.get(name.partition(":")[0], -1) for name in names], np.int64)

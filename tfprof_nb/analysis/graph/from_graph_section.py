@@ -25,7 +25,7 @@ _EMPTY: dict[str, Any] = {
 }
 
 
-def from_graph_section(section: Mapping[str, Any]) -> GraphModel:
+def from_graph_section(section: Mapping[str, Any] | None) -> GraphModel:
     """Return the first function of a sidecar's section ``graphs``; without one, a model without nodes."""
     section = section or _EMPTY
     function = section["functions"][0]

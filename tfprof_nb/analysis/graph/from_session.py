@@ -8,8 +8,8 @@ import pandas as pd
 from tfprof_nb._units import PS_PER_US
 from tfprof_nb.analysis.graph.from_graph_section import from_graph_section
 from tfprof_nb.analysis.graph.model import MEASURED, GraphModel, undescribed_nodes, with_devices
-from tfprof_nb.decode.graphs import SECTION
 from tfprof_nb.decode.session_graph import SessionRuns
+from tfprof_nb.formats.sidecar import Section
 
 _CANONICAL = r".*/(?:device:gpu|gpu|device:cpu|cpu):\d+"
 _STREAMS = "stream:all"
@@ -18,7 +18,7 @@ _NO_NODES = r"RecvTensor|_SOURCE|.*MEMCPY.*"
 
 def from_session(session: SessionRuns) -> GraphModel:
     """Return the graph that a session ran, as its capture described it, with its runs."""
-    return with_runs(session.sidecar.read(SECTION, from_graph_section), session.executed)
+    return with_runs(session.sidecar.read(Section.GRAPHS, from_graph_section), session.executed)
 
 
 def with_runs(model: GraphModel, executed: pd.DataFrame) -> GraphModel:

@@ -134,8 +134,7 @@ class Graph(Result):
     def _shown(self, title: str, part: R) -> R:
         """Give a part the profile's way of showing it."""
         show = self.show_part
-        part.show = (lambda: show(title, part)) if show else None
-        return part
+        return part.shown_by(lambda: show(title, part)) if show else part
 
 
 def graph(model: GraphModel, write: Callable[[GraphTree], object] = lambda _: None) -> Graph:

@@ -11,6 +11,7 @@ from tfprof_nb._arrays import Int64, Objects
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.steps.activities import is_of_old_tensorflow
 from tfprof_nb.decode.data_types import title
+from tfprof_nb.formats.xspace import ALLOCATION, DEALLOCATION
 
 _INT_STATS = {
     "stack_bytes": "bytes_reserved",
@@ -38,8 +39,8 @@ def allocation_events(forest: Forest, step: Int64, name_host: bool) -> pd.DataFr
         Whether the allocator's name starts with the host's.
     """
     host = forest.host
-    allocation = forest.named("MemoryAllocation") & forest.on_host
-    events = np.flatnonzero(allocation | (forest.named("MemoryDeallocation") & forest.on_host))
+    allocation = forest.named(ALLOCATION) & forest.on_host
+    events = np.flatnonzero(allocation | (forest.named(DEALLOCATION) & forest.on_host))
     allocators = _allocator_names(forest, events)
     columns: dict[str, Any] = {"host_event": events, "time_ps": host.start_ps[events], "allocation": allocation[events]}
     columns |= {"step": step[events], "allocator": f"{host.name}/" + allocators if name_host else allocators}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
+from tfprof_nb.formats.sidecar import PEAK_MEMORY, RESIDENT_MEMORY
+
 PROCESS = "process (sampled)"
 NOTE = (
     f"TensorFlow recorded no allocation, so '{PROCESS}' is shown instead: the memory of the whole process (including "
@@ -11,7 +13,6 @@ NOTE = (
     "does not show what uses the memory. On a CPU, TensorFlow records only allocations of 256 KiB and more, and only "
     "with oneDNN (TF_ENABLE_ONEDNN_OPTS=1)."
 )
-_IN_USE, _PEAK = "process memory", "peak process memory"
 
 
 def process_timeline(samples: pd.DataFrame, name_host: bool) -> pd.DataFrame:
@@ -24,7 +25,7 @@ def process_timeline(samples: pd.DataFrame, name_host: bool) -> pd.DataFrame:
     name_host
         Whether the allocator's name starts with its host's.
     """
-    in_use = samples[(samples["metric"] == _IN_USE) & samples["value"].notna()]
+    in_use = samples[(samples["metric"] == RESIDENT_MEMORY) & samples["value"].notna()]
     return pd.DataFrame(
         {
             "time_ms": in_use["time_ms"],
@@ -41,7 +42,7 @@ def process_allocators(samples: pd.DataFrame, name_host: bool) -> pd.DataFrame:
     in_use = timeline["memory_in_use_bytes"]
     at_peak = timeline[in_use == in_use.groupby(timeline["allocator"]).transform("max")]
     peaks = at_peak.drop_duplicates("allocator", keep="last").set_index("allocator").sort_index()
-    peak = samples[samples["metric"] == _PEAK]
+    peak = samples[samples["metric"] == PEAK_MEMORY]
     lifetime = peak["value"].groupby(_allocator(peak["host"], name_host)).max().reindex(peaks.index)
     in_use = peaks["memory_in_use_bytes"]
     return pd.DataFrame(

@@ -10,7 +10,7 @@ from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.fused_ops import FusedOps
 from tfprof_nb.analysis.events.graph_nodes import graph_nodes
 from tfprof_nb.analysis.events.op_labels import OpLabels
-from tfprof_nb.decode.graphs import Graphs
+from tfprof_nb.decode.sections.graphs import Graphs
 
 
 def float_ops_of_events(forest: Forest, graphs: Graphs, labels: OpLabels) -> Floats:

@@ -23,7 +23,7 @@ from tfprof_nb.analysis.events.op_labels import label_all_ops, on_device_timelin
 from tfprof_nb.analysis.ops.flops import float_ops_of_events
 from tfprof_nb.analysis.ops.roofline import bound_by, ridge
 from tfprof_nb.analysis.result import Result, empty_table
-from tfprof_nb.decode.graphs import Graphs, read_graphs
+from tfprof_nb.decode.sections.graphs import Graphs, read_graphs
 
 SIDES = ("device", "host")
 COLUMNS = [

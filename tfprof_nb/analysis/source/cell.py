@@ -1,73 +1,18 @@
-"""The captured cell of the notebook: its text, the times of its lines, and which line ran when."""
+"""The profiled cell: which of its lines ran when."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from tfprof_nb._arrays import Int64
-from tfprof_nb._units import NS_PER_MS
 from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.decode.sections.cell import Cell
+from tfprof_nb.formats.marks import CELL_LINE, CELL_LINE_EVENTS
 
-EVENT = "cell line "  # what events of lines are called; the line's number follows
-_LINE = re.compile(EVENT + "([0-9]{1,9})")
-EVENTS_KEPT = 1000  # of a short line; afterwards it is only counted
-
-
-@dataclass(frozen=True, eq=False)
-class Cell:
-    """A cell.
-
-    Attributes
-    ----------
-    text
-        The cell, starting with the line of the magic; empty if no cell was captured.
-    file
-        The file name under which it was compiled.
-    times
-        ``self_ms occurrences`` by line, for the lines with a statement.
-    estimated
-        Lines whose time is an estimate.
-    first, last
-        The lines that ran when the recording began and ended; 0 for none.
-    """
-
-    text: str = ""
-    file: str = ""
-    times: pd.DataFrame = field(default_factory=lambda: _times({}))
-    estimated: tuple[int, ...] = ()
-    first: int = 0
-    last: int = 0
-
-
-def read_cell(section: Mapping[str, Any]) -> Cell:
-    """Return what a sidecar's section ``cell`` holds."""
-    if not section:
-        return Cell()
-    return Cell(
-        str(section["text"]),
-        str(section["file"]),
-        _times(section),
-        tuple(int(line) for line in section["estimated"]),
-        int(section["first"]),
-        int(section["last"]),
-    )
-
-
-def read_labels(section: Mapping[str, Any]) -> dict[str, str]:
-    """Return what a sidecar's section ``cells`` holds: by the name of each compiled file, which cell it is."""
-    return {str(file): str(label) for file, label in section.items()}
-
-
-def _times(section: Mapping[str, Any]) -> pd.DataFrame:
-    columns = {name: np.array(section.get(name, []), dtype=np.int64) for name in ("line", "spent_ns", "hits")}
-    by_line = pd.DataFrame(columns).groupby("line").sum()
-    return pd.DataFrame({"self_ms": by_line["spent_ns"] / NS_PER_MS, "occurrences": by_line["hits"]})
+_LINE = re.compile(CELL_LINE + "([0-9]{1,9})")
 
 
 def line_events(forest: Forest) -> tuple[Int64, Int64]:
@@ -100,5 +45,5 @@ def unrecorded_factor(forest: Forest, cell: Cell) -> pd.Series[float]:
     """Return the runs per recorded event of lines whose later runs were only counted, by line."""
     _, number = line_events(forest)
     recorded = pd.Series(number).value_counts().reindex(cell.times.index, fill_value=0)
-    stopped = (recorded >= EVENTS_KEPT) & (cell.times["occurrences"] > recorded)
+    stopped = (recorded >= CELL_LINE_EVENTS) & (cell.times["occurrences"] > recorded)
     return (cell.times["occurrences"] / recorded)[stopped]

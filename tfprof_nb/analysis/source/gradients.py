@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb._arrays import Int64
-from tfprof_nb.decode.graphs import Graphs
+from tfprof_nb.decode.sections.graphs import Graphs
 
 # A function under a tape becomes two: "__forward_step_91" and "__inference___backward_step_43_92".
 _BACKWARD = re.compile(r"__backward_(?P<name>.*?)(?:_\d+)?_(?P<number>\d+)$")

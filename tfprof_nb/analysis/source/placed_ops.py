@@ -17,9 +17,10 @@ from tfprof_nb.analysis.events.graph_nodes import graph_nodes
 from tfprof_nb.analysis.events.names import Category
 from tfprof_nb.analysis.events.op_labels import label_all_ops, on_device_timeline
 from tfprof_nb.analysis.result import empty_table
-from tfprof_nb.analysis.source.cell import Cell, running_lines, unrecorded_factor
+from tfprof_nb.analysis.source.cell import running_lines, unrecorded_factor
 from tfprof_nb.analysis.source.gradients import forward_nodes
-from tfprof_nb.decode.graphs import Graphs
+from tfprof_nb.decode.sections.cell import Cell
+from tfprof_nb.decode.sections.graphs import Graphs
 
 KEYS = ["file", "line", "op_name", "op_type", "side", "gradient", "phase", "layer", "kind", "node"]
 _TYPES = {

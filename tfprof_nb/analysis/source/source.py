@@ -11,9 +11,11 @@ import pandas as pd
 
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.analysis.source.cell import EVENT, EVENTS_KEPT, Cell, unrecorded_factor
+from tfprof_nb.analysis.source.cell import unrecorded_factor
 from tfprof_nb.analysis.source.placed_ops import KEYS, creating_nodes, placed_ops, users_traces
-from tfprof_nb.decode.graphs import Graphs
+from tfprof_nb.decode.sections.cell import Cell
+from tfprof_nb.decode.sections.graphs import Graphs
+from tfprof_nb.formats.marks import CELL_LINE, CELL_LINE_EVENTS
 
 COLUMNS = ["line", "code", "self_ms", "op_ms", "occurrences", "called_op_ms", "gradient_ms", "file", "event"]
 LAYER_COLUMNS = ["layer", "kind", "phase", "op_ms", "share", "occurrences"]
@@ -230,7 +232,7 @@ def _table(ops: pd.DataFrame, called: pd.DataFrame, codes: pd.Series, cell: Cell
     own["self_ms"] = cell.times["self_ms"].reindex(range(1, len(text) + 1)).to_numpy()
     hits = cell.times["occurrences"].reindex(range(1, len(text) + 1)).to_numpy()
     own["occurrences"] = np.where(np.isnan(hits), own["occurrences"].astype(float), hits)
-    events = pd.Series([f"{EVENT}{line}" for line in range(1, len(text) + 1)], own.index, dtype=object)
+    events = pd.Series([f"{CELL_LINE}{line}" for line in range(1, len(text) + 1)], own.index, dtype=object)
     own["event"] = own["event"].where(np.isnan(own["self_ms"]) | (own["self_ms"] == 0), events)
     others = by_line[by_line.index.get_level_values("file") != cell.file].assign(self_ms=np.nan)
     others = others.assign(code=codes.reindex(others.index).fillna("").to_numpy())
@@ -281,7 +283,7 @@ def _notes(result: SourceLines, cell: Cell, hosts: Sequence[_Host]) -> list[str]
         notes.append(_ESTIMATED.format(lines=_named(cell.estimated)))
     extrapolated = sorted({line for host in hosts for line in host.extrapolated})
     if extrapolated:
-        notes.append(_EXTRAPOLATED.format(lines=_named(extrapolated), kept=EVENTS_KEPT))
+        notes.append(_EXTRAPOLATED.format(lines=_named(extrapolated), kept=CELL_LINE_EVENTS))
     notes += [_COMPILED] if any(host.compiled for host in hosts) else []
     op_ms, placed_ms = result.summary["op_ms"], result.summary["placed_op_ms"]
     if op_ms - placed_ms > _UNPLACED_SHARE * op_ms:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from tfprof_nb._arrays import Bools, Int64
 from tfprof_nb.analysis.events.forest import Forest
-from tfprof_nb.analysis.source.cell import EVENT as LINE_EVENT
+from tfprof_nb.formats.marks import CELL_LINE
 
 
 class Activity(IntEnum):
@@ -31,7 +31,7 @@ class Activity(IntEnum):
 
 
 # Events of the runtime around ops, and ours around lines: they are neither compute nor waiting.
-_WRAPPERS = ("EagerExecute", "EagerLocalExecute", "EagerKernelExecute", "FunctionRun", LINE_EVENT)
+_WRAPPERS = ("EagerExecute", "EagerLocalExecute", "EagerKernelExecute", "FunctionRun", CELL_LINE)
 # CUPTI and ROCm write MemcpyH2D, TensorFlow's host events MEMCPYHToD.
 _COPIES = {
     Activity.HOST_TO_DEVICE: ("MemcpyH2D", "MEMCPYHToD"),

@@ -8,6 +8,7 @@ import numpy as np
 
 from tfprof_nb._arrays import Int64
 from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.formats.marks import JIT_COMPILE, STEPS_PER_EXECUTION
 
 # A profile with more than these is larger than needed.
 MAX_EVENTS = 1_000_000
@@ -30,7 +31,7 @@ def capture_notes(forests: Sequence[Forest], steps: int) -> list[str]:
         Notes on a profile that is larger than needed, on steps of several batches, on a model compiled by XLA.
     """
     events = sum(len(forest.host.start_ps) for forest in forests)
-    batches = _of_marks(forests, "steps_per_execution")
+    batches = _of_marks(forests, STEPS_PER_EXECUTION)
     notes = []
     if steps and (events > MAX_EVENTS or steps > MAX_STEPS):
         notes.append(
@@ -42,7 +43,7 @@ def capture_notes(forests: Sequence[Forest], steps: int) -> list[str]:
             f"A step here is one execution of {', '.join(map(str, batches))} batches, because the model was compiled "
             "with steps_per_execution."
         )
-    if len(_of_marks(forests, "jit_compile")):
+    if len(_of_marks(forests, JIT_COMPILE)):
         notes.append(
             "The model was compiled with jit_compile: XLA fuses the ops of a step into a few clusters, and the profile "
             "shows these instead of the model's own ops. Step times are not affected."

@@ -17,11 +17,12 @@ from tfprof_nb._arrays import Int64
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.links import RUNS, links, tf_data_steps
 from tfprof_nb.analysis.steps.unmarked import loop_iterations, repeated_calls
+from tfprof_nb.formats.marks import END_OF_DATA, INTERRUPTED, ROOT, STEP_NUMBER
 
 Source = Literal["marked", "keras", "device", "inferred", "none"]
 
 # Our marks carry these where the end of the data or an exception closed them: such marks are no steps.
-_UNFINISHED = ("end_of_data", "interrupted")
+_UNFINISHED = (END_OF_DATA, INTERRUPTED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +89,7 @@ def _saved_groups(forest: Forest) -> Grouping:
     is_mark[forest.host.texts("step_name").rows] = True
     is_mark |= forest.named_as_marks
     numbered = forest.named("TraceContext")
-    numbered[forest.host.ints("step_num").rows] = True
+    numbered[forest.host.ints(STEP_NUMBER).rows] = True
     marks = np.flatnonzero(is_mark & (group >= 0) & forest.on_host)
     unmarked: Source = "device" if forest.on_device.any() else "inferred"
     return Grouping(group, _spans(forest, marks, group[marks]), "marked" if numbered[marks].any() else unmarked)
@@ -172,7 +173,7 @@ def _function_runs(forest: Forest) -> Int64:
 
 def _find_marks(forest: Forest) -> tuple[Int64, Source]:
     numbered = np.zeros(len(forest.host), dtype=bool)
-    numbered[forest.host.ints("step_num").rows] = True
+    numbered[forest.host.ints(STEP_NUMBER).rows] = True
     root = _root_level(forest) > 0
     marks = ((numbered & root) | forest.named("TraceContext")) & forest.on_host
     if marks.any():
@@ -185,7 +186,7 @@ def _find_marks(forest: Forest) -> tuple[Int64, Source]:
 
 
 def _root_level(forest: Forest) -> Int64:
-    return forest.host.ints("_r").dense(len(forest.host), missing=0).astype(np.int64)
+    return forest.host.ints(ROOT).dense(len(forest.host), missing=0).astype(np.int64)
 
 
 def _spread(forest: Forest, group: Int64, linked: tuple[Int64, Int64]) -> None:

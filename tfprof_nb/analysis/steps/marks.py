@@ -7,8 +7,7 @@ import pandas as pd
 
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.steps.groups import Grouping
-
-_PHASES = ("train", "test", "predict")
+from tfprof_nb.formats.marks import EPOCH, PHASES, STEP_NUMBER
 
 
 def described(table: pd.DataFrame, forest: Forest, grouping: Grouping, spans: pd.DataFrame) -> pd.DataFrame:
@@ -27,7 +26,7 @@ def described(table: pd.DataFrame, forest: Forest, grouping: Grouping, spans: pd
     marked = marks >= 0
     names = np.full(len(spans), "step", dtype=object)
     names[marked] = forest.host.names[forest.host.metadata[marks[marked]]]
-    numbers, epoch = forest.ints_at("step_num", marks), forest.ints_at("epoch", marks)
+    numbers, epoch = forest.ints_at(STEP_NUMBER, marks), forest.ints_at(EPOCH, marks)
     if grouping.source in ("inferred", "device"):
         phases = _phases_by_gradients(forest, grouping, spans)
     else:
@@ -46,7 +45,7 @@ def described(table: pd.DataFrame, forest: Forest, grouping: Grouping, spans: pd
 def _phase(mark: str) -> str:
     if mark == "Profiled batch":
         return "train"
-    return next((phase for phase in _PHASES if mark.lower().startswith(phase)), mark)
+    return next((phase for phase in PHASES if mark.lower().startswith(phase)), mark)
 
 
 def _phases_by_gradients(forest: Forest, grouping: Grouping, spans: pd.DataFrame) -> list[str]:

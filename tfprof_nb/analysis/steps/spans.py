@@ -10,6 +10,7 @@ from tfprof_nb._arrays import Int64
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.steps.activities import Activity
 from tfprof_nb.analysis.steps.groups import Grouping
+from tfprof_nb.formats.marks import STEP_NUMBER
 
 
 def spans_with_devices(
@@ -41,7 +42,7 @@ def spans_with_devices(
     )
     spans = spans[spans["end_ps"] > spans["start_ps"]].sort_values("start_ps", ignore_index=True)
     excluded = grouping.spans.loc[~grouping.spans["group"].isin(device["group"]), "event"].to_numpy(np.int64)
-    return spans, _notes(int((forest.ints_at("step_num", excluded) >= 0).sum()))
+    return spans, _notes(int((forest.ints_at(STEP_NUMBER, excluded) >= 0).sum()))
 
 
 def _notes(excluded: int) -> list[str]:

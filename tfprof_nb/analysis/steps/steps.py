@@ -23,9 +23,9 @@ from tfprof_nb.analysis.steps.breakdown import PARTS, breakdown, input_between_s
 from tfprof_nb.analysis.steps.groups import Grouping
 from tfprof_nb.analysis.steps.marks import described
 from tfprof_nb.analysis.steps.spans import spans_with_devices
+from tfprof_nb.formats.marks import SESSION_RUN
 
 COLUMNS = ["start_ms", "step_ms", *PARTS, "phase", "step_name", "epoch", "warm_up", "host"]
-SESSION_RUN = "session run"
 # The first run of a TensorFlow 1 session starts devices and places the graph: it is excluded from averages if it took
 # more than so many times as long as the others.
 _STARTING_UP = 3

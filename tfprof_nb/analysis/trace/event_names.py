@@ -10,9 +10,9 @@ from tfprof_nb._arrays import Int64
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.names import without_calls
 from tfprof_nb.analysis.events.op_labels import label_all_ops
-from tfprof_nb.analysis.source.cell import EVENT
 from tfprof_nb.analysis.source.source import SourceLines
 from tfprof_nb.analysis.trace.layout import Layout
+from tfprof_nb.formats.marks import CELL_LINE
 
 
 class EventNames:
@@ -50,7 +50,7 @@ def line_of(source: SourceLines, event: str) -> str:
     """Return the line of code that events of this name come from, with its text if it is a cell's; empty if unknown."""
     lines = source.table
     code = lines.loc[lines["event"] == event, "code"]
-    if event.startswith(EVENT):
+    if event.startswith(CELL_LINE):
         return ": ".join([event, *code[:1].str.strip()])
     op = event.partition(":")[0]
     return source.line_of(op) or source.line_of(without_calls(op))

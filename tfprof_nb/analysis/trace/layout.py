@@ -15,16 +15,17 @@ import pandas as pd
 from tfprof_nb._arrays import Bools, Int32, Int64, Objects
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.names import Category
-from tfprof_nb.analysis.source.cell import EVENT
 from tfprof_nb.analysis.steps.groups import Grouping
 from tfprof_nb.analysis.trace.device_lines import DerivedLine, device_lines
 from tfprof_nb.analysis.trace.lanes import lane_depths
+from tfprof_nb.formats.marks import CELL_LINE
+from tfprof_nb.formats.xspace import ALLOCATION, DEALLOCATION, THREADPOOL_PREFIX
 
 # Bookkeeping of the runtime, of no or almost no length; allocations have a page of their own.
-_HIDDEN = ("MemoryAllocation", "MemoryDeallocation", "ThreadpoolListener::")
+_HIDDEN = (ALLOCATION, DEALLOCATION, THREADPOOL_PREFIX)
 # Events with a track of their own above their thread: the statements of the profiled cell (`source.cell`), and calls of
 # Python functions (`python_level=1`), whose names start so.
-_APART = {EVENT: ("statements", "Cell lines"), "$": ("python", "Python calls")}
+_APART = {CELL_LINE: ("statements", "Cell lines"), "$": ("python", "Python calls")}
 _ID_SUFFIX = re.compile(r"/-?\d+$")
 _DERIVED_FIRST = ("statements", "python", "modules", "scopes", "ops")
 _PROGRAM_THREADS = ("python", "main")

@@ -1,22 +1,24 @@
 """SVG of a pie with its legend beside it.
 
-In: a Pie panel. Out: SVG text.
+In: a Pie panel. Out: SVG.
 """
 
 from __future__ import annotations
 
 import math
 
+from markupsafe import Markup
+
 from tfprof_nb._units import amount, percent, shorten
 from tfprof_nb.render.panels import Pie
 from tfprof_nb.render.short_names import short_names
-from tfprof_nb.render.svg.elements import WIDTH, Picture
+from tfprof_nb.render.svg.picture import WIDTH, Picture
 
 _RADIUS = 84.0
 _ROW = 20
 
 
-def pie(chart: Pie) -> str:
+def pie(chart: Pie) -> Markup:
     """Draw one slice per part, clockwise from noon; the legend says what each one is, and its share."""
     parts = [part for part in chart.parts if part.value > 0]
     whole = sum(part.value for part in parts)
@@ -24,7 +26,7 @@ def pie(chart: Pie) -> str:
     spoken = ", ".join(f"{shorten(part.label, 60)} {text}" for part, text in zip(parts, written, strict=True))
     picture = Picture(f"{chart.title}: {spoken}", max(2 * _RADIUS + 12, _ROW * len(parts) + 12))
     begin, left = 0.0, 2 * _RADIUS + 40
-    labels = short_names([part.label for part in parts], 40)
+    labels = short_names([part.label for part in parts], 40, chart.trim)
     for k, (part, text) in enumerate(zip(parts, written, strict=True)):
         end = begin + part.value / whole
         picture.path(_slice(begin, end), fill=part.color, stroke="#fff", stroke_width=1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -21,14 +20,18 @@ def encode_table(
 ) -> tuple[list[dict[str, Any]], list[bytes], bytes]:
     """Return what the script draws a table from: columns with their texts, the columns' values, the rows' depths."""
     encoded = [_encode(frame[column.key], column) for column in columns]
-    headers = [asdict(column) | _texts(column, texts) for column, (_, texts) in zip(columns, encoded, strict=True)]
+    headers = [_header(column) | _texts(column, texts) for column, (_, texts) in zip(columns, encoded, strict=True)]
     depths = frame[depth].to_numpy("<f8").tobytes() if depth else b""
     return headers, [values.tobytes() for values, _ in encoded], depths
 
 
+def _header(column: Column) -> dict[str, Any]:
+    return {key: getattr(column, key) for key in ("key", "header", "kind", "bar", "meaning")}
+
+
 def _texts(column: Column, texts: list[str] | None) -> dict[str, list[str] | None]:
     """Return a column's distinct texts, and of paths what to show for each."""
-    short = {"short": short_names(texts, _PATH)} if column.path and texts else {}
+    short = {"short": short_names(texts, _PATH, column.trim)} if column.path and texts else {}
     return {"texts": texts, **short}
 
 

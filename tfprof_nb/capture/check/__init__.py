@@ -1,0 +1,1 @@
+"""What ``tfprof_nb.check`` finds out: `environment` gathers facts, `diagnosis` judges them."""

@@ -1,0 +1,133 @@
+"""Find the Keras layer, and the part of a training step, that a node of a graph belongs to.
+
+Scopes of a graph are not named like the layers (layers ``conv2d`` and ``conv2d_1`` can run in scopes ``conv2d_1`` and
+``conv2d_1_2``). A layer with weights is recognised by the variables that its scope reads, a layer without weights by
+its order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+_BACKWARD_SCOPE = re.compile(r"^(gradient_tape|gradients)(_\d+)?/")
+# The parts of a step, with parts of the names of files in their tracebacks; the first match counts.
+_PHASES = (
+    ("optimizer", ("/keras/src/optimizers/", "/keras/src/backend/tensorflow/optimizer")),
+    ("metrics", ("/keras/src/metrics/",)),
+    ("loss", ("/keras/src/losses/",)),
+)
+
+
+class Layer(NamedTuple):
+    """A layer by its path (``outer/inner``) and its class."""
+
+    name: str
+    type: str
+
+
+class Node(NamedTuple):
+    """A node: its name, the files in its traceback, and the path of the variable that it reads."""
+
+    name: str
+    files: frozenset[str]
+    variable: str
+
+
+def phase(node: Node) -> str:
+    """Return the part of a training step that a node belongs to; empty if no Keras model made it."""
+    if not any("/keras/src/" in file for file in node.files):
+        return "backward" if _BACKWARD_SCOPE.match(node.name) else ""
+    for name, fragments in _PHASES:
+        if any(fragment in file for file in node.files for fragment in fragments):
+            return name
+    return "backward" if _BACKWARD_SCOPE.match(node.name) else "forward"
+
+
+def layers_of(nodes: Sequence[Node], models: Iterable[Any]) -> list[Layer | None]:
+    """Return the layer of each node, for the nodes of functions that ran together."""
+    by_scope = _by_variables(nodes)
+    _by_order(nodes, _weightless(models), by_scope)
+    types = {_path(layer): type(layer).__name__ for model in models for layer in _all_layers(model)}
+    found = {name: Layer(name, types.get(name, "")) for name in by_scope.values()}
+    cache: dict[str, Layer | None] = {}
+    return [_innermost(_forward_name(node.name), by_scope, found, cache) for node in nodes]
+
+
+def forward_node(name: str, numbers: dict[str, int]) -> int:
+    """Return the forward node that a node of the backward pass belongs to, or -1."""
+    if not _BACKWARD_SCOPE.match(name):
+        return -1
+    return next((numbers[scope] for scope in _scopes(_forward_name(name)) if scope in numbers), -1)
+
+
+def _forward_name(name: str) -> str:
+    return _BACKWARD_SCOPE.sub("", name)
+
+
+def _scopes(name: str) -> Iterator[str]:
+    """Yield a name and its scopes, innermost first."""
+    while name:
+        yield name
+        name = name.rpartition("/")[0]
+
+
+def _named_after(scope: str, layer: str) -> bool:
+    return scope == layer or (scope.startswith(f"{layer}_") and scope[len(layer) + 1 :].isdigit())
+
+
+def _by_variables(nodes: Sequence[Node]) -> dict[str, str]:
+    """Return layers by the scopes in which they ran, for scopes that read variables."""
+    found: dict[str, str] = {}
+    for node in nodes:
+        path = node.variable.rpartition("/")[0]
+        own = path.rpartition("/")[2]
+        scopes = _scopes(node.name) if own and phase(node) in ("forward", "") else ()
+        scope = next((scope for scope in scopes if _named_after(scope.rpartition("/")[2], own)), None)
+        if scope:
+            found.setdefault(scope, path)
+    return found
+
+
+def _by_order(nodes: Sequence[Node], layers: Sequence[Any], by_scope: dict[str, str]) -> None:
+    """Add the layers without weights: scopes named after such layers, in the order in which they ran."""
+    free = list(layers)
+    scopes = dict.fromkeys(
+        scope for node in nodes if phase(node) == "forward" for scope in reversed(list(_scopes(node.name)))
+    )
+    for scope in scopes:
+        name = scope.rpartition("/")[2]
+        if scope in by_scope:
+            continue
+        layer = next((each for pool in (free, layers) for each in pool if _named_after(name, each.name)), None)
+        if layer is not None:
+            by_scope[scope] = _path(layer)
+            free = [each for each in free if each is not layer]
+
+
+def _weightless(models: Iterable[Any]) -> list[Any]:
+    return [layer for model in models for layer in _all_layers(model) if not layer.weights]
+
+
+def _all_layers(model: Any) -> list[Any]:
+    return list(model._flatten_layers(include_self=False))  # noqa: SLF001  (`layers` leaves nested ones out)
+
+
+def _path(layer: Any) -> str:
+    return str(layer.path or layer.name)  # a layer without weights is not always built
+
+
+def _innermost(
+    name: str, by_scope: dict[str, str], layers: dict[str, Layer], cache: dict[str, Layer | None]
+) -> Layer | None:
+    scope = name.rpartition("/")[0] if name not in by_scope else name
+    if scope not in cache:
+        cache[scope] = next((layers[by_scope[outer]] for outer in _scopes(scope) if outer in by_scope), None)
+    return cache[scope]
+
+
+def batch_of_keras(epoch_iterator: Any) -> int | None:
+    """Return the batch size in which ``fit``, ``evaluate`` or ``predict`` splits arrays."""
+    size = getattr(getattr(epoch_iterator, "data_adapter", None), "batch_size", None)
+    return int(size) if isinstance(size, int) else None

@@ -1,0 +1,250 @@
+"""Describe functions and all that they call, as columns that hold every text once."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from tfprof_nb.capture.graphs.function_nodes import Argument, Call, FunctionNodes, describe
+from tfprof_nb.capture.graphs.interning import Interned
+from tfprof_nb.capture.graphs.keras_layers import Layer, Node, forward_node, layers_of, phase
+from tfprof_nb.capture.graphs.signature import Traced, signature
+from tfprof_nb.capture.graphs.source_lines import SourceLines
+from tfprof_nb.formats.sidecar import FunctionEntry, GraphsSection, LayersTable, VariablesTable
+
+MAX_NODES = 50_000
+_TF_DATA_FUNCTION = "__inference_Dataset_"
+
+
+@dataclass(frozen=True, eq=False)
+class Root:
+    """A function that Python called, and what is known of its arguments.
+
+    Attributes
+    ----------
+    variables
+        The `tf.Variable` behind each argument, or None.
+    models
+        The Keras models that it may run.
+    traced
+        TensorFlow's own object, which knows the arguments that it was traced for.
+    """
+
+    name: str
+    arguments: Sequence[Argument]
+    variables: Sequence[Any | None]
+    batch: int | None
+    models: Sequence[Any]
+    traced: Any = None
+
+
+class _Kept(NamedTuple):
+    """A function's nodes, and the calls whose results were needed to describe them."""
+
+    nodes: FunctionNodes
+    called: list[Call]
+
+
+# By function and arguments: the next capture in a notebook needs most of them again.
+_kept: dict[str, dict[Hashable, _Kept]] = {}
+
+
+class _Variable(NamedTuple):
+    """A variable; ``model`` is false for variables of an optimizer or a metric, and for counters."""
+
+    name: str
+    dtype: str
+    parameters: int | None
+    trainable: bool
+    model: bool
+    handle: int
+
+
+@dataclass(eq=False)
+class _Function:
+    """A described function, with columns that need more than its definition."""
+
+    name: str
+    called: bool
+    batch: int | None
+    nodes: FunctionNodes
+    asked: tuple[str, ...]
+    traces: list[int]
+    files: list[frozenset[str]]
+    python: str = ""
+    signature: Sequence[Traced] = ()
+
+
+def section(roots: Sequence[Root], *, complete: bool) -> GraphsSection | None:
+    """Describe the functions that Python called, the functions that those call, and those of tf.data pipelines."""
+    models = (model for root in roots for model in root.models)
+    described = _Section({id(weight._value): weight.trainable for model in models for weight in model.weights})  # noqa: SLF001
+    for root in roots:
+        described.try_to_add(root, called=True)
+    for name in _pipeline_functions():
+        described.try_to_add(Root(name, (), (), None, ()), called=False)
+    described.keep()
+    if not complete:
+        described.notes.append("More functions ran than are described here: the later ones are missing.")
+    return described.content() if described.functions else None
+
+
+def _pipeline_functions() -> list[str]:
+    """Return the existing functions of tf.data (map, filter and so on): which of them ran is not known."""
+    return sorted(name for name in _functions() if name.startswith(_TF_DATA_FUNCTION))
+
+
+def _functions() -> set[str]:
+    from tensorflow.python.eager import context
+
+    return set(context.context().list_function_names())
+
+
+def _bytes(handle: Any) -> bytes | None:
+    return None if handle is None else handle.SerializeToString()
+
+
+class _Section:
+    def __init__(self, weights: Mapping[int, bool]) -> None:
+        self._weights, self._objects = weights, Interned[Hashable]()
+        self.functions: dict[str, _Function] = {}
+        self.notes: list[str] = []
+        self._strings, self._layers = Interned[str](), Interned[Layer]()
+        self._variables, self._lines = Interned[_Variable](), SourceLines()
+        self._layers_of: dict[str, list[int]] = {}
+        self._nodes = 0
+        self._used = defaultdict[str, dict[Hashable, _Kept]](dict)
+
+    def try_to_add(self, root: Root, *, called: bool) -> None:
+        """Describe a function and all that it calls. If that fails, note it and go on with other functions."""
+        before = list(self.functions)
+        try:
+            self.add(root, called=called)
+        except Exception as error:  # noqa: BLE001  (TensorFlow may raise anything for an unusual graph)
+            self.functions = {name: self.functions[name] for name in before}
+            self.notes.append(f"{root.name} could not be described: {type(error).__name__}: {error}")
+
+    def add(self, root: Root, *, called: bool) -> None:
+        """Describe a function and all that it calls."""
+        if root.name in self.functions:
+            self.functions[root.name].called |= called
+            return
+        before = len(self.functions)
+        numbers = [-1 if each is None else self._variables.number(self._variable(each)) for each in root.variables]
+        arguments = tuple(
+            argument._replace(variable=number) for argument, number in zip(root.arguments, numbers, strict=True)
+        )
+        self._describe(Call(-1, "call", root.name, arguments), root.batch)
+        if root.name in self.functions:
+            function = self.functions[root.name]
+            function.called, function.signature = called, signature(root.traced, self._objects)
+            function.python = str(getattr(getattr(root.traced, "_cached_graph", None), "name", ""))
+        self._find_layers(list(self.functions.values())[before:], root.models)
+
+    def _describe(self, call: Call, batch: int | None) -> Sequence[Argument]:
+        """Describe a function, once for equal arguments, and return its results."""
+        known = self.functions.get(call.function)
+        asked = tuple(f"{argument.shape}{argument.variable}" for argument in call.arguments)
+        if known is not None and known.asked == asked:
+            return known.nodes.results
+        if known is None and self._nodes > MAX_NODES:
+            return []
+        nodes = self._nodes_of(call, batch)
+        self._nodes += len(nodes.names) if known is None else 0
+        lines = self._lines.of_function(call.function)
+        found = [lines.get(name, (self._lines.none, frozenset[str]())) for name in nodes.names]
+        traces, files = [trace for trace, _ in found], [files for _, files in found]
+        self.functions[call.function] = _Function(call.function, False, batch, nodes, asked, traces, files)
+        return nodes.results
+
+    def _nodes_of(self, call: Call, batch: int | None) -> FunctionNodes:
+        """Describe the nodes of a function and all that it calls, reusing what an earlier capture found."""
+        given = tuple((str(each.shape), _bytes(each.handle), each.variable) for each in call.arguments)
+        kept = _kept.get(call.function, {}).get((batch, given))
+        if kept is None:
+            called: list[Call] = []
+
+            def describe_called(inner: Call) -> Sequence[Argument]:
+                called.append(inner)
+                return self._describe(inner, batch)
+
+            kept = _Kept(describe(call.function, call.arguments, batch, describe_called), called)
+        else:
+            for inner in kept.called:
+                self._describe(inner, batch)
+        self._used[call.function][batch, given] = kept
+        return kept.nodes
+
+    def keep(self) -> None:
+        """Keep the descriptions of functions that still exist for later captures."""
+        _kept.update(self._used)
+        for gone in _kept.keys() - _functions():
+            del _kept[gone]
+
+    def _find_layers(self, functions: Sequence[_Function], models: Sequence[Any]) -> None:
+        nodes = [node for function in functions for node in self._keras_nodes(function)]
+        layers = iter([-1 if layer is None else self._layers.number(layer) for layer in layers_of(nodes, models)])
+        for function in functions:
+            self._layers_of[function.name] = [next(layers) for _ in function.files]
+
+    def _keras_nodes(self, function: _Function) -> list[Node]:
+        variables = [""] + [variable.name for variable in self._variables.values()]
+        columns = zip(function.nodes.names, function.files, function.nodes.variables, strict=True)
+        return [Node(name, files, variables[variable + 1]) for name, files, variable in columns]
+
+    def content(self) -> GraphsSection:
+        """Return the section."""
+        intern = self._strings.numbers
+        functions = [self._entry(function) for function in self.functions.values()]
+        frames, layers, variables = self._lines.columns(self._strings), self._layers.values(), self._variables.values()
+        return GraphsSection(
+            frames=frames,
+            traces=self._lines.traces.values(),
+            variables=VariablesTable(
+                name=intern(variable.name for variable in variables),
+                dtype=intern(variable.dtype for variable in variables),
+                parameters=[variable.parameters for variable in variables],
+                trainable=[variable.trainable for variable in variables],
+                model=[variable.model for variable in variables],
+            ),
+            layers=LayersTable(
+                name=intern(layer.name for layer in layers), type=intern(layer.type for layer in layers)
+            ),
+            functions=functions,
+            notes=self.notes,
+            strings=self._strings.values(),  # last: all above add to them
+        )
+
+    def _entry(self, function: _Function) -> FunctionEntry:
+        nodes, intern = function.nodes, self._strings.numbers
+        numbers = {name: number for number, name in enumerate(nodes.names)}
+        places = {name: number for number, name in enumerate(self.functions)}
+        return FunctionEntry(
+            name=function.name,
+            called=function.called,
+            batch=function.batch,
+            names=intern(nodes.names),
+            ops=intern(nodes.ops),
+            devices=intern(nodes.devices),
+            outputs=intern(nodes.outputs),
+            takes=intern(nodes.takes),
+            inputs=nodes.inputs,
+            traces=function.traces,
+            forward=[forward_node(name, numbers) for name in nodes.names],
+            layers=self._layers_of[function.name],
+            phases=intern(phase(node) for node in self._keras_nodes(function)),
+            float_ops=nodes.float_ops,
+            variables=nodes.variables,
+            calls=[(call.node, call.role, places.get(call.function, -1)) for call in nodes.calls],
+            python=function.python,
+            signature=list(function.signature),
+        )
+
+    def _variable(self, variable: Any) -> _Variable:
+        name = variable.name.rpartition(":")[0] or variable.name
+        # Only Keras knows that a frozen layer is not trainable. Variables of optimizers are not trainable either.
+        trainable = bool(self._weights.get(id(variable), variable.trainable))
+        size, own = variable.shape.num_elements(), trainable or id(variable) in self._weights
+        return _Variable(name, variable.dtype.base_dtype.name, size, trainable, own, variable.handle._id)  # noqa: SLF001

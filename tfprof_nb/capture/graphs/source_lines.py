@@ -1,0 +1,81 @@
+"""The lines of code that made the nodes of a graph, which TensorFlow keeps for its error messages."""
+
+from __future__ import annotations
+
+import linecache
+import sysconfig
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tfprof_nb.capture.graphs.interning import Interned
+from tfprof_nb.formats.sidecar import FramesTable
+
+
+class Frame(NamedTuple):
+    """One line of code that was running when a node was made."""
+
+    file: str
+    line: int
+    function: str
+
+
+Trace = tuple[int, ...]
+"""Numbers of the user's frames, innermost first."""
+
+
+class SourceLines:
+    """Tracebacks of nodes, without the frames of libraries."""
+
+    def __init__(self) -> None:
+        self.frames = Interned[Frame]()
+        self.traces = Interned[Trace]()
+        self.none = self.traces.number(())
+
+    def of_function(self, name: str) -> dict[str, tuple[int, frozenset[str]]]:
+        """Return for each node of a function the number of its trace, and the files in its whole traceback."""
+        info = _debug_info(name)
+        frames = {key: Frame(info.files[at.file_index], at.line, at.func) for key, at in info.frames_by_id.items()}
+        traces = {key: [frames[i] for i in trace.frame_id] for key, trace in info.traces_by_id.items()}
+        described = {
+            key: (self._trace(trace), frozenset(frame.file for frame in trace)) for key, trace in traces.items()
+        }
+        return {node.split("@")[0]: described[key] for node, key in info.name_to_trace_id.items()}
+
+    def _trace(self, frames: list[Frame]) -> int:
+        own = [frame for frame in reversed(frames) if is_users(frame.file)]
+        return self.traces.number(tuple(self.frames.numbers(own)))
+
+    def columns(self, strings: Interned[str]) -> FramesTable:
+        """Return the frames as columns, with texts as numbers in ``strings``."""
+        frames = self.frames.values()
+        return FramesTable(
+            file=strings.numbers(frame.file for frame in frames),
+            line=[frame.line for frame in frames],
+            function=strings.numbers(frame.function for frame in frames),
+            text=strings.numbers(linecache.getline(frame.file, frame.line).strip() for frame in frames),
+            users=[is_users(frame.file) for frame in frames],
+        )
+
+
+def _debug_info(name: str) -> Any:
+    from tensorflow.core.framework import graph_debug_info_pb2
+    from tensorflow.python.eager import context
+
+    info = context.context().get_graph_debug_info(name)
+    return graph_debug_info_pb2.GraphDebugInfo.FromString(info) if isinstance(info, bytes) else info
+
+
+@cache
+def is_users(file: str) -> bool:
+    """Whether a file holds the user's code, not that of Python, of an installed package or of this package."""
+    folders = Path(file).parts
+    if "site-packages" in folders or "dist-packages" in folders or file.startswith("<frozen"):
+        return False
+    return not any(file.startswith(library) for library in _libraries())
+
+
+@cache
+def _libraries() -> tuple[str, ...]:
+    package = str(Path(__file__).parents[2])
+    return (sysconfig.get_path("stdlib") + "/", sysconfig.get_path("platstdlib") + "/", package + "/")

@@ -1,0 +1,13 @@
+"""Parse the section ``capture``: what the capture noted about itself."""
+
+from __future__ import annotations
+
+from tfprof_nb.formats.sidecar import CaptureSection
+
+
+def read_notes(section: CaptureSection | None) -> list[str]:
+    """Return the capture's notes."""
+    notes = [] if section is None else section.get("notes", [])
+    if not isinstance(notes, list):
+        raise TypeError("notes is not a list")
+    return [str(note) for note in notes]

@@ -1,0 +1,41 @@
+"""Names of the files and folders that a run is stored in: ``<logdir>/plugins/profile/<run>/<host>.xplane.pb``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+RUNS_FOLDER = "plugins/profile"
+RUN_TIME = "%Y_%m_%d_%H_%M_%S"  # a run folder is named after its time, as in TensorFlow
+STAGING_PREFIX = ".capturing-"  # of the folder that a capture writes to until its run is complete
+
+XSPACE = ".xplane.pb"
+XSPACES = (XSPACE, f"{XSPACE}.gz")
+RUN_METADATA = ".run_metadata.pb"
+CHROME_TRACES = (".trace.json.gz", ".trace.json")
+SIDECAR = ".tfprof.json.gz"
+SESSION_GRAPH = "graph"  # a session's graph is the sidecar of this name, beside the session's runs
+
+_SUFFIXES = (*XSPACES[::-1], RUN_METADATA, *CHROME_TRACES, ".json.gz")
+
+
+def host_key(file: Path) -> str:
+    """Return the key of a file's host: the file's name without the suffix of its kind.
+
+    Examples
+    --------
+    >>> host_key(Path("worker-1.xplane.pb")), host_key(Path("timeline.json"))
+    ('worker-1', 'timeline')
+    """
+    suffix = next((suffix for suffix in _SUFFIXES if file.name.endswith(suffix)), file.suffix)
+    return file.name.removesuffix(suffix)
+
+
+def sidecar_of(file: Path) -> Path:
+    """Return the path of a profile's sidecar.
+
+    Examples
+    --------
+    >>> sidecar_of(Path("run/worker-1.xplane.pb")).name
+    'worker-1.tfprof.json.gz'
+    """
+    return file.with_name(host_key(file) + SIDECAR)

@@ -1,0 +1,23 @@
+"""Names of the events that mark what the program did, and of the stats on them."""
+
+from __future__ import annotations
+
+# A step mark is an event with these two stats, as TensorFlow defines them: the step's number, and 1 where the event is
+# the root of everything that runs inside it.
+STEP_NUMBER = "step_num"
+ROOT = "_r"
+PHASES = ("train", "test", "predict")  # names of the marks of a Keras model's steps
+
+# Further stats of step marks. A mark with one of the first two is not a complete step: the data ran out when the step
+# asked for it, or an exception ended it.
+END_OF_DATA = "end_of_data"
+INTERRUPTED = "interrupted"
+EPOCH = "epoch"
+STEPS_PER_EXECUTION = "steps_per_execution"
+JIT_COMPILE = "jit_compile"
+
+SESSION_RUN = "session run"  # the step of a TensorFlow 1 session
+CALL = "profile_call"  # the call that `tfprof_nb.profile_call` profiles
+
+CELL_LINE = "cell line "  # the line's number follows
+CELL_LINE_EVENTS = 1000  # a short line leaves an event this often; after that it is only counted

@@ -1,0 +1,136 @@
+"""The sidecar, the file that a capture writes beside a profile: its version, its sections, and what they hold.
+
+It is a JSON object; ``docs/sidecar.md`` says what the keys mean.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NotRequired, TypedDict
+
+VERSION = 1
+
+
+class Section(StrEnum):
+    """The keys of a sidecar."""
+
+    CAPTURE = "capture"
+    VERSIONS = "versions"
+    GRAPHS = "graphs"
+    CELL = "cell"
+    CELLS = "cells"
+    PROCESS_MEMORY = "process_memory"
+    METRICS = "metrics"
+
+
+class CaptureSection(TypedDict):
+    """The capture itself."""
+
+    notes: list[str]
+
+
+class VersionsSection(TypedDict):
+    """What ran."""
+
+    tensorflow: str
+
+
+class CellSection(TypedDict):
+    """The cell that ran."""
+
+    text: str
+    file: str
+    line: list[int]
+    hits: list[int]
+    spent_ns: list[int]
+    estimated: list[int]
+    first: int
+    last: int
+
+
+CellsSection = dict[str, str]
+"""The notebook's cells: labels by the name of the compiled file."""
+
+
+class SamplesSection(TypedDict, total=False):
+    """Quantities over time, or nothing: the sections `Section.PROCESS_MEMORY` and `Section.METRICS`."""
+
+    times_ns: list[int]
+    series: list[Series]
+
+
+class Series(TypedDict):
+    """The values of one quantity."""
+
+    metric: str
+    unit: str
+    values: list[float | None]
+
+
+RESIDENT_MEMORY, PEAK_MEMORY = "process memory", "peak process memory"  # the quantities of `Section.PROCESS_MEMORY`
+
+
+class GraphsSection(TypedDict, total=False):
+    """The functions that ran, and the tables that they refer to."""
+
+    strings: list[str]
+    frames: FramesTable
+    traces: list[tuple[int, ...]]
+    variables: VariablesTable
+    layers: LayersTable
+    functions: list[FunctionEntry]
+    notes: list[str]
+
+
+class FramesTable(TypedDict):
+    """Lines of code."""
+
+    file: list[int]
+    line: list[int]
+    function: list[int]
+    text: list[int]
+    users: list[bool]
+
+
+class VariablesTable(TypedDict):
+    """Variables that functions read."""
+
+    name: list[int]
+    dtype: list[int]
+    parameters: list[int | None]
+    trainable: list[bool]
+    model: NotRequired[list[bool]]
+
+
+class LayersTable(TypedDict):
+    """Keras layers."""
+
+    name: list[int]
+    type: list[int]
+
+
+class FunctionEntry(TypedDict):
+    """One function: its columns have a value per node."""
+
+    name: str
+    called: bool
+    batch: int | None
+    names: list[int]
+    ops: list[int]
+    devices: list[int]
+    outputs: list[int]
+    takes: list[int]
+    inputs: list[list[int]]
+    traces: list[int]
+    float_ops: list[float | None]
+    calls: list[tuple[int, str, int]]
+    # Only of functions, not of a session's graph.
+    forward: NotRequired[list[int]]
+    layers: NotRequired[list[int]]
+    phases: NotRequired[list[int]]
+    variables: NotRequired[list[int]]
+    python: NotRequired[str]
+    signature: NotRequired[list[tuple[str, str, str]]]
+    # Only of a session's graph.
+    parameters: NotRequired[list[int]]
+    types: NotRequired[list[list[int]]]

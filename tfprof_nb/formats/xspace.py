@@ -1,0 +1,13 @@
+"""Names that TensorFlow's profiler writes into its files, and that readers of other formats use in the same sense."""
+
+from __future__ import annotations
+
+HOST_PLANE = "/host:CPU"
+COUNTERS = "_counters_"  # the line of a trace's counters
+ASYNCHRONOUS = "_a"  # the stat of events that overlap others without nesting
+
+THREADPOOL_PREFIX = "ThreadpoolListener::"  # what the thread pool queued and ran: nearly half of a usual profile
+ALLOCATION, DEALLOCATION = "MemoryAllocation", "MemoryDeallocation"
+
+# Types of the ops that fetch elements of a dataset.
+DATASET_OPS = ("IteratorGetNext", "IteratorGetNextSync", "OptionalGetValue")
