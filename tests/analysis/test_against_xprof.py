@@ -178,7 +178,7 @@ def fetching_outside_the_marks():
     return run
 
 
-def test_data_fetched_outside_the_marks_is_said(capture):
+def test_data_fetched_outside_the_marks_is_reported(capture):
     p = capture(fetching_outside_the_marks)
     assert p.overview.summary["input_percent"] == 0  # no step waited, says XProf too
     assert p.xprof("overview_page")["steps"]["infeedTimeMs"].tolist() == [0] * (STEPS - 2)

@@ -166,7 +166,7 @@ def test_agrees_with_xprof(fixture, request):
     assert reads * 1e3 == pytest.approx(float(totals["advanced_file_read_us"]), rel=0.01)
 
 
-def test_both_kinds_of_read_are_told_apart(reading_capture):
+def test_both_kinds_of_read_are_distinguished(reading_capture):
     result = run(reading_capture.read_bytes())
     reads = result.table[result.table["op_name"].str.endswith("::TFRecord")]
     assert set(reads["category"]) == {DEMANDED, ADVANCED}

@@ -161,7 +161,7 @@ def test_what_is_no_kernel_does_not_count():
         ("", (None, None, None, None, None)),
     ],
 )
-def test_parses_details_of_every_age(text, expected):
+def test_parses_details_of_every_version(text, expected):
     assert parse_kernel_details(text) == expected
 
 

@@ -41,7 +41,7 @@ def memory_section(times_ms, held, highest=None):
     return section(times_ms, **metrics)
 
 
-def test_only_what_was_sampled_while_the_profiler_recorded_counts():
+def test_only_samples_from_the_time_of_recording_count():
     frame = sampled([host()], [section([-70, -20, 30, 80, 130], a=[1, 2, 3, 4, 5])])
     assert list(frame.columns) == COLUMNS
     assert frame[["time_ms", "value"]].to_numpy().tolist() == [[0, 2], [30, 3], [80, 4]]
@@ -54,7 +54,7 @@ def test_a_profile_shorter_than_the_interval_has_one_sample(times):
     assert frame[["time_ms", "value"]].to_numpy().tolist() == [[0, len(times) - 1]]
 
 
-def test_all_samples_after_the_start_and_no_end_told():
+def test_all_samples_after_the_start_if_the_end_is_unknown():
     frame = sampled([host(stopped=0)], [section([10, 20], a=[1, None], b=[3, 4])])
     assert frame["metric"].tolist() == ["a", "a", "b", "b"]
     assert np.isnan(frame["value"][1])
@@ -66,7 +66,7 @@ def test_without_samples_or_the_profiles_start_there_are_none():
     assert list(sampled([], []).columns) == COLUMNS
 
 
-def test_process_memory_stands_in_where_tensorflow_recorded_none():
+def test_process_memory_is_used_if_tensorflow_recorded_none():
     silent = host()
     process = sampled([silent], [memory_section([0, 50, 90], [100, 300, 300], [400, 410, 420])])
     result = memory([Forest(silent)], process=process)
@@ -96,7 +96,7 @@ def with_allocation(name):
     return read_xspace(space.to_bytes(), name)
 
 
-def test_of_several_hosts_only_the_silent_ones_are_filled_in():
+def test_of_several_hosts_only_those_without_events_are_filled_in():
     hosts = [with_allocation("loud"), host("silent")]
     process = sampled(hosts, [memory_section([5], [700]), memory_section([5], [800])])
     result = memory([Forest(one) for one in hosts], process=process)
@@ -108,7 +108,7 @@ def test_of_several_hosts_only_the_silent_ones_are_filled_in():
     assert [note[:10] for note in result.notes] == ["TensorFlow"]
 
 
-def test_recorded_allocations_leave_the_process_out():
+def test_recorded_allocations_exclude_the_process():
     loud = with_allocation("loud")
     process = sampled([loud], [memory_section([5], [700])])
     assert set(memory([Forest(loud)], process=process).summary) == {"cpu"}
@@ -129,7 +129,7 @@ def test_counters_of_memory_start_with_the_largest():
     assert counters[0].values.tolist() == [50, 70]
 
 
-def test_counters_of_metrics_leave_out_what_could_not_be_read():
+def test_counters_of_metrics_exclude_values_that_could_not_be_read():
     frame = sampled([host("a"), host("b")], [section([1, 2], x=[None, 7], y=[1, 2]), section([3], x=[8])])
     counters = metric_counters(frame)
     assert [(counter.host, counter.name, counter.values.tolist()) for counter in counters] == [

@@ -59,7 +59,7 @@ def test_without_stored_device_steps_they_last_until_all_kernels_ended():
     assert spent(one_step(on_device=work)) == [{"step_ms": 170, "device_compute_ms": 170}]
 
 
-def test_the_mark_counts_where_it_takes_in_the_stored_device_step():
+def test_the_mark_counts_if_it_includes_the_stored_device_step():
     """A kernel runs on after the mark, but the stored step ended before it."""
     work = [("gemm", 10, 180), ("relu", 80, 90)]
     found = spent(one_step(on_device=work, device_step_us=(10, 90)))
@@ -79,7 +79,7 @@ def test_the_mark_counts_where_it_takes_in_the_stored_device_step():
     ],
     ids=str,
 )
-def test_what_has_no_length_lasts_until_something_as_important_starts(on_host, compute):
+def test_events_without_length_last_until_work_of_their_class_starts(on_host, compute):
     """In a step with a kernel from 10 to 40."""
     (found,) = spent(one_step(on_host, [("gemm", 10, 40)], device_step_us=(10, 40)))
     assert found["device_compute_ms"] == 30

@@ -243,7 +243,7 @@ def gpu_loop():
     return space
 
 
-def test_a_coordinator_has_no_part_in_the_steps():
+def test_a_coordinator_is_excluded_from_the_steps():
     forests = [forest(space, host) for host, space in (("chief", loop()), ("worker", gpu_loop()))]
     groupings = [group_events(forest) for forest in forests]
     found = steps(forests, groupings)
@@ -261,7 +261,7 @@ def test_averages_of_steps_are_over_all_hosts():
     assert found.notes == ["Counts and averages are over the steps of 2 hosts, each on its own clock."]
 
 
-def test_one_host_has_none_to_compare_with():
+def test_a_single_host_has_nothing_to_compare():
     result = compared(a=loop())
     assert (result.summary["slowest_host"], len(result.table)) == ("a", 4)
     assert result.notes == ["This profile has only one host: there is nothing to compare."]
@@ -275,7 +275,7 @@ def test_without_steps_the_notes_say_why():
     assert result.notes[0].startswith("No steps: nothing")
 
 
-def test_when_a_profile_began_is_told_by_whichever_plane_has_it():
+def test_the_start_of_a_profile_is_read_from_any_plane():
     space = XSpace()
     space.plane("/host:CPU").line("t").event("a", duration_us=1)
     assert (read_xspace(space.to_bytes(), "h").began_ns, read_xspace(space.to_bytes(), "h").ended_ns) == (0, 0)

@@ -262,7 +262,7 @@ def test_stages_of_pygrain_are_input_ops():
 
 
 @pytest.mark.parametrize("marked", [False, True])
-def test_a_tpus_steps_are_left_out_and_said(marked):
+def test_steps_of_a_tpu_are_excluded_and_a_note_says_so(marked):
     space = XSpace()
     if marked:
         space.plane("/host:CPU").line("python").event("train", duration_us=100, step_num=0, _r=1)
@@ -274,7 +274,7 @@ def test_a_tpus_steps_are_left_out_and_said(marked):
     assert [note for note in result.notes if "TPU" in note] == result.notes != []
 
 
-def test_what_the_profiler_complained_of_is_told():
+def test_messages_of_the_profiler_are_notes():
     space = program()
     space.errors.append("CUPTI_ERROR_INSUFFICIENT_PRIVILEGES")
     events = forest(space)

@@ -1,4 +1,4 @@
-"""What was sampled beside the capture, on the profile's own time."""
+"""The samples of metrics, at the profile's own times."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ COLUMNS = ["time_ms", "host", "metric", "value", "unit"]
 def sampled(hosts: Sequence[Host], sidecars: Sequence[Sidecar], section: str) -> pd.DataFrame:
     """Return the samples in a section of each host's sidecar (``docs/sidecar.md``), by host, metric and time.
 
-    Only what was sampled while the profiler recorded counts: before, it starts, and afterwards, it saves. The last
-    sample from before stands at time 0, so that a short profile has one too. A value that could not be read is null.
+    Only samples from the time of recording count: before it, the profiler starts, and after it, it saves. The last
+    earlier sample is moved to time 0, so that a short profile has one too. A value that could not be read is null.
 
     Returns
     -------

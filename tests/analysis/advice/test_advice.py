@@ -1,4 +1,4 @@
-"""Advice speaks with evidence, and is silent without."""
+"""Findings have evidence; without evidence there are none."""
 
 import pytest
 
@@ -36,14 +36,14 @@ def test_input_bound_steps_are_the_first_finding(tmp_path):
     assert "prefetch" in first["fix"]
 
 
-def test_the_most_that_less_waiting_can_win_is_said(tmp_path):
+def test_the_evidence_bounds_the_gain_of_less_waiting(tmp_path):
     assert (
         "Without this wait, a step would take 400 µs at best."
         in advised(tmp_path, loop(input=60, compute=39)).table["evidence"].iloc[0]
     )
 
 
-def test_the_slowest_stage_is_told_with_its_line(tmp_path):
+def test_the_slowest_stage_is_named_with_its_line(tmp_path):
     space = loop(input=60, compute=39)
     python, ahead = space.planes[0].lines[0], space.planes[0].line("tf_data_iterator_resource")
     python.event("Iterator::Prefetch", start_us=10, duration_us=580, id=1)
@@ -104,8 +104,8 @@ def copying_loop(wait_us, copy_us):
         (0, 40, []),
     ],
 )
-def test_copies_to_the_device_get_their_part_of_the_blame(tmp_path, wait_us, copy_us, findings):
-    """At 10 percent of the input time they are worth a word, at 90 the only one."""
+def test_copies_to_the_device_have_a_finding_of_their_own(tmp_path, wait_us, copy_us, findings):
+    """From 10 percent of the input time on they have a finding, from 90 on the only one."""
     table = advised(tmp_path, copying_loop(wait_us, copy_us)).table
     assert [finding for finding in table["finding"] if "data" in finding or "copied" in finding] == findings
 
@@ -128,7 +128,7 @@ def fetching_loop(fetch_us, inside):
 OUTSIDE = "Data is fetched outside the step marks"
 
 
-def test_data_fetched_outside_the_marks_is_said(tmp_path):
+def test_data_fetched_outside_the_marks_is_reported(tmp_path):
     """Of the 7 ms from the first step to the last, three fetches of 0.8 ms lie between steps."""
     found = advised(tmp_path, fetching_loop(800, inside=False)).table.set_index("finding").loc[OUTSIDE]
     assert found["severity"] == "high"
@@ -137,11 +137,11 @@ def test_data_fetched_outside_the_marks_is_said(tmp_path):
 
 
 @pytest.mark.parametrize(("fetch_us", "inside"), [(800, True), (100, False)])
-def test_data_fetched_inside_the_marks_or_at_once_is_not(tmp_path, fetch_us, inside):
+def test_data_fetched_inside_the_marks_or_at_once_is_not_reported(tmp_path, fetch_us, inside):
     assert OUTSIDE not in advised(tmp_path, fetching_loop(fetch_us, inside)).table["finding"].tolist()
 
 
-def test_without_evidence_there_is_none(tmp_path):
+def test_without_evidence_there_are_no_findings(tmp_path):
     space = XSpace()
     space.plane("/host:CPU")
     result = advised(tmp_path, space)
@@ -149,7 +149,7 @@ def test_without_evidence_there_is_none(tmp_path):
     assert result.notes[0].startswith("Without steps there is little to base advice on")
 
 
-def test_a_program_that_is_well_has_nothing_to_change(tmp_path):
+def test_a_healthy_program_has_nothing_to_change(tmp_path):
     space = loop()
     python = space.planes[0].lines[0]
     for i in range(5):

@@ -190,12 +190,12 @@ def graphs(shapes, float_ops):
         ({"sidecar": {"graphs": graphs("float32[8]", 100)}}, {"sidecar": {"graphs": graphs("float16[8]", 100)}}, None),
     ],
 )
-def test_times_of_other_work_are_told_apart(profile, before, after, why):
+def test_different_work_is_recognised(profile, before, after, why):
     summary = tp.compare(profile(SLOW, **before), profile(FAST, **after)).summary
     assert summary["same_work"] is (why is None)
     assert summary["why_not_same"] == ([why] if why else [])
 
 
-def test_what_is_not_known_is_said(profile):
+def test_unknown_parts_of_the_work_are_named(profile):
     (note,) = tp.compare(profile(SLOW), profile(FAST)).notes
     assert "leaves out TensorFlow's version, the shapes of a batch, float ops" in note

@@ -44,7 +44,7 @@ def test_either_order_gives_the_same():
     assert p_value(one, other) == p_value(other, one) == p_value(-one, -other)
 
 
-def test_few_values_tell_nothing():
+def test_few_values_have_no_p_value():
     assert np.isnan(p_value(np.arange(4.0), np.arange(100.0) + 50))
 
 

@@ -1,4 +1,4 @@
-"""Names of a model that was built anew."""
+"""Names of the ops of a rebuilt model."""
 
 from tfprof_nb.analysis.compare.renumbered import renumbered
 
@@ -17,7 +17,7 @@ SECOND = [
 ]
 
 
-def test_a_model_that_was_built_again_has_the_same_ops():
+def test_a_rebuilt_model_has_the_same_ops():
     assert list(renumbered(FIRST, SECOND).values()) == SECOND
     assert list(renumbered(SECOND, FIRST).values()) == FIRST
 
@@ -31,7 +31,7 @@ def test_numbers_are_ordered_as_numbers():
     assert renumbered(["d_9/x", "d_10/x"], ["d_11/x", "d_12/x"]) == {"d_9/x": "d_11/x", "d_10/x": "d_12/x"}
 
 
-def test_where_a_layer_was_added_names_stay():
+def test_names_stay_if_a_layer_was_added():
     """Which of three is new, nothing tells."""
     assert renumbered(["dense", "dense_1"], ["dense_1", "dense_2", "dense_3"]) == {
         "dense": "dense",

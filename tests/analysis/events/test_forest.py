@@ -1,4 +1,4 @@
-"""What a forest knows of one host: which events enclose which, and what takes no part in that."""
+"""The forest of one host: which events enclose which, and which take no part."""
 
 import numpy as np
 
@@ -33,7 +33,7 @@ def test_the_nearest_ancestor_is_the_innermost_and_on_the_same_thread():
     assert found.outermost(rows).tolist() == [row["a0"], row["b0"]]
 
 
-def test_values_of_some_rows():
+def test_values_of_some_events():
     space = XSpace()
     line = space.plane("/host:CPU").line("t")
     line.event("a", start_us=0, duration_us=1, number=7)

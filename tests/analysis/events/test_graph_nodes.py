@@ -43,7 +43,7 @@ def test_a_name_that_two_functions_use_belongs_to_the_one_that_was_called(thread
     assert joined(called("g", "a/Relu:Relu", thread=thread), RELU, other)["a/Relu:Relu"] == ("g", "a/Relu")
 
 
-def test_a_node_of_a_called_function_bears_the_callers_nodes_name():
+def test_a_node_of_a_called_function_has_the_name_of_the_calling_node_too():
     outer = Function("f", [Node("StatefulPartitionedCall", "StatefulPartitionedCall")], [(0, "call", 1)])
     inner = Function("g", [Node("x", "Mul"), Node("call", "PartitionedCall")], [(1, "call", 2)], called=False)
     innermost = Function("h", [Node("y", "Add")], called=False)
@@ -75,7 +75,7 @@ def test_nodes_of_loops_and_branches_are_found_by_role():
         "mul-0-TransposeNHWCToNCHW-LayoutOptimizer",
     ],
 )
-def test_what_the_optimizer_added_to_names_is_taken_off(name):
+def test_additions_of_the_optimizer_to_names_are_removed(name):
     assert joined(called("f", f"{name}:Mul"), Function("f", [Node("mul", "Mul")]))[f"{name}:Mul"] == ("f", "mul")
 
 
@@ -88,7 +88,7 @@ def test_an_eager_op_is_no_node():
     assert joined(space, RELU)["a/Relu:Relu"] is None
 
 
-def test_what_tf_data_runs_is_looked_for_in_the_functions_that_nobody_calls():
+def test_ops_of_tf_data_are_searched_in_functions_that_nobody_calls():
     space = XSpace()
     space.plane("/host:CPU").line("worker").event("a/Relu:Relu", duration_us=5)
     mapped = Function("map", [Node("a/Relu", "Relu")], called=False)

@@ -63,7 +63,7 @@ def test_agrees_with_a_stack(spans_and_mask):
 
 
 @given(SPANS)
-def test_all_rows_take_part_by_default(spans):
+def test_all_events_take_part_by_default(spans):
     lines, starts, durations = columns(spans)
     assert nest(lines, starts, durations).parent.tolist() == stack_parents(
         lines, starts, durations, [True] * len(lines)
@@ -76,7 +76,7 @@ def test_a_child_may_touch_its_parents_ends():
     assert found.self_ps.tolist() == [0, 4, 6, 0]
 
 
-def test_of_equal_spans_the_first_row_encloses_the_second():
+def test_of_equal_spans_the_first_event_encloses_the_second():
     found = nest(*columns([(0, 5, 10), (0, 5, 10)]))
     assert found.parent.tolist() == [-1, 0]
     assert found.self_ps.tolist() == [0, 10]

@@ -51,7 +51,7 @@ def test_modes_add_up_over_threads():
     }
 
 
-def test_self_time_leaves_out_functions_called_in_turn():
+def test_self_time_excludes_functions_called_in_turn():
     result = run([("outer", 10, 100, "traced-nonXla", 1), ("inner", 30, 40, "notTraced-xla", 0)])
     assert rows(result, "total_ms", "self_ms", "expensive_call_percent") == {
         ("outer", "traced-nonXla"): (100, 60, 100),

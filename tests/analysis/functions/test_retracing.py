@@ -1,4 +1,4 @@
-"""Which argument had a function traced again, for functions that TensorFlow traced during a capture."""
+"""Which argument caused retracing, for functions that TensorFlow traced during a capture."""
 
 from typing import NamedTuple
 
@@ -90,7 +90,7 @@ def test_each_cause_names_the_argument_and_what_to_do(profile):
         assert "`x`" not in found
 
 
-def test_a_function_made_anew_in_each_call_is_told(profile):
+def test_a_function_made_again_in_each_call_is_named(profile):
     assert "tf.function was applied again" in cause(profile, "inner")
 
 
@@ -100,7 +100,7 @@ def test_notes_and_a_loaded_profile_have_them_too(profile):
     assert cause(loaded, "shape") == cause(profile, "shape")
 
 
-def test_what_was_traced_before_the_capture_has_no_cause(tmp_path):
+def test_tracing_before_the_capture_has_no_cause(tmp_path):
     import tensorflow as tf
 
     earlier = tf.function(lambda x, step: x)

@@ -39,13 +39,13 @@ def test_setup_in_the_first_step_is_no_time_per_step():
     assert micros(found.scope(step=0))["_TFProfRoot"] == 610  # of the step itself it is
 
 
-def test_what_some_steps_leave_out_counts_with_their_zero():
+def test_steps_without_an_op_count_as_zero():
     ops = [(step, "Mean:Mean", 8) for step in range(3)]
     found = ran(*ops, *[(step, "MatMul:MatMul", 10) for step in range(STEPS)])
     assert micros(found)["outside functions/Mean"] == 3 * 8 / STEPS
 
 
-def test_a_function_that_is_traced_in_each_step_is_that_steps():
+def test_a_function_that_is_traced_in_each_step_belongs_to_the_average_step():
     """Each traced version has nodes of its own, and each ran once."""
     functions = [Function(f"__inference_train_{step}", [Node(f"{'abcd'[step]}", "MatMul")]) for step in range(STEPS)]
     found = ran(*[(step, f"{'abcd'[step]}:MatMul", 12) for step in range(STEPS)], functions=functions)
@@ -58,7 +58,7 @@ def test_without_steps_numbers_are_of_the_capture():
     assert any("of the whole capture" in note for note in found.notes)
 
 
-def test_what_is_left_out_is_named():
+def test_excluded_ops_are_named():
     pipeline = Function("__inference_Dataset_map_load_7", [Node("EagerPyFunc", "EagerPyFunc")], called=False)
     ops = [(-1, "EagerPyFunc:EagerPyFunc", 90), (0, "MatMul:MatMul", 5), (1, "MatMul:MatMul", 5)]
     said = ran(*ops, functions=[pipeline]).notes[0]
@@ -105,7 +105,7 @@ def test_parameters_of_older_captures_are_those_of_trainable_variables(fitted):
     assert any("Parameters are those of trainable variables" in note for note in found.notes)
 
 
-def test_parameters_of_a_loop_of_ones_own_leave_out_the_optimizer_and_counters(tmp_path):
+def test_parameters_of_a_custom_loop_exclude_the_optimizer_and_counters(tmp_path):
     import keras
     import tensorflow as tf
 

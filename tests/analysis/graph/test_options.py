@@ -23,7 +23,7 @@ def test_bad_options_are_named_with_the_choices(options, said):
 
 
 @pytest.mark.parametrize("made", ["trainable_variables_parameter", "float_operation", "time_and_memory"])
-def test_what_tfprofs_builder_makes_is_taken_as_it_is(made):
+def test_options_of_tfprofs_builder_are_accepted(made):
     import tensorflow as tf
 
     builder = tf.compat.v1.profiler.ProfileOptionBuilder

@@ -52,7 +52,7 @@ def gpu_space():
     return space
 
 
-def test_the_lifetime_peak_is_the_highest_told_and_in_old_captures_the_last_in_the_file(gpu_space):
+def test_the_lifetime_peak_is_the_highest_recorded_and_in_old_captures_the_last_in_the_file(gpu_space):
     """Of two threads the first in the file was told of more, later. TensorFlow up to 2.10 stored 400 for this."""
 
     def lifetime(**grouped):

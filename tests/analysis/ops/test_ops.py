@@ -89,7 +89,7 @@ def test_devices_come_first_and_hosts_add_up():
     ]
 
 
-def test_self_time_leaves_out_nested_ops_but_not_other_events():
+def test_self_time_excludes_nested_ops_but_not_other_events():
     space = XSpace()
     thread = space.plane("/host:CPU").line("t")
     thread.event("outer:Outer", start_us=0, duration_us=100)
@@ -131,7 +131,7 @@ def test_derived_lines_do_not_count():
         {"tf_op": "scope/a:A", "level 0": "not/this:One"},
     ],
 )
-def test_kernels_find_their_op_in_files_of_every_age(stats):
+def test_kernels_have_their_op_in_files_of_every_version(stats):
     space = XSpace()
     space.plane("/device:GPU:0").line("Stream #1").event("kernel", start_us=0, duration_us=5, **stats)
     assert rows(run(space), "op_type", "op_name") == [("A", "scope/a")]
@@ -196,7 +196,7 @@ def test_iterators_are_never_eager():
     assert rows(run(space), "op_type", "eager") == [("Dataset", False)]
 
 
-def test_an_eager_op_that_left_only_its_dispatch_still_counts():
+def test_an_eager_op_of_which_only_the_dispatch_was_recorded_counts():
     space = XSpace()
     thread = space.plane("/host:CPU").line("t")
     thread.event("EagerExecute", start_us=0, duration_us=100, is_func=0)

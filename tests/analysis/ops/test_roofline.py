@@ -45,7 +45,7 @@ def test_gpus_have_the_peaks_of_their_kind(capability, cores, clock_khz, gigabyt
         assert found == pytest.approx(139.26, abs=0.01)
 
 
-def test_gpus_of_other_makers_tell_no_peaks():
+def test_gpus_of_other_makers_have_no_peaks():
     space = XSpace()
     stats = {"clock_rate": 2_100_000, "core_count": 304, "memory_bandwidth": 10**12, "compute_cap_major": 9}
     space.plane("/device:GPU:0", device_vendor="AMD", **stats)
@@ -66,7 +66,7 @@ def test_rates_of_an_op_and_of_the_device():
 @pytest.mark.parametrize(
     "peaks", [{}, {"peak_teraflops_per_second": 100.0}, {**PEAKS, "peak_teraflops_per_second": 0.0}]
 )
-def test_without_both_peaks_nothing_is_said(peaks):
+def test_without_both_peaks_there_is_no_ridge(peaks):
     assert ridge(forest_of(**peaks)) is None
     assert ops([forest_of(**peaks)]).table["bound_by"].isna().all()
 

@@ -1,4 +1,4 @@
-"""Nodes of backward passes and what they are the gradients of."""
+"""Nodes of backward passes and their forward nodes."""
 
 import pytest
 

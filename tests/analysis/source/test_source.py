@@ -6,7 +6,7 @@ import pytest
 
 from builders import XSpace, forest
 from graph_sections import Function, Node, graphs_section
-from tfprof_nb.analysis.source.cell import line_events
+from tfprof_nb.analysis.source.cell_lines import line_events
 from tfprof_nb.analysis.source.source import source
 from tfprof_nb.decode.sections.cell import read_cell
 from tfprof_nb.decode.sections.graphs import read_graphs
@@ -126,7 +126,7 @@ def test_a_line_that_ran_when_the_recording_ended_has_its_ops_without_an_event()
     assert row(found, 4)["op_ms"] == pytest.approx(0.020)
 
 
-def test_ops_of_a_line_that_stopped_leaving_events_are_reckoned_up():
+def test_ops_of_a_line_with_too_many_runs_are_extrapolated():
     often = [(4, 10 * number, 10) for number in range(1000)]
     cell = cell_section(line=[4], hits=[4000], spent_ns=[40_000_000])
     found = result(capture(ran=often, eager=[(100, 5)]), cell=cell, graphs={})
@@ -134,7 +134,7 @@ def test_ops_of_a_line_that_stopped_leaving_events_are_reckoned_up():
     assert found.notes[0].startswith("Line 4 ran more than 1,000 times")
 
 
-def test_layers_are_told_by_phase():
+def test_layers_have_times_by_phase():
     found = result()
     assert found.layers[["layer", "kind", "phase", "op_ms"]].values.tolist() == [
         ["dense", "Dense", "forward", pytest.approx(0.013)],
@@ -158,7 +158,7 @@ def test_an_op_that_ran_itself_was_not_absorbed():
     assert found.ops(3)["absorbed"].tolist() == [""]
 
 
-def test_cells_of_the_notebook_are_called_as_the_notebook_calls_them():
+def test_cells_have_the_labels_of_the_notebook():
     found = result(cells={"model.py": "In[2]", FILE: "In[5]"})
     assert set(found.table["file"]) == {"cell", "In[2]"}
     assert found.ops(9, "In[2]")["op_name"].tolist() == ["gradient/MatMul", "MatMul"]
@@ -173,7 +173,7 @@ def test_a_function_and_an_op_have_a_line():
     assert found.line_of("nothing") == ""
 
 
-def test_of_several_functions_that_is_told_whose_ops_took_far_longer():
+def test_of_several_functions_only_a_clearly_slowest_is_named():
     """The line of the loop in the cell called what took 29 us; of the other function none ran, or 20 us."""
     other, place = Node("y", "Mul", ((FILE, 4, "y = tf.add(x, 1)"), MAGIC)), "Dataset_map_"
     maps = [
@@ -206,12 +206,12 @@ def test_lines_that_share_a_time_by_estimate_are_named():
     assert any("Lines 2, 3 ran too often" in note for note in result(cell=cell_section(estimated=[2, 3])).notes)
 
 
-def test_ops_without_a_line_are_owned_up_to():
+def test_a_note_reports_ops_without_a_line():
     note = result(capture(*OPS, ("unknown:MatMul", 20))).notes[0]
     assert note.startswith("41% of op time belongs to no line")  # 20 of 49 us
 
 
-def test_what_xla_compiled_is_owned_up_to():
+def test_a_note_reports_functions_compiled_by_xla():
     space = XSpace()
     worker = space.plane("/host:CPU").line("worker")
     worker.event("fusion.1", duration_us=5, hlo_op="fusion.1")

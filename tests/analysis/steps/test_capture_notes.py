@@ -1,4 +1,4 @@
-"""What is said of a capture's size and of what its steps are."""
+"""Notes on the size of a capture and on its steps."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def capture(**mark):
     return forest(space)
 
 
-def test_of_an_ordinary_capture_nothing_is_said():
+def test_an_ordinary_capture_has_no_notes():
     assert capture_notes([capture()], steps=4) == []
     assert capture_notes([], steps=0) == []
 

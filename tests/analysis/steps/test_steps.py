@@ -147,7 +147,7 @@ def test_averages_are_of_training_steps():
         ([900, 10], 0.455),
     ],
 )
-def test_the_first_run_of_a_session_is_set_aside_where_it_took_far_longer(lengths_us, mean_ms):
+def test_the_first_run_of_a_session_is_excluded_if_it_took_much_longer(lengths_us, mean_ms):
     space = XSpace()
     line = space.plane("/host:CPU").line("session runs")
     for i, length in enumerate(lengths_us):
@@ -172,7 +172,7 @@ def test_without_steps_a_note_says_what_to_add():
     assert "tfprof_nb.step(i)" in result.notes[0]
 
 
-def test_marks_that_never_finished_are_said():
+def test_a_note_reports_marks_that_never_finished():
     space = XSpace()
     space.plane("/host:CPU").line("python").event("train", duration_us=5, step_num=0, _r=1, interrupted=1)
     result = measured(space)
@@ -218,7 +218,7 @@ def test_a_step_on_the_host_alone_is_none_of_the_device():
     }
 
 
-def test_steps_of_tpus_are_not_measured_and_said():
+def test_steps_of_tpus_are_not_measured_and_a_note_says_so():
     """`op_stats_to_input_pipeline_analysis_test.cc`, infeed on TPUs: no counterpart, XProf is pointed to."""
     space = loop()
     space.plane("/device:TPU:0").line("Steps").event("0", start_us=40, duration_us=1000)

@@ -77,7 +77,7 @@ def test_calls_are_ranked_and_each_can_be_looked_at():
     ]
 
 
-def test_a_pipeline_on_a_device_is_listed_but_not_blamed():
+def test_a_pipeline_on_a_device_is_listed_but_no_bottleneck():
     space = XSpace()
     python, ahead = threads(space)
     python.event("Iterator::Prefetch", duration_us=30, id=ROOT)
@@ -261,7 +261,7 @@ def test_a_reused_id_does_not_make_two_datasets_one():
     assert run(space).pipelines["stages"].tolist() == ["Map", "Filter"]
 
 
-def test_what_the_runtime_adds_is_not_to_blame():
+def test_stages_of_the_runtime_are_no_bottleneck():
     space = XSpace()
     python, _ = threads(space)
     python.event("Iterator::Root", duration_us=100, id=1)
@@ -273,7 +273,7 @@ def test_what_the_runtime_adds_is_not_to_blame():
     assert result.pipelines["stages"].tolist() == ["Map"]
 
 
-def test_a_wait_for_unseen_work_is_not_shown_where_another_call_explains_more():
+def test_a_wait_for_unrecorded_work_is_not_shown_if_another_call_explains_more():
     space = prefetch()
     python = space.planes[0].lines[0]
     python.event("Iterator::Prefetch", start_us=1000, duration_us=500, id=ROOT)
@@ -284,7 +284,7 @@ def test_a_wait_for_unseen_work_is_not_shown_where_another_call_explains_more():
 
 
 @pytest.mark.parametrize(("later_us", "bottleneck"), [(60, "Map"), (20, "Shuffle")])
-def test_filling_the_shuffle_buffer_counts_only_where_little_follows(later_us, bottleneck):
+def test_filling_the_shuffle_buffer_counts_only_if_little_follows(later_us, bottleneck):
     space = XSpace()
     python, _ = threads(space)
     python.event("Iterator::Root", duration_us=1000, id=1)
@@ -296,7 +296,7 @@ def test_filling_the_shuffle_buffer_counts_only_where_little_follows(later_us, b
     assert run(space).summary["bottleneck"] == bottleneck
 
 
-def test_setting_up_is_not_shown_where_another_call_is_typical():
+def test_setup_is_not_shown_if_another_call_is_typical():
     space = XSpace()
     python, _ = threads(space)
     python.event("Iterator::Root", duration_us=1000, id=1)
@@ -319,7 +319,7 @@ def test_the_slowest_host_is_shown():
     assert result.iterators("host1", 0)["bottleneck"].tolist() == [False, False, True]
 
 
-def test_the_slowest_pipeline_is_the_one_waited_for_longest_in_all():
+def test_the_slowest_pipeline_has_the_longest_calls_in_total():
     space = XSpace()
     python, _ = threads(space)
     one_pass(python, 0, 10, ["Batch"], duration=300)
@@ -381,7 +381,7 @@ def test_every_type_in_use_has_advice_that_can_be_pasted(stage):
         ast.parse(f"ds{code}" if code.startswith(".") else code)
 
 
-def test_advice_leaves_out_what_the_pipeline_has():
+def test_advice_suggests_no_stage_that_the_pipeline_has():
     assert "num_parallel_calls" in suggest("Map")
     assert "num_parallel_calls" not in suggest("ParallelMap")
     assert ".prefetch(" in suggest("ParallelMap", {"Batch"})

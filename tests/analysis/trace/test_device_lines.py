@@ -99,7 +99,7 @@ def test_each_stream_has_lines_of_its_own():
     ]
 
 
-def test_devices_that_bring_such_lines_and_hosts_get_none():
+def test_devices_with_such_lines_in_the_file_and_hosts_get_none():
     space = XSpace()
     gpu = space.plane("/device:GPU:0")
     gpu.line("Stream #1").event("k", duration_ps=100, tf_op="mul:Mul", kernel_details="regs:32")

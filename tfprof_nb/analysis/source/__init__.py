@@ -1,5 +1,5 @@
 """Time by line of code: ``source`` is the result.
 
-``cell`` has the times of the profiled cell's lines, ``placed_ops`` the line and the layer of each op, ``gradients`` the
-forward node of each gradient.
+``placed_ops`` has the line and the layer of each op, from ``cell_lines`` (which line of the cell ran when) and
+``gradients`` (the forward node of each gradient).
 """

@@ -17,7 +17,7 @@ from tfprof_nb.analysis.events.graph_nodes import graph_nodes
 from tfprof_nb.analysis.events.names import Category
 from tfprof_nb.analysis.events.op_labels import label_all_ops, on_device_timeline
 from tfprof_nb.analysis.result import empty_table
-from tfprof_nb.analysis.source.cell import running_lines, unrecorded_factor
+from tfprof_nb.analysis.source.cell_lines import running_lines, unrecorded_factor
 from tfprof_nb.analysis.source.gradients import forward_nodes
 from tfprof_nb.decode.sections.cell import Cell
 from tfprof_nb.decode.sections.graphs import Graphs

@@ -11,7 +11,7 @@ import pandas as pd
 
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.analysis.source.cell import unrecorded_factor
+from tfprof_nb.analysis.source.cell_lines import unrecorded_factor
 from tfprof_nb.analysis.source.placed_ops import KEYS, creating_nodes, placed_ops, users_traces
 from tfprof_nb.decode.sections.cell import Cell
 from tfprof_nb.decode.sections.graphs import Graphs

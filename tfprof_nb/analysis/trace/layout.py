@@ -23,8 +23,8 @@ from tfprof_nb.formats.xspace import ALLOCATION, DEALLOCATION, THREADPOOL_PREFIX
 
 # Bookkeeping of the runtime, of no or almost no length; allocations have a page of their own.
 _HIDDEN = (ALLOCATION, DEALLOCATION, THREADPOOL_PREFIX)
-# Events with a track of their own above their thread: the statements of the profiled cell (`source.cell`), and calls of
-# Python functions (`python_level=1`), whose names start so.
+# Events with a track of their own above their thread: the lines of the profiled cell, and calls of Python functions
+# (`python_level=1`), whose names start so.
 _APART = {CELL_LINE: ("statements", "Cell lines"), "$": ("python", "Python calls")}
 _ID_SUFFIX = re.compile(r"/-?\d+$")
 _DERIVED_FIRST = ("statements", "python", "modules", "scopes", "ops")

@@ -1,4 +1,4 @@
-"""The profiled cell: which of its lines ran when."""
+"""Which line of the profiled cell ran when."""
 
 from __future__ import annotations
 
