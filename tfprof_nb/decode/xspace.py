@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from tfprof_nb._arrays import Int64, Objects
@@ -16,11 +18,12 @@ from tfprof_nb.decode.wire import Data, Wire
 from tfprof_nb.formats.xspace import HOST_PLANE
 
 _EPOCH_NS = 10**15
+_MAX_PLANES = 1 << 16  # a host has a plane per device and a few more
 # Planes of other tracers, whose events belong to the host's threads. TensorFlow merges them when it saves a profile.
 _TRACER_PLANES = ("/host:CUPTI", "/host:ROCTRACER", "/host:python-tracer", "/host:TPU-runtime")
 
 
-def read_xspace(data: Data, name: str, source: str = "") -> Host:
+def read_xspace(data: Data, name: str, source: str = "", check: Callable[[], None] | None = None) -> Host:
     """Decode one host's profile.
 
     Times are those of the file: a line's timestamp plus an event's offset. If timestamps count from 1970 (above
@@ -35,6 +38,8 @@ def read_xspace(data: Data, name: str, source: str = "") -> Host:
         The host's key.
     source
         The file's name in messages; ``name`` by default.
+    check
+        Called before stats are decoded: raises `BadProfileError` if ``data`` is no longer what it was.
 
     Raises
     ------
@@ -43,13 +48,15 @@ def read_xspace(data: Data, name: str, source: str = "") -> Host:
     """
     if not len(data):
         raise BadProfileError(f"{source or name}: the file is empty. The capture did not finish: capture again.")
-    return _read(Wire(data, source or name), name)
+    return _read(Wire(data, source or name), name, check)
 
 
-def _read(wire: Wire, name: str) -> Host:
+def _read(wire: Wire, name: str, check: Callable[[], None] | None) -> Host:
     space = wire.read(wire.chain(0, wire.size))
     if not np.isin(space.tag, schema.SPACE_TAGS).any():
         raise wire.malformed(0)
+    if space.at.size > _MAX_PLANES:
+        raise BadProfileError(f"{wire.name}: the file has {space.at.size:,} planes: it is damaged. Copy it again.")
     planes = read_parts(wire, space.where(schema.SPACE_PLANE))
     stat_metadata = Metadata(wire, planes.where(schema.PLANE_STAT_METADATA))
     event_metadata = Metadata(wire, planes.where(schema.PLANE_EVENT_METADATA))
@@ -72,7 +79,9 @@ def _read(wire: Wire, name: str) -> Host:
         errors=tuple(read_texts(wire, space.where(schema.SPACE_ERROR))),
         warnings=tuple(read_texts(wire, space.where(schema.SPACE_WARNING))),
         origin_ns=origin_ns,
-        _stats=FileStats(wire, stat_metadata, event_metadata, events.plane, events.metadata, events.begin, events.size),
+        _stats=FileStats(
+            wire, stat_metadata, event_metadata, events.plane, events.metadata, events.begin, events.size, check
+        ),
     )
 
 
