@@ -19,6 +19,7 @@ from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.breakdown import PARTS
 from tfprof_nb.analysis.steps.steps import Steps, measured_steps
 
+_MAX_APART_NS = 10**15  # 11 days: captures that began farther apart are not of one run
 # Where waiting for other hosts shows: more of these holds no other host up.
 _WAITING = {"host_compute_ms", "device_collectives_ms", "other_ms"}
 
@@ -120,9 +121,9 @@ def _best_shift(steps: tuple[Int64, Int64], lead: tuple[Int64, Int64]) -> int:
 
 
 def _origins_ps(forests: Sequence[Forest]) -> dict[str, int]:
-    """When each host's time 0 was, after the first host's; empty where one of the files does not tell."""
+    """When each host's time 0 was, after the first host's; empty where the files do not tell, or not plausibly."""
     began_ns = {forest.host.name: forest.host.began_ns for forest in forests}
-    if not all(began_ns.values()):
+    if not all(began_ns.values()) or max(began_ns.values()) - min(began_ns.values()) > _MAX_APART_NS:
         return {}
     return {host: (began - min(began_ns.values())) * PS_PER_NS for host, began in began_ns.items()}
 
@@ -199,7 +200,10 @@ def _notes(forests: Sequence[Forest], steps: Steps, hosts: pd.DataFrame, count: 
 def _clock_notes(absolute: bool, matched: Sequence[tuple[Int64, Int64]]) -> list[str]:
     """Say where matching by time rests on little."""
     if not absolute:
-        return ["The files do not tell when each capture began: steps are matched as if all hosts began at once."]
+        return [
+            "The files do not tell when each capture began, or tell times days apart: steps are matched as if all "
+            "hosts began at once."
+        ]
     shared = np.min([end for _, end in matched], axis=0) > np.max([start for start, _ in matched], axis=0)
     if len(shared) and not shared.any():
         return ["Matched steps do not overlap in time: the hosts' clocks differ, and steps are matched by their order."]
