@@ -201,8 +201,7 @@ def _clock_notes(absolute: bool, matched: Sequence[tuple[Int64, Int64]]) -> list
     """Say where matching by time rests on little."""
     if not absolute:
         return [
-            "The files do not tell when each capture began, or tell times days apart: steps are matched as if all "
-            "hosts began at once."
+            "The files do not tell when each capture began, or not plausibly: steps are matched as if all began at once."
         ]
     shared = np.min([end for _, end in matched], axis=0) > np.max([start for start, _ in matched], axis=0)
     if len(shared) and not shared.any():
