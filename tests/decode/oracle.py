@@ -6,14 +6,17 @@ from xplane_messages import XSpace
 def rows(data):
     """Every positioned event as (plane, line id, start_ps, duration_ps, name, display name, stats)."""
     found = []
-    for number, plane in enumerate(XSpace.FromString(data).planes):
+    planes = XSpace.FromString(data).planes
+    origin_ps = _origin_ps(planes)
+    for number, plane in enumerate(planes):
         merged = {}
         for line in plane.lines:
             merged.setdefault(line.display_id or line.id, []).append(line)
         for line_id, lines in merged.items():
             events = [(line, event) for line in lines for event in line.events if not _is_aggregate(event)]
-            events.sort(key=lambda pair: (_start_ps(*pair), -pair[1].duration_ps))
-            found += [_row(number, plane, line_id, *pair) for pair in events]
+            timed = [(*_clipped(*pair, origin_ps), pair[1]) for pair in events]
+            timed.sort(key=lambda triple: (triple[0], -triple[1]))
+            found += [_row(number, plane, line_id, *triple) for triple in timed]
     return found
 
 
@@ -55,17 +58,27 @@ def _is_aggregate(event):
     return event.WhichOneof("choice") == "num_occurrences"
 
 
-def _start_ps(line, event):
-    return line.timestamp_ns * 1000 + event.offset_ps
+def _origin_ps(planes):
+    """When the earliest line with events began, if any counts from 1970."""
+    lines = [line for plane in planes for line in plane.lines if not all(map(_is_aggregate, line.events))]
+    return 1000 * min((line.timestamp_ns for line in lines if line.timestamp_ns > 10**15), default=0)
 
 
-def _row(number, plane, line_id, line, event):
+def _clipped(line, event, origin_ps):
+    """Return start and duration; clipped are times before the capture, over 20 hours, and 13 days later."""
+    origin_ps = origin_ps if line.timestamp_ns > 10**15 else 0
+    start = line.timestamp_ns * 1000 - origin_ps + event.offset_ps
+    duration = event.duration_ps if 0 <= event.duration_ps <= 2**56 else 0
+    return min(max(start, 0), 2**60) + origin_ps, max(duration + min(start, 0), 0)
+
+
+def _row(number, plane, line_id, start_ps, duration_ps, event):
     metadata = plane.event_metadata[event.metadata_id]
     return (
         number,
         line_id,
-        _start_ps(line, event),
-        event.duration_ps,
+        start_ps,
+        duration_ps,
         metadata.name,
         metadata.display_name or metadata.name,
         stats_of(plane, event.stats, metadata.stats),

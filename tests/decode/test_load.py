@@ -2,12 +2,15 @@
 
 import gzip
 import json
+import os
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import psutil
 import pytest
 
-from builders import XSpace
+from builders import XSpace, field
 from tfprof_nb import BadProfileError, load
 from tfprof_nb.decode import load_hosts
 from tfprof_nb.decode.files import is_run_metadata, read
@@ -115,3 +118,70 @@ def test_a_damaged_gzip_file_of_any_kind_is_named(tmp_path):
             path.write_bytes(content)
             with pytest.raises(BadProfileError, match=rf"{name}: the gzip file is cut short or damaged"):
                 load_hosts([path])
+
+
+def large(path, name="op"):
+    """Write a profile of more than 2 MiB."""
+    space = XSpace()
+    line = space.plane("/host:CPU").line("python")
+    for number in range(20):
+        line.event(name, start_us=number, duration_us=1, text="x" * 110_000)
+    return space.write(path)
+
+
+def test_a_file_cut_short_after_loading_neither_kills_the_process_nor_changes_the_profile(tmp_path):
+    path = large(tmp_path / "m.xplane.pb")
+    cut = f"""
+import os, tfprof_nb
+p = tfprof_nb.load({str(path)!r})
+os.truncate({str(path)!r}, 4096)
+(forest,) = p.data.forests
+assert [len(text) for text in forest.host.texts("text").categories] == [110_000]
+"""
+    assert subprocess.run([sys.executable, "-c", cut], check=False).returncode == 0
+
+
+@pytest.fixture
+def little_memory(monkeypatch):
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=2**22))
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_a_file_too_large_for_memory_that_changes_is_refused(tmp_path):
+    (host,) = load_hosts([path := large(tmp_path / "m.xplane.pb")])
+    os.truncate(path, 4096)
+    for read_stat in (host.ints, host.floats, host.texts):
+        with pytest.raises(BadProfileError, match=r"m\.xplane\.pb: the file changed while it was in use"):
+            read_stat("text")
+    with pytest.raises(BadProfileError, match="changed"):
+        host.stats_of(0)
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_a_file_too_large_for_memory_that_is_replaced_or_removed_stays_readable(tmp_path):
+    (host,) = load_hosts([path := large(tmp_path / "m.xplane.pb")])
+    write(tmp_path / "other").replace(path)
+    assert host.stat_names() == ["text"]
+    path.unlink()
+    assert len(host.stats_of(0)["text"]) == 110_000
+
+
+def test_many_hosts_take_no_file_descriptors(tmp_path):
+    paths = [large(tmp_path / f"{number}.xplane.pb") for number in range(3)]
+    before = psutil.Process().num_fds()
+    hosts = load_hosts(paths)
+    assert (len(hosts), psutil.Process().num_fds()) == (3, before)
+
+
+def test_a_gzip_bomb_is_refused(tmp_path):
+    path = tmp_path / "m.xplane.pb.gz"
+    path.write_bytes(gzip.compress(b"\x0a\x00" * (48 << 20)))
+    with pytest.raises(BadProfileError, match="more than 250 times its size"):
+        load_hosts([path])
+
+
+def test_a_file_of_planes_alone_is_refused(tmp_path):
+    path = tmp_path / "m.xplane.pb"
+    path.write_bytes(field(1, b"") * 70_000)
+    with pytest.raises(BadProfileError, match="70,000 planes"):
+        load_hosts([path])

@@ -19,6 +19,7 @@ from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.breakdown import PARTS
 from tfprof_nb.analysis.steps.steps import Steps, measured_steps
 
+_MAX_APART_NS = 10**15  # 11 days: captures that began farther apart are not one run
 # Waiting for other hosts appears in these: more of them does not delay other hosts.
 _WAITING = {"host_compute_ms", "device_collectives_ms", "other_ms"}
 
@@ -121,9 +122,9 @@ def _best_shift(steps: tuple[Int64, Int64], lead: tuple[Int64, Int64]) -> int:
 
 
 def _origins_ps(forests: Sequence[Forest]) -> dict[str, int]:
-    """Return each host's time 0, after the first host's; empty if one of the files does not record it."""
+    """Return each host's time 0, after the first host's; empty if that is not recorded, or not plausible."""
     began_ns = {forest.host.name: forest.host.began_ns for forest in forests}
-    if not all(began_ns.values()):
+    if not all(began_ns.values()) or max(began_ns.values()) - min(began_ns.values()) > _MAX_APART_NS:
         return {}
     return {host: (began - min(began_ns.values())) * PS_PER_NS for host, began in began_ns.items()}
 
@@ -201,7 +202,10 @@ def _notes(forests: Sequence[Forest], steps: Steps, hosts: pd.DataFrame, count: 
 def _clock_notes(absolute: bool, matched: Sequence[tuple[Int64, Int64]]) -> list[str]:
     """Say why matching by time may be unreliable."""
     if not absolute:
-        return ["The files do not record when each capture began: steps are matched as if all began at the same time."]
+        return [
+            "The files do not record when each capture began, or the times are not plausible: steps are matched as if "
+            "all began at the same time."
+        ]
     shared = np.min([end for _, end in matched], axis=0) > np.max([start for start, _ in matched], axis=0)
     if len(shared) and not shared.any():
         return ["Matched steps do not overlap in time: the hosts' clocks differ, and steps are matched by their order."]

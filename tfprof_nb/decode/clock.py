@@ -15,7 +15,7 @@ from tfprof_nb._units import PS_PER_US
 # A first time that is above this, and above the length of the trace, is the reading of a clock, not a delay.
 _MAX_DELAY_US = 60e6
 _EPOCH_US = (946_684_800e6, 4_102_444_800e6)  # the years 2000 to 2100
-_MAX_LENGTH_US = 9e12  # int64 holds this in picoseconds
+_MAX_LENGTH_US = 1e12  # int64 holds the sum of a few such times in picoseconds
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def read_clock(events: pd.DataFrame, source: str) -> Clock:
     Raises
     ------
     BadProfileError
-        The trace spans more than 104 days.
+        The trace spans more than 11 days.
     """
     first = float(events["ts_us"].min()) if len(events) else 0.0
     last = float((events["ts_us"] + events["dur_us"]).max()) if len(events) else 0.0

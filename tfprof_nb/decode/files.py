@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import mmap
 import zlib
+from collections.abc import Callable
+from functools import partial
+from os import stat_result
 from pathlib import Path
 
 from tfprof_nb._errors import BadProfileError
@@ -14,8 +17,11 @@ _GZIP = b"\x1f\x8b"
 _GZIP_FORMAT = 16 + zlib.MAX_WBITS
 _JSON, _BINARY = (".json", ".json.gz"), (".pb", ".pb.gz")
 _HEAD_BYTES = 64
-_MIN_MAPPED_BYTES = 2 << 20  # a mapped file keeps a file descriptor, and smaller files are read as quickly
+_ALWAYS_READ_BYTES = 2 << 20
+_MAX_READ_SHARE = 0.25  # of the free memory for the bytes of a file; a larger file is mapped
 _MAX_SHARE = 0.5  # of the free memory for decompressed bytes, which must still be decoded
+# Profiles shrink by a factor of 5 to 40 in gzip. Beyond this factor, and this size, a file is made to fill the memory.
+_MAX_RATIO, _ANY_RATIO_BYTES = 250, 64 << 20
 
 
 def is_xspace(file: Path) -> bool:
@@ -49,12 +55,40 @@ def read(file: Path) -> bytes:
     return _decompressed(data, file) if data.startswith(_GZIP) else data
 
 
-def mapped(file: Path) -> bytes | mmap.mmap:
-    """Return the bytes of a file as `read` does; files from 2 MiB on that are not compressed are mapped."""
+def read_or_map(file: Path) -> tuple[bytes | mmap.mmap, Callable[[], None]]:
+    """Return the bytes of a file as `read` does, and a check to run before they are used later.
+
+    A file larger than a quarter of the free memory is mapped, unless it is compressed. A program that reads a mapped
+    file after another program has cut it short is killed by the system: the check raises `BadProfileError` instead.
+    """
     with file.open("rb") as stream:
-        if stream.read(len(_GZIP)) == _GZIP or stream.seek(0, 2) < _MIN_MAPPED_BYTES:
-            return read(file)
-        return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+        if stream.read(len(_GZIP)) == _GZIP or _fits(stream.seek(0, 2)):
+            return read(file), _always_valid
+        data = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+        return data, partial(_check_unchanged, file, file.stat())
+
+
+def _fits(file_bytes: int) -> bool:
+    if file_bytes < _ALWAYS_READ_BYTES:
+        return True
+    import psutil
+
+    return bool(file_bytes <= psutil.virtual_memory().available * _MAX_READ_SHARE)
+
+
+def _always_valid() -> None:
+    """Accept bytes in memory, which nothing changes."""
+
+
+def _check_unchanged(file: Path, before: stat_result) -> None:
+    """Raise `BadProfileError` if a mapped file was written to; one that was replaced or removed stays readable."""
+    try:
+        now = file.stat()
+    except OSError:
+        return
+    same_file = (now.st_dev, now.st_ino) == (before.st_dev, before.st_ino)
+    if same_file and (now.st_size, now.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
+        raise BadProfileError(f"{file}: the file changed while it was in use. Load it again.")
 
 
 def _head(file: Path) -> bytes:
@@ -72,7 +106,9 @@ def _head(file: Path) -> bytes:
 def _decompressed(data: bytes, file: Path) -> bytes:
     import psutil
 
-    limit = int(psutil.virtual_memory().available * _MAX_SHARE)
+    free = int(psutil.virtual_memory().available * _MAX_SHARE)
+    sane = max(len(data) * _MAX_RATIO, _ANY_RATIO_BYTES)
+    limit = min(free, sane)
     parts, left = [], limit
     while data:
         member = zlib.decompressobj(_GZIP_FORMAT)
@@ -81,6 +117,11 @@ def _decompressed(data: bytes, file: Path) -> bytes:
         except zlib.error as error:
             raise _damaged(file, error) from None
         left -= len(parts[-1])
+        if left < 0 and limit == sane:
+            raise BadProfileError(
+                f"{file}: the gzip file grows to more than {_MAX_RATIO} times its size: it is damaged, or made to fill "
+                "the memory. Decompress it yourself if you trust it, and load the decompressed file."
+            )
         if left < 0:
             raise BadProfileError(
                 f"{file}: the decompressed file is larger than {size(limit)}, half of the free memory. Free some "

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tfprof_nb.decode.chrome_trace import read_chrome_trace
-from tfprof_nb.decode.files import is_run_metadata, is_xspace, mapped, read
+from tfprof_nb.decode.files import is_run_metadata, is_xspace, read, read_or_map
 from tfprof_nb.decode.host import Host
 from tfprof_nb.decode.merge import merge_runs
 from tfprof_nb.decode.run_metadata import read_run_metadata
@@ -22,7 +22,8 @@ def load_hosts(files: Iterable[Path], names: Iterable[str] | None = None) -> lis
     ----------
     files
         XSpace profiles (``*.xplane.pb``), Chrome traces (JSON), or RunMetadata (binary or text); plain or compressed
-        with gzip. Plain ``*.xplane.pb`` from 2 MiB on are mapped: such a file must not change while the host is used.
+        with gzip. A plain ``*.xplane.pb`` larger than a quarter of the free memory is mapped: it must not change while
+        the host is used.
     names
         The hosts' keys; by default the files' names without the suffix of their kind.
 
@@ -45,6 +46,7 @@ def load_run(run: Run) -> list[Host]:
 
 def _load(file: Path, key: str) -> Host:
     if is_xspace(file):
-        return read_xspace(mapped(file), key, str(file))
+        data, check = read_or_map(file)
+        return read_xspace(data, key, str(file), check)
     decode = read_run_metadata if is_run_metadata(file) else read_chrome_trace
     return decode(read(file), key, str(file))

@@ -26,6 +26,7 @@ _FAR = 0x9E37_79B9_7F4A_7C15  # odd and irregular: ids of different runs, shifte
 # Gaps between the runs are kept if they are at most this many times as long as the runs.
 _GAPS = 10
 _SEPARATION = 0.02
+_MAX_APART_NS = 10**15
 _SEPARATORS, _LINE_ID = "runs", -1
 
 
@@ -55,15 +56,15 @@ def _starts(hosts: Sequence[Host]) -> tuple[list[int], list[str]]:
     """Return the start of each run on the common timeline in picoseconds, and notes."""
     lengths = np.array([_length_ps(host) for host in hosts], dtype=np.int64)
     origins = np.array([host.origin_ns for host in hosts], dtype=np.int64)
-    known = bool(origins.all())
-    if known:
+    # Farther apart, the difference would not fit in int64.
+    if origins.all() and int(origins.max()) - int(origins.min()) < _MAX_APART_NS:
         starts = (origins - origins.min()) * 1000
         order = np.argsort(starts, kind="stable")
         gaps = starts[order][1:] - (starts + lengths)[order][:-1]
         if (gaps >= 0).all() and gaps.sum() <= _GAPS * lengths.sum():
             return starts.tolist(), []
     else:
-        order = np.arange(len(hosts))
+        order = np.argsort(origins, kind="stable") if origins.all() else np.arange(len(hosts))
     gap = int(lengths.sum() * _SEPARATION / len(hosts))
     starts = np.zeros(len(hosts), dtype=np.int64)
     starts[order[1:]] = np.cumsum(lengths[order] + gap)[:-1]
@@ -137,6 +138,22 @@ def _names(hosts: Sequence[Host]) -> tuple[Int32, Objects, Objects]:
     return code.astype(np.int32)[metadata], names[first], display_names[first]
 
 
+def _told_apart(values: Sequence[Int64]) -> list[Int64]:
+    """Return values that differ between runs; negative ones, which stand for none, stay as they are."""
+    before = np.cumsum([0, *(int(value.max(initial=-1)) + 1 for value in values)], dtype=object)
+    if before[-1] >= 1 << 63:  # then the values are no counts: number those that occur
+        values = [_numbered(value) for value in values]
+        return _told_apart(values)
+    return [np.where(value >= 0, value + int(more), value) for value, more in zip(values, before[:-1], strict=True)]
+
+
+def _numbered(value: Int64) -> Int64:
+    counted = value >= 0
+    numbered = value.copy()
+    numbered[counted] = np.unique(value[counted], return_inverse=True)[1]
+    return numbered
+
+
 class MergedStats:
     """The stats of several hosts' events, in a new order; see `host.StatSource`."""
 
@@ -150,10 +167,7 @@ class MergedStats:
         parts = [host.ints(stat) for host in self._hosts]
         values = [part.values.astype(np.int64) for part in parts]
         if stat in _COUNTED:
-            before = np.cumsum([0, *(int(value.max(initial=-1)) + 1 for value in values)])
-            values = [
-                np.where(value >= 0, value + more, value) for value, more in zip(values, before[:-1], strict=True)
-            ]
+            values = _told_apart(values)
         elif stat in _IDENTIFYING:
             values = [
                 (value.view(np.uint64) + np.uint64(run * _FAR % 2**64)).view(np.int64)

@@ -21,7 +21,7 @@ from tfprof_nb.formats.protobuf import Messages
 _OP_LABEL = re.compile(r"(.*) = (.*)\((.*)\)")  # name = op(input, input)
 _KERNEL_LABEL = re.compile(r"(.*?)@@([^#]+)#")  # kernel@@name:op#details
 _RECEIVED = re.compile(r"/_[^/]*$")
-_MAX_PS = 9 * 10**18  # int64 holds this
+_MAX_PS = 10**18  # int64 holds the sum of a few such times
 
 # Fields of the messages in tensorflow/core/framework (step_stats, tensor_description,
 # allocation_description, tensor_shape, graph, node_def) and tensorflow/core/protobuf/config.proto.
@@ -137,7 +137,7 @@ def read_run_metadata(data: bytes, name: str, source: str = "") -> Host:
     nodes = executed_nodes(parse_run_metadata(data, source or name))
     zero_ps = int(nodes["start_ps"].min())
     if int((nodes["start_ps"] + nodes["duration_ps"]).max()) - zero_ps > _MAX_PS:
-        raise BadProfileError(f"{source or name}: the nodes' times span more than 100 days: the file is damaged.")
+        raise BadProfileError(f"{source or name}: the nodes' times span more than 11 days: the file is damaged.")
     nodes = nodes.assign(start_ps=(nodes["start_ps"] - zero_ps).astype("int64"))
     return arrange(name, nodes[NODE_COLUMNS], _tensors(nodes), zero_ps // PS_PER_NS)
 

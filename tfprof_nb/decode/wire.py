@@ -7,6 +7,7 @@ reads the r-th field of every message that has r fields. See https://protobuf.de
 from __future__ import annotations
 
 import mmap
+from array import array
 from collections.abc import Iterator
 from itertools import count
 from typing import Any, NamedTuple
@@ -222,7 +223,7 @@ class Wire:
 
     def chain(self, begin: int, end: int) -> Int64:
         """Return where the fields of one message start, by a plain loop, for messages of few fields."""
-        data, starts, at = self.data, [], begin
+        data, starts, at = self.data, array("q"), begin
         while at < end:
             starts.append(at)
             tag, length = data[at], data[at + 1] if at + 1 < end else 0x80
@@ -233,7 +234,7 @@ class Wire:
             if after > end:
                 raise self.malformed(at)
             at = after
-        return np.array(starts, dtype=np.int64)
+        return np.frombuffer(starts, dtype=np.int64)
 
     def _after(self, at: int) -> int:
         """Return where the field at one position ends; far beyond the end of the file if there is none."""

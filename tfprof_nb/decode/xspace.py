@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from tfprof_nb._arrays import Int64, Objects
 from tfprof_nb._errors import BadProfileError
+from tfprof_nb._units import PS_PER_NS, PS_PER_US
 from tfprof_nb.decode import schema
 from tfprof_nb.decode.events import Events, in_order, read_lines
 from tfprof_nb.decode.host import Host, Line, Plane
@@ -16,11 +19,14 @@ from tfprof_nb.decode.wire import Data, Wire
 from tfprof_nb.formats.xspace import HOST_PLANE
 
 _EPOCH_NS = 10**15
+# No capture is longer: such times are damage, and sums of them would overflow.
+_MAX_START_PS, _MAX_LENGTH_PS = 1 << 60, 1 << 56  # 13 days, 20 hours
+_MAX_PLANES = 1 << 16  # a host has a plane per device and a few more
 # Planes of other tracers, whose events belong to the host's threads. TensorFlow merges them when it saves a profile.
 _TRACER_PLANES = ("/host:CUPTI", "/host:ROCTRACER", "/host:python-tracer", "/host:TPU-runtime")
 
 
-def read_xspace(data: Data, name: str, source: str = "") -> Host:
+def read_xspace(data: Data, name: str, source: str = "", check: Callable[[], None] | None = None) -> Host:
     """Decode one host's profile.
 
     Times are those of the file: a line's timestamp plus an event's offset. If timestamps count from 1970 (above
@@ -35,21 +41,29 @@ def read_xspace(data: Data, name: str, source: str = "") -> Host:
         The host's key.
     source
         The file's name in messages; ``name`` by default.
+    check
+        Called before stats are decoded: raises `BadProfileError` if ``data`` is no longer what it was.
 
     Raises
     ------
     BadProfileError
         The data is empty, cut short, or not an XSpace.
+
+    Notes
+    -----
+    Times that no capture has are clipped, and counted in ``Host.notes``.
     """
     if not len(data):
         raise BadProfileError(f"{source or name}: the file is empty. The capture did not finish: capture again.")
-    return _read(Wire(data, source or name), name)
+    return _read(Wire(data, source or name), name, check)
 
 
-def _read(wire: Wire, name: str) -> Host:
+def _read(wire: Wire, name: str, check: Callable[[], None] | None) -> Host:
     space = wire.read(wire.chain(0, wire.size))
     if not np.isin(space.tag, schema.SPACE_TAGS).any():
         raise wire.malformed(0)
+    if space.at.size > _MAX_PLANES:
+        raise BadProfileError(f"{wire.name}: the file has {space.at.size:,} planes: it is damaged. Copy it again.")
     planes = read_parts(wire, space.where(schema.SPACE_PLANE))
     stat_metadata = Metadata(wire, planes.where(schema.PLANE_STAT_METADATA))
     event_metadata = Metadata(wire, planes.where(schema.PLANE_EVENT_METADATA))
@@ -57,7 +71,7 @@ def _read(wire: Wire, name: str) -> Host:
     events, headers = read_lines(wire, line_messages, event_metadata)
     count = space.where(schema.SPACE_PLANE).at.size
     threads_of = _planes_of_threads(planes.texts(schema.PLANE_NAME, count, wire))
-    lines, events, origin_ns = _arrange(wire, threads_of[line_messages.owner], headers, events)
+    lines, events, origin_ns, notes = _arrange(wire, threads_of[line_messages.owner], headers, events)
     display_names = event_metadata.texts(wire, schema.METADATA_DISPLAY_NAME)
     return Host(
         name=name,
@@ -72,7 +86,10 @@ def _read(wire: Wire, name: str) -> Host:
         errors=tuple(read_texts(wire, space.where(schema.SPACE_ERROR))),
         warnings=tuple(read_texts(wire, space.where(schema.SPACE_WARNING))),
         origin_ns=origin_ns,
-        _stats=FileStats(wire, stat_metadata, event_metadata, events.plane, events.metadata, events.begin, events.size),
+        notes=notes,
+        _stats=FileStats(
+            wire, stat_metadata, event_metadata, events.plane, events.metadata, events.begin, events.size, check
+        ),
     )
 
 
@@ -95,14 +112,16 @@ def _planes(wire: Wire, parts: Parts, count: int, stat_metadata: Metadata) -> tu
     )
 
 
-def _arrange(wire: Wire, plane: Int64, headers: Parts, events: Events) -> tuple[tuple[Line, ...], Events, int]:
+def _arrange(
+    wire: Wire, plane: Int64, headers: Parts, events: Events
+) -> tuple[tuple[Line, ...], Events, int, tuple[str, ...]]:
     """Apply the lines' headers to the events: add timestamps, merge lines of one plane and id, and sort.
 
-    ``plane`` is the plane of each line. Returns the lines, the events, and time 0 in nanoseconds since 1970.
+    ``plane`` is the plane of each line. Returns the lines, the events, time 0 in nanoseconds since 1970, and notes.
     """
     count = plane.size
     timestamp_ns, origin_ns = _normalised(headers.numbers(schema.LINE_TIMESTAMP_NS, count), np.unique(events.line))
-    events.start_ps[:] += 1000 * timestamp_ns[events.line]
+    notes = _add_timestamps(events, timestamp_ns)
     display_id, line_id = (headers.numbers(tag, count) for tag in (schema.LINE_DISPLAY_ID, schema.LINE_ID))
     display_name, name = (headers.texts(tag, count, wire) for tag in (schema.LINE_DISPLAY_NAME, schema.LINE_NAME))
     keys = list(zip(plane.tolist(), np.where(display_id, display_id, line_id).tolist(), strict=True))
@@ -114,7 +133,7 @@ def _arrange(wire: Wire, plane: Int64, headers: Parts, events: Events) -> tuple[
     # Merged lines are named after the first.
     names = dict(zip(reversed(keys), reversed(np.where(display_name == "", name, display_name)), strict=True))
     spans = zip(merged, [0, *ends[:-1]], ends, strict=True) if merged else ()
-    return tuple(Line(*key, names[key], first, last) for key, first, last in spans), events, origin_ns
+    return tuple(Line(*key, names[key], first, last) for key, first, last in spans), events, origin_ns, notes
 
 
 def _normalised(timestamp_ns: Int64, used: Int64) -> tuple[Int64, int]:
@@ -123,3 +142,26 @@ def _normalised(timestamp_ns: Int64, used: Int64) -> tuple[Int64, int]:
     counted = used[since_1970[used]]
     origin_ns = int(timestamp_ns[counted].min()) if counted.size else 0
     return np.where(since_1970, timestamp_ns - origin_ns, timestamp_ns), origin_ns
+
+
+def _add_timestamps(events: Events, timestamp_ns: Int64) -> tuple[str, ...]:
+    """Add the timestamps of their lines to events, in place, and clip times that no capture has; return notes."""
+    start, duration = events.start_ps, events.duration_ps
+    odd = (np.abs(timestamp_ns // 1000) > _MAX_START_PS // PS_PER_US)[events.line]
+    odd |= (start < -_MAX_START_PS) | (start > _MAX_START_PS) | (duration < 0) | (duration > _MAX_LENGTH_PS)
+    if odd.any():
+        timestamp_ns = timestamp_ns.clip(-_MAX_START_PS // PS_PER_NS, _MAX_START_PS // PS_PER_NS)
+        start.clip(-_MAX_START_PS, _MAX_START_PS, out=start)
+        duration[(duration < 0) | (duration > _MAX_LENGTH_PS)] = 0
+    start += PS_PER_NS * timestamp_ns[events.line]
+    odd |= start < 0
+    if not odd.any():
+        return ()
+    early = np.flatnonzero(start < 0)
+    duration[early] = (start[early] + duration[early]).clip(0)
+    start.clip(0, _MAX_START_PS, out=start)
+    note = (
+        f"{int(odd.sum()):,} events have times that no capture has: before its start, of negative length, or days away."
+        " They are shown cut, or as instants."
+    )
+    return (note,)

@@ -28,7 +28,7 @@ class Nesting:
     """
 
     parent: Int64
-    depth: npt.NDArray[np.int16]
+    depth: npt.NDArray[np.signedinteger]
     self_ps: Int64
 
 
@@ -58,7 +58,7 @@ def nest(line: Int32 | Int64, start_ps: Int64, duration_ps: Int64, include: Bool
     events = np.flatnonzero(include)
     inner = _nest_all(line[events], start_ps[events], duration_ps[events])
     parent = np.full(len(line), NO_PARENT, dtype=np.int64)
-    depth = np.full(len(line), -1, dtype=np.int16)
+    depth = np.full(len(line), -1, dtype=inner.depth.dtype)
     self_ps = np.zeros(len(line), dtype=np.int64)
     parent[events] = np.where(inner.parent < 0, NO_PARENT, events[inner.parent]) if len(events) else inner.parent
     depth[events] = inner.depth
@@ -112,9 +112,12 @@ def _outermost(line: Int32 | Int64, end_ps: Int64) -> Bools:
     return outermost
 
 
-def _depth(parent: Int64) -> npt.NDArray[np.int16]:
-    """Count ancestors by doubling: after k rounds each event knows its ancestors within 2**k levels."""
-    depth = (parent >= 0).astype(np.int16)
+def _depth(parent: Int64) -> npt.NDArray[np.signedinteger]:
+    """Count ancestors by doubling: after k rounds each event knows its ancestors within 2**k levels.
+
+    Depths are int16 where that holds them and the level above them, as it usually does.
+    """
+    depth = (parent >= 0).astype(np.int32)
     ancestor = parent.copy()
     inner = np.flatnonzero(ancestor >= 0)
     while len(inner):
@@ -122,4 +125,4 @@ def _depth(parent: Int64) -> npt.NDArray[np.int16]:
         depth[inner] += depth[reached]
         ancestor[inner] = ancestor[reached]
         inner = inner[ancestor[inner] >= 0]
-    return depth
+    return depth.astype(np.int16) if depth.max(initial=0) < np.iinfo(np.int16).max else depth

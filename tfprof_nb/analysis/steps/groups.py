@@ -84,7 +84,7 @@ def _is_usable(forest: Forest, saved: Grouping, marks: Int64) -> bool:
 
 
 def _saved_groups(forest: Forest) -> Grouping:
-    group = forest.host.ints("group_id").dense(len(forest.host)).astype(np.int64)
+    group = _saved_group(forest)
     is_mark = np.zeros(len(group), dtype=bool)
     is_mark[forest.host.texts("step_name").rows] = True
     is_mark |= forest.named_as_marks
@@ -93,6 +93,18 @@ def _saved_groups(forest: Forest) -> Grouping:
     marks = np.flatnonzero(is_mark & (group >= 0) & forest.on_host)
     unmarked: Source = "device" if forest.on_device.any() else "inferred"
     return Grouping(group, _spans(forest, marks, group[marks]), "marked" if numbered[marks].any() else unmarked)
+
+
+def _saved_group(forest: Forest) -> Int64:
+    """Return the group that the file gives each event, -1 for none; numbers too large for a table are made smaller."""
+    stat = forest.host.ints("group_id")
+    values = stat.values.astype(np.int64)
+    known = values >= 0
+    group = np.full(len(forest.host), -1, dtype=np.int64)
+    if values.max(initial=0) > 8 * len(group) + 1024:
+        values[known], _ = pd.factorize(values[known], sort=True)
+    group[stat.rows[known]] = values[known]
+    return group
 
 
 def _marked_groups(forest: Forest, marks: Int64, source: Source) -> Grouping:
