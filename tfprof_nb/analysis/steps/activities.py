@@ -10,7 +10,7 @@ import pandas as pd
 
 from tfprof_nb._arrays import Bools, Int64
 from tfprof_nb.analysis.events.forest import Forest
-from tfprof_nb.formats.marks import CELL_LINE
+from tfprof_nb.formats.marks import CALLBACK, CELL_LINE
 
 
 class Activity(IntEnum):
@@ -30,8 +30,9 @@ class Activity(IntEnum):
     DEVICE_COMPUTE_16 = 150
 
 
-# The runtime's own frames around ops, and our own around lines: they are neither compute nor waiting.
-_WRAPPERS = ("EagerExecute", "EagerLocalExecute", "EagerKernelExecute", "FunctionRun", CELL_LINE)
+# Frames around ops, which are neither compute nor waiting: the runtime's own, ours around lines and callbacks, and the
+# calls that TensorFlow's Python tracer records (`$module.py:12 f`).
+_WRAPPERS = ("EagerExecute", "EagerLocalExecute", "EagerKernelExecute", "FunctionRun", CELL_LINE, CALLBACK, "$")
 # CUPTI and ROCm write MemcpyH2D, TensorFlow's host events MEMCPYHToD.
 _COPIES = {
     Activity.HOST_TO_DEVICE: ("MemcpyH2D", "MEMCPYHToD"),
