@@ -1,4 +1,4 @@
-# `make` lists what there is. Needs Python 3.11 to 3.13, Node 20 or newer, and make.
+# `make` lists what there is. Needs Python 3.11 to 3.13, Node 20.19 or newer, and make.
 
 SHELL := /bin/bash -eu -o pipefail
 BIN := .venv/bin
@@ -34,14 +34,14 @@ $(EDITABLE): $(PACKAGES) pyproject.toml $(SCRIPTS)
 	@touch $@
 
 $(NODE): js/package.json js/package-lock.json
-	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20 or newer." >&2; exit 1; }
+	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20.19 or newer." >&2; exit 1; }
 	@echo "== js: packages from package-lock.json"
 	@cd js && npm ci --loglevel=error --no-progress >/dev/null
 	@touch $@
 
 build: $(SCRIPTS) ## build the JavaScript that the widgets load
 
-$(SCRIPTS): $(NODE) $(shell find js/src -type f 2>/dev/null) js/build.mjs js/build_lab.mjs
+$(SCRIPTS): $(NODE) $(shell find js/src -type f 2>/dev/null) js/build.mjs js/lab.config.cjs
 	@echo "== js: build"
 	@cd js && npm run --silent build
 	@touch $@

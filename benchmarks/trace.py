@@ -43,7 +43,7 @@ while True:
 _TOURS = 3
 _WHOLE = "{'resolution': 8000}"
 CONTENDERS = {
-    "tfprof_nb, decode": Contender(_OURS, "told = len(tp.load(path)._forests[0].host)"),
+    "tfprof_nb, decode": Contender(_OURS, "told = len(tp.load(path).data.forests[0].host)"),
     "tfprof_nb, to the browser": Contender(
         _OURS, "t = tp.load(path).trace; told = len(json.dumps(t.header())) + len(t.payload())"
     ),

@@ -49,7 +49,7 @@ def main() -> None:
 def page() -> str:
     """Return the page's text."""
     named = {name for names in GROUPS.values() for name in names}
-    errors = [name for name in tfprof_nb._HOMES if name not in named]  # noqa: SLF001
+    errors = [name for name in tfprof_nb._public if name not in named]  # noqa: SLF001
     parts = [INTRODUCTION]
     for group, names in GROUPS.items():
         parts.append(f"## {group}" if group != "Profile" else "## Profile\n\nWhat captures and `tp.load` give.")

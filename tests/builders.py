@@ -1,4 +1,4 @@
-"""Write XSpace profiles in a few lines, for tests.
+"""Write XSpace profiles in a few lines, for tests, and read them.
 
     space = XSpace()
     cpu = space.plane("/host:CPU")
@@ -7,6 +7,7 @@
     python.event("MatMul:MatMul", start_us=10, duration_us=20, shape="(2,3)", flow=Uint(7), cost=0.5)
     cpu.describe("MatMul:MatMul", display_name="MatMul", flops=12)
     space.to_bytes()                      # or space.write(folder / "machine.xplane.pb")
+    forest(space)                         # decoded, ready for analyses
 
 Keyword arguments that are no parameter are stats; a name with spaces goes in as ``**{"level 0": "a:B"}``. The type
 of a value chooses its field: int (bool too) int64, and uint64 from 2**63 on; `Uint` uint64; float double; str text;
@@ -19,6 +20,9 @@ from __future__ import annotations
 
 import struct
 from pathlib import Path
+
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.decode import read_xspace
 
 Value = float | str | bytes
 
@@ -190,3 +194,9 @@ class Line:
     def to_bytes(self) -> bytes:
         """Return the line's message."""
         return self.header + bytes(self.events) + self.trailer
+
+
+def forest(profile: XSpace | bytes, name: str = "host") -> Forest:
+    """Return a profile's events as analyses take them; ``profile`` is a built one, or a file's content."""
+    content = profile if isinstance(profile, bytes) else profile.to_bytes()
+    return Forest(read_xspace(content, name))

@@ -167,11 +167,11 @@ def test_the_examples_of_internal_modules_hold(layer):
     assert not [module.__name__ for module in modules if doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed]
 
 
-@pytest.mark.parametrize("name", tfprof_nb._HOMES)
+@pytest.mark.parametrize("name", tfprof_nb._public)
 def test_every_public_name_has_an_example_that_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     public = getattr(tfprof_nb, name)
-    home = importlib.import_module(tfprof_nb._HOMES[name])
+    home = importlib.import_module(public.__module__)
     (example,) = doctest.DocTestFinder(recurse=False).find(public, name, module=home)
     assert "Examples\n" in public.__doc__
     assert example.examples

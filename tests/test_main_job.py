@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from IPython.testing.globalipapp import start_ipython
 
-from tfprof_nb.analysis.steps.steps import CATEGORIES
+from tfprof_nb.analysis.steps.breakdown import CATEGORIES
 
 BATCHES = 40
 SETUP = """

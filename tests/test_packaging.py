@@ -1,5 +1,6 @@
 """What users install: the wheel brings the JavaScript and needs neither Node nor TensorFlow."""
 
+import json
 import subprocess
 import sys
 import tarfile
@@ -27,9 +28,12 @@ def test_the_sdist_holds_the_bundles_and_their_sources(dist):
 def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     name = f"tfprof_nb-{tfprof_nb.__version__}"
     lab = f"{name}.data/data/share/jupyter/labextensions/tfprof-nb"
-    names = zipfile.ZipFile(wheel).namelist()
+    with zipfile.ZipFile(wheel) as archive:
+        names, about = archive.namelist(), json.loads(archive.read(f"{lab}/package.json"))
     assert set(names) >= BUNDLES | {"tfprof_nb/__init__.py", "tfprof_nb/py.typed", f"{lab}/package.json"}
     assert len([file for file in names if file.startswith(f"{lab}/static/remoteEntry.")]) == 1
+    assert f"{lab}/{about['jupyterlab']['_build']['load']}" in names
+    assert about["version"] == tfprof_nb.__version__
     assert {file.partition("/")[0] for file in names} == {"tfprof_nb", f"{name}.dist-info", f"{name}.data"}
 
 

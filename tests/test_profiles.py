@@ -8,6 +8,7 @@ import pytest
 
 import tfprof_nb as tp
 from builders import XSpace
+from tfprof_nb.profiles import PendingRun
 
 
 @pytest.fixture
@@ -43,6 +44,13 @@ def test_a_damaged_sidecar_is_told_in_the_overview(two_hosts):
 def test_results_are_computed_once(two_hosts):
     p = tp.load(two_hosts)
     assert p.ops is p.ops
+
+
+def test_printing_a_result_computes_only_what_it_shows(two_hosts):
+    p = tp.load(two_hosts)
+    assert "NOT input-bound" in str(p.overview)
+    assert {"overview", "steps", "ops"} <= vars(p).keys()
+    assert not {"advice", "functions", "tf_data", "memory", "graph", "source", "trace"} & vars(p).keys()
 
 
 def test_text_says_the_answer_first(two_hosts):
@@ -87,7 +95,7 @@ def test_every_result_has_a_table_a_view_and_says_why_it_is_empty(two_hosts, fea
 
 
 def test_an_unfinished_profile_says_so():
-    p = tp.Profile()
+    p = tp.Profile(PendingRun())
     with pytest.raises(tp.CaptureError, match="after its block ended"):
         p.steps  # noqa: B018
     assert repr(p) == "<Profile being captured>"

@@ -37,7 +37,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _report(args: argparse.Namespace) -> None:
-    from tfprof_nb.profiles import load
+    from tfprof_nb.api.load import load
 
     profile = load(args.path if len(args.path) > 1 else args.path[0])
     _say(f"Reading {', '.join(str(file) for file in profile.files)} ...")
@@ -46,7 +46,7 @@ def _report(args: argparse.Namespace) -> None:
 
 
 def _show(args: argparse.Namespace) -> None:
-    from tfprof_nb.profiles import load
+    from tfprof_nb.api.load import load
 
     print(load(args.path if len(args.path) > 1 else args.path[0]))  # noqa: T201
 

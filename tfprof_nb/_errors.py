@@ -23,7 +23,7 @@ class ProfileNotFoundError(TfprofError, FileNotFoundError):
     >>> import tfprof_nb as tp
     >>> tp.load("nowhere")
     Traceback (most recent call last):
-    tfprof_nb._errors.ProfileNotFoundError: There is no file or folder nowhere (seen from ...). Check the path.
+    tfprof_nb._errors.ProfileNotFoundError: There is no file or folder nowhere (working folder: ...). Check the path.
     """
 
 

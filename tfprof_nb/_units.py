@@ -13,7 +13,7 @@ Kind = Literal["text", "code", "count", "ms", "us", "bytes", "share", "percent",
 
 # Profiles count in whole picoseconds, sidecars in nanoseconds; frames have what their columns' names say.
 PS_PER_NS, PS_PER_US, PS_PER_MS = 10**3, 10**6, 10**9
-NS_PER_MS = 10**6
+NS_PER_MS, US_PER_MS = 10**6, 10**3
 
 MISSING = "–"
 # What a column of this kind adds to its header; kinds without an entry carry their unit in each value, or have none.

@@ -1,37 +1,97 @@
-"""The profile that people hold: its results, the dashboard that shows them, and ways to take them elsewhere."""
+"""The profile that people hold: the results of one run, their dashboard, and ways to take them elsewhere."""
 
 from __future__ import annotations
 
-import gzip
 import os
 from collections.abc import Sequence
-from functools import partial
-from operator import attrgetter
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
-from tfprof_nb import runs
-from tfprof_nb._errors import ProfileNotFoundError, TfprofError
-from tfprof_nb.export import xprof as xprof_tools
-from tfprof_nb.export.chrome_trace import chrome_trace
+from tfprof_nb._errors import CaptureError, ProfileNotFoundError, TfprofError
+from tfprof_nb._units import PS_PER_MS
+from tfprof_nb.analysis.advice.advice import Advice, advice
+from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.events.devices import device_type
+from tfprof_nb.analysis.events.table import events
+from tfprof_nb.analysis.functions.functions import Functions, functions
+from tfprof_nb.analysis.graph.from_events import from_events
+from tfprof_nb.analysis.graph.from_session import from_session
+from tfprof_nb.analysis.graph.graph import Graph, graph
+from tfprof_nb.analysis.input_pipeline import InputPipeline, input_pipeline
+from tfprof_nb.analysis.kernels import Kernels, kernels
+from tfprof_nb.analysis.memory.memory import Memory, memory
+from tfprof_nb.analysis.memory.process_memory import PROCESS
+from tfprof_nb.analysis.ops.ops import Ops, ops
+from tfprof_nb.analysis.overview import Overview, overview
+from tfprof_nb.analysis.pods import Pods, pods
+from tfprof_nb.analysis.python import Python, python
+from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.source.source import SourceLines, source
+from tfprof_nb.analysis.steps.capture_notes import capture_notes
+from tfprof_nb.analysis.steps.steps import Steps, steps
+from tfprof_nb.analysis.tf_data.tf_data import TfData, tf_data
+from tfprof_nb.analysis.trace.counters import Counter, memory_counters, metric_counters
+from tfprof_nb.analysis.trace.event_names import line_of
+from tfprof_nb.analysis.trace.trace import Trace, trace
+from tfprof_nb.decode.session_graph import read_session
+from tfprof_nb.export import xprof
+from tfprof_nb.export.chrome_trace import write_chrome_trace
 from tfprof_nb.export.sql import Frames, run_sql
-from tfprof_nb.results import Results
+from tfprof_nb.export.tfprof_output import write_view
+from tfprof_nb.run_data import RunData
+from tfprof_nb.runs import Run
 from tfprof_nb.views import dashboard
 from tfprof_nb.views.pages import PAGES
 
 if TYPE_CHECKING:
     from tfprof_nb.render.view import View
 
+R = TypeVar("R", bound=Result)
 
-class Profile(Results):
+
+class PendingRun:
+    """A run that a capture is still writing: `get` raises until the capture has completed it."""
+
+    def __init__(self) -> None:
+        self._run: Run | None = None
+        self._why_not = "This profile is still being captured, or its capture failed: use it after its block ended."
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the capture has saved the run."""
+        return self._run is not None
+
+    def complete(self, run: Run) -> None:
+        """Provide the run that the capture saved."""
+        self._run = run
+
+    def fail(self, why: str) -> None:
+        """Store the error that `get` raises from now on."""
+        self._why_not = why
+
+    def get(self) -> Run:
+        """Return the run.
+
+        Raises
+        ------
+        CaptureError
+            If the capture has not saved it yet, or failed.
+        """
+        if self._run is None:
+            raise CaptureError(self._why_not)
+        return self._run
+
+
+class Profile:
     """One run: the files of its hosts, and everything that they tell.
 
     Made by `profile` and `load`. Displaying it in a notebook shows its dashboard; ``str()`` gives the same as text.
 
-    Each of its results (``overview advice steps source ops input_pipeline tf_data kernels memory functions graph pods
-    trace``) has ``table`` (a DataFrame), ``summary``, ``notes`` and ``view()``, and is computed when first asked for.
+    Each of its results (``overview advice steps source python ops input_pipeline tf_data kernels memory functions graph
+    pods trace``) has ``table`` (a DataFrame), ``summary``, ``notes`` and ``view()``, and is computed on first use.
 
     Examples
     --------
@@ -42,11 +102,39 @@ class Profile(Results):
     0
     """
 
+    def __init__(self, run: Run | PendingRun, name: str | None = None) -> None:
+        self._source = run
+        self._name = name
+
+    @property
+    def _run(self) -> Run:
+        return self._source.get() if isinstance(self._source, PendingRun) else self._source
+
+    @cached_property
+    def data(self) -> RunData:
+        """The decoded files, from which the results are computed."""
+        return RunData(self._run)
+
+    @property
+    def name(self) -> str:
+        """What the profile is called in titles."""
+        return self._name or self._run.name
+
     @property
     def origin(self) -> str:
         """Which of several runs was taken, where a logdir with several was opened; else empty."""
-        count = self._files.newest_of
+        count = self._run.newest_of
         return f"the newest of {count} runs" if count > 1 else ""
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that it was read from, one per host."""
+        return self._run.files
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts' names: the files' names without their ending."""
+        return self._run.hosts
 
     def host(self, name: str) -> Profile:
         """Return the profile of one host.
@@ -58,7 +146,135 @@ class Profile(Results):
         """
         if name not in self.hosts:
             raise ProfileNotFoundError(f"There is no host {name!r} in this profile: it has {', '.join(self.hosts)}.")
-        return Profile(self._files.only(name), f"{self.name} · {name}")
+        return Profile(self._run.only(name), f"{self.name} · {name}")
+
+    @property
+    def device_type(self) -> str:
+        """``CPU``, or the kind of accelerator."""
+        return device_type(self.data.forests)
+
+    @property
+    def duration_ms(self) -> float:
+        """Time from the start of the capture to the end of its last event."""
+        return max((forest.end_ps for forest in self.data.forests), default=0) / PS_PER_MS
+
+    @cached_property
+    def events(self) -> pd.DataFrame:
+        """Every complete event: ``host plane line name start_ps duration_ps``, times from the start of the capture."""
+        return events(self.data.forests)
+
+    @property
+    def metrics(self) -> pd.DataFrame:
+        """What ``metrics=True`` sampled beside the capture: ``time_ms host metric value unit``."""
+        return self.data.metrics
+
+    @cached_property
+    def steps(self) -> Steps:
+        """Step times and what each step spent its time on."""
+        result = steps(self.data.forests, self.data.groupings)
+        result.notes += capture_notes(self.data.forests, len(result.table))
+        return self._page("steps", result)
+
+    @cached_property
+    def ops(self) -> Ops:
+        """Time by op, on hosts and devices."""
+        return self._page("ops", ops(self.data.forests, self.data.graphs))
+
+    @cached_property
+    def overview(self) -> Overview:
+        """Verdict, headline numbers and the ops that take most."""
+        result = overview(self.data.forests, self.steps, self.ops)
+        result.notes += self.data.notes
+        return self._page("overview", result)
+
+    @cached_property
+    def input_pipeline(self) -> InputPipeline:
+        """How far steps wait for data, and what getting the data is made of."""
+        return self._page("input_pipeline", input_pipeline(self.steps, self.ops))
+
+    @cached_property
+    def tf_data(self) -> TfData:
+        """The pipelines of tf.data, and the stage that delays them."""
+        waiting = [self.overview.summary[name] for name in ("input_percent", "input_between_steps_percent")]
+        return self._page("tf_data", tf_data(self.data.forests, sum(waiting)))
+
+    @cached_property
+    def kernels(self) -> Kernels:
+        """GPU kernels, by op and launch shape."""
+        return self._page("kernels", kernels(self.data.forests))
+
+    @cached_property
+    def memory(self) -> Memory:
+        """Each allocator's memory over time, and what was alive at its peak."""
+        return self._page("memory", memory(self.data.forests, self._steps_of_events, self.data.process_memory))
+
+    @cached_property
+    def functions(self) -> Functions:
+        """Calls of tf.functions, and how many of them had to trace."""
+        return self._page("functions", functions(self.data.forests, self.data.graphs))
+
+    @cached_property
+    def source(self) -> SourceLines:
+        """Time by line of code and by Keras layer."""
+        data = self.data
+        return self._page("source", source(data.forests, data.graphs, data.cells, data.labels))
+
+    @cached_property
+    def python(self) -> Python:
+        """Python by line, sampled, and time in Keras callbacks."""
+        data = self.data
+        labels = {file: label for labels in data.labels for file, label in labels.items()}
+        labels |= {cell.file: "cell" for cell in data.cells if cell.file}
+        return self._page("python", python(data.forests, data.groupings, self.steps, data.stacks, labels))
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The graph that ran, as tfprof's four views: by name scope, data flow, op type and code."""
+        if session := read_session(self.files):
+            result = graph(from_session(session), write_view)
+            result.notes += session.sidecar.notes
+        else:
+            result = graph(from_events(self.data.forests, self.data.graphs, self._steps_of_events), write_view)
+        result.show_part = partial(dashboard.part, self.name)
+        return self._page("graph", result)
+
+    @cached_property
+    def pods(self) -> Pods:
+        """The hosts side by side, step by step."""
+        return self._page("pods", pods(self.data.forests, self.steps))
+
+    @cached_property
+    def advice(self) -> Advice:
+        """What to change, the most severe first."""
+        evidence = Evidence(self.overview, self.steps, self.ops, self.functions, self.tf_data, self._made_at)
+        return self._page("advice", advice(evidence))
+
+    @cached_property
+    def trace(self) -> Trace:
+        """Every event on its row of time."""
+        data = self.data
+        return self._page("trace", trace(data.forests, data.groupings, self.steps, self._counters, self._line_of))
+
+    @property
+    def _steps_of_events(self) -> Any:
+        return self.steps.of_events(self.data.groupings)
+
+    def _line_of(self, event: str) -> str:
+        """The line of code that an event of the trace comes from; empty if that is not known."""
+        return line_of(self.source, event) if self.data.has_lines else ""
+
+    def _made_at(self, function: str) -> str:
+        """The line that passed the slowest function of this name to tf.data; empty if that is not known."""
+        return self.source.slowest_function(function) if self.data.has_lines else ""
+
+    def _counters(self) -> list[Counter]:
+        """What the trace draws as lines above the events."""
+        sampled_too = () if self.metrics.empty else (PROCESS,)
+        return [*memory_counters(self.memory, without=sampled_too), *metric_counters(self.metrics)]
+
+    def _page(self, name: str, result: R) -> R:
+        """Let a result show itself as its page of the dashboard."""
+        return result.shown_by(partial(dashboard.page_by_itself, self, name))
 
     def sql(self, query: str) -> pd.DataFrame:
         """Return what an SQL query over the profile's tables gives (DuckDB's dialect).
@@ -69,7 +285,7 @@ class Profile(Results):
         Raises
         ------
         ValueError
-            If the query is wrong, or names a table that there is not.
+            If the query is wrong, or names an unknown table.
         MissingDependencyError
             If DuckDB is not installed.
 
@@ -85,18 +301,22 @@ class Profile(Results):
 
     @property
     def _frames(self) -> Frames:
-        """What `sql` calls tables."""
-        results = {name: partial(attrgetter(f"{name}.table"), self) for name in PAGES}
+        """The tables of `sql`, each computed only if a query names it."""
         return {
             "events": lambda: self.events,
-            **results,
+            **{name: partial(self._table, name) for name in PAGES},
             "tf_data_pipelines": lambda: self.tf_data.pipelines,
             "memory_timeline": lambda: self.memory.timeline,
+            "python_callbacks": lambda: self.python.callbacks,
             "memory_allocators": lambda: self.memory.allocators,
         }
 
-    def xprof(self, tool: str, **params: Any) -> xprof_tools.Answer:
-        """Return what a tool of the installed XProf says of this profile, its tables as frames.
+    def _table(self, name: str) -> pd.DataFrame:
+        result: Result = getattr(self, name)
+        return result.table
+
+    def xprof(self, tool: str, **params: Any) -> xprof.Answer:
+        """Return the answer of a tool of the installed XProf, with its tables as frames.
 
         Parameters
         ----------
@@ -117,7 +337,7 @@ class Profile(Results):
         MissingDependencyError
             XProf is not installed.
         """
-        return xprof_tools.run_tool(self._files, tool, params)
+        return xprof.run_tool(self._run, tool, params)
 
     def dashboard(self, views: str | Sequence[str] | None = None, *, static: bool = False) -> View:
         """Return the widget with the answer first and a page per result.
@@ -132,7 +352,7 @@ class Profile(Results):
         Raises
         ------
         ValueError
-            If there is no page of a name.
+            If a name is not that of a page.
         """
         return dashboard.content(self, views, static=static).view()
 
@@ -170,8 +390,7 @@ class Profile(Results):
         True
         """
         target = _writable(path, "trace.json.gz")
-        with gzip.open(target, "wb", 1) if target.suffix == ".gz" else target.open("wb") as stream:
-            stream.writelines(text.encode() for text in chrome_trace(self._forests, self._counters()))
+        write_chrome_trace(target, self.data.forests, self._counters())
         return target
 
     def _ipython_display_(self) -> None:
@@ -183,52 +402,15 @@ class Profile(Results):
         return f"{answer}\n\nMore: print the profile's .advice, .steps, .tf_data, .ops, .memory ..."
 
     def __repr__(self) -> str:
-        if self._run is None:
+        if isinstance(self._source, PendingRun) and not self._source.is_complete:
             return "<Profile being captured>"
         return f"<Profile {self.name!r}: {', '.join(self.hosts)} in {self.files[0].parent}>"
 
 
 def _writable(path: str | os.PathLike[str], example: str) -> Path:
-    """Return where to write a file, its folder made."""
+    """Return where to write a file, and make its folder."""
     target = Path(path).expanduser()
     if target.is_dir():
         raise TfprofError(f"{target} is a folder. Name a file, for example {target / example}.")
     target.parent.mkdir(parents=True, exist_ok=True)
     return target
-
-
-Source = str | os.PathLike[str]
-
-
-def load(path: Source | Sequence[Source], *, name: str | None = None, as_runs: bool = False) -> Profile:
-    """Open a profile that was made before, here or elsewhere.
-
-    Parameters
-    ----------
-    path
-        A logdir (its newest run is taken), a run's folder, a file, or several files: the hosts of one run. Files are
-        XSpace profiles (``*.xplane.pb``), Chrome traces (TensorFlow 1's timelines among them), or RunMetadata.
-    name
-        What to call it; None takes the run's name.
-    as_runs
-        Several paths are runs, shown on one timeline one after another; a logdir stands for all of its runs.
-
-    Raises
-    ------
-    ProfileNotFoundError
-        If there is nothing at the path, or no profile in the folder.
-    BadProfileError
-        If a file is empty, cut short or no profile.
-
-    Examples
-    --------
-    >>> import tfprof_nb as tp
-    >>> with tp.profile(logdir="logs"):
-    ...     pass
-    >>> tp.load("logs").hosts == tp.last().hosts
-    True
-    """
-    run = runs.resolve(path, as_runs=as_runs)
-    profile = Profile(run, name)
-    profile._forests  # noqa: B018, SLF001  (a bad file fails here, where it was named)
-    return profile

@@ -1,6 +1,6 @@
 """Find profiling runs on disk: ``<logdir>/**/plugins/profile/<run>/<host>.xplane.pb``.
 
-A run folder may hold Chrome traces instead (``<host>.trace.json.gz``, which TensorFlow wrote beside until 2.11), or the
+A run folder may hold Chrome traces instead (``<host>.trace.json.gz``, which TensorFlow also wrote until 2.11), or the
 RunMetadata of a session's runs (``<host>.<number>.run_metadata.pb``, see `capture.sessions`).
 """
 
@@ -31,23 +31,23 @@ _TIME_CHARACTERS = len("2026_11_21_14_34_40")
 
 @dataclass(frozen=True)
 class Run:
-    """One run: the profiles that its hosts wrote at one time.
+    """One run: the profiles that its hosts wrote at the same time.
 
     Attributes
     ----------
     name
-        The run folder's name, mostly the time of the capture; for a file outside of a run folder its host's key.
+        The run folder's name, usually the time of the capture; for a file outside a run folder, its host's key.
     path
         The run folder, or the folder of the first file.
     hosts, files
-        Each host's key, the file's name without its suffix, and its file. A key that several files share is preceded
-        by the file's folder.
+        Each host's key, which is the file's name without its suffix, and each host's file. If several files have the
+        same key, it is preceded by the file's folder.
     time
-        When it was captured: as the name says, or else when its newest file was written.
+        When it was captured: the time in the name, or else the time when the newest file was written.
     parts
-        Where the files are not hosts but runs of one host, to be shown one after another: what each is called.
+        The names of the parts, if the files are not hosts but runs of one host, shown one after another.
     newest_of
-        Of how many runs it was taken as the newest, where a logdir was given.
+        How many runs a logdir has, if this is the newest of them.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class Run:
     newest_of: int = 1
 
     def only(self, host: str) -> Run:
-        """Return the run with one of its hosts."""
+        """Return the run with only one of its hosts."""
         if self.parts:
             return self
         file = self.files[self.hosts.index(host)]
@@ -90,7 +90,7 @@ def find_runs(logdir: str | PathLike[str]) -> list[Run]:
     Raises
     ------
     ProfileNotFoundError
-        There is no such folder. In a folder without runs the list is empty.
+        The folder does not exist. For a folder without runs the list is empty.
     """
     folder = _existing(logdir)
     folders = {folder, *(found for found in folder.rglob(_RUNS) if found.is_dir() and not _is_staged(found, folder))}
@@ -106,12 +106,12 @@ def resolve(path: str | PathLike[str] | Iterable[str | PathLike[str]], *, as_run
     path
         A logdir (gives its newest run), a run folder, a file, or several files, the hosts of one run.
     as_runs
-        Several paths are runs, one after another; a logdir stands for all of its runs.
+        Whether several paths are runs, to be shown one after another; a logdir then stands for all of its runs.
 
     Raises
     ------
     ProfileNotFoundError
-        There is nothing at the path, or no run in the folder.
+        Nothing is at the path, or the folder has no run.
     TfprofError
         With ``as_runs``, if a run has several hosts.
     """
@@ -133,7 +133,9 @@ def _is_staged(run: Path, logdir: Path) -> bool:
 def _existing(path: str | PathLike[str]) -> Path:
     existing = Path(path).expanduser()
     if not existing.exists():
-        raise ProfileNotFoundError(f"There is no file or folder {existing} (seen from {Path.cwd()}). Check the path.")
+        raise ProfileNotFoundError(
+            f"There is no file or folder {existing} (working folder: {Path.cwd()}). Check the path."
+        )
     return existing
 
 
@@ -144,19 +146,19 @@ def _all_runs(existing: Path) -> list[Run]:
     if not runs:
         raise ProfileNotFoundError(
             f"There is no profile in {existing}: neither *.xplane.pb in the folder itself nor {_RUNS}/*.xplane.pb "
-            "anywhere below it. Give the log folder that the profile was written to, or capture one first. A file of "
-            "another kind (*.json, RunMetadata) is to be named itself."
+            "anywhere below it. Give the log folder that the profile was written to, or capture a profile first. For a "
+            "file of another kind (*.json, RunMetadata), give the path of the file itself."
         )
     return runs
 
 
 def _one_after_another(runs: list[Run]) -> Run:
-    """Make one run of several of one host each."""
+    """Join runs of one host each into one run."""
     for run in runs:
         if len(run.hosts) > 1:
             raise TfprofError(
                 f"as_runs=True shows runs of one host one after another, but {run.path} has {len(run.hosts)} hosts. "
-                "Give one file of each run."
+                "Give one file per run."
             )
     hosts = list(dict.fromkeys(run.hosts[0] for run in runs))
     more = len(runs) - 1
@@ -167,7 +169,7 @@ def _one_after_another(runs: list[Run]) -> Run:
 
 
 def _profiles(folder: Path) -> list[Path]:
-    """Return a run folder's profiles: of one kind, the one that holds most."""
+    """Return a run folder's profiles, all of one kind: the most detailed kind that is there."""
     files = sorted(folder.iterdir()) if folder.is_dir() else []
     kinds = ([file for file in files if file.name.endswith(kind)] for kind in (XSPACES, RUN_METADATA, CHROME_TRACES))
     return next((found for found in kinds if found), [])
@@ -193,7 +195,7 @@ def _run(files: list[Path], name: str, folder: Path) -> Run:
 
 
 def _time(name: str, files: list[Path]) -> datetime:
-    """When a run was captured; a number behind its time (`capture.recording`) tells runs of one second apart."""
+    """Return when a run was captured; its name may have a number after the time (`capture.run_folder`)."""
     try:
         return datetime.strptime(name[:_TIME_CHARACTERS], RUN_TIME).astimezone()
     except ValueError:

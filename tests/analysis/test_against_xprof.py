@@ -148,7 +148,7 @@ def test_memory_peaks(profile):
         summary = theirs[allocator]["profileSummary"]
         assert ours["peak_bytes"] == pytest.approx(int(summary["peakStats"]["peakBytesInUse"]), rel=0.01) != 0
         # Of the lifetime's peak XProf shows what the file's last event says (test_memory.py): here one allocator's.
-        lifetime = profile._forests[0].host.ints("peak_bytes_in_use").values
+        lifetime = profile.data.forests[0].host.ints("peak_bytes_in_use").values
         assert (ours["peak_bytes_lifetime"], int(summary["peakBytesUsageLifetime"])) == (lifetime.max(), lifetime[-1])
 
 

@@ -4,20 +4,18 @@ import json
 
 import pytest
 
-from builders import XSpace
-from tfprof_nb.analysis.events.forest import Forest
+from builders import XSpace, forest
 from tfprof_nb.analysis.input_pipeline import COLUMNS, input_pipeline
 from tfprof_nb.analysis.ops.ops import ops
 from tfprof_nb.analysis.steps.groups import group_events
 from tfprof_nb.analysis.steps.steps import steps
-from tfprof_nb.decode import read_xspace
 
 TIMES = ("demanded_file_read_ms", "advanced_file_read_ms", "preprocessing_ms", "enqueue_ms", "other_ms")
 DEMANDED, ADVANCED, PREPROCESSING, ENQUEUE = "Demanded file read", "Advanced file read", "Preprocessing", "Enqueue"
 
 
 def run(*data):
-    forests = [Forest(read_xspace(part, f"host{i}")) for i, part in enumerate(data)]
+    forests = [forest(part, f"host{i}") for i, part in enumerate(data)]
     return input_pipeline(steps(forests, [group_events(forest) for forest in forests]), ops(forests))
 
 

@@ -5,15 +5,13 @@ from collections import defaultdict
 
 import pytest
 
-from builders import XSpace
-from tfprof_nb.analysis.events.forest import Forest
+from builders import XSpace, forest
 from tfprof_nb.analysis.kernels import COLUMNS, kernels, parse_kernel_details, uses_tensor_cores
 from tfprof_nb.analysis.ops.ops import ops
-from tfprof_nb.decode import read_xspace
 
 
 def run(*spaces):
-    return kernels([Forest(read_xspace(space.to_bytes(), f"host{i}")) for i, space in enumerate(spaces)])
+    return kernels([forest(space, f"host{i}") for i, space in enumerate(spaces)])
 
 
 def one_gpu():
@@ -116,14 +114,14 @@ def test_ops_of_two_streams_and_their_tensor_cores():
     ]
     for stream, name, start, length, tf_op in work:
         stream.event(name, start_us=start, duration_us=length, tf_op=tf_op, kernel_details="regs:1")
-    forest = Forest(read_xspace(space.to_bytes(), "host"))
-    table = ops([forest]).with_idle()
+    events = forest(space)
+    table = ops([events]).with_idle()
     assert table[["op_name", "occurrences", "self_us"]].to_numpy().tolist() == [
         ["TfOp1", 2, 36.0],
         ["Conv2D", 1, 20.0],
         ["TfOp2", 1, 10.0],
     ]
-    assert by_op(kernels([forest]))["Conv2D"] == (20, 10, True)
+    assert by_op(kernels([events]))["Conv2D"] == (20, 10, True)
 
 
 def test_launch_shapes_and_ops_are_rows_of_their_own():
@@ -199,7 +197,7 @@ def test_every_kernel_agrees_with_what_tensorflow_stored(shared_data):
     assert len(expected) == 14
     for path, figures in expected.items():
         xplane = shared_data / path
-        table = kernels([Forest(read_xspace(xplane.read_bytes(), "host"))]).table
+        table = kernels([forest(xplane.read_bytes())]).table
         stored = kernel_stats_pb2.KernelStatsDb.FromString(
             xplane.with_name(xplane.name.replace("xplane", "kernel_stats")).read_bytes()
         )
@@ -219,6 +217,6 @@ def test_every_kernel_agrees_with_what_tensorflow_stored(shared_data):
 @pytest.mark.parametrize("folder", ["tf2-gpu-multi-worker", "jax-rocm-conv", "jax-tpu-inference"])
 def test_other_devices(shared_data, folder):
     file = next((shared_data / folder).rglob("*.xplane.pb"))
-    result = kernels([Forest(read_xspace(file.read_bytes(), "host"))])
+    result = kernels([forest(file.read_bytes())])
     assert bool(len(result.table)) != bool(result.notes)
     assert result.table.empty == ("tpu" in folder)

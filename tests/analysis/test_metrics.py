@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from builders import XSpace
+from builders import XSpace, forest
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.memory.memory import ALLOCATOR_COLUMNS, TIMELINE_COLUMNS, memory
 from tfprof_nb.analysis.metrics import COLUMNS
@@ -120,7 +120,7 @@ def test_counters_of_memory_start_with_the_largest():
     for start, name, heap in ((1000, "small", 5), (2000, "large", 50), (3000, "large", 70), (4000, "small", 4)):
         stats = {"bytes_reserved": 0, "bytes_allocated": heap, "addr": heap}
         line.event("MemoryAllocation", start_ps=start, allocator_name=name, **stats)
-    counters = memory_counters(memory([Forest(read_xspace(space.to_bytes(), "host"))]))
+    counters = memory_counters(memory([forest(space)]))
     assert [(counter.name, counter.unit) for counter in counters] == [
         ("memory in use: large", "bytes"),
         ("memory in use: small", "bytes"),

@@ -5,19 +5,18 @@ What is expected is what the converters of TensorFlow 2.4, 2.8 and 2.10 say; the
 
 import pytest
 
-from builders import XSpace
-from tfprof_nb.analysis.events.forest import Forest
+from builders import XSpace, forest
+from tfprof_nb.analysis.steps.breakdown import CATEGORIES
 from tfprof_nb.analysis.steps.groups import group_events
-from tfprof_nb.analysis.steps.steps import CATEGORIES, steps
-from tfprof_nb.decode import read_xspace
+from tfprof_nb.analysis.steps.steps import steps
 
 STEPS_LINE = {"name": "Steps", "line_id": -559038737}
 
 
 def spent(space):
     """Per step the categories that took time, and the step's own time, in microseconds."""
-    forest = Forest(read_xspace(space.to_bytes(), "host"))
-    rows = steps([forest], [group_events(forest)]).table.to_dict("records")
+    events = forest(space)
+    rows = steps([events], [group_events(events)]).table.to_dict("records")
     return [
         {name: round(row[name] * 1e3, 6) for name in ["step_ms", *CATEGORIES, "other_ms"] if row[name]} for row in rows
     ]

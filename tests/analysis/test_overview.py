@@ -5,21 +5,18 @@ import math
 
 import pytest
 
-from builders import XSpace
-from tfprof_nb.analysis.events.forest import Forest
+from builders import XSpace, forest
 from tfprof_nb.analysis.ops.ops import ops
 from tfprof_nb.analysis.overview import overview
 from tfprof_nb.analysis.steps.groups import group_events
 from tfprof_nb.analysis.steps.steps import steps
-from tfprof_nb.decode import read_xspace
 
 
 def summed_up(*spaces):
-    return of_hosts([read_xspace(space.to_bytes(), f"host{i}") for i, space in enumerate(spaces)])
+    return of_hosts([forest(space, f"host{i}") for i, space in enumerate(spaces)])
 
 
-def of_hosts(hosts):
-    forests = [Forest(host) for host in hosts]
+def of_hosts(forests):
     return overview(forests, steps(forests, [group_events(forest) for forest in forests]), ops(forests))
 
 
@@ -161,7 +158,7 @@ def test_stored_verdicts_and_top_ops_of_tensorflow(shared_data):
     """Where TensorFlow found a step, its verdict is ours, and so are its top ops on the device."""
     expected = json.loads((shared_data / "tf2-gpu-pong" / "expected.json").read_text())
     for path, answer in expected.items():
-        found = of_hosts([read_xspace((shared_data / path).read_bytes(), "host")])
+        found = of_hosts([forest((shared_data / path).read_bytes())])
         assert found.summary["verdict"] == (answer["verdict"].lower() if answer["steps"] else "unknown")
         stored = answer["top_ops"][0]
         mine = found.table.iloc[0]

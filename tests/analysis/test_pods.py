@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tfprof_nb as tp
-from builders import XSpace
-from tfprof_nb.analysis.events.forest import Forest
+from builders import XSpace, forest
 from tfprof_nb.analysis.pods import align, pods
+from tfprof_nb.analysis.steps.breakdown import CATEGORIES
 from tfprof_nb.analysis.steps.groups import group_events
-from tfprof_nb.analysis.steps.steps import CATEGORIES, COLUMNS, steps
+from tfprof_nb.analysis.steps.steps import COLUMNS, steps
 from tfprof_nb.decode import read_xspace
 
 PARTS = [*CATEGORIES, "other_ms"]
@@ -19,7 +19,7 @@ STEP_PS = 2_000_000_000
 
 
 def compared(**spaces):
-    forests = [Forest(read_xspace(space.to_bytes(), host)) for host, space in spaces.items()]
+    forests = [forest(space, host) for host, space in spaces.items()]
     return pods(forests, steps(forests, [group_events(forest) for forest in forests]))
 
 
@@ -244,20 +244,18 @@ def gpu_loop():
 
 
 def test_a_coordinator_has_no_part_in_the_steps():
-    forests = [
-        Forest(read_xspace(space.to_bytes(), host)) for host, space in (("chief", loop()), ("worker", gpu_loop()))
-    ]
+    forests = [forest(space, host) for host, space in (("chief", loop()), ("worker", gpu_loop()))]
     groupings = [group_events(forest) for forest in forests]
     found = steps(forests, groupings)
     assert set(found.table["host"]) == {"worker"}
     assert found.summary["step_ms_mean"] == pytest.approx(0.5)
-    assert found.notes[0].startswith("chief is left out of the steps")
+    assert found.notes[0].startswith("chief is excluded from the steps")
     assert [set(numbers) for numbers in found.of_events(groupings)] == [{-1}, {0, 1, 2, 3}]
     assert pods(forests, found).notes[0] == "No steps to compare on chief."
 
 
 def test_averages_of_steps_are_over_all_hosts():
-    forests = [Forest(read_xspace(loop(step_us=us, count=n).to_bytes(), str(us))) for us, n in ((100, 3), (300, 1))]
+    forests = [forest(loop(step_us=us, count=n), str(us)) for us, n in ((100, 3), (300, 1))]
     found = steps(forests, [group_events(forest) for forest in forests])
     assert (found.summary["steps"], found.summary["step_ms_mean"]) == (4, pytest.approx((3 * 0.1 + 0.3) / 4))
     assert found.notes == ["Counts and averages are over the steps of 2 hosts, each on its own clock."]
@@ -274,7 +272,7 @@ def test_without_steps_the_notes_say_why():
     space.plane("/host:CPU")
     result = compared(a=space, b=space)
     assert (result.summary["slowest_host"], len(result.table), len(result.hosts)) == (None, 0, 0)
-    assert result.notes[0].startswith("No steps were found")
+    assert result.notes[0].startswith("No steps: nothing")
 
 
 def test_when_a_profile_began_is_told_by_whichever_plane_has_it():

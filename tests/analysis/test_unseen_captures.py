@@ -2,27 +2,22 @@
 
 import pytest
 
-from builders import XSpace
-from tfprof_nb.analysis.events.forest import Forest
+from builders import XSpace, forest
 from tfprof_nb.analysis.input_pipeline import input_pipeline
 from tfprof_nb.analysis.kernels import kernels
 from tfprof_nb.analysis.ops.ops import ops
 from tfprof_nb.analysis.overview import overview
+from tfprof_nb.analysis.steps.breakdown import CATEGORIES
 from tfprof_nb.analysis.steps.groups import group_events
-from tfprof_nb.analysis.steps.steps import CATEGORIES, steps
-from tfprof_nb.decode import read_xspace
+from tfprof_nb.analysis.steps.steps import steps
 
 PARTS = [*CATEGORIES, "other_ms"]
 FIRST_DERIVED_ID = -559038737
 
 
-def forest_of(space):
-    return Forest(read_xspace(space.to_bytes(), "host"))
-
-
 def measured(space):
-    forest = forest_of(space)
-    return steps([forest], [group_events(forest)])
+    events = forest(space)
+    return steps([events], [group_events(events)])
 
 
 def spent(result, step=0):
@@ -80,9 +75,9 @@ def test_one_program_in_many_dialects(variant):
     assert result.table["step_ms"].tolist() == [0.9] * 3
     assert spent(result) == ONE_STEP
     assert result.summary["source"] == "marked"
-    table = ops([forest_of(space)]).table
+    table = ops([forest(space)]).table
     assert table[table["side"] == "device"]["op_name"].tolist() == ["m/MatMul", "MemcpyH2D"]
-    assert kernels([forest_of(space)]).summary["total_us"] == 900
+    assert kernels([forest(space)]).summary["total_us"] == 900
 
 
 def test_functions_are_steps_of_a_device_though_nothing_flags_them():
@@ -134,7 +129,7 @@ def add_derived_lines(space, ids, names):
 def test_lines_that_converters_saved_do_not_count(ids, names):
     space = add_derived_lines(saved("train", step_num=3, step_name="train 3"), ids, names)
     assert spent(measured(space)) == SAVED_STEP
-    assert ops([forest_of(space)]).summary["device_self_us"] == 3 * 330
+    assert ops([forest(space)]).summary["device_self_us"] == 3 * 330
 
 
 def test_saved_groups_name_their_steps_or_the_device_does():
@@ -166,7 +161,7 @@ def test_steps_cut_by_the_captures_edges():
             stream.event("gemm", start_us=1000 * i + 400, duration_us=300, correlation_id=2 * i, group_id=i)
     result = measured(space)
     assert result.table["step_ms"].round(6).tolist() == [0.3, 0.9, 0.9]
-    assert "1 marked steps ran nothing on a device" in result.notes[0]
+    assert "1 marked step had no device work and was excluded" in result.notes[0]
 
 
 def test_groups_that_xprof_saved_on_a_cpu_do_not_hide_the_steps():
@@ -256,8 +251,8 @@ def test_steps_wait_for_the_stages_of_pygrain():
 
 
 def test_stages_of_pygrain_are_input_ops():
-    forest = forest_of(pygrain())
-    table = input_pipeline(steps([forest], [group_events(forest)]), ops([forest])).table
+    events = forest(pygrain())
+    table = input_pipeline(steps([events], [group_events(events)]), ops([events])).table
     assert table[["op_name", "self_ms", "category"]].to_numpy().tolist() == [
         ["Prefetch", 0.095, "Enqueue"],
         ["Batch", 0.04, "Preprocessing"],
@@ -282,7 +277,7 @@ def test_a_tpus_steps_are_left_out_and_said(marked):
 def test_what_the_profiler_complained_of_is_told():
     space = program()
     space.errors.append("CUPTI_ERROR_INSUFFICIENT_PRIVILEGES")
-    forest = forest_of(space)
-    measured_steps = steps([forest], [group_events(forest)])
-    notes = overview([forest, forest], measured_steps, ops([forest])).notes
+    events = forest(space)
+    measured_steps = steps([events], [group_events(events)])
+    notes = overview([events, events], measured_steps, ops([events])).notes
     assert notes == ["The profiler reported: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"]

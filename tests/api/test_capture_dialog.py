@@ -33,7 +33,7 @@ def test_what_is_set_is_what_is_captured(dialog, tmp_path):
 
 def test_the_button_can_be_pressed_again_after_an_error(dialog):
     good, dialog.addresses.value = dialog.addresses.value, "nonsense here"
-    assert "is not a worker" in finished(dialog)
+    assert "is not the address of a worker" in finished(dialog)
     assert dialog.profile is None
     assert not dialog.capture_button.disabled
     assert dialog.cancel_button.disabled

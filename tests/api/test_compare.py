@@ -11,6 +11,7 @@ from IPython.utils.capture import capture_output
 from traitlets.config import Config
 
 import tfprof_nb as tp
+from tfprof_nb.profiles import PendingRun
 
 STEPS, BATCH = 20, 16
 READING_S = 0.03
@@ -129,8 +130,8 @@ def test_the_magic_takes_variables_and_paths(shell, captured):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("nowhere baseline", r"neither a variable nor a file or folder nowhere.*%%tfprofile NAME"),
-        ("baseline number", r"no profile in what was given as after, but int"),
+        ("nowhere baseline", r"no variable, file or folder nowhere.*%%tfprofile NAME"),
+        ("baseline number", r"argument after is of type int"),
         ("none baseline", r"The list of profiles before is empty"),
         ("baseline", r"required: AFTER"),
         ("baseline unfinished", r"use it after its block ended"),
@@ -140,7 +141,7 @@ def test_the_magic_takes_variables_and_paths(shell, captured):
 def test_what_cannot_be_compared(shell, captured, tmp_path, monkeypatch, line, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
-    shell.push({"baseline": captured["slow"][0], "number": 3, "none": [], "unfinished": tp.Profile()})
+    shell.push({"baseline": captured["slow"][0], "number": 3, "none": [], "unfinished": tp.Profile(PendingRun())})
     with pytest.raises(UsageError, match=message):
         shell.run_line_magic("tfprofile_compare", line)
 

@@ -7,12 +7,13 @@ import signal
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import tensorflow as tf
 
 import tfprof_nb as tp
-from tfprof_nb.api.profile import running
+from tfprof_nb.api.session import running
 
 
 @pytest.fixture(autouse=True)
@@ -103,11 +104,11 @@ def test_what_cannot_be_decorated_is_refused():
 
     with pytest.raises(TypeError, match="with brackets"):
         tp.profile(three_steps)
-    with pytest.raises(TypeError, match="one_by_one returns before its work is done"):
+    with pytest.raises(TypeError, match="one_by_one is a coroutine or generator function"):
         tp.profile()(one_by_one)
-    with pytest.raises(TypeError, match="later returns before its work is done"):
+    with pytest.raises(TypeError, match="later is a coroutine or generator function"):
         tp.profile()(later)
-    with pytest.raises(TypeError, match="returns before its work is done"):
+    with pytest.raises(TypeError, match="is a coroutine or generator function"):
         tp.profile()(functools.partial(later))
     with pytest.raises(TypeError, match="decorates functions, not 3"):
         tp.profile()(3)
@@ -147,9 +148,10 @@ def test_wrong_bounds_are_refused_before_anything_runs(wrong):
 
 
 def test_a_block_that_ends_before_its_warmup_did_loses_nothing():
-    with pytest.warns(UserWarning, match="ended after 3 steps, and 9 were to pass first"), tp.profile(warmup=9) as p:
+    why = "ended after 3 steps, before the 9 warm-up steps were over"
+    with pytest.warns(UserWarning, match=why), tp.profile(warmup=9) as p:
         three_steps()
-    with pytest.raises(tp.CaptureError, match="9 were to pass first"):
+    with pytest.raises(tp.CaptureError, match=why):
         p.steps  # noqa: B018
 
 
@@ -175,21 +177,25 @@ def test_of_two_threads_that_ask_at_once_one_wins(ask):
 
 
 def test_saving_that_is_interrupted_leaves_the_process_ready(monkeypatch):
-    capture = tp.profile()
-    capture.__enter__()
+    tp.start()
+    capture = running()
     saving = threading.Event()
     save = capture._recording._profiler._save
 
-    def slowly(*args):
-        saving.wait()
-        save(*args)
+    def slowly(session, saved):
+        def export_to_tb():
+            session.export_to_tb()  # which ends the recording too
+            saving.wait()
+
+        save(SimpleNamespace(export_to_tb=export_to_tb), saved)
 
     monkeypatch.setattr(capture._recording._profiler, "_save", slowly)
-    threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
+    main = threading.main_thread().ident  # a signal to another thread would not wake this one
+    threading.Timer(0.5, signal.pthread_kill, [main, signal.SIGINT]).start()
     with pytest.raises(KeyboardInterrupt):
         capture.finish()
     with pytest.raises(tp.CaptureError, match="An interrupt came before"):
-        _ = capture.result.steps
+        _ = capture.profile.steps
     threading.Timer(0.5, saving.set).start()
     with tp.profile() as p:  # waits for it
         three_steps()
@@ -200,23 +206,21 @@ def test_saving_that_is_interrupted_leaves_the_process_ready(monkeypatch):
 def test_what_a_capture_has_less_than_was_asked_for_is_noted():
     with tp.profile(warmup=1, steps=5) as fewer:
         three_steps()
-    assert (
-        "Of the 5 steps that were asked for 2 were recorded: the code ended before the others." in fewer.overview.notes
-    )
+    assert "Only 2 of 5 requested steps were recorded: the code ended before the others." in fewer.overview.notes
     with tp.profile(steps=5, max_seconds=0.01) as brief:
         time.sleep(0.2)
         three_steps()
-    assert "max_seconds were over" in brief.overview.notes[-1]
+    assert "max_seconds had passed" in brief.overview.notes[-1]
     with tp.profile(steps=3) as whole:
         three_steps()
     assert "asked for" not in " ".join(whole.overview.notes)
     with tp.profile(host_level=0) as without:
         three_steps()
-    assert "Recorded with host_level=0: the host's steps and ops are left out." in without.overview.notes
+    assert "This was recorded with host_level=0, without the host's steps and ops." in without.overview.notes
 
 
 def test_before_the_first_capture_there_is_no_last(monkeypatch):
-    monkeypatch.setattr("tfprof_nb.api.profile._session.last", None)
+    monkeypatch.setattr("tfprof_nb.api.session._session.last", None)
     with pytest.raises(tp.ProfileNotFoundError, match="%%tfprofile"):
         tp.last()
 

@@ -212,7 +212,7 @@ def test_work_that_the_call_left_for_later_is_noted():
     def ones():
         yield tf.ones(3)
 
-    assert "before its work was done" in tp.profile_call(ones).notes[-1]
+    assert "whose work comes later" in tp.profile_call(ones).notes[-1]
     assert tp.profile_call(list, ones()).notes == []
 
 
@@ -224,7 +224,7 @@ def test_an_error_goes_on_and_leaves_nothing_behind():
 
 def test_it_is_refused_while_a_profile_is_captured(tmp_path):
     with tp.profile(logdir=tmp_path) as p:
-        with pytest.raises(tp.CaptureActiveError, match="running already"):
+        with pytest.raises(tp.CaptureActiveError, match="already running"):
             tp.profile_call(tf.square, 2.0)
         tf.square(2.0)
     assert len(p.events) > 0

@@ -8,6 +8,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from contextlib import contextmanager
 
 import pytest
 
@@ -57,10 +58,12 @@ def notebooks_folder(tmp_path_factory):
     return tmp_path_factory.mktemp("notebooks")
 
 
-@pytest.fixture(scope="session")
-def server_url(tmp_path_factory, notebooks_folder):
-    """The address of a Jupyter server with settings of its own, on this machine only."""
-    home = tmp_path_factory.mktemp("jupyter")
+@contextmanager
+def jupyter_server(home, notebooks_folder, packages=None):
+    """Start a Jupyter server with settings of its own, on this machine only, and give its address.
+
+    A folder ``packages`` holds another JupyterLab, and its extensions; all else comes from this environment.
+    """
     for name, text in SETTINGS.items():
         path = home / "settings" / f"{name}.jupyterlab-settings"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -71,6 +74,7 @@ def server_url(tmp_path_factory, notebooks_folder):
         "JUPYTER_RUNTIME_DIR": "runtime",
         "IPYTHONDIR": "ipython",
     }
+    environment = os.environ | {variable: str(home / folder) for variable, folder in folders.items()}
     url, log = f"http://127.0.0.1:{(port := free_port())}", home / "server.log"
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--IdentityProvider.token="]
     command += [f"--ServerApp.port={port}", "--ServerApp.port_retries=0", f"--ServerApp.root_dir={notebooks_folder}"]
@@ -80,13 +84,14 @@ def server_url(tmp_path_factory, notebooks_folder):
         "--JupyterNotebookApp.expose_app_in_browser=True",
         "--LabApp.news_url=",
     ]
+    if packages:
+        share = packages / "share" / "jupyter"
+        command.append(f"--LabApp.labextensions_path={share / 'labextensions'}")
+        path = os.pathsep.join(filter(None, [str(packages), os.environ.get("PYTHONPATH")]))
+        environment |= {"PYTHONPATH": path, "JUPYTERLAB_DIR": str(share / "lab")}
     with log.open("w") as output:
         server = subprocess.Popen(
-            command,
-            env=os.environ | {variable: str(home / folder) for variable, folder in folders.items()},
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
+            command, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
         )
     try:
         wait_until_served(url, server, log)
@@ -94,6 +99,13 @@ def server_url(tmp_path_factory, notebooks_folder):
     finally:
         server.terminate()
         server.wait(30)
+
+
+@pytest.fixture(scope="session")
+def server_url(tmp_path_factory, notebooks_folder):
+    """The address of a Jupyter server."""
+    with jupyter_server(tmp_path_factory.mktemp("jupyter"), notebooks_folder) as url:
+        yield url
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import tfprof_nb as tp
 from browser.trace_driver import LABELS_PX, connect, range_rows, selected_name
 from builders import XSpace
 from tfprof_nb.render.bundle import report_viewers
-from tfprof_nb.render.timeline.html import timeline_html
+from tfprof_nb.render.timeline.embedded import embedded_timeline
 from tfprof_nb.render.timeline.widget import TraceWidget
 
 pytestmark = pytest.mark.browser
@@ -66,7 +66,7 @@ def test_a_range_of_a_large_trace_is_added_up_by_the_kernel(large):
 def test_without_a_kernel_a_large_trace_stays_explorable(large):
     fake, canvas, _ = large
     fake.set("time_range", [1000e6, 1200e6])
-    fake.page.get_by_text("The kernel sends more when it is free").wait_for()
+    fake.page.get_by_text("The kernel sends more detail when it is free").wait_for()
     canvas.click(position={"x": LABELS_PX + 792 * 0.5, "y": 20 + 22 + 8})
     assert re.search(r"Merged\s+\d+ short events drawn as one", fake.page.get_by_label("Selected event").inner_text())
     canvas.press("0")
@@ -78,7 +78,7 @@ def test_a_page_of_its_own_shows_the_timeline_without_a_kernel(chromium, tmp_pat
     line, rng = space.plane("/host:CPU").line("python"), random.Random(0)
     for number in range(20_000):
         line.event(f"op{number % 7}", start_us=number, duration_us=rng.random())
-    html = timeline_html(tp.load(space.write(tmp_path / "host.xplane.pb")).trace, 30_000)
+    html = embedded_timeline(tp.load(space.write(tmp_path / "host.xplane.pb")).trace, 30_000)
     assert len(html) < 30_000
     file = tmp_path / "report.html"
     file.write_text(f"<!doctype html><meta charset=utf-8><h1>Report</h1>{html}{report_viewers()}", encoding="utf-8")

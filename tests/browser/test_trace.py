@@ -339,7 +339,7 @@ def test_filters_hide_rows_short_events_and_what_is_not_searched_for(viewer):
     fake.page.get_by_role("button", name="Filter by track").click()
     height = "() => document.querySelector('.tfp-canvas').clientHeight"
     before = fake.page.evaluate(height)
-    tracks, least = fake.page.get_by_label("Tracks with"), fake.page.get_by_label("Events from")
+    tracks, least = fake.page.get_by_label("Track name contains"), fake.page.get_by_label("Minimum duration")
     tracks.fill("tf_comp")
     assert fake.page.evaluate(height) < before
     tracks.fill("")
@@ -347,7 +347,7 @@ def test_filters_hide_rows_short_events_and_what_is_not_searched_for(viewer):
     assert "3 of 4 shown" in fake.page.locator(".tfp-filters").inner_text()
     least.fill("")
     fake.page.get_by_role("searchbox").fill("matmul")
-    fake.page.get_by_label("only hits").check()
+    fake.page.get_by_label("Search hits only").check()
     assert "2 of 4 shown" in fake.page.locator(".tfp-filters").inner_text()
     canvas.click(position=position(650, 1))
     assert fake.get("selected_event") == 2  # its number in the whole trace

@@ -97,7 +97,7 @@ def test_of_several_the_last_is_shown(tmp_path, read_marks):
         with_a_block(tmp_path / folder)
     run = recording.stop()
     assert (tmp_path / "second") in run.parents
-    assert "It saved 2 profiles, and this is the last." in notes(run)[0]
+    assert "It saved 2 profiles; this is the last." in notes(run)[0]
     assert list((tmp_path / "first").rglob("*.xplane.pb"))
 
 

@@ -64,7 +64,7 @@ def test_a_steps_number_may_be_a_tensor_or_a_variable(tmp_path, read_marks):
 
 def test_a_second_capture_is_refused_and_the_first_goes_on(tmp_path):
     first = Recording(tmp_path, Options()).start()
-    with pytest.raises(CaptureActiveError, match="running already"):
+    with pytest.raises(CaptureActiveError, match="already running"):
         Recording(tmp_path, Options()).start()
     assert first.stop().is_dir()
 

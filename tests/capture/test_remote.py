@@ -109,7 +109,8 @@ def test_a_busy_worker_is_asked_again(program, capture):
     with rpc.open_channel(others) as channel:
         rival = rpc.profile_method(channel).future(rpc.profile_request(Options(), 1.0), timeout=30)
         time.sleep(0.3)
-        with pytest.raises(tp.CaptureError, match=f"{ours} is being profiled already: let that end, or raise retries"):
+        busy = f"{ours} is already being profiled: wait until that has ended, or raise retries"
+        with pytest.raises(tp.CaptureError, match=busy):
             capture(ours)
         assert not rival.done()
         assert capture(ours, retries=10).steps.summary["steps"] > 2
@@ -118,7 +119,7 @@ def test_a_busy_worker_is_asked_again(program, capture):
 
 def test_a_worker_that_does_nothing_is_named(capture):
     (port,) = free_ports(1)
-    with tp.start_server(port), pytest.warns(UserWarning, match=f"{port} recorded no event"):
+    with tp.start_server(port), pytest.warns(UserWarning, match=f"{port} recorded no events"):
         assert capture(f"127.0.0.1:{port}", 0.01).hosts == (f"127.0.0.1_{port}",)
 
 
@@ -136,7 +137,7 @@ def serving(*handlers):
 
 
 def test_a_port_of_something_else_is_said(capture):
-    with serving() as address, pytest.raises(tp.CaptureError, match="is no profiler server: check the port"):
+    with serving() as address, pytest.raises(tp.CaptureError, match="is not a profiler server: check the port"):
         capture(address)
 
 

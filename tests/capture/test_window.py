@@ -150,8 +150,8 @@ def test_a_step_that_began_before_recording_did_is_not_one_of_its_steps(recordin
 @pytest.mark.parametrize(
     ("window", "why"),
     [
-        ({"warmup": 9}, "ended after 3 steps, and 9 were to pass first. Choose a smaller warmup"),
-        ({"delay_ms": 60_000}, "ended before the delay of 60000 ms did"),
+        ({"warmup": 9}, "ended after 3 steps, before the 9 warm-up steps were over. Choose a smaller warmup"),
+        ({"delay_ms": 60_000}, "ended before the delay of 60000 ms was over"),
     ],
 )
 def test_a_window_that_never_began(recording, tmp_path, window, why):

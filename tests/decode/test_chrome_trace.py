@@ -84,7 +84,7 @@ def test_begin_and_end_pair_by_nesting_and_share_their_arguments():
         ("open", 2_000_000, 5_000_000),
     ]
     assert host.stats_of(0) == {"a": 1, "b": 2}
-    assert host.notes == ("1 events were still open when the trace ended: they are taken to last until then.",)
+    assert host.notes == ("1 events were still open when the trace ended: they are shown as lasting until then.",)
 
 
 def test_asynchronous_events_pair_by_category_and_id_on_a_line_of_their_own():
@@ -124,7 +124,7 @@ def test_instants_and_counters_have_no_length_and_what_tells_no_time_is_counted(
         ("thread 1", "now", 1_000_000, 0),
     ]
     assert host.ints("bytes").values.tolist() == [5, 6]
-    assert host.notes == ("Not read were events that stand for no time on a thread: 1 of phase v.",)
+    assert host.notes == ("Events that have no time on a thread were not read: 1 of phase v.",)
 
 
 def test_times_of_a_clock_count_from_the_first_event():
@@ -177,16 +177,16 @@ def test_an_array_may_lack_its_end(tmp_path, end):
         (b"", "empty"),
         (b'{"traceEvents": [{"ph": "X", ', "cut short or damaged in line 1"),
         (b'[{"ph": "X"', "cut short or damaged"),
-        (b'{"a": 1}', "no Chrome trace"),
-        (b"3", "no Chrome trace"),
-        (b"[3]", "event 0 is no event: 3"),
-        (b'[{"ph": 1}]', "event 0 is no event"),
-        (b'[{}, {"ph": "X", "name": "q"}]', r'event 1 has no time .* its "ts" is null, in .*"q"'),
+        (b'{"a": 1}', "not a Chrome trace"),
+        (b"3", "not a Chrome trace"),
+        (b"[3]", "event 0 is not an event: 3"),
+        (b'[{"ph": 1}]', "event 0 is not an event"),
+        (b'[{}, {"ph": "X", "name": "q"}]', r'event 1 has no usable time: its "ts" is null, in .*"q"'),
         (b'[{"ph": "X", "ts": "soon"}]', '"ts" is "soon"'),
         (b'[{"ph": "X", "ts": 1, "dur": NaN}]', '"dur" is NaN'),
         (b'[{"ph": "X", "ts": 1, "dur": [1]}]', '"dur" is'),
-        (b'[{"ph": "X", "ts": 0, "dur": 1e300}]', "days apart"),
-        (b'{"\xff": 1}', "no text at byte 2"),
+        (b'[{"ph": "X", "ts": 0, "dur": 1e300}]', "span .* days"),
+        (b'{"\xff": 1}', "byte 2 is not text"),
         (b"[" * 100_000, "nested too deeply|cut short"),
     ],
 )
@@ -278,5 +278,5 @@ def test_halves_of_characters_are_replaced(tmp_path, written, name):
     path.write_text("[" + event % (written, written, written) + "]", encoding="ascii")
     p = load(path)
     assert p.events["name"].tolist() == [name]
-    assert p._forests[0].host.stats_of(0) == {name: name}
+    assert p.data.forests[0].host.stats_of(0) == {name: name}
     p.to_html(tmp_path / "report.html")

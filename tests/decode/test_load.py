@@ -46,7 +46,7 @@ def test_empty_and_cut_files_are_named(tmp_path):
     with pytest.raises(BadProfileError, match=rf"{path}: the file is empty"):
         load_hosts([path])
     path.write_bytes(write(tmp_path / "n.xplane.pb").read_bytes()[:-1])
-    with pytest.raises(BadProfileError, match=rf"{path}: this is no complete XSpace"):
+    with pytest.raises(BadProfileError, match=rf"{path}: this is not a complete XSpace"):
         load_hosts([path])
 
 
@@ -102,7 +102,7 @@ def test_what_unzips_to_more_than_memory_holds_is_refused(tmp_path, monkeypatch,
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=2**21))
     path = tmp_path / name
     path.write_bytes(gzip.compress(bytes(2**20)) + gzip.compress(b"1"))
-    with pytest.raises(BadProfileError, match=rf"{name}: unzipped, it is larger than 1.00 MiB, half of the memory"):
+    with pytest.raises(BadProfileError, match=rf"{name}: the decompressed file is larger than 1.00 MiB, half of"):
         load_hosts([path])
     path.write_bytes(gzip.compress(bytes(2**20)))
     assert len(read(path)) == 2**20

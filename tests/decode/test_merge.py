@@ -31,7 +31,7 @@ def test_definitions_stand_once_and_runs_follow_one_another():
     assert host.names[host.metadata[runs]].tolist() == ["run 0: one", "run 1: two"]
     assert host.start_ps[runs].tolist() == [0, 194_800_000]  # apart by 2% of the mean length
     assert host.duration_ps[runs].tolist() == [190 * 10**6, 290 * 10**6]
-    assert host.notes == ("2 runs are drawn one after another: the time between them is left out.",)
+    assert host.notes == ("2 runs are shown one after another, without the time between them.",)
 
 
 def test_steps_and_kernels_of_different_runs_do_not_meet(tmp_path):

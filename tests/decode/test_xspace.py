@@ -287,7 +287,7 @@ def test_a_file_cut_anywhere_is_refused():
 
 @pytest.mark.parametrize("data", [b'{"traceEvents": []}', b"PK\x03\x04" * 9, b"\0", b"\x0a", b"<html>", b"\xff" * 40])
 def test_other_files_are_refused(data):
-    with pytest.raises(BadProfileError, match="x: this is no complete XSpace profile"):
+    with pytest.raises(BadProfileError, match="x: this is not a complete XSpace profile"):
         read_xspace(data, "x")
 
 

@@ -7,11 +7,9 @@ from collections import Counter as Count
 import numpy as np
 import pytest
 
-from builders import Uint, XSpace
+from builders import Uint, XSpace, forest
 from tfprof_nb import TfprofError, load
-from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.trace.counters import Counter
-from tfprof_nb.decode import read_xspace
 from tfprof_nb.export.chrome_trace import chrome_trace
 from tfprof_nb.formats.xspace import COUNTERS
 
@@ -56,7 +54,7 @@ def test_read_again_it_is_the_same_profile(profile, tmp_path, name):
     assert again.device_type == profile.device_type == "Nvidia GPU (Volta)"
     assert again.steps.table.drop(columns="host").equals(profile.steps.table.drop(columns="host"))
     assert again.ops.table.equals(profile.ops.table)
-    (ours,), (theirs,) = profile._forests, again._forests
+    (ours,), (theirs,) = profile.data.forests, again.data.forests
     assert [(line.id, line.name) for line in theirs.host.lines] == [(line.id, line.name) for line in ours.host.lines]
     for row in range(len(ours.host)):
         for stat, value in ours.host.stats_of(row).items():
@@ -97,7 +95,7 @@ def parsed(forests, counters=()):
 
 
 def test_arrows_lead_from_cause_to_effect():
-    events = parsed([Forest(read_xspace(space().to_bytes(), "h"))])
+    events = parsed([forest(space(), "h")])
     flows = {}
     for event in events:
         if event.get("ph") in ("s", "f"):
@@ -108,7 +106,7 @@ def test_arrows_lead_from_cause_to_effect():
 
 
 def test_counters_are_drawn_in_their_hosts_first_process():
-    forests = [Forest(read_xspace(space().to_bytes(), name)) for name in ("a", "b")]
+    forests = [forest(space(), name) for name in ("a", "b")]
     times, values = np.array([0, 10**6, 2 * 10**6]), np.array([1.0, np.nan, 3.5])
     events = parsed(forests, [Counter("memory", "bytes", times, values, host="b")])
     counters = [event for event in events if event.get("ph") == "C"]

@@ -138,5 +138,5 @@ def test_what_is_not_one_run_s_xplane_is_refused(tmp_path):
         tp.load(files, as_runs=True).xprof("overview_page")
     trace = tmp_path / "trace.json"
     trace.write_text('[{"ph": "X", "pid": 1, "tid": 1, "ts": 0, "dur": 3, "name": "a"}]')
-    with pytest.raises(ValueError, match=r"\*\.xplane\.pb: trace\.json is no such file"):
+    with pytest.raises(ValueError, match=r"\*\.xplane\.pb, not trace\.json"):
         tp.load(trace).xprof("overview_page")

@@ -155,5 +155,5 @@ def test_common_recipes_work_and_a_note_says_whose_profile_it_is(run, recipe, lo
 def test_a_cell_that_ends_before_its_warmup_did_says_how_far_it_came(run):
     cell = run("%%tfprofile short --warmup 50 --steps 10\nhistory = fit()")
     assert cell.errors == []
-    assert "ended after 40 steps, and 50 were to pass first" in cell.printed
+    assert "ended after 40 steps, before the 50 warm-up steps were over" in cell.printed
     assert "ended after 40 steps" in run("short.overview").traceback

@@ -193,7 +193,7 @@ def test_a_capture_that_fails_to_be_saved_lets_the_cells_own_error_through(run):
     assert isinstance(run(cell).error_in_exec, tp.CaptureError)
     result = run(cell + "1 / 0")
     assert isinstance(result.error_in_exec, ZeroDivisionError)
-    assert result.stderr.startswith("No profile: The profile could not be saved, its data is lost: ")
+    assert result.stderr.startswith("No profile: The profile could not be saved, and its data is lost: ")
     assert "its data is lost" in str(run("lost.steps").error_in_exec)
 
 
@@ -210,8 +210,8 @@ def test_a_part_of_a_long_cell(run, shell, options, steps):
 def test_a_cell_that_ends_before_its_part_begins_is_no_error(run):
     result = run("%%tfprofile part --warmup 5\nx = 1\nx")
     assert (result.success, result.result) == (True, 1)
-    assert result.stderr.startswith("No profile: Nothing was recorded: the block ended after 0 steps, and 5 were")
-    assert "5 were to pass first" in str(run("part.steps").error_in_exec)
+    assert result.stderr.startswith("No profile: Nothing was recorded: the block ended after 0 steps, before")
+    assert "before the 5 warm-up steps were over" in str(run("part.steps").error_in_exec)
 
 
 def test_lines_and_metrics_are_as_asked_for(run):

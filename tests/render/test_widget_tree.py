@@ -12,6 +12,7 @@ from tfprof_nb.render import View
 from tfprof_nb.render.content import Content
 from tfprof_nb.render.panels import Bars, Part, Pie, Tab, Tabs, Timeline
 from tfprof_nb.render.tabs_widget import TabsWidget
+from tfprof_nb.render.widget_tree import whole
 
 
 def every_kind(source):
@@ -23,11 +24,14 @@ def every_kind(source):
 
 
 def opened(view):
-    """Make all widgets of a view, as a reader does who looks at every page."""
+    """Make all widgets of a view, as a reader does who looks at every page, those inside of pages too."""
     view._build()
-    for strip in [widget for widget in list(widgets.values()) if isinstance(widget, TabsWidget)]:
-        for page in range(len(strip.names)):
-            strip.selected = page
+    seen = set()
+    while strips := [one for one in whole(view) if isinstance(one, TabsWidget) and one not in seen]:
+        for strip in strips:
+            for page in range(len(strip.names)):
+                strip.selected = page
+        seen.update(strips)
     return view
 
 

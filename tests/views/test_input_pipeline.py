@@ -2,14 +2,12 @@
 
 import pytest
 
-from builders import XSpace
-from tfprof_nb.analysis.events.forest import Forest
+from builders import XSpace, forest
 from tfprof_nb.analysis.input_pipeline import input_pipeline
 from tfprof_nb.analysis.ops.ops import ops
 from tfprof_nb.analysis.steps.groups import group_events
 from tfprof_nb.analysis.steps.steps import steps
 from tfprof_nb.analysis.tf_data.tf_data import tf_data
-from tfprof_nb.decode import read_xspace
 from tfprof_nb.render.html import static_view
 from tfprof_nb.render.panels import Bars, Note, StackedBars, Table
 from tfprof_nb.render.text import text_view
@@ -33,7 +31,7 @@ def training(wait_us=0, iterators=("Iterator::Root",), ids=True, compute_us=None
 
 
 def shown(space):
-    forests = [Forest(read_xspace(space.to_bytes(), "host"))]
+    forests = [forest(space)]
     measured = steps(forests, [group_events(forest) for forest in forests])
     return panels(input_pipeline(measured, ops(forests)), tf_data(forests))
 
@@ -78,7 +76,7 @@ def test_every_step_and_every_class_is_drawn():
 def test_of_several_hosts_the_slowest_is_drawn():
     fast, slow = training(300), training(300)
     slow.planes[0].lines[0].event("train", start_us=3000, duration_us=1400, step_num=3, _r=1)
-    forests = [Forest(read_xspace(space.to_bytes(), host)) for host, space in (("fast", fast), ("slow", slow))]
+    forests = [forest(space, host) for host, space in (("fast", fast), ("slow", slow))]
     measured = steps(forests, [group_events(forest) for forest in forests])
     found = panels(input_pipeline(measured, ops(forests)), tf_data(forests))
     (graph,) = [panel for panel in found if isinstance(panel, StackedBars)]

@@ -4,10 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from builders import XSpace
-from tfprof_nb.analysis.events.forest import Forest
+from builders import XSpace, forest
 from tfprof_nb.analysis.memory.memory import memory
-from tfprof_nb.decode import read_xspace
 from tfprof_nb.render.panels import KeyFigures, Lines, Table, Tabs
 from tfprof_nb.render.view import View
 from tfprof_nb.views import memory as view
@@ -32,7 +30,7 @@ def result(*rows, process=None, **stats):
             addr=number,
             **{"bytes_reserved": 0, "bytes_available": 100 * MIB - heap} | stats,
         )
-    return memory([Forest(read_xspace(space.to_bytes(), "host"))], process=process)
+    return memory([forest(space)], process=process)
 
 
 def charts(panels):

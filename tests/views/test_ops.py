@@ -1,9 +1,7 @@
 """Time by op: columns are there where something is known."""
 
-from builders import XSpace
-from tfprof_nb.analysis.events.forest import Forest
+from builders import XSpace, forest
 from tfprof_nb.analysis.ops.ops import ops
-from tfprof_nb.decode import read_xspace
 from tfprof_nb.render.panels import Table, Tabs
 from tfprof_nb.views.ops import panels
 
@@ -13,7 +11,7 @@ def columns(**stats):
     space = XSpace()
     line = space.plane("/device:TPU:0").line("XLA Ops")
     line.event("dot.1", duration_us=10, hlo_op="dot.1", **stats)
-    found = panels(ops([Forest(read_xspace(space.to_bytes(), "host"))]))
+    found = panels(ops([forest(space)]))
     [tabs] = [panel for panel in found if isinstance(panel, Tabs)]
     [table] = [panel for panel in tabs.tabs[0].open() if isinstance(panel, Table)]
     return [column.header for column in table.columns]

@@ -5,7 +5,8 @@ import pytest
 import tfprof_nb as tp
 from builders import XSpace
 from tfprof_nb.render.panels import Note, Split
-from tfprof_nb.views.overview import headline, panels
+from tfprof_nb.views import overview as overview_view
+from tfprof_nb.views.overview import headline
 
 
 @pytest.fixture
@@ -71,7 +72,7 @@ def test_what_costs_most_comes_before_a_verdict_that_is_not_about_it(tmp_path):
         python.event("f", start_us=1000 * i, duration_us=900, tf_function_call="traced-nonXla", tracing_count=i + 1)
     space.write(tmp_path / "host.xplane.pb")
     p = tp.load(tmp_path)
-    first, second, third, *_ = panels(p.overview, p.advice, p.steps)
+    first, second, third, *_ = overview_view.answer(p.overview, p.advice, p.steps)
     assert first == Note(
         "f is traced again and again: 4 of f's calls had to trace it first, which took 3.60 ms, 100% of its time.",
         "answer",
@@ -89,7 +90,7 @@ def test_a_program_that_is_fine_is_told_so(tmp_path):
             python.event(f"op{k}:MatMul", start_us=1000 * i + 100 * k, duration_us=100)
     space.write(tmp_path / "host.xplane.pb")
     p = tp.load(tmp_path)
-    verdict, advice, *_ = panels(p.overview, p.advice, p.steps)
+    verdict, advice, *_ = overview_view.answer(p.overview, p.advice, p.steps)
     assert verdict.text.startswith("NOT input-bound: 100% of each step is host compute")
     assert advice == Note("Nothing in this profile calls for a change.", "info")
 
@@ -107,7 +108,7 @@ def test_where_the_whole_capture_went_is_told_if_much_of_it_is_in_no_measured_st
     p = tp.load(tmp_path)
     (whole,) = [
         panel
-        for panel in panels(p.overview, p.advice, p.steps)
+        for panel in overview_view.answer(p.overview, p.advice, p.steps)
         if isinstance(panel, Split) and panel.title.startswith("The whole")
     ]
     assert whole.title == "The whole capture: 20.0 ms"

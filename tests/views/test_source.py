@@ -1,10 +1,8 @@
 """The lines view: which line takes most, then the cell with bars, layers, the ops of each line."""
 
-from builders import XSpace
+from builders import XSpace, forest
 from graph_sections import Function, Node, graphs_section
-from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.source.source import source
-from tfprof_nb.decode import read_xspace
 from tfprof_nb.decode.sections.cell import read_cell
 from tfprof_nb.decode.sections.graphs import read_graphs
 from tfprof_nb.render.html import static_view
@@ -31,12 +29,7 @@ def result(cell=CELL, layer=("big", "Dense")):
 
 
 def lines(space, sections):
-    return source(
-        [Forest(read_xspace(space.to_bytes(), "host"))],
-        [read_graphs(sections.get("graphs"))],
-        [read_cell(sections.get("cell", {}))],
-        [{}],
-    )
+    return source([forest(space)], [read_graphs(sections.get("graphs"))], [read_cell(sections.get("cell", {}))], [{}])
 
 
 def tables(found):

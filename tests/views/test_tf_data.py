@@ -2,11 +2,9 @@
 
 import pytest
 
-from builders import XSpace
+from builders import XSpace, forest
 from shown import shown
-from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.tf_data.tf_data import tf_data
-from tfprof_nb.decode import read_xspace
 from tfprof_nb.render.html import static_view
 from tfprof_nb.render.panels import Bars, Diagram, Note, Table, Tabs
 from tfprof_nb.render.text import text_view
@@ -22,7 +20,7 @@ def result(duration_us=0, stages=("Map",), **program):
     for depth, stage in enumerate(("", *stages) if duration_us else ()):
         name = f"{name}::{stage}" if stage else name
         python.event(name, start_us=depth, duration_us=duration_us - 2 * depth, id=depth + 1, parent_id=depth)
-    return tf_data([Forest(read_xspace(space.to_bytes(), "host"))], **program)
+    return tf_data([forest(space)], **program)
 
 
 def test_the_answer_names_the_stage_its_time_and_the_cure():
@@ -42,7 +40,7 @@ def test_the_answer_says_how_the_call_compares_with_the_median_one():
         start, root = 1000 * k, 10 * k + 1
         python.event("Iterator::Root", start_us=start, duration_us=duration_us, id=root)
         python.event("Iterator::Root::Map", start_us=start, duration_us=duration_us - 2, id=root + 1, parent_id=root)
-    answer, *_ = panels(tf_data([Forest(read_xspace(space.to_bytes(), "host"))]))
+    answer, *_ = panels(tf_data([forest(space)]))
     assert answer.text.endswith("a call of 700 µs. It is the slowest of 3 calls; the median call takes 300 µs.")
 
 

@@ -7,18 +7,18 @@ TensorFlow adds by itself, does not make it so. Times are as measured: XProf sca
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import dropwhile
 
 import pandas as pd
 
+from tfprof_nb._units import US_PER_MS
 from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.overview import input_verdict
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.steps import Steps
-from tfprof_nb.analysis.tf_data.iterators import RUNTIME_STAGES, iterator_type, stage_of
+from tfprof_nb.analysis.tf_data.iterators import FILE_READERS, RUNTIME_STAGES, iterator_type, stage_of
 
-US_PER_MS = 1e3
 COLUMNS = ["op_name", "count", "total_ms", "total_share", "self_ms", "self_share", "category"]
 CATEGORIES = {
     "demanded_file_read_ms": "Demanded file read",
@@ -28,9 +28,6 @@ CATEGORIES = {
     "other_ms": "Other",
 }
 
-_READERS = frozenset(
-    {"TFRecord", "TextLine", "FixedLengthRecord", "SSTable", "RecordIO", "ArrayRecord", "CSV", "SQL", "LMDB"}
-)
 # What PyGrain calls the kinds of its stages.
 _STAGES = {
     "enqueue": CATEGORIES["enqueue_ms"],
@@ -51,7 +48,7 @@ _NO_INPUT_OPS = (
 )
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class InputPipeline(Result):
     """Input ops by self time; ``total_share`` and ``self_share`` are of the self time of all input ops.
 
@@ -61,7 +58,7 @@ class InputPipeline(Result):
         Per step: ``host phase warm_up step_ms input_ms input_percent``.
     """
 
-    steps: pd.DataFrame = field(default_factory=pd.DataFrame)
+    steps: pd.DataFrame
 
 
 def input_pipeline(steps: Steps, ops: Ops) -> InputPipeline:
@@ -92,7 +89,7 @@ def input_pipeline(steps: Steps, ops: Ops) -> InputPipeline:
         "largest": max(times, key=lambda key: times[key]) if any(times.values()) else None,
     }
     notes = steps.notes if len(table) else [_NO_INPUT_OPS, *steps.notes]
-    return InputPipeline(table, summary, list(notes), None, _steps(steps))
+    return InputPipeline(table, summary, list(notes), steps=_steps(steps))
 
 
 def _input_ops(ops: Ops) -> pd.DataFrame:
@@ -126,7 +123,7 @@ def _category(op_type: str, op_name: str) -> str | None:
 
 def _iterator_category(op_name: str) -> str:
     kinds = [iterator_type(part) for part in stage_of(op_name).split("::")[1:]]
-    if not kinds or kinds[-1] not in _READERS:
+    if not kinds or kinds[-1] not in FILE_READERS:
         return CATEGORIES["preprocessing_ms"]
     above = list(dropwhile(RUNTIME_STAGES.__contains__, kinds[:-1]))
     ahead = _AHEAD.intersection(above[1:] if above[:1] == ["Prefetch"] else above)

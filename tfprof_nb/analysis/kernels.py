@@ -17,7 +17,7 @@ from tfprof_nb._arrays import Bools, Int64, Objects
 from tfprof_nb._units import PS_PER_US
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.op_labels import label_ops
-from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.result import Result, empty_table
 
 COLUMNS = [
     "kernel",
@@ -138,15 +138,15 @@ def _sums(forest: Forest) -> pd.DataFrame:
         return _no_sums()
     chosen = forest.on_device[details.rows] & (host.duration_ps[details.rows] > 0)
     chosen &= (details.categories != "")[details.values.astype(np.int64)]
-    rows = details.rows[chosen]
+    events = details.rows[chosen]
     labels = label_ops(forest)
     launches = pd.DataFrame(
         {
-            "kernel": host.metadata[rows],
-            "op": labels.code[rows],
+            "kernel": host.metadata[events],
+            "op": labels.code[events],
             "details": details.values[chosen].astype(np.int64),
-            "einsum": _einsums_of_two(forest, rows),
-            "duration_ps": host.duration_ps[rows],
+            "einsum": _einsums_of_two(forest, events),
+            "duration_ps": host.duration_ps[events],
         }
     )
     sums = launches.groupby(["kernel", "op", "details", "einsum"], as_index=False)["duration_ps"].agg(list(_SUMS))
@@ -174,13 +174,13 @@ def _tested(texts: pd.Series[str], test: Callable[[str], bool]) -> Bools:
     return np.array([test(str(text)) for text in distinct], dtype=bool)[code]
 
 
-def _einsums_of_two(forest: Forest, rows: Int64) -> Bools:
-    """Launches of an einsum of exactly two operands: a matrix product, by whatever name."""
+def _einsums_of_two(forest: Forest, launches: Int64) -> Bools:
+    """Return per launch whether it is of an einsum of exactly two operands: a matrix product, whatever its name."""
     equations = forest.host.texts("equation")
     if equations.categories is None:
-        return np.zeros(len(rows), dtype=bool)
+        return np.zeros(len(launches), dtype=bool)
     pairs = np.array([str(text).partition("->")[0].count(",") == 1 for text in equations.categories], dtype=bool)
-    return np.isin(rows, equations.rows[pairs[equations.values.astype(np.int64)]])
+    return np.isin(launches, equations.rows[pairs[equations.values.astype(np.int64)]])
 
 
 def _merged(sums: pd.DataFrame) -> pd.DataFrame:
@@ -225,5 +225,4 @@ def _number(text: str | None) -> float | None:
 
 def _no_sums() -> pd.DataFrame:
     types = dict.fromkeys(_KEYS, object) | _TYPES | dict.fromkeys(_SUMS, np.int64)
-    types |= {"tensor_core_eligible": bool, "tensor_core_used": bool}
-    return pd.DataFrame({name: pd.Series(dtype=dtype) for name, dtype in types.items()})
+    return empty_table(types | {"tensor_core_eligible": bool, "tensor_core_used": bool})

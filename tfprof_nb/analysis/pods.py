@@ -7,23 +7,23 @@ XProf does (`step_intersection.cc`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from tfprof_nb._arrays import Int64
+from tfprof_nb._arrays import Int64, Objects
 from tfprof_nb._units import PS_PER_MS, PS_PER_NS
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.analysis.steps.steps import CATEGORIES, Steps, measured_steps
+from tfprof_nb.analysis.steps.breakdown import PARTS
+from tfprof_nb.analysis.steps.steps import Steps, measured_steps
 
-_PARTS = [*CATEGORIES, "other_ms"]
 # Where waiting for other hosts shows: more of these holds no other host up.
 _WAITING = {"host_compute_ms", "device_collectives_ms", "other_ms"}
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class Pods(Result):
     """Steps by host; ``table`` is indexed by ``step`` and ``host``.
 
@@ -33,7 +33,7 @@ class Pods(Result):
         The average step of each host: ``host steps``, the ``_ms`` columns of steps, ``bottleneck``.
     """
 
-    hosts: pd.DataFrame = field(default_factory=pd.DataFrame)
+    hosts: pd.DataFrame
 
 
 def pods(forests: Sequence[Forest], steps: Steps) -> Pods:
@@ -134,15 +134,19 @@ def _spans(rows: pd.DataFrame, origin_ps: int) -> tuple[Int64, Int64]:
 
 def _by_step_and_host(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     table = pd.concat([rows.reset_index(drop=True) for rows in parts]).rename_axis("step").sort_index(kind="stable")
-    bottleneck = np.array(_PARTS, dtype=object)[table[_PARTS].to_numpy().argmax(axis=1)]
-    return table.assign(bottleneck=bottleneck).set_index("host", append=True)
+    return table.assign(bottleneck=_largest_part(table)).set_index("host", append=True)
 
 
 def _averages(table: pd.DataFrame) -> pd.DataFrame:
     by_host = measured_steps(table).groupby("host", sort=False)
-    means = by_host[["step_ms", *_PARTS]].mean()
-    bottleneck = np.array(_PARTS, dtype=object)[means[_PARTS].to_numpy().argmax(axis=1)]
-    return means.assign(steps=by_host.size(), bottleneck=bottleneck).reset_index()
+    means = by_host[["step_ms", *PARTS]].mean()
+    return means.assign(steps=by_host.size(), bottleneck=_largest_part(means)).reset_index()
+
+
+def _largest_part(times: pd.DataFrame) -> Objects:
+    """Name the part of each row that takes most of its time."""
+    largest: Objects = np.array(PARTS, dtype=object)[times[PARTS].to_numpy().argmax(axis=1)]
+    return largest
 
 
 def _summary(forests: Sequence[Forest], hosts: pd.DataFrame, count: int) -> dict[str, object]:
@@ -154,9 +158,9 @@ def _summary(forests: Sequence[Forest], hosts: pd.DataFrame, count: int) -> dict
     summary["slowest_host"] = hosts.loc[is_slowest, "host"].iloc[0]
     if len(hosts) == 1:
         return summary
-    slowest, others = (hosts.loc[rows, ["step_ms", *_PARTS]].mean() for rows in (is_slowest, ~is_slowest))
+    slowest, others = (hosts.loc[rows, ["step_ms", *PARTS]].mean() for rows in (is_slowest, ~is_slowest))
     excess = slowest - others
-    slower_in = str(excess[_PARTS].idxmax())
+    slower_in = str(excess[PARTS].idxmax())
     return summary | {
         "slower_percent": float(100 * excess["step_ms"] / others["step_ms"]),
         "slower_in": slower_in,
@@ -167,7 +171,7 @@ def _summary(forests: Sequence[Forest], hosts: pd.DataFrame, count: int) -> dict
 
 def _uneven(hosts: pd.DataFrame) -> dict[str, object]:
     """Name the host with the greatest excess over the others' average in what is no waiting for them."""
-    own = hosts[[part for part in _PARTS if part not in _WAITING]]
+    own = hosts[[part for part in PARTS if part not in _WAITING]]
     excess = own - (own.sum() - own) / (len(hosts) - 1)
     row, column = divmod(int(excess.to_numpy().argmax()), excess.shape[1])
     return {

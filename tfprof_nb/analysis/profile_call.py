@@ -17,7 +17,8 @@ from tfprof_nb._arrays import Bools, Floats, Int64
 from tfprof_nb._units import PS_PER_MS, PS_PER_US
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.graph_nodes import graph_nodes
-from tfprof_nb.analysis.events.names import Category
+from tfprof_nb.analysis.events.names import Category, function_name
+from tfprof_nb.analysis.events.tensors import parse_tensors
 from tfprof_nb.analysis.memory.allocation_events import allocation_events
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.groups import group_events
@@ -30,10 +31,9 @@ _IN_FUNCTIONS = (
     "On a CPU it tells of 256 KiB and more, with oneDNN on."
 )
 _ON_DEVICES = "Times are those of the host: a kernel that was sent to a device can take longer there."
-_FUNCTION_NAME = r"^__inference_(.+)_\d+$"
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class CallProfile(Result):
     """What one call gave and cost; ``table`` has one row per kernel, in order of time.
 
@@ -43,7 +43,7 @@ class CallProfile(Result):
         What the function returned.
     """
 
-    result: Any = None
+    result: Any
 
     @property
     def new_bytes(self) -> int:
@@ -61,12 +61,11 @@ class CallProfile(Result):
         return int(self.summary["peak_bytes"])
 
 
-def call_profile(
-    result: Any, changes: pd.DataFrame, shared: Collection[int], ops: pd.DataFrame, forest: Forest, graphs: Graphs
-) -> CallProfile:
-    """Put together what the record of a call and its profile tell.
+@dataclass(frozen=True, eq=False)
+class RecordedCall:
+    """What was recorded of a call while it ran.
 
-    Parameters
+    Attributes
     ----------
     result
         What the function returned.
@@ -76,12 +75,28 @@ def call_profile(
         Serials of tensors that show memory which was there before the call.
     ops
         What Python ran, in order: ``name input_shapes output_shapes made at``.
+    """
+
+    result: Any
+    changes: pd.DataFrame
+    shared: Collection[int]
+    ops: pd.DataFrame
+
+
+def call_profile(recorded: RecordedCall, forest: Forest, graphs: Graphs) -> CallProfile:
+    """Put together what the record of a call and its profile tell.
+
+    Parameters
+    ----------
+    recorded
+        The call.
     forest
         The profile's host; the call is the event named `CALL`.
     graphs
         The tf.functions that ran.
     """
-    added = _added(changes.assign(bytes=changes["bytes"].where(~changes["serial"].isin(shared), 0)))
+    changes, ops = recorded.changes, recorded.ops
+    added = _added(changes.assign(bytes=changes["bytes"].where(~changes["serial"].isin(recorded.shared), 0)))
     total = np.concatenate([[0], np.cumsum(added)])
     call = np.flatnonzero(forest.named(CALL))[:1]
     group = group_events(forest).group
@@ -96,14 +111,14 @@ def call_profile(
         "peak_bytes": int(max(total.max(), allocated["level"].max() if len(allocated) else 0)),
         "time_ms": float(forest.host.duration_ps[call].sum()) / PS_PER_MS,
     }
-    return CallProfile(table[COLUMNS].reset_index(drop=True), summary, _notes(forest, inside), result=result)
+    return CallProfile(table[COLUMNS].reset_index(drop=True), summary, _notes(forest, inside), result=recorded.result)
 
 
 def _eager(ops: pd.DataFrame, changes: pd.DataFrame, added: Int64, total: Int64) -> pd.DataFrame:
     """What Python ran, with the bytes that it added and that there were then."""
     of_serial = pd.Series(added, index=changes["serial"])[changes["sign"].to_numpy() > 0]
     return ops.assign(
-        name=ops["name"].str.replace(_FUNCTION_NAME, r"\1", regex=True),
+        name=ops["name"].map(function_name),
         op_name="",
         function="",
         bytes_added=ops["made"].explode().map(of_serial).groupby(level=0).sum().astype(np.int64),
@@ -128,15 +143,14 @@ def _executions(forest: Forest, names: pd.Series[str], call: Int64) -> pd.DataFr
     """
     host = forest.host
     executions = np.flatnonzero(forest.named("EagerExecute"))
-    rows = executions[forest.nearest_ancestor(executions, call) >= 0]
-    op = host.texts("eager_op")
+    executions = executions[forest.nearest_ancestor(executions, call) >= 0]
     executed = pd.DataFrame(
         {
-            "name": np.append(op.categories, "")[op.at(rows)] if op.categories is not None else "",
-            "start_ps": host.start_ps[rows],
-            "end_ps": host.start_ps[rows] + host.duration_ps[rows],
-            "is_function": host.ints("is_func").at(rows, missing=0) == 1,
-            "time_us": _run_ps(forest, rows) / PS_PER_US,
+            "name": forest.texts_at("eager_op", executions),
+            "start_ps": host.start_ps[executions],
+            "end_ps": forest.ends_ps(executions),
+            "is_function": host.ints("is_func").at(executions, missing=0) == 1,
+            "time_us": _run_ps(forest, executions) / PS_PER_US,
         }
     )
     executed["n"] = executed.groupby("name").cumcount()
@@ -160,23 +174,23 @@ def _inside_functions(
     host, names = forest.host, forest.names
     functions = eager[eager["is_function"].eq(True)]
     is_op = (names.category == Category.TENSORFLOW) & (names.op_type != "")
-    rows = caused[is_op[host.metadata[caused]] & forest.on_host[caused]]
-    rows = rows[np.argsort(host.start_ps[rows], kind="stable")]
-    of = _position(functions, host.start_ps[rows])
-    rows, of = rows[of >= 0], of[of >= 0]
-    by = forest.nearest_ancestor(allocated["row"].to_numpy(), rows)
+    ops = caused[is_op[host.metadata[caused]] & forest.on_host[caused]]
+    ops = ops[np.argsort(host.start_ps[ops], kind="stable")]
+    of = _position(functions, host.start_ps[ops])
+    ops, of = ops[of >= 0], of[of >= 0]
+    by = forest.nearest_ancestor(allocated["host_event"].to_numpy(), ops)
     mine = allocated.assign(kernel=by)[by >= 0]
     kernels = pd.DataFrame(
         {
-            "name": names.op_type[host.metadata[rows]],
-            "op_name": names.op_name[host.metadata[rows]],
+            "name": names.op_type[host.metadata[ops]],
+            "op_name": names.op_name[host.metadata[ops]],
             "function": functions["name"].to_numpy()[of],
-            "start_ps": host.start_ps[rows],
-            "time_us": host.duration_ps[rows] / PS_PER_US,
+            "start_ps": host.start_ps[ops],
+            "time_us": host.duration_ps[ops] / PS_PER_US,
         }
     )
-    told = mine.groupby("kernel").agg(bytes_added=("signed_bytes", "sum"), total_bytes=("level", "last"))
-    return kernels.join(told).join(_shapes(kernels["name"], graph_nodes(forest, graphs)[rows], graphs))
+    sizes = mine.groupby("kernel").agg(bytes_added=("signed_bytes", "sum"), total_bytes=("level", "last"))
+    return kernels.join(sizes).join(_shapes(kernels["name"], graph_nodes(forest, graphs)[ops], graphs))
 
 
 def _shapes(kernels: pd.Series[str], node: Int64, graphs: Graphs) -> pd.DataFrame:
@@ -185,18 +199,18 @@ def _shapes(kernels: pd.Series[str], node: Int64, graphs: Graphs) -> pd.DataFram
     fused = np.array([not name.endswith(str(op)) for name, op in zip(kernels, nodes["op"], strict=True)], dtype=bool)
     return pd.DataFrame(
         {
-            "input_shapes": nodes["takes"].mask(fused).map(_parsed, na_action="ignore"),
-            "output_shapes": nodes["outputs"].map(_parsed, na_action="ignore"),
+            "input_shapes": nodes["takes"].mask(fused).map(_shapes_of, na_action="ignore"),
+            "output_shapes": nodes["outputs"].map(_shapes_of, na_action="ignore"),
         }
     )
 
 
 def _allocated(forest: Forest, caused: Bools) -> pd.DataFrame:
     """What the allocators tell of the call, in order of time; ``signed_bytes`` are negative for deallocations."""
-    found = allocation_events(forest, np.zeros(len(forest.host), dtype=np.int64), name_host=False)
-    found = found[caused[found["row"]]].sort_values("time_ps", kind="stable", ignore_index=True)
-    requested = found["requested_bytes"]
-    return found.assign(signed_bytes=requested.where(found["allocation"], -requested))
+    events = allocation_events(forest, np.zeros(len(forest.host), dtype=np.int64), name_host=False)
+    events = events[caused[events["host_event"]]].sort_values("time_ps", kind="stable", ignore_index=True)
+    requested = events["requested_bytes"]
+    return events.assign(signed_bytes=requested.where(events["allocation"], -requested))
 
 
 def _levels(allocated: pd.DataFrame, eager: pd.DataFrame) -> pd.DataFrame:
@@ -215,14 +229,9 @@ def _position(executions: pd.DataFrame, time_ps: Int64) -> Int64:
     return np.where(time_ps <= ends[at], at, -1)
 
 
-def _parsed(shapes: str) -> list[list[int | None] | None]:
-    """Read ``float32[32,?];int64[...]`` as ``[[32, None], None]``."""
-    sizes = [shape.partition("[")[2].rstrip("]") for shape in shapes.split(";") if shape]
-    return [None if text == "..." else [_size(size) for size in text.split(",") if size] for text in sizes]
-
-
-def _size(text: str) -> int | None:
-    return int(text) if text.isdecimal() else None
+def _shapes_of(tensors: str) -> list[list[int | None] | None]:
+    """``float32[32,?];int64[...]`` is ``[[32, None], None]``."""
+    return [None if tensor.shape is None else list(tensor.shape) for tensor in parse_tensors(tensors)]
 
 
 def _notes(forest: Forest, inside: pd.DataFrame) -> list[str]:

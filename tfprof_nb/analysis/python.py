@@ -199,6 +199,8 @@ def _leaves(stacks: PythonStacks) -> tuple[Int64, Any]:
 def _package(file: str) -> str:
     """Return the name of the package that a file of a library belongs to."""
     parts = file.replace("\\", "/").split("/")
+    if "tfprof_nb" in parts[:-1]:
+        return "tfprof_nb"
     for folder in ("site-packages", "dist-packages"):
         if folder in parts[:-1]:
             name = parts[parts.index(folder) + 1].removesuffix(".py")

@@ -1,12 +1,17 @@
-"""What every analysis returns: rows, headline numbers, and notes on what is missing or estimated."""
+"""What every analysis returns: a table, headline numbers, and notes on what is missing or estimated."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import pandas as pd
+
+
+def empty_table(types: Mapping[str, Any]) -> pd.DataFrame:
+    """Return a table without rows whose columns have the types that they have with rows."""
+    return pd.DataFrame({name: pd.Series(dtype=dtype) for name, dtype in types.items()})
 
 
 @dataclass(eq=False)
@@ -26,20 +31,25 @@ class Result:
     table: pd.DataFrame
     summary: dict[str, Any]
     notes: list[str] = field(default_factory=list)
-    # Gives what to show, a `Content`. Set by the profile: results know nothing of views.
-    show: Callable[[], Any] | None = field(default=None, repr=False)
+    # Results know nothing of views: who makes a result may say how to show it. The function returns a `Content`.
+    _show: Callable[[], Any] | None = field(default=None, init=False, repr=False)
+
+    def shown_by(self, show: Callable[[], Any]) -> Self:
+        """Let the result show itself: ``show`` returns its content."""
+        self._show = show
+        return self
 
     def view(self) -> Any:
         """Return the widget that shows this result."""
         return self._content().view()
 
     def _content(self) -> Any:
-        if self.show is None:
+        if self._show is None:
             raise TypeError(f"{type(self).__name__} has no view of its own: take it from a Profile (p.ops).")
-        return self.show()
+        return self._show()
 
     def _ipython_display_(self) -> None:
         self._content()._ipython_display_()
 
     def __str__(self) -> str:
-        return str(self.show()) if self.show else repr(self)
+        return str(self._show()) if self._show else repr(self)

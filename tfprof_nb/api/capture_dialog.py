@@ -12,13 +12,13 @@ import ipywidgets
 
 from tfprof_nb._errors import TfprofError
 from tfprof_nb.api.capture_remote import problems_text, profile_of
-from tfprof_nb.api.profile import LOGDIR
+from tfprof_nb.api.session import LOGDIR
 from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.remote import Progress, RemoteRun, capture_workers
 from tfprof_nb.profiles import Profile
 from tfprof_nb.render import display
+from tfprof_nb.render.head_widget import HeadWidget
 from tfprof_nb.render.html import draw, static_view
-from tfprof_nb.render.legend import Head
 from tfprof_nb.render.panels import Note
 
 _TITLE = "Capture a profile of running programs"
@@ -33,12 +33,12 @@ _WIDE = {"width": "100%", "min_width": "0"}
 
 
 class CaptureDialog(ipywidgets.VBox):  # type: ignore[misc]
-    """Ask running programs for a profile, and show its dashboard below.
+    """A form that captures running programs and shows the dashboard below.
 
     Parameters
     ----------
     addresses
-        What stands in the field for the workers at first: see `capture_remote`.
+        The first content of the field for workers: see `capture_remote`.
     seconds
         How long the workers record.
     logdir
@@ -47,12 +47,12 @@ class CaptureDialog(ipywidgets.VBox):  # type: ignore[misc]
     Attributes
     ----------
     profile
-        The newest profile that it captured; None before the first. ``tfprof_nb.last()`` has it as well.
+        The newest profile that the dialog captured; None before the first. ``tfprof_nb.last()`` returns it too.
 
     Notes
     -----
-    The workers call ``tfprof_nb.start_server(port)`` before they train. While a cell runs in this notebook, the
-    dialog's button waits for the cell's end: train in other processes.
+    The workers call ``tfprof_nb.start_server(port)`` before they train. The button works only while no
+    cell of this notebook runs: train in other processes.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class CaptureDialog(ipywidgets.VBox):  # type: ignore[misc]
         self._bar = ipywidgets.FloatProgress(min=0, max=1, layout={"width": "12em", "visibility": "hidden"})
         self._below = ipywidgets.VBox(layout=_WIDE)
         buttons = ipywidgets.HBox([self.capture_button, self.cancel_button, self._bar])
-        self._head = Head(title=_TITLE)
+        self._head = HeadWidget(title=_TITLE)
         self.children = (self._head, *self._fields, buttons, self._status, self._below)
 
     def _ipython_display_(self, **_: Any) -> None:

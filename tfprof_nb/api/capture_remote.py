@@ -1,4 +1,4 @@
-"""Sampling mode: capturing programs that run in other processes, on this machine or on others."""
+"""``capture_remote``: sampling mode, which captures programs in other processes, here or on other machines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable
 
 from tfprof_nb import runs
-from tfprof_nb.api.profile import LOGDIR, remember
+from tfprof_nb.api.session import LOGDIR, remember
 from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.remote import RemoteRun, capture_workers
 from tfprof_nb.profiles import Profile
@@ -42,7 +42,7 @@ def capture_remote(
     host_level, device_level, python_level
         What to record, as in `profile`.
     retries
-        How often a worker is asked again that is busy with another capture, or in which nothing happened.
+        How often to ask a worker again that is busy with another capture, or in which nothing ran.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def capture_remote(
     CaptureError
         If no worker could be captured, a TPU's name could not be looked up, or nothing can be written to ``logdir``.
     ValueError
-        If an address, the time, a level or ``retries`` is not one.
+        If an address, the time, a level or ``retries`` is invalid.
     MissingDependencyError
         If gRPC is not installed. TensorFlow is not needed on this side.
 
@@ -86,12 +86,12 @@ def capture_remote(
 
 
 def profile_of(run: RemoteRun, name: str | None = None) -> Profile:
-    """Return the profile of a remote capture, from now on the session's newest."""
+    """Return the profile of a remote capture, and make it the newest of the session."""
     captured = Profile(runs.resolve(run.folder), name)
     remember(captured)
     return captured
 
 
 def problems_text(run: RemoteRun) -> str:
-    """Say which workers a profile lacks, or has nothing of."""
+    """Name the workers that were not captured, with the reasons."""
     return "Not every worker was captured: " + "; ".join(f"{worker} {what}" for worker, what in run.problems.items())

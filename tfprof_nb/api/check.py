@@ -1,4 +1,4 @@
-"""Preflight: what can and cannot be captured here, and what to do about it."""
+"""``check``: what can and cannot be captured here, and what to do about it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pathlib import Path
 import pandas as pd
 
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.api.profile import LOGDIR
+from tfprof_nb.api.session import LOGDIR
 from tfprof_nb.capture.check.diagnosis import Line, judge
 from tfprof_nb.capture.check.environment import Facts, gather
 from tfprof_nb.render.progress import progress_line
-from tfprof_nb.views import check as preflight_view
+from tfprof_nb.views import check as check_view
 
 
 def check(logdir: str | os.PathLike[str] | None = None) -> Result:
-    """Find out what can be captured here, and how to cure what cannot.
+    """Find out what can be captured here, and how to fix what cannot.
 
     Parameters
     ----------
@@ -27,13 +27,13 @@ def check(logdir: str | os.PathLike[str] | None = None) -> Result:
     Returns
     -------
     Result
-        ``table`` has a row for everything that was looked at: ``check``, ``status`` (``fine``, ``attention`` for what
+        ``table`` has a row for each check: ``check``, ``status`` (``fine``, ``attention`` for what
         costs some of the profile, ``problem`` for what prevents captures or empties a view), ``detail``, ``cure``.
         ``summary`` counts the rows by status. Displayed, it says first what to do.
 
     Notes
     -----
-    Nothing is changed, and no profiler is started. Where TensorFlow is installed it is imported.
+    Nothing is changed, and no profiler is started. TensorFlow is imported if it is installed.
 
     Examples
     --------
@@ -53,5 +53,4 @@ def report(facts: Facts) -> Result:
     table = pd.DataFrame(judge(facts), columns=list(Line._fields))
     counts = {status: int((table["status"] == status).sum()) for status in ("fine", "attention", "problem")}
     result = Result(table, counts)
-    result.show = lambda: preflight_view.content(result)
-    return result
+    return result.shown_by(lambda: check_view.content(result))

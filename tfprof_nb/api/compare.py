@@ -1,4 +1,4 @@
-"""``compare``: two profiles, before a change and after it."""
+"""``compare``: two profiles, before and after a change."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from functools import partial
 from tfprof_nb._errors import TfprofError
 from tfprof_nb.analysis.compare.compare import Comparison, Measured, comparison
 from tfprof_nb.analysis.compare.work import Work, work
+from tfprof_nb.api.load import load
 from tfprof_nb.decode.sections.versions import read_tensorflow
 from tfprof_nb.formats.sidecar import Section
-from tfprof_nb.profiles import Profile, load
+from tfprof_nb.profiles import Profile
 from tfprof_nb.render.content import Content
 from tfprof_nb.views import compare as view
 
@@ -19,7 +20,7 @@ Side = Profile | str | os.PathLike[str]
 
 
 def compare(before: Side | Sequence[Side], after: Side | Sequence[Side]) -> Comparison:
-    """Compare two profiles of one program: how much faster it got, what changed, and what could be chance.
+    """Compare two profiles of one program: how much faster it became, what changed, and what chance could explain.
 
     Parameters
     ----------
@@ -31,7 +32,7 @@ def compare(before: Side | Sequence[Side], after: Side | Sequence[Side]) -> Comp
     Comparison
         ``summary["speedup"]`` is how many times faster the median training step after warm-up became (of profiles
         without steps the whole capture, as ``speedup_of`` says); ``verdict`` says whether the steps tell that from
-        chance, ``same_work`` and ``why_not_same`` whether both did the same work. The frames ``steps ops kernels
+        chance; ``same_work`` and ``why_not_same`` say whether both did the same work. The frames ``steps ops kernels
         memory`` have ``before after change change_percent``.
 
     Raises
@@ -54,14 +55,13 @@ def compare(before: Side | Sequence[Side], after: Side | Sequence[Side]) -> Comp
     sides = _profiles(before, "before"), _profiles(after, "after")
     found = comparison(*([_measured(profile) for profile in side] for side in sides))
     title = " · ".join(f"{label}: {_names(side)}" for label, side in zip(("before", "after"), sides, strict=True))
-    found.show = partial(_content, title, found)
-    return found
+    return found.shown_by(partial(_content, title, found))
 
 
 def _profiles(side: Side | Sequence[Side], label: str) -> list[Profile]:
     several = list(side) if isinstance(side, list | tuple) else [side]
     if not several:
-        raise TfprofError(f"The list of profiles {label} is empty: give one profile at least.")
+        raise TfprofError(f"The list of profiles {label} is empty: give at least one profile.")
     return [_profile(one, label) for one in several]
 
 
@@ -71,8 +71,8 @@ def _profile(one: object, label: str) -> Profile:
     if isinstance(one, str | os.PathLike):
         return load(one)
     raise TfprofError(
-        f"There is no profile in what was given as {label}, but {type(one).__name__}: give a Profile, a path to load "
-        "one from, or a list of these."
+        f"The argument {label} is of type {type(one).__name__}: give a Profile, the path of a profile, or a list "
+        "of these."
     )
 
 
@@ -81,10 +81,10 @@ def _measured(profile: Profile) -> Measured:
 
 
 def _work(profile: Profile) -> Work:
-    versions = {sidecar.read(Section.VERSIONS, read_tensorflow) for sidecar in profile._sidecars}  # noqa: SLF001
-    of_events = profile.steps.of_events(profile._groupings)  # noqa: SLF001
+    data = profile.data
+    versions = {sidecar.read(Section.VERSIONS, read_tensorflow) for sidecar in data.sidecars}
     known = ", ".join(sorted(filter(None, versions)))
-    return work(profile._forests, profile._graphs, profile.steps, of_events, known)  # noqa: SLF001
+    return work(data.forests, data.graphs, profile.steps, profile.steps.of_events(data.groupings), known)
 
 
 def _names(side: Sequence[Profile]) -> str:

@@ -1,4 +1,4 @@
-"""The runs of a logdir: a list, and in a notebook a menu that shows the one that is chosen."""
+"""``find_runs``: the runs of a logdir, as a list and as a menu that shows the chosen run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Runs(list[Run]):
     """Runs, newest last. Displaying them shows a menu, with the newest run's dashboard below it."""
 
     def view(self) -> View:
-        """Return the widget: a menu of the runs, the newest first, and the dashboard of the one that is chosen."""
+        """Return the widget: a menu of the runs, newest first, and the dashboard of the chosen run."""
         return self._content().view()
 
     def _content(self) -> Content:

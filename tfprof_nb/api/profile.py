@@ -1,4 +1,4 @@
-"""Capturing from Python: ``with profile()``, ``start`` and ``stop``, and the newest profile of the session."""
+"""``profile``, ``start`` and ``stop``: capture a block, a function's calls, or what runs between two calls."""
 
 from __future__ import annotations
 
@@ -8,44 +8,20 @@ import inspect
 import os
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
-from tfprof_nb import runs
-from tfprof_nb._errors import CaptureError, ProfileNotFoundError, TfprofError
-from tfprof_nb.capture.graphs import graphs
+from tfprof_nb._errors import CaptureError, TfprofError
+from tfprof_nb.api.session import Capture, hides
 from tfprof_nb.capture.lines import CellLines
-from tfprof_nb.capture.metrics import process_memory, system_metrics
-from tfprof_nb.capture.notebook import notebook_cells
 from tfprof_nb.capture.options import Options
-from tfprof_nb.capture.recording import NothingRecordedError, Recording
-from tfprof_nb.capture.sessions import Choice, SessionRecording
-from tfprof_nb.capture.sidecar import Collector
-from tfprof_nb.capture.versions import versions
 from tfprof_nb.capture.window import Window
-from tfprof_nb.formats.sidecar import Section
 from tfprof_nb.profiles import Profile
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-LOGDIR = Path("tfprof_logs")  # in the working directory: beside the notebook
-
-_LATER = (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)
-
-
-@dataclass
-class _Session:
-    """What a session remembers: the capture that runs, the one that `start` began, and the newest profile."""
-
-    running: profile | None = None
-    started: profile | None = None
-    last: Profile | None = None
-
-
-_session = _Session()
+_RETURNS_EARLY = (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)
 
 
 class profile:  # noqa: N801  (used as a function: a context manager and a decorator)
@@ -58,23 +34,25 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
     logdir
         Folder for the profile's files, an ordinary TensorBoard logdir. None is ``tfprof_logs`` in the working folder.
     warmup
-        Steps to let pass before recording starts: the first ones trace and compile.
+        Steps to skip before recording starts: the first steps trace and compile.
     steps
-        Steps to record; then the profiler stops while the block goes on. None records to the block's end.
+        Steps to record; then the profiler stops and the block goes on. None records to the end of the block.
     max_seconds
-        Seconds to record for; then the profiler stops while the block goes on. None records to the block's end.
+        Seconds to record; then the profiler stops and the block goes on. None records to the end of the block.
     host_level
-        0 nothing of the host, 1 the most important events, 2 also ops, 3 everything.
+        0 records nothing of the host, 1 the most important events, 2 also ops, 3 everything.
     device_level
         1 records GPUs and TPUs, 0 does not.
     python_level
         1 records every Python call (large and slow), 0 does not.
     delay_ms
-        Milliseconds to let pass before recording starts.
+        Milliseconds to wait before recording starts.
     lines
-        Whether to record which lines of the program its ops come from, and how long a cell's lines take.
+        Whether to record which lines of code the ops come from, and how long the lines of a cell take.
     metrics
-        Whether to sample the machine meanwhile: processor, memory, disk, GPU.
+        Whether to sample the machine during the capture: processor, memory, disk, GPU.
+    python
+        Whether to sample which lines of Python run.
 
     Returns
     -------
@@ -93,8 +71,8 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
 
     Notes
     -----
-    If the block raises, the profile up to there is kept and the exception goes on. Steps of Keras models are marked;
-    mark those of your own loop with ``tfprof_nb.step``.
+    If the block raises, the profile up to the error is kept and the exception propagates. Steps of Keras models are
+    marked; mark those of your own loop with ``tfprof_nb.step``.
 
     Examples
     --------
@@ -121,86 +99,54 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
         delay_ms: float = 0,
         lines: bool = True,
         metrics: bool = False,
+        python: bool = True,
     ) -> None:
         if callable(name):
             raise TypeError("Write the decorator with brackets: @tfprof_nb.profile()")
         if not isinstance(name, str | None):
             raise TypeError(f"name must be text, not {name!r}.")
-        self._name, self._logdir = name, LOGDIR if logdir is None else logdir
-        self.finished = False
         self._options = Options(host_level, device_level, python_level)
         self._window = Window(warmup, steps, max_seconds, delay_ms)
-        self._lines, self._metrics = lines, metrics
-        self.limited = False  # to the batches that a ProfileCallback chose
-        self.cell: CellLines | None = None  # whose lines to clock: set by the magic
+        self._name, self._logdir = name, logdir
+        self._lines, self._metrics, self._python = lines, metrics, python
 
-    def _collectors(self) -> dict[str, Collector]:
-        """What is recorded beside the profiler, by the name of its section in the sidecar."""
-        collectors: dict[str, Collector] = {
-            Section.VERSIONS: versions(),
-            Section.PROCESS_MEMORY: process_memory(),
-            Section.GRAPHS: graphs(),
-        }
-        if self._lines:
-            collectors[Section.CELLS] = notebook_cells()
-        if self.cell:
-            collectors[Section.CELL] = self.cell.recorded()
-        if self._metrics:
-            collectors[Section.METRICS] = system_metrics()
-        return collectors
+    def new_capture(self, cell: CellLines | None = None) -> Capture:
+        """Return a capture with these settings that has not started; ``cell`` is the notebook cell to time by line."""
+        return Capture(
+            self._name,
+            logdir=self._logdir,
+            options=self._options,
+            window=self._window,
+            lines=self._lines,
+            metrics=self._metrics,
+            python=self._python,
+            cell=cell,
+        )
 
     def __enter__(self) -> Profile:
         __tracebackhide__ = True
-        self._recording = Recording(self._logdir, self._options, self._collectors(), self._window).start()
-        self.finished, self.result = False, Profile(name=self._name)
-        _session.running = self
-        return self.result
+        capture = self.new_capture()
+        capture.start()
+        self._capture = capture
+        return capture.profile
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         __tracebackhide__ = True
         try:
-            self.finish()
+            self._capture.finish()
         except TfprofError as failure:
-            if error is None and not isinstance(failure, NothingRecordedError):
+            if not hides(error, failure):
                 raise
-            # A block's own error is the one to see, and what follows a block that went well must run.
             warnings.warn(f"No profile: {failure}", stacklevel=2)
 
-    def begin_anew(self, note: str) -> None:
-        """Drop what was recorded, and record from here on; the profile's note says why."""
-        self._recording.begin_anew(note)
-
-    def end(self) -> None:
-        """End recording now; it is saved in the background until `finish`."""
-        self._recording.end()
-
-    def finish(self) -> Profile:
-        """End the capture and return its profile, now that it can be used.
-
-        Raises
-        ------
-        CaptureError
-            If there is none: it could not be saved, or nothing was recorded.
-        """
-        _session.running = None
-        try:
-            run = self._recording.stop()
-        except BaseException as error:
-            why = str(error) if isinstance(error, CaptureError) else "An interrupt came before this profile was saved."
-            self.result._fail(why)  # noqa: SLF001  (ours to complete)
-            raise
-        self.result._attach(runs.resolve(run))  # noqa: SLF001
-        self.finished, _session.last = True, self.result
-        return self.result
-
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
-        """Return the function so changed that each call is captured."""
+        """Return a function that captures each of its calls."""
         if not callable(function):
             raise TypeError(f"This decorates functions, not {function!r}.")
-        if any(check(function) for check in _LATER):
+        if any(check(function) for check in _RETURNS_EARLY):
             raise TypeError(
-                f"{getattr(function, '__name__', function)} returns before its work is done, so its calls cannot be "
-                "profiled: use `with tfprof_nb.profile():` inside it."
+                f"{getattr(function, '__name__', function)} is a coroutine or generator function: its calls return "
+                "before their work is done and cannot be profiled. Use `with tfprof_nb.profile():` inside it."
             )
 
         @functools.wraps(function)
@@ -212,83 +158,11 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
         return profiled
 
 
-class profile_session:  # noqa: N801  (used as a function: a context manager)
-    """Profile the runs of a `tf.compat.v1.Session` inside a block.
-
-    TensorFlow traces the runs that are chosen (``FULL_TRACE``), each of which becomes a step. The session's ``run`` is
-    used as ever, and options that are passed to it hold.
-
-    Parameters
-    ----------
-    session
-        A session, an interactive or a monitored one.
-    name
-        What the profile is called; None takes the run's own name.
-    logdir
-        Folder for the profile's files. None is ``tfprof_logs`` in the working folder.
-    warmup
-        Runs to let pass first: the first one initialises, which takes longer than all that follows.
-    every
-        Record every run (1), every second (2), and so on.
-    runs
-        Runs to record at most; None records to the block's end.
-
-    Returns
-    -------
-    Profile
-        What ``as`` gives. It can be used once the block has ended.
-
-    Raises
-    ------
-    CaptureError
-        If the profile cannot be written, or the session ran nothing.
-
-    Examples
-    --------
-    >>> import tensorflow as tf, tfprof_nb as tp
-    >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-    ...     product = tf.linalg.matmul(tf.ones((8, 8)), tf.ones((8, 8)))
-    ...     with tp.profile_session(session) as p:
-    ...         for _ in range(4):
-    ...             _ = session.run(product)
-    >>> len(p.steps.table)
-    3
-    """
-
-    def __init__(
-        self,
-        session: Any,
-        name: str | None = None,
-        *,
-        logdir: str | os.PathLike[str] | None = None,
-        warmup: int = 1,
-        every: int = 1,
-        runs: int | None = None,
-    ) -> None:
-        self._session, self._name = session, name
-        self._logdir = Path(LOGDIR if logdir is None else logdir).expanduser().absolute()
-        self._choice = Choice(warmup, every, runs)
-
-    def __enter__(self) -> Profile:
-        __tracebackhide__ = True
-        self._recording = SessionRecording(self._session, self._logdir, self._choice).start()
-        self.result = Profile(name=self._name)
-        return self.result
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        __tracebackhide__ = True
-        try:
-            self.result._attach(runs.resolve(self._recording.stop()))  # noqa: SLF001  (ours to complete)
-            _session.last = self.result
-        except TfprofError as failure:
-            self.result._fail(str(failure))  # noqa: SLF001
-            if error is None:
-                raise
-            warnings.warn(f"No profile: {failure}", stacklevel=2)  # the block's own error is the one to see
+_started: list[Capture] = []  # by `start`, and not stopped: one at most, since a process can run one capture
 
 
 def _with_arguments_of(capture: Callable[P, profile]) -> Callable[[Callable[[profile], R]], Callable[P, R]]:
-    """Let a function of a capture be called with the arguments that make the capture; its signature shows them."""
+    """Turn a function of a capture into a function of the capture's arguments, with the signature that shows them."""
 
     def changed(function: Callable[[profile], R]) -> Callable[P, R]:
         @functools.wraps(function)
@@ -303,7 +177,7 @@ def _with_arguments_of(capture: Callable[P, profile]) -> Callable[[Callable[[pro
 
 
 @_with_arguments_of(profile)
-def start(capture: profile) -> None:
+def start(settings: profile) -> None:
     """Start a capture that goes on until `stop`. Parameters and errors are those of `profile`.
 
     Examples
@@ -315,8 +189,9 @@ def start(capture: profile) -> None:
     'warm'
     """
     __tracebackhide__ = True
-    capture.__enter__()
-    _session.started = capture
+    started = settings.new_capture()
+    started.start()
+    _started.append(started)
 
 
 def stop() -> Profile:
@@ -334,38 +209,6 @@ def stop() -> Profile:
     >>> tp.stop() is tp.last()
     True
     """
-    capture, _session.started = _session.started, None
-    if capture is None:
+    if not _started:
         raise CaptureError("There is no capture to stop: begin one with tfprof_nb.start().")
-    return capture.finish()
-
-
-def running() -> profile | None:
-    """Return the capture of this session that runs now, if any."""
-    return _session.running
-
-
-def remember(captured: Profile) -> None:
-    """Make a profile the newest of this session."""
-    _session.last = captured
-
-
-def last() -> Profile:
-    """Return the newest profile that was captured in this session.
-
-    Raises
-    ------
-    ProfileNotFoundError
-        If nothing was captured yet.
-
-    Examples
-    --------
-    >>> import tfprof_nb as tp
-    >>> with tp.profile() as p:
-    ...     pass
-    >>> tp.last() is p
-    True
-    """
-    if _session.last is None:
-        raise ProfileNotFoundError("Nothing was captured in this session yet: run a cell with %%tfprofile on top.")
-    return _session.last
+    return _started.pop().finish()

@@ -12,7 +12,7 @@ import pandas as pd
 
 from tfprof_nb._errors import CaptureError
 from tfprof_nb.analysis.events.forest import Forest
-from tfprof_nb.analysis.profile_call import CallProfile, call_profile
+from tfprof_nb.analysis.profile_call import CallProfile, RecordedCall, call_profile
 from tfprof_nb.capture.graphs import graphs
 from tfprof_nb.capture.marks import Mark
 from tfprof_nb.capture.options import Options
@@ -32,20 +32,20 @@ R = TypeVar("R")
 
 
 _NOT_DONE = (
-    "The call returned before its work was done (a generator or a coroutine), so nothing of that is here. Profile a "
+    "The function returned a generator or a coroutine, whose work comes later and is not measured here. Profile a "
     "function that does the work: tfprof_nb.profile_call(list, generator)."
 )
 
 
 def profile_call(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> CallProfile:
-    """Call a function, and tell what the call costs in memory and time, kernel by kernel.
+    """Call a function and measure what the call costs in memory and time, kernel by kernel.
 
     Parameters
     ----------
     function
-        What to call. An exception that it raises goes on.
+        The function. Its exceptions propagate.
     *args, **kwargs
-        What to call it with.
+        Its arguments.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def profile_call(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs)
         (host,) = load_hosts([file])
         told = read_sidecar(file).read(Section.GRAPHS, read_graphs)
         profile = _profiled(result, record, Forest(host), told)
-    profile.show = lambda: _content(getattr(function, "__name__", type(function).__name__), profile)
+    profile.shown_by(lambda: _content(getattr(function, "__name__", type(function).__name__), profile))
     if isinstance(result, Generator | Coroutine | AsyncGenerator):
         profile.notes.append(_NOT_DONE)
     return profile
@@ -109,7 +109,7 @@ def _marked_call(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs)
 def _profiled(result: object, record: CallRecord, forest: Forest, told: Graphs) -> CallProfile:
     changes = pd.DataFrame(record.changes, columns=Change._fields, dtype=np.int64)
     ops = pd.DataFrame(record.ops, columns=EagerOp._fields)
-    return call_profile(result, changes, record.shared, ops, forest, told)
+    return call_profile(RecordedCall(result, changes, record.shared, ops), forest, told)
 
 
 def _content(name: str, profile: CallProfile) -> Content:

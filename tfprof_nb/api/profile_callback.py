@@ -1,4 +1,4 @@
-"""A Keras callback that captures some batches of a fit. Importing this module imports Keras."""
+"""``ProfileCallback`` captures some batches of a Keras fit. Importing this module imports Keras."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from tfprof_nb._errors import CaptureActiveError, CaptureError, MissingDependencyError, TfprofError
-from tfprof_nb.api.profile import profile, running
+from tfprof_nb.api.session import Capture, running
 from tfprof_nb.capture.notebook import at_the_cells_end
 from tfprof_nb.profiles import Profile
 
@@ -20,20 +20,20 @@ except ModuleNotFoundError as error:
 Batches = int | str | tuple[int, int] | list[int]
 
 
-_saving: list[ProfileCallback] = []  # the one whose capture is over but for its end; there is one capture at a time
+_saving: list[ProfileCallback] = []  # the callback whose capture has recorded but not finished: one at most
 
 
 class ProfileCallback(keras.callbacks.Callback):  # type: ignore[misc]
     """Capture a profile of some batches of a ``fit``.
 
-    Inside a capture that runs already (``%%tfprofile``), that one records just these batches. Of a fit that an error
-    ends, the profile up to there is kept; the capture then ends with the notebook's cell, or where `profile` is read.
+    Inside a running capture (``%%tfprofile``), the callback limits that capture to its batches. If an error ends the
+    fit, the profile up to the error is kept; the capture then ends with the notebook cell, or when `profile` is read.
 
     Parameters
     ----------
     batches
         Which batches, counted from 1 over all epochs of a fit, as the TensorBoard callback's ``profile_batch``:
-        ``15`` is the fifteenth, ``(500, 520)`` or ``"500,520"`` are all from the 500th to the 520th, 0 is none.
+        ``15`` is the fifteenth; ``(500, 520)`` or ``"500,520"`` are the 500th to the 520th; 0 is none.
         With ``steps_per_execution`` Keras runs several batches at once, and they count as one.
     name, logdir
         As for `profile`.
@@ -41,7 +41,7 @@ class ProfileCallback(keras.callbacks.Callback):  # type: ignore[misc]
     Raises
     ------
     ValueError
-        If ``batches`` is none of these.
+        If ``batches`` has another form.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class ProfileCallback(keras.callbacks.Callback):  # type: ignore[misc]
         self._first, self._last = _first_and_last(batches)
         self._name, self._logdir = name, logdir
         self._seen = 0
-        self._capture: profile | None = None
+        self._capture: Capture | None = None
         self._recording = self._ours = False
         self._until_finished = ExitStack()
         self._missing = "Nothing was captured yet: give this callback to model.fit."
@@ -73,12 +73,12 @@ class ProfileCallback(keras.callbacks.Callback):  # type: ignore[misc]
         Raises
         ------
         CaptureError
-            If there is none: it says why.
+            If there is none; the message says why.
         """
         self._finish()
         if self._capture is None:
             raise CaptureError(self._missing)
-        return self._capture.result
+        return self._capture.profile
 
     def on_train_begin(self, logs: Any = None) -> None:  # noqa: ARG002, D102  (Keras calls it, like all below)
         self._finish()  # of a fit that an error ended
@@ -103,8 +103,8 @@ class ProfileCallback(keras.callbacks.Callback):  # type: ignore[misc]
         self._finish()
         if 0 < self._seen < self._first:
             self._missing = (
-                f"Nothing was captured: the fit ended after {self._seen} batches, and the first to capture was "
-                f"number {self._first}. Choose fewer: ProfileCallback(batches=...)."
+                f"Nothing was captured: the fit ended after {self._seen} batches, before batch "
+                f"{self._first}, the first to capture. Choose earlier ones: ProfileCallback(batches=...)."
             )
             warnings.warn(self._missing, stacklevel=2)
 
@@ -123,12 +123,12 @@ class ProfileCallback(keras.callbacks.Callback):  # type: ignore[misc]
         around = running()
         if around is not None and around.limited:
             raise CaptureActiveError(
-                "The capture that runs is limited to another ProfileCallback's batches, and only one can run at a "
-                "time: choose batches that lie apart, and no more than one such callback in a %%tfprofile cell."
+                "The running capture is limited to the batches of another ProfileCallback, and only one capture can "
+                "run at a time: choose batches that do not overlap, and use one such callback in a %%tfprofile cell."
             )
         if around is None:
-            capture = profile(self._name, logdir=self._logdir)
-            capture.__enter__()
+            capture = Capture(self._name, logdir=self._logdir)
+            capture.start()
             self._until_finished.enter_context(at_the_cells_end(self._finish))  # Keras tells nobody of an error
         else:
             capture = around
@@ -150,7 +150,7 @@ class ProfileCallback(keras.callbacks.Callback):  # type: ignore[misc]
             _saving.append(self)
 
     def _finish(self) -> None:
-        """End what still records, and wait for what is still being saved."""
+        """End the recording, and wait until it is saved."""
         if self._recording:
             self._end()
         if self._capture is not None and self._ours:
@@ -165,7 +165,7 @@ class ProfileCallback(keras.callbacks.Callback):  # type: ignore[misc]
 
 
 def _first_and_last(batches: Batches) -> tuple[int, int]:
-    """Return the first and last batch of what the TensorBoard callback takes as ``profile_batch``."""
+    """Return the first and last batch; ``batches`` is written as the TensorBoard callback's ``profile_batch``."""
     try:
         if isinstance(batches, int | str) and not isinstance(batches, bool):
             numbers = [int(number) for number in str(batches).split(",")]
@@ -176,7 +176,7 @@ def _first_and_last(batches: Batches) -> tuple[int, int]:
         first, last = -1, -1
     if not 0 <= first <= last or (first == 0 < last):
         raise ValueError(
-            f"batches must be a batch's number, counted from 1, or the first and the last: 15, (10, 20) or "
+            f"batches must be the number of a batch, counted from 1, or the first and the last number: 15, (10, 20) or "
             f"'10,20'; 0 captures none. It is {batches!r}."
         )
     return first, last

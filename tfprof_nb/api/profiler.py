@@ -11,14 +11,15 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb._errors import CaptureError
-from tfprof_nb.analysis.graph.advice import GraphAdvice, graph_advice
+from tfprof_nb.analysis.graph.checkers import GraphAdvice, graph_advice
+from tfprof_nb.analysis.graph.from_graph_section import from_graph_section
+from tfprof_nb.analysis.graph.from_session import with_runs
 from tfprof_nb.analysis.graph.graph import GraphTree, graph_tree
 from tfprof_nb.analysis.graph.model import GraphModel
 from tfprof_nb.analysis.graph.options import parse_options
-from tfprof_nb.analysis.graph.runs import with_runs
-from tfprof_nb.analysis.graph.section import session_model
 from tfprof_nb.capture.session_graph import default_graph, describe_graph
 from tfprof_nb.decode.run_metadata import executed_nodes, parse_run_metadata
+from tfprof_nb.export.tfprof_output import write_view
 from tfprof_nb.render.content import Content
 from tfprof_nb.views.graph import part_panels
 
@@ -40,12 +41,12 @@ class Node:
 
     @property
     def name(self) -> str:
-        """What the node is called."""
+        """The node's name."""
         return str(self.tree.table["name"].iloc[self.row])
 
     @property
     def children(self) -> list[Node]:
-        """The nodes right below it; in tfprof's list of op types, the next type."""
+        """The nodes directly below; in tfprof's list of op types, the next type."""
         depth = self.tree.table["depth"].to_numpy(np.int64)
         if self.tree.kind == "op":
             return [Node(self.tree, row) for row in range(self.row + 1, min(self.row + 2, len(depth)))]
@@ -102,7 +103,7 @@ class Profiler:
         self._described = describe_graph(self._graph, op_log)
 
     def add_step(self, step: int, run_meta: Any) -> None:
-        """Add what one run took.
+        """Add the time and memory of one run.
 
         Parameters
         ----------
@@ -137,36 +138,36 @@ class Profiler:
         return self.profile(options, cmd="code")
 
     def profile(self, options: Options = None, *, cmd: str | None = None) -> Node:
-        """Return a view, that of the constructor's ``cmd`` if none is named.
+        """Return a view; by default the view that the constructor's ``cmd`` names.
 
         Raises
         ------
         ValueError
-            If an option is wrong, or there is no such view.
+            If an option is wrong, or ``cmd`` names no view.
         """
         kind = cmd or self._cmd
         if kind not in ("scope", "graph", "op", "code"):
-            raise ValueError(f"cmd: there is no {kind!r}. Choose from scope, graph, op, code.")
+            raise ValueError(f"Unknown view cmd={kind!r}: choose from scope, graph, op, code.")
         tree = graph_tree(self._model(), kind, parse_options({"output": "stdout"} | dict(options or {})))
-        tree.show = partial(_content, tree)
-        return Node(tree)
+        write_view(tree)
+        return Node(tree.shown_by(partial(_content, tree)))
 
     def advise(self, options: Mapping[str, Mapping[str, Any]] | None = None) -> GraphAdvice:
-        """Return what is conspicuous, by checker; ``options`` names the checkers, None takes all.
+        """Return the findings of tfprof's checkers; ``options`` names the checkers, None runs all.
 
         Raises
         ------
         CaptureError
             If no step was added.
         ValueError
-            If there is no checker of a name.
+            If a name is not that of a checker.
         """
         if not self._steps:
-            raise CaptureError("There is nothing to advise on yet: add a step with add_step(number, run_metadata).")
+            raise CaptureError("Advice needs a step: add one with add_step(number, run_metadata).")
         return graph_advice(self._model(), options)
 
     def _model(self) -> GraphModel:
-        model = session_model(self._described)
+        model = from_graph_section(self._described)
         return with_runs(model, pd.concat(self._steps, ignore_index=True)) if self._steps else model
 
 

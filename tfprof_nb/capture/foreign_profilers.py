@@ -1,7 +1,7 @@
-"""Profilers that the profiled code starts itself: ours gives way to them, and their files are found afterwards.
+"""Profilers that the profiled code starts itself: ours ends before they start, and their profiles are found.
 
 ``tf.profiler.experimental.start`` and ``.Profile``, the ``TensorBoard`` callback of Keras 3 and of ``tf_keras``, and
-``tf.summary.trace_on`` all make one kind of session; that is what is replaced while a capture runs.
+``tf.summary.trace_on`` all use one class of sessions, which is replaced while a capture runs.
 """
 
 from __future__ import annotations
@@ -20,20 +20,19 @@ _PROFILES = f"{RUNS_FOLDER}/*/*{XSPACE}"
 
 
 class ForeignProfilers:
-    """Lets other profilers start while the ``with`` block runs.
+    """Lets foreign profilers start while the ``with`` block runs.
 
     Parameters
     ----------
     give_way
-        Is called before another profiler starts: ours must have ended when it returns. Returns whether that cut it
-        short.
+        Called before a foreign profiler starts: it ends ours, and returns whether that cuts our capture short.
 
     Attributes
     ----------
     cut_short
-        Whether our capture is not what it was to be, because another profiler started.
+        Whether a foreign profiler cut our capture short.
     runs
-        The run folders that other profilers saved.
+        The run folders that foreign profilers saved.
     """
 
     def __init__(self, give_way: Callable[[], bool]) -> None:
@@ -50,44 +49,44 @@ class ForeignProfilers:
         self._undo.close()
 
     def starts(self) -> None:
-        """Note that another profiler is about to start."""
+        """Make way for a foreign profiler that is about to start."""
         self.cut_short = self._give_way() or self.cut_short
 
     def saved(self, logdir: Path) -> None:
-        """Note that another profiler saved a profile, the newest there."""
+        """Remember the profile that a foreign profiler saved: the newest in its logdir."""
         files = sorted(logdir.glob(_PROFILES), key=lambda file: file.stat().st_mtime_ns)
         if files:
             self.runs.append(files[-1].parent.absolute())
 
     def note(self) -> str:
-        """Say whose profile this is, if another profiler started at all."""
+        """Return a note that says whose profile this is, if a foreign profiler started."""
         if not self.runs:
             return _NOTHING_SAVED if self.cut_short else ""
         if not self.cut_short:
-            return f"The profiled code also ran a profiler of its own, whose profile is in {self.runs[-1]}."
-        more = f" It saved {len(self.runs)} profiles, and this is the last." if len(self.runs) > 1 else ""
-        return f"{_THEIRS}: it is in {self.runs[-1]}.{more}"
+            return f"The profiled code also ran a profiler of its own. Its profile is in {self.runs[-1]}."
+        more = f" It saved {len(self.runs)} profiles; this is the last." if len(self.runs) > 1 else ""
+        return f"{_THEIRS}, from {self.runs[-1]}.{more}"
 
 
 _NOTHING_SAVED = (
-    "The profiled code started a profiler of its own, which had saved nothing when the capture ended: what was "
-    "recorded before is all that there is. For that profiler's own, end it in the profiled code."
+    "The profiled code started a profiler of its own, which had saved nothing when the capture ended. This profile "
+    "shows what ran before that profiler started. To get its profile too, stop it in the profiled code."
 )
 _THEIRS = (
     "The profiled code ran a profiler of its own (tf.profiler.experimental, or a TensorBoard callback with "
-    "profile_batch). Only one can run at a time, so ours ended when that one started, and this is that one's profile"
+    "profile_batch). Only one profiler can run at a time, so ours ended when that one started. This is its profile"
 )
 
 
-def _foreign_session(others: ForeignProfilers) -> Any:
+def _foreign_session(profilers: ForeignProfilers) -> Any:
     class ProfilerSession(session_class()):  # type: ignore[misc]
-        """Another profiler's session."""
+        """A foreign profiler's session."""
 
         def start(self, logdir: str, options: Any) -> None:
-            # The TensorBoard callback starts a profiler without a folder beforehand, to warm it up, and drops it.
+            # The TensorBoard callback first starts a profiler without a folder, to warm it up, and drops it.
             self._logdir = logdir
             if logdir:
-                others.starts()
+                profilers.starts()
                 super().start(logdir, options)
                 begin_marks_again()
 
@@ -95,6 +94,6 @@ def _foreign_session(others: ForeignProfilers) -> Any:
             if self._logdir:
                 close_marks()
                 super().export_to_tb()
-                others.saved(Path(self._logdir))
+                profilers.saved(Path(self._logdir))
 
     return ProfilerSession

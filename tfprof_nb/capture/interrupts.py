@@ -1,4 +1,4 @@
-"""Interrupts that wait: what a capture begins or undoes must be whole, or the next capture finds the rest of it."""
+"""Delay interrupts: a capture must start and end completely, or the next one finds what is left of it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def interrupts_wait() -> Iterator[None]:
-    """Let an interrupt wait until the block has ended; it is raised then."""
+    """Delay an interrupt (Ctrl+C, or the kernel's) until the block has ended."""
     handler = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(handler):
-        yield  # no interrupt arrives here
+        yield  # this thread gets no interrupts
         return
     arrived = threading.Event()
     signal.signal(signal.SIGINT, lambda *_: arrived.set())

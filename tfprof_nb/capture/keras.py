@@ -1,7 +1,7 @@
-"""Steps of Keras 3 models: ``fit``, ``evaluate``, ``predict`` and ``*_on_batch``, which Keras does not mark.
+"""Mark the steps of Keras 3 models, which Keras does not: ``fit``, ``evaluate``, ``predict`` and ``*_on_batch``.
 
 A step is what Keras 2 marked: the batch's begin callbacks, the function that trains (tests, predicts), the end
-callbacks. ``tf_keras``, which is Keras 2, marks its own steps and is left alone.
+callbacks. ``tf_keras``, which is Keras 2, marks its own steps and is left as it is.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from tfprof_nb.formats.marks import EPOCH, JIT_COMPILE, PHASES, STEPS_PER_EXECUT
 
 
 class _Patches:
-    """Keras stays changed while anyone needs it: a profiler server's life and the captures of cells overlap."""
+    """Keeps Keras patched while anyone needs it: a profiler server and captures of cells can overlap."""
 
     def __init__(self) -> None:
-        self._changing, self._undo = threading.Lock(), ExitStack()
+        self._lock, self._undo = threading.Lock(), ExitStack()
         self.users = 0
 
     @contextmanager
     def applied(self, modules: tuple[ModuleType, ModuleType, ModuleType]) -> Iterator[None]:
-        with self._changing:
+        with self._lock:
             if not self.users:
                 timed = TimedCallbacks()
                 self._undo.callback(timed.stop)
@@ -42,7 +42,7 @@ class _Patches:
         try:
             yield
         finally:
-            with self._changing:
+            with self._lock:
                 self.users -= 1
                 if not self.users:
                     self._undo.close()
@@ -52,7 +52,7 @@ _patches = _Patches()
 
 
 def marks_steps() -> bool:
-    """Whether the steps of Keras models are marked already, by a running capture or for a profiler server."""
+    """Whether a running capture or a profiler server already marks the steps of Keras models."""
     return _patches.users > 0
 
 
@@ -68,7 +68,7 @@ def keras_steps() -> Iterator[None]:
 
 
 def _keras_modules() -> tuple[ModuleType, ModuleType, ModuleType] | None:
-    """Return the modules of Keras 3 that run batches, or None where Keras 3 is absent or runs on another backend."""
+    """Return the modules of Keras 3 that run batches; None if Keras 3 is missing or runs on another backend."""
     try:
         import keras
         from keras.src.callbacks import callback_list
@@ -85,19 +85,19 @@ def _keras_modules() -> tuple[ModuleType, ModuleType, ModuleType] | None:
 def _wrappers(
     callback_list: ModuleType, epoch_iterator: ModuleType, trainer: ModuleType, timed: TimedCallbacks
 ) -> Iterator[tuple[type, str, Callable[[Any], Any]]]:
-    """Yield the class, the method's name and the wrapper of everything that is to be wrapped."""
+    """Yield the class, the method's name and the wrapper of every method to wrap."""
     counts = defaultdict[str, Iterator[int]](itertools.count)
     epochs = WeakKeyDictionary[Any, int]()
     callbacks, model = callback_list.CallbackList, trainer.TensorFlowTrainer
-    yield callbacks, "on_epoch_begin", _remembering_epoch(epochs, timed)
+    yield callbacks, "on_epoch_begin", _remember_epoch(epochs, timed)
     for phase in PHASES:
-        yield callbacks, f"on_{phase}_batch_begin", _opening(phase, counts[phase], epochs, timed)
-        yield callbacks, f"on_{phase}_batch_end", _closing
-        yield model, f"{phase}_on_batch", _enclosing(phase, counts[phase])
-    yield epoch_iterator.EpochIterator, "catch_stop_iteration", _ending_open_marks
+        yield callbacks, f"on_{phase}_batch_begin", _open_step(phase, counts[phase], epochs, timed)
+        yield callbacks, f"on_{phase}_batch_end", _close_step
+        yield model, f"{phase}_on_batch", _enclose_step(phase, counts[phase])
+    yield epoch_iterator.EpochIterator, "catch_stop_iteration", _close_open_marks
 
 
-def _remembering_epoch(epochs: WeakKeyDictionary[Any, int], timed: TimedCallbacks) -> Callable[[Any], Any]:
+def _remember_epoch(epochs: WeakKeyDictionary[Any, int], timed: TimedCallbacks) -> Callable[[Any], Any]:
     def wrapper(original: Callable[..., None]) -> Callable[..., None]:
         def on_epoch_begin(callbacks: Any, epoch: int, *args: Any, **kwargs: Any) -> None:
             __tracebackhide__ = True
@@ -110,7 +110,7 @@ def _remembering_epoch(epochs: WeakKeyDictionary[Any, int], timed: TimedCallback
     return wrapper
 
 
-def _opening(
+def _open_step(
     phase: str, count: Iterator[int], epochs: WeakKeyDictionary[Any, int], timed: TimedCallbacks
 ) -> Callable[[Any], Any]:
     def wrapper(original: Callable[..., None]) -> Callable[..., None]:
@@ -127,13 +127,13 @@ def _opening(
 
 
 def _execution(model: Any) -> dict[str, int]:
-    """Say how a model runs its batches, where that is not one by one and op by op."""
+    """Return how a model runs its batches, unless it runs them one by one and op by op."""
     batches = getattr(model, "steps_per_execution", 1)
-    compiled = getattr(model, "_jit_compile", False)  # the property without the underscore may decide it anew
+    compiled = getattr(model, "_jit_compile", False)  # reading the property without the underscore may change it
     return ({STEPS_PER_EXECUTION: batches} if batches > 1 else {}) | ({JIT_COMPILE: 1} if compiled else {})
 
 
-def _closing(original: Callable[..., None]) -> Callable[..., None]:
+def _close_step(original: Callable[..., None]) -> Callable[..., None]:
     def on_batch_end(callbacks: Any, *args: Any, **kwargs: Any) -> None:
         __tracebackhide__ = True
         try:
@@ -144,7 +144,7 @@ def _closing(original: Callable[..., None]) -> Callable[..., None]:
     return on_batch_end
 
 
-def _enclosing(phase: str, count: Iterator[int]) -> Callable[[Any], Any]:
+def _enclose_step(phase: str, count: Iterator[int]) -> Callable[[Any], Any]:
     def wrapper(original: Callable[..., Any]) -> Callable[..., Any]:
         def on_batch(model: Any, *args: Any, **kwargs: Any) -> Any:
             __tracebackhide__ = True
@@ -161,8 +161,8 @@ def _enclosing(phase: str, count: Iterator[int]) -> Callable[[Any], Any]:
     return wrapper
 
 
-def _ending_open_marks(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Keras runs each epoch inside ``catch_stop_iteration``: what leaves it leaves the batch that was open."""
+def _close_open_marks(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Close the open batch at the end of ``catch_stop_iteration``, in which Keras runs each epoch."""
 
     @contextmanager
     def catch_stop_iteration(epoch_iterator: Any) -> Iterator[None]:

@@ -24,7 +24,7 @@ _METHODS = (
 
 
 class TimedCallbacks:
-    """Wraps methods of callbacks. Callbacks of this package are left alone, and methods that a class does not define."""
+    """Wraps methods of callbacks, except callbacks of this package and methods that a class does not define."""
 
     def __init__(self) -> None:
         self._lists, self._undo = WeakSet[Any](), ExitStack()

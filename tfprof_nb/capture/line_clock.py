@@ -1,7 +1,7 @@
-"""The clock behind the marks of a cell: which of its places runs, how often each ran and for how long.
+"""The clock behind the marks of a cell: it counts and times the cell's places, which are its statements.
 
-A mark calls a name of `builtins`, which the clock sets to what the moment needs: before and after the recording to next
-to nothing, while it runs to `LineClock.enter`, and for places that run very often to a counter, at a tenth of the cost.
+A mark calls a name in `builtins`. The clock sets that name to nearly nothing before and after the recording, to
+`LineClock.enter` during the recording, and to a counter, at a tenth of the cost, for places that run very often.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tfprof_nb.capture.tensorflow import trace_class
 from tfprof_nb.formats.marks import CELL_LINE_EVENTS
 
 LONG_NS = 20_000  # a place that takes longer on average always leaves an event
-BRIEF_NS = 2_000  # a place that takes less on average is only counted from then on
+BRIEF_NS = 2_000  # after many runs, a place that takes less on average is only counted
 
 
 def mark_name(place: int) -> str:
@@ -28,21 +28,21 @@ def mark_name(place: int) -> str:
 
 
 class LineClock:
-    """Counts and times the places of one cell, each of which begins where its mark is and ends at the next mark.
+    """Counts and times the places of one cell. A place begins at its mark and ends at the next mark.
 
     Parameters
     ----------
     events
-        What to call the event of each place in the profile.
+        The name of each place's event in the profile.
 
     Attributes
     ----------
     hits, spent_ns
-        By place: how often it began while the clock ran, and its time.
+        For each place, how often it began while the clock ran, and its time.
     estimated
-        Places whose time is an estimate: very short ones that ran by turns, which share the time of all of them.
+        Places whose time is an estimate: very short ones that ran in turns share their total time.
     first, last
-        The places that ran when the clock was started and stopped; -1 for none.
+        The places that ran when the clock was started and stopped; -1 is none.
     """
 
     def __init__(self, events: Sequence[str]) -> None:
@@ -52,14 +52,14 @@ class LineClock:
         self._thread = threading.get_ident()
         self._enter = [partial(self.enter, place) for place in range(len(events))]
         self._counters: dict[int, _Counter] = {}
-        self._listening = True  # the counted places too end the place before
+        self._listening = True  # whether a counted place, too, ends the place before it
         self._trace: Any = None
         self._since = 0
         self._running = self._installed = False
 
     @contextmanager
     def installed(self) -> Iterator[None]:
-        """Let the marks find their names while the block runs; at its end the clock stops."""
+        """Define the names that the marks call while the block runs; the clock stops at its end."""
         self._thread = threading.get_ident()
         self._installed = True
         if self._running:
@@ -75,7 +75,7 @@ class LineClock:
                 delattr(builtins, mark_name(place))
 
     def start(self) -> None:
-        """Begin to count and to time, in the place that the cell has come to."""
+        """Begin to count and time, in the place that the cell has reached."""
         self._new_trace = trace_class()
         self.first = self._place
         if self.first >= 0:
@@ -85,17 +85,17 @@ class LineClock:
             self._set_all(self._enter)
 
     def stop(self) -> None:
-        """End the place that runs; marks do nothing from now on."""
+        """End the current place; from now on marks do nothing."""
         now = perf_counter_ns()
         if not self._running:
             return
         self._running, self.last = False, self._place
         if self._installed:
-            self._set_all([bool] * len(self.hits))  # of what Python can call, it does least
+            self._set_all([bool] * len(self.hits))  # the cheapest callable in Python
         self._leave(now)
 
     def enter(self, place: int) -> None:
-        """End the place that runs, and begin another."""
+        """End the current place, and begin another."""
         __tracebackhide__ = True
         self._leave(perf_counter_ns())
         if self._counters:
@@ -104,7 +104,7 @@ class LineClock:
         hits = self.hits[place] = self.hits[place] + 1
         if hits <= CELL_LINE_EVENTS or self.spent_ns[place] > LONG_NS * hits:
             self._trace = self._new_trace(self._events[place])
-        self._since = perf_counter_ns()  # not to charge the place for its mark
+        self._since = perf_counter_ns()  # so that the time of the mark is not counted
 
     def _leave(self, now: int) -> None:
         if self._trace is not None:
@@ -122,14 +122,14 @@ class LineClock:
             self._counters[place] = _Counter()
 
     def _listen(self, listening: bool) -> None:
-        """Let the counted places only count while one of them runs, and else end what runs before them."""
+        """Let counted places end the place before them, or, while one of them runs, only count."""
         if listening != self._listening:
             self._listening = listening
             for place, counter in self._counters.items():
                 setattr(builtins, mark_name(place), self._enter[place] if listening else counter.count)
 
     def _share_out(self, passed: int, place: int) -> None:
-        """Divide the time since a counted place began among all that have run since, by what they took before."""
+        """Divide the time since a counted place began among the counted places that ran since, by their means."""
         runs = {counted: counter.news() for counted, counter in self._counters.items()}
         cost = {counted: (runs[counted] + (counted == place)) * self._mean_ns(counted) for counted in runs}
         whole = sum(cost.values()) or 1.0
@@ -148,13 +148,13 @@ class LineClock:
 
 
 class _Counter:
-    """Counts calls of `count`, which runs no Python code."""
+    """Counts the calls of `count`, which runs no Python code."""
 
     def __init__(self) -> None:
         self.count = itertools.count(1).__next__
         self._known = 0
 
     def news(self) -> int:
-        """Return how many calls there were since this was last asked; asking counts as a call, not to be returned."""
+        """Return the number of calls since the last call of this method, which itself calls `count` once."""
         before, self._known = self._known, self.count()
         return self._known - before - 1

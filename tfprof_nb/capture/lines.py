@@ -1,7 +1,7 @@
-"""Lines of a notebook's cell: how often each statement ran, for how long, and an event around it in the profile.
+"""The lines of a notebook cell: how often and how long each statement ran, and an event in the profile for each run.
 
-A mark, which is a call, is put before each statement that the cell itself runs: at its top level and in its loops,
-conditions, ``with``, ``try`` and ``match`` blocks. Bodies of functions and classes stay as they are: functions outlive
+A mark, which is a call, is inserted before each statement that the cell itself runs: at its top level and in its loops,
+conditions, ``with``, ``try`` and ``match`` blocks. Bodies of functions and classes are not changed: functions outlive
 the capture, and TensorFlow converts some of them.
 """
 
@@ -20,12 +20,12 @@ from tfprof_nb.formats.sidecar import CellSection
 
 _BLOCKS = ("body", "orelse", "finalbody")
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
-_RETURNED_TO = (*_LOOPS, ast.With, ast.AsyncWith)  # run something of their own after their body
+_RETURNED_TO = (*_LOOPS, ast.With, ast.AsyncWith)  # statements that run code of their own after their body
 _UNMARKED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class CellLines:
-    """Marks the statements of a cell and clocks them: a collector of the sidecar's section ``cell``.
+    """Marks and times the statements of a cell: a collector of the sidecar's section ``cell``.
 
     Parameters
     ----------
@@ -41,17 +41,17 @@ class CellLines:
         return LineClock([f"{CELL_LINE}{line}" for line in self._lines])
 
     def mark(self, body: list[ast.stmt], file: str) -> list[ast.stmt]:
-        """Return statements of the cell, which is compiled as ``file``, with marks among them."""
+        """Return statements of the cell, which is compiled as ``file``, with marks inserted."""
         self._file = file
         return self._marked(body, loop=None)
 
     def running(self) -> AbstractContextManager[None]:
-        """Enclose what runs the marked statements, within the recording."""
+        """Return a context manager in which the marked statements must run."""
         return self._clock.installed()
 
     @contextmanager
     def recorded(self) -> Iterator[Gather]:
-        """Count and time while the block runs; the gatherer returns the section."""
+        """Count and time the statements while the block runs; yield what returns the section."""
         self._clock.start()
         try:
             yield self._section
@@ -59,10 +59,10 @@ class CellLines:
             self._clock.stop()
 
     def _marked(self, body: list[ast.stmt], loop: ast.stmt | None) -> list[ast.stmt]:
-        """Mark statements; ``loop`` is what a ``continue`` among them goes back to."""
+        """Return statements with marks; ``loop`` is the loop that a ``continue`` among them continues."""
         out: list[ast.stmt] = []
         for statement in body:
-            if not (_is_future(statement) or (not out and _is_text(statement))):  # these must stay first
+            if not (_is_future(statement) or (not out and _is_docstring(statement))):  # must stay first
                 out.append(self._mark_before(statement))
             if loop and isinstance(statement, ast.Continue):
                 out.append(self._mark_before(loop))
@@ -82,7 +82,7 @@ class CellLines:
             statement.body.append(self._mark_before(statement))
 
     def _mark_before(self, statement: ast.stmt) -> ast.stmt:
-        """Return a mark of a statement: no expression, since those are shown where the shell shows all of them."""
+        """Return a mark for a statement. It is no expression, because IPython can be set to show all expressions."""
         call = ast.Call(ast.Name(mark_name(len(self._lines)), ast.Load()), [], [])
         self._lines.append(statement.lineno)
         return ast.fix_missing_locations(ast.copy_location(ast.If(call, [ast.Pass()], []), statement))
@@ -109,7 +109,7 @@ def _is_future(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
 
 
-def _is_text(statement: ast.stmt) -> bool:
+def _is_docstring(statement: ast.stmt) -> bool:
     return (
         isinstance(statement, ast.Expr)
         and isinstance(statement.value, ast.Constant)

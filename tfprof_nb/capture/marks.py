@@ -1,8 +1,7 @@
 """Step marks: events that tell every reader of a profile where a step begins and ends.
 
-A mark is a trace event with ``step_num`` (the step's number) and ``_r=1`` (the root of everything that runs inside
-it). A mark that is not a whole step says so: ``end_of_data=1`` where the data ran out when the step asked for it,
-``interrupted=1`` where an exception ended it.
+A mark is a trace event with the step's number and a flag for the root of everything that runs inside it. If the step is
+not complete, the mark also says why (`formats.marks`).
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class Mark:
 
 
 class _OpenMarks(threading.local):
-    """The open marks of one thread with the objects that opened them, outermost first."""
+    """One thread's open marks with the objects that opened them, outermost first."""
 
     def __init__(self) -> None:
         self.stack: list[tuple[object, Mark]] = []
@@ -59,7 +58,7 @@ def open_mark(owner: object, name: str, number: int, **metadata: int) -> None:
 
 
 def close_mark(owner: object) -> None:
-    """Close the newest open step of ``owner`` on this thread, and what was left open inside it; if none, do nothing."""
+    """Close the newest open step of ``owner`` on this thread, if any, and all that was left open inside it."""
     owned = [depth for depth, (opened_by, _) in enumerate(_open.stack) if opened_by is owner]
     if owned:
         _close_inside(owned[-1] + 1, INTERRUPTED)
@@ -73,19 +72,19 @@ def _close_inside(depth: int, why: str = "") -> None:
 
 
 def begin_marks_again() -> None:
-    """Begin this thread's open steps again, for a profiler that has just started and does not know of them."""
+    """Begin this thread's open steps again, for a profiler that has just started and does not know them."""
     for depth, (owner, mark) in enumerate(_open.stack):
         _open.stack[depth] = (owner, mark.begin_again())
 
 
 def close_marks() -> None:
-    """Close this thread's open steps, which are over but for what ends the profiler just now."""
+    """Close this thread's open steps: all that still runs in them is the call that ends the profiler."""
     _close_inside(0)
 
 
 @contextmanager
 def no_mark_survives() -> Iterator[None]:
-    """Close the marks that the block leaves open: those are steps that did not finish."""
+    """Close the marks that the block leaves open, which are steps that did not finish."""
     depth = len(_open.stack)
     try:
         yield
@@ -98,15 +97,15 @@ def no_mark_survives() -> Iterator[None]:
 
 @contextmanager
 def step(number: int, name: str = "train") -> Iterator[None]:
-    """Mark one step of a training loop of your own, so that the profile shows it as a step.
+    """Mark one step of a custom training loop, so that the profile shows it as a step.
 
     Parameters
     ----------
     number
-        The step's number: count on over the whole loop, do not start again at each epoch. A tensor or a variable
-        (``optimizer.iterations``) will do.
+        The step's number. Count through the whole loop, do not start again at each epoch. A tensor or a variable
+        (``optimizer.iterations``) is allowed.
     name
-        What kind of step it is: ``"train"``, ``"test"``, ``"predict"``, or a name of your own.
+        The kind of step: ``"train"``, ``"test"``, ``"predict"``, or any other name.
 
     Raises
     ------
@@ -115,9 +114,9 @@ def step(number: int, name: str = "train") -> Iterator[None]:
 
     Notes
     -----
-    Fetch the batch inside the block: what lies outside it is not part of any step, and the profile could not say
-    how long the step waited for its data. A step that raises is marked ``interrupted``.
-    Outside a capture a mark costs a few microseconds and leaves no trace.
+    Fetch the batch inside the block: otherwise fetching belongs to no step, and the profile cannot tell how long the
+    step waited for its data. A step that raises is marked ``interrupted``. Outside a capture a mark costs a few
+    microseconds and has no effect.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""What the machine does meanwhile: the memory of this process, and on request processor, disk and GPUs.
+"""Sample the machine during a capture: this process's memory, and on request processor, disk and GPUs.
 
-A thread samples them beside the capture, on the profile's own clock (nanoseconds since 1970).
+A thread reads them on the clock of the profile, nanoseconds since 1970.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from tfprof_nb.capture.sidecar import Gather
 from tfprof_nb.formats.sidecar import PEAK_MEMORY, RESIDENT_MEMORY, SamplesSection, Series
 
 MEMORY_INTERVAL_S = 0.05
-METRICS_INTERVAL_S = 0.1  # Linux counts processor time in hundredths of a second
+METRICS_INTERVAL_S = 0.1  # Linux counts processor time in units of 10 ms
 
 
 class Quantity(NamedTuple):
-    """Something to sample: its name, its unit, and how to read it; some are of the time since the last reading."""
+    """A quantity to sample: its name and unit, how to read it, and whether a reading covers the time since the last."""
 
     metric: str
     unit: str
@@ -31,26 +31,26 @@ class Quantity(NamedTuple):
 
 @contextmanager
 def process_memory() -> Iterator[Gather]:
-    """Sample how much memory this process holds, and its highest so far."""
+    """Sample the memory of this process, and its peak since the process began."""
     process = psutil.Process()
     held = Quantity(RESIDENT_MEMORY, "bytes", lambda: process.memory_info().rss)
-    with _sampled([held, Quantity(PEAK_MEMORY, "bytes", _highest_memory)], MEMORY_INTERVAL_S) as gather:
+    with _sampled([held, Quantity(PEAK_MEMORY, "bytes", _peak_memory)], MEMORY_INTERVAL_S) as gather:
         yield gather
 
 
 @contextmanager
 def system_metrics() -> Iterator[Gather]:
-    """Sample processor, memory and disk, and GPUs where ``pynvml`` (the package nvidia-ml-py) finds some."""
+    """Sample processor, memory and disk, and the GPUs that ``pynvml`` (of the package nvidia-ml-py) finds."""
     with _gpus() as gpus, _sampled([*_machine(), *gpus], METRICS_INTERVAL_S) as gather:
         yield gather
 
 
-def _highest_memory() -> float:
+def _peak_memory() -> float:
     import resource  # not on Windows
     import sys
 
-    highest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return highest if sys.platform == "darwin" else highest * 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
 
 
 def _machine() -> list[Quantity]:
@@ -65,7 +65,7 @@ def _machine() -> list[Quantity]:
 
 
 def _rate(read: Callable[[], float]) -> Callable[[], float]:
-    """Return what reads how fast a count grew since it was last read."""
+    """Return a function that returns how fast a count has grown per second since the last call."""
     last = (time.monotonic(), 0.0)
 
     def per_second() -> float:
@@ -78,12 +78,12 @@ def _rate(read: Callable[[], float]) -> Callable[[], float]:
 
 @contextmanager
 def _gpus() -> Iterator[list[Quantity]]:
-    """Yield what NVIDIA's library tells of each GPU; nothing where it or the GPUs are absent."""
+    """Yield the quantities of each GPU; none if there is no GPU, or no library of NVIDIA's to read them."""
     try:
         import pynvml
 
         pynvml.nvmlInit()
-    except Exception:  # noqa: BLE001  (its own errors, and what a broken driver raises: no GPU to sample)
+    except Exception:  # noqa: BLE001  (its own errors, or those of a broken driver: there is no GPU to sample)
         yield []
         return
     try:
@@ -102,7 +102,7 @@ def _gpu(pynvml: Any, index: int) -> list[Quantity]:
 
 @contextmanager
 def _sampled(quantities: Sequence[Quantity], interval_s: float) -> Iterator[Gather]:
-    """Sample while the block runs, or until the samples are gathered."""
+    """Sample while the block runs."""
     sampler = _Sampler(quantities, interval_s)
     sampler.start()
     try:
@@ -112,7 +112,7 @@ def _sampled(quantities: Sequence[Quantity], interval_s: float) -> Iterator[Gath
 
 
 class _Sampler(threading.Thread):
-    """Reads quantities again and again; those that can't be read here at all are left out."""
+    """Reads quantities again and again, without those that cannot be read the first time."""
 
     def __init__(self, quantities: Sequence[Quantity], interval_s: float) -> None:
         super().__init__(name="tfprof_nb sampler", daemon=True)
@@ -132,7 +132,7 @@ class _Sampler(threading.Thread):
         self.join()
 
     def gather(self) -> SamplesSection:
-        """End, and return the section (docs/sidecar.md)."""
+        """End sampling, and return the section."""
         self.end()
         times, rows = [time_ns for time_ns, _ in self._samples], [values for _, values in self._samples]
         series = [
@@ -143,6 +143,6 @@ class _Sampler(threading.Thread):
 
 
 def _value(quantity: Quantity) -> float | None:
-    with suppress(Exception):  # a sample that can't be read is missing, whatever the reason
+    with suppress(Exception):  # a sample that cannot be read is missing
         return quantity.read()
     return None

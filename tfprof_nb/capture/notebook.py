@@ -1,4 +1,4 @@
-"""The notebook that a capture runs in: which cell each file is that code was compiled as, and when a cell ends."""
+"""The notebook that a capture runs in: the labels of its cells, and the end of the running cell."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tfprof_nb.formats.sidecar import CellsSection
 
 @contextmanager
 def notebook_cells() -> Iterator[Gather]:
-    """Collect the cells that the notebook has compiled, by the file's name: ``In[3]``; none outside of IPython."""
+    """Collect the labels of the notebook's cells, as ``In[3]``, by the file's name; none outside IPython."""
     yield _cells
 
 
@@ -29,7 +29,7 @@ def _cells() -> CellsSection:
 
 @contextmanager
 def at_the_cells_end(then: Callable[[], None]) -> Iterator[None]:
-    """Call a function when the cell that runs this block has ended, if it ends before the block does."""
+    """Call a function when the running cell ends, if it ends before the block does."""
     shell = _shell()
     if shell is None or threading.current_thread() is not threading.main_thread():
         yield

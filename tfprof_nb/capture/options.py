@@ -1,4 +1,4 @@
-"""What TensorFlow's profiler is asked to record, and what it did record."""
+"""What TensorFlow's profiler should record, and what it did record."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tfprof_nb.formats.files import XSPACE
 
 @dataclass(frozen=True)
 class Options:
-    """What TensorFlow's profiler is asked to record.
+    """What TensorFlow's profiler should record.
 
     Attributes
     ----------
     host_level
-        0 nothing of the host, 1 the most important events, 2 also ops, 3 everything.
+        0 records nothing on the host, 1 the most important events, 2 also ops, 3 everything.
     device_level
         1 records GPUs and TPUs, 0 does not.
     python_level
@@ -36,7 +36,7 @@ class Options:
                 raise ValueError(f"{name} must be a whole number from 0 to {highest}, not {level!r}.")
 
     def for_tensorflow(self) -> dict[str, Any]:
-        """Return what TensorFlow's profiler session takes; nothing for its defaults."""
+        """Return the options of TensorFlow's profiler session; none for its defaults."""
         if self == Options():
             return {}
         return {
@@ -47,11 +47,11 @@ class Options:
         }
 
     def note(self) -> str:
-        """Say what a profile with these options cannot show, where that is most of it."""
-        return "" if self.host_level else "Recorded with host_level=0: the host's steps and ops are left out."
+        """Return a note if a profile with these options lacks most events."""
+        return "" if self.host_level else "This was recorded with host_level=0, without the host's steps and ops."
 
     def not_obeyed(self, run: Path) -> str:
-        """Say what was recorded differently in the files of a run; nothing differs where the answer is empty."""
+        """Return which options the files of a run were recorded with instead of these; empty if none differs."""
         differing = {
             f"{name}={recorded[name]} instead of {asked}"
             for recorded in _recorded(run)
@@ -62,9 +62,9 @@ class Options:
 
 
 class _Index:
-    """A whole number that is nothing else.
+    """A whole number that is not an int.
 
-    TensorFlow 2.20 and 2.21 take an int for another type and ignore it, with a line in their log.
+    TensorFlow 2.20 and 2.21 mistake an int for another type and ignore it, with a line in their log.
     """
 
     def __init__(self, value: int) -> None:
@@ -75,7 +75,7 @@ class _Index:
 
 
 def _recorded(run: Path) -> Iterator[dict[str, int]]:
-    """Read the options that the profiler wrote into each file."""
+    """Yield the options that the profiler wrote into each file."""
     from tensorflow.tsl.profiler.protobuf.profiler_options_pb2 import ProfileOptions
     from tensorflow.tsl.profiler.protobuf.xplane_pb2 import XSpace
 

@@ -1,4 +1,4 @@
-"""Replacing parts of other people's code while a capture runs."""
+"""Replace attributes of other packages while a capture runs."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ def replaced(owner: type | ModuleType, name: str, replacement: Any) -> Iterator[
     try:
         yield
     finally:
-        if vars(owner)[name] is replacement:  # else someone replaced it after us: not ours to undo
+        if vars(owner)[name] is replacement:  # otherwise someone else replaced it after us
             setattr(owner, name, original)

@@ -1,4 +1,4 @@
-"""What one call makes and runs: every eager tensor and variable while it lives, and every op that Python runs."""
+"""Record one call: every eager tensor and variable during its life, and every op that Python runs."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from tfprof_nb.capture.tensorflow import tensorflow
 
 
 class Change(NamedTuple):
-    """A tensor or variable that was made (``sign`` 1) or ceased to be (-1).
+    """An allocation (``sign`` 1) or deallocation (-1) of a tensor or variable.
 
-    ``buffer`` says which share their memory: its address, or a negative number of its own where that is not known.
+    Tensors with the same ``buffer`` share memory: it is the address, or a unique negative number if that is unknown.
     """
 
     sign: int
@@ -28,7 +28,7 @@ class Change(NamedTuple):
 
 
 class EagerOp(NamedTuple):
-    """An op or a tf.function that Python ran; ``made`` are its outputs' serials, ``at`` the changes so far."""
+    """An op or tf.function that Python ran: ``made`` has its outputs' serials, ``at`` the number of changes so far."""
 
     name: str
     input_shapes: list[list[int]]
@@ -39,16 +39,16 @@ class EagerOp(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CallRecord:
-    """What happened, in order.
+    """What happened during a call, in order.
 
     Attributes
     ----------
     changes
-        Tensors and variables as they come and go.
+        Allocations and deallocations of tensors and variables.
     ops
-        Ops as they end.
+        Ops, in the order in which they ended.
     shared
-        Serials of tensors that show memory which was there before: they add none.
+        Serials of tensors that share memory which existed before the call: they add none.
     """
 
     changes: list[Change] = field(default_factory=list)
@@ -58,9 +58,9 @@ class CallRecord:
 
 @contextmanager
 def recorded_call() -> Iterator[CallRecord]:
-    """Record what this thread runs, and the tensors that any thread makes, while the block runs.
+    """Record the ops of this thread, and the tensors of all threads, while the block runs.
 
-    Everything is appended to lists, which no thread and no garbage collection can come between.
+    Everything is appended to lists, which is safe with threads and garbage collection.
     """
     tensorflow()
     from tensorflow.python import pywrap_tfe
@@ -71,7 +71,7 @@ def recorded_call() -> Iterator[CallRecord]:
     op_callbacks.add_op_callback(watch.ran)
     try:
         yield watch.record
-        gc.collect()  # what only a cycle of references holds is not kept
+        gc.collect()  # what only a reference cycle holds does not count as kept
         watch.count_variables()
     finally:
         op_callbacks.remove_op_callback(watch.ran)
@@ -80,23 +80,23 @@ def recorded_call() -> Iterator[CallRecord]:
 
 
 class _Watch:
-    """Told by TensorFlow of every eager tensor and op."""
+    """Receives every eager tensor and op from TensorFlow."""
 
     def __init__(self) -> None:
         self.record = CallRecord()
-        # What is alive, by id: a reference that tells of its end, and what to write then.
+        # Living objects by id: a reference that reports their end, and their allocation.
         self.alive: dict[int, tuple[weakref.ref[Any], Change]] = {}
         self._handles: dict[int, weakref.ref[Any]] = {}
-        self._variables = _places_of_variables()
+        self._variables = _addresses_of_variables()
         self._serials = itertools.count()
 
     def created(self, tensor: Any) -> None:
-        """Called by TensorFlow with every eager tensor, from the tensor's own making."""
+        """Called by TensorFlow with every new eager tensor, while it is constructed."""
         if tensor.dtype.name == "resource":
             self._handles[id(tensor)] = weakref.ref(tensor)
         elif tensor.dtype.name != "variant":
             change = self._made(tensor, _address(tensor), _size(tensor))
-            if change.buffer in self._variables.values():  # ops read variables themselves, and do not tell
+            if change.buffer in self._variables.values():  # ops read variables without a callback
                 self.record.shared.add(change.serial)
 
     def ran(
@@ -108,7 +108,7 @@ class _Watch:
         op_name: str | None = None,  # noqa: ARG002
         graph: Any = None,
     ) -> None:
-        """Called by TensorFlow after every op; those that are only traced into a graph do not run."""
+        """Called by TensorFlow after every op, also after those that are only traced into a graph."""
         if graph is not None:
             return
         name = op_type.decode() if isinstance(op_type, bytes) else op_type
@@ -123,14 +123,14 @@ class _Watch:
         self.record.ops.append(EagerOp(name, _shapes(inputs), _shapes(outputs), serials, len(self.record.changes)))
 
     def count_variables(self) -> None:
-        """Count the variables that got their value inside a tf.function: those that one makes while it is traced."""
+        """Count the variables that a tf.function made while it was traced, and initialised itself."""
         for variable in _variables():
             known = self._handles.get(id(variable.handle))
             if known is not None and known() is variable.handle and id(variable.handle) not in self.alive:
                 self._made(variable.handle, 0, _size(variable))
 
     def _there_before(self, inputs: Sequence[Any]) -> set[int]:
-        """Where an op's inputs lie that the call did not make, or that show such memory."""
+        """Return the addresses of an op's inputs that existed before the call, or share such memory."""
         known = [self.alive.get(id(tensor)) for tensor in inputs]
         return {
             made[1].buffer if made else _address(tensor)
@@ -139,7 +139,7 @@ class _Watch:
         } - {0}
 
     def _assigned(self, handle: Any, value: Any) -> list[Change]:
-        """A variable of this call got its value: from now on it holds the value's memory."""
+        """Record that a variable got a value: if this call made the variable, it now holds the value's memory."""
         self._variables.pop(id(handle), None)
         known = self._handles.get(id(handle))
         if known is None or known() is not handle:
@@ -162,24 +162,24 @@ class _Watch:
 
 
 def _variables() -> list[Any]:
-    """Return every variable that there is."""
+    """Return all variables."""
     from tensorflow.python.ops.resource_variable_ops import BaseResourceVariable
 
-    # Not isinstance: that asks the object, and some only import themselves when asked.
-    return [one for one in gc.get_objects() if issubclass(type(one), BaseResourceVariable)]
+    # Not isinstance, which asks the object: some objects import modules when they are asked.
+    return [each for each in gc.get_objects() if issubclass(type(each), BaseResourceVariable)]
 
 
-def _places_of_variables() -> dict[int, int]:
-    """Where variables lie in memory, by the id of their handle."""
-    places = {}
+def _addresses_of_variables() -> dict[int, int]:
+    """Return the addresses of variables, by the id of their handle."""
+    addresses = {}
     for variable in _variables():
-        with suppress(Exception):  # a graph's variables, and those without a value yet
-            places[id(variable.handle)] = _address(variable.value())
-    return {handle: address for handle, address in places.items() if address}
+        with suppress(Exception):  # variables of graphs, and variables without a value
+            addresses[id(variable.handle)] = _address(variable.value())
+    return {handle: address for handle, address in addresses.items() if address}
 
 
 def _address(tensor: Any) -> int:
-    """Where a tensor's numbers lie in the host's memory; 0 where they lie elsewhere or numpy can't say."""
+    """Return the address of a tensor's numbers in the host's memory; 0 if it is elsewhere or unknown."""
     if "CPU" not in (getattr(tensor, "backing_device", None) or ""):
         return 0
     try:
@@ -189,10 +189,10 @@ def _address(tensor: Any) -> int:
 
 
 def _size(tensor: Any) -> int:
-    """Bytes of a tensor's numbers; of strings, of their text."""
+    """Return the bytes of a tensor's numbers; for strings, of their text."""
     if tensor.dtype.name == "string":
         return sum(map(len, np.ravel(tensor.numpy())))
-    return int(tensor.shape.num_elements() or 0) * int(tensor.dtype.size)  # a variable's shape can be open
+    return int(tensor.shape.num_elements() or 0) * int(tensor.dtype.size)  # a variable's shape can be unknown
 
 
 def _shapes(tensors: Sequence[Any]) -> list[list[int]]:

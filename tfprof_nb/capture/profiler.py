@@ -1,4 +1,4 @@
-"""TensorFlow's profiler: one session of our own, begun and ended from any thread, saved in the background."""
+"""TensorFlow's profiler: a session that any thread can begin and end, and that is saved in the background."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from tfprof_nb.capture.tensorflow import is_tracing, profiler_is_started, sessio
 from tfprof_nb.formats.files import RUNS_FOLDER
 
 _OTHER_PROFILER = (
-    "Another TensorFlow profiler is running in this process, and only one can run at a time. End it first: "
-    "tf.profiler.experimental.stop() if it was started by hand, or take the TensorBoard callback's profile_batch out, "
-    "or let a remote capture finish."
+    "Another TensorFlow profiler is running in this process, and only one can run at a time. End it first: call "
+    "tf.profiler.experimental.stop() if it was started by hand, remove profile_batch from the TensorBoard callback, or "
+    "wait until a remote capture has finished."
 )
 
-_BRIEFLY_S = 1e-4
+_POLL_S = 1e-4
 
 
 class Profiler:
-    """TensorFlow's profiler, to be run once.
+    """TensorFlow's profiler, for one recording.
 
-    Its session is our own and unknown to ``tf.profiler.experimental``, so that what the profiled code does there
-    has the effect that it has without us (`capture.foreign_profilers`).
+    ``tf.profiler.experimental`` does not know of its session, so that the profiled code can use that module as ever
+    (`capture.foreign_profilers`).
 
     Parameters
     ----------
     folder
-        Where TensorFlow is to save the profile.
+        Where TensorFlow saves the profile.
     options
         What to record.
 
@@ -47,8 +47,8 @@ class Profiler:
         __tracebackhide__ = True
         self._folder, self._options = folder, options
         self._session: Any = None
-        self._new_session = session_class()  # before `others` replaces it
-        # Not the thread itself: an interrupted `join` makes CPython 3.11 take a running thread for a finished one.
+        self._new_session = session_class()  # before `foreign_profilers` replaces it
+        # Not the thread itself: after an interrupted `join`, CPython 3.11 takes a running thread for a finished one.
         self._saved: threading.Event | None = None
         self._failure: CaptureError | None = None
         self._lock = threading.Lock()
@@ -57,26 +57,26 @@ class Profiler:
 
     @property
     def is_running(self) -> bool:
-        """Whether it records now."""
+        """Whether it is recording."""
         return self._session is not None
 
     @property
     def began(self) -> bool:
-        """Whether it records or has recorded."""
+        """Whether it is recording or has recorded."""
         return self.is_running or self._saved is not None
 
     @property
     def is_saving(self) -> bool:
-        """Whether what was recorded is being saved."""
+        """Whether the profile is being saved."""
         return self._saved is not None and not self._saved.is_set()
 
     def begin(self) -> None:
-        """Begin to record; what was recorded before is dropped.
+        """Begin to record, and drop an earlier recording.
 
         Raises
         ------
         CaptureError
-            If it does not start; `CaptureActiveError` if that is because another one runs.
+            If it does not start; `CaptureActiveError` if another profiler is the reason.
         """
         __tracebackhide__ = True
         self.wait()
@@ -86,16 +86,16 @@ class Profiler:
             self._session = _started(self._new_session(), self._folder, self._options)
 
     def end(self) -> None:
-        """End recording, and save what was recorded in the background; do nothing where nothing is recorded."""
+        """End recording, if it is recording, and save the profile in the background."""
         with self._lock:
             if self._session is not None:
                 self._saved, session, self._session = threading.Event(), self._session, None
                 threading.Thread(target=self._save, args=(session, self._saved), daemon=True).start()
                 while is_tracing() and not self._saved.is_set():
-                    time.sleep(_BRIEFLY_S)  # saving begins with the end of recording
+                    time.sleep(_POLL_S)  # saving begins by ending the recording
 
     def drop(self) -> None:
-        """End recording without saving; do nothing where nothing is recorded."""
+        """End recording, if it is recording, without saving."""
         with self._lock:
             if self._session is not None:
                 self._session.stop()
@@ -105,16 +105,16 @@ class Profiler:
         try:
             with no_profiler_log():
                 session.export_to_tb()
-        except Exception as error:  # noqa: BLE001  (raised where it is waited for)
+        except Exception as error:  # noqa: BLE001  (`wait` raises it)
             self._failure = CaptureError(
-                f"The profile could not be saved, its data is lost: {error}. Make room there, record less (steps=..., "
-                "max_seconds=...), or choose another folder with logdir=... (in the magic: --out DIR)."
+                f"The profile could not be saved, and its data is lost: {error}. Free space there, record less "
+                "(steps=..., max_seconds=...), or choose another folder with logdir=... (in the magic: --out DIR)."
             )
         finally:
             saved.set()
 
     def wait(self) -> None:
-        """Wait until all is saved; this can be interrupted, and saving goes on then.
+        """Wait until the profile is saved. An interrupt ends the wait, not the saving.
 
         Raises
         ------
@@ -127,14 +127,14 @@ class Profiler:
             raise self._failure
 
     def when_saved(self, then: Callable[[], object]) -> None:
-        """Call a function when nothing is being saved: now, or later in another thread if waiting was interrupted."""
+        """Call a function when the profile is saved: now, or in another thread if the wait was interrupted."""
         if self._saved is not None and self.is_saving:
-            threading.Thread(target=_after, args=(self._saved, then), daemon=True).start()
+            threading.Thread(target=_call_after, args=(self._saved, then), daemon=True).start()
         else:
             then()
 
 
-def _after(saved: threading.Event, then: Callable[[], object]) -> None:
+def _call_after(saved: threading.Event, then: Callable[[], object]) -> None:
     saved.wait()
     then()
 

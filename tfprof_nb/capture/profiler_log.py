@@ -1,4 +1,4 @@
-"""Keeping the log lines of TensorFlow's profiler out of the profiled cell's output."""
+"""Keep the log lines of TensorFlow's profiler out of the profiled cell's output."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _PROFILER_LINE = re.compile(rb"(profiler_session|save_profile)\.cc:\d+\] (Profil
 
 @contextmanager
 def no_profiler_log() -> Iterator[None]:
-    """Drop what the profiler says of its start and end while the block runs; all other lines follow after it.
+    """Drop the profiler's messages about its start and end while the block runs; other lines are written after it.
 
-    TensorFlow writes them from C++ at its default log level, which cannot be changed once it is loaded, and a
-    notebook shows them under the cell.
+    TensorFlow writes them from C++ at its default log level, which cannot be changed once it is loaded, and a notebook
+    shows them under the cell.
     """
     try:
         original = os.dup(_STDERR)

@@ -10,12 +10,12 @@ import sys
 import threading
 import time
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from operator import itemgetter
 from types import CodeType, FrameType
-from typing import NamedTuple
 
+from tfprof_nb.capture.autograph import Place, origins
 from tfprof_nb.capture.graphs.interning import Interned
 from tfprof_nb.capture.graphs.source_lines import is_users
 from tfprof_nb.capture.sidecar import Gather
@@ -27,7 +27,7 @@ _MAX_DEPTH = 200
 # TensorFlow calls Python functions of tf.data on threads of its own, through this file.
 _FEEDERS = "script_ops.py"
 
-Place = tuple[CodeType, int]  # a code object, and the index of the instruction that it runs
+Instruction = tuple[CodeType, int]  # a code object, and the index of the instruction that it runs
 
 
 @contextmanager
@@ -52,7 +52,7 @@ class _Sampler(threading.Thread):
         self._main, self._interval_s = thread, interval_s
         self._ended = threading.Event()
         self._stacks: dict[tuple[int, ...], int] = {}
-        self._places: list[list[Place]] = []
+        self._places: list[list[Instruction]] = []
         self._samples: list[tuple[int, int, int]] = []  # time (ns since 1970), thread, stack
         self._idle: dict[int, tuple[int, int]] = {}
 
@@ -82,7 +82,7 @@ class _Sampler(threading.Thread):
     def _stack(self, frame: FrameType | None) -> int:
         """Return the number of a stack, which is stored innermost first."""
         key: list[int] = []
-        frames: list[Place] = []
+        frames: list[Instruction] = []
         while frame is not None and len(frames) < _MAX_DEPTH:
             code, at = frame.f_code, frame.f_lasti
             key += (id(code), at)
@@ -101,18 +101,20 @@ class _Sampler(threading.Thread):
     def gather(self) -> PythonSection:
         """End, and return the section (docs/sidecar.md)."""
         self.end()
-        strings, functions, places, stacks = Interned[str](), Interned[_Function](), Interned[tuple[int, int]](), []
+        strings, functions, places = Interned[str](), Interned[tuple[str, str]](), Interned[tuple[int, int]]()
+        generated, stacks = origins(), []
         for frames in self._places:
-            lines = [(functions.number(_function(code)), _line(code, at)) for code, at in frames]
+            own = [_place(code, at, generated) for code, at in frames]
+            lines = [(functions.number((place.function, place.file)), place.line) for place in own]
             stacks.append(places.numbers(lines))
         threads = Interned[int]()
         threads.number(self._main)
         return PythonSection(
             interval_ns=round(self._interval_s * 1e9),
             functions={
-                "name": strings.numbers(function.name for function in functions.values()),
-                "file": strings.numbers(function.file for function in functions.values()),
-                "users": [is_users(function.file) for function in functions.values()],
+                "name": strings.numbers(name for name, _ in functions.values()),
+                "file": strings.numbers(file for _, file in functions.values()),
+                "users": [is_users(file) for _, file in functions.values()],
             },
             places={"function": [one for one, _ in places.values()], "line": [line for _, line in places.values()]},
             stacks=stacks,
@@ -125,13 +127,11 @@ class _Sampler(threading.Thread):
         )
 
 
-class _Function(NamedTuple):
-    name: str
-    file: str
-
-
-def _function(code: CodeType) -> _Function:
-    return _Function(code.co_qualname, code.co_filename)
+def _place(code: CodeType, at: int, generated: Mapping[tuple[str, int], Place]) -> Place:
+    """Return where an instruction stands, or stood before AutoGraph converted its function."""
+    line = _line(code, at)
+    place = Place(code.co_qualname, code.co_filename, line)
+    return generated.get((code.co_filename, line), place)
 
 
 def _line(code: CodeType, at: int) -> int:

@@ -1,4 +1,4 @@
-"""One capture: what is recorded while a block runs, and the run folder that this leaves on disk."""
+"""One capture: it records while a block runs, and writes a run folder."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from tfprof_nb.capture.window import Pacing, Window
 from tfprof_nb.formats.files import RUNS_FOLDER, SIDECAR, XSPACE
 from tfprof_nb.formats.sidecar import CaptureSection, Section
 
-_claim = threading.Lock()  # held while a capture of this process runs
-_interrupted = threading.Event()  # set while that one only saves, which an interrupt stopped waiting for
-_BRIEFLY_S = 0.01
+_claim = threading.Lock()  # held while a capture runs in this process
+_saving = threading.Event()  # set while the claim is held only by saving: an interrupt ended the wait for it
+_POLL_S = 0.01
 
 
 def _claimed() -> bool:
-    """Claim this process for a capture, after what is still being saved; it fails where another capture runs."""
+    """Claim this process for a capture, waiting for a profile that is being saved; return whether that succeeded."""
     while not _claim.acquire(blocking=False):
-        if not _interrupted.is_set():
+        if not _saving.is_set():
             return False
-        time.sleep(_BRIEFLY_S)
+        time.sleep(_POLL_S)
     return True
 
 
 def _release_claim() -> None:
-    _interrupted.clear()
+    _saving.clear()
     _claim.release()
 
 
@@ -92,8 +92,8 @@ class Recording:
         tensorflow()
         if not _claimed():
             raise CaptureActiveError(
-                "A capture is running already, and TensorFlow can only run one at a time in a process. "
-                "Let it end first: tfprof_nb.stop() ends one that tfprof_nb.start() began."
+                "A capture is already running, and TensorFlow can run only one at a time in a process. End it first: "
+                "tfprof_nb.stop() ends a capture that tfprof_nb.start() began."
             )
         with ExitStack() as files, ExitStack() as undo:
             files.callback(_release_claim)
@@ -127,44 +127,43 @@ class Recording:
             self._collecting.close()
 
     def _give_way(self) -> bool:
-        """Let another profiler start: what ours has is saved, in case the other one saves nothing."""
+        """Let another profiler start; our recording up to now is saved, in case the other profiler saves nothing."""
         cut_short = self._profiler.is_running or not self._profiler.began
         self._pacing.take_over()
         self._profiler.end()
-        with suppress(CaptureError):  # told at the end, if ours is needed then
+        with suppress(CaptureError):  # raised at the end, if our profile is needed then
             self._profiler.wait()
         if cut_short:
             self._collect()
         return cut_short
 
     def begin_anew(self, note: str) -> None:
-        """Drop what was recorded, and record from here on; the window no longer counts. The note says why."""
+        """Drop the recording and record from here on, ignoring the window. The note says why."""
         self._note = note
         self._pacing.take_over()
         self._begin()
 
     def end(self) -> None:
-        """End recording; what was recorded is saved in the background."""
+        """End recording; the profile is saved in the background."""
         self._pacing.take_over()
         self._end()
 
     def stop(self) -> Path:
-        """End the capture and return its run folder; everything that the capture changed is as it was.
+        """End the capture, undo all that it changed, and return its run folder.
 
-        If the profiled code ran its own profiler instead (`capture.foreign_profilers`), the run folder of that one is
-        returned.
+        If the profiled code ran a profiler of its own (`capture.foreign_profilers`), the run folder is that profiler's.
 
         Raises
         ------
         CaptureError
-            If the profile could not be saved; `NothingRecordedError` if the window did not begin.
+            If the profile could not be saved; `NothingRecordedError` if recording did not begin.
         """
         with ExitStack() as undo:
             undo.callback(self._clear_away)
-            self._marking.close()  # what it marks last must still be recorded
+            self._marking.close()  # the last marks must still be recorded
             fewer = self._pacing.note()
             self.end()
-            sections = self._about(fewer) | gathered(self._sections)  # TensorFlow saves meanwhile
+            sections = self._capture_section(fewer) | gathered(self._sections)  # TensorFlow saves meanwhile
             if self._foreign.cut_short and self._foreign.runs:
                 run = self._foreign.runs[-1]
                 self._add_sidecar(run, sections)
@@ -177,11 +176,11 @@ class Recording:
         return run
 
     def _clear_away(self) -> None:
-        """Undo all changes; remove the staging folder and let the next capture begin when nothing is being saved."""
+        """Undo all changes; once the profile is saved, remove the staging folder and release the claim."""
         with interrupts_wait():
             self._changes.close()
             if self._profiler.is_saving:
-                _interrupted.set()
+                _saving.set()
             self._profiler.when_saved(self._files.close)
 
     def _saved_run(self) -> Path:
@@ -191,10 +190,10 @@ class Recording:
             raise NothingRecordedError(f"Nothing was recorded: {why}")
         runs = sorted({file.parent for file in self._staging.glob(f"{RUNS_FOLDER}/*/*{XSPACE}")})
         if not runs:
-            raise CaptureError("TensorFlow's profiler saved no file: there is no profile of this run.")
+            raise CaptureError("TensorFlow's profiler saved no file, so there is no profile of this run.")
         return runs[-1]
 
-    def _about(self, fewer: str) -> dict[str, Any]:
+    def _capture_section(self, fewer: str) -> dict[str, Any]:
         """Return the section about the capture itself."""
         options = "" if self._foreign.cut_short else self.options.note()
         notes = [note for note in (self._note, self._foreign.note(), options, fewer) if note]
@@ -206,7 +205,7 @@ class Recording:
         except OSError as error:
             for part in run.glob(f"*{SIDECAR}"):
                 part.unlink()
-            warnings.warn(f"What is recorded beside the profiler could not be saved: {error}.", stacklevel=5)
+            warnings.warn(f"The data recorded beside the profiler could not be saved: {error}.", stacklevel=5)
 
     def _check_options(self, run: Path) -> None:
         differing = "" if self.options == Options() else self.options.not_obeyed(run)

@@ -1,4 +1,4 @@
-"""The run folder of a capture: written where nobody reads it yet, moved to its place when it is whole."""
+"""The run folder of a capture: written in a staging folder, moved to its place when it is complete."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _ABANDONED_S = 24 * 60 * 60
 
 
 def staging_folder(logdir: Path) -> Path:
-    """Make a folder inside ``logdir`` for TensorFlow to write to, and prove that files can be written there.
+    """Make a folder inside ``logdir`` for TensorFlow to write to, after checking that files can be written there.
 
-    TensorFlow finds out only at the end, when the data is lost; and two of its captures within one second take
-    the same folder, so that one overwrites the other.
+    TensorFlow itself finds out only at the end, when the data is lost; and two captures within one second would write
+    to the same folder, so that one overwrites the other.
     """
     __tracebackhide__ = True
     try:
         logdir.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=logdir) as probe:
-            probe.write(b"can be written")
+            probe.write(b"writable")
             probe.flush()
         _remove_abandoned(logdir)
         return Path(tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=logdir))
@@ -37,9 +37,9 @@ def staging_folder(logdir: Path) -> Path:
 
 
 def _remove_abandoned(logdir: Path) -> None:
-    """Remove what captures left whose process was killed: staging folders in which nothing changed for a day."""
+    """Remove the staging folders of killed processes: those in which nothing changed for a day."""
     for folder in logdir.glob(f"{STAGING_PREFIX}*"):
-        with suppress(OSError):  # its capture may end at this moment
+        with suppress(OSError):  # its capture may be ending
             changed_s = max(path.stat().st_mtime for path in (folder, *folder.rglob("*")))
             if changed_s < time.time() - _ABANDONED_S:
                 shutil.rmtree(folder)
@@ -52,7 +52,7 @@ def publish(run: Path, staging: Path, logdir: Path) -> Path:
         target.mkdir(parents=True, exist_ok=True)
         return _moved(run, target)
     except OSError as error:
-        kept = staging.rename(staging.with_name(f"kept{staging.name}"))  # else it would go with the staging folder
+        kept = staging.rename(staging.with_name(f"kept{staging.name}"))  # else it is removed with the staging folder
         raise CaptureError(
             f"The profile could not be saved in {target}: {error.strerror or error}. It is kept in {kept}: open it "
             "with tfprof_nb.load()."
@@ -60,7 +60,7 @@ def publish(run: Path, staging: Path, logdir: Path) -> Path:
 
 
 def _moved(run: Path, target: Path) -> Path:
-    """Move ``run`` into ``target`` under its own name, with a number behind it where that is taken."""
+    """Move ``run`` into ``target`` under its own name, followed by a number if that name is taken."""
     for number in itertools.count(1):
         place = target / (run.name if number == 1 else f"{run.name}_{number:03d}")
         if not place.exists():

@@ -1,7 +1,7 @@
-"""A profiler server inside a program that trains: others ask it for a capture while the program runs.
+"""A profiler server inside a training program: clients ask it for captures while the program runs.
 
-It speaks TensorFlow's own protocol, so that TensorBoard's capture button and ``tf.profiler.experimental.client.trace``
-work with it as well as `capture_remote`.
+It speaks TensorFlow's own protocol, so that `capture_remote`, TensorBoard's capture button and
+``tf.profiler.experimental.client.trace`` all work with it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tfprof_nb.formats.files import RUNS_FOLDER, XSPACE
 
 T = TypeVar("T")
 
-_EVENTS_BYTES = 1 << 24  # without events a profile still holds the programs that XLA compiled
+_MAX_EMPTY_BYTES = 1 << 24  # a profile without events still holds the programs that XLA compiled
 
 _starting, _capturing = threading.Lock(), threading.Lock()
 _running: list[ProfilerServer] = []
@@ -47,17 +47,17 @@ class ProfilerServer:
     def _start(self) -> None:
         tensorflow()  # import it now, not when a capture is due
         self._server = _listening(self.address)
-        # Keras stays marked between captures too: a mark closes on the thread and in the step that opened it.
+        # Keras is patched between captures too: a mark must be closed on the thread and in the step that opened it.
         self._undo.enter_context(keras_steps())
         self._server.start()
         _running.append(self)
 
     def stop(self) -> None:
-        """Stop listening; a capture that runs is given up. Stopping twice does nothing."""
+        """Stop listening, and abandon a capture that is running. Stopping twice has no effect."""
         if self in _running:
             _running.remove(self)
             self._server.stop(grace=None).wait()
-            with _capturing:  # what was given up ends now
+            with _capturing:  # wait until an abandoned capture has ended
                 self._undo.close()
 
     def __enter__(self) -> Self:
@@ -72,21 +72,21 @@ class ProfilerServer:
 
 
 def start_server(port: int, *, host: str = "127.0.0.1") -> ProfilerServer:
-    """Let others capture profiles of this program while it runs.
+    """Let clients capture profiles of this program while it runs.
 
     Parameters
     ----------
     port
         The port to listen on, from 1 to 65535.
     host
-        The address to listen on. The default can be reached from this machine alone; ``"0.0.0.0"`` opens the server
-        to every machine that can reach this one. There is no password: whoever reaches it can start captures, read
-        them, and have them written to any folder that this program may write to.
+        The address to listen on. The default can be reached only from this machine; ``"0.0.0.0"`` opens the server to
+        every machine that can reach this one. There is no password: anyone who reaches the server can start captures,
+        read them, and have them written to any folder that this program can write to.
 
     Returns
     -------
     ProfilerServer
-        It listens until its ``stop()``, until the end of its ``with`` block, or until the program ends.
+        It listens until ``stop()``, the end of its ``with`` block, or the end of the program.
 
     Raises
     ------
@@ -98,10 +98,10 @@ def start_server(port: int, *, host: str = "127.0.0.1") -> ProfilerServer:
     Notes
     -----
     Capture with ``tfprof_nb.capture_remote``, ``tfprof_nb.CaptureDialog``, TensorBoard's capture button or
-    ``tf.profiler.experimental.client.trace``. Steps of Keras models are marked while the server is up; mark those of
-    your own loop with ``tfprof_nb.step``. While another profiler runs in the program, a request is refused.
+    ``tf.profiler.experimental.client.trace``. Steps of Keras models are marked while the server is up; mark the steps
+    of your own loop with ``tfprof_nb.step``. While another profiler runs in the program, requests are refused.
     TensorFlow 2.21 itself can crash a program that runs collectives (``MultiWorkerMirroredStrategy``) when a capture
-    ends; it was seen a few times in some hundred captures, through its own server and through this one. Keep
+    ends. This happened a few times in several hundred captures, with TensorFlow's own server and with this one. Keep
     checkpoints.
 
     Examples
@@ -116,7 +116,7 @@ def start_server(port: int, *, host: str = "127.0.0.1") -> ProfilerServer:
     with _starting:
         if _running:
             raise CaptureError(
-                f"This program has a profiler server already, on {_running[0].address}: use that, or stop() it first."
+                f"This program already has a profiler server, on {_running[0].address}: use it, or stop() it first."
             )
         server = ProfilerServer(host, port)
         server._start()  # noqa: SLF001
@@ -124,7 +124,7 @@ def start_server(port: int, *, host: str = "127.0.0.1") -> ProfilerServer:
 
 
 class _DaemonThreads(Executor):
-    """A thread per call. Those of the standard library's executors would keep a program from ending."""
+    """Runs each call in a thread that, unlike those of the standard library, does not keep a program from ending."""
 
     def submit(self, function: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
         future = Future[T]()
@@ -132,7 +132,7 @@ class _DaemonThreads(Executor):
         def run() -> None:
             try:
                 future.set_result(function(*args, **kwargs))
-            except BaseException as error:  # noqa: BLE001  (whoever asks for the result gets it)
+            except BaseException as error:  # noqa: BLE001  (raised to whoever asks for the result)
                 future.set_exception(error)
 
         threading.Thread(target=run, name="tfprof_nb-server", daemon=True).start()
@@ -140,7 +140,7 @@ class _DaemonThreads(Executor):
 
 
 def _listening(address: str) -> Any:
-    """Return a server that holds its port and has not started to answer."""
+    """Return a server that holds its port but does not answer yet."""
     names = {"Profile": _profile, "Terminate": _terminate}
     methods = {
         name: grpc().unary_unary_rpc_method_handler(
@@ -153,7 +153,7 @@ def _listening(address: str) -> Any:
     server = grpc().server(
         _DaemonThreads(),
         handlers=[grpc().method_handlers_generic_handler(SERVICE, methods)],
-        # With gRPC's default, two processes may share a port, and either gets the request.
+        # By gRPC's default two processes can share a port, and either may get a request.
         options=[("grpc.so_reuseport", 0), ("grpc.max_send_message_length", -1)],
     )
     try:
@@ -161,12 +161,12 @@ def _listening(address: str) -> Any:
     except RuntimeError as error:
         raise CaptureError(
             f"The profiler server cannot listen on {address}: the port is in use, or the address is not one of this "
-            "machine. Choose another port, or stop what uses it."
+            "machine. Choose another port, or stop the program that uses it."
         ) from error
     return server
 
 
-_stops: dict[str, threading.Event] = {}  # by session: what ends a running capture early
+_stops: dict[str, threading.Event] = {}  # by session: ends a running capture early
 
 
 def _profile(request: Any, context: Any) -> Any:
@@ -183,7 +183,7 @@ def _profile(request: Any, context: Any) -> Any:
 
 
 def _terminate(request: Any, _: Any) -> Any:
-    """End a capture early: it answers with what it has."""
+    """End a capture early; it answers with what it has recorded."""
     if request.session_id in _stops:
         _stops[request.session_id].set()
     return MESSAGES["TerminateResponse"]()
@@ -205,7 +205,7 @@ def _captured(request: Any, ended: threading.Event, folder: Path) -> bytes:
 
 
 def _response(request: Any, xspace: bytes) -> Any:
-    """Put a profile into the answer, or into the folder that the request names."""
+    """Put a profile into the response, or into the folder that the request names."""
     response = MESSAGES["ProfileResponse"](empty_trace=_is_empty(xspace))
     if request.emit_xspace:
         response.xspace = xspace
@@ -217,9 +217,9 @@ def _response(request: Any, xspace: bytes) -> Any:
 
 
 def _is_empty(xspace: bytes) -> bool:
-    """Whether a profile has no event; a large one has."""
+    """Whether a profile has no events; large profiles are assumed to have some."""
     from tensorflow.tsl.profiler.protobuf.xplane_pb2 import XSpace
 
-    if len(xspace) > _EVENTS_BYTES:
+    if len(xspace) > _MAX_EMPTY_BYTES:
         return False
     return not any(line.events for plane in XSpace.FromString(xspace).planes for line in plane.lines)

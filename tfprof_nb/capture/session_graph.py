@@ -1,4 +1,4 @@
-"""A graph of TensorFlow 1 as a section `graphs` (docs/sidecar.md), with what tfprof knows of its nodes."""
+"""A graph of TensorFlow 1 as a section ``graphs`` (docs/sidecar.md), with what tfprof knows of its nodes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tfprof_nb.formats.sidecar import FunctionEntry, GraphsSection, Section
 
 
 def write_graph(run: Path, graph: Any, run_metadata: Any = None) -> None:
-    """Write a session's graph beside its recorded runs, as ``graph.tfprof.json.gz``."""
+    """Write a session's graph beside its recorded runs."""
     sidecar.write(sidecar_of(run / SESSION_GRAPH), {Section.GRAPHS: describe_graph(graph, None, run_metadata)})
 
 
@@ -27,7 +27,7 @@ def default_graph() -> Any:
 
 
 def describe_graph(graph: Any, op_log: Any = None, run_metadata: Any = None) -> GraphsSection:
-    """Return a `tf.Graph` as a section with one function, its name empty.
+    """Return a `tf.Graph` as a section with one function, whose name is empty.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def describe_graph(graph: Any, op_log: Any = None, run_metadata: Any = None) -> 
     op_log
         An ``OpLogProto``: types, float ops and code of the user's own.
     run_metadata
-        A ``RunMetadata`` of a run, whose shapes fill in those that the graph leaves open.
+        The ``RunMetadata`` of a run: its shapes replace those that the graph leaves open.
     """
     log = _tfprof_log(graph, op_log, run_metadata)
     strings, lines = Interned[str](), SourceLines()
@@ -62,7 +62,7 @@ def _tfprof_log(graph: Any, op_log: Any, run_metadata: Any) -> Any:
 def _entry(
     operations: Sequence[Any], graph: Any, log: Any, strings: Interned[str], lines: SourceLines
 ) -> FunctionEntry:
-    """Return a graph as a function: its operations, its nodes in tfprof's order of inputs, and tfprof's log of them."""
+    """Return a graph as a function, from its operations, its definition and tfprof's log."""
     numbers = {operation.name: number for number, operation in enumerate(operations)}
     definitions = {node.name: node for node in graph.as_graph_def().node} if operations else {}
     nodes = [definitions[name] for name in numbers]
@@ -75,8 +75,8 @@ def _entry(
         names=strings.numbers(numbers),
         ops=strings.numbers(operation.type for operation in operations),
         devices=strings.numbers(operation.device for operation in operations),
-        outputs=strings.numbers(_written(operation.outputs) for operation in operations),
-        takes=strings.numbers(_written(operation.inputs) for operation in operations),
+        outputs=strings.numbers(_tensors_text(operation.outputs) for operation in operations),
+        takes=strings.numbers(_tensors_text(operation.inputs) for operation in operations),
         inputs=[[numbers[source] for source in _sources(node) if source in numbers] for node in nodes],
         parameters=[_parameters(node) for node in nodes],
         traces=[_trace(entry, log.id_to_string, lines) for entry in logged],
@@ -86,7 +86,7 @@ def _entry(
     )
 
 
-def _written(tensors: Any) -> str:
+def _tensors_text(tensors: Any) -> str:
     return ";".join(f"{tensor.dtype.base_dtype.name}{shape_text(tensor.shape)}" for tensor in tensors)
 
 
@@ -96,7 +96,7 @@ def _sources(node: Any) -> list[str]:
 
 
 def _parameters(node: Any) -> int:
-    """Return how many numbers the shape that a node was made with holds: so tfprof finds variables."""
+    """Return how many numbers fit the node's attribute ``shape``, by which tfprof recognises variables."""
     shape = node.attr["shape"]
     if not shape.HasField("shape") or shape.shape.unknown_rank:
         return 0

@@ -1,7 +1,7 @@
-"""Record the runs of a `tf.compat.v1.Session`: what TensorFlow says of each, as RunMetadata, and the session's graph.
+"""Record the runs of a `tf.compat.v1.Session`: TensorFlow's RunMetadata of each, and the session's graph.
 
-A run folder gets ``<host>.<number>.run_metadata.pb`` for each run that was recorded, and ``graph.tfprof.json.gz``, the
-graph and what TensorFlow knows of its nodes (docs/sidecar.md, section ``graphs``).
+A run folder gets ``<host>.<number>.run_metadata.pb`` for each recorded run, and ``graph.tfprof.json.gz``: the graph,
+with what TensorFlow knows of its nodes (docs/sidecar.md, section ``graphs``).
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class Choice:
     runs: int | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (("warmup", 0), ("every", 1), ("runs", 1)):
+        for name, minimum in (("warmup", 0), ("every", 1), ("runs", 1)):
             value = getattr(self, name)
-            if value is not None and value < least:
-                raise ValueError(f"{name} must be at least {least}, not {value}.")
+            if value is not None and value < minimum:
+                raise ValueError(f"{name} must be at least {minimum}, not {value}.")
 
     def takes(self, number: int) -> bool:
         """Whether to record the run of this number, counted from 0."""
@@ -77,7 +77,7 @@ class SessionRecording:
         """
         session = self._session
         if isinstance(getattr(session.run, "__self__", None), SessionRecording):
-            raise CaptureError("This session is profiled already: use one profile_session at a time.")
+            raise CaptureError("This session is already being profiled: use one profile_session at a time.")
         self._proto = tensorflow().compat.v1
         self._staging = staging_folder(self._logdir)
         self._run = self._staging / time.strftime(RUN_TIME)
@@ -89,7 +89,7 @@ class SessionRecording:
         return self
 
     def stop(self) -> Path:
-        """End the recording and return its run folder; ``session.run`` is as it was.
+        """End the recording, restore ``session.run``, and return the run folder.
 
         Raises
         ------
@@ -111,35 +111,35 @@ class SessionRecording:
             return publish(self._run, self._staging, self._logdir)
 
     def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
-        """Run as the session does; see `tf.compat.v1.Session.run`."""
+        """Run as the session itself does; see `tf.compat.v1.Session.run`."""
         with self._lock:
             number, self._begun = self._begun, self._begun + 1
         if not self._choice.takes(number) and number != self._choice.warmup - 1:
             return self._original(fetches, feed_dict, options, run_metadata)
-        found = self._proto.RunMetadata()
+        traced = self._proto.RunMetadata()
         try:
-            return self._original(fetches, feed_dict, self._traced(options), found)
+            return self._original(fetches, feed_dict, self._traced(options), traced)
         finally:
             if run_metadata is not None:
-                run_metadata.CopyFrom(found)
-            if found.HasField("step_stats"):
-                self._last = found
-                self._file(number).write_bytes(found.SerializeToString())
+                run_metadata.CopyFrom(traced)
+            if traced.HasField("step_stats"):
+                self._last = traced
+                self._file(number).write_bytes(traced.SerializeToString())
 
     def _describe_graph(self) -> None:
         try:
             write_graph(self._run, self._session.graph, self._last)
-        except Exception as error:  # noqa: BLE001  (whatever it is, the profile must not suffer)
+        except Exception as error:  # noqa: BLE001  (whatever fails, the profile must be kept)
             warnings.warn(f"The profile has no graph: {type(error).__name__}: {error}", stacklevel=4)
 
     def _traced(self, options: Any) -> Any:
-        """Return the user's options with tracing on; a level of tracing that they chose themselves stays."""
+        """Return the user's options with tracing on; a level of tracing that the user chose is kept."""
         traced = self._proto.RunOptions()
         if options is not None:
             traced.CopyFrom(options)
         if traced.trace_level == self._proto.RunOptions.NO_TRACE:
-            # A full trace adds the devices' work, by a profiler of its own, which writes to stderr at every run. Beside
-            # a profiler that runs TensorFlow refuses it, and the run with it.
+            # A full trace adds the devices' work. It starts a profiler, which writes to stderr at every run. While
+            # another profiler runs, TensorFlow refuses a full trace, and the run with it.
             level = "FULL_TRACE" if self._has_device and not is_tracing() else "SOFTWARE_TRACE"
             traced.trace_level = self._proto.RunOptions.TraceLevel.Value(level)
         return traced
@@ -153,6 +153,6 @@ class SessionRecording:
 
 
 def _has_device(session: Any) -> bool:
-    """Whether a session computes on more than processors; one that wraps another may not tell."""
+    """Whether a session may compute on devices other than CPUs; a wrapped session may not tell."""
     list_devices = getattr(session, "list_devices", None)
     return list_devices is None or any(device.device_type != "CPU" for device in list_devices())

@@ -1,4 +1,4 @@
-"""A Keras callback that marks steps where no capture of ours does it. Importing this module imports Keras."""
+"""A Keras callback that marks steps for profilers other than ours. Importing this module imports Keras."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ except ModuleNotFoundError as error:
 
 
 class StepMarker(keras.callbacks.Callback):  # type: ignore[misc]
-    """Mark the steps of ``fit``, ``evaluate`` and ``predict`` in a profile that someone else captures.
+    """Mark the steps of ``fit``, ``evaluate`` and ``predict`` in a profile that another tool captures.
 
     Keras 3 does not mark its steps, so a profile made with ``tf.profiler.experimental``, with the ``TensorBoard``
-    callback or over a profiler server shows none. Put this callback first in the list, so that the step covers the
-    other callbacks too. While ``%%tfprofile`` or ``tfprof_nb.profile`` captures, it stays silent: they mark the steps.
+    callback or through a profiler server shows none. Put this callback first in the list, so that a step includes the
+    other callbacks. It does nothing while ``%%tfprofile`` or ``tfprof_nb.profile`` captures: they mark the steps.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class StepMarker(keras.callbacks.Callback):  # type: ignore[misc]
         self._close()
 
     def _out_of_data(self, *_: Any, **__: Any) -> None:
-        """Close what is still open here: a step that asked for a batch when there were no more."""
+        """Close the step that is still open here: it asked for a batch when there were no more."""
         self._close(END_OF_DATA)
 
     def _close(self, why: str = "") -> None:

@@ -10,7 +10,7 @@ from tfprof_nb._errors import MissingDependencyError
 
 
 def tensorflow() -> Any:
-    """Import TensorFlow, or say how to get it."""
+    """Import TensorFlow, or raise an error that says how to install it."""
     try:
         import tensorflow as tf
     except ModuleNotFoundError as error:
@@ -18,33 +18,33 @@ def tensorflow() -> Any:
             raise
         raise MissingDependencyError(
             'Capturing a profile needs TensorFlow, which is not installed here: pip install "tfprof_nb[tensorflow]". '
-            "Profiles that exist already can be read without it: tfprof_nb.load(path)."
+            "Existing profiles can be read without it: tfprof_nb.load(path)."
         ) from None
     return tf
 
 
 @cache
 def trace_class() -> Any:
-    """Return ``tf.profiler.experimental.Trace``: looking it up takes longer than making one."""
+    """Return ``tf.profiler.experimental.Trace``; cached, because looking it up takes longer than making a trace."""
     return tensorflow().profiler.experimental.Trace
 
 
 def is_tracing() -> bool:
-    """Whether a profiler records the host's events now, whoever started it."""
+    """Whether a profiler is recording events of the host, whoever started it."""
     from tensorflow.python.profiler import trace
 
     return bool(trace.enabled())
 
 
 def profiler_is_started() -> bool:
-    """Whether ``tf.profiler.experimental`` has a session (there is no public way to ask)."""
+    """Whether ``tf.profiler.experimental`` has a session; there is no public way to ask."""
     from tensorflow.python.profiler import profiler_v2
 
     return profiler_v2._profiler is not None  # noqa: SLF001
 
 
 def session_module() -> ModuleType:
-    """Return the module that has the class of profiler sessions."""
+    """Return the module that holds the class of profiler sessions."""
     from tensorflow.python.profiler import profiler_v2
 
     module: ModuleType = profiler_v2._pywrap_profiler  # noqa: SLF001

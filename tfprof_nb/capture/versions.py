@@ -1,4 +1,4 @@
-"""Which TensorFlow ran: other versions take other times for the same work."""
+"""Which TensorFlow ran: the same work takes other times in other versions."""
 
 from __future__ import annotations
 

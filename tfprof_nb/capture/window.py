@@ -1,4 +1,4 @@
-"""Which part of a block is recorded: from when on and for how long, by steps and by time."""
+"""The part of a block that is recorded: when it begins and how long it is, in steps and in time."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from tfprof_nb.formats.marks import STEP_NUMBER
 
 @dataclass(frozen=True)
 class Window:
-    """The part of a block that the profiler records; without bounds, all of it.
+    """The part of a block that the profiler records; all of it by default.
 
     Attributes
     ----------
     warmup
-        Steps to let pass first.
+        Steps to skip first.
     steps
         Steps to record; None is all.
     max_seconds
-        Time to record for; None is until the end.
+        Time to record; None is until the end.
     delay_ms
-        Time to let pass first, from the beginning of the block.
+        Time to skip first, from the beginning of the block.
     """
 
     warmup: int = 0
@@ -48,29 +48,29 @@ class Window:
             check_number("max_seconds", self.max_seconds, Real, 1e-6, "a number of seconds above 0")
 
 
-def check_number(name: str, value: Any, kind: type, least: float, meaning: str) -> None:
-    """Raise ValueError for an argument that is not what it must be."""
-    allowed: bool = isinstance(value, kind) and least <= value < inf  # type: ignore[operator]
+def check_number(name: str, value: Any, kind: type, minimum: float, meaning: str) -> None:
+    """Raise ValueError if an argument has the wrong type or is too small."""
+    allowed: bool = isinstance(value, kind) and minimum <= value < inf  # type: ignore[operator]
     if not allowed or isinstance(value, bool):
         raise ValueError(f"{name} must be {meaning}, not {value!r}.")
 
 
 class Pacing:
-    """Begins and ends a recording as a window says, while the ``with`` block runs.
+    """Begins and ends a recording where a window says, while the ``with`` block runs.
 
     Parameters
     ----------
     window
         When to begin and to end.
     profiler
-        Tells whether it records.
+        Says whether it is recording.
     begin, end
-        Begin and end the recording; they are called from any thread.
+        Begin and end the recording; called from any thread.
 
     Attributes
     ----------
     passed, recorded
-        Whole steps before and while it recorded.
+        Complete steps before and during the recording.
     """
 
     def __init__(self, window: Window, profiler: Profiler, begin: Callable[[], None], end: Callable[[], None]) -> None:
@@ -99,27 +99,28 @@ class Pacing:
         self._undo.close()
 
     def take_over(self) -> None:
-        """Leave it to the caller from now on when the profiler begins and ends."""
+        """From now on, let the caller decide when the profiler begins and ends."""
         with self._lock:
             self._over = True
 
     def why_nothing(self) -> str:
-        """Say why nothing was recorded, and what to do."""
+        """Return why nothing was recorded, and what to do."""
         self._raise_failure()
+        window = self._window
         if self._delayed:
-            return f"the block ended before the delay of {self._window.delay_ms:g} ms did. Choose a smaller delay_ms."
+            return f"the block ended before the delay of {window.delay_ms:g} ms was over. Choose a smaller delay_ms."
         return (
-            f"the block ended after {self.passed} steps, and {self._window.warmup} were to pass first. Choose a "
-            "smaller warmup; of a loop of your own, the steps count that `with tfprof_nb.step(i):` marks."
+            f"the block ended after {self.passed} steps, before the {window.warmup} warm-up steps were over. Choose a "
+            "smaller warmup. In your own loop, only steps marked with `with tfprof_nb.step(i):` count."
         )
 
     def note(self) -> str:
-        """Say so, where fewer steps were recorded than the window asks for."""
+        """Return a note if fewer steps were recorded than the window asks for."""
         asked = self._window.steps
         if self._over or not asked or not self._profiler.began or self.recorded >= asked:
             return ""
-        why = "the code ended" if self._profiler.is_running else "max_seconds were over"
-        return f"Of the {asked} steps that were asked for {self.recorded} were recorded: {why} before the others."
+        why = "the code ended" if self._profiler.is_running else "max_seconds had passed"
+        return f"Only {self.recorded} of {asked} requested steps were recorded: {why} before the others."
 
     def _raise_failure(self) -> None:
         __tracebackhide__ = True
@@ -146,7 +147,7 @@ class Pacing:
             return
         try:
             self._begin()
-        except Exception as error:  # noqa: BLE001  (this is in the middle of the user's program, which must go on)
+        except Exception as error:  # noqa: BLE001  (this runs inside the user's program, which must go on)
             self._failure, self._over = error, True
             return
         if self._window.max_seconds:
@@ -167,10 +168,10 @@ def _timer(seconds: float, then: Callable[[], None]) -> threading.Timer:
 
 @contextmanager
 def _watched_steps(began: Callable[[], bool], ended: Callable[[bool], None]) -> Iterator[None]:
-    """Watch the steps that are marked, whoever marks them: a mark is a ``Trace`` with a ``step_num``.
+    """Watch all marked steps, whoever marks them: a mark is a ``Trace`` with a step number.
 
-    A mark inside another one, as when a callback evaluates in the middle of training, is part of that one's step.
-    ``ended`` gets what ``began`` returned; it is not called for a step that an error or the end of the data cut short.
+    A mark inside another mark, as when a callback evaluates during training, is part of the outer step. ``ended`` gets
+    what ``began`` returned; it is not called for a step that an error or the end of the data cuts short.
     """
     trace, outermost = trace_class(), threading.local()
     begin, end = trace.__init__, trace.__exit__

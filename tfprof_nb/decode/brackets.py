@@ -1,4 +1,4 @@
-"""Match opening events with those that close them."""
+"""Match opening events with closing events."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from tfprof_nb._arrays import Bools, Int64
 
 
 def match(group: Int64, opens: Bools) -> Int64:
-    """Return for each event the one that closes it: in each group the last opened is closed first.
+    """Return for each event the event that closes it: in each group, the last one opened is closed first.
 
     Parameters
     ----------
     group
-        A number per event, in order of time: only events of one group match.
+        The group of each event; only events of the same group match. Events are in order of time.
     opens
-        Whether an event opens or closes.
+        Whether each event opens or closes.
 
     Returns
     -------
     array
-        The row of the closing event; -1 for events that are never closed, and for those that close.
+        The row of each event's closing event; -1 for events that are never closed, and for closing events.
 
     Examples
     --------
@@ -31,14 +31,14 @@ def match(group: Int64, opens: Bools) -> Int64:
     order = np.argsort(group, kind="stable")
     groups, step = pd.Series(group[order]), pd.Series(np.where(opens[order], 1, -1))
     level = step.groupby(groups).cumsum()
-    # What closes nothing would take the level below its lowest so far: it counts for nothing.
+    # A closing event without an opening one would take the level below its lowest so far: it is ignored.
     depth = level - level.groupby(groups).cummin().clip(upper=0) + (step < 0)
-    # An event and what closes it have the same depth, and no third one of that depth lies between them.
+    # An event and its closing event have the same depth, and no other event of that depth lies between them.
     pairs = order[np.lexsort((depth.to_numpy(), groups.to_numpy()))]
     depth_of = np.empty(len(order), dtype=np.int64)
     depth_of[order] = depth
-    one, two = pairs[:-1], pairs[1:]
-    same = (group[one] == group[two]) & (depth_of[one] == depth_of[two]) & opens[one] & ~opens[two]
+    first, second = pairs[:-1], pairs[1:]
+    same = (group[first] == group[second]) & (depth_of[first] == depth_of[second]) & opens[first] & ~opens[second]
     closing = np.full(len(group), -1, dtype=np.int64)
-    closing[one[same]] = two[same]
+    closing[first[same]] = second[same]
     return closing

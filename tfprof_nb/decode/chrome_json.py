@@ -22,10 +22,10 @@ from tfprof_nb._errors import BadProfileError
 
 Key = Hashable
 
-# Phases whose events have a time that counts; M names processes and threads; s, t and f are flows between events.
+# Phases of events with a time. M names processes and threads; s, t and f are flows between events.
 TIMED = frozenset("XBEbenSFTpiIRCNOD")
 _UNTIMED = frozenset("Mstf")
-# An escaped backslash or a whole pair, or else a half.
+# An escaped backslash or a complete surrogate pair (group 1), or else half of a pair.
 _SURROGATES = re.compile(
     r"(\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
 )
@@ -38,11 +38,11 @@ class ChromeEvents:
     Attributes
     ----------
     frame
-        Its events with a time, in order of time: ``phase pid tid ts_us dur_us name cat id args``.
+        The events with a time, in order of time: ``phase pid tid ts_us dur_us name cat id args``.
     processes, threads
-        What the trace says of processes, by pid, and of threads, by pid and tid: the ``args`` of their names.
+        The ``args`` of the events that name processes, by pid, and threads, by pid and tid.
     left_out
-        How many events of each phase are neither: they say nothing of when something ran.
+        The number of other events by phase: they do not say when something ran.
     """
 
     frame: pd.DataFrame
@@ -52,12 +52,12 @@ class ChromeEvents:
 
 
 def read_events(data: bytes, source: str) -> ChromeEvents:
-    """Parse a trace's JSON: an object with ``traceEvents``, or an array, whose closing bracket may be missing.
+    """Parse the JSON of a trace: an object with ``traceEvents``, or an array, whose closing bracket may be missing.
 
     Raises
     ------
     BadProfileError
-        It is no JSON, cut short, no trace, or an event makes no sense; ``source`` is what the message calls the file.
+        It is not JSON, cut short, not a trace, or has an invalid event. The message calls the file ``source``.
     """
     with _no_garbage_collection():
         return _read(_event_list(_parse(data, source), source), source)
@@ -65,7 +65,7 @@ def read_events(data: bytes, source: str) -> ChromeEvents:
 
 @contextmanager
 def _no_garbage_collection() -> Iterator[None]:
-    """Spare the collector millions of new objects, none of which is garbage: it would take more time than parsing."""
+    """Turn off garbage collection: with millions of new objects, none of them garbage, it takes longer than parsing."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -98,21 +98,21 @@ def _parse(data: bytes, source: str) -> Any:
         except json.JSONDecodeError:
             if not text.lstrip().startswith("["):
                 raise
-            # The array's end may be missing, so that programs can append to it.
+            # The end of the array may be missing: programs leave it out so that they can append events.
             return json.loads(text.rstrip().rstrip(",") + "]", strict=False)
     except UnicodeDecodeError as error:
-        raise BadProfileError(f"{source}: this is no JSON: it is no text at byte {error.start}.") from None
+        raise BadProfileError(f"{source}: this is not JSON: byte {error.start} is not text.") from None
     except json.JSONDecodeError as error:
         raise BadProfileError(
             f"{source}: the JSON is cut short or damaged in line {error.lineno}, column {error.colno} ({error.msg}). "
             "Copy the file again, or write the trace again."
         ) from None
     except RecursionError:
-        raise BadProfileError(f"{source}: this is no Chrome trace: its JSON is nested too deeply.") from None
+        raise BadProfileError(f"{source}: this is not a Chrome trace: its JSON is nested too deeply.") from None
 
 
 def _without_lone_surrogates(text: str) -> str:
-    """Replace escaped halves of characters, as some programs cut names: nothing could write them on."""
+    """Replace escaped halves of surrogate pairs, which shortened names can contain: no encoder accepts them."""
     if "\\ud" not in text and "\\uD" not in text:
         return text
     return _SURROGATES.sub(lambda match: match[1] or "\\ufffd", text)
@@ -123,15 +123,15 @@ def _event_list(content: Any, source: str) -> list[Any]:
     if isinstance(events, list):
         return events
     raise BadProfileError(
-        f"{source}: this is JSON, but no Chrome trace: that is an array of events, or an object with an array "
+        f"{source}: this is JSON, but not a Chrome trace, which is an array of events or an object with an array "
         "traceEvents."
     )
 
 
 def _phase(event: Any, number: int, source: str) -> str:
-    """Return an event's phase, empty for the empty event that TensorFlow puts last."""
+    """Return an event's phase; empty for the empty event at the end of TensorFlow's traces."""
     if not isinstance(event, dict) or not isinstance(event.get("ph", ""), str):
-        raise BadProfileError(f"{source}: event {number} is no event: {_short(event)}.")
+        raise BadProfileError(f"{source}: event {number} is not an event: {_short(event)}.")
     return str(event.get("ph", ""))
 
 
@@ -165,18 +165,18 @@ def _column(events: list[dict[str, Any]], of: Callable[[dict[str, Any]], Any]) -
 def _numbers(
     values: Sequence[Any], key: str, events: list[dict[str, Any]], number: npt.NDArray[Any], source: str
 ) -> Floats:
-    """Return times in us; texts with numbers, which some programs write, count too."""
+    """Return one time in us per event; texts with numbers, which some programs write, are accepted."""
     try:
         times = np.array(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         times = np.empty((0, 0))
-    if times.ndim != 1:  # some value is a list, or no number
+    if times.ndim != 1:  # a value is a list or not a number
         times = np.array([_number(value) for value in values], dtype=np.float64)
     bad = np.flatnonzero(~np.isfinite(times))
     if len(bad):
         first = int(bad[0])
         raise BadProfileError(
-            f'{source}: event {number[first]} has no time that can be used: its "{key}" is '
+            f'{source}: event {number[first]} has no usable time: its "{key}" is '
             f"{_short(events[first].get(key))}, in {_short(events[first])}."
         )
     return times
@@ -190,7 +190,7 @@ def _number(value: Any) -> float:
 
 
 def _key(value: Any) -> Key:
-    """Return a pid or tid: mostly a number, sometimes a text, 0 where there is none."""
+    """Return a pid or tid: usually a number, sometimes a text; 0 if there is none."""
     return 0 if value is None else value if isinstance(value, int | str) else json.dumps(value)
 
 
@@ -199,7 +199,7 @@ def _place(event: dict[str, Any]) -> tuple[Key, Key]:
 
 
 def _id(event: dict[str, Any]) -> str:
-    """Return what tells an event from others of its category: an id holds in all processes, a local one in its own."""
+    """Return an event's id within its category; a local id is unique only within its process."""
     local = event.get("id2", {})
     local = local.get("local") if isinstance(local, dict) else None
     if local is not None:

@@ -7,7 +7,7 @@ _NAMES = """
     UINT16 COMPLEX128 HALF RESOURCE VARIANT UINT32 UINT64 FLOAT8_E5M2 FLOAT8_E4M3FN FLOAT8_E4M3FNUZ FLOAT8_E4M3B11FNUZ
     FLOAT8_E5M2FNUZ INT4 UINT4 INT2 UINT2 FLOAT4_E2M1FN
 """.split()  # noqa: SIM905  (a list of one line each would be a page)
-_REFERENCE = 100  # what the number of a reference type is more
+_REFERENCE = 100  # added to the number of a type for its reference type
 
 NUMBERS = {f"DT_{name}": number for number, name in enumerate(_NAMES)}
 NUMBERS |= {f"{name}_REF": number + _REFERENCE for name, number in NUMBERS.items() if number}
@@ -15,7 +15,7 @@ _TITLES = {number: name.removeprefix("DT_").lower() for name, number in NUMBERS.
 
 
 def number(name: str) -> int:
-    """Return the number of a type, 0 for an unknown one.
+    """Return the number of a type; 0 if the type is unknown.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def number(name: str) -> int:
 
 
 def title(number: int) -> str:
-    """Return what TensorFlow's messages call a type; an unknown one by its number.
+    """Return a type's name in TensorFlow's messages; the number itself if the type is unknown.
 
     Examples
     --------

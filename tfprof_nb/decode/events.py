@@ -1,4 +1,4 @@
-"""The events of a file's lines as columns."""
+"""Read the events of an XSpace's lines as columns."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from tfprof_nb.decode.parts import Parts
 from tfprof_nb.decode.wire import Fields, Wire
 
 _BLOCK = 1 << 14
-# What nearly all events begin with, in this order; their stats follow.
+# Nearly all events begin with these fields in this order; their stats follow.
 _IN_ORDER = (schema.EVENT_METADATA, schema.EVENT_OFFSET_PS, schema.EVENT_DURATION_PS)
 
 
 class Events(NamedTuple):
     """Events as columns.
 
-    ``line`` is the line's number in the file, ``plane`` the plane whose names the event uses. ``start_ps`` counts from
-    the line's timestamp. The stats of an event are within the ``size`` bytes from ``begin`` on.
+    ``line`` is the line's number in the file, ``plane`` the plane whose names the event uses, ``metadata`` the row of
+    its metadata. ``start_ps`` counts from the line's timestamp. The stats of an event are within the ``size`` bytes
+    from position ``begin`` on.
     """
 
     line: Int32
@@ -47,7 +48,7 @@ class Events(NamedTuple):
         )
 
     def fill(self, first: int, events: Events) -> None:
-        """Write other events over the rows from ``first`` on."""
+        """Overwrite the rows from ``first`` on with other events."""
         columns: tuple[npt.NDArray[Any], ...] = self
         found: tuple[npt.NDArray[Any], ...] = events
         for column, values in zip(columns, found, strict=True):
@@ -55,7 +56,7 @@ class Events(NamedTuple):
 
 
 def read_lines(wire: Wire, lines: Parts, names: Metadata) -> tuple[Events, Parts]:
-    """Read the events of all lines, block by block, and the other fields of the lines, by the line's number.
+    """Read the events of all lines, and the other fields of the lines, by the line's number.
 
     Parameters
     ----------
@@ -70,7 +71,7 @@ def read_lines(wire: Wire, lines: Parts, names: Metadata) -> tuple[Events, Parts
     wide, narrow = np.empty((3, places.size), np.int64), np.empty((4, places.size), np.int32)
     events = Events(narrow[0], narrow[1], narrow[2], wide[0], wide[1], wide[2], narrow[3])
     filled, headers = 0, []
-    # At least one block, so that no lines give empty columns.
+    # At least one block, so that a file without lines gives empty columns.
     for first in range(0, max(1, places.size), _BLOCK):
         block = slice(first, first + _BLOCK)
         fields = wire.read(places[block])
@@ -86,7 +87,10 @@ def read_lines(wire: Wire, lines: Parts, names: Metadata) -> tuple[Events, Parts
 
 
 def _read_block(wire: Wire, messages: Fields, line: Int32, plane: Int64, names: Metadata) -> Events:
-    """Read events; aggregates, which have a number of occurrences in place of an offset, are left out."""
+    """Read the events of some messages, without aggregates (a number of occurrences instead of an offset).
+
+    ``line`` is the line of each message, ``plane`` the plane of each line.
+    """
     columns = {tag: np.zeros(messages.at.size, np.int64) for tag in _IN_ORDER}
     at, end = messages.start.copy(), messages.stop
     for tag, column in columns.items():
@@ -101,7 +105,7 @@ def _read_block(wire: Wire, messages: Fields, line: Int32, plane: Int64, names: 
         for tag, hit in fields.by_tag():
             if tag in columns:
                 columns[tag][rest[event[hit]]] = fields.value[hit].view(np.int64)
-        # Of offset and occurrences the one that comes last counts.
+        # If there are both an offset and occurrences, the last one counts.
         hit = np.flatnonzero((fields.tag == schema.EVENT_OCCURRENCES) | (fields.tag == schema.EVENT_OFFSET_PS))
         aggregate[rest[event[hit]]] = fields.tag[hit] == schema.EVENT_OCCURRENCES
     key, offset, duration = columns.values()
@@ -112,7 +116,7 @@ def _read_block(wire: Wire, messages: Fields, line: Int32, plane: Int64, names: 
 
 
 def in_order(events: Events) -> Events:
-    """Sort events by line, then by start, then the longest first; what is in order already stays as it is."""
+    """Return events sorted by line, then by start, then the longest first."""
     line, start, duration = events.line, events.start_ps, events.duration_ps
     same, ahead = line[1:] == line[:-1], start[1:] - start[:-1]
     sorted_already = same & ((ahead > 0) | (ahead == 0) & (duration[1:] <= duration[:-1])) | (line[1:] > line[:-1])

@@ -1,4 +1,4 @@
-"""A profile's file: its bytes, unzipped, and of which kind it is."""
+"""A profile's file: its decompressed bytes, and its kind."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _GZIP = b"\x1f\x8b"
 _GZIP_FORMAT = 16 + zlib.MAX_WBITS
 _JSON, _BINARY = (".json", ".json.gz"), (".pb", ".pb.gz")
 _HEAD_BYTES = 64
-_MIN_MAPPED_BYTES = 2 << 20  # each mapped file keeps a file descriptor; smaller ones are read as quickly
-_UNZIPPED_SHARE = 0.5  # of the free memory: what is unzipped must still be decoded
+_MIN_MAPPED_BYTES = 2 << 20  # a mapped file keeps a file descriptor, and smaller files are read as quickly
+_MAX_SHARE = 0.5  # of the free memory for decompressed bytes, which must still be decoded
 
 
 def is_xspace(file: Path) -> bool:
-    """Tell, by its name, a profile of TensorFlow's profiler."""
+    """Whether a file is a profile of TensorFlow's profiler, by its name."""
     return file.name.endswith(XSPACES)
 
 
 def is_run_metadata(file: Path) -> bool:
-    """Tell RunMetadata from an XSpace and from JSON: by its name, or else by its start.
+    """Whether a file is RunMetadata, neither an XSpace nor JSON: by its name, or else by its first bytes.
 
     Raises
     ------
@@ -38,19 +38,19 @@ def is_run_metadata(file: Path) -> bool:
 
 
 def read(file: Path) -> bytes:
-    """Return what a file holds, unzipped where it is compressed with gzip.
+    """Return the bytes of a file, decompressed if it is compressed with gzip.
 
     Raises
     ------
     BadProfileError
-        It is compressed, and cut short, damaged, or too large for this machine.
+        The compressed file is cut short, damaged, or too large for this machine.
     """
     data = file.read_bytes()
-    return _unzipped(data, file) if data.startswith(_GZIP) else data
+    return _decompressed(data, file) if data.startswith(_GZIP) else data
 
 
 def mapped(file: Path) -> bytes | mmap.mmap:
-    """Return what a file holds as `read` does, but without reading it where it is large and not compressed."""
+    """Return the bytes of a file as `read` does; files from 2 MiB on that are not compressed are mapped."""
     with file.open("rb") as stream:
         if stream.read(len(_GZIP)) == _GZIP or stream.seek(0, 2) < _MIN_MAPPED_BYTES:
             return read(file)
@@ -69,11 +69,11 @@ def _head(file: Path) -> bytes:
             raise _damaged(file, error) from None
 
 
-def _unzipped(data: bytes, file: Path) -> bytes:
+def _decompressed(data: bytes, file: Path) -> bytes:
     import psutil
 
-    most = int(psutil.virtual_memory().available * _UNZIPPED_SHARE)
-    parts, left = [], most
+    limit = int(psutil.virtual_memory().available * _MAX_SHARE)
+    parts, left = [], limit
     while data:
         member = zlib.decompressobj(_GZIP_FORMAT)
         try:
@@ -83,8 +83,8 @@ def _unzipped(data: bytes, file: Path) -> bytes:
         left -= len(parts[-1])
         if left < 0:
             raise BadProfileError(
-                f"{file}: unzipped, it is larger than {size(most)}, half of the memory that is free. Free some, or "
-                "open it on a larger machine."
+                f"{file}: the decompressed file is larger than {size(limit)}, half of the free memory. Free some "
+                "memory, or open the file on a larger machine."
             )
         if not member.eof:
             raise _damaged(file, "it ends too early")

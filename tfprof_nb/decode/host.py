@@ -34,16 +34,16 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Stat:
-    """The values of one stat, for the events that carry it.
+    """The values of one stat, for the events that have it.
 
     Attributes
     ----------
     rows
-        Event rows, ascending, each at most once.
+        The rows of these events, ascending and distinct.
     values
-        One value per row: int64 (taken modulo 2**64), float64, or for text an int32 code.
+        One value per row: int64 (modulo 2**64), float64, or for text an int32 code.
     categories
-        For text, the string of each code; None for numbers.
+        The text of each code; None for numbers.
     """
 
     rows: Int64
@@ -51,13 +51,13 @@ class Stat:
     categories: Objects | None = None
 
     def dense(self, events: int, missing: float = -1) -> npt.NDArray[np.generic]:
-        """Spread the values over all ``events`` rows, with ``missing`` where an event has none."""
+        """Return a value for each of ``events`` rows, ``missing`` for events without the stat."""
         column = np.full(events, missing, dtype=self.values.dtype)
         column[self.rows] = self.values
         return column
 
     def at(self, rows: Int64, missing: float = -1) -> npt.NDArray[np.generic]:
-        """Return the values at some rows, with ``missing`` where an event has none."""
+        """Return the values at some rows, ``missing`` for events without the stat."""
         column = np.full(len(rows), missing, dtype=self.values.dtype)
         if len(self.rows):
             place = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
@@ -67,7 +67,7 @@ class Stat:
 
 
 class StatSource(Protocol):
-    """Where a host's stats come from: given by the reader of its file, so that unread stats cost nothing."""
+    """The source of a host's stats. Each reader of files has its own, so that unread stats cost nothing."""
 
     def ints(self, stat: str) -> Stat:
         """See `Host.ints`."""
@@ -89,29 +89,30 @@ class StatSource(Protocol):
 class Host:
     """One host's profile as columns.
 
-    Rows are ordered by line, then by start (ascending), then by duration (descending), so a parent comes before
-    its children. Times are int64 picoseconds since the start of the profile. Aggregate events (those with
-    ``num_occurrences`` and no position) are left out.
+    Rows are ordered by line, then by start (ascending), then by duration (descending), so that a parent comes before
+    its children. Times are int64 picoseconds since the start of the profile. Aggregate events, which have
+    ``num_occurrences`` instead of a position, are left out.
 
     Attributes
     ----------
     name
         The host's key: the file's name without ``.xplane.pb``.
     planes, lines
-        What the rows belong to; ``lines[i].plane`` indexes ``planes``. Lines of one plane that share an id are one.
+        The lines of the rows and the planes of the lines; ``lines[i].plane`` indexes ``planes``. Lines of one plane
+        with the same id are one line.
     line, metadata, start_ps, duration_ps
         The columns: int32 index into ``lines``, int32 index into ``names``, int64, int64.
     names, display_names
-        Object arrays with the event's full name and its short one (equal to the name where the file has none). Planes
-        do not share their names, so a name can occur more than once.
+        Object arrays with the full and the short name of events (equal if the file has no short name). Planes do not
+        share names, so a name can occur more than once.
     errors, warnings
-        What the profiler itself wrote into the file.
+        Messages that the profiler wrote into the file.
     origin_ns
-        Nanoseconds since 1970 of time 0, where the file tells times since 1970; 0 where they count from its start.
+        Time 0 in nanoseconds since 1970; 0 if the file's times do not count from 1970.
     notes
-        What the reader left out of the file, or had to assume.
+        What the reader left out or assumed.
     run_starts_ps
-        When each run begins, where several were put one after another.
+        When each run begins, if several runs were put one after another.
     """
 
     name: str
@@ -135,12 +136,12 @@ class Host:
 
     @property
     def began_ns(self) -> int:
-        """When the profile's time began, in nanoseconds since 1970; 0 where the file does not tell."""
+        """When the profile began, in nanoseconds since 1970; 0 if that is unknown."""
         return self.origin_ns or self._environment("profile_start_time")
 
     @property
     def ended_ns(self) -> int:
-        """When the profiler stopped recording, in nanoseconds since 1970; 0 where the file does not tell."""
+        """When the profiler stopped recording, in nanoseconds since 1970; 0 if that is unknown."""
         return self._environment("profile_stop_time")
 
     def _environment(self, stat: str) -> int:
@@ -149,8 +150,8 @@ class Host:
     def ints(self, stat: str) -> Stat:
         """Values of a whole-number stat as int64, modulo 2**64: the same id may be written signed or unsigned.
 
-        Fractions are cut off. Events that have no such stat, or text there, have no row; nor have, here and below, the
-        marks of the thread pool (``ThreadpoolListener::``), nearly half of a usual profile.
+        Fractions are cut off. Events without the stat, or with text there, have no row. Neither have, here and below,
+        the events of the thread pool (`formats.xspace.THREADPOOL_PREFIX`), nearly half of a usual profile.
         """
         return self._stats.ints(stat)
 
@@ -159,13 +160,13 @@ class Host:
         return self._stats.floats(stat)
 
     def texts(self, stat: str) -> Stat:
-        """Values of a text stat (strings and references alike) as codes into ``categories``."""
+        """Values of a text stat (strings and references) as codes into ``categories``."""
         return self._stats.texts(stat)
 
     def stats_of(self, row: int) -> dict[str, StatValue]:
-        """Every stat of one event, those of its metadata included."""
+        """All stats of one event, including those of its metadata."""
         return self._stats.of_row(row)
 
     def stat_names(self) -> list[str]:
-        """Names that the events' stats may have."""
+        """The names of the events' stats."""
         return self._stats.names()

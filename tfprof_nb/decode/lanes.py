@@ -1,8 +1,8 @@
-"""Find the fields of long messages, such as a line with a million events, in lockstep too.
+"""Find the fields of long messages, such as a line with a million events, in lockstep.
 
-Long messages are cut into lanes of about 1 KB, and all lanes hop from field to field at once. Where the first field of
-a lane starts is a guess, until it is proven: a message's first lane starts where the message does, and every other has
-to start where the one before it stopped. Those that do not are run again from there.
+Long messages are cut into lanes of about 1 KB, and all lanes hop from field to field at the same time. The start of the
+first field in a lane is a guess that must be proven: a message's first lane starts where the message starts, and every
+other lane must start where the lane before it stopped. Lanes that do not are run again from there.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _BLOCK = 1 << 12
 
 
 class _Run(NamedTuple):
-    """One run of some lanes: for each hop, the lanes that were still under way, and where."""
+    """One run of some lanes: for each hop, the lanes that had not reached their limit, and their positions."""
 
     lanes: Int64
     hops: list[tuple[Int64, Int64]]
@@ -38,7 +38,7 @@ def find_fields(wire: Wire, begin: Int64, end: Int64) -> Int64:
     wire
         The file.
     begin, end
-        Where each message lies; ascending, none within another.
+        The first position of each message and the position after it; ascending, without overlap.
 
     Raises
     ------
@@ -47,12 +47,13 @@ def find_fields(wire: Wire, begin: Int64, end: Int64) -> Int64:
     """
     places = _in_lanes(wire, begin, end)
     if places is None:
-        # Text that looks like events nearly everywhere, or no events: one field after the other is slow, but ends.
+        # Text that looks like events nearly everywhere, or no events at all: one field at a time is slow but sure.
         places = np.concatenate([wire.chain(*span) for span in zip(begin.tolist(), end.tolist(), strict=True)])
     return places
 
 
 def _in_lanes(wire: Wire, begin: Int64, end: Int64) -> Int64 | None:
+    """Return the positions of all fields in messages, or None if the guesses do not converge."""
     start, floor, ceiling = _lanes(wire, begin, end)
     limit = np.minimum(np.append(start[1:], ceiling[-1:]), ceiling)
     stop, wrong, runs = start.copy(), np.arange(start.size), list[_Run]()
@@ -72,7 +73,7 @@ def _in_lanes(wire: Wire, begin: Int64, end: Int64) -> Int64 | None:
 
 
 def _lanes(wire: Wire, begin: Int64, end: Int64) -> tuple[Int64, Int64, Int64]:
-    """Cut messages into lanes; return each lane's start (a guess), and its message's begin and end."""
+    """Cut messages into lanes; return for each lane its start (a guess), and the begin and end of its message."""
     begin, end = begin[begin < end], end[begin < end]
     lanes = (end - begin) // LANE_BYTES + 1
     message = np.repeat(np.arange(begin.size), lanes)
@@ -87,7 +88,7 @@ def _lanes(wire: Wire, begin: Int64, end: Int64) -> tuple[Int64, Int64, Int64]:
 
 
 def _first_event(wire: Wire, at: Int64) -> Int64:
-    """Return how far from each position something starts that looks like an event, or -1."""
+    """Return for each position the distance to the next bytes that look like an event, or -1."""
     shift = np.full(at.size, -1)
     for reach in (_WINDOW // 3, _WINDOW):  # most events are short
         unknown = np.flatnonzero(shift < 0)
@@ -98,10 +99,15 @@ def _first_event(wire: Wire, at: Int64) -> Int64:
 
 
 def _first_in(window: npt.NDArray[np.uint8]) -> Int64:
-    """Return where in each row something starts that looks like an event, or -1.
+    """Return where in each row of bytes an event seems to start, or -1.
 
-    That is an event's tag and length, then the tags of its metadata's id and its offset; a stat's start looks alike but
-    for the last. Lengths and ids are of one or two bytes.
+    An event starts with its tag and length, then the tags of its metadata's id and its offset; a stat starts alike
+    except for the last. Lengths and ids have one or two bytes.
+
+    Parameters
+    ----------
+    window
+        uint8, one row of bytes per position.
     """
     begins = window[:, :-3] == EVENT_METADATA
     begins &= np.where(window[:, 1:-2] < 0x80, window[:, 2:-1], window[:, 3:]) == EVENT_OFFSET_PS
@@ -111,7 +117,11 @@ def _first_in(window: npt.NDArray[np.uint8]) -> Int64:
 
 
 def _hop(wire: Wire, lane: Int64, start: Int64, limit: Int64, end: Int64) -> tuple[_Run, Int64]:
-    """Hop from field to field until each lane's limit; return all hops, and each lane's stop, below 0 if broken."""
+    """Hop from field to field up to each lane's limit.
+
+    ``lane`` has the lanes to run; ``start``, ``limit`` and ``end`` are positions of all lanes. Returns all hops, and
+    where each lane that ran stopped: the negative position if it is broken.
+    """
     ran, stop, hops = lane, start.copy(), list[tuple[Int64, Int64]]()
     lane = lane[start[lane] < limit[lane]]
     at, until = start[lane], limit[lane]
@@ -130,7 +140,7 @@ def _hop(wire: Wire, lane: Int64, start: Int64, limit: Int64, end: Int64) -> tup
 
 
 def _collect(runs: list[_Run], lanes: int) -> Int64:
-    """Return the places of all lanes in order; of a lane that ran again, those of its last run."""
+    """Return the positions of all lanes' fields in order, for each lane from its last run."""
     count = np.zeros(lanes, np.int64)
     for run in runs:
         count[run.lanes] = 0

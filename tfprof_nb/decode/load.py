@@ -22,15 +22,14 @@ def load_hosts(files: Iterable[Path], names: Iterable[str] | None = None) -> lis
     ----------
     files
         XSpace profiles (``*.xplane.pb``), Chrome traces (JSON), or RunMetadata (binary or text); plain or compressed
-        with gzip. Plain ``*.xplane.pb`` from 32 MiB on are mapped, not read: such a file must stay as it is while the
-        host is in use.
+        with gzip. Plain ``*.xplane.pb`` from 2 MiB on are mapped: such a file must not change while the host is used.
     names
-        The hosts' keys; the files' names without the suffix of their kind when not given.
+        The hosts' keys; by default the files' names without the suffix of their kind.
 
     Raises
     ------
     BadProfileError
-        A file is of no supported kind, empty, cut short or damaged.
+        A file is of an unsupported kind, empty, cut short or damaged.
     """
     files = list(files)
     keys = [host_key(file) for file in files] if names is None else names
@@ -38,7 +37,7 @@ def load_hosts(files: Iterable[Path], names: Iterable[str] | None = None) -> lis
 
 
 def load_run(run: Run) -> list[Host]:
-    """Decode a run: one `Host` for each of its hosts, files that are runs of one host merged into one."""
+    """Decode a run: a `Host` for each of its hosts. Files that are runs of one host become one `Host`."""
     if run.parts:
         return [merge_runs(load_hosts(run.files, run.parts), run.hosts[0])]
     return load_hosts(run.files, run.hosts)

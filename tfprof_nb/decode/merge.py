@@ -18,27 +18,27 @@ from tfprof_nb.decode.table import COLUMNS, build_host
 from tfprof_nb.formats.marks import STEP_NUMBER
 from tfprof_nb.formats.xspace import HOST_PLANE
 
-# Of these stats only sameness counts, and between runs there is none.
+# The values of these stats only matter by equality, and between runs none are equal.
 _COUNTED = ("group_id", STEP_NUMBER, "correlation_id")
 _IDENTIFYING = ("_p", "_c", "id", "parent_id", "addr")
-_FAR = 0x9E37_79B9_7F4A_7C15  # odd and without pattern: shifted by multiples of it, ids of different runs do not meet
+_FAR = 0x9E37_79B9_7F4A_7C15  # odd and irregular: ids of different runs, shifted by multiples of it, do not collide
 
-# Gaps between the runs are kept where they are no longer than this many times the runs.
+# Gaps between the runs are kept if they are at most this many times as long as the runs.
 _GAPS = 10
 _SEPARATION = 0.02
 _SEPARATORS, _LINE_ID = "runs", -1
 
 
 def merge_runs(hosts: Sequence[Host], name: str) -> Host:
-    """Put runs one after another: as they followed each other where that is known and they are near, else in order.
+    """Put runs one after another: at their own times if those are known and close together, else in order.
 
-    Planes, lines and names that the runs share are one. Each run is an event on a line ``runs`` of the host, unless the
-    runs bring one of their own.
+    Planes, lines and names that occur in several runs are merged. Each run is an event on a line ``runs`` of the host,
+    unless the runs have a line of session runs.
 
     Parameters
     ----------
     hosts
-        The runs, each decoded by itself, named as they are to be called.
+        The runs, each decoded by itself, with the run's name.
     name
         The merged host's key.
     """
@@ -52,7 +52,7 @@ def merge_runs(hosts: Sequence[Host], name: str) -> Host:
 
 
 def _starts(hosts: Sequence[Host]) -> tuple[list[int], list[str]]:
-    """Return when each run starts on the common timeline, and what to say of it."""
+    """Return the start of each run on the common timeline in picoseconds, and notes."""
     lengths = np.array([_length_ps(host) for host in hosts], dtype=np.int64)
     origins = np.array([host.origin_ns for host in hosts], dtype=np.int64)
     known = bool(origins.all())
@@ -67,7 +67,7 @@ def _starts(hosts: Sequence[Host]) -> tuple[list[int], list[str]]:
     gap = int(lengths.sum() * _SEPARATION / len(hosts))
     starts = np.zeros(len(hosts), dtype=np.int64)
     starts[order[1:]] = np.cumsum(lengths[order] + gap)[:-1]
-    return starts.tolist(), [f"{len(hosts)} runs are drawn one after another: the time between them is left out."]
+    return starts.tolist(), [f"{len(hosts)} runs are shown one after another, without the time between them."]
 
 
 def _length_ps(host: Host) -> int:
@@ -75,7 +75,7 @@ def _length_ps(host: Host) -> int:
 
 
 def _separators(hosts: Sequence[Host], starts: Sequence[int]) -> Host:
-    """One event per run, on a line of its own."""
+    """Return a host with one event per run, on a separate line."""
     names = [f"run {number}: {host.name}" for number, host in enumerate(hosts)]
     plane = next((host.planes[0].name for host in hosts if host.planes), HOST_PLANE)
     rows = pd.DataFrame({"name": names, "display_name": names, "start_ps": list(starts)})
@@ -120,18 +120,18 @@ def _line_key(host: Host, line: Line) -> tuple[str, int, str]:
 
 
 def _joined(columns: Sequence[Int32], counts: Sequence[int]) -> Int32:
-    """Concatenate indices into lists that are concatenated too."""
+    """Concatenate indices into lists that are concatenated, too; ``counts`` has the lists' lengths."""
     before = np.cumsum([0, *counts])[:-1]
     return np.concatenate([column + first for column, first in zip(columns, before, strict=True)]).astype(np.int32)
 
 
 def _names(hosts: Sequence[Host]) -> tuple[Int32, Objects, Objects]:
-    """Return the name of each event as a code, each name once."""
+    """Return a code for the name of each event, and the full and the short name of each code."""
     names = np.concatenate([host.names for host in hosts])
     display_names = np.concatenate([host.display_names for host in hosts])
-    one, _ = pd.factorize(names)
-    two, _ = pd.factorize(display_names)
-    code, _ = pd.factorize(one.astype(np.int64) * (len(two) + 1) + two)
+    full, _ = pd.factorize(names)
+    short, _ = pd.factorize(display_names)
+    code, _ = pd.factorize(full.astype(np.int64) * (len(short) + 1) + short)
     _, first = np.unique(code, return_index=True)
     metadata = _joined([host.metadata for host in hosts], [len(host.names) for host in hosts])
     return code.astype(np.int32)[metadata], names[first], display_names[first]
@@ -146,9 +146,9 @@ class MergedStats:
         self._first = np.cumsum([0, *(len(host) for host in hosts)])[:-1]
 
     def ints(self, stat: str) -> Stat:
-        """See `Host.ints`; of stats that connect events, those of different runs are told apart."""
-        found = [host.ints(stat) for host in self._hosts]
-        values = [one.values.astype(np.int64) for one in found]
+        """See `Host.ints`. Stats that connect events differ between runs."""
+        parts = [host.ints(stat) for host in self._hosts]
+        values = [part.values.astype(np.int64) for part in parts]
         if stat in _COUNTED:
             before = np.cumsum([0, *(int(value.max(initial=-1)) + 1 for value in values)])
             values = [
@@ -159,22 +159,21 @@ class MergedStats:
                 (value.view(np.uint64) + np.uint64(run * _FAR % 2**64)).view(np.int64)
                 for run, value in enumerate(values)
             ]
-        return self._in_order(found, values)
+        return self._in_order(parts, values)
 
     def floats(self, stat: str) -> Stat:
         """See `Host.floats`."""
-        found = [host.floats(stat) for host in self._hosts]
-        return self._in_order(found, [one.values for one in found])
+        parts = [host.floats(stat) for host in self._hosts]
+        return self._in_order(parts, [part.values for part in parts])
 
     def texts(self, stat: str) -> Stat:
         """See `Host.texts`."""
-        found = [host.texts(stat) for host in self._hosts]
-        lists = [np.array([], dtype=object) if one.categories is None else one.categories for one in found]
+        parts = [host.texts(stat) for host in self._hosts]
+        lists = [np.array([], dtype=object) if part.categories is None else part.categories for part in parts]
         codes, categories = pd.factorize(np.concatenate(lists))
-        parts = np.split(codes, np.cumsum([len(each) for each in lists])[:-1])
-        merged = self._in_order(
-            found, [part[one.values.astype(np.int64)] for part, one in zip(parts, found, strict=True)]
-        )
+        codes_of = np.split(codes, np.cumsum([len(each) for each in lists])[:-1])
+        values = [own[part.values.astype(np.int64)] for own, part in zip(codes_of, parts, strict=True)]
+        merged = self._in_order(parts, values)
         return Stat(merged.rows, merged.values.astype(np.int32), categories)
 
     def of_row(self, row: int) -> dict[str, StatValue]:
@@ -187,8 +186,8 @@ class MergedStats:
         """See `Host.stat_names`."""
         return list(dict.fromkeys(name for host in self._hosts for name in host.stat_names()))
 
-    def _in_order(self, found: Sequence[Stat], values: Sequence[npt.NDArray[np.generic]]) -> Stat:
-        rows = np.concatenate([one.rows + first for one, first in zip(found, self._first, strict=True)])
+    def _in_order(self, parts: Sequence[Stat], values: Sequence[npt.NDArray[np.generic]]) -> Stat:
+        rows = np.concatenate([part.rows + first for part, first in zip(parts, self._first, strict=True)])
         places = self._places[rows]
         order = np.argsort(places)
         return Stat(places[order], np.concatenate(values)[order])

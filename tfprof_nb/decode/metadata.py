@@ -1,4 +1,4 @@
-"""Names by id: each plane has one map of ids to event metadata, and one to stat metadata."""
+"""Names by id: each plane maps ids to event metadata, and ids to stat metadata."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from tfprof_nb.decode.wire import Wire
 
 
 class Metadata:
-    """The entries of one kind of all planes, one row each, and a last row for ids that have no entry.
+    """The entries of one kind in all planes, one row each, and a last row for ids without an entry.
 
     Attributes
     ----------
     names
         The name of each row.
     plane
-        The plane of each row but the last.
+        The plane of each row except the last.
     begin, end
-        Where the message of each row lies in the file.
+        The first position of each row's message in the file, and the position after it.
     """
 
     def __init__(self, wire: Wire, entries: Parts) -> None:
@@ -33,7 +33,7 @@ class Metadata:
         self._finders: dict[int, _Finder] = {}
 
     def texts(self, wire: Wire, tag: int) -> Objects:
-        """Return a text field of each row, empty where there is none."""
+        """Return a text field of each row; empty if there is none."""
         (field,) = wire.last(self.begin, self.end, tag)
         return np.array(read_texts(wire, field), dtype=object)
 
@@ -55,7 +55,10 @@ class Metadata:
 
 
 class _Finder:
-    """Finds ids in a list of them: through a table when they are small, as they mostly are, or else by bisection."""
+    """Finds the rows of ids: in a table if all ids are small, as they usually are, or else by bisection.
+
+    The id at index i has row ``first + i``; other ids have row ``missing``.
+    """
 
     def __init__(self, ids: Int64, first: int, missing: int) -> None:
         order = np.argsort(ids, kind="stable")
@@ -71,6 +74,6 @@ class _Finder:
             return self._table[np.minimum(ids.view(np.uint64), beyond)]
         if not self._ids.size:
             return np.full(ids.size, self._missing)
-        # Of equal ids the last entry counts, as in protobuf's maps.
+        # The last of equal ids counts, as in protobuf's maps.
         at = np.maximum(np.searchsorted(self._ids, ids, "right") - 1, 0)
         return np.where(self._ids[at] == ids, self._rows[at], self._missing)

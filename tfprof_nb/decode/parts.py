@@ -1,4 +1,4 @@
-"""The fields of several messages side by side, each with the number of its message."""
+"""The fields of several messages as columns, each with the number of its message."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tfprof_nb.decode.wire import Fields, Wire
 
 
 class Parts(NamedTuple):
-    """Fields, in the order of the file, and for each the number of the message that it is a part of."""
+    """Fields in the order of the file; ``owner`` is the number of the message that each belongs to."""
 
     owner: npt.NDArray[Any]
     fields: Fields
@@ -23,14 +23,14 @@ class Parts(NamedTuple):
         return Parts(self.owner[index], self.fields.take(index))
 
     def numbers(self, tag: int, messages: int) -> Int64:
-        """Return the number in the last field with a tag of each message, 0 where there is none."""
+        """Return for each of ``messages`` the number in its last field with a tag; 0 if there is none."""
         owner, fields = self.where(tag)
         numbers = np.zeros(messages, np.int64)
         numbers[owner] = fields.value.view(np.int64)
         return numbers
 
     def texts(self, tag: int, messages: int, wire: Wire) -> Objects:
-        """Return the text in the last field with a tag of each message, empty where there is none."""
+        """Return for each of ``messages`` the text in its last field with a tag; empty if there is none."""
         owner, fields = self.where(tag)
         texts = np.full(messages, "", object)
         texts[owner] = np.array(read_texts(wire, fields), object)

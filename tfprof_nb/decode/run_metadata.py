@@ -1,7 +1,7 @@
-"""Read RunMetadata, what a `session.run` of TensorFlow 1 tells of itself: binary or as protobuf's text.
+"""Read RunMetadata, TensorFlow 1's record of a `session.run`: binary or as protobuf's text.
 
-`read_run_metadata` makes a `Host` of one. What tfprof's views need beyond is in the message: `parse_run_metadata`
-returns it, and `executed_nodes` gives its nodes as a frame.
+`read_run_metadata` makes a `Host` of it. tfprof's views need more of the message: `parse_run_metadata` returns it, and
+`executed_nodes` returns its nodes as a frame.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tfprof_nb.formats.protobuf import Messages
 _OP_LABEL = re.compile(r"(.*) = (.*)\((.*)\)")  # name = op(input, input)
 _KERNEL_LABEL = re.compile(r"(.*?)@@([^#]+)#")  # kernel@@name:op#details
 _RECEIVED = re.compile(r"/_[^/]*$")
-_MAX_PS = 9 * 10**18  # what int64 holds
+_MAX_PS = 9 * 10**18  # int64 holds this
 
 # Fields of the messages in tensorflow/core/framework (step_stats, tensor_description,
 # allocation_description, tensor_shape, graph, node_def) and tensorflow/core/protobuf/config.proto.
@@ -118,7 +118,7 @@ message NodeDef {
 
 
 def read_run_metadata(data: bytes, name: str, source: str = "") -> Host:
-    """Decode one run: its ops, its kernels where a GPU was traced, and the lives of its tensors.
+    """Decode one run: its ops, its kernels if a GPU was traced, and the lifetimes of its tensors.
 
     Parameters
     ----------
@@ -127,28 +127,28 @@ def read_run_metadata(data: bytes, name: str, source: str = "") -> Host:
     name
         The host's key.
     source
-        What messages call the file; ``name`` when not given.
+        The file's name in messages; ``name`` by default.
 
     Raises
     ------
     BadProfileError
-        It is no RunMetadata, or was collected without ``trace_level=FULL_TRACE``.
+        It is not RunMetadata, or was collected without ``trace_level=FULL_TRACE``.
     """
     nodes = executed_nodes(parse_run_metadata(data, source or name))
     zero_ps = int(nodes["start_ps"].min())
     if int((nodes["start_ps"] + nodes["duration_ps"]).max()) - zero_ps > _MAX_PS:
-        raise BadProfileError(f"{source or name}: the nodes' times lie more than 100 days apart: the file is damaged.")
+        raise BadProfileError(f"{source or name}: the nodes' times span more than 100 days: the file is damaged.")
     nodes = nodes.assign(start_ps=(nodes["start_ps"] - zero_ps).astype("int64"))
     return arrange(name, nodes[NODE_COLUMNS], _tensors(nodes), zero_ps // PS_PER_NS)
 
 
 def parse_run_metadata(data: bytes, source: str) -> Any:
-    """Parse a RunMetadata message, binary or text; fields that are not read are passed over.
+    """Parse a RunMetadata message, binary or text, without the fields that are not declared.
 
     Raises
     ------
     BadProfileError
-        As for `read_run_metadata`; ``source`` is what the message calls the file.
+        As for `read_run_metadata`; the error's message calls the file ``source``.
     """
     from google.protobuf.message import DecodeError
 
@@ -165,7 +165,7 @@ def parse_run_metadata(data: bytes, source: str) -> Any:
     message = _from_text(data, source)
     if not _has_nodes(message):
         raise BadProfileError(
-            f"{source}: this RunMetadata traced nothing. Run the session with "
+            f"{source}: this RunMetadata has no traced ops. Run the session with "
             "options=tf.compat.v1.RunOptions(trace_level=tf.compat.v1.RunOptions.FULL_TRACE)."
         )
     return message
@@ -177,10 +177,10 @@ def executed_nodes(message: Any) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `NODE_COLUMNS`, with ``start_ps`` since 1970; ``inputs`` (names of tensors); the op's own time within,
-        ``op_start_ps`` and ``op_end_ps`` since ``start_ps``, and ``op_end_micros`` as it was written;
-        ``requested_bytes peak_bytes residual_bytes`` summed over
-        allocators, ``temp_bytes persistent_bytes``; and ``outputs``, the `NodeOutput` messages.
+        `NODE_COLUMNS`, with ``start_ps`` since 1970; ``inputs``, names of tensors; the op's own time, ``op_start_ps``
+        and ``op_end_ps`` since ``start_ps``, and ``op_end_micros`` as in the message; ``requested_bytes peak_bytes
+        residual_bytes``, summed over allocators; ``temp_bytes persistent_bytes``; and ``outputs``, the `NodeOutput`
+        messages.
     """
     rows = [_node(device, stats) for device in message.step_stats.dev_stats for stats in device.node_stats]
     return pd.DataFrame(rows)
@@ -218,7 +218,7 @@ def _node(device: Any, stats: Any) -> dict[str, Any]:
 
 
 def _described(device: str, stats: Any) -> tuple[str, str, str, list[str]]:
-    """Return node, op, kernel and inputs, as far as the label tells; on devices it names the kernel and its op."""
+    """Return node, op, kernel and inputs, as far as the label has them; on devices it names the kernel and its op."""
     if "/stream:" in device or "/memcpy" in device:
         label = _KERNEL_LABEL.match(stats.timeline_label)
         node, _, op = (label[2] if label else stats.node_name).partition(":")
@@ -231,7 +231,7 @@ def _described(device: str, stats: Any) -> tuple[str, str, str, list[str]]:
 
 
 def _tensors(nodes: pd.DataFrame) -> pd.DataFrame:
-    """Return the outputs: each lives from its node's start to the end of the last that takes it, as in timelines."""
+    """Return the outputs, each alive from its node's start to the end of its last user, as in timelines."""
     ends = nodes["start_ps"] + nodes["duration_ps"]
     rows = [
         {"name": f"{node}:{slot}" if slot else node, "start_ps": start, "end_ps": end, **_allocation(output)}
@@ -241,7 +241,7 @@ def _tensors(nodes: pd.DataFrame) -> pd.DataFrame:
     tensors = pd.DataFrame(rows, columns=TENSOR_COLUMNS).drop_duplicates("name", keep="last", ignore_index=True)
     uses = nodes.assign(end_ps=ends - PS_PER_US).explode("inputs").dropna(subset="inputs")
     known = uses["inputs"].isin(tensors["name"])
-    # What another device sends arrives under a name with a number behind it.
+    # Tensors from another device arrive under a name followed by a number.
     uses["inputs"] = uses["inputs"].where(known, uses["inputs"].str.replace(_RECEIVED, "", regex=True))
     last_use = tensors["name"].map(uses.groupby("inputs")["end_ps"].max())
     tensors["end_ps"] = tensors["end_ps"].where(~(last_use > tensors["end_ps"]), last_use).astype("int64")
@@ -270,7 +270,7 @@ def _from_text(data: bytes, source: str) -> Any:
         return text_format.Parse(data.decode(), message, allow_unknown_field=True)
     except (UnicodeDecodeError, text_format.ParseError) as error:
         raise BadProfileError(
-            f"{source}: this kind of file is not supported, or it is cut short. Supported are XSpace profiles "
-            "(*.xplane.pb), Chrome traces (*.json) and RunMetadata, binary or text, plain or compressed with gzip. As "
-            f"text, it fails at {error}."
+            f"{source}: this kind of file is not supported, or the file is cut short. Supported are XSpace profiles "
+            "(*.xplane.pb), Chrome traces (*.json) and RunMetadata (binary or text), plain or compressed with gzip. "
+            f"Reading it as text failed at {error}."
         ) from None

@@ -1,4 +1,4 @@
-"""What tfprof's views need of a session's recorded runs: the nodes that ran, and the graph that the capture wrote."""
+"""Read what tfprof's views need of a session's runs: the nodes that ran, and the graph that the capture wrote."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tfprof_nb.formats.files import SESSION_GRAPH
 
 
 class SessionRuns(NamedTuple):
-    """The sidecar with the graph's section (empty without one), and a row per run of a node with its ``step``."""
+    """The sidecar with the graph (empty if there is none), and a row per run of a node, with its ``step``."""
 
     sidecar: Sidecar
     executed: pd.DataFrame
 
 
 def read_session(files: Sequence[Path]) -> SessionRuns | None:
-    """Read the RunMetadata of runs, each as a step; None where the files are of another kind.
+    """Read the RunMetadata of runs, each as a step; return None if the files are of another kind.
 
     Raises
     ------

@@ -1,8 +1,8 @@
-"""What TensorFlow 1 traced of `session.run` calls, arranged as a profile: from its timelines or its RunMetadata.
+"""Arrange the `session.run` calls that TensorFlow 1 traced, in a timeline or in RunMetadata, as a profile.
 
-Both tell, per device, which op ran when. A GPU's kernel is told three times: by the op that launched it (``gpu:0``), in
-``stream:all``, and in its own stream (``stream:7``); a copy by its op, in ``memcpy`` and in its stream. Here the ops
-are the host's work, on lines of ``/host:CPU``. Of a device's lines the streams count; the others are marked as derived.
+Both have a list per device of which op ran when. A kernel of a GPU is in three: that of the op that launched it
+(``gpu:0``), ``stream:all``, and its stream (``stream:7``); a copy is in its op's, in ``memcpy`` and in its stream. Here
+ops are work of the host, on lines of ``/host:CPU``. On devices the streams count; other lines are marked as derived.
 Each run is a step, on a line `RUNS`.
 """
 
@@ -34,18 +34,18 @@ _NUMBERS = ("_ps", "_bytes", "data_type")
 _DEVICE = re.compile(
     r"(?P<task>/job:[^/]+/replica:\d+/task:\d+)?/(?:device:)?(?P<kind>\w+):(?P<index>\d+)(?:/(?P<part>.+))?"
 )
-# `trace_utils.h`: ids of the lines of a device that are made of other lines' events.
+# The first id of a device's derived lines, which are made from other lines: see `trace_utils.h`.
 _FIRST_DERIVED_LINE = -559038737 + 290
 
 _BETWEEN = (
-    "This is a trace of session.run calls: nothing is known of what the program did between them, feeding the next "
-    "batch included."
+    "This is a trace of session.run calls. What the program did between them, such as preparing the next batch, is "
+    "not known."
 )
-_LAUNCHES = "Ops of a GPU stand on the host with the time that it took to launch them, and as kernels on the device."
+_LAUNCHES = "GPU ops are shown on the host, with the time it took to launch them, and on the device, as kernels."
 
 
 class _Place(NamedTuple):
-    """Where what a device tells belongs; ``again`` if other lines of the plane tell the same."""
+    """The plane and line of a device's list; ``again`` if other lines of the plane show the same."""
 
     plane: str
     line: str
@@ -54,20 +54,21 @@ class _Place(NamedTuple):
 
 
 def arrange(name: str, nodes: pd.DataFrame, tensors: pd.DataFrame, origin_ns: int, notes: Iterable[str] = ()) -> Host:
-    """Make one host's profile of executed nodes.
+    """Make one host's profile from executed nodes.
 
     Parameters
     ----------
     name
         The host's key.
     nodes
-        One row per execution, with `NODE_COLUMNS`: ``device`` as TensorFlow calls it, ``thread`` its number there.
+        One row per execution, with `NODE_COLUMNS`: ``device`` as TensorFlow names it, ``thread`` by number.
     tensors
-        One row per tensor that was made, with `TENSOR_COLUMNS`: it lived from ``start_ps`` to ``end_ps``.
+        One row per tensor, with `TENSOR_COLUMNS`: it lived from ``start_ps`` to ``end_ps``.
     origin_ns, notes
         See `Host`.
     """
-    nodes, tensors = nodes.astype(_types_of(nodes)), tensors.astype(_types_of(tensors))  # frames without rows have none
+    # Frames without rows have no types.
+    nodes, tensors = nodes.astype(_types_of(nodes)), tensors.astype(_types_of(tensors))
     starts = _run_starts(nodes)
     nodes = nodes.assign(run=_run_of(starts, nodes["start_ps"]))
     places = _places(nodes["device"].unique())
@@ -83,9 +84,10 @@ def _types_of(frame: pd.DataFrame) -> dict[str, type]:
 
 
 def _run_starts(nodes: pd.DataFrame) -> Int64:
-    """When each run begins: every device opens it with a node `_SOURCE`, and nothing of the run before goes on.
+    """Return when each run begins, in picoseconds.
 
-    Functions have such nodes too, but run within another node.
+    A run begins when every device is idle and a device runs a node `_SOURCE` that it has already run. Functions have
+    such nodes, too, but run inside another node.
     """
     nodes = nodes.sort_values("start_ps", kind="stable")
     busy_until = (nodes["start_ps"] + nodes["duration_ps"]).cummax().shift(fill_value=0)
@@ -100,6 +102,7 @@ def _run_starts(nodes: pd.DataFrame) -> Int64:
 
 
 def _run_of(starts: Int64, times: pd.Series[Any]) -> npt.NDArray[np.intp]:
+    """Return the number of the run at each time."""
     return np.searchsorted(starts, times.to_numpy(np.int64), side="right").clip(1) - 1
 
 
@@ -128,7 +131,7 @@ def _is_stream(part: str | None) -> bool:
 
 
 def _accelerators(devices: Iterable[str]) -> list[str]:
-    """Planes of the accelerators that ran ops: they were used, even if nothing was recorded on them."""
+    """Return the planes of accelerators that ran ops, even if nothing was recorded on them."""
     found = [_DEVICE.fullmatch(device) for device in devices]
     used = {(match["kind"].upper(), match["index"]) for match in found if match}
     return [f"/device:{kind}:{index}" for kind, index in sorted(used) if kind in _ACCELERATORS]
@@ -176,11 +179,11 @@ def _line_ids(places: list[_Place], threads: pd.Series[Any]) -> list[int]:
 
 
 def _memory_rows(tensors: pd.DataFrame, run: npt.NDArray[np.intp]) -> pd.DataFrame:
-    """Make an allocation and a deallocation of each tensor's life; what is in use is counted per run and allocator."""
+    """Return an allocation and a deallocation per tensor; memory in use is counted per run and allocator."""
     made = tensors.assign(run=run, address=np.arange(1, len(tensors) + 1), sign=1, time_ps=tensors["start_ps"])
     freed = made.assign(sign=-1, time_ps=made["end_ps"])
     events = pd.concat([made, freed], ignore_index=True)
-    # At one time memory is freed first, as in TensorFlow's own counters.
+    # At equal times memory is freed first, as in TensorFlow's own counters.
     events = events.sort_values(["time_ps", "sign"], kind="stable", ignore_index=True)
     change = events["sign"] * events["requested_bytes"].astype(np.int64)
     events["bytes_allocated"] = change.groupby([events["run"], events["allocator"]]).cumsum()

@@ -1,4 +1,4 @@
-"""Read what the capture wrote beside a profile: ``<host>.tfprof.json.gz`` (``docs/sidecar.md``)."""
+"""Read the sidecar, ``<host>.tfprof.json.gz``, which the capture wrote beside a profile (``docs/sidecar.md``)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from tfprof_nb._errors import BadProfileError
 from tfprof_nb.decode.files import read
 from tfprof_nb.decode.sections.capture import read_notes
-from tfprof_nb.formats.files import sidecar_of
+from tfprof_nb.formats.files import SIDECAR, sidecar_of
 from tfprof_nb.formats.sidecar import VERSION, Section
 
 T = TypeVar("T")
@@ -24,11 +24,11 @@ class Sidecar:
     Attributes
     ----------
     sections
-        By name; empty where there is no sidecar, or none that can be read.
+        The sections by name; empty if there is no sidecar, or it cannot be read.
     note
-        Why a sidecar that is there was not read; else empty.
+        Why an existing sidecar was not read, or empty.
     damaged
-        By section: what is wrong with it, as far as sections were read.
+        What is wrong with a section, by its name, for sections that were parsed.
     """
 
     sections: Mapping[str, Any] = field(default_factory=dict)
@@ -41,20 +41,20 @@ class Sidecar:
             return parse(self.sections.get(name))
         except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
             self.damaged[name] = (
-                f"The section {name} of the file *.tfprof.json.gz beside the profile is damaged "
-                f"({type(error).__name__}: {error}): what it held is left out."
+                f"The section {name} of the file *{SIDECAR} beside the profile is damaged ({type(error).__name__}: "
+                f"{error}). Its content is missing here."
             )
             return parse(None)
 
     @property
     def notes(self) -> list[str]:
-        """Why it was not read, what the capture noted of itself, and which of the sections read were damaged."""
+        """Why it was not read, the capture's own notes, and which of the parsed sections are damaged."""
         noted = self.read(Section.CAPTURE, read_notes)
         return [*([self.note] if self.note else []), *noted, *self.damaged.values()]
 
 
 def read_sidecar(file: Path) -> Sidecar:
-    """Return the sidecar of a profile's file; what is wrong with it is said in its note, never raised."""
+    """Return the sidecar of a profile's file. If it cannot be read, its note says why; no error is raised."""
     path = sidecar_of(file)
     if not path.is_file():
         return Sidecar()
@@ -62,10 +62,10 @@ def read_sidecar(file: Path) -> Sidecar:
         content = json.loads(read(path))
         version, sections = content.pop("version"), content
     except (OSError, BadProfileError, ValueError, AttributeError, KeyError, RecursionError, TypeError) as error:
-        return Sidecar(note=f"{path.name} beside the profile is damaged ({error}): what it held is left out.")
+        return Sidecar(note=f"{path.name} beside the profile is damaged ({error}). Its content is missing here.")
     if version != VERSION:
         return Sidecar(
             note=f"{path.name} beside the profile was written by another version of tfprof_nb (its format is "
-            f"{version}, this one reads {VERSION}): what it holds is left out."
+            f"{version}, this version reads {VERSION}). Its content is missing here."
         )
     return Sidecar(sections)

@@ -1,4 +1,4 @@
-"""The stats of one file's events, decoded when first asked for."""
+"""The stats of one file's events, decoded when they are first needed."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ _HAS_VARINT = _IS_VALUE & (np.arange(256) != schema.STAT_DOUBLE)
 class Values(NamedTuple):
     """Stats as columns.
 
-    ``owner`` is the event's row (or the metadata's), ``key`` the stat's id, or its name's code once looked up. ``kind``
-    is the tag of the value's field. ``value`` is its raw 64 bits; for text and bytes, where in the file the field is.
+    ``owner`` is the row of the event (or of the metadata), ``key`` the stat's id, or the code of its name after the
+    look-up. ``kind`` is the tag of the value's field. ``value`` is its raw 64 bits; for text and bytes, the position of
+    the field in the file.
     """
 
     owner: npt.NDArray[Any]
@@ -43,7 +44,7 @@ class Values(NamedTuple):
 
 
 def read_values(wire: Wire, begin: Int64, end: Int64, owner: npt.NDArray[Any]) -> Values:
-    """Read stat messages; those without a value are left out."""
+    """Read the stat messages from ``begin`` to ``end``, each of one ``owner``; those without a value are left out."""
     key, kind, value, usual = _read_usual(wire, begin, end)
     others = np.flatnonzero(~usual)
     key[others], kind[others] = 0, 0
@@ -61,9 +62,9 @@ def read_values(wire: Wire, begin: Int64, end: Int64, owner: npt.NDArray[Any]) -
 
 
 def _read_usual(wire: Wire, begin: Int64, end: Int64) -> tuple[Int64, npt.NDArray[np.uint8], Uint64, Bools]:
-    """Read stat messages as if each was what nearly all are: a name's id in one byte, then one whole number or a text.
+    """Read stat messages on the assumption that holds for nearly all: an id of one byte, then a whole number or a text.
 
-    Returns ids, kinds, values (see `Values`), and where the message was so indeed.
+    Returns ids, kinds and values (see `Values`) per message, and for which messages the assumption holds.
     """
     word = wire.words(begin)
     kind = (word >> 16).astype(np.uint8)
@@ -75,7 +76,7 @@ def _read_usual(wire: Wire, begin: Int64, end: Int64) -> tuple[Int64, npt.NDArra
 
 
 def read_stats(wire: Wire, begin: Int64, end: Int64, tag: int) -> Values:
-    """Read all stats of messages that have them in fields with ``tag``, in the order of the messages."""
+    """Read the stats in fields with ``tag`` of messages, each from ``begin`` to ``end``; owners are their indices."""
     at = begin.copy()
     found = [*wire.take_run(at, end, tag)]
     rest = np.flatnonzero(at < end)
@@ -90,7 +91,7 @@ def read_stats(wire: Wire, begin: Int64, end: Int64, tag: int) -> Values:
 
 
 def python_values(wire: Wire, names: Metadata, plane: int, values: Values) -> dict[str, StatValue]:
-    """Return stats of one plane by name, as Python values; of several with one name the first."""
+    """Return stats of one plane by name, as Python values; the first counts if several have one name."""
     found: dict[str, StatValue] = {}
     planes = np.full(values.key.size, plane)
     keys = names.names[names.rows(planes, values.key)]
@@ -114,7 +115,7 @@ def _python_value(wire: Wire, kind: int, value: np.uint64) -> StatValue:
 
 @dataclass(eq=False)
 class FileStats:
-    """The stats of a file's events: all are decoded when the first is asked for, and kept.
+    """The stats of a file's events: all are decoded when one is first needed, and kept.
 
     Attributes
     ----------
@@ -123,7 +124,7 @@ class FileStats:
     plane, metadata
         The plane and the event metadata of each row.
     begin, size
-        Where the stats of each row begin, and how many bytes it is from there to the end of the event.
+        The position of each row's first stat, and the number of bytes from there to the end of the event.
     """
 
     wire: Wire
@@ -139,7 +140,7 @@ class FileStats:
         found = self._select(stat, _IS_NUMBER)
         double = found.kind == schema.STAT_DOUBLE
         values = found.value.view(np.int64)
-        # What no int64 can hold (infinity, 1e300) becomes any number.
+        # Values outside int64 (infinity, 1e300) become arbitrary numbers.
         with np.errstate(invalid="ignore"):
             values[double] = found.value[double].view(np.float64).astype(np.int64)
         return Stat(found.owner.astype(np.int64), values)
@@ -180,7 +181,10 @@ class FileStats:
         return [names[code] for code in used.tolist()]
 
     def _select(self, stat: str, is_wanted: Bools) -> Values:
-        """Return a stat of all rows that have it in a wanted kind: their own, or else their metadata's."""
+        """Return a stat of all rows that have it: their own, or else their metadata's.
+
+        ``is_wanted`` says for each of the 256 tags whether values of that kind count.
+        """
         code = self._codes.get(stat, len(self._codes))
         own, shared = _named(self._of_events, code), _named(self._of_metadata, code)
         if shared.owner.size:
@@ -195,7 +199,7 @@ class FileStats:
 
     @cached_property
     def _codes(self) -> dict[str, int]:
-        """A code for each stat name: the planes' ids differ."""
+        """A code for each name of a stat, because ids differ between planes."""
         return {name: code for code, name in enumerate(dict.fromkeys(self.stat_metadata.names))}
 
     @cached_property
@@ -218,9 +222,12 @@ class FileStats:
     def _read(
         self, rows: Int64, plane: npt.NDArray[np.integer], begin: Int64, size: npt.NDArray[np.integer], tag: int
     ) -> Values:
-        """Read all stats of some rows, block by block; keys become codes of names."""
+        """Read all stats of some rows; keys become codes of names.
+
+        ``plane``, ``begin`` and ``size`` have a value per row of the file, ``rows`` the rows to read.
+        """
         blocks = []
-        # At least one block, so that no events give empty columns.
+        # At least one block, so that a file without events gives empty columns.
         for first in range(0, max(1, rows.size), _BLOCK):
             block = rows[first : first + _BLOCK]
             at = begin[block]
@@ -232,7 +239,7 @@ class FileStats:
 
 
 def _named(values: Values, code: int) -> Values:
-    """Return the stats with one name; of several of one owner the first."""
+    """Return the stats with one name, at most one per owner: the first."""
     found = values.take(np.flatnonzero(values.key == code))
     again = found.owner[1:] == found.owner[:-1]
     return found.take(np.flatnonzero(np.append(True, ~again))) if again.any() else found
@@ -244,7 +251,10 @@ def _joined(parts: list[Values]) -> Values:
 
 
 def _unique_texts(wire: Wire, at: Int64) -> tuple[Int64, Objects]:
-    """Return a code for each text field, and the text of each code; texts of one length are compared as a matrix."""
+    """Return a code for each text field, by its position, and the text of each code.
+
+    Texts of equal length are compared as rows of a matrix of bytes.
+    """
     fields = wire.read(at)
     length = fields.value.view(np.int64)
     codes, texts = np.empty(at.size, np.int64), list[str]()

@@ -1,4 +1,4 @@
-"""Hosts made of rows in memory: for formats that are read whole, event by event."""
+"""Make hosts of frames in memory, for formats that are read event by event."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ Args = Mapping[str, Any]
 PlaneStats = Mapping[str, Mapping[str, StatValue]]
 
 COLUMNS = ["plane", "line", "line_id", "name", "display_name", "start_ps", "duration_ps", "args"]
-"""The columns of events in the making: texts, int64 and, in ``args``, each event's stats by name."""
+"""The columns of events: texts, int64 and, in ``args``, a mapping of the event's stats."""
 
 
 def build_host(name: str, events: pd.DataFrame, planes: PlaneStats, **about: Any) -> Host:
-    """Bring events into the order of a `Host`.
+    """Make a `Host` of events.
 
     Parameters
     ----------
     name
         The host's key.
     events
-        One row per event, with `COLUMNS`. A line is told by its plane and its id; its first event names it.
+        One row per event, with `COLUMNS`. Plane and id identify a line; its first event names it.
     planes
-        The stats of every plane, in the order to keep.
+        The stats of every plane, in the order of the host's planes.
     **about
-        What else the host knows: ``origin_ns``, ``notes`` and so on.
+        Other attributes of the host: ``origin_ns``, ``notes`` and so on.
     """
     line = _codes_of_pairs(events["plane"], events["line_id"])
     order = np.lexsort((-events["duration_ps"].to_numpy(np.int64), events["start_ps"].to_numpy(np.int64), line))
@@ -63,9 +63,9 @@ def build_host(name: str, events: pd.DataFrame, planes: PlaneStats, **about: Any
 
 
 class ArgsStats:
-    """The stats of events that each came with a mapping of them, or with None; see `host.StatSource`.
+    """The stats of events, each given as a mapping or None; see `host.StatSource`.
 
-    Formats of JSON write numbers as texts: those count as both.
+    JSON formats write some numbers as text: these count as both.
     """
 
     def __init__(self, args: Sequence[Args | None]) -> None:
@@ -119,10 +119,10 @@ class ArgsStats:
         return columns
 
 
-def _codes_of_pairs(one: pd.Series[Any], two: pd.Series[Any]) -> Int64:
-    """Number the pairs that occur, in the order of their first occurrence."""
-    first, _ = pd.factorize(one)
-    second, seconds = pd.factorize(two)
+def _codes_of_pairs(left: pd.Series[Any], right: pd.Series[Any]) -> Int64:
+    """Return a number for the pair in each row, counted in the order of first occurrences."""
+    first, _ = pd.factorize(left)
+    second, seconds = pd.factorize(right)
     codes: Int64 = pd.factorize(first.astype(np.int64) * max(len(seconds), 1) + second)[0].astype(np.int64)
     return codes
 
@@ -144,7 +144,7 @@ def _parsed(value: StatValue, parse: Callable[[StatValue], float]) -> float | No
 
 
 def _whole(value: StatValue) -> int:
-    """Return a number without its fraction, modulo 2**64."""
+    """Return a number without its fraction, modulo 2**64, as a signed one."""
     number = value if isinstance(value, int) else _whole_of_text(value)
     return (number + 2**63) % 2**64 - 2**63
 

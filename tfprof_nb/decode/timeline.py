@@ -1,4 +1,4 @@
-"""Read TensorFlow 1's timelines: Chrome traces with a process per device, and with the lives of tensors."""
+"""Read TensorFlow 1's timelines: Chrome traces with a process per device, and the lifetimes of tensors."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ from tfprof_nb.decode.session_runs import NODE_COLUMNS, TENSOR_COLUMNS, arrange
 
 _COMPUTE = " Compute"
 _NO_TENSORS = (
-    "This timeline holds no memory: write it with Timeline(step_stats).generate_chrome_trace_format(show_memory=True)."
+    "This timeline has no memory data: write it with "
+    "Timeline(step_stats).generate_chrome_trace_format(show_memory=True)."
 )
 _SIZE = re.compile(r"\bsize: (-?\d+)")
 _SHAPE = re.compile(r"\bshape \{.*?\n\}", re.DOTALL)
 
 
 def is_timeline(trace: ChromeEvents) -> bool:
-    """Whether a Chrome trace is a timeline of TensorFlow 1: its processes say so."""
+    """Whether a Chrome trace is a timeline of TensorFlow 1, by the names of its processes."""
     return any(str(about.get("name", "")).endswith(_COMPUTE) for about in trace.processes.values())
 
 
 def read_timeline(trace: ChromeEvents, clock: Clock, name: str) -> Host:
-    """Arrange a timeline as `session_runs.arrange` does, its tensors by their events of new, snapshot and deleted."""
+    """Return a timeline as `session_runs.arrange` does, with tensors from the events of their lifetimes."""
     tensors = _tensors(trace, clock)
     notes = clock.notes if len(tensors) else (*clock.notes, _NO_TENSORS)
     return arrange(name, _nodes(trace, clock), tensors, clock.origin_ns, notes)
@@ -53,16 +54,16 @@ def _nodes(trace: ChromeEvents, clock: Clock) -> pd.DataFrame:
 
 
 def _tensors(trace: ChromeEvents, clock: Clock) -> pd.DataFrame:
-    """Join what made, described and deleted each tensor; ids start again with every run."""
+    """Join the events that create, describe and delete each tensor; ids start again with every run."""
     objects = trace.frame.assign(
         key=trace.frame["pid"].astype(str) + " " + trace.frame["id"] + " " + trace.frame["name"]
     )
     objects["row"] = np.arange(len(objects))
-    made, described, deleted = (objects[objects["phase"] == phase] for phase in "NOD")
-    lives = pd.merge_asof(deleted, made[["ts_us", "key", "row"]], on="ts_us", by="key", suffixes=("", "_made"))
-    lives = lives.dropna(subset="row_made")
-    start_us = trace.frame["ts_us"].to_numpy()[lives["row_made"].to_numpy(np.int64)]
-    said = pd.merge_asof(
+    created, described, deleted = (objects[objects["phase"] == phase] for phase in "NOD")
+    lives = pd.merge_asof(deleted, created[["ts_us", "key", "row"]], on="ts_us", by="key", suffixes=("", "_created"))
+    lives = lives.dropna(subset="row_created")
+    start_us = trace.frame["ts_us"].to_numpy()[lives["row_created"].to_numpy(np.int64)]
+    tensors = pd.merge_asof(
         lives.assign(end_us=lives["ts_us"], ts_us=start_us).sort_values("ts_us", kind="stable"),
         described[["ts_us", "key", "args"]],
         on="ts_us",
@@ -70,23 +71,23 @@ def _tensors(trace: ChromeEvents, clock: Clock) -> pd.DataFrame:
         direction="nearest",
         suffixes=("", "_described"),
     )
-    descriptions = [_description(args) for args in said["args_described"]]
+    descriptions = [_description(args) for args in tensors["args_described"]]
     return pd.DataFrame(
         {
-            "name": said["name"],
+            "name": tensors["name"],
             "allocator": [_text(text, "allocator_name") for text in descriptions],
             "requested_bytes": [int(_text(text, "requested_bytes") or 0) for text in descriptions],
             "shape": [_shape(text) for text in descriptions],
             "data_type": [data_types.number(_text(text, "dtype")) for text in descriptions],
-            "start_ps": clock.start_ps(said["ts_us"]),
-            "end_ps": clock.start_ps(said["end_us"]),
+            "start_ps": clock.start_ps(tensors["ts_us"]),
+            "end_ps": clock.start_ps(tensors["end_us"]),
         },
         columns=TENSOR_COLUMNS,
     )
 
 
 def _description(args: object) -> str:
-    """Return a tensor's description, which is protobuf's text without quotes."""
+    """Return a tensor's description: protobuf's text format without quotes."""
     snapshot = args.get("snapshot") if isinstance(args, dict) else None
     return str(snapshot.get("tensor_description", "")) if isinstance(snapshot, dict) else ""
 

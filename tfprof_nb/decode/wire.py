@@ -1,7 +1,7 @@
-"""Protobuf's wire format, read at many places at once.
+"""Read protobuf's wire format at many positions at once.
 
 A Python loop over millions of fields would take seconds. Here numpy steps through many messages in lockstep: round r
-reads the r-th field of every message that has one. See https://protobuf.dev/programming-guides/encoding/.
+reads the r-th field of every message that has r fields. See https://protobuf.dev/programming-guides/encoding/.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import numpy.typing as npt
 from tfprof_nb._arrays import Int64
 from tfprof_nb._errors import BadProfileError
 
-# uint64, of which mypy thinks that it turns signed beside plain numbers.
+# uint64; mypy believes that it becomes signed in expressions with Python numbers.
 Uint64 = npt.NDArray[Any]
 Data = bytes | memoryview | mmap.mmap
 
 # Beyond the end of any file, and safe to add to.
 _NOWHERE = 1 << 62
 _CONTINUES = 0x8080_8080_8080_8080
-# For `_join_sevens`: pairs of bytes, of two bytes, of four; how far the upper half moves, and where it is.
+# For `_join_sevens`, which joins pairs of 1, 2 and 4 bytes: bits of a half, shift of the upper half, its mask.
 _JOINS = ((8, 1, 0x7F00_7F00_7F00_7F00), (16, 2, 0x3FFF_0000_3FFF_0000), (32, 4, 0x0FFF_FFFF_0000_0000))
 
 
@@ -43,7 +43,7 @@ class Fields(NamedTuple):
 
     @property
     def columns(self) -> tuple[npt.NDArray[Any], ...]:
-        """The columns, to be treated alike."""
+        """The columns as a tuple of arrays."""
         return self
 
     def where(self, tag: int) -> Fields:
@@ -51,7 +51,7 @@ class Fields(NamedTuple):
         return self.take(np.flatnonzero(self.tag == tag))
 
     def by_tag(self) -> Iterator[tuple[int, Int64 | slice]]:
-        """Yield each tag that occurs, and the indices of its fields; of equal fields a slice of all."""
+        """Yield each tag that occurs with the indices of its fields: a slice of all if there is only one tag."""
         if self.tag.size and self.tag.min() == self.tag.max():
             yield int(self.tag[0]), slice(None)
         else:
@@ -64,9 +64,9 @@ class Fields(NamedTuple):
 
 
 class Wire:
-    """The bytes of a file, readable as protobuf fields at arrays of positions. Nothing is copied.
+    """The bytes of a file, readable as protobuf fields at arrays of positions, without copies.
 
-    ``name`` is what messages call the file.
+    ``name`` is the file's name in messages.
     """
 
     def __init__(self, data: Data, name: str) -> None:
@@ -80,9 +80,9 @@ class Wire:
         self._pairs = np.ndarray((len(padded) - 1,), "<u2", padded, strides=(1,))
 
     def malformed(self, position: int) -> BadProfileError:
-        """Return the error to raise when what starts at a position is no field, or does not fit."""
+        """Return the error for a position at which there is no field, or one that does not fit."""
         return BadProfileError(
-            f"{self.name}: this is no complete XSpace profile: what starts at byte {position} of {self.size} does not "
+            f"{self.name}: this is not a complete XSpace profile: the field at byte {position} of {self.size} does not "
             "fit. The file is cut short, damaged, or of another kind: copy it again, or capture again."
         )
 
@@ -91,7 +91,7 @@ class Wire:
         return str(self.data[start:stop], "utf-8", "replace")
 
     def words(self, at: Int64) -> Uint64:
-        """Return the 8 bytes from each position on, zeros beyond the end."""
+        """Return the 8 bytes from each position on as a number, with zeros beyond the end."""
         last = len(self._words) - 1
         if at.size == 0 or at.max() <= last:
             return self._words[at]
@@ -114,7 +114,7 @@ class Wire:
         return value, length
 
     def read(self, at: Int64) -> Fields:
-        """Read the field at each position. What is no field has a ``stop`` far beyond the end of the file."""
+        """Read the field at each position; if there is none, its ``stop`` is far beyond the end of the file."""
         word = self.words(at)
         tag = word.astype(np.uint8)
         rest = word >> 8
@@ -149,9 +149,9 @@ class Wire:
     def walk(self, begin: Int64, end: Int64) -> Iterator[tuple[Int64, Fields]]:
         """Step through many short messages in lockstep.
 
-        Yields, round by round, the indices of the messages that have another field, and these fields. Of a few messages
-        with many fields, all the rest comes in one round: then indices repeat, in the order of the fields. Raises
-        `BadProfileError` if a field does not end within its message.
+        Yields, round by round, the indices of the messages that have another field, and these fields. If only a few
+        messages with many fields are left, the last round has all their fields: then indices repeat, in the order of
+        the fields. Raises `BadProfileError` if a field does not end within its message.
         """
         owner = np.flatnonzero(begin < end)
         at, end = begin[owner], end[owner]
@@ -173,9 +173,9 @@ class Wire:
                 owner, at, end = owner[more], fields.stop[more], end[more]
 
     def take_next(self, at: Int64, end: Int64, tag: int) -> tuple[Int64 | slice, Uint64]:
-        """Read the number at each position where its field has this tag and ends in time; move ``at`` behind it.
+        """Read the number at each position whose field has this tag and ends by ``end``, and move ``at`` behind it.
 
-        Returns the indices of these fields, and the numbers.
+        Returns the indices of these positions, and the numbers.
         """
         is_next = (self.bytes[np.minimum(at, self.size - 1)] == tag) & (at < end)
         index = slice(None) if is_next.all() else np.flatnonzero(is_next)
@@ -190,10 +190,10 @@ class Wire:
         return index, value[whole]
 
     def take_run(self, at: Int64, end: Int64, tag: int) -> Iterator[tuple[Int64, Int64, Int64]]:
-        """Step through texts and messages of less than 128 bytes with one tag, as long as they follow one another.
+        """Step through consecutive texts and messages of less than 128 bytes with one tag.
 
-        Yields, round by round, the indices of the positions that have another, its start and its stop. Moves ``at``
-        behind the last of each.
+        Yields, round by round, the indices of the positions with another such field, its start and its stop. Moves
+        ``at`` behind the last field of each position.
         """
         index = np.flatnonzero(at + 1 < end)
         while index.size:
@@ -209,7 +209,7 @@ class Wire:
             index = index[stop + 1 < limit]
 
     def last(self, begin: Int64, end: Int64, *tags: int) -> list[Fields]:
-        """Return, for each tag, the last such field of each message; one of zeros where there is none."""
+        """Return, for each tag, the last such field of each message; a field of zeros if there is none."""
         none = np.zeros(begin.size, np.int64)
         empty = Fields(none, none.astype(np.uint8), none.astype(np.uint64), none, none)
         found = [empty.take(np.arange(begin.size)) for _ in tags]
@@ -221,7 +221,7 @@ class Wire:
         return found
 
     def chain(self, begin: int, end: int) -> Int64:
-        """Return where the fields of one message start: a plain loop, for messages of few fields."""
+        """Return where the fields of one message start, by a plain loop, for messages of few fields."""
         data, starts, at = self.data, [], begin
         while at < end:
             starts.append(at)
@@ -236,7 +236,7 @@ class Wire:
         return np.array(starts, dtype=np.int64)
 
     def _after(self, at: int) -> int:
-        """Return where the field at one position ends; far beyond the end of the file if it is none."""
+        """Return where the field at one position ends; far beyond the end of the file if there is none."""
         tag, at = self._varint(at)
         kind = tag & 7
         if not 8 <= tag < 2**32 or kind not in (0, 1, 2, 5):
@@ -260,7 +260,7 @@ class Wire:
 
 
 def _up_to_last_byte(words: Uint64) -> Uint64:
-    """Return a mask of the lowest byte whose top bit is not set (a varint's last) and of all bytes below it."""
+    """Return a mask of the lowest byte without its top bit (the last of a varint) and of all bytes below it."""
     ends = ~words
     ends &= _CONTINUES
     mask = ends - np.uint64(1)
@@ -269,7 +269,7 @@ def _up_to_last_byte(words: Uint64) -> Uint64:
 
 
 def _join_sevens(groups: Uint64, bits: int) -> Uint64:
-    """Drop the top bit of every byte and close the gaps; ``bits`` of every number may be set, the others are 0."""
+    """Drop the top bit of every byte and close the gaps; at most the lowest ``bits`` of each number are set."""
     x = groups & 0x7F7F_7F7F_7F7F_7F7F
     for width, shift, upper in _JOINS:
         if bits > width:

@@ -16,30 +16,30 @@ from tfprof_nb.decode.wire import Data, Wire
 from tfprof_nb.formats.xspace import HOST_PLANE
 
 _EPOCH_NS = 10**15
-# Other tracers of the host's threads: their events belong on the same threads. TensorFlow's saver merges these planes.
+# Planes of other tracers, whose events belong to the host's threads. TensorFlow merges them when it saves a profile.
 _TRACER_PLANES = ("/host:CUPTI", "/host:ROCTRACER", "/host:python-tracer", "/host:TPU-runtime")
 
 
 def read_xspace(data: Data, name: str, source: str = "") -> Host:
     """Decode one host's profile.
 
-    Times are those of the file: a line's timestamp plus an event's offset. Where timestamps count from 1970 (more than
-    10**15 ns, which picoseconds in int64 could not hold), the earliest is subtracted and told in ``Host.origin_ns``.
-    Stats are decoded when first asked for, so ``data`` has to stay as it is.
+    Times are those of the file: a line's timestamp plus an event's offset. If timestamps count from 1970 (above
+    10**15 ns, which int64 cannot hold in picoseconds), the earliest is subtracted, and stored in ``Host.origin_ns``.
+    Stats are decoded when they are first needed, so ``data`` must not change.
 
     Parameters
     ----------
     data
-        The file's bytes; a memory map keeps the peak memory low.
+        The file's bytes; a memory map keeps peak memory low.
     name
         The host's key.
     source
-        What messages call the file; ``name`` when not given.
+        The file's name in messages; ``name`` by default.
 
     Raises
     ------
     BadProfileError
-        The data is empty, cut short, or no XSpace.
+        The data is empty, cut short, or not an XSpace.
     """
     if not len(data):
         raise BadProfileError(f"{source or name}: the file is empty. The capture did not finish: capture again.")
@@ -77,7 +77,7 @@ def _read(wire: Wire, name: str) -> Host:
 
 
 def _planes_of_threads(names: Objects) -> Int64:
-    """Return for each plane the one that its lines belong to: the host's own for those of other tracers of it."""
+    """Return for each plane, by its name, the number of the plane that its lines belong to."""
     planes = np.arange(names.size)
     hosts = np.flatnonzero(names == HOST_PLANE)
     if hosts.size:
@@ -96,7 +96,10 @@ def _planes(wire: Wire, parts: Parts, count: int, stat_metadata: Metadata) -> tu
 
 
 def _arrange(wire: Wire, plane: Int64, headers: Parts, events: Events) -> tuple[tuple[Line, ...], Events, int]:
-    """Apply the lines' headers to the events: add timestamps, merge lines of one plane and id, and sort."""
+    """Apply the lines' headers to the events: add timestamps, merge lines of one plane and id, and sort.
+
+    ``plane`` is the plane of each line. Returns the lines, the events, and time 0 in nanoseconds since 1970.
+    """
     count = plane.size
     timestamp_ns, origin_ns = _normalised(headers.numbers(schema.LINE_TIMESTAMP_NS, count), np.unique(events.line))
     events.start_ps[:] += 1000 * timestamp_ns[events.line]
@@ -108,14 +111,14 @@ def _arrange(wire: Wire, plane: Int64, headers: Parts, events: Events) -> tuple[
         events.line[:] = np.array([merged[key] for key in keys], np.int32)[events.line]
     events = in_order(events)
     ends = np.searchsorted(events.line, np.arange(len(merged)), "right").tolist()
-    # Of merged lines the first one gives the name.
+    # Merged lines are named after the first.
     names = dict(zip(reversed(keys), reversed(np.where(display_name == "", name, display_name)), strict=True))
     spans = zip(merged, [0, *ends[:-1]], ends, strict=True) if merged else ()
     return tuple(Line(*key, names[key], first, last) for key, first, last in spans), events, origin_ns
 
 
 def _normalised(timestamp_ns: Int64, used: Int64) -> tuple[Int64, int]:
-    """Subtract the earliest of the used lines' timestamps from those that count from 1970; return it too."""
+    """Subtract the earliest timestamp of lines in use from timestamps that count from 1970, and return both."""
     since_1970 = timestamp_ns > _EPOCH_NS
     counted = used[since_1970[used]]
     origin_ns = int(timestamp_ns[counted].min()) if counted.size else 0

@@ -2,13 +2,15 @@
 
 The format is https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU. As TensorFlow does it,
 planes are processes, lines are threads, stats are arguments; and the names of processes and threads carry the planes'
-stats and the lines' ids, so that `decode.chrome_trace` gives back the same profile.
+stats and the lines' ids, so that `decode.chrome_trace` reads the same profile.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,12 @@ from tfprof_nb.decode import Host
 _EXACT_IN_JAVASCRIPT = 1 << 53
 _LONG_NAME = "long_name"
 _BLOCK = 1 << 16
+
+
+def write_chrome_trace(target: Path, forests: Sequence[Forest], counters: Sequence[Counter] = ()) -> None:
+    """Write a Chrome trace, compressed if the name ends in ``.gz``. Parameters are those of `chrome_trace`."""
+    with gzip.open(target, "wb", 1) if target.suffix == ".gz" else target.open("wb") as stream:
+        stream.writelines(text.encode() for text in chrome_trace(forests, counters))
 
 
 def chrome_trace(forests: Sequence[Forest], counters: Sequence[Counter] = ()) -> Iterator[str]:
@@ -46,7 +54,7 @@ def chrome_trace(forests: Sequence[Forest], counters: Sequence[Counter] = ()) ->
         for counter in mine if several or forest is forests[0] else ():
             yield from _lines_of(_counter(counter, first_pid))
         first_pid += max(len(host.planes), 1)
-    # TensorFlow ends its traces with an empty event too: so every other one can end in a comma.
+    # As in TensorFlow's traces, an empty event comes last, so that every other event can end in a comma.
     yield "{}\n]}\n"
 
 
@@ -71,7 +79,7 @@ def _headers(host: Host, first_pid: int, several: bool) -> Objects:
 
 
 def _places(host: Host, first_pid: int) -> Objects:
-    """Say for each line which process and thread its events belong to."""
+    """Return the process and thread of each line's events."""
     return _texts(f'"pid":{first_pid + line.plane},"tid":{tid}' for tid, line in enumerate(host.lines, 1))
 
 
@@ -85,7 +93,7 @@ def _slices(host: Host, first_pid: int) -> Objects:
 
 
 def _arguments(host: Host) -> Objects:
-    """Write each event's stats, and its full name where a short one is shown; close the event."""
+    """Write each event's stats, and its full name if a short one is shown; close the event."""
     full = ',"args":{"' + _LONG_NAME + '":' + _texts(map(json.dumps, host.names))
     written = np.where(host.names == host.display_names, "", full)[host.metadata]
     begun = (host.names != host.display_names)[host.metadata]
@@ -122,7 +130,7 @@ def _flows(forest: Forest, first_pid: int) -> Objects:
     """Write an arrow from each cause to each effect, from start to start."""
     causes, effects = forest.once(links)
     host, places = forest.host, _places(forest.host, first_pid)
-    # Arrows of one id would be one: a host's first process tells its arrows from other hosts'.
+    # Arrows with equal ids would join: the host's first process makes ids unique among hosts.
     number = _texts(f',"cat":"flow","name":"flow","id":"{first_pid}.{flow}"}}' for flow in range(len(causes)))
     ends = []
     for phase, rows in (('{"ph":"s",', causes), ('{"ph":"f","bp":"e",', effects)):

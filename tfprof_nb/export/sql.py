@@ -1,4 +1,4 @@
-"""SQL over frames: what ``Profile.sql`` runs. Only the tables that a query names are made."""
+"""SQL over frames, for ``Profile.sql``. Only the tables that a query names are computed."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Frames = Mapping[str, Callable[[], pd.DataFrame]]
 
 
 def run_sql(query: str, frames: Frames) -> pd.DataFrame:
-    """Return the rows that a query gives; tables are frames by name, their named indexes are columns too.
+    """Return the rows of a query. The tables are frames by name; their named indexes are columns too.
 
-    The query sees nothing but these tables: no file, no network.
+    The query can read only these tables: no file, no network.
 
     Raises
     ------
     ValueError
-        If the query is wrong, or names a table that there is not.
+        If the query is wrong, or names an unknown table.
     MissingDependencyError
         If DuckDB is not installed.
     """
@@ -47,13 +47,13 @@ def _duckdb() -> Any:
 
 
 def _plain(frame: pd.DataFrame) -> pd.DataFrame:
-    """Make columns of the indexes that have names."""
+    """Turn named indexes into columns."""
     levels = [name for name in frame.index.names if name is not None and name not in frame.columns]
     return frame.reset_index(level=levels) if levels else frame
 
 
 def _whole_numbers(frame: pd.DataFrame, description: Any) -> pd.DataFrame:
-    """Make integers of sums of integers, for which DuckDB has a type that becomes float in a frame."""
+    """Convert sums of integers back to integers: DuckDB's type for them becomes float in a frame."""
     sums = [name for name, kind, *_ in description if str(kind) == "HUGEINT"]
     whole = {name: "int64" for name in sums if not frame[name].isna().any() and frame[name].abs().max() < 2**53}
     return frame.astype(whole)

@@ -21,7 +21,7 @@ from tfprof_nb.formats.files import XSPACE, XSPACES
 from tfprof_nb.runs import Run
 
 _UNKNOWN_TOOL, _DOES_NOT_START = 3, 4
-# Runs in a Python of its own: XProf logs to the process' stderr, and an abort in its C++ must not end the notebook's.
+# Runs in a separate process: XProf logs to stderr, and an abort in its C++ code must not end the notebook's kernel.
 _PROGRAM = f"""
 import json, sys
 try:
@@ -37,7 +37,7 @@ if data is None:
 sys.stdout.buffer.write(data.encode() if isinstance(data, str) else data)
 """
 _OF_ONE_HOST = ("memory_profile", "trace_viewer")
-# What the parts of a tool's answer are: XProf itself gives them no names.
+# Names for the parts of a tool's answer: XProf gives them none.
 _PARTS = {
     "overview_page": ("ops", "steps", "hosts", "advice", "inference_latency", "", "diagnostics"),
     "input_pipeline_analyzer": ("", "steps", "ops", "advice", "diagnostics"),
@@ -49,9 +49,9 @@ Answer = pd.DataFrame | dict[str, pd.DataFrame] | Any
 
 
 def run_tool(run: Run, tool: str, params: Mapping[str, Any] | None = None) -> Answer:
-    """Return what a tool of XProf says of a run.
+    """Return the answer of a tool of XProf for a run.
 
-    XProf leaves caches beside the files that it reads: it gets copies.
+    XProf writes caches beside the files that it reads, so it gets copies.
 
     Parameters
     ----------
@@ -79,11 +79,11 @@ def run_tool(run: Run, tool: str, params: Mapping[str, Any] | None = None) -> An
         raise ValueError(f"XProf reads one run at a time, not {len(run.files)} one after another: load one of them.")
     foreign = next((file for file in run.files if not file.name.endswith(XSPACES)), None)
     if foreign is not None:
-        raise ValueError(f"XProf reads only profiles *{XSPACE}: {foreign.name} is no such file.")
+        raise ValueError(f"XProf reads only files *{XSPACE}, not {foreign.name}.")
     if importlib.util.find_spec("xprof") is None:
         raise MissingDependencyError("This needs XProf: pip install xprof")
     if tool in _OF_ONE_HOST and len(run.hosts) > 1:
-        raise ValueError(f"XProf's {tool} takes one host at a time: ask p.host(name), of {', '.join(run.hosts)}.")
+        raise ValueError(f"XProf's {tool} takes one host at a time: use p.host(name), of {', '.join(run.hosts)}.")
     with tempfile.TemporaryDirectory(prefix="tfprof_nb_") as folder:
         files = [str(_copy(file, Path(folder), host)) for host, file in zip(run.hosts, run.files, strict=True)]
         text = _run_program(files, tool, dict(params or {}), folder)
@@ -94,7 +94,7 @@ def run_tool(run: Run, tool: str, params: Mapping[str, Any] | None = None) -> An
 
 
 def _copy(file: Path, folder: Path, host: str) -> Path:
-    copy = folder / f"{host.replace('/', '_')}{XSPACE}"
+    copy = folder / f"{host.replace('/', '_')}.xplane.pb"
     with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as source, copy.open("wb") as target:
         shutil.copyfileobj(source, target)
     return copy
@@ -123,7 +123,7 @@ def _run_program(files: list[str], tool: str, params: dict[str, Any], folder: st
 
 
 def _as_frames(answer: Any, tool: str) -> Answer:
-    """Turn Google Charts tables into frames, and leave all else as it is."""
+    """Turn Google Charts tables into frames; return everything else as it is."""
     if _is_table(answer):
         return _frame(answer)
     if not isinstance(answer, list) or not any(map(_is_table, answer)):

@@ -1,4 +1,4 @@
-"""A cell's text to code, and running it, as IPython would do both."""
+"""Compiles the text of a notebook cell and runs it, as IPython does."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from tfprof_nb.capture.lines import CellLines
 
 
 def compiled(shell: InteractiveShell, text: str, interactivity: str, lines: CellLines | None = None) -> list[CodeType]:
-    """Compile text as IPython would: what is run for its effect, then what is run to show its value.
+    """Compile text as IPython does: first the code that is run for its effect, then the code whose value is shown.
 
     Parameters
     ----------
     shell
-        Where it is to run.
+        The shell that will run it.
     text
         A cell, with the magics that are in it.
     interactivity
         Which statements' values to show, as the shell's ``ast_node_interactivity``.
     lines
-        What marks its statements, if anything does.
+        Marks the statements, so that they can be timed.
     """
     __tracebackhide__ = True
     source, name = _source(shell, text, shell.displayhook.prompt_count)
@@ -45,9 +45,9 @@ def compiled(shell: InteractiveShell, text: str, interactivity: str, lines: Cell
 
 
 def _source(shell: InteractiveShell, text: str, number: int) -> tuple[str, str]:
-    """Return the text of the cell of this number as Python, and the name of the file that it is compiled as."""
+    """Return the cell's text as Python, and the file name under which it is compiled; ``number`` is the cell's."""
     above = len(list(takewhile(lambda line: not line.strip(), text.splitlines())))
-    source = "\n" * above + shell.transform_cell(text)  # it takes empty lines away; errors are to name the right ones
+    source = "\n" * above + shell.transform_cell(text)  # which removes empty lines; errors must name the right lines
     return source, shell.compile.cache(source, number)
 
 
@@ -80,28 +80,28 @@ async def run_awaiting(shell: InteractiveShell, code: Sequence[CodeType]) -> Non
 class CellOfMagic:
     """An input transformer that looks into the cell of a cell magic before the magic is called.
 
-    The shell is to await the call where the cell awaits. And what is no Python is to fail here, where the shell shows
-    the cell's line alone; of an error inside the magic it would show how it got there.
+    If the cell uses ``await``, the shell must await the call. A syntax error must be raised here, where the shell shows
+    only the line of the cell; inside the magic, it would show the magic's frames too.
     """
 
     def __init__(self, shell: InteractiveShell, magic: str) -> None:
         self._shell, self._call = shell, f"get_ipython().run_cell_magic({magic!r}, "
 
     def __call__(self, lines: list[str]) -> list[str]:
-        """Return the lines, with an ``await`` before the call where that is needed."""
+        """Return the lines, with an ``await`` before the call if the cell uses it."""
         text = "".join(lines)
         if not text.startswith(self._call):
             return lines
         cell = "\n" + _cell_of(text)  # the magic's line counts too
         source, name = _source(self._shell, cell, self._shell.execution_count)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # they come when it is compiled to run
+            warnings.simplefilter("ignore")  # they are shown when the cell is compiled to run
             code = compile(source, name, "exec", self._shell.compile.flags | _awaiting(self._shell), dont_inherit=True)
         return ["await " + text] if awaits([code]) else lines
 
 
 def _cell_of(call: str) -> str:
-    """Return the last argument of the call that a cell magic became."""
+    """Return the cell: the last argument of the call that the shell made of the magic."""
     match ast.parse(call).body:
         case [ast.Expr(ast.Call(args=[*_, ast.Constant(str(cell))]))]:
             return cell

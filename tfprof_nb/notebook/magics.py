@@ -10,7 +10,7 @@ import keyword
 import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from types import CodeType, TracebackType
 from typing import Any
@@ -26,12 +26,13 @@ from tfprof_nb.analysis.compare.compare import Comparison
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.api.check import check
 from tfprof_nb.api.compare import compare
+from tfprof_nb.api.load import load
 from tfprof_nb.api.profile import profile
+from tfprof_nb.api.session import Capture, hides
 from tfprof_nb.capture.interrupts import interrupts_wait
 from tfprof_nb.capture.lines import CellLines
-from tfprof_nb.capture.recording import NothingRecordedError
 from tfprof_nb.notebook.cell_code import CellOfMagic, awaits, compiled, run, run_awaiting
-from tfprof_nb.profiles import Profile, load
+from tfprof_nb.profiles import Profile
 from tfprof_nb.views import dashboard
 
 SAVING_NOTE_S = 1.0  # saving that takes longer is announced
@@ -63,15 +64,16 @@ class TfprofMagics(Magics):
     @no_var_expand
     @magic_arguments()
     @argument("name", nargs="?", type=_variable, metavar="NAME", help="Variable that gets the profile.")
-    @argument("--warmup", type=int, default=0, metavar="N", help="Steps to let pass first (default 0).")
+    @argument("--warmup", type=int, default=0, metavar="N", help="Steps to skip first (default 0).")
     @argument("--steps", type=int, metavar="N", help="Steps to record (default all).")
     @argument("--max-seconds", type=float, metavar="S", help="Time to record for (default all).")
     @argument("--host-level", type=int, choices=range(4), default=2, help="Detail on the host (default 2).")
     @argument("--device-level", type=int, choices=range(2), default=1, help="0 leaves out GPUs and TPUs (default 1).")
     @argument("--python-level", type=int, choices=range(2), default=0, help="1 traces Python calls (default 0).")
-    @argument("--delay-ms", type=float, default=0, metavar="MS", help="Time to let pass first (default 0).")
+    @argument("--delay-ms", type=float, default=0, metavar="MS", help="Time to wait first (default 0).")
     @argument("--no-lines", dest="lines", action="store_false", help="Do not record lines of the program.")
-    @argument("--metrics", action="store_true", help="Sample processor, memory, disk and GPU meanwhile.")
+    @argument("--no-python", dest="python", action="store_false", help="Do not sample which lines of Python run.")
+    @argument("--metrics", action="store_true", help="Sample processor, memory, disk and GPU during the capture.")
     @argument(
         "--out", dest="logdir", type=_path, metavar="DIR", help="Folder for the profile's files (default tfprof_logs)."
     )
@@ -107,37 +109,37 @@ class TfprofMagics(Magics):
         code = compiled(self.shell, statement, "none")
         if awaits(code):
             raise UsageError("%tfprofile takes a statement without await: use the cell form, %%tfprofile.")
-        with _ProfiledCell(profile(), lambda _: None) as result:
+        with _ProfiledCell(Capture(), None, lambda _: None) as result:
             run(self.shell, code)
         return result
 
     def _profile_cell(self, args: argparse.Namespace, text: str) -> Coroutine[Any, Any, None] | None:
-        """Profile a cell; one that awaits is to be awaited."""
+        """Profile a cell; return a coroutine if the cell uses ``await``."""
         __tracebackhide__ = True
-        capture = _capture(args)
-        if args.lines:
-            capture.cell = CellLines(text)
+        lines = CellLines(text) if args.lines else None
+        capture = _settings(args).new_capture(lines)
         cell = "\n" + text.partition("\n")[2]  # the magic's line counts too
-        code = compiled(self.shell, cell, self.shell.ast_node_interactivity, capture.cell)
+        code = compiled(self.shell, cell, self.shell.ast_node_interactivity, lines)
+        profiled = self._profiled(args, capture, lines)
         if awaits(code):
-            return self._profile_awaiting(args, capture, code)
-        with self._profiled(args, capture):
+            return self._profile_awaiting(profiled, code)
+        with profiled:
             run(self.shell, code)
         return None
 
-    async def _profile_awaiting(self, args: argparse.Namespace, capture: profile, code: list[CodeType]) -> None:
+    async def _profile_awaiting(self, profiled: _ProfiledCell, code: list[CodeType]) -> None:
         __tracebackhide__ = True
-        with self._profiled(args, capture):
+        with profiled:
             await run_awaiting(self.shell, code)
 
-    def _profiled(self, args: argparse.Namespace, capture: profile) -> _ProfiledCell:
+    def _profiled(self, args: argparse.Namespace, capture: Capture, lines: CellLines | None) -> _ProfiledCell:
         def hand_over(result: Profile) -> None:
             if args.name:
                 self.shell.push({args.name: result})
             if capture.finished and not args.quiet:
                 _show(result, args.views, static=args.static)
 
-        return _ProfiledCell(capture, hand_over)
+        return _ProfiledCell(capture, lines, hand_over)
 
     @magic_arguments()
     @argument("path", type=_path, metavar="PATH", help="A profile file, a run folder or a logdir.")
@@ -162,7 +164,7 @@ class TfprofMagics(Magics):
     @argument("after", metavar="AFTER", help="The same, of the changed program.")
     @line_magic
     def tfprofile_compare(self, line: str) -> Comparison:
-        """Compare two profiles: how much faster, what changed, and what could be chance.
+        """Compare two profiles: how much faster, what changed, and whether chance could explain it.
 
         Examples::
 
@@ -176,13 +178,13 @@ class TfprofMagics(Magics):
             raise UsageError(str(error)) from None
 
     def _named(self, text: str) -> Any:
-        """Return what a variable holds, or the path that the text is."""
+        """Return the value of the variable of this name, or the path that the text is."""
         path = _path(text)
         if text in self.shell.user_ns:
             return self.shell.user_ns[text]
         if not path.exists():
             raise UsageError(
-                f"There is neither a variable nor a file or folder {text}: give a variable that holds a profile "
+                f"There is no variable, file or folder {text}: give a variable that holds a profile "
                 "(%%tfprofile NAME makes one), or the path of a profile."
             )
         return path
@@ -191,7 +193,7 @@ class TfprofMagics(Magics):
     @argument("--out", dest="logdir", type=_path, metavar="DIR", help="Where captures will go (default tfprof_logs).")
     @line_magic
     def tfprofile_check(self, line: str) -> Result:
-        """Say what can be captured here, and how to cure what cannot.
+        """Say what can be captured here, and how to fix what cannot.
 
         Examples::
 
@@ -201,8 +203,8 @@ class TfprofMagics(Magics):
         return check(parse_argstring(self.tfprofile_check, line).logdir)
 
 
-def _capture(args: argparse.Namespace) -> profile:
-    """Make the capture that the magic's options ask for: those named as the parameters of `profile` are its own."""
+def _settings(args: argparse.Namespace) -> profile:
+    """Return the capture's settings: the magic's options that have the name of a parameter of `profile`."""
     __tracebackhide__ = True
     try:
         return profile(**{name: vars(args)[name] for name in inspect.signature(profile).parameters})
@@ -211,22 +213,24 @@ def _capture(args: argparse.Namespace) -> profile:
 
 
 class _ProfiledCell:
-    """Captures while the ``with`` block runs, and hands the profile over, also when an error ends the block.
+    """Captures while the ``with`` block runs, and passes on the profile, also if an error ends the block.
 
-    An error of the block is the user's own, and the one to see; a capture that went wrong says so beside it.
+    The user must see the error of the block; a failure of the capture is reported beside it.
     """
 
-    def __init__(self, capture: profile, hand_over: Callable[[Profile], None]) -> None:
-        self._capture, self._hand_over = capture, hand_over
-        self._marks = capture.cell.running() if capture.cell else nullcontext()
+    def __init__(self, capture: Capture, lines: CellLines | None, hand_over: Callable[[Profile], None]) -> None:
+        self._capture, self._hand_over, self._lines = capture, hand_over, lines
 
     def __enter__(self) -> Profile:
         __tracebackhide__ = True
-        with ExitStack() as undo:
-            result = self._capture.__enter__()
-            undo.push(self._capture.__exit__)
+        result = self._capture.start()
+        self._marks = self._lines.running() if self._lines else nullcontext()
+        try:
             self._marks.__enter__()
-            undo.pop_all()
+        except BaseException:
+            with suppress(TfprofError):
+                self._capture.finish()
+            raise
         return result
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
@@ -240,16 +244,16 @@ class _ProfiledCell:
                 finally:
                     self._capture.finish()
         except TfprofError as failure:
-            if error is None and not isinstance(failure, NothingRecordedError):
+            if not hides(error, failure):
                 raise failure.with_traceback(None) from failure.__cause__
             print(f"No profile: {failure}", file=sys.stderr)  # noqa: T201
         finally:
-            self._hand_over(self._capture.result)
+            self._hand_over(self._capture.profile)
 
 
 @contextmanager
 def _saying_that_it_saves() -> Iterator[None]:
-    """Where the block takes a while, show a line meanwhile that says that the profile is being saved."""
+    """If the block takes long, show meanwhile that the profile is being saved."""
     line, said = "saving the profile ...", threading.Event()
 
     def say() -> None:
@@ -262,7 +266,7 @@ def _saying_that_it_saves() -> Iterator[None]:
         yield
     finally:
         timer.cancel()
-        timer.join()  # it may be about to say it
+        timer.join()  # it may be about to print
         if said.is_set():
             print("\r" + " " * len(line) + "\r", end="", flush=True)  # noqa: T201
 
@@ -284,7 +288,7 @@ def register(shell: InteractiveShell) -> None:
 
 
 def unregister(shell: InteractiveShell) -> None:
-    """Take the magics out of a shell again."""
+    """Remove the magics from a shell."""
     for kind in shell.magics_manager.magics.values():
         for name in ("tfprofile", "tfprofile_load", "tfprofile_compare", "tfprofile_check"):
             kind.pop(name, None)

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from markupsafe import Markup
+
+from tfprof_nb.render.markup import element
+
 _STATIC = Path(__file__).parent / "static"
 
 
@@ -27,15 +31,15 @@ def bundle(name: str) -> tuple[Path, Path]:
 def source(name: str) -> tuple[str, str]:
     """Return a widget's ES module and style sheet as text.
 
-    Given their paths, anywidget would look after changes of the files, and keep every widget for that, closed or not.
+    Given paths instead, anywidget would watch the files, and keep every widget for that, even closed ones.
     """
     module, style = (path.read_text(encoding="utf-8") for path in bundle(name))
     return module, style
 
 
-def report_viewers() -> str:
-    """Return what draws the tables and timelines of a page of its own: a style and a script, once for all of them."""
+def report_viewers() -> Markup:
+    """Return the style and the script that draw all tables and timelines of a report."""
     module, style = source("report")
-    # What would end the element early is written otherwise; inside of strings both mean the same.
+    # Inside a script's strings both spellings mean the same, but the first would end the element.
     script = module.replace("</script", r"<\/script")
-    return f'<style>{style}</style><script type="module">{script}</script>'
+    return element("style", Markup(style)) + element("script", Markup(script), type="module")  # noqa: S704 - our own

@@ -13,9 +13,9 @@ import numpy as np
 
 from tfprof_nb._arrays import Bools, Floats, Int64
 from tfprof_nb._units import amount
+from tfprof_nb.render.bar_layout import DrawnBars, labels_that_fit
 from tfprof_nb.render.panels import StackedBars
-from tfprof_nb.render.scale import DrawnBars, with_room
-from tfprof_nb.render.svg.elements import INK
+from tfprof_nb.render.svg.picture import INK
 
 
 def _of_theme(name: str, light: str) -> str:
@@ -76,7 +76,7 @@ def _values(panel: StackedBars, drawn: DrawnBars, cut: Int64, scales: Scales, y_
     """Write the true height above each bar that is cut off and has room for it."""
     x = np.asarray(panel.x, dtype=np.float64)[cut]
     totals = np.nansum([np.asarray(one.values, dtype=np.float64)[cut] for one in panel.series], axis=0)
-    shown = with_room(x, totals, _LABEL_PX * (scales["x"].max - scales["x"].min) / _WIDTH)
+    shown = labels_that_fit(x, totals, _LABEL_PX * (scales["x"].max - scales["x"].min) / _WIDTH)
     return bqplot.Label(
         x=x[shown],
         y=np.full(len(shown), drawn.top + 11 * y_px),

@@ -2,7 +2,7 @@
 
 In: StackedBars, Bars, Pie and Lines panels. Out: widgets. bqplot's own legend covers the bars, its ordinal axis
 smears at many bars, and its tooltips can't name a category while the kernel is busy: hence linear axes with few ticks
-and :class:`~tfprof_nb.render.legend.Readout`.
+and :class:`~tfprof_nb.render.readout_widget.ReadoutWidget`.
 """
 
 from __future__ import annotations
@@ -18,23 +18,14 @@ import traitlets
 
 from tfprof_nb._arrays import Floats
 from tfprof_nb._units import amount, number, percent, shorten
-from tfprof_nb.render import chart_marks as set_apart
-from tfprof_nb.render.legend import Readout, entries, hatched
+from tfprof_nb.render import chart_marks
+from tfprof_nb.render.bar_layout import bar_axis, bar_names, bar_width, cut_off, stack
+from tfprof_nb.render.legend import legend_title, legend_values
 from tfprof_nb.render.panels import Bars, Lines, Pie, StackedBars
-from tfprof_nb.render.scale import (
-    bar_axis,
-    bar_names,
-    bar_width,
-    cut_down,
-    legend_title,
-    stack,
-    thin_bars,
-    thin_lines,
-    ticks,
-    whole_ticks,
-    written_means,
-)
+from tfprof_nb.render.readout_widget import ReadoutWidget, entries, hatched_entry
 from tfprof_nb.render.short_names import short_names
+from tfprof_nb.render.thinning import thin_bars, thin_lines
+from tfprof_nb.render.ticks import ticks, whole_ticks
 
 Scales = dict[str, Any]  # of bqplot, by the axis
 
@@ -48,7 +39,7 @@ class Chart(ipywidgets.VBox):  # type: ignore[misc]
 
     picked = traitlets.Float(None, allow_none=True)
 
-    def __init__(self, title: str, figure: bqplot.Figure, readout: Readout) -> None:
+    def __init__(self, title: str, figure: bqplot.Figure, readout: ReadoutWidget) -> None:
         name = f"tfp-chart-{uuid4().hex[:12]}"
         figure.add_class(name)
         readout.chart, readout.title = name, title
@@ -94,20 +85,20 @@ def stacked_bars(panel: StackedBars) -> Chart:
     heights = np.nan_to_num(np.array([one.values for one in series], dtype=np.float64))
     low, high, slot = bar_axis(x)
     marked = np.isin(x, np.asarray(panel.marked, dtype=np.float64))
-    drawn = cut_down(heights, marked)
+    drawn = cut_off(heights, marked)
     scales = _scales(low, high, drawn.reach)
     bars = _stacked(panel, drawn.heights, slot, scales)
-    over = set_apart.marks(panel, drawn, marked, bar_width(len(x), slot), scales)
+    over = chart_marks.marks(panel, drawn, marked, bar_width(len(x), slot), scales)
     x_label = panel.x_label if per_bar == 1 else f"{panel.x_label} (each bar: the mean of {per_bar})"
     names = bar_names(panel, 140)
     x_axis = _x_axis(scales["x"], x.tolist() if names else whole_ticks(x.min(), x.max()), x_label)
     x_axis.tick_labels = {f"{at:g}": name for at, name in zip(x, names, strict=False)}
     axes = [x_axis, _y_axis(scales["y"], drawn.top, panel.y_label)]
-    legend = entries(series, written_means(whole))
+    legend = entries(series, legend_values(whole))
     if marked.any() and panel.marked_label:
-        legend.append(hatched(panel.marked_label))
+        legend.append(hatched_entry(panel.marked_label))
     places = [shorten(name, 400) for name in panel.names] or x.tolist()
-    readout = Readout(x=places, x_label=panel.x_label, entries=legend, summary=legend_title(panel))
+    readout = ReadoutWidget(x=places, x_label=panel.x_label, entries=legend, summary=legend_title(panel))
     chart = Chart(panel.title, _figure([bars, *over], axes, 280), readout)
     if panel.selects:
         chart.follow(bars, x)
@@ -133,7 +124,7 @@ def _stacked(panel: StackedBars, heights: Floats, slot: float, scales: Scales) -
 def lines(panel: Lines) -> Chart:
     """Return one line, or one stacked area, per series."""
     averages = [float(np.nan_to_num(one.values).mean()) for one in panel.series]
-    panel, _ = thin_lines(panel)
+    panel = thin_lines(panel)
     x = np.asarray(panel.x, dtype=np.float64)
     values = np.nan_to_num(np.array([one.values for one in panel.series], dtype=np.float64))
     edges = stack(list(values)) if panel.stacked else values
@@ -145,7 +136,7 @@ def lines(panel: Lines) -> Chart:
     marks = [_line(panel, k, x, edges[k], scales) for k in order]
     axes = [_x_axis(scales["x"], ticks(low, high), panel.x_label), _y_axis(scales["y"], top, panel.y_label)]
     place = panel.x_label.split(",")[0]
-    readout = Readout(
+    readout = ReadoutWidget(
         x=[float(f"{v:.6g}") for v in x],
         x_label=place,
         entries=entries(panel.series, [number(mean) for mean in averages]),
@@ -195,10 +186,10 @@ def bars(panel: Bars) -> Chart:
         scale=scales["x"], side="left", tick_values=rows, tick_labels=names, grid_lines="none", num_ticks=None
     )
     margin = {"top": 4, "bottom": 4, "left": 12 + 7 * max(map(len, names.values())), "right": 16}
-    readout = Readout(x=[f"{shorten(part.label, 400)}: {text}" for part, text in zip(parts, written, strict=True)])
+    places = [f"{shorten(part.label, 400)}: {text}" for part, text in zip(parts, written, strict=True)]
     figure = _figure([mark], [label_axis], _ROW * len(parts) + 8, margin)
     figure.add_class("tfp-rows")
-    return Chart(panel.title, figure, readout)
+    return Chart(panel.title, figure, ReadoutWidget(x=places))
 
 
 def pie(panel: Pie) -> Chart:
@@ -226,7 +217,7 @@ def pie(panel: Pie) -> Chart:
     # No margins: on a page that is not shown, bqplot takes them off a size of nothing.
     figure = _figure([mark], [], 190, dict.fromkeys(_MARGIN, 0))
     figure.layout.width, figure.layout.min_width = "190px", "190px"
-    chart = Chart(panel.title, figure, Readout(x=[], entries=legend))
+    chart = Chart(panel.title, figure, ReadoutWidget(x=[], entries=legend))
     chart.add_class("tfp-pie")
     return chart
 

@@ -1,15 +1,12 @@
-"""What there is to show: a title and panels, as text and static HTML; a widget is made only to be looked at."""
+"""What there is to show: a title and panels. A widget is made only when somebody looks at it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
-from tfprof_nb.render import display
-from tfprof_nb.render import notebook_cells as cells
-from tfprof_nb.render.html import opened, static_view
+from tfprof_nb.render import display, notebook_cells
 from tfprof_nb.render.panels import Panel
 from tfprof_nb.render.text import text_view
 
@@ -19,9 +16,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Content:
-    """Panels under a title, as in `View`, which is the widget of it.
+    """Panels under a title; `View` is the widget of them.
 
-    ipywidgets keeps each widget, and so whatever it shows, until it is closed; this keeps nothing.
+    ipywidgets keeps each widget, and the data that it shows, until it is closed; this class keeps no widget.
     """
 
     title: str
@@ -35,15 +32,12 @@ class Content:
         return View(self.title, self.panels, static=self.static)
 
     def _ipython_display_(self, **_: Any) -> None:
-        if not display.in_notebook():
-            print(self)  # noqa: T201 - a terminal's way to show something
-        elif self.static:
-            panels, static_id = opened(self.panels), f"tfp-static-{uuid4().hex[:12]}"
-            display.publish_static(static_view(self.title, panels), text_view(self.title, panels), static_id)
-        else:
-            view = self.view()
-            cells.shows(view)
-            view._ipython_display_()
+        if self.static or not display.in_notebook():
+            display.show_static(self.title, self.panels)
+            return
+        view = self.view()
+        notebook_cells.shows(view)
+        view._ipython_display_()
 
     def __str__(self) -> str:
         return text_view(self.title, self.panels)

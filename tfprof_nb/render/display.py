@@ -8,7 +8,16 @@ output with both would show that message instead of the HTML. Without a notebook
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Any
+from uuid import uuid4
+
+from markupsafe import Markup
+
+from tfprof_nb.render.html import opened, static_view
+from tfprof_nb.render.markup import element
+from tfprof_nb.render.panels import Panel
+from tfprof_nb.render.text import text_view
 
 WIDGET_TYPE = "application/vnd.jupyter.widget-view+json"
 
@@ -20,7 +29,21 @@ def in_notebook() -> bool:
     return getattr(shell, "kernel", None) is not None
 
 
-def publish_static(html: str, text: str, static_id: str, *, update: bool = False) -> None:
+def show_static(title: str, panels: Sequence[Panel]) -> None:
+    """Show panels without a widget: as HTML in a notebook, else as text."""
+    if not in_notebook():
+        print(text_view(title, panels))  # noqa: T201 - a terminal's way to show something
+        return
+    panels = opened(panels)
+    publish_static(static_view(title, panels), text_view(title, panels), new_static_id())
+
+
+def new_static_id() -> str:
+    """Return an id for the static form of one view."""
+    return f"tfp-static-{uuid4().hex[:12]}"
+
+
+def publish_static(html: Markup, text: str, static_id: str, *, update: bool = False) -> None:
     """Emit the static form, findable by its id, and the rule that hides a widget that can't be drawn after it.
 
     With ``update`` it takes the place of the one of that id that was emitted before.
@@ -32,7 +55,8 @@ def publish_static(html: str, text: str, static_id: str, *, update: bool = False
         f"{widget}:has(> .lm-Panel.jp-OutputArea-output:not([data-mime-type])):not(:has(.jp-OutputArea-output > *))"
         "{display:none}"
     )
-    data = {"text/html": f'<div id="{static_id}"><style>{rule}</style>{html}</div>', "text/plain": text}
+    framed = element("div", element("style", Markup(rule)), html, id=static_id)  # noqa: S704 - of ids that we made
+    data = {"text/html": str(framed), "text/plain": text}
     _publish(data, {}, transient={"display_id": static_id}, update=update)
 
 

@@ -1,6 +1,6 @@
-"""Panels as HTML without script: inline styles, charts as pictures, everything escaped.
+"""Panels as HTML without script: styles are inline, charts are pictures.
 
-In: panels. Out: HTML text that JupyterLab, GitHub, nbviewer and nbconvert show alike.
+In: panels. Out: HTML that JupyterLab, GitHub, nbviewer and nbconvert show alike.
 """
 
 from __future__ import annotations
@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from typing import Literal
 
-from tfprof_nb._units import amount, percent, printable, shorten
+from markupsafe import Markup
+
+from tfprof_nb._units import amount, percent, shorten
+from tfprof_nb.render.markup import element, join, printable_markup, tag
 from tfprof_nb.render.panels import (
     Bars,
     Diagram,
@@ -29,19 +31,19 @@ from tfprof_nb.render.panels import (
     Tabs,
     Timeline,
 )
-from tfprof_nb.render.scale import MOST_BARS
 from tfprof_nb.render.svg import bars as svg_bars
 from tfprof_nb.render.svg import diagram as svg_diagram
 from tfprof_nb.render.svg import lines as svg_lines
 from tfprof_nb.render.svg import pie as svg_pie
-from tfprof_nb.render.svg.elements import data_uri
-from tfprof_nb.render.table.embedded import table_html
-from tfprof_nb.render.table.html import table
-from tfprof_nb.render.timeline.html import timeline_html
+from tfprof_nb.render.svg.picture import data_uri
+from tfprof_nb.render.table.embedded import embedded_table
+from tfprof_nb.render.table.html import html_table
+from tfprof_nb.render.thinning import MAX_BARS
+from tfprof_nb.render.timeline.embedded import embedded_timeline
 
 # 64 KB is what an output cell may take; one more is for the rule and the id around it.
 STATIC_BYTES = 63 * 1024
-_LONGEST_NOTE = 2000
+_MAX_NOTE = 2000
 _TIMELINE_BYTES = 1_000_000
 _NOTE_STYLES = {
     "answer": ("font-size:20px;line-height:1.3;font-weight:600;margin:2px 0 6px", ""),
@@ -64,7 +66,7 @@ class Detail:
     least: int = 0
     most: int = 1_000_000
     text: int = 80
-    points: int = MOST_BARS
+    points: int = MAX_BARS
     folded: bool = True
     links: Literal["none", "anchors", "buttons"] = "none"
     scripted: bool = False
@@ -75,20 +77,24 @@ class Detail:
 
 
 _CODE = re.compile(r"`([^`]+)`")
+_SWATCH = "display:inline-block;width:10px;height:10px;margin-right:5px;background-color:"
+_BUTTON = "border:0;background:none;padding:0 4px;font:inherit;color:#0072B2;cursor:pointer;text-decoration:underline"
 _DETAILS = (Detail(), Detail(points=130), Detail(most=8, text=60, points=130), Detail(most=3, text=40, points=100))
 
 
-def static_view(title: str, panels: Sequence[Panel], limit: int = STATIC_BYTES) -> str:
+def static_view(title: str, panels: Sequence[Panel], limit: int = STATIC_BYTES) -> Markup:
     """Draw panels in at most ``limit`` bytes, for an output cell.
 
     Charts get coarser first, then tables shorter, then whole panels are left out from the end; each says so.
     """
     panels = opened(panels)
+    blocks: list[tuple[str, Markup]] = []
     for detail in _DETAILS:
-        html = _frame(title, "".join(draw(panel, detail) for panel in panels))
+        blocks = [block for panel in panels for block in _blocks(panel, detail)]
+        html = _frame(title, join(part for _, part in blocks))
         if len(html.encode()) <= limit:
             return html
-    return _frame(title, _as_many_as_fit(panels, _DETAILS[-1], limit - 1000))
+    return _frame(title, _as_many_as_fit(blocks, limit - 1000))
 
 
 def opened(panels: Sequence[Panel]) -> list[Panel]:
@@ -106,8 +112,7 @@ def _opened_tabs(panel: Tabs) -> Tabs:
     return replace(panel, tabs=[*shown, *panel.tabs[len(shown) :]])
 
 
-def _as_many_as_fit(panels: Sequence[Panel], detail: Detail, limit: int) -> str:
-    blocks = [(name, part) for panel in panels for name, part in _blocks(panel, detail)]
+def _as_many_as_fit(blocks: Sequence[tuple[str, Markup]], limit: int) -> Markup:
     kept, left_out, size = [], [], 0
     for name, part in blocks:
         if size + len(part.encode()) <= limit:
@@ -117,10 +122,10 @@ def _as_many_as_fit(panels: Sequence[Panel], detail: Detail, limit: int) -> str:
             left_out.append(name)
     names = shorten(", ".join(left_out), 300)
     notice = f"Left out here to keep the notebook small: {names}. The profile's .to_html(path) has everything."
-    return "".join(kept) + draw(Note(notice, "warning"))
+    return join([*kept, draw(Note(notice, "warning"))])
 
 
-def _blocks(panel: Panel, detail: Detail) -> list[tuple[str, str]]:
+def _blocks(panel: Panel, detail: Detail) -> list[tuple[str, Markup]]:
     """Return (name, HTML) of a panel, page by page."""
     if isinstance(panel, Tabs):
         shown = panel.tabs[: panel.shown]
@@ -131,19 +136,19 @@ def _blocks(panel: Panel, detail: Detail) -> list[tuple[str, str]]:
     return [(name, draw(panel, detail))]
 
 
-def _others(label: str, names: Sequence[str]) -> str:
+def _others(label: str, names: Sequence[str]) -> Markup:
     some = shorten(", ".join(names[:6]) + (", ..." if len(names) > 6 else ""), 300)
     by = f", by {label}" if label else ""
     return _note(Note(f"{len(names)} more to choose from in the live notebook{by}: {some}"))
 
 
-def _frame(title: str, body: str) -> str:
-    head = f'<div style="font-size:12px;opacity:.75;margin:0 0 4px">{_text(title)}</div>' if title else ""
+def _frame(title: str, body: Markup) -> Markup:
+    head = element("div", _limited(title), style="font-size:12px;opacity:.75;margin:0 0 4px") if title else ""
     style = "font-family:system-ui,sans-serif;font-size:13px;max-width:1100px"
-    return printable(f'<div style="{style}">{head}{body}</div>')
+    return printable_markup(element("div", head, body, style=style))
 
 
-def draw(panel: Panel, detail: Detail = Detail()) -> str:
+def draw(panel: Panel, detail: Detail = Detail()) -> Markup:
     """Draw one panel."""
     match panel:
         case Note():
@@ -151,12 +156,12 @@ def draw(panel: Panel, detail: Detail = Detail()) -> str:
         case KeyFigures():
             return _key_figures(panel.figures)
         case Tabs():
-            return "".join(part for _, part in _blocks(panel, detail))
+            return join(part for _, part in _blocks(panel, detail))
         case Table() if len(panel.frame):
-            plain = table(panel, detail.rows(panel), detail.text)
-            return titled(panel.title, _scripted(plain, table_html(panel)) if detail.scripted else plain)
+            plain = html_table(panel, detail.rows(panel), detail.text)
+            return titled(panel.title, _scripted(plain, embedded_table(panel)) if detail.scripted else plain)
         case Timeline() if detail.scripted:
-            data = timeline_html(panel.source, _TIMELINE_BYTES)
+            data = embedded_timeline(panel.source, _TIMELINE_BYTES)
             return titled(panel.title, _scripted(_image(drawn(panel)), data))
         case Table():
             return titled(panel.title, _note(Note("No rows.", "empty")))
@@ -166,69 +171,73 @@ def draw(panel: Panel, detail: Detail = Detail()) -> str:
             return titled(panel.title, shown)
 
 
-def _scripted(plain: str, data: str) -> str:
-    """Put what a script draws from behind what it takes the place of."""
-    return f'<div class="tfp-plain">{plain}</div>{data}'
+def _scripted(plain: Markup, data: Markup) -> Markup:
+    """Put a script's data behind the plain form that the script replaces."""
+    return element("div", plain, class_="tfp-plain") + data
 
 
-def drawn(panel: Split | Bars | Pie | Diagram | StackedBars | Lines | Timeline, most: int = MOST_BARS) -> str:
-    """Return the SVG of a chart, or nothing when it has no data."""
+def drawn(panel: Split | Bars | Pie | Diagram | StackedBars | Lines | Timeline, points: int = MAX_BARS) -> Markup:
+    """Return the SVG of a chart; nothing if it has no data."""
     match panel:
         case Timeline():
             return svg_lines.timeline(panel)
         case Split():
-            return svg_bars.split(panel) if any(part.value > 0 for part in panel.parts) else ""
+            return svg_bars.split(panel) if any(part.value > 0 for part in panel.parts) else Markup()
         case Bars():
-            return svg_bars.bars(panel) if panel.parts else ""
+            return svg_bars.bars(panel) if panel.parts else Markup()
         case Pie():
-            return svg_pie.pie(panel) if any(part.value > 0 for part in panel.parts) else ""
+            return svg_pie.pie(panel) if any(part.value > 0 for part in panel.parts) else Markup()
         case Diagram():
-            return svg_diagram.diagram(panel) if panel.nodes else ""
+            return svg_diagram.diagram(panel) if panel.nodes else Markup()
         case StackedBars():
-            return svg_bars.stacked_bars(panel, most) if len(panel.x) and panel.series else ""
+            return svg_bars.stacked_bars(panel, points) if len(panel.x) and panel.series else Markup()
         case Lines():
-            return svg_lines.lines(panel, most) if len(panel.x) and panel.series else ""
+            return svg_lines.lines(panel, points) if len(panel.x) and panel.series else Markup()
 
 
-def legend(panel: Panel) -> str:
-    """Name the parts of a bar as text below it, which stays readable where the picture gets small."""
+def legend(panel: Panel) -> Markup:
+    """Name the parts of a bar as text below it, which stays readable where the picture is small."""
     if not isinstance(panel, Split):
-        return ""
+        return Markup()
     parts = [part for part in panel.parts if part.value > 0]
     whole = sum(part.value for part in parts)
-    box = "display:inline-block;width:10px;height:10px;margin-right:5px;background-color:"
-    entries = (
-        f'<span style="display:inline-block;margin:0 18px 2px 0"><span style="{box}{part.color}"></span>'
-        f"{_text(part.label)} {amount(part.value, panel.unit)} ({percent(100 * part.value / whole)})</span>"
+    entries = [
+        element(
+            "span",
+            element("span", style=f"{_SWATCH}{part.color}"),
+            f"{_limited(part.label)} {amount(part.value, panel.unit)} ({percent(100 * part.value / whole)})",
+            style="display:inline-block;margin:0 18px 2px 0",
+        )
         for part in parts
-    )
-    return f'<div style="font-size:12px;margin-top:6px">{"".join(entries)}</div>'
+    ]
+    return element("div", *entries, style="font-size:12px;margin-top:6px")
 
 
-def titled(title: str, body: str) -> str:
+def titled(title: str, body: Markup) -> Markup:
     """Put a heading over a panel."""
-    head = f'<div style="font-weight:600;margin:10px 0 6px">{_text(title)}</div>' if title else ""
-    return f'{head}<div style="margin:0 0 14px">{body}</div>' if body else head
+    head = element("div", _limited(title), style="font-weight:600;margin:10px 0 6px") if title else Markup()
+    return head + element("div", body, style="margin:0 0 14px") if body else head
 
 
-def _note(note: Note, detail: Detail = Detail()) -> str:
-    """Draw the text; what stands between backticks is code."""
+def _note(note: Note, detail: Detail = Detail()) -> Markup:
+    """Draw the text; what is between backticks is code."""
     style, mark = _NOTE_STYLES[note.kind]
-    text = escape(shorten(note.text, _LONGEST_NOTE)).replace("\n", "<br>")
-    lines = _CODE.sub(r'<code style="font-size:.93em">\1</code>', text)
-    links = "".join(_link(link, detail) for link in note.links)
-    return f'<div style="{style};overflow-wrap:anywhere">{mark}{lines}{links}</div>'
+    # Every second part was between backticks.
+    parts = [tag("br").join(part.split("\n")) for part in _CODE.split(_limited(note.text))]
+    parts[1::2] = [element("code", part, style="font-size:.93em") for part in parts[1::2]]
+    links = [_link(link, detail) for link in note.links]
+    return element("div", mark, *parts, *links, style=f"{style};overflow-wrap:anywhere")
 
 
-def _link(link: Link, detail: Detail) -> str:
+def _link(link: Link, detail: Detail) -> Markup:
+    text = _limited(link.text)
     if detail.links == "none":
-        return ""
+        return Markup()
     if detail.links == "anchors":
-        return f' <a href="#{anchor(link.page)}">{_text(link.text)}</a>'
-    shown = {"page": link.page, "op": link.op, "range": link.time_range and "{},{}".format(*link.time_range)}
-    data = "".join(f' data-tfp-{key}="{escape(value)}"' for key, value in shown.items() if value)
-    style = "border:0;background:none;padding:0 4px;font:inherit;color:#0072B2;cursor:pointer;text-decoration:underline"
-    return f' <button type="button" class="tfp-link" style="{style}"{data}>{_text(link.text)}</button>'
+        return join([" ", element("a", text, href=f"#{anchor(link.page)}")])
+    time_range = link.time_range and "{},{}".format(*link.time_range)
+    data = {"data_tfp_page": link.page, "data_tfp_op": link.op or None, "data_tfp_range": time_range}
+    return join([" ", element("button", text, type="button", class_="tfp-link", style=_BUTTON, **data)])
 
 
 def anchor(page: str) -> str:
@@ -236,37 +245,32 @@ def anchor(page: str) -> str:
     return "page-" + re.sub(r"\W+", "-", page.lower())
 
 
-def _key_figures(figures: Sequence[Figure]) -> str:
-    boxes = "".join(_figure(figure) for figure in figures)
-    return f'<div style="margin:6px 0 10px">{boxes}</div>'
+def _key_figures(figures: Sequence[Figure]) -> Markup:
+    return element("div", *map(_figure, figures), style="margin:6px 0 10px")
 
 
-def _figure(figure: Figure) -> str:
-    meaning = f' title="{escape(figure.meaning)}"' if figure.meaning else ""
-    return (
-        f'<div style="display:inline-block;vertical-align:top;margin:0 28px 8px 0"{meaning}>'
-        f'<div style="font-size:12px;opacity:.75">{_text(figure.label)}</div>'
-        f'<div style="font-size:17px;font-weight:600">{_text(figure.value)}</div></div>'
-    )
+def _figure(figure: Figure) -> Markup:
+    label = element("div", _limited(figure.label), style="font-size:12px;opacity:.75")
+    value = element("div", _limited(figure.value), style="font-size:17px;font-weight:600")
+    box = "display:inline-block;vertical-align:top;margin:0 28px 8px 0"
+    return element("div", label, value, style=box, title=figure.meaning or None)
 
 
-def _page(tabs: Tabs, tab: Tab, detail: Detail, first: bool) -> str:
-    body = "".join(draw(panel, detail) for panel in tab.open())
+def _page(tabs: Tabs, tab: Tab, detail: Detail, first: bool) -> Markup:
+    name, body = _limited(tab.name), join(draw(panel, detail) for panel in tab.open())
     if tabs.kind != "tabs" and first:
-        return f'<div style="margin:6px 0"><b>{_text(tabs.label)}: {_text(tab.name)}</b></div>{body}'
+        return element("div", element("b", f"{_limited(tabs.label)}: {name}"), style="margin:6px 0") + body
     if not detail.folded and tabs.kind == "tabs":
-        head = f'<h2 style="font-size:17px;margin:28px 0 8px">{_text(tab.name)}</h2>'
-        return f'<section id="{anchor(tab.name)}">{head}{body}</section>'
-    return (
-        f'<details{" open" if first else ""} style="margin:6px 0"><summary style="font-weight:600;cursor:pointer">'
-        f"{_text(tab.name)}</summary>{body}</details>"
-    )
+        head = element("h2", name, style="font-size:17px;margin:28px 0 8px")
+        return element("section", head, body, id=anchor(tab.name))
+    summary = element("summary", name, style="font-weight:600;cursor:pointer")
+    return element("details", summary, body, open=first or None, style="margin:6px 0")
 
 
-def _image(svg: str) -> str:
-    spoken = svg.split('aria-label="', 1)[1].split('"', 1)[0]
-    return f'<img src="{data_uri(svg)}" alt="{spoken}" style="width:100%;max-width:760px;height:auto">'
+def _image(svg: Markup) -> Markup:
+    label = svg.split('aria-label="', 1)[1].split('"', 1)[0]
+    return tag("img", src=data_uri(svg), alt=label, style="width:100%;max-width:760px;height:auto")
 
 
-def _text(text: str) -> str:
-    return escape(shorten(text, _LONGEST_NOTE))
+def _limited(text: str) -> str:
+    return shorten(text, _MAX_NOTE)

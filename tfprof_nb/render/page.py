@@ -6,14 +6,15 @@ In: a title and panels. Out: a whole HTML document.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
-from tfprof_nb._units import printable
+from markupsafe import Markup
+
 from tfprof_nb.render.bundle import report_viewers
 from tfprof_nb.render.html import Detail, draw
+from tfprof_nb.render.markup import element, join, printable_markup, tag
 from tfprof_nb.render.panels import Panel
 
-_STYLE = """
+_STYLE = Markup("""
 :root { color-scheme: light dark; }
 body { font: 14px/1.45 system-ui, sans-serif; margin: 0 auto; max-width: 1100px; padding: 24px;
        background: #fff; color: #1a1a1a; }
@@ -23,13 +24,13 @@ td[align] { white-space: nowrap; font-variant-numeric: tabular-nums; }
 code { font-size: 11px; white-space: pre-wrap; }
 tbody tr:hover { background: rgba(128, 128, 128, .12); }
 @media (prefers-color-scheme: dark) { body { background: #161616; color: #e8e8e8; } }
-"""
+""")
 
 
 _DETAIL = Detail(least=200, text=300, folded=False, links="anchors", scripted=True)
 
 
-def page(title: str, panels: Sequence[Panel]) -> str:
+def page(title: str, panels: Sequence[Panel]) -> Markup:
     """Return a self-contained HTML document, light and dark: no address outside it.
 
     Its script draws tables and timelines to work with; without script it shows their first rows and pictures.
@@ -40,10 +41,14 @@ def page(title: str, panels: Sequence[Panel]) -> str:
     >>> page("baseline", [Note("71% of each step waits for data.", "answer")]).startswith("<!doctype html>")
     True
     """
-    body = "".join(draw(panel, _DETAIL) for panel in panels)
-    shown = printable(
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{_STYLE}</style></head>'
-        f"<body><h1>{escape(title)}</h1>{body}"
+    head = element(
+        "head",
+        tag("meta", charset="utf-8"),
+        element("title", title),
+        tag("meta", name="viewport", content="width=device-width,initial-scale=1"),
+        element("style", _STYLE),
     )
-    return f"{shown}{report_viewers()}</body></html>\n"
+    shown = [element("h1", title), *(draw(panel, _DETAIL) for panel in panels)]
+    # The script has control characters of its own.
+    body = element("body", printable_markup(join(shown)), report_viewers())
+    return join([Markup("<!doctype html>"), element("html", printable_markup(head), body, lang="en"), "\n"])

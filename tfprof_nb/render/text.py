@@ -12,6 +12,8 @@ import numpy as np
 
 from tfprof_nb._arrays import Floats
 from tfprof_nb._units import amount, duration, number, percent, printable, shorten
+from tfprof_nb.render.bar_layout import stack
+from tfprof_nb.render.legend import legend_title, legend_values, means
 from tfprof_nb.render.panels import (
     Bars,
     Diagram,
@@ -28,15 +30,15 @@ from tfprof_nb.render.panels import (
     Tabs,
     Timeline,
 )
-from tfprof_nb.render.scale import legend_title, stack, tick_text, written_means
 from tfprof_nb.render.short_names import short_names
-from tfprof_nb.render.table.text import table
+from tfprof_nb.render.table.text import text_table
+from tfprof_nb.render.ticks import tick_text
 
 WIDTH = 100
 _SPARKS = "▁▂▃▄▅▆▇█"
 _SHADES = " ░▒▓█"
 _FILLS = "█▓▒░▚▞"
-_MOST_TRACKS = 24
+_MAX_TRACKS = 24
 _MARKS = {"answer": "", "advice": "→ ", "info": "", "warning": "! ", "empty": "– "}
 
 
@@ -73,7 +75,7 @@ def draw(panel: Panel) -> list[str]:
         case Lines():
             return _titled(panel.title, _lines(panel))
         case Table():
-            return _titled(panel.title, table(panel, WIDTH))
+            return _titled(panel.title, text_table(panel, WIDTH))
         case Timeline():
             return _titled(panel.title, _timeline(panel))
         case Tabs():
@@ -164,17 +166,17 @@ def _stacked(panel: StackedBars) -> list[str]:
     if not panel.averaged:
         return [spark(total), *_wrap(_told(panel), indent=6)]
     span = f"{panel.x_label} {tick_text(panel.x[0])} to {tick_text(panel.x[-1])}"
-    return [spark(total), f"{span}; {panel.y_label}: {figures}{without}", *_means(panel.series, used)]
+    return [spark(total), f"{span}; {panel.y_label}: {figures}{without}", *_means(panel)]
 
 
 def _told(panel: StackedBars) -> str:
-    values = zip(panel.series, written_means(panel), strict=True)
+    values = zip(panel.series, legend_values(panel), strict=True)
     return f"{legend_title(panel)}: " + ", ".join(f"{one.label} {told}" for one, told in values)
 
 
-def _means(series: Sequence[Series], used: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> list[str]:
-    means = [(one.label, float(np.nan_to_num(one.values)[used].mean())) for one in series]
-    return _wrap("mean: " + ", ".join(f"{label} {number(mean)}" for label, mean in means if mean), indent=6)
+def _means(panel: StackedBars) -> list[str]:
+    labelled = zip(panel.series, means(panel), strict=True)
+    return _wrap("mean: " + ", ".join(f"{one.label} {number(mean)}" for one, mean in labelled if mean), indent=6)
 
 
 def _lines(panel: Lines) -> list[str]:
@@ -195,8 +197,8 @@ def _highest(one: Series) -> str:
 
 def _timeline(panel: Timeline, bins: int = 64) -> list[str]:
     busy, labels = panel.source.overview(bins)
-    hidden = max(0, len(labels) - _MOST_TRACKS)
-    busy, labels = busy[:_MOST_TRACKS], labels[:_MOST_TRACKS]
+    hidden = max(0, len(labels) - _MAX_TRACKS)
+    busy, labels = busy[:_MAX_TRACKS], labels[:_MAX_TRACKS]
     span = duration(float(panel.source.header()["span_ps"]))  # type: ignore[arg-type]
     levels = np.ceil(np.clip(busy, 0, 1) * 4).astype(int)
     shades = ["".join(_SHADES[k] for k in row) for row in levels]

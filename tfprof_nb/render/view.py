@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
-from uuid import uuid4
 
 import ipywidgets
 import traitlets
 
 from tfprof_nb.render import display
-from tfprof_nb.render.content import Content
+from tfprof_nb.render.head_widget import HeadWidget
 from tfprof_nb.render.html import first_pages, opened, static_view
-from tfprof_nb.render.legend import Head
 from tfprof_nb.render.panels import Note, Panel
 from tfprof_nb.render.selection import Selection
 from tfprof_nb.render.text import text_view
@@ -48,23 +46,23 @@ class View(Selection, ipywidgets.VBox):  # type: ignore[misc]
         super().__init__(layout={"width": "100%"})
         self.add_class("tfp-view")
         self._title, self._panels, self._static = title, list(panels), static
-        self._head: Head | None = None
+        self._built = False
         # Each showing has a static form of its own; the ids of all begin alike, so that one rule hides them.
-        self._static_id, self._showings = f"tfp-static-{uuid4().hex[:12]}-", 0
+        self._static_id, self._showings = f"{display.new_static_id()}-", 0
         self.observe(lambda _: self._build(), "_view_count")
 
-    def _build(self) -> Head:
+    def _build(self) -> None:
         """Make the widgets, once."""
-        if self._head is None:
-            # On Colab the widget manager must be on before the first widget of another library exists.
-            display.colab_metadata()
-            self._head = Head(title=self._title, static_id=self._static_id)
-            self.children = (self._head, *build_all(self._panels, self))
-        return self._head
+        if self._built:
+            return
+        # On Colab the widget manager must be on before the first widget of another library exists.
+        display.colab_metadata()
+        head = HeadWidget(title=self._title, static_id=self._static_id)
+        self.children, self._built = (head, *build_all(self._panels, self)), True
 
     def _ipython_display_(self, **_: Any) -> None:
         if self._static or not display.in_notebook():
-            Content(self._title, self._panels, self._static)._ipython_display_()
+            display.show_static(self._title, self._panels)
             return
         self._showings += 1
         static_id = f"{self._static_id}{self._showings}"
@@ -74,7 +72,7 @@ class View(Selection, ipywidgets.VBox):  # type: ignore[misc]
         self._build()
         display.publish_widget(self.model_id)
         self._panels = opened(self._panels)
-        display.publish_static(self.to_html(), str(self), static_id, update=True)
+        display.publish_static(static_view(self._title, self._panels), str(self), static_id, update=True)
 
     def close(self) -> None:
         """Close the view and every widget in it, and let go of the profile. It vanishes wherever it is shown."""
@@ -84,7 +82,7 @@ class View(Selection, ipywidgets.VBox):  # type: ignore[misc]
         super().close()
         self.unobserve_all()
         close_all(made)
-        self._head, self.children = None, ()
+        self.children, self._built = (), False
         self._panels, self._static = [Note("This view was closed. Make a new one to see it again.")], True
 
     def close_unseen(self, _: object = None) -> None:
@@ -96,7 +94,7 @@ class View(Selection, ipywidgets.VBox):  # type: ignore[misc]
 
     def to_html(self) -> str:
         """Return the static form: HTML without script, of at most 64 KB."""
-        return static_view(self._title, self._panels)
+        return str(static_view(self._title, self._panels))
 
     def __str__(self) -> str:
         return text_view(self._title, self._panels)

@@ -12,12 +12,13 @@ from typing import Any
 
 import ipywidgets
 import traitlets
+from markupsafe import Markup
 
 from tfprof_nb.render import charts
 from tfprof_nb.render.html import Detail, draw, drawn, legend, titled
 from tfprof_nb.render.panels import Bars, Diagram, Lines, Note, Panel, Pie, Split, StackedBars, Table, Tabs, Timeline
 from tfprof_nb.render.selection import Selection
-from tfprof_nb.render.table.html import columns_of, flat, header
+from tfprof_nb.render.table.format import columns_of, flat, header
 from tfprof_nb.render.table.widget import TableWidget
 from tfprof_nb.render.tabs_widget import TabsWidget
 from tfprof_nb.render.timeline.widget import TraceWidget
@@ -54,12 +55,12 @@ def _is_empty(panel: StackedBars | Lines | Bars | Pie | Split | Diagram) -> bool
     return not len(panel.x) or not panel.series
 
 
-def _html(text: str) -> ipywidgets.HTML:
-    return ipywidgets.HTML(text, layout=_WIDE)
+def _html(markup: Markup) -> ipywidgets.HTML:
+    return ipywidgets.HTML(str(markup), layout=_WIDE)
 
 
 def _titled(title: str, body: ipywidgets.Widget) -> ipywidgets.Widget:
-    return ipywidgets.VBox([_html(titled(title, "")), body], layout=_WIDE) if title else body
+    return ipywidgets.VBox([_html(titled(title, Markup())), body], layout=_WIDE) if title else body
 
 
 def _chart(panel: StackedBars | Lines | Bars | Pie, selection: Selection) -> charts.Chart:

@@ -1,89 +1,129 @@
-"""The dashboard: the answer on top, then a page per feature."""
+"""The dashboard: the answer on top, then a page per result."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import Protocol
 
 from tfprof_nb import _units
+from tfprof_nb.analysis.advice.advice import Advice
+from tfprof_nb.analysis.functions.functions import Functions
+from tfprof_nb.analysis.graph.graph import Graph
+from tfprof_nb.analysis.input_pipeline import InputPipeline
+from tfprof_nb.analysis.kernels import Kernels
+from tfprof_nb.analysis.memory.memory import Memory
+from tfprof_nb.analysis.ops.ops import Ops
+from tfprof_nb.analysis.overview import Overview
+from tfprof_nb.analysis.pods import Pods
+from tfprof_nb.analysis.python import Python
 from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.source.source import SourceLines
+from tfprof_nb.analysis.steps.steps import Steps
+from tfprof_nb.analysis.tf_data.tf_data import TfData
+from tfprof_nb.analysis.trace.trace import Trace
 from tfprof_nb.render.content import Content
-from tfprof_nb.render.page import page
+from tfprof_nb.render.page import page as html_page
 from tfprof_nb.render.panels import Note, Panel, Tab, Tabs
-from tfprof_nb.views import (
-    advice,
-    functions,
-    graph,
-    input_pipeline,
-    kernels,
-    memory,
-    ops,
-    overview,
-    pods,
-    source,
-    steps,
-    tf_data,
-    trace,
-)
+from tfprof_nb.views import advice as advice_view
+from tfprof_nb.views import functions as functions_view
+from tfprof_nb.views import graph as graph_view
+from tfprof_nb.views import input_pipeline as input_pipeline_view
+from tfprof_nb.views import kernels as kernels_view
+from tfprof_nb.views import memory as memory_view
+from tfprof_nb.views import ops as ops_view
+from tfprof_nb.views import overview as overview_view
+from tfprof_nb.views import pods as pods_view
+from tfprof_nb.views import python as python_view
+from tfprof_nb.views import source as source_view
+from tfprof_nb.views import steps as steps_view
+from tfprof_nb.views import tf_data as tf_data_view
+from tfprof_nb.views import trace as trace_view
 from tfprof_nb.views.pages import PAGES
 
-# A profile's results by feature, as panels. Views know results, not the profile that holds them: hence Any.
-Results = Any
-_FEATURES: dict[str, Callable[[Results], list[Panel]]] = {
-    "overview": lambda p: overview.panels(p.overview, p.advice, p.steps),
-    "advice": lambda p: advice.panels(p.advice),
-    "steps": lambda p: steps.panels(p.steps),
-    "source": lambda p: source.panels(p.source),
-    "input_pipeline": lambda p: input_pipeline.panels(p.input_pipeline, p.tf_data),
-    "tf_data": lambda p: tf_data.panels(p.tf_data),
-    "ops": lambda p: ops.panels(p.ops),
-    "kernels": lambda p: kernels.panels(p.kernels),
-    "memory": lambda p: memory.panels(p.memory),
-    "functions": lambda p: functions.panels(p.functions),
-    "graph": lambda p: graph.panels(p.graph),
-    "pods": lambda p: pods.panels(p.pods),
-    "trace": lambda p: trace.panels(p.trace),
-}
+
+class Results(Protocol):
+    """What the dashboard reads of a profile. Each result is computed when it is read."""
+
+    # ruff: noqa: D102
+    @property
+    def name(self) -> str: ...
+    @property
+    def origin(self) -> str: ...
+    @property
+    def hosts(self) -> tuple[str, ...]: ...
+    @property
+    def device_type(self) -> str: ...
+    @property
+    def duration_ms(self) -> float: ...
+    @property
+    def overview(self) -> Overview: ...
+    @property
+    def advice(self) -> Advice: ...
+    @property
+    def steps(self) -> Steps: ...
+    @property
+    def source(self) -> SourceLines: ...
+    @property
+    def python(self) -> Python: ...
+    @property
+    def input_pipeline(self) -> InputPipeline: ...
+    @property
+    def tf_data(self) -> TfData: ...
+    @property
+    def ops(self) -> Ops: ...
+    @property
+    def kernels(self) -> Kernels: ...
+    @property
+    def memory(self) -> Memory: ...
+    @property
+    def functions(self) -> Functions: ...
+    @property
+    def graph(self) -> Graph: ...
+    @property
+    def pods(self) -> Pods: ...
+    @property
+    def trace(self) -> Trace: ...
+    def host(self, name: str) -> Results: ...
 
 
 def content(results: Results, pages: str | Sequence[str] | None = None, *, static: bool = False) -> Content:
-    """Return the dashboard, with all pages or with those named (keys of `PAGES`)."""
+    """Return the dashboard, with all pages or the named ones (keys of `PAGES`)."""
     return Content(title(results), panels(results, pages), static=static)
 
 
 def report(results: Results) -> str:
     """Return the dashboard as one self-contained HTML page."""
-    return page(title(results), panels(results))
+    return html_page(title(results), panels(results))
 
 
-def runs(names: Sequence[str], opened: Callable[[int], Results]) -> Content:
-    """Return a menu of runs with the dashboard of the chosen one; a run is read when it is chosen."""
+def page_by_itself(results: Results, name: str) -> Content:
+    """Return one page without the others."""
+    return Content(f"{results.name} · {name.replace('_', ' ')}", page_panels(results, name))
+
+
+def part(name: str, title: str, result: Result) -> Content:
+    """Return one view of the graph of the profile of this name, or an estimate."""
+    return Content(f"{name} · {title}", graph_view.part_panels(result))
+
+
+def runs(names: Sequence[str], open_run: Callable[[int], Results]) -> Content:
+    """Return a menu of runs with the dashboard of the chosen run; a run is read when it is chosen."""
 
     def panels_of(k: int) -> Sequence[Panel]:
-        chosen = opened(k)
+        chosen = open_run(k)
         return [Note(title(chosen)), *panels(chosen)]
 
     tabs = [Tab(name, partial(panels_of, k)) for k, name in enumerate(names)]
     return Content("", [Tabs(tabs, "menu", "run", shown=1)])
 
 
-def feature(results: Results, name: str) -> Content:
-    """Return what one feature shows."""
-    return Content(f"{results.name} · {name.replace('_', ' ')}", _FEATURES[name](results))
-
-
-def part(results: Results, title: str, result: Result) -> Content:
-    """Return what one view of the graph shows, or an estimate."""
-    return Content(f"{results.name} · {title}", graph.part_panels(result))
-
-
 def title(results: Results) -> str:
     """Say what was captured, where, and for how long."""
     count = results.steps.summary["steps"]
     captured = _units.milliseconds(results.duration_ms)
-    steps_counted = f"{_units.count(count)} step{'' if count == 1 else 's'}"
-    about = (results.name, results.origin, steps_counted, results.device_type, f"{captured} captured")
+    step_count = f"{_units.count(count)} step{'' if count == 1 else 's'}"
+    about = (results.name, results.origin, step_count, results.device_type, f"{captured} captured")
     return " · ".join(filter(None, about))
 
 
@@ -93,14 +133,14 @@ def panels(results: Results, pages: str | Sequence[str] | None = None) -> Sequen
     Raises
     ------
     ValueError
-        If there is no page of a name.
+        If a name is not that of a page.
     """
     chosen = check_pages(_pages(results) if pages is None else pages)
     if len(results.hosts) == 1:
         return _answer_and_pages(results, chosen)
-    alone = [name for name in chosen if name != "pods"]
-    together = Tab(f"all {len(results.hosts)}", lambda: _answer_and_pages(results, chosen))
-    single = [Tab(name, partial(_one_host, results, name, alone)) for name in results.hosts]
+    of_one_host = [name for name in chosen if name != "pods"]
+    together = Tab(f"all {len(results.hosts)}", partial(_answer_and_pages, results, chosen))
+    single = [Tab(name, partial(_one_host, results, name, of_one_host)) for name in results.hosts]
     return [Tabs([together, *single], "menu", "hosts", shown=1)]
 
 
@@ -109,17 +149,23 @@ def _one_host(results: Results, name: str, pages: Sequence[str]) -> list[Panel]:
 
 
 def _answer_and_pages(results: Results, pages: Sequence[str]) -> list[Panel]:
-    tabs = [Tab(PAGES[name], _page(results, name)) for name in pages]
-    return [*overview.answer(results.overview, results.advice, results.steps), Tabs(tabs)]
+    answer = overview_view.answer(results.overview, results.advice, results.steps)
+    return [*answer, Tabs([Tab(PAGES[name], partial(_page_below_answer, results, name)) for name in pages])]
+
+
+def _page_below_answer(results: Results, name: str) -> list[Panel]:
+    if name == "overview":
+        return overview_view.proof(results.overview, results.steps)
+    return page_panels(results, name)
 
 
 def _pages(results: Results) -> list[str]:
-    """All pages; that of the hosts only where there are several to compare."""
+    """All pages; that of the hosts only if there are several to compare."""
     return [name for name in PAGES if name != "pods" or len(results.hosts) > 1]
 
 
 def check_pages(names: str | Iterable[str]) -> list[str]:
-    """Return the names, if there is a page of each; one name may stand by itself."""
+    """Return the names, or raise a `ValueError` if a name is not that of a page; a single name may be a text."""
     chosen = [names] if isinstance(names, str) else list(names)
     unknown = [name for name in chosen if name not in PAGES]
     if unknown:
@@ -127,7 +173,35 @@ def check_pages(names: str | Iterable[str]) -> list[str]:
     return chosen
 
 
-def _page(results: Results, name: str) -> Callable[[], Sequence[Panel]]:
-    if name == "overview":  # its answer stands above the pages already
-        return lambda: overview.proof(results.overview, results.steps)
-    return lambda: _FEATURES[name](results)
+def page_panels(results: Results, name: str) -> list[Panel]:
+    """Return what a page shows, computing only the results that it needs."""
+    match name:
+        case "overview":
+            return overview_view.panels(results.overview, results.steps)
+        case "advice":
+            return advice_view.panels(results.advice)
+        case "steps":
+            return steps_view.panels(results.steps)
+        case "source":
+            return source_view.panels(results.source)
+        case "python":
+            return python_view.panels(results.python)
+        case "input_pipeline":
+            return input_pipeline_view.panels(results.input_pipeline, results.tf_data)
+        case "tf_data":
+            return tf_data_view.panels(results.tf_data)
+        case "ops":
+            return ops_view.panels(results.ops)
+        case "kernels":
+            return kernels_view.panels(results.kernels)
+        case "memory":
+            return memory_view.panels(results.memory)
+        case "functions":
+            return functions_view.panels(results.functions)
+        case "graph":
+            return graph_view.panels(results.graph)
+        case "pods":
+            return pods_view.panels(results.pods)
+        case "trace":
+            return trace_view.panels(results.trace)
+    raise ValueError(f"There is no view {name!r}: choose from {', '.join(PAGES)}.")

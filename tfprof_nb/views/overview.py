@@ -38,9 +38,9 @@ _TOP_OP_COLUMNS = (
 )
 
 
-def panels(overview: Overview, advice: Advice, steps: Steps) -> list[Panel]:
-    """Show the overview by itself."""
-    return [*answer(overview, advice, steps), *proof(overview, steps)]
+def panels(overview: Overview, steps: Steps) -> list[Panel]:
+    """Show the overview by itself: the verdict, what it rests on, no advice."""
+    return [Note(headline(overview), "answer"), *_step(overview, steps), *proof(overview, steps)]
 
 
 def answer(overview: Overview, advice: Advice, steps: Steps) -> list[Panel]:
@@ -51,9 +51,14 @@ def answer(overview: Overview, advice: Advice, steps: Steps) -> list[Panel]:
     lead = f"{grave['finding'].iloc[0]}: {grave['evidence'].iloc[0]}" if leads else verdict
     found: list[Panel] = [Note(lead, "answer"), *advice_view.foremost(advice, told=leads)]
     found += [Note(verdict, "info")] if leads else []
+    return [*found, *_step(overview, steps)]
+
+
+def _step(overview: Overview, steps: Steps) -> list[Panel]:
+    """Show the average step, or say why there is none."""
     if not overview.summary["largest_category"]:
-        return [*found, *(Note(note, "empty") for note in steps.notes)]
-    return [*found, average_step(steps), *_whole(overview)]
+        return [Note(note, "empty") for note in steps.notes]
+    return [average_step(steps), *_whole(overview)]
 
 
 def _whole(overview: Overview) -> list[Panel]:

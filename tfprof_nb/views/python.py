@@ -46,6 +46,8 @@ def _figures(result: Python) -> list[Figure]:
     numbers = result.summary
     return [
         Figure("samples", _units.count(numbers["samples"])),
-        Figure("interval", _units.milliseconds(numbers["interval_ms"]), "the time between two samples that was aimed at"),
-        Figure("explained", _units.percent(numbers["accounted_percent"]), "the part of the steps' other time with samples"),
+        Figure("interval", _units.milliseconds(numbers["interval_ms"]), "the time from one sample to the next"),
+        Figure(
+            "explained", _units.percent(numbers["accounted_percent"]), "the part of the steps' other time with samples"
+        ),
     ]

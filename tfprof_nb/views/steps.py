@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.steps.steps import Steps
+from tfprof_nb.analysis.steps.steps import Steps, measured_steps
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Table
 from tfprof_nb.render.theme import STEP_CATEGORIES, STEP_MEANINGS
 from tfprof_nb.views.step_bars import step_bars
@@ -65,8 +65,9 @@ def _shown_columns(table: pd.DataFrame) -> list[Column]:
     if len(set(table["host"])) == 1:
         empty.add("host")
     shown = [column for column in _COLUMNS if column.key not in empty]
-    counted = table[~table["warm_up"]] if not table["warm_up"].all() else table
-    by_time = counted[list(STEP_CATEGORIES)].sum().sort_values(ascending=False, kind="stable").index.tolist()
+    by_time = (
+        measured_steps(table)[list(STEP_CATEGORIES)].sum().sort_values(ascending=False, kind="stable").index.tolist()
+    )
     places = {key: place for place, key in enumerate(by_time)}
     ranked = sorted((column for column in shown if column.key in places), key=lambda column: places[column.key])
     return [ranked.pop(0) if column.key in places else column for column in shown]

@@ -10,7 +10,7 @@ export interface Traits {
 
 /**
  * The first line of a view: its title. While it is in the page, a style rule hides the view's static forms, whose ids
- * begin with `static_id`; it also tells the whole view which theme it is in.
+ * begin with `static_id`, and the whole view has the class of its theme.
  */
 function render({ model, el }: RenderProps<Traits>): () => void {
   const lifetime = new AbortController();

@@ -10,7 +10,7 @@ it("puts the magic on top of a cell once", () => {
 
 it("loads files under names that Python reads as they are", () => {
   const source = (names: string[]) =>
-    (notebook(names) as { content: { cells: { source: string }[] } }).content.cells[0].source;
+    (notebook(names) as { content: { cells: { source: string }[] } }).content.cells[0]?.source;
   expect(source(['a "b".xplane.pb'])).toContain('p = tp.load("a \\"b\\".xplane.pb")');
   expect(source(["a.xplane.pb", "b.xplane.pb"])).toContain('tp.load(["a.xplane.pb", "b.xplane.pb"])');
 });

@@ -1,17 +1,15 @@
-import type { Application, FileBrowserFactory, FileType, NotebookPanel } from "./jupyterlab";
+import type { JupyterFrontEnd } from "@jupyterlab/application";
+import type { IFileBrowserFactory } from "@jupyterlab/filebrowser";
+import type { NotebookPanel } from "@jupyterlab/notebook";
 
 const COMMAND = "tfprof-nb:open";
-const TYPES: FileType[] = [
-  { name: "tfprof-xspace", displayName: "TensorFlow profile", extensions: [".xplane.pb"], ...binary() },
-  { name: "tfprof-trace", displayName: "Chrome trace", extensions: [".trace.json.gz"], ...binary() },
+const TYPES = [
+  { name: "tfprof-xspace", displayName: "TensorFlow profile", extensions: [".xplane.pb"] },
+  { name: "tfprof-trace", displayName: "Chrome trace", extensions: [".trace.json.gz"] },
 ];
 
-function binary(): { fileFormat: "base64"; contentType: "file" } {
-  return { fileFormat: "base64", contentType: "file" };
-}
-
 /** Adds "Open with tfprof" to the context menu of profiles in the file browser. */
-export function addOpenProfile(app: Application, browsers: FileBrowserFactory): void {
+export function addOpenProfile(app: JupyterFrontEnd, browsers: IFileBrowserFactory): void {
   const selected = () => [...(browsers.tracker.currentWidget?.selectedItems() ?? [])];
   app.commands.addCommand(COMMAND, {
     label: "Open with tfprof",
@@ -19,16 +17,16 @@ export function addOpenProfile(app: Application, browsers: FileBrowserFactory): 
     execute: () => openInNotebook(app, selected()),
   });
   for (const type of TYPES) {
-    app.docRegistry.addFileType(type);
+    app.docRegistry.addFileType({ ...type, fileFormat: "base64", contentType: "file" });
     const selector = `.jp-DirListing-item[data-file-type="${type.name}"]`;
     app.contextMenu.addItem({ command: COMMAND, selector, rank: 0 });
   }
 }
 
 /** Makes a notebook beside the first file that loads the files, the hosts of one run, and runs it. */
-async function openInNotebook(app: Application, files: { path: string; name: string }[]): Promise<void> {
+async function openInNotebook(app: JupyterFrontEnd, files: { path: string; name: string }[]): Promise<void> {
   if (!files.length) return;
-  const folder = files[0].path.split("/").slice(0, -1).join("/");
+  const folder = files[0]?.path.split("/").slice(0, -1).join("/") ?? "";
   const { contents } = app.serviceManager;
   const { path } = await contents.newUntitled({ path: folder, type: "notebook" });
   await contents.save(path, notebook(files.map((file) => file.name)));

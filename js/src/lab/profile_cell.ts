@@ -1,10 +1,16 @@
-import type { Application, CommandPalette, NotebookTracker } from "./jupyterlab";
+import type { JupyterFrontEnd } from "@jupyterlab/application";
+import type { ICommandPalette } from "@jupyterlab/apputils";
+import type { INotebookTracker } from "@jupyterlab/notebook";
 
 const COMMAND = "tfprof-nb:profile-cell";
 const MAGIC = "%%tfprofile";
 
 /** Adds "Profile the current cell" to the command palette: it puts the magic on top of the cell, and runs it. */
-export function addProfileCell(app: Application, palette: CommandPalette, notebooks: NotebookTracker): void {
+export function addProfileCell(
+  app: JupyterFrontEnd,
+  palette: ICommandPalette,
+  notebooks: INotebookTracker,
+): void {
   app.commands.addCommand(COMMAND, {
     label: "Profile the current cell",
     caption: `Put ${MAGIC} on top of the cell and run it`,
@@ -13,7 +19,7 @@ export function addProfileCell(app: Application, palette: CommandPalette, notebo
   palette.addItem({ command: COMMAND, category: "TensorFlow Profiler" });
 }
 
-async function profileCell(app: Application, notebooks: NotebookTracker): Promise<void> {
+async function profileCell(app: JupyterFrontEnd, notebooks: INotebookTracker): Promise<void> {
   const panel = notebooks.currentWidget;
   const cell = panel?.content.activeCell?.model;
   const kernel = panel?.sessionContext.session?.kernel;

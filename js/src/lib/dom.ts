@@ -1,8 +1,8 @@
 type Attributes = Record<string, string | number | boolean>;
 
 /**
- * Keeps keys from JupyterLab's shortcuts (S saves, D D deletes the cell ...). It must stand on the element that has the
- * focus itself: on an ancestor, JupyterLab finds its own `:focus` rule first.
+ * Keeps keys from JupyterLab's shortcuts (S saves, D D deletes the notebook cell ...). The element that has the focus
+ * must have it: with an ancestor, JupyterLab finds its own `:focus` rule first.
  */
 export const OWN_KEYS: Attributes = { "data-lm-suppress-shortcuts": "true" };
 
@@ -28,7 +28,7 @@ export function button(text: string, label: string, onClick: () => void): HTMLBu
   return node;
 }
 
-/** Returns a function that runs `callback` once, `ms` after its last call. */
+/** Returns a function that calls `callback` once, `ms` after its own last call. */
 export function debounce(callback: () => void, ms: number, signal: AbortSignal): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   signal.addEventListener("abort", () => clearTimeout(timer));
@@ -38,7 +38,7 @@ export function debounce(callback: () => void, ms: number, signal: AbortSignal):
   };
 }
 
-/** The notebook puts the element into the page after `render` returns. */
+/** Calls `callback` when the element is in the page: the notebook puts it there after `render` returns. */
 export function whenAttached(el: HTMLElement, callback: () => void, attempts = 100): void {
   if (el.isConnected) callback();
   else if (attempts > 0) requestAnimationFrame(() => whenAttached(el, callback, attempts - 1));

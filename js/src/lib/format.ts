@@ -1,9 +1,10 @@
 /** Numbers as people read them; the same rules as tfprof_nb/_units.py, so that all forms of a view say the same. */
+import type { Picoseconds } from "./units";
 
 export const MISSING = "–";
 
-/** Units of time with their picoseconds, the largest first. */
-export const TIME_UNITS: [number, string][] = [
+/** Units of time, in picoseconds, from the largest. */
+export const TIME_UNITS: [Picoseconds, string][] = [
   [1e12, "s"],
   [1e9, "ms"],
   [1e6, "µs"],
@@ -11,7 +12,7 @@ export const TIME_UNITS: [number, string][] = [
   [1, "ps"],
 ];
 const BYTE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
-// As Python rounds: of two equally near the even one; and no minus before zero.
+// Rounded as in Python: halves to even, and no minus sign before zero.
 const EVEN = { roundingMode: "halfEven" } as const;
 const WHOLE = new Intl.NumberFormat("en-US", { ...EVEN, maximumFractionDigits: 0, signDisplay: "negative" });
 const THREE = new Intl.NumberFormat("en-US", {
@@ -25,12 +26,12 @@ const ONE_DECIMAL = new Intl.NumberFormat("en-US", {
   maximumFractionDigits: 1,
 });
 
-/** `value` with three significant figures; digits before the point are all kept, thousands grouped. */
+/** Three significant figures, but all digits before the point, with grouped thousands. */
 export function significant(value: number): string {
   if (!Number.isFinite(value)) return MISSING;
   if (value === 0) return "0";
   const size = Math.abs(value);
-  // Two digits at least in the exponent, as in Python.
+  // At least two digits in the exponent, as in Python.
   if (size < 1e-4) return value.toExponential(2).replace(/-(\d)$/, "-0$1");
   return size >= 999.5 ? grouped(value) : THREE.format(exact(value));
 }
@@ -40,7 +41,7 @@ export function grouped(value: number): string {
   return Number.isFinite(value) ? WHOLE.format(exact(value)) : MISSING;
 }
 
-/** A percentage (0 to 100) with one decimal; what is not zero never reads as zero. */
+/** A percentage (0 to 100) with one decimal. Only zero is written as zero. */
 export function percent(value: number): string {
   if (!Number.isFinite(value)) return MISSING;
   if (value > 0 && value < 0.05) return "<0.1%";
@@ -59,19 +60,19 @@ export function bytes(value: number): string {
   return `${significant(scaled)} ${BYTE_UNITS[unit]}`;
 }
 
-/** A duration in picoseconds, in the unit that suits it. */
-export function duration(ps: number): string {
+/** A duration in the largest unit of which it is at least one. */
+export function duration(ps: Picoseconds): string {
   if (!Number.isFinite(ps)) return MISSING;
   const found = TIME_UNITS.find(([size]) => Math.abs(ps) >= size);
   return found ? `${significant(ps / found[0])} ${found[1]}` : "0 s";
 }
 
-/** All decimals of a number that is 0.0001 or more: `Intl` would round its shortest form, as if 0.15 were no less. */
+/** All decimals of a number of at least 0.0001: `Intl` would round its shortest form, 0.15 for a number slightly less. */
 function exact(value: number): Intl.StringNumericLiteral | bigint {
   return Math.abs(value) < 1e21 ? (value.toFixed(70) as Intl.StringNumericLiteral) : BigInt(value);
 }
 
-/** `text` cut in the middle to at most `length` characters; names of ops differ at both ends. */
+/** A text cut in the middle to at most `length` characters: names of ops differ at both ends. */
 export function middleCut(text: string, length: number): string {
   if (text.length <= length) return text;
   if (length < 2) return "";

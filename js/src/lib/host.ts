@@ -1,4 +1,4 @@
-/** What a widget may ask of its host: the part of anywidget's front-end module contract that we use. */
+/** What a widget uses of its host: a part of anywidget's contract for front-end modules. */
 
 export interface Model<Traits> {
   get<K extends keyof Traits & string>(name: K): Traits[K];
@@ -25,7 +25,7 @@ export function listen<Traits>(
   signal.addEventListener("abort", () => model.off(event, callback));
 }
 
-/** Sets one trait and tells the kernel, unless the value is the same already. */
+/** Sets a trait here and in the kernel, unless it has the value already. */
 export function push<Traits, K extends keyof Traits & string>(
   model: Model<Traits>,
   name: K,
@@ -36,14 +36,14 @@ export function push<Traits, K extends keyof Traits & string>(
   toKernel(() => model.save_changes());
 }
 
-/** Sends a message, unless the kernel is gone: what is in the browser goes on without it. */
+/** Sends a message. If the kernel is gone, nothing happens: what is in the browser works without it. */
 export function send<Traits>(model: Model<Traits>, content: unknown): void {
   toKernel(() => model.send(content));
 }
 
-function toKernel(say: () => void): void {
+function toKernel(action: () => void): void {
   try {
-    say();
+    action();
   } catch (error) {
     console.debug("The kernel is gone.", error);
   }

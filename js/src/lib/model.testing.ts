@@ -1,6 +1,6 @@
 import type { Model } from "./host";
 
-/** A model as a notebook would give it, without a kernel: keeps traits, tells listeners, records what is sent. */
+/** A notebook's model without a kernel: keeps traits, calls listeners, records messages. */
 export class FakeModel<Traits extends object> implements Model<Traits> {
   readonly sent: unknown[] = [];
   saves = 0;

@@ -3,7 +3,7 @@ import type { Model } from "./host";
 
 type Listener = (content: never, buffers: never) => void;
 
-/** A model that keeps its traits, and whose questions nobody answers. */
+/** A model without a kernel: keeps its traits, and sends nothing. */
 export class PageModel<Traits extends object> implements Model<Traits> {
   private readonly listeners = new Map<string, Set<Listener>>();
 
@@ -38,8 +38,8 @@ export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Calls back with each script element of a class that was not drawn yet, and the element to draw in. What stands before
- * it is the same without script, which is hidden once the other is drawn.
+ * Calls `draw` for each script element of a class that is not drawn yet, with the element to draw into. The element
+ * before it shows the same without a script, and is hidden afterwards.
  */
 export function drawEmbedded(
   name: string,

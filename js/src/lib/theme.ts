@@ -11,7 +11,7 @@ export function isDark(page: Document = document): boolean {
   return page.defaultView?.matchMedia?.("(prefers-color-scheme: dark)").matches ?? false;
 }
 
-/** Keeps the class `tfp-dark` of `root` in step with the notebook's theme; `onChange` hears the first value too. */
+/** Keeps the class `tfp-dark` of `root` in step with the notebook's theme; `onChange` is called with the first value too. */
 export function followTheme(root: HTMLElement, signal: AbortSignal, onChange: (dark: boolean) => void): void {
   let last: boolean | undefined;
   const update = () => {

@@ -8,11 +8,11 @@ import { indexAt, type Span } from "./place";
 
 interface Entry {
   label: string;
-  /** What the label means, or its whole text where it is shortened. */
+  /** What the label means, or its whole text if it is shortened. */
   title?: string;
-  /** Whatever CSS takes as a background. */
+  /** Any CSS background. */
   color: string;
-  /** One for each mark; none where the entry only explains, or says all in `mean`. */
+  /** A value for each mark; empty if the entry only explains, or if `mean` says everything. */
   values: (number | null)[];
   mean: string;
 }
@@ -29,9 +29,9 @@ export interface Traits {
 }
 
 /**
- * The legend of a chart, outside of it: names, colours and means; while the pointer is on the chart, the values under it.
- * It reads the chart's own elements, so it answers while the kernel is busy. With the focus, arrow keys walk along the
- * chart and Enter selects. Behind it stands the chart's table.
+ * The legend of a chart: names, colours and means, or the values under the pointer while it is on the chart. It reads the
+ * chart's own elements, so it works while the kernel is busy. When it has the focus, the arrow keys move along the chart
+ * and Enter selects. The chart's numbers follow as a table.
  */
 function render({ model, el }: RenderProps<Traits>): () => void {
   const lifetime = new AbortController();
@@ -61,13 +61,13 @@ function render({ model, el }: RenderProps<Traits>): () => void {
     note.textContent = index === null ? "" : (model.get("notes")[index] ?? "");
     model.get("entries").forEach((entry, k) => {
       const value = values[k];
-      const rests = index === null || !entry.values.length;
-      if (value) value.textContent = rests ? entry.mean : written(entry.values[index]);
+      const atRest = index === null || !entry.values.length;
+      if (value) value.textContent = atRest ? entry.mean : formatted(entry.values[index]);
     });
   };
   const rest = () => show(model.get("selected"));
   const chart = () => (el.getRootNode() as ParentNode).querySelector<HTMLElement>(`.${model.get("chart")}`);
-  const hear = (figure: HTMLElement) => {
+  const connect = (figure: HTMLElement) => {
     figure.setAttribute("role", "img");
     figure.setAttribute("aria-label", model.get("title"));
     figure.addEventListener("pointermove", (event) => show(indexUnder(figure, event, model.get("x"))), {
@@ -75,7 +75,7 @@ function render({ model, el }: RenderProps<Traits>): () => void {
     });
     figure.addEventListener("pointerleave", rest, { signal });
   };
-  whenFound(chart, hear, signal);
+  whenFound(chart, connect, signal);
   root.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     const last = model.get("x").length - 1;
@@ -98,10 +98,10 @@ function rowsOf(model: Model<Traits>): string[][] {
   const entries = model.get("entries").filter(({ values }) => values.length);
   const places = model.get("x").map((x) => (typeof x === "number" ? x.toLocaleString("en-US") : x));
   const header = [model.get("x_label"), ...entries.map(({ label }) => label)];
-  return [header, ...places.map((place, k) => [place, ...entries.map(({ values }) => written(values[k]))])];
+  return [header, ...places.map((place, k) => [place, ...entries.map(({ values }) => formatted(values[k]))])];
 }
 
-function written(value: number | null | undefined): string {
+function formatted(value: number | null | undefined): string {
   return value === null || value === undefined ? "–" : significant(value);
 }
 

@@ -1,9 +1,7 @@
 import { element, OWN_KEYS } from "../lib/dom";
 
-type Cell = string;
-
-/** The chart's numbers as a table, for who can't see the chart or wants to copy them; made when it is first opened. */
-export function numbers(title: string, rows: () => Cell[][]): HTMLDetailsElement {
+/** The chart's numbers as a table, for readers who can't see the chart or want to copy them. Made when first opened. */
+export function numbers(title: string, rows: () => string[][]): HTMLDetailsElement {
   const summary = element(
     "summary",
     { ...OWN_KEYS, "aria-label": `Numbers of the chart ${title}` },
@@ -16,8 +14,8 @@ export function numbers(title: string, rows: () => Cell[][]): HTMLDetailsElement
   return root;
 }
 
-function table(title: string, [header, ...rows]: Cell[][]): HTMLElement {
-  const cells = (row: Cell[], scope: string) =>
+function table(title: string, [header = [], ...rows]: string[][]): HTMLElement {
+  const cells = (row: string[], scope: string) =>
     row.map((text, k) =>
       k === 0 || scope === "col" ? element("th", { scope }, text) : element("td", {}, text),
     );

@@ -5,8 +5,8 @@ export interface Span {
 }
 
 /**
- * The index of the mark nearest to a pixel; null well outside of them. Marks stand at `x` when those are numbers (in
- * rising order), else evenly spaced.
+ * The index of the mark nearest to a pixel; null if that is more than half a mark outside. Marks are at `x` if those are
+ * numbers (in ascending order), else evenly spaced.
  */
 export function indexAt(span: Span, pixel: number, x: readonly (number | string)[]): number | null {
   if (x.length === 0) return null;

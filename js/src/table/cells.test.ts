@@ -15,7 +15,7 @@ it("adds room to one column, and so to all together", () => {
   const columns = [1, 2].map((value) => makeColumn(header, Float64Array.of(value).buffer));
   const { columns: plain } = widths(columns, 1);
   const wide = widths(columns, 1, { at: 1, px: 33 });
-  const [first, second] = plain.split(") ");
+  const [first, second = ""] = plain.split(") ");
   expect(wide.columns).toBe(`${first}) ${second.replace(")", " + 33px)")}`);
-  expect(wide.least).toContain("+ 33px");
+  expect(wide.minimum).toContain("+ 33px");
 });

@@ -1,55 +1,55 @@
 import { element } from "../lib/dom";
-import { type Column, cellText, fullText } from "./columns";
+import { type Column, cellText, fullText, valueAt } from "./columns";
 
 const SAMPLE_ROWS = 200;
 const BACK = 14;
 const TEXT_CH: [number, number] = [8, 44];
-const TEXT_LEAST_CH = 17;
-const FIRST_LEAST_CH = 36;
-const CODE_LEAST_CH = 34;
+const MIN_TEXT_CH = 17;
+const MIN_FIRST_CH = 36;
+const MIN_CODE_CH = 34;
 const NUMBER_CH: [number, number] = [4, 24];
 const PADDING_PX = 16;
 const ARROW_CH = 3;
 
-/** Widths for CSS: of the grid's columns, and the least that all of them need together. */
+/** Widths in CSS: of the columns, and the minimum for all of them together. */
 export interface Widths {
   columns: string;
-  least: string;
+  minimum: string;
 }
 
-/** Room to add to the column at a place. */
+/** Room to add to the column at an index. */
 export interface Spare {
   at: number;
   px: number;
 }
 
-/** Numbers are as wide as they need, texts share what is left; the first says what the row is about. */
+/** Numbers are as wide as they need; texts share the rest, and the first, which names the row, has a larger minimum. */
 export function widths(columns: readonly Column[], rows: number, spare: Spare = { at: 0, px: 0 }): Widths {
   const each = columns.map((column, index) => {
-    const text = column.kind === "code" ? CODE_LEAST_CH : TEXT_LEAST_CH;
-    const { least, grow } = width(column, rows, index === 0 ? FIRST_LEAST_CH : text);
-    return { least: spare.px && index === spare.at ? `${least} + ${spare.px}px` : least, grow };
+    const text = column.kind === "code" ? MIN_CODE_CH : MIN_TEXT_CH;
+    const { minimum, grow } = width(column, rows, index === 0 ? MIN_FIRST_CH : text);
+    return { minimum: spare.px && index === spare.at ? `${minimum} + ${spare.px}px` : minimum, grow };
   });
   return {
     columns: each
-      .map(({ least, grow }) => (grow ? `minmax(calc(${least}), ${grow}fr)` : `calc(${least})`))
+      .map(({ minimum, grow }) => (grow ? `minmax(calc(${minimum}), ${grow}fr)` : `calc(${minimum})`))
       .join(" "),
-    least: `calc(${each.map(({ least }) => least).join(" + ")})`,
+    minimum: `calc(${each.map(({ minimum }) => minimum).join(" + ")})`,
   };
 }
 
-function width(column: Column, rows: number, leastText: number): { least: string; grow: number } {
+function width(column: Column, rows: number, minText: number): { minimum: string; grow: number } {
   let longest = headerWidth(column.header, column.numeric ? 0 : ARROW_CH);
   for (let row = 0; row < Math.min(rows, SAMPLE_ROWS); row++) {
     longest = Math.max(longest, cellText(column, row).length);
   }
-  const [few, most] = column.numeric ? NUMBER_CH : TEXT_CH;
-  const chars = Math.min(Math.max(longest, few), most);
-  const least = column.numeric || column.short ? chars : Math.min(chars, leastText);
-  return { least: `${least}ch + ${PADDING_PX}px`, grow: column.numeric ? 0 : chars };
+  const [fewest, most] = column.numeric ? NUMBER_CH : TEXT_CH;
+  const chars = Math.min(Math.max(longest, fewest), most);
+  const minimum = column.numeric || column.short ? chars : Math.min(chars, minText);
+  return { minimum: `${minimum}ch + ${PADDING_PX}px`, grow: column.numeric ? 0 : chars };
 }
 
-/** A header takes two lines where that saves room. It is bold, and leaves room for an arrow beside texts. */
+/** A header takes two lines if that saves room. It is bold, and has room for an arrow beside it in text columns. */
 export function headerWidth(header: string, arrow: number): number {
   const words = header.split(" ").map((word) => word.length);
   const breaks = words.map((_, k) => {
@@ -59,12 +59,13 @@ export function headerWidth(header: string, arrow: number): number {
   return Math.ceil(Math.min(...breaks) * 1.1) + arrow;
 }
 
-/** A cell: its text, cut in the middle when there is no room, over a bar where the column wants one. */
-export function cell(column: Column, row: number, index: number): HTMLElement {
+/** A table cell: its text, cut in the middle if there is no room, over a bar if the column has bars. */
+export function tableCell(column: Column, row: number, index: number): HTMLElement {
   const text = cellText(column, row);
   const node = element("div", { role: "gridcell", class: cellClass(column), "aria-colindex": index + 1 });
   node.title = fullText(column, row);
-  if (column.bar && column.values[row] > 0) node.append(bar(column.values[row] / column.most));
+  const value = valueAt(column, row);
+  if (column.bar && value > 0) node.append(bar(value / column.fullBar));
   if (column.numeric) node.append(element("span", {}, text));
   else node.append(...cuttable(text, column.kind === "code" && !column.short));
   return node;
@@ -80,7 +81,7 @@ function bar(share: number): HTMLElement {
   return node;
 }
 
-/** A long text gives way at its end (by CSS); of code the last characters stay, which tell as much as the first. */
+/** A long text is cut at its end (by CSS). The last characters of code stay, which say as much as the first. */
 function cuttable(text: string, keepsEnd: boolean): HTMLElement[] {
   if (!keepsEnd || text.length <= BACK * 2) return [element("span", { class: "tfp-front" }, text)];
   return [

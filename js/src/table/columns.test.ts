@@ -51,9 +51,9 @@ describe("makeColumn", () => {
     expect([...makeColumn(header, new DataView(bytes.buffer, 1)).values]).toEqual([1.5, 2.5]);
   });
 
-  it("measures bars against the whole for shares, else against the largest", () => {
-    expect(column({ kind: "share" }, [0.2, 0.4]).most).toBe(1);
-    expect(column({ kind: "percent" }, [20, 40]).most).toBe(100);
-    expect(column({ kind: "us" }, [20, Number.NaN, 40]).most).toBe(40);
+  it("makes bars relative to the whole for shares, else to the largest value", () => {
+    expect(column({ kind: "share" }, [0.2, 0.4]).fullBar).toBe(1);
+    expect(column({ kind: "percent" }, [20, 40]).fullBar).toBe(100);
+    expect(column({ kind: "us" }, [20, Number.NaN, 40]).fullBar).toBe(40);
   });
 });

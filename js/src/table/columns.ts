@@ -1,6 +1,7 @@
+import { at } from "../lib/at";
 import { bytes, grouped, MISSING, percent, significant } from "../lib/format";
 
-/** What a column holds; the same words as `Kind` in tfprof_nb/_units.py. */
+/** What a column contains; the same words as `Kind` in tfprof_nb/_units.py. */
 export type Kind =
   | "text"
   | "code"
@@ -19,22 +20,22 @@ export interface ColumnHeader {
   kind: Kind;
   bar: boolean;
   meaning: string;
-  /** The distinct texts of a text column; its buffer then holds indices into them. */
+  /** The distinct texts of a text column, whose buffer contains indices into them. */
   texts?: string[] | null;
-  /** What to show of each text, where they are too long to be told apart when they are cut. */
+  /** Short forms of the texts, if the texts are so long that they would look the same when cut. */
   short?: string[];
 }
 
 /** One column: a header, and a value for each row. */
 export interface Column extends ColumnHeader {
   numeric: boolean;
-  /** Numbers (NaN where there is none), or indices into `texts` (-1 where there is none). */
+  /** Numbers (NaN if missing), or indices into `texts` (-1 if missing). */
   values: Float64Array;
-  /** Largest value, which a full bar stands for. */
-  most: number;
+  /** The value that a full bar stands for. */
+  fullBar: number;
 }
 
-const SHOW: Record<Kind, (value: number) => string> = {
+const FORMATTERS: Record<Kind, (value: number) => string> = {
   text: String,
   code: String,
   count: grouped,
@@ -50,38 +51,43 @@ const SHOW: Record<Kind, (value: number) => string> = {
 export function makeColumn(header: ColumnHeader, buffer: DataView | ArrayBuffer): Column {
   const values = toFloats(buffer);
   const numeric = !header.texts;
-  const most = values.reduce((a, b) => Math.max(a, b || 0), 0);
-  // A bar of shares is measured against the whole; all others against the largest.
-  const scale = { share: 1, percent: 100 }[header.kind as string];
-  return { ...header, numeric, values, most: Math.max(scale ?? most, most) };
+  const largest = values.reduce((a, b) => Math.max(a, b || 0), 0);
+  // Bars of shares are relative to the whole, all others to the largest value.
+  const whole = { share: 1, percent: 100 }[header.kind as string];
+  return { ...header, numeric, values, fullBar: Math.max(whole ?? largest, largest) };
 }
 
-/** Copies, because a view into a message need not be aligned. */
+/** Copies the buffer, because a view into a message need not be aligned. */
 export function toFloats(buffer: DataView | ArrayBuffer): Float64Array {
   if (buffer instanceof ArrayBuffer) return new Float64Array(buffer.slice(0));
   const { buffer: whole, byteOffset, byteLength } = buffer;
   return new Float64Array(whole.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer);
 }
 
-/** The text of a cell as shown; a dash where there is no value. */
-export function cellText(column: Column, row: number): string {
-  const value = column.values[row];
-  if (column.texts) return (column.short ?? column.texts)[value] ?? MISSING;
-  return Number.isNaN(value) ? MISSING : SHOW[column.kind](value);
+/** The number in a column's row: NaN, or -1 in a text column, if it is missing. */
+export function valueAt(column: Column, row: number): number {
+  return at(column.values, row);
 }
 
-/** The text of a cell in full, for a tooltip. */
+/** The text of a table cell as shown; a dash if the value is missing. */
+export function cellText(column: Column, row: number): string {
+  const value = valueAt(column, row);
+  if (column.texts) return (column.short ?? column.texts)[value] ?? MISSING;
+  return Number.isNaN(value) ? MISSING : FORMATTERS[column.kind](value);
+}
+
+/** The text of a table cell in full, for a tooltip. */
 export function fullText(column: Column, row: number): string {
-  const value = column.values[row];
+  const value = valueAt(column, row);
   if (column.texts) return column.texts[value] ?? MISSING;
   if (column.kind === "flag" || Number.isNaN(value)) return cellText(column, row);
   const exact = value.toLocaleString("en-US", { maximumFractionDigits: 12 });
   return { bytes: `${exact} bytes`, ms: `${exact} ms`, us: `${exact} µs` }[column.kind as string] ?? exact;
 }
 
-/** The value of a cell for a machine to read. */
+/** The value of a table cell for a program to read. */
 export function rawText(column: Column, row: number): string {
-  const value = column.values[row];
+  const value = valueAt(column, row);
   if (column.texts) return column.texts[value] ?? "";
   if (column.kind === "flag" && !Number.isNaN(value)) return value ? "True" : "False";
   return Number.isNaN(value) ? "" : String(value);

@@ -1,5 +1,6 @@
 // @vitest-environment happy-dom
 import { beforeEach, describe, expect, it } from "vitest";
+import { at } from "../lib/at";
 import { FakeModel } from "../lib/model.testing";
 import table, { type Traits } from "./index";
 
@@ -26,29 +27,30 @@ beforeEach(() => {
 });
 
 const rows = () => [...document.querySelectorAll<HTMLElement>("[data-place]")];
+const row = (place: number) => at(rows(), place);
 const texts = (row: HTMLElement) => [...row.children].map((cell) => cell.textContent);
-const header = (column: number) => document.querySelectorAll<HTMLElement>("[role=columnheader]")[column];
+const header = (column: number) => at(document.querySelectorAll<HTMLElement>("[role=columnheader]"), column);
 const grid = () => document.querySelector<HTMLElement>(".tfp-grid") as HTMLElement;
 const press = (key: string) => grid().dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
 
 describe("the table", () => {
-  it("puts only the rows in sight into the page, and says how many there are", () => {
+  it("puts only the visible rows into the page, and says how many there are", () => {
     expect(rows().length).toBeLessThan(50);
     expect(grid().getAttribute("aria-rowcount")).toBe("1001");
-    expect(texts(rows()[0])).toEqual(["MatMul", "0"]);
+    expect(texts(row(0))).toEqual(["MatMul", "0"]);
   });
 
   it("shows markup as text", () => {
-    expect(texts(rows()[1])[0]).toBe(OPS[1]);
+    expect(texts(row(1))[0]).toBe(OPS[1]);
     expect(document.querySelector("img")).toBeNull();
   });
 
   it("sorts by a header: largest first, then smallest", () => {
     header(1).querySelector("button")?.click();
-    expect(texts(rows()[0])).toEqual(["MatMul", "999"]);
+    expect(texts(row(0))).toEqual(["MatMul", "999"]);
     expect(header(1).getAttribute("aria-sort")).toBe("descending");
     header(1).querySelector("button")?.click();
-    expect(texts(rows()[0])).toEqual(["MatMul", "0"]);
+    expect(texts(row(0))).toEqual(["MatMul", "0"]);
     expect([0, 1].map((column) => header(column).getAttribute("aria-sort"))).toEqual(["none", "ascending"]);
   });
 
@@ -56,18 +58,18 @@ describe("the table", () => {
     const input = document.querySelector("input") as HTMLInputElement;
     input.value = "relu";
     input.dispatchEvent(new Event("input"));
-    expect(texts(rows()[0])).toEqual(["Relu", "2.00"]);
+    expect(texts(row(0))).toEqual(["Relu", "2.00"]);
     expect(document.querySelector("[role=status]")?.textContent).toBe("333 of 1,000 rows");
   });
 
   it("selects rows of the frame by mouse and keys, whatever their order", () => {
     header(1).querySelector("button")?.click();
-    rows()[1].click();
+    row(1).click();
     expect(model.get("selected_row")).toBe(998);
     press("ArrowDown");
     expect(model.get("selected_row")).toBe(997);
-    expect(rows()[2].getAttribute("aria-selected")).toBe("true");
-    expect(grid().getAttribute("aria-activedescendant")).toBe(rows()[2].id);
+    expect(row(2).getAttribute("aria-selected")).toBe("true");
+    expect(grid().getAttribute("aria-activedescendant")).toBe(row(2).id);
     press("Escape");
     expect(model.get("selected_row")).toBeNull();
   });
@@ -132,7 +134,7 @@ describe("a table of rows that lie below one another", () => {
   });
 
   const shown = () => rows().map((row) => row.querySelector(".tfp-front")?.textContent);
-  const toggle = (row: number) => rows()[row].querySelector<HTMLElement>(".tfp-toggle");
+  const toggle = (row: number) => at(rows(), row).querySelector<HTMLElement>(".tfp-toggle");
 
   it("opens and closes rows by their triangles, without selecting them", () => {
     expect(shown()).toEqual(["all", "a", "a/x", "a/x/y"]);
@@ -145,7 +147,7 @@ describe("a table of rows that lie below one another", () => {
   });
 
   it("opens and closes the selected row by the arrow keys", () => {
-    rows()[0].click();
+    row(0).click();
     press("ArrowLeft");
     expect(shown()).toEqual(["all"]);
     press("ArrowRight");
@@ -179,11 +181,11 @@ describe("the menu of columns", () => {
       selected_row: null,
     });
     close = table.render({ model, el: document.getElementById("el") as HTMLElement });
-    const box = document.querySelectorAll<HTMLInputElement>(".tfp-menu input")[1];
+    const box = at(document.querySelectorAll<HTMLInputElement>(".tfp-menu input"), 1);
     box.click();
-    expect(texts(rows()[0])).toEqual(["0", "1", "3", "4", "5", "6"]);
+    expect(texts(row(0))).toEqual(["0", "1", "3", "4", "5", "6"]);
     expect(header(2).hidden).toBe(true);
     box.click();
-    expect(texts(rows()[0])).toHaveLength(7);
+    expect(texts(row(0))).toHaveLength(7);
   });
 });

@@ -1,5 +1,6 @@
 import "../lib/theme.css";
 import "./table.css";
+import { at } from "../lib/at";
 import { button, element, OWN_KEYS } from "../lib/dom";
 import { grouped } from "../lib/format";
 import { listen, type Model, push, type RenderProps } from "../lib/host";
@@ -18,7 +19,7 @@ export interface Traits {
   rows: number;
   columns: ColumnHeader[];
   buffers: (DataView | ArrayBuffer)[];
-  /** How deep each row lies, where rows are a tree: then siblings are sorted, and rows open and close. */
+  /** The depth of each row, if rows are a tree: siblings are sorted, and rows open and close. */
   depths?: DataView | ArrayBuffer | null;
   selected_row: number | null;
 }
@@ -45,7 +46,7 @@ class TableView {
     signal: AbortSignal,
   ) {
     const buffers = model.get("buffers");
-    this.columns = model.get("columns").map((header, index) => makeColumn(header, buffers[index]));
+    this.columns = model.get("columns").map((header, index) => makeColumn(header, at(buffers, index)));
     const listener = {
       sort: (column: number) => this.sort(column),
       select: (row: number | null) => push(model, "selected_row", row),
@@ -78,9 +79,9 @@ class TableView {
     signal.addEventListener("abort", () => observer.disconnect());
   }
 
-  /** Numbers sort largest first at the first click, texts from A. */
+  /** The first click sorts numbers from the largest, texts from A. */
   private sort(column: number): void {
-    const first: Direction = this.columns[column].numeric ? "descending" : "ascending";
+    const first: Direction = at(this.columns, column).numeric ? "descending" : "ascending";
     const other: Direction = first === "ascending" ? "descending" : "ascending";
     const again = this.sorted?.column === column && this.sorted.direction === first;
     this.sorted = { column, direction: again ? other : first };
@@ -91,7 +92,7 @@ class TableView {
   private arrange(): void {
     const rows = this.model.get("rows");
     const found = matchingRows(this.columns, rows, this.input.value);
-    const column = this.sorted ? this.columns[this.sorted.column] : null;
+    const column = this.sorted ? at(this.columns, this.sorted.column) : null;
     const direction = this.sorted?.direction ?? "ascending";
     if (this.tree) this.order = this.tree.arrange(found, column, direction, found.length < rows);
     else this.order = column ? sortRows(found, column, direction) : found;

@@ -1,18 +1,17 @@
+import { at } from "../lib/at";
 import { element, OWN_KEYS } from "../lib/dom";
 import type { Column } from "./columns";
 
-/** A menu of the columns after the first, which stays; `onChange` gets those that are ticked. */
+/** A menu of all columns but the first, which is always shown. `onChange` gets the indices of the ticked columns. */
 export function columnMenu(columns: readonly Column[], onChange: (shown: number[]) => void): HTMLElement {
-  const boxes = columns.map(() => element("input", { ...OWN_KEYS, type: "checkbox" }) as HTMLInputElement);
-  const labels = columns.map(({ header, meaning }, index) => {
-    boxes[index].checked = true;
-    const label = element("label", {}, boxes[index], ` ${header}`);
-    label.title = meaning;
-    return label;
+  const boxes = columns.map(() => element("input", { ...OWN_KEYS, type: "checkbox", checked: true }));
+  const labels = boxes.map((box, index) => {
+    const { header, meaning } = at(columns, index);
+    return element("label", { title: meaning }, box, ` ${header}`);
   });
   const menu = element("div", { class: "tfp-menu" }, ...labels.slice(1));
   menu.addEventListener("change", () => {
-    onChange(columns.map((_, index) => index).filter((index) => boxes[index].checked));
+    onChange(boxes.flatMap((box, index) => (box.checked ? [index] : [])));
   });
   const summary = element(
     "summary",

@@ -1,8 +1,9 @@
+import { at } from "../lib/at";
 import type { Column } from "./columns";
 
 export type Direction = "ascending" | "descending";
 
-/** The rows in which a text column contains `query`, in any case; of `/query/`, what the regular expression matches. */
+/** The rows in which a text column contains `query`, in any case; if it is `/query/`, those that the expression matches. */
 export function matchingRows(columns: readonly Column[], rows: number, query: string): Uint32Array {
   const wanted = query.trim();
   const all = Uint32Array.from({ length: rows }, (_, row) => row);
@@ -11,7 +12,7 @@ export function matchingRows(columns: readonly Column[], rows: number, query: st
   const hits = columns.flatMap((column) =>
     column.texts ? [{ values: column.values, match: column.texts.map(matches) }] : [],
   );
-  return all.filter((row) => hits.some(({ values, match }) => match[values[row]]));
+  return all.filter((row) => hits.some(({ values, match }) => match[at(values, row)]));
 }
 
 function matcher(wanted: string): (text: string) => boolean {
@@ -26,25 +27,25 @@ function matcher(wanted: string): (text: string) => boolean {
   }
 }
 
-/** `rows` sorted by one column; rows without a value come last either way, equal ones keep their order. */
+/** `rows` sorted by one column. Missing values come last in both directions; equal ones keep their order. */
 export function sortRows(rows: Uint32Array, column: Column, direction: Direction): Uint32Array {
-  const rank = sortKeys(column);
+  const keys = sortKeys(column);
   const sign = direction === "ascending" ? 1 : -1;
   return rows.slice().sort((a, b) => {
-    const [x, y] = [rank[a], rank[b]];
+    const [x, y] = [keys[a] as number, keys[b] as number];
     if (Number.isNaN(x) || Number.isNaN(y)) return Number(Number.isNaN(x)) - Number(Number.isNaN(y));
     return sign * (x - y);
   });
 }
 
-/** A number per row that sorts as the column does; texts by their place in the alphabet. */
+/** A number for each row that sorts as the column does; for texts, their position in the alphabet. */
 function sortKeys({ texts, values }: Column): Float64Array {
   if (!texts) return values;
   const { compare } = new Intl.Collator("en", { numeric: true });
-  const alphabetical = texts.map((_, index) => index).sort((a, b) => compare(texts[a], texts[b]));
-  const places = new Float64Array(texts.length);
-  alphabetical.forEach((index, place) => {
-    places[index] = place;
+  const alphabetical = texts.map((_, index) => index).sort((a, b) => compare(at(texts, a), at(texts, b)));
+  const positions = new Float64Array(texts.length);
+  alphabetical.forEach((index, position) => {
+    positions[index] = position;
   });
-  return values.map((index) => (index < 0 ? Number.NaN : places[index]));
+  return values.map((index) => (index < 0 ? Number.NaN : at(positions, index)));
 }

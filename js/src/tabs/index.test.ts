@@ -1,5 +1,6 @@
 // @vitest-environment happy-dom
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { at } from "../lib/at";
 import { FakeModel } from "../lib/model.testing";
 import tabs, { type Traits } from "./index";
 import { paneClass } from "./panes";
@@ -12,6 +13,7 @@ function press(key: string): void {
 }
 
 const buttons = () => [...document.querySelectorAll<HTMLElement>("[role=tab]")];
+const button = (index: number) => at(buttons(), index);
 const open = () =>
   [0, 1, 2].filter((k) => {
     const pane = document.querySelector(`.${paneClass("u", k)}`);
@@ -40,7 +42,7 @@ beforeEach(() => draw());
 describe("the tab strip", () => {
   it("shows one pane, and another after a click", () => {
     expect(open()).toEqual([0]);
-    buttons()[2].click();
+    button(2).click();
     expect(open()).toEqual([2]);
     expect([model.get("selected"), model.saves]).toEqual([2, 1]);
   });
@@ -53,11 +55,11 @@ describe("the tab strip", () => {
 
   it("is one stop for the tab key, and arrows go round", () => {
     expect(buttons().map((tab) => tab.tabIndex)).toEqual([0, -1, -1]);
-    buttons()[0].focus();
+    button(0).focus();
     press("ArrowLeft");
-    expect([document.activeElement, open()[0]]).toEqual([buttons()[2], 2]);
+    expect([document.activeElement, open()[0]]).toEqual([button(2), 2]);
     press("ArrowRight");
-    expect([document.activeElement, open()[0]]).toEqual([buttons()[0], 0]);
+    expect([document.activeElement, open()[0]]).toEqual([button(0), 0]);
     press("End");
     expect(open()).toEqual([2]);
   });
@@ -65,14 +67,14 @@ describe("the tab strip", () => {
   it("ties tabs and panes together for assistive technology", () => {
     const pane = document.querySelector(`.${paneClass("u", 1)}`);
     expect(pane?.getAttribute("role")).toBe("tabpanel");
-    expect(pane?.getAttribute("aria-labelledby")).toBe(buttons()[1].id);
-    expect(buttons()[1].getAttribute("aria-controls")).toBe(pane?.id);
+    expect(pane?.getAttribute("aria-labelledby")).toBe(button(1).id);
+    expect(button(1).getAttribute("aria-controls")).toBe(pane?.id);
   });
 
   it("lets hidden charts lay themselves out", async () => {
     const heard = vi.fn();
     window.addEventListener("resize", heard);
-    buttons()[1].click();
+    button(1).click();
     await vi.waitFor(() => expect(heard).toHaveBeenCalled());
   });
 
@@ -90,12 +92,12 @@ describe("a link in a page", () => {
     link().click();
     expect(open()).toEqual([2]);
     expect(model.get("opened")).toEqual({ page: "Ops", op: "a & b", range: [5, 9] });
-    expect([model.saves, document.activeElement]).toEqual([1, buttons()[2]]);
+    expect([model.saves, document.activeElement]).toEqual([1, button(2)]);
   });
 
   it("brings the page into sight, which choosing a tab does not", () => {
     const scroll = vi.spyOn(HTMLElement.prototype, "scrollIntoView");
-    buttons()[1].click();
+    button(1).click();
     expect(scroll).not.toHaveBeenCalled();
     link().click();
     expect(scroll.mock.contexts[0]).toBe(document.querySelector("#strip .tfp"));

@@ -6,7 +6,7 @@ import { followTheme } from "../lib/theme";
 import { followLinks, type Target } from "./links";
 import { PANE, Panes, paneClass } from "./panes";
 import { Menu, Slider } from "./pickers";
-import { bringIntoSight } from "./sight";
+import { scrollToPage } from "./scroll";
 import { Strip } from "./strip";
 
 export interface Traits {
@@ -16,7 +16,7 @@ export interface Traits {
   label: string;
   /** Letters and digits, unique in the page. */
   uid: string;
-  /** What the last link that was followed wants shown on its page. */
+  /** What the last followed link opens. */
   opened: Target | null;
 }
 
@@ -33,7 +33,7 @@ function chooser(model: Model<Traits>, signal: AbortSignal): Chooser {
   return new Strip(names, model.get("uid"), choose, signal);
 }
 
-/** Opens the page that a link names, if it is one of ours, and brings it into sight. */
+/** Returns a function that opens the page of a link and scrolls to it, if there is such a page here. */
 function opener(model: Model<Traits>, root: HTMLElement, signal: AbortSignal): (target: Target) => boolean {
   return (target) => {
     const index = model.get("names").indexOf(target.page);
@@ -42,7 +42,7 @@ function opener(model: Model<Traits>, root: HTMLElement, signal: AbortSignal): (
     model.set("selected", index);
     model.save_changes();
     document.getElementById(`tfp-tab-${model.get("uid")}-${index}`)?.focus({ preventScroll: true });
-    bringIntoSight(root, document.querySelector(`.${paneClass(model.get("uid"), index)}`), signal);
+    scrollToPage(root, document.querySelector(`.${paneClass(model.get("uid"), index)}`), signal);
     return true;
   };
 }

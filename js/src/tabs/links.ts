@@ -1,4 +1,4 @@
-/** What a link in a view opens: a page by its name, and what to show there. */
+/** What a link opens: a page by its name, and what to show there. */
 export interface Target {
   page: string;
   op: string | null;
@@ -6,8 +6,8 @@ export interface Target {
 }
 
 /**
- * Hears when a link inside the element is followed (`data-tfp-page`, see render/html.py). `open` returns whether the
- * page is its own; if not, strips of tabs further out are asked.
+ * Calls `open` when a link inside the element is followed (`data-tfp-page`, see render/html.py). It returns whether it
+ * has that page; if not, the strips of tabs further out are asked.
  */
 export function followLinks(
   scope: HTMLElement,
@@ -23,6 +23,7 @@ export function followLinks(
 
 function targetOf(link: HTMLElement): Target {
   const { tfpPage, tfpOp, tfpRange } = link.dataset;
-  const [start, end] = (tfpRange ?? "").split(",").map(Number);
-  return { page: tfpPage ?? "", op: tfpOp ?? null, range: tfpRange ? [start, end] : null };
+  const [start, end] = tfpRange?.split(",").map(Number) ?? [];
+  const range: Target["range"] = start === undefined || end === undefined ? null : [start, end];
+  return { page: tfpPage ?? "", op: tfpOp ?? null, range };
 }

@@ -8,8 +8,8 @@ export function paneClass(uid: string, index: number): string {
 }
 
 /**
- * Shows one of several panes, which are elements elsewhere in the page. A style rule hides all others: that needs no
- * kernel, works before the panes exist and whenever the notebook draws them anew.
+ * Shows one of several panes, which are elements elsewhere in the page. A style rule hides all others: this needs no
+ * kernel, and works before the panes exist and after the notebook has drawn them again.
  */
 export class Panes {
   readonly rule = element("style");

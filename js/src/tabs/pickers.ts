@@ -1,6 +1,6 @@
 import { element, OWN_KEYS } from "../lib/dom";
 
-/** Chooses a page from a list that is too long, or too wordy, for tabs. */
+/** Chooses a page from a list that is too long for tabs. */
 export class Menu {
   readonly root: HTMLElement;
   private readonly list: HTMLSelectElement;
@@ -17,7 +17,7 @@ export class Menu {
   }
 }
 
-/** Walks through pages that have an order, such as steps. */
+/** Moves through ordered pages, such as steps. */
 export class Slider {
   readonly root: HTMLElement;
   private readonly range: HTMLInputElement;

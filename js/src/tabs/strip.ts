@@ -48,7 +48,7 @@ export class Strip {
     const target = targets[event.key];
     if (target === undefined) return;
     this.choose(target);
-    this.tabs[target].focus();
+    this.tabs[target]?.focus();
     event.preventDefault();
     event.stopPropagation();
   }
@@ -56,16 +56,16 @@ export class Strip {
   /** Names the panes for assistive technology as soon as they are all in the page. */
   private label(attempts: number): void {
     if (this.signal.aborted) return;
-    const panes = this.tabs.map((_, index) =>
-      document.querySelector<HTMLElement>(`.${paneClass(this.uid, index)}`),
-    );
-    panes.forEach((pane, index) => {
+    let missing = false;
+    this.tabs.forEach((tab, index) => {
+      const pane = document.querySelector(`.${paneClass(this.uid, index)}`);
+      missing ||= !pane;
       if (!pane) return;
       pane.id ||= `tfp-panel-${this.uid}-${index}`;
       pane.setAttribute("role", "tabpanel");
-      pane.setAttribute("aria-labelledby", this.tabs[index].id);
-      this.tabs[index].setAttribute("aria-controls", pane.id);
+      pane.setAttribute("aria-labelledby", tab.id);
+      tab.setAttribute("aria-controls", pane.id);
     });
-    if (panes.includes(null) && attempts > 1) setTimeout(() => this.label(attempts - 1), RETRY_MS);
+    if (missing && attempts > 1) setTimeout(() => this.label(attempts - 1), RETRY_MS);
   }
 }

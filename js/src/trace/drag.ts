@@ -1,53 +1,56 @@
-import type { Tool } from "./tools";
+import type { CssPx } from "../lib/units";
 
-/** What a drag does to the viewer. Positions are CSS pixels of the canvas. */
-export interface Dragged {
-  pan(px: number): void;
-  scroll(px: number): boolean;
-  /** Shades from one position to another. */
-  markBand(from: number, to: number): void;
-  /** Shows what was shaded. */
-  showBand(from: number, to: number): void;
-  /** Selects the time between two positions on the tracks between them. */
-  selectArea(fromX: number, fromY: number, toX: number, toY: number): void;
-  /** Puts two cursors where the positions are, at the edges of events near by. */
-  measure(fromX: number, fromY: number, toX: number, toY: number): void;
-  /** The cursor near a position: its time stays where it is while the other is moved. -1 for none near. */
-  otherCursor(x: number): number;
-  /** The range is final. */
-  settleRange(): void;
+/** What dragging does. */
+export type Tool = "select" | "pan" | "zoom" | "timing";
+
+/** What a drag does to the visible part of the trace. */
+export interface DraggedView {
+  pan(px: CssPx): void;
+  scroll(px: CssPx): boolean;
+  markBand(from: CssPx, to: CssPx): void;
+  showBand(from: CssPx, to: CssPx): void;
 }
 
-/** One drag of the pointer, from its start on. */
+/** What a drag does to the selected range. */
+export interface DraggedRange {
+  selectArea(fromX: CssPx, fromY: CssPx, toX: CssPx, toY: CssPx): void;
+  measure(fromX: CssPx, fromY: CssPx, toX: CssPx, toY: CssPx): void;
+  otherEnd(x: CssPx): CssPx;
+  settle(): void;
+}
+
+/** One drag of the pointer. Positions are those on the canvas. */
 export class Drag {
-  private lastX: number;
-  private lastY: number;
+  private lastX: CssPx;
+  private lastY: CssPx;
 
   constructor(
-    private readonly viewer: Dragged,
+    private readonly view: DraggedView,
+    private readonly range: DraggedRange,
     private readonly tool: Tool,
-    private readonly x: number,
-    private readonly y: number,
+    private readonly x: CssPx,
+    private readonly y: CssPx,
   ) {
     [this.lastX, this.lastY] = [x, y];
-    const other = tool === "timing" ? viewer.otherCursor(x) : -1;
+    // Dragging one end of a range leaves the other where it is.
+    const other = tool === "timing" ? range.otherEnd(x) : -1;
     if (other >= 0) this.x = other;
   }
 
-  to(x: number, y: number): void {
-    const { viewer, tool } = this;
-    if (tool === "zoom") viewer.markBand(this.x, x);
-    else if (tool === "select") viewer.selectArea(this.x, this.y, x, y);
-    else if (tool === "timing") viewer.measure(this.x, this.y, x, y);
+  to(x: CssPx, y: CssPx): void {
+    const { view, range, tool } = this;
+    if (tool === "zoom") view.markBand(this.x, x);
+    else if (tool === "select") range.selectArea(this.x, this.y, x, y);
+    else if (tool === "timing") range.measure(this.x, this.y, x, y);
     else {
-      viewer.pan(this.lastX - x);
-      viewer.scroll(this.lastY - y);
+      view.pan(this.lastX - x);
+      view.scroll(this.lastY - y);
     }
     [this.lastX, this.lastY] = [x, y];
   }
 
-  end(x: number): void {
-    if (this.tool === "zoom") this.viewer.showBand(this.x, x);
-    else if (this.tool !== "pan") this.viewer.settleRange();
+  end(x: CssPx): void {
+    if (this.tool === "zoom") this.view.showBand(this.x, x);
+    else if (this.tool !== "pan") this.range.settle();
   }
 }

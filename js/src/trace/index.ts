@@ -3,9 +3,10 @@ import "./trace.css";
 import { element } from "../lib/dom";
 import { grouped } from "../lib/format";
 import type { RenderProps } from "../lib/host";
-import { decodeTrace } from "./decode";
-import { exactTime } from "./ruler";
-import { TraceView, type Traits } from "./view";
+import { App } from "./app";
+import { decodeTrace } from "./data/decode";
+import { exactTime } from "./time_labels";
+import type { Traits } from "./traits";
 
 function render({ model, el }: RenderProps<Traits>): () => void {
   const done = new AbortController();
@@ -15,10 +16,10 @@ function render({ model, el }: RenderProps<Traits>): () => void {
   el.append(root);
   message.textContent = `Reading ${grouped(header.events)} events over ${exactTime(header.span_ps)} …`;
   decodeTrace(header, model.get("payload"))
-    .then((events) => {
+    .then((slices) => {
       if (done.signal.aborted) return;
       message.remove();
-      new TraceView(root, model, events, done.signal);
+      new App(root, model, slices, done.signal);
     })
     .catch((error: unknown) => {
       message.textContent = `The timeline cannot be shown. ${error instanceof Error ? error.message : error}`;

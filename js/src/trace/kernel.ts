@@ -1,60 +1,93 @@
 import { listen, type Model, send } from "../lib/host";
-import { decodeTile } from "./decode";
-import type { Stats } from "./details";
-import type { Events } from "./events";
-import type { Flow, Tile, Told } from "./header";
+import { fromMilliseconds, type Milliseconds, type Picoseconds, toPicoseconds } from "../lib/units";
+import { decodeTile } from "./data/decode";
+import type { EventLocation, Flow, Tile } from "./data/header";
+import type { NameTotals } from "./data/range_totals";
+import type { Slices } from "./data/slices";
+import type { TileRequest } from "./data/tiles";
+import type { SelectedRange } from "./range";
 
-interface TotalRow {
-  name: string;
-  count: number;
-  total_ms: number;
-  self_ms: number;
+export type Stats = Record<string, unknown>;
+
+/** What is asked with each type of question. */
+interface Questions {
+  details: { event: number };
+  place: { event: number };
+  /** The next event in time, from an event on that starts at a time (or from the time on, if `after` is -1). */
+  find: { names: number[]; after: number; start_ps: Picoseconds; direction: 1 | -1 };
+  totals: { start_ps: Picoseconds; end_ps: Picoseconds; tracks: number[] | null };
+  tile: TileRequest;
 }
 
-export type Answer =
-  | { type: "details"; stats: Stats; flows?: Flow[] }
-  | { type: "source"; line: string }
-  | { type: "totals"; rows: TotalRow[] }
-  | { type: "find" | "place"; found: Told | null }
-  | { type: "tile"; id: number; events: Events };
+interface Answers {
+  /** A second message, of type source, follows. */
+  details: { type: "details"; stats: Stats; flows?: Flow[] } | { type: "source"; line: string };
+  place: { found: EventLocation | null };
+  find: { found: EventLocation | null };
+  totals: { rows: { name: string; count: number; total_ms: Milliseconds; self_ms: Milliseconds }[] };
+  tile: Tile;
+}
 
-type Message = { id: number } & (Exclude<Answer, { type: "tile" }> | ({ type: "tile" } & Tile));
+type OnAnswer<Answer> = (answer: Answer, buffers: BlobPart[]) => void;
 
 /**
- * Asks the kernel, which may be busy or gone, and hands on its answers. Of each kind of question only the answer to the
- * last counts; tiles say themselves which are still wanted.
+ * Asks the kernel, which may be busy or gone. Of each type of question only the last counts: answers to earlier ones
+ * are dropped.
  */
 export class Kernel {
-  private readonly last = new Map<string, number>();
+  private readonly last = new Map<string, { id: number; onAnswer: OnAnswer<never> }>();
   private count = 0;
 
   constructor(
     private readonly model: Model<object>,
-    private readonly onAnswer: (answer: Answer) => void,
     private readonly signal: AbortSignal,
   ) {
     listen(model, "msg:custom", (message, buffers) => this.receive(message, buffers), signal);
   }
 
-  ask(type: "details" | "totals" | "find" | "place", question: object): void {
+  ask<Type extends keyof Questions>(
+    type: Type,
+    question: Questions[Type],
+    onAnswer: OnAnswer<Answers[Type]>,
+  ): void {
     this.count += 1;
-    this.last.set(type, this.count);
+    this.last.set(type, { id: this.count, onAnswer });
     send(this.model, { type, ...question, id: this.count });
   }
 
-  private receive(message: Message, buffers: BlobPart[] = []): void {
-    if (message.type !== "tile") {
-      // The line of code follows the other details of an event.
-      const question = message.type === "source" ? "details" : message.type;
-      if (message.id === this.last.get(question)) this.onAnswer(message);
-      return;
-    }
-    const { id } = message;
-    decodeTile(message, buffers).then(
-      (events) => {
-        if (!this.signal.aborted) this.onAnswer({ type: "tile", id, events });
-      },
-      (error: unknown) => console.warn("A part of the trace could not be read.", error),
-    );
+  /** Asks for a tile and decodes it. */
+  askForTile(request: TileRequest, onLoaded: (slices: Slices) => void): void {
+    this.ask("tile", request, (tile, buffers) => {
+      decodeTile(tile, buffers).then(
+        (slices) => {
+          if (!this.signal.aborted) onLoaded(slices);
+        },
+        (error: unknown) => console.warn("A part of the trace could not be read.", error),
+      );
+    });
+  }
+
+  /** Asks what ran in a range. */
+  askForTotals(
+    { start, end, tracks }: SelectedRange,
+    unit_ps: Picoseconds,
+    onTotals: (totals: NameTotals[]) => void,
+  ): void {
+    const question = {
+      start_ps: Math.round(toPicoseconds(start, unit_ps)),
+      end_ps: Math.round(toPicoseconds(end, unit_ps)),
+      tracks: tracks && [...tracks],
+    };
+    this.ask("totals", question, ({ rows }) => {
+      const totals = rows.map(({ name, count, total_ms, self_ms }) => {
+        return { name, count, total: fromMilliseconds(total_ms), self: fromMilliseconds(self_ms) };
+      });
+      onTotals(totals);
+    });
+  }
+
+  private receive(message: { type: string; id: number }, buffers: BlobPart[] = []): void {
+    const question = this.last.get(message.type === "source" ? "details" : message.type);
+    if (question?.id === message.id) question.onAnswer(message as never, buffers);
   }
 }

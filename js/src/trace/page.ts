@@ -2,7 +2,7 @@
 import { inflate } from "../lib/inflate";
 import { bytesOf, drawEmbedded, PageModel } from "../lib/page";
 import trace from "./index";
-import type { Traits } from "./view";
+import type { Traits } from "./traits";
 
 /** What render/timeline/html.py writes. Both are base64; the header is JSON compressed with zlib. */
 interface Embedded {

@@ -1,11 +1,12 @@
-import { beforeAll, describe, expect, it } from "vitest";
-import { decodeTrace } from "./decode";
-import { encode, type Written } from "./encode.testing";
-import type { Events } from "./events";
-import { rangeTotals, snap } from "./range";
-import { Rows } from "./rows";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { Written } from "./data/encode.testing";
+import { Drag } from "./drag";
+import { RangeSelection, snap } from "./range";
+import { LANE_PX, SECTION_PX } from "./rows";
+import type { State } from "./state";
+import { LABELS_PX, stateOf } from "./state.testing";
 
-// Names: fit = 0, MatMul = 1, Relu = 2, worker = 3.
+// Eight pixels are one unit.
 const TRACKS: Written[][][] = [
   [
     [[0, 100, "fit"]],
@@ -13,50 +14,65 @@ const TRACKS: Written[][][] = [
       [10, 40, "MatMul"],
       [60, 20, "MatMul"],
     ],
-    [[15, 10, "Relu"]],
   ],
-  [[[50, 100, "worker"]]],
+  [[[0, 5, "worker"]]],
 ];
-let events: Events;
-let rows: Rows;
+const HEAD_PX = 20;
 
-beforeAll(async () => {
-  const { header, payload } = await encode(TRACKS);
-  events = await decodeTrace(header, [payload]);
-  rows = new Rows(header);
+let state: State;
+let settled: () => unknown;
+let ranges: RangeSelection;
+
+beforeEach(async () => {
+  const view = await stateOf(TRACKS);
+  state = view.state;
+  settled = () => view.listener.rangeSettled.mock.calls.at(-1)?.[0];
+  ranges = new RangeSelection(state);
 });
 
-describe("rangeTotals", () => {
-  it("counts and sums what lies in the range, self time without the events inside", () => {
-    expect(rangeTotals(events, rows, { start: 0, end: 70, tracks: null })).toEqual([
-      { name: 1, count: 2, total: 50, self: 40 },
-      { name: 0, count: 1, total: 70, self: 20 },
-      { name: 3, count: 1, total: 20, self: 20 },
-      { name: 2, count: 1, total: 10, self: 10 },
-    ]);
+const x = (time: number) => LABELS_PX + 8 * time;
+const y = (lane: number) => HEAD_PX + SECTION_PX + LANE_PX * (lane + 0.5);
+
+describe("the selected range", () => {
+  it("is on the tracks between two positions, or on all tracks from the ruler on", () => {
+    ranges.selectArea(x(60), y(1), x(20), y(0));
+    expect(state.range).toEqual({ start: 20, end: 60, tracks: new Set([0]) });
+    ranges.selectArea(x(20), 5, x(60), y(0));
+    expect(state.range).toEqual({ start: 20, end: 60, tracks: null });
   });
 
-  it("leaves other tracks out", () => {
-    const found = rangeTotals(events, rows, { start: 0, end: 200, tracks: new Set([1]) });
-    expect(found).toEqual([{ name: 3, count: 1, total: 100, self: 100 }]);
+  it("snaps to the edges of slices when it is measured", () => {
+    ranges.measure(x(10.4), y(1), x(59.6), y(1));
+    expect(state.range).toEqual({ start: 10, end: 60, tracks: null });
   });
 
-  it("takes nothing from an event that only overlaps another", async () => {
-    const { header, payload } = await encode([[[[0, 50, "a"]], [[40, 50, "b"]]]]);
-    const found = rangeTotals(await decodeTrace(header, [payload]), new Rows(header), {
-      start: 0,
-      end: 100,
-      tracks: null,
-    });
-    expect(found.map(({ self }) => self)).toEqual([50, 50]);
+  it("keeps one end while the other is dragged, and is settled at the end of the drag", () => {
+    ranges.measure(x(10), y(1), x(60), y(1));
+    const navigation = { pan() {}, scroll: () => true, markBand() {}, showBand() {} };
+    const drag = new Drag(navigation, ranges, "timing", x(60.2), y(0));
+    drag.to(x(80.3), y(1));
+    expect([state.range?.start, state.range?.end]).toEqual([10, 80]);
+    expect(settled()).toBeUndefined();
+    drag.end(x(80.3));
+    expect(settled()).toEqual({ start: 10, end: 80, tracks: null });
+  });
+
+  it("is marked around the selected slice, else around all that is visible, and cleared the second time", () => {
+    ranges.mark();
+    expect(settled()).toEqual({ start: 0, end: 100, tracks: null });
+    state.select(state.slices.get(1));
+    ranges.mark();
+    expect(settled()).toEqual({ start: 10, end: 50, tracks: null });
+    ranges.mark();
+    expect(settled()).toBeNull();
   });
 });
 
 describe("snap", () => {
-  it("goes to the nearest edge within reach, else stays", () => {
-    expect(snap(events, 1, 48, 5)).toBe(50);
-    expect(snap(events, 1, 57, 5)).toBe(60);
-    expect(snap(events, 1, 30, 5)).toBe(30);
-    expect(snap(events, -1, 48, 5)).toBe(48);
+  it("goes to the nearest edge nearby, else stays", () => {
+    expect(snap(state.slices, 1, 48, 5)).toBe(50);
+    expect(snap(state.slices, 1, 57, 5)).toBe(60);
+    expect(snap(state.slices, 1, 30, 5)).toBe(30);
+    expect(snap(state.slices, -1, 48, 5)).toBe(48);
   });
 });

@@ -1,79 +1,90 @@
-/** A stretch of time, on all tracks or some, and what ran in it. */
-import type { Events } from "./events";
-import type { Rows } from "./rows";
+import type { CssPx, TraceTime } from "../lib/units";
+import type { Slices } from "./data/slices";
+import { headPx } from "./draw/scene";
+import { heightInRows, laneAt, timeAt } from "./hit_test";
+import type { State } from "./state";
 
-export interface Range {
-  start: number;
-  end: number;
+const SNAP_PX = 6;
+const MAX_SNAPPED = 100;
+
+/** A stretch of time, on all tracks or on some. */
+export interface SelectedRange {
+  start: TraceTime;
+  end: TraceTime;
   /** Indices into the header's tracks; null for all. */
   tracks: Set<number> | null;
 }
 
-/** What the events of one name did within a range; times in the trace's unit, only as far as they lie in it. */
-export interface RangeTotal {
-  /** Index into the header's names. */
-  name: number;
-  count: number;
-  total: number;
-  /** Without the events inside. */
-  self: number;
-}
+/** Selects ranges, by dragging or by key. While the pointer moves, a range is shown; at the end it is settled. */
+export class RangeSelection {
+  constructor(private readonly state: State) {}
 
-/** Sums up what ran in a range, by name, the most self time first. */
-export function rangeTotals(events: Events, rows: Rows, range: Range): RangeTotal[] {
-  const found = new Map<number, RangeTotal>();
-  for (let lane = 0; lane + 1 < events.lanes.length; lane++) {
-    if (range.tracks && !range.tracks.has(rows.trackOf(lane))) continue;
-    const above = rows.depthOf(lane) > 0 ? lane - 1 : -1;
-    addLane(found, events, lane, above, range);
+  /** Selects the time between two positions, on the tracks between them. */
+  selectArea(fromX: CssPx, fromY: CssPx, toX: CssPx, toY: CssPx): void {
+    const { state } = this;
+    const onHead = fromY < headPx(state.header);
+    const tracks = onHead
+      ? null
+      : state.rows.tracksBetween(heightInRows(state, fromY), heightInRows(state, toY));
+    this.set(timeAt(state, fromX), timeAt(state, toX), tracks?.size ? tracks : null);
   }
-  return [...found.values()].sort((a, b) => b.self - a.self || a.name - b.name);
-}
 
-function addLane(
-  found: Map<number, RangeTotal>,
-  events: Events,
-  lane: number,
-  above: number,
-  { start, end }: Range,
-): void {
-  const [from, to] = events.visible(lane, start, end);
-  let [parent, parents] = above < 0 ? [0, 0] : events.visible(above, start, end);
-  for (let i = from; i < to; i++) {
-    const length = Math.min(events.end(i), end) - Math.max(events.start[i], start);
-    const total = totalOf(found, events.name[i]);
-    total.count += events.countOf(i);
-    total.total += length;
-    total.self += length;
-    while (parent + 1 < parents && events.start[parent + 1] <= events.start[i]) parent += 1;
-    // Events that overlap without nesting lie below one another too: those are no part of what is above them.
-    if (parent < parents && events.start[parent] <= events.start[i] && events.end(parent) >= events.end(i))
-      totalOf(found, events.name[parent]).self -= length;
+  /** Selects the time between two positions, snapped to the edges of slices nearby. */
+  measure(fromX: CssPx, fromY: CssPx, toX: CssPx, toY: CssPx): void {
+    this.set(this.edgeAt(fromX, fromY), this.edgeAt(toX, toY), null);
+  }
+
+  /** The other end of the range if one of its ends is near a position, else -1. */
+  otherEnd(x: CssPx): CssPx {
+    const { range, viewport, labelWidth } = this.state;
+    if (!range) return -1;
+    const [left, right] = [labelWidth + viewport.toPx(range.start), labelWidth + viewport.toPx(range.end)];
+    if (Math.abs(x - left) <= SNAP_PX) return right;
+    return Math.abs(x - right) <= SNAP_PX ? left : -1;
+  }
+
+  /** Selects the selected slice's time, or the visible range; clears the range if it is the same already. */
+  mark(): void {
+    const { selection, viewport, range } = this.state;
+    const start = selection?.start ?? viewport.start;
+    const end = selection ? start + selection.duration : viewport.end;
+    if (range?.start === start && range.end === end) this.state.setRange(null);
+    else this.set(start, end, null);
+    this.settle();
+  }
+
+  clear(): void {
+    this.state.setRange(null);
+    this.settle();
+  }
+
+  settle(): void {
+    this.state.settleRange();
+  }
+
+  private set(a: TraceTime, b: TraceTime, tracks: Set<number> | null): void {
+    this.state.setRange({ start: Math.min(a, b), end: Math.max(a, b), tracks });
+  }
+
+  private edgeAt(x: CssPx, y: CssPx): TraceTime {
+    const { state } = this;
+    return snap(state.slices, laneAt(state, y), timeAt(state, x), SNAP_PX * state.viewport.timePerPx);
   }
 }
 
-function totalOf(found: Map<number, RangeTotal>, name: number): RangeTotal {
-  let total = found.get(name);
-  if (!total) {
-    total = { name, count: 0, total: 0, self: 0 };
-    found.set(name, total);
-  }
-  return total;
-}
-
-/** The start or end of an event of `lane` nearest to `time`, if one is within `slack`; else `time`. */
-export function snap(events: Events, lane: number, time: number, slack: number): number {
+/** The start or end of a slice of the lane that is nearest to `time`, if it is within `slack`; else `time`. */
+export function snap(slices: Slices, lane: number, time: TraceTime, slack: TraceTime): TraceTime {
   if (lane < 0) return time;
-  const [from, to] = events.visible(lane, time - slack, time + slack);
-  let best = time;
+  const [from, to] = slices.visible(lane, time - slack, time + slack);
+  let nearest = time;
   let least = slack;
-  for (let i = from; i < Math.min(to, from + 100); i++) {
-    for (const edge of [events.start[i], events.end(i)]) {
+  for (let i = from; i < Math.min(to, from + MAX_SNAPPED); i++) {
+    for (const edge of [slices.startOf(i), slices.endOf(i)]) {
       if (Math.abs(edge - time) <= least) {
         least = Math.abs(edge - time);
-        best = edge;
+        nearest = edge;
       }
     }
   }
-  return best;
+  return nearest;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Header } from "./header";
+import { at } from "../lib/at";
+import type { Header } from "./data/header";
 import { LANE_PX, Rows, SECTION_PX } from "./rows";
 
 const track = (group: number, label: string, depths: number[]) => ({
@@ -27,7 +28,7 @@ function rows(): Rows {
 }
 
 describe("Rows", () => {
-  it("lists sections and busy tracks, and counts the idle ones", () => {
+  it("lists sections and tracks with events, and counts the others", () => {
     expect(rows().list.map((row) => row.label)).toEqual([
       "GPU",
       "stream",
@@ -39,7 +40,7 @@ describe("Rows", () => {
 
   it("finds row and lane by position", () => {
     const all = rows();
-    const main = all.list[3];
+    const main = at(all.list, 3);
     expect(all.at(main.top + LANE_PX)).toBe(main);
     expect(all.laneAt(main, main.top)).toBe(1);
     expect(all.laneAt(main, main.top + LANE_PX)).toBe(2);
@@ -56,18 +57,18 @@ describe("Rows", () => {
   it("folds tracks to one lane and sections to their title, and unfolds for a lane", () => {
     const all = rows();
     const height = all.height;
-    all.toggle(all.list[3]);
+    all.toggle(at(all.list, 3));
     expect(all.height).toBe(height - LANE_PX);
     expect(all.topOf(2)).toBe(-1);
-    all.toggle(all.list[2]);
+    all.toggle(at(all.list, 2));
     expect(all.list.map((row) => row.label)).toEqual(["GPU", "stream", "CPU (1 idle not shown)"]);
-    expect(all.height).toBe(all.list[2].top + SECTION_PX);
+    expect(all.height).toBe(at(all.list, 2).top + SECTION_PX);
     all.unfold(2);
     expect(all.height).toBe(height);
     expect(all.topOf(2)).toBe(all.topOf(1) + LANE_PX);
   });
 
-  it("stands idle tracks and many counters behind a row, until it is opened or one of them is wanted", () => {
+  it("folds idle tracks and further counters behind a row, until it is opened or one of them is needed", () => {
     const header = {
       groups: [{ label: "CPU", kind: "host" }],
       tracks: [track(0, "main", [3]), { ...track(0, "worker", [1]), idle: true }],
@@ -91,7 +92,7 @@ describe("Rows", () => {
       "main",
       "1 nearly idle track",
     ]);
-    all.toggle(all.list[5]);
+    all.toggle(at(all.list, 5));
     expect(labels().slice(6, 8)).toEqual(["memory 4", "memory 5"]);
     expect(all.topOf(1)).toBe(-1);
     all.unfold(1);
@@ -103,7 +104,7 @@ describe("Rows", () => {
     expect(all.topOf(1)).toBeGreaterThan(0);
   });
 
-  it("filters by label or section, and shows what is wanted all the same", () => {
+  it("filters by label or section, and drops the filter for a lane that it hides", () => {
     const all = rows();
     all.filter(" WORK ");
     expect(all.list.map((row) => row.label)).toEqual(["CPU", "worker"]);
@@ -113,17 +114,17 @@ describe("Rows", () => {
     expect(all.topOf(1)).toBeGreaterThan(0);
   });
 
-  it("points to the row that hides a lane", () => {
+  it("finds the row that a lane is folded into", () => {
     const all = rows();
-    const cpu = all.list[2];
+    const cpu = at(all.list, 2);
     all.toggle(cpu);
-    expect(all.nearTo(1)).toBe(cpu.top);
-    expect(all.nearTo(0)).toBe(all.topOf(0));
+    expect(all.nearestTop(1)).toBe(cpu.top);
+    expect(all.nearestTop(0)).toBe(all.topOf(0));
   });
 
-  it("knows the tracks between two heights", () => {
+  it("finds the tracks between two heights", () => {
     const all = rows();
-    const main = all.list[3];
+    const main = at(all.list, 3);
     expect([...all.tracksBetween(main.top + 1, main.top + 2)]).toEqual([1]);
     expect([...all.tracksBetween(1000, 0)]).toEqual([0, 1, 3]);
   });

@@ -1,5 +1,7 @@
+import { at } from "../lib/at";
 import { grouped } from "../lib/format";
-import type { Header } from "./header";
+import type { CssPx } from "../lib/units";
+import type { Header } from "./data/header";
 
 export const LANE_PX = 17;
 export const SECTION_PX = 22;
@@ -11,16 +13,19 @@ const OPEN_COUNTERS = 4;
 /** The section of the counters, which belong to no group of the header. */
 const COUNTERS = -1;
 
-/** A horizontal strip: the title of a section, a counter, one track with its lanes below one another, or what stands for more of them. */
+/**
+ * A horizontal strip: the title of a section, a counter, a track with its lanes below one another, or a title that
+ * stands for more tracks or counters.
+ */
 export interface Row {
   kind: "section" | "counter" | "track" | "more";
-  /** Index into the header's groups (sections and what stands for their idle tracks), counters or tracks. */
+  /** Index into the header's groups (for sections and what stands for their idle tracks), counters or tracks. */
   index: number;
   label: string;
-  /** CSS pixels from the top of all rows. */
-  top: number;
-  height: number;
-  /** First lane and number of lanes shown; none but for tracks. */
+  /** Distance from the top of all rows. */
+  top: CssPx;
+  height: CssPx;
+  /** First lane and number of visible lanes; only tracks have any. */
   lane: number;
   lanes: number;
   folded: boolean;
@@ -28,8 +33,8 @@ export interface Row {
 }
 
 /**
- * Where everything is, from top to bottom: counters, then the header's groups. Tracks without events are left out and
- * counted in their section's label; those that hardly did anything stand behind one row at first.
+ * The rows from top to bottom: counters, then the tracks by group. Tracks without events are left out and counted in
+ * the title of their section. Nearly idle tracks are folded behind one row at first.
  */
 export class Rows {
   private readonly foldedGroups = new Set<number>();
@@ -38,7 +43,7 @@ export class Rows {
   private readonly firstLane: number[] = [];
   private wanted = "";
   list: Row[] = [];
-  height = 0;
+  height: CssPx = 0;
 
   constructor(private readonly header: Header) {
     let lane = 0;
@@ -60,7 +65,7 @@ export class Rows {
     this.arrange();
   }
 
-  /** Opens all that is folded away at first, or closes it if any is open. */
+  /** Opens everything that is folded away at first, or closes it if any of it is open. */
   toggleMore(): void {
     const close = this.openMore.size > 0;
     this.openMore.clear();
@@ -69,23 +74,24 @@ export class Rows {
     this.arrange();
   }
 
-  /** Shows only rows whose label, or whose section's, contains `text` in any case. */
+  /** Shows only rows that have `text`, in any case, in their label or in that of their section. */
   filter(text: string): void {
     this.wanted = text.trim().toLowerCase();
     this.arrange();
   }
 
-  at(y: number): Row | undefined {
+  at(y: CssPx): Row | undefined {
     return this.list.find((row) => y >= row.top && y < row.top + row.height);
   }
 
-  laneAt(row: Row, y: number): number {
+  /** The lane of a row at a height, or -1. */
+  laneAt(row: Row, y: CssPx): number {
     const depth = Math.floor((y - row.top) / LANE_PX);
     return depth < row.lanes ? row.lane + depth : -1;
   }
 
-  /** The tracks at least partly between two heights. */
-  tracksBetween(from: number, to: number): Set<number> {
+  /** The tracks that are at least partly between two heights. */
+  tracksBetween(from: CssPx, to: CssPx): Set<number> {
     const hit = this.list.filter(
       ({ kind, top, height }) =>
         kind === "track" && top <= Math.max(from, to) && top + height > Math.min(from, to),
@@ -98,33 +104,39 @@ export class Rows {
   }
 
   depthOf(lane: number): number {
-    return lane - this.firstLane[this.trackOf(lane)];
+    return lane - at(this.firstLane, this.trackOf(lane));
   }
 
-  /** Top of a lane in CSS pixels, or -1 while it is folded away. */
-  topOf(lane: number): number {
+  /** The top of a lane, or -1 while it is folded away. */
+  topOf(lane: number): CssPx {
     const row = this.list.find(({ lane: first, lanes }) => lane >= first && lane < first + lanes);
     return row ? row.top + (lane - row.lane) * LANE_PX : -1;
   }
 
-  /** Top of a lane, or of the row that it is folded into. */
-  nearTo(lane: number): number {
+  /** The top of a lane, or of the row that it is folded into. */
+  nearestTop(lane: number): CssPx {
     const top = this.topOf(lane);
     if (top >= 0) return top;
     const track = this.trackOf(lane);
-    const own = this.list.find(({ kind, index }) => kind === "track" && index === track);
-    const { group } = this.header.tracks[track];
-    return (own ?? this.list.find(({ kind, index }) => kind === "section" && index === group))?.top ?? -1;
+    return (this.find("track", track) ?? this.find("section", this.groupOf(track)))?.top ?? -1;
+  }
+
+  find(kind: Row["kind"], index: number): Row | undefined {
+    return this.list.find((row) => row.kind === kind && row.index === index);
+  }
+
+  groupOf(track: number): number {
+    return at(this.header.tracks, track).group;
   }
 
   /** Makes a lane visible, whatever hides it. */
   unfold(lane: number): void {
     const track = this.trackOf(lane);
-    const { group, idle } = this.header.tracks[track];
+    const { group, idle, label } = at(this.header.tracks, track);
     this.foldedTracks.delete(track);
     this.foldedGroups.delete(group);
     if (idle) this.openMore.add(group);
-    if (!this.matches(this.header.tracks[track].label, group)) this.wanted = "";
+    if (!this.matches(label, group)) this.wanted = "";
     this.arrange();
   }
 
@@ -155,17 +167,18 @@ export class Rows {
 
   private addSection(group: number): void {
     const { tracks, groups } = this.header;
-    const members = tracks.flatMap((track, index) =>
-      track.group === group && this.matches(track.label, group) ? [index] : [],
-    );
-    const busy = members.filter((index) => tracks[index].depths.some((events) => events > 0));
+    const members = [...tracks.entries()]
+      .filter(([, track]) => track.group === group && this.matches(track.label, group))
+      .map(([index, { depths, idle }]) => ({ index, busy: depths.some((slices) => slices > 0), idle }));
     if (members.length === 0) return;
+    const busy = members.filter((track) => track.busy);
     const empty = members.length - busy.length;
-    const label = groups[group].label + (empty > 0 ? ` (${grouped(empty)} idle not shown)` : "");
+    const label = at(groups, group).label + (empty > 0 ? ` (${grouped(empty)} idle not shown)` : "");
     if (this.addTitle(group, label, busy.length > 0)) return;
-    const idle = busy.filter((index) => tracks[index].idle && !this.wanted);
-    for (const index of busy) if (!idle.includes(index)) this.addTrack(index);
-    if (idle.length > 0) this.addIdle(group, idle);
+    const folded = busy.filter(({ idle }) => idle && !this.wanted);
+    for (const track of busy) if (!folded.includes(track)) this.addTrack(track.index);
+    if (folded.length === 0 || this.addMore(group, idleLabel(folded.length))) return;
+    for (const { index } of folded) this.addTrack(index);
   }
 
   /** Returns whether the section is folded. */
@@ -175,12 +188,7 @@ export class Rows {
     return folded;
   }
 
-  private addIdle(group: number, members: number[]): void {
-    const label = `${grouped(members.length)} nearly idle ${members.length === 1 ? "track" : "tracks"}`;
-    if (!this.addMore(group, label)) for (const index of members) this.addTrack(index);
-  }
-
-  /** Adds the row that what follows is folded behind at first; returns whether it still is. */
+  /** Adds the row that the following rows are folded behind at first; returns whether they still are. */
   private addMore(index: number, label: string): boolean {
     const folded = !this.openMore.has(index);
     this.add({ kind: "more", index, label, ...NO_LANES, folded, foldable: true }, MORE_PX);
@@ -192,17 +200,21 @@ export class Rows {
   }
 
   private addTrack(index: number): void {
-    const { label, depths } = this.header.tracks[index];
+    const { label, depths } = at(this.header.tracks, index);
     const folded = this.foldedTracks.has(index);
     const lanes = folded ? 1 : depths.length;
-    const row = { kind: "track" as const, index, label, lane: this.firstLane[index], lanes, folded };
+    const row = { kind: "track" as const, index, label, lane: at(this.firstLane, index), lanes, folded };
     this.add({ ...row, foldable: depths.length > 1 }, lanes * LANE_PX + TRACK_GAP_PX);
   }
 
-  private add(row: Omit<Row, "top" | "height">, height: number): void {
+  private add(row: Omit<Row, "top" | "height">, height: CssPx): void {
     this.list.push({ ...row, top: this.height, height });
     this.height += height;
   }
 }
 
 const NO_LANES = { lane: 0, lanes: 0, folded: false, foldable: false };
+
+function idleLabel(count: number): string {
+  return `${grouped(count)} nearly idle ${count === 1 ? "track" : "tracks"}`;
+}

@@ -32,18 +32,18 @@ describe("Viewport", () => {
     expect([view.start, view.end]).toEqual([0, 1000]);
   });
 
-  it("never shows less than the least", () => {
+  it("never shows less than the shortest time", () => {
     const view = viewport();
     view.show(500, 500);
     expect([view.start, view.end]).toEqual([495, 505]);
   });
 
-  it("moves to an event out of sight, and not to one in sight", () => {
+  it("moves to a time that is not visible, and stays at one that is", () => {
     const view = viewport();
     view.show(0, 100);
-    view.reach(50, 500);
+    view.reveal(50, 500);
     expect([view.start, view.end]).toEqual([0, 100]);
-    view.reach(400, 420);
+    view.reveal(400, 420);
     expect([view.start, view.end]).toEqual([360, 460]);
   });
 });

@@ -5,7 +5,7 @@ import pytest
 from builders import XSpace
 from tfprof_nb.analysis.advice.advice import COLUMNS, advice
 from tfprof_nb.analysis.advice.findings import Evidence
-from tfprof_nb.profiles import load
+from tfprof_nb.api.load import load
 
 
 def advised(tmp_path, space):

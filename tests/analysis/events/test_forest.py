@@ -2,13 +2,7 @@
 
 import numpy as np
 
-from builders import XSpace
-from tfprof_nb.analysis.events.forest import Forest
-from tfprof_nb.decode import read_xspace
-
-
-def forest(space: XSpace) -> Forest:
-    return Forest(read_xspace(space.to_bytes(), "host"))
+from builders import XSpace, forest
 
 
 def test_marks_of_the_thread_pool_take_no_part_in_nesting():

@@ -2,21 +2,19 @@
 
 import pytest
 
-from builders import XSpace
+from builders import XSpace, forest
 from graph_sections import Function, Node, graphs_section
-from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.graph_nodes import graph_nodes
-from tfprof_nb.decode import read_xspace
 from tfprof_nb.decode.sections.graphs import read_graphs
 
 
 def joined(space, *functions):
     """Return, by name of event, the function and the node that it ran; None where it ran none."""
-    forest = Forest(read_xspace(space.to_bytes(), "host"))
+    events = forest(space)
     graphs = read_graphs(graphs_section(*functions))
-    nodes = graph_nodes(forest, graphs)
+    nodes = graph_nodes(events, graphs)
     found = {}
-    for name, node in zip(forest.host.names[forest.host.metadata], nodes, strict=True):
+    for name, node in zip(events.host.names[events.host.metadata], nodes, strict=True):
         row = graphs.nodes.iloc[node] if node >= 0 else None
         found[name] = None if row is None else (graphs.functions["name"][row["function"]], row["name"])
     return found

@@ -2,10 +2,8 @@
 
 import pytest
 
-from builders import XSpace
-from tfprof_nb.analysis.events.forest import Forest
+from builders import XSpace, forest
 from tfprof_nb.analysis.functions.functions import COLUMNS, functions
-from tfprof_nb.decode import read_xspace
 
 
 def run(*threads):
@@ -16,7 +14,7 @@ def run(*threads):
         line = plane.line(f"thread{number}")
         for name, start, duration, mode, count in calls:
             line.event(name, start_ms=start, duration_ms=duration, tf_function_call=mode, tracing_count=count)
-    return functions([Forest(read_xspace(space.to_bytes(), "host"))])
+    return functions([forest(space)])
 
 
 def rows(result, *columns):
@@ -79,7 +77,7 @@ def test_no_calls_say_so():
 
 
 def test_a_keras_program_calls_its_train_function(keras_capture):
-    result = functions([Forest(read_xspace(keras_capture.read_bytes(), "host"))])
+    result = functions([forest(keras_capture.read_bytes())])
     # 64 examples in batches of 8: eight calls of one function that was traced in the epoch before.
     trained = result.table[result.table["calls"] == 8]
     assert trained["mode"].tolist() == ["notTraced-nonXla"]
@@ -89,5 +87,5 @@ def test_a_keras_program_calls_its_train_function(keras_capture):
 @pytest.mark.parametrize("folder", ["tf2-gpu-pong", "tf2-gpu-multi-worker", "jax-rocm-conv", "jax-tpu-inference"])
 def test_captures_give_calls_or_a_note(shared_data, folder):
     for file in (shared_data / folder).rglob("*.xplane.pb"):
-        result = functions([Forest(read_xspace(file.read_bytes(), "host"))])
+        result = functions([forest(file.read_bytes())])
         assert bool(len(result.table)) != bool(result.notes)

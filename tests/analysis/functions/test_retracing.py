@@ -113,7 +113,7 @@ def test_what_was_traced_before_the_capture_has_no_cause(tmp_path):
 
 
 def test_values_of_tensors_and_objects_are_not_written(profile):
-    graphs = profile._graphs[0]
+    graphs = profile.data.graphs[0]
     texts = [text for signature in graphs.functions["signature"] for _, _, text in signature]
     assert not any("Settings" in text or "aaaa" in text for text in texts)
     assert max(map(len, texts)) <= 60

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from tfprof_nb.analysis.graph.from_graph_section import from_graph_section
+from tfprof_nb.analysis.graph.from_session import with_runs
 from tfprof_nb.analysis.graph.graph import graph
-from tfprof_nb.analysis.graph.runs import with_runs
-from tfprof_nb.analysis.graph.section import session_model
 from tfprof_nb.capture.session_graph import describe_graph
 from tfprof_nb.decode.run_metadata import executed_nodes, parse_run_metadata
 
@@ -100,7 +100,7 @@ def session_run(request):
             traced = v1.RunOptions(trace_level=v1.RunOptions.FULL_TRACE)
             session.run(fetches, feed, options=traced, run_metadata=metadata)
     executed = executed_nodes(parse_run_metadata(metadata.SerializeToString(), "test")).assign(step=0)
-    return made, metadata, graph(with_runs(session_model(describe_graph(made, None, metadata)), executed))
+    return made, metadata, graph(with_runs(from_graph_section(describe_graph(made, None, metadata)), executed))
 
 
 @pytest.mark.parametrize("view", ["scope", "graph", "op", "code"])

@@ -5,13 +5,11 @@ import pandas as pd
 import pytest
 
 import tfprof_nb as tp
-from builders import XSpace
+from builders import XSpace, forest
 from graph_sections import Function, Node, graphs_section
-from tfprof_nb.analysis.events.forest import Forest
-from tfprof_nb.analysis.graph.events import model_of_events
+from tfprof_nb.analysis.graph.from_events import from_events
 from tfprof_nb.analysis.graph.graph import graph
 from tfprof_nb.analysis.graph.model import MEASURED, GraphModel
-from tfprof_nb.decode import read_xspace
 from tfprof_nb.decode.sections.graphs import read_graphs
 
 STEPS = 4
@@ -23,9 +21,9 @@ def ran(*ops, functions=()):
     line = space.plane("/host:CPU").line("python")
     for place, (_, name, duration_us) in enumerate(ops):
         line.event(name, start_us=1000 * place, duration_us=duration_us)
-    forest = Forest(read_xspace(space.to_bytes(), "host"))
-    steps = np.array([step for step, _, _ in ops])[(forest.host.start_ps // 10**9).astype(int)]
-    return graph(model_of_events([forest], [read_graphs(graphs_section(*functions))], [steps]))
+    events = forest(space)
+    steps = np.array([step for step, _, _ in ops])[(events.host.start_ps // 10**9).astype(int)]
+    return graph(from_events([events], [read_graphs(graphs_section(*functions))], [steps]))
 
 
 def micros(found):
@@ -100,9 +98,9 @@ def test_parameters_are_those_of_the_models_summary(fitted):
 
 def test_parameters_of_older_captures_are_those_of_trainable_variables(fitted):
     profile, model = fitted
-    (own,) = profile._graphs
+    (own,) = profile.data.graphs
     older = type(own)(**{**vars(own), "variables": own.variables.assign(model=None)})
-    found = graph(model_of_events(profile._forests, [older], profile.steps.of_events(profile._groupings)))
+    found = graph(from_events(profile.data.forests, [older], profile.steps.of_events(profile.data.groupings)))
     assert found.summary["parameters"] == sum(weight.shape.num_elements() for weight in model.trainable_variables)
     assert any("Parameters are those of trainable variables" in note for note in found.notes)
 

@@ -7,8 +7,7 @@ import pytest
 import tfprof_nb as tp
 from tfprof_nb.analysis.graph.estimate import estimate
 from tfprof_nb.analysis.graph.graph import graph
-from tfprof_nb.analysis.graph.model import GraphModel
-from tfprof_nb.analysis.graph.section import bytes_of, no_runs
+from tfprof_nb.analysis.graph.model import GraphModel, no_runs
 
 CONTRACT = [
     "name",
@@ -197,11 +196,3 @@ def test_large_graphs_build_fast_enough_to_have_no_recursion():
     nodes["name"] = [f"f/{k}" for k in range(count)]
     deep = GraphModel(nodes, [[k - 1] if k else [] for k in range(count)], no_runs())
     assert graph(deep).graph(max_depth=count + 2).table["depth"].max() == count
-
-
-@pytest.mark.parametrize(
-    ("tensors", "size"),
-    [("float32[2,3];int64[]", 32), ("float32[?,3]", 0), ("bfloat16[4]", 8), ("bool[5]", 5), ("resource[]", 0), ("", 0)],
-)
-def test_sizes_of_written_tensors(tensors, size):
-    assert bytes_of(tensors) == size

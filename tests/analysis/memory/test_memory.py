@@ -5,15 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from builders import XSpace
-from tfprof_nb.analysis.events.forest import Forest
+from builders import XSpace, forest
 from tfprof_nb.analysis.memory.memory import ALLOCATOR_COLUMNS, BEFORE_CAPTURE, COLUMNS, TIMELINE_COLUMNS, memory
-from tfprof_nb.decode import read_xspace
 from tfprof_nb.decode.data_types import title
-
-
-def forest(space, name="host"):
-    return Forest(read_xspace(space.to_bytes(), name))
 
 
 def event(line, kind, start_ps, *, stack=0, heap, free=0, lifetime=0, size=0, addr=0, allocator="cpu", **stats):
@@ -200,8 +194,8 @@ def test_peaks_agree_with_xprof(keras_capture):
     from xprof.convert import raw_to_tool_data
 
     theirs = json.loads(raw_to_tool_data.xspace_to_tool_data([str(keras_capture)], "memory_profile", {})[0])
-    host = read_xspace(keras_capture.read_bytes(), "host")
-    ours = memory([Forest(host)])
+    events = forest(keras_capture.read_bytes())
+    host, ours = events.host, memory([events])
     assert set(ours.summary) == set(theirs["memoryProfilePerAllocator"]) != set()
     for allocator, profile in theirs["memoryProfilePerAllocator"].items():
         figures, stats = ours.summary[allocator], profile["profileSummary"]
@@ -215,7 +209,7 @@ def test_peaks_agree_with_what_tensorflow_stored(shared_data):
     expected = json.loads((shared_data / "tf2-gpu-pong" / "expected.json").read_text())
     assert len(expected) == 14
     for path, figures in expected.items():
-        result = memory([Forest(read_xspace((shared_data / path).read_bytes(), "host"))])
+        result = memory([forest((shared_data / path).read_bytes())])
         assert set(result.summary) == set(figures["memory"])
         for allocator, theirs in figures["memory"].items():
             ours = result.summary[allocator]
@@ -232,7 +226,7 @@ def test_peaks_agree_with_what_tensorflow_stored(shared_data):
 @pytest.mark.parametrize("folder", ["tf2-gpu-multi-worker", "jax-rocm-conv", "jax-tpu-inference"])
 def test_other_devices(shared_data, folder):
     file = next((shared_data / folder).rglob("*.xplane.pb"))
-    result = memory([Forest(read_xspace(file.read_bytes(), "host"))])
+    result = memory([forest(file.read_bytes())])
     assert len(result.allocators) >= 4
     assert (result.allocators["peak_bytes"] <= result.allocators["peak_bytes_lifetime"]).all()
 

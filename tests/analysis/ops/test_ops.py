@@ -5,14 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from builders import XSpace
-from tfprof_nb.analysis.events.forest import Forest
+from builders import XSpace, forest
 from tfprof_nb.analysis.ops.ops import COLUMNS, ops
-from tfprof_nb.decode import read_xspace
 
 
 def run(*spaces):
-    return ops([Forest(read_xspace(space.to_bytes(), f"host{i}")) for i, space in enumerate(spaces)])
+    return ops([forest(space, f"host{i}") for i, space in enumerate(spaces)])
 
 
 def rows(result, *columns, side=None):
@@ -234,7 +232,7 @@ def test_agrees_with_xprof(keras_capture):
     theirs = {row["operation"]: row for row in (dict(zip(columns, record, strict=True)) for record in records)}
     ours = {
         name: row
-        for (_, name), row in by_op(ops([Forest(read_xspace(keras_capture.read_bytes(), "host"))])).items()
+        for (_, name), row in by_op(ops([forest(keras_capture.read_bytes())])).items()
         if not (row.eager and name == row.op_type)
     }
     assert len(ours) > 10
@@ -258,7 +256,7 @@ def test_every_op_agrees_with_what_tensorflow_stored(shared_data):
     for file in files:
         stats = tf_stats_pb2.TfStatsDatabase.FromString(file.read_bytes())
         xplane = file.with_name(file.name.replace("tensorflow_stats", "xplane"))
-        ours = by_op(ops([Forest(read_xspace(xplane.read_bytes(), "host"))]))
+        ours = by_op(ops([forest(xplane.read_bytes())]))
         for record in stats.without_idle.tf_stats_record:
             # The parser of that time did not know names with a hyphen, and left the type in the name.
             name = record.op_name.partition(":")[0] if record.op_type == "Unknown" else record.op_name
@@ -276,6 +274,6 @@ CAPTURES = ["tf2-gpu-multi-worker", "jax-rocm-conv", "jax-tpu-inference"]
 @pytest.mark.parametrize("folder", CAPTURES)
 def test_other_devices_give_device_ops(shared_data, folder):
     file = next((shared_data / folder).rglob("*.xplane.pb"))
-    result = ops([Forest(read_xspace(file.read_bytes(), "host"))])
+    result = ops([forest(file.read_bytes())])
     assert result.summary["device_self_us"] > 0
     assert (result.table["side"] == "host").any() or any("No host ops" in note for note in result.notes)

@@ -2,12 +2,10 @@
 
 import pytest
 
-from builders import XSpace
-from tfprof_nb.analysis.events.forest import Forest
+from builders import XSpace, forest
 from tfprof_nb.analysis.ops.ops import ops
 from tfprof_nb.analysis.ops.roofline import ridge
-from tfprof_nb.decode.xspace import read_xspace
-from tfprof_nb.profiles import load
+from tfprof_nb.api.load import load
 
 PEAKS = {"peak_teraflops_per_second": 100.0, "peak_hbm_bw_gigabytes_per_second": 1000.0}
 
@@ -19,7 +17,7 @@ def forest_of(**peaks):
     line.event("dot.1", start_us=0, duration_us=10, hlo_op="dot.1", flops=101_000, bytes_accessed=1000)
     line.event("add.2", start_us=10, duration_us=10, hlo_op="add.2", flops=99_000, bytes_accessed=1000)
     line.event("copy.3", start_us=20, duration_us=10, hlo_op="copy.3", bytes_accessed=1000)
-    return Forest(read_xspace(space.to_bytes(), "host"))
+    return forest(space)
 
 
 def test_the_ridge_is_where_both_peaks_meet():
@@ -41,7 +39,7 @@ def test_gpus_have_the_peaks_of_their_kind(capability, cores, clock_khz, gigabyt
     stats = {"clock_rate": clock_khz, "core_count": cores, "memory_bandwidth": gigabytes * 10**9}
     space = XSpace()
     space.plane("/device:GPU:0", **stats, compute_cap_major=major, compute_cap_minor=minor)
-    found = ridge(Forest(read_xspace(space.to_bytes(), "host")))
+    found = ridge(forest(space))
     assert found == pytest.approx(teraflops * 1e3 / gigabytes, rel=1e-3)
     if capability == (7, 0):
         assert found == pytest.approx(139.26, abs=0.01)
@@ -51,7 +49,7 @@ def test_gpus_of_other_makers_tell_no_peaks():
     space = XSpace()
     stats = {"clock_rate": 2_100_000, "core_count": 304, "memory_bandwidth": 10**12, "compute_cap_major": 9}
     space.plane("/device:GPU:0", device_vendor="AMD", **stats)
-    assert ridge(Forest(read_xspace(space.to_bytes(), "host"))) is None
+    assert ridge(forest(space)) is None
 
 
 def test_rates_of_an_op_and_of_the_device():
@@ -60,7 +58,7 @@ def test_rates_of_an_op_and_of_the_device():
     line = space.plane("/device:TPU:0", **PEAKS).line("XLA Ops")
     line.event("dot.1", duration_us=1, hlo_op="dot.1", flops=1000, bytes_accessed=1000)
     line.event("add.2", start_us=31, duration_us=69, hlo_op="add.2")
-    found = ops([Forest(read_xspace(space.to_bytes(), "host"))])
+    found = ops([forest(space)])
     assert found.table.set_index("op_name")["gflops_per_s"]["dot.1"] == pytest.approx(1.0)
     assert (found.summary["device_self_us"], found.summary["device_idle_us"]) == (70, 30)
 

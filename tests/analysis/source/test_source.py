@@ -4,12 +4,10 @@ import math
 
 import pytest
 
-from builders import XSpace
+from builders import XSpace, forest
 from graph_sections import Function, Node, graphs_section
-from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.source.cell import line_events
 from tfprof_nb.analysis.source.source import source
-from tfprof_nb.decode import read_xspace
 from tfprof_nb.decode.sections.cell import read_cell
 from tfprof_nb.decode.sections.graphs import read_graphs
 
@@ -60,7 +58,7 @@ def capture(*ops, eager=(), ran=((3, 0, 100), (4, 100, 50))):
     for start, length in eager:
         python.event("EagerExecute", start_us=start, duration_us=length, is_func=0)
         python.event("EagerLocalExecute: AddV2", start_us=start, duration_us=length)
-    return Forest(read_xspace(space.to_bytes(), "host"))
+    return forest(space)
 
 
 OPS = (("MatMul:MatMul", 10), ("Relu:Relu", 3), ("gradient/MatMul:MatMul", 12), ("Assign:AssignSubVariableOp", 4))
@@ -217,7 +215,7 @@ def test_what_xla_compiled_is_owned_up_to():
     space = XSpace()
     worker = space.plane("/host:CPU").line("worker")
     worker.event("fusion.1", duration_us=5, hlo_op="fusion.1")
-    notes = result(Forest(read_xspace(space.to_bytes(), "host"))).notes
+    notes = result(forest(space)).notes
     assert any(note.startswith("XLA compiled some functions") for note in notes)
 
 
@@ -234,6 +232,6 @@ def test_only_events_named_exactly_as_lines_are_lines():
     python = space.plane("/host:CPU").line("python")
     for at, name in enumerate(names):
         python.event(name, start_us=10 * at, duration_us=5)
-    foreign = Forest(read_xspace(space.to_bytes(), "host"))
+    foreign = forest(space)
     rows, line = line_events(foreign)
     assert (rows.tolist(), line.tolist()) == ([0], [3])

@@ -1,16 +1,14 @@
 """Grouping: XLA's own cases (`group_events_test.cc`), and the marks that win over everything else."""
 
-from builders import XSpace
-from tfprof_nb.analysis.events.forest import Forest
+from builders import XSpace, forest
 from tfprof_nb.analysis.events.links import links
 from tfprof_nb.analysis.steps.groups import group_events
-from tfprof_nb.decode import read_xspace
 
 
 def grouped(space):
-    forest = Forest(read_xspace(space.to_bytes(), "host"))
-    grouping = group_events(forest)
-    names = forest.host.names[forest.host.metadata]
+    events = forest(space)
+    grouping = group_events(events)
+    names = events.host.names[events.host.metadata]
     return grouping, dict(zip(names.tolist(), grouping.group.tolist(), strict=True))
 
 
@@ -133,8 +131,8 @@ def test_the_first_inferred_step_has_its_work_though_a_line_around_it_began_befo
         python.event("SessionRun", start_us=100 * i + 10, duration_us=80, _r=1, _pt=2, _p=i)
         executor.event("MatMul:MatMul", start_us=100 * i + 20, duration_us=50, _ct=2, _c=i)
     grouping, _ = grouped(space)
-    forest = Forest(read_xspace(space.to_bytes(), "host"))
-    assert grouping.group[forest.named("MatMul:MatMul")].tolist() == [0, 1, 2]
+    events = forest(space)
+    assert grouping.group[events.named("MatMul:MatMul")].tolist() == [0, 1, 2]
 
 
 def test_a_run_without_groups_beside_one_with_saved_ones_has_its_marks():
@@ -204,10 +202,10 @@ def test_batches_of_a_server_are_steps_and_their_requests_are_not():
         requests.event("BatchingSessionRun", start_ps=at, duration_ps=100, _pt=4, _p=i)
         batches.event("ProcessBatch", start_ps=at + 200, duration_ps=300, _ct=4, _c=i)
         batches.event("SessionRun", start_ps=at + 250, duration_ps=200, _r=1)
-    forest = Forest(read_xspace(space.to_bytes(), "host"))
-    causes, effects = links(forest)
-    names = forest.host.names[forest.host.metadata]
+    events = forest(space)
+    causes, effects = links(events)
+    names = events.host.names[events.host.metadata]
     assert set(zip(names[causes], names[effects], strict=True)) == {("BatchingSessionRun", "ProcessBatch")}
-    grouping = group_events(forest)
+    grouping = group_events(events)
     assert (grouping.source, grouping.spans["end_ps"].tolist()) == ("inferred", [450, 1450])
     assert grouping.group[names == "BatchingSessionRun"].tolist() == [-1, -1]

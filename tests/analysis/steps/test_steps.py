@@ -5,21 +5,19 @@ import json
 import numpy as np
 import pytest
 
-from builders import XSpace
-from tfprof_nb.analysis.events.forest import Forest
+from builders import XSpace, forest
+from tfprof_nb.analysis.steps.breakdown import CATEGORIES
 from tfprof_nb.analysis.steps.groups import group_events
-from tfprof_nb.analysis.steps.steps import CATEGORIES, COLUMNS, steps
-from tfprof_nb.decode import read_xspace
+from tfprof_nb.analysis.steps.steps import COLUMNS, steps
 
 PARTS = [*CATEGORIES, "other_ms"]
 
 
 def measured(*spaces):
-    return read([read_xspace(space.to_bytes(), f"host{i}") for i, space in enumerate(spaces)])
+    return read([forest(space, f"host{i}") for i, space in enumerate(spaces)])
 
 
-def read(hosts):
-    forests = [Forest(host) for host in hosts]
+def read(forests):
     return steps(forests, [group_events(forest) for forest in forests])
 
 
@@ -83,7 +81,7 @@ def test_a_step_without_device_work_is_left_out_and_said():
     space.planes[0].lines[0].event("train", start_us=5000, duration_us=100, step_num=2, _r=1)
     result = measured(space)
     assert len(result.table) == 2
-    assert "1 marked steps ran nothing on a device" in result.notes[0]
+    assert "1 marked step had no device work and was excluded" in result.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +124,7 @@ def test_tracing_is_compilation_and_warm_up():
     # Tracing lasts from the call at 210 us to the function's run at 300 us.
     assert spent(result, step=0)["compile_ms"] == 90
     assert result.table["warm_up"].tolist() == [True, False, False]
-    assert any("(1 did; %%tfprofile --warmup leaves" in note for note in result.notes)
+    assert any("(1 did; %%tfprofile --warmup excludes" in note for note in result.notes)
     assert result.summary["steps_measured"] == 2
 
 
@@ -163,7 +161,7 @@ def test_old_captures_without_steps_say_why():
     space = XSpace()
     stream = space.plane("/device:GPU:0").line("Stream #1")
     stream.event("gemm", duration_us=5, correlation_id=1, **{"level 0": "MatMul:MatMul"})
-    assert [note for note in measured(space).notes if not note.startswith("No steps were found")] == []
+    assert [note for note in measured(space).notes if not note.startswith("No steps: nothing")] == []
 
 
 def test_without_steps_a_note_says_what_to_add():
@@ -230,7 +228,7 @@ def test_steps_of_tpus_are_not_measured_and_said():
 
 
 def test_categories_add_up(xprof_marked_loop):
-    table = read([read_xspace(xprof_marked_loop.read_bytes(), "host")]).table
+    table = read([forest(xprof_marked_loop.read_bytes())]).table
     np.testing.assert_allclose(table[PARTS].sum(axis=1), table["step_ms"], rtol=1e-9)
 
 
@@ -258,7 +256,7 @@ def test_every_category_equals_xprofs(xprof_marked_loop):
     data, _ = raw_to_tool_data.xspace_to_tool_data([str(xprof_marked_loop)], "overview_page", {})
     graph = json.loads(data)[1]
     columns = [column["id"] for column in graph["cols"]]
-    ours = read([read_xspace(xprof_marked_loop.read_bytes(), "host")]).table
+    ours = read([forest(xprof_marked_loop.read_bytes())]).table
     assert len(graph["rows"]) == len(ours) - 2
     for cells in graph["rows"]:
         row = dict(zip(columns, (cell["v"] for cell in cells["c"]), strict=True))

@@ -4,11 +4,9 @@ import json
 
 import pytest
 
-from builders import XSpace
-from tfprof_nb.analysis.events.forest import Forest
+from builders import XSpace, forest
 from tfprof_nb.analysis.steps.groups import group_events
 from tfprof_nb.analysis.steps.steps import steps
-from tfprof_nb.decode import read_xspace
 
 STORED = {
     "step_ms": ["step_time_ms"],
@@ -24,8 +22,8 @@ STORED = {
 
 
 def steps_of(data):
-    forest = Forest(read_xspace(data, "host"))
-    return steps([forest], [group_events(forest)])
+    events = forest(data)
+    return steps([events], [group_events(events)])
 
 
 def test_stored_answers_of_tensorflow_for_gpus(shared_data):

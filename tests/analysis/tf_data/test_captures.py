@@ -4,10 +4,9 @@ import time
 
 import pytest
 
-from tfprof_nb.analysis.events.forest import Forest
+from builders import forest
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
 from tfprof_nb.analysis.tf_data.tf_data import tf_data
-from tfprof_nb.decode import read_xspace
 
 
 def sleepy(x):
@@ -71,7 +70,7 @@ def capture(tf, dataset, folder, passes=1):
             for _ in dataset:
                 pass
     file = next(folder.rglob("*.xplane.pb"))
-    return tf_data([Forest(read_xspace(file.read_bytes(), "host"))])
+    return tf_data([forest(file.read_bytes())])
 
 
 @pytest.mark.parametrize("planted", PLANTED)

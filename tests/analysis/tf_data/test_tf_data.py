@@ -7,12 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from builders import XSpace
-from tfprof_nb.analysis.events.forest import Forest
-from tfprof_nb.analysis.tf_data.advice import suggest
+from builders import XSpace, forest
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
+from tfprof_nb.analysis.tf_data.suggestions import suggest
 from tfprof_nb.analysis.tf_data.tf_data import COLUMNS, PIPELINE_COLUMNS, tf_data
-from tfprof_nb.decode import read_xspace
 
 ROOT = 2**63 + 123  # such ids are written as uint64, smaller ones as int64
 SOURCE = 456
@@ -25,7 +23,7 @@ def threads(space=None):
 
 
 def run(*spaces):
-    return tf_data([Forest(read_xspace(space.to_bytes(), f"host{i}")) for i, space in enumerate(spaces)])
+    return tf_data([forest(space, f"host{i}") for i, space in enumerate(spaces)])
 
 
 def prefetch():

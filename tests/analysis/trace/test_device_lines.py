@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from builders import XSpace
-from tfprof_nb.analysis.events.forest import Forest
+from builders import XSpace, forest
 from tfprof_nb.analysis.trace.device_lines import device_lines
-from tfprof_nb.decode import read_xspace
 
 
 def derived(*kernels, groups=None, streams=None):
@@ -18,11 +16,11 @@ def derived(*kernels, groups=None, streams=None):
         number = streams[index] if streams else 0
         line = lines.setdefault(number, gpu.line(f"Stream #{number}") if number not in lines else None)
         line.event("kernel", start_ps=start, duration_ps=duration, tf_op=op, kernel_details="regs:32")
-    forest = Forest(read_xspace(space.to_bytes(), "host"))
+    events = forest(space)
     group = np.array(groups if groups is not None else [0] * len(kernels))
     return [
-        (forest.host.lines[line.of].name, line.label, name, start, end - start)
-        for line in device_lines(forest, group)
+        (events.host.lines[line.of].name, line.label, name, start, end - start)
+        for line in device_lines(events, group)
         for name, start, end in zip(line.names, line.start_ps.tolist(), line.end_ps.tolist(), strict=True)
     ]
 
@@ -34,9 +32,9 @@ def test_kernels_of_one_op_are_one_event_with_the_idle_time_between_them():
     line.event("k2", start_ps=200, duration_ps=300, tf_op="mul:Mul", kernel_details="regs:32")
     line.event("graph", start_ps=500, duration_ps=100, tf_op="mul:Mul", cuda_graph_exec_id=7)
     line.event("MemcpyH2D", start_ps=700, duration_ps=100, tf_op="mul:Mul", memcpy_details="size:8")
-    [ops] = device_lines(Forest(read_xspace(space.to_bytes(), "host")), np.zeros(4, np.int64))
+    [ops] = device_lines(forest(space), np.zeros(4, np.int64))
     assert (ops.names.tolist(), ops.start_ps.tolist(), ops.end_ps.tolist()) == (["mul:Mul"], [0], [600])
-    assert ops.row.tolist() == [0]
+    assert ops.host_event.tolist() == [0]
 
 
 def test_a_step_ends_an_event():
@@ -85,7 +83,7 @@ def test_modules_of_one_name_are_told_apart_by_their_run():
         line.event(
             "k", start_ps=1000 * index, duration_ps=100, hlo_module="jit", scope_range_id=run, kernel_details="regs:32"
         )
-    [modules] = device_lines(Forest(read_xspace(space.to_bytes(), "host")), np.zeros(3, np.int64))
+    [modules] = device_lines(forest(space), np.zeros(3, np.int64))
     assert (modules.label, modules.start_ps.tolist(), modules.end_ps.tolist()) == (
         "XLA modules",
         [0, 2000],
@@ -107,4 +105,4 @@ def test_devices_that_bring_such_lines_and_hosts_get_none():
     gpu.line("Stream #1").event("k", duration_ps=100, tf_op="mul:Mul", kernel_details="regs:32")
     gpu.line("TensorFlow Ops").event("mul", duration_ps=100)
     space.plane("/host:CPU").line("python").event("k", duration_ps=100, tf_op="mul:Mul", kernel_details="regs:32")
-    assert device_lines(Forest(read_xspace(space.to_bytes(), "host")), np.zeros(3, np.int64)) == []
+    assert device_lines(forest(space), np.zeros(3, np.int64)) == []

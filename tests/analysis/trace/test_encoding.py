@@ -4,12 +4,10 @@ import base64
 import json
 import zlib
 
-from builders import XSpace
-from tfprof_nb.analysis.events.forest import Forest
+from builders import XSpace, forest
 from tfprof_nb.analysis.steps.groups import group_events
 from tfprof_nb.analysis.steps.steps import steps
 from tfprof_nb.analysis.trace.trace import trace
-from tfprof_nb.decode import read_xspace
 
 
 def program():
@@ -27,9 +25,9 @@ def program():
 
 
 def laid_out(space):
-    forest = Forest(read_xspace(space.to_bytes(), "host"))
-    grouping = group_events(forest)
-    return trace([forest], [grouping], steps([forest], [grouping]))
+    events = forest(space)
+    grouping = group_events(events)
+    return trace([events], [grouping], steps([events], [grouping]))
 
 
 def written(header, payload):
@@ -48,6 +46,6 @@ def test_the_viewers_tests_read_what_is_written_here(root):
         "merged": written(*result.level(100)),
         "tile": written(*result.tile(10_000_000, 20_000_000, 10)),
     }
-    file = root / "js/src/trace/encoded.cases.json"
+    file = root / "js/src/trace/data/encoded.cases.json"
     stored = json.loads(file.read_text(encoding="utf-8"))
     assert unpacked(stored) == unpacked(expected), f"it should be {json.dumps(expected, ensure_ascii=False)}"

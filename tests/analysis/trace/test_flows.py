@@ -1,15 +1,13 @@
 """Links between events: launches, contexts between threads, tf.data's producers and consumers."""
 
-from builders import XSpace
-from tfprof_nb.analysis.events.forest import Forest
+from builders import XSpace, forest
 from tfprof_nb.analysis.trace.flows import Flows
-from tfprof_nb.decode import read_xspace
 
 
 def linked(space):
     """Return the links as (cause, kind, effect), all names."""
-    forest = Forest(read_xspace(space.to_bytes(), "host"))
-    flows, names = Flows(forest), forest.host.names[forest.host.metadata]
+    events = forest(space)
+    flows, names = Flows(events), events.host.names[events.host.metadata]
     found = []
     for row in range(len(names)):
         found += [(names[row], flows.kind(effect), names[effect]) for effect in flows.effects(row).tolist()]

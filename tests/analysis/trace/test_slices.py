@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfprof_nb.analysis.trace.slices import merge, rows_within, slices_of
+from tfprof_nb.analysis.trace.slices import events_within, merge, slices_of
 
 GAPS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 60), st.integers(0, 4)), max_size=30)
 LANES = st.lists(GAPS, min_size=1, max_size=4)
@@ -30,7 +30,7 @@ def columns(lanes):
 def test_within_is_what_touches_the_stretch(lanes, one, other):
     bounds, start, end, name = columns(lanes)
     begin, stop = sorted((one, other))
-    rows, inner = rows_within(bounds, start, end, begin, stop)
+    rows, inner = events_within(bounds, start, end, begin, stop)
     # Lanes with events of no length side by side are in order of their starts, and so of their ends.
     expected = [i for i in range(len(start)) if start[i] <= stop and end[i] >= begin]
     assert rows.tolist() == expected

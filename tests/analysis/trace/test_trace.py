@@ -8,21 +8,18 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from builders import XSpace
-from tfprof_nb.analysis.events.forest import Forest
+from builders import XSpace, forest
 from tfprof_nb.analysis.steps.groups import group_events
 from tfprof_nb.analysis.steps.steps import steps
 from tfprof_nb.analysis.trace.counters import Counter
 from tfprof_nb.analysis.trace.trace import trace
-from tfprof_nb.decode import read_xspace
 
 
 def laid_out(*spaces, counters=()):
-    return of_hosts([read_xspace(space.to_bytes(), f"host{i}") for i, space in enumerate(spaces)], counters)
+    return of_hosts([forest(space, f"host{i}") for i, space in enumerate(spaces)], counters)
 
 
-def of_hosts(hosts, counters=()):
-    forests = [Forest(host) for host in hosts]
+def of_hosts(forests, counters=()):
     groupings = [group_events(forest) for forest in forests]
     return trace(forests, groupings, steps(forests, groupings), lambda: counters)
 
@@ -149,7 +146,7 @@ def test_two_hosts_are_told_apart():
 
 def test_real_captures(shared_data):
     for path in sorted(shared_data.rglob("*.xplane.pb")):
-        result = of_hosts([read_xspace(path.read_bytes(), "host")])
+        result = of_hosts([forest(path.read_bytes())])
         header = result.header()
         rows = unpacked(header, result.payload())
         assert len(rows) == header["events"] == result.summary["events"]
@@ -231,7 +228,7 @@ def test_xprof_draws_the_same_events(keras_capture):
         for event in told["traceEvents"]
         if event.get("ph") == "X" and not event["name"].startswith("ThreadpoolListener::")
     )
-    result = of_hosts([read_xspace(keras_capture.read_bytes(), "host")])
+    result = of_hosts([forest(keras_capture.read_bytes())])
     header, drawn = result.header(), result.query(0, result.span_ps, 10**7)
     labels = {header["names"][int(code)]: label for code, label in header["labels"].items()}
     ours = Multiset(

@@ -60,7 +60,7 @@ def _placed(stage: str, evidence: Evidence) -> str:
 def _python(evidence: Evidence) -> str:
     """Say how much of the input is Python code, where it is about as much as the steps wait, or more."""
     ops, waited_ms = evidence.ops.table, float(evidence.steps.table["input_ms"].sum())
-    python_ms = ops.loc[ops["op_type"].isin(_PYTHON_OPS), "self_us"].sum() / 1e3
+    python_ms = ops.loc[ops["op_type"].isin(_PYTHON_OPS), "self_us"].sum() / _units.US_PER_MS
     if python_ms < _MOSTLY * waited_ms:
         return ""
     return (
@@ -110,7 +110,7 @@ def _copying_share(evidence: Evidence) -> float:
     """Copies to the device by the time that steps spent on input, at most 1: copies under computing count in too."""
     ops, input_ms = evidence.ops.table, float(evidence.steps.table["input_ms"].sum())
     copied_us = ops.loc[(ops["side"] == "device") & (ops["op_type"] == "MemcpyHToD"), "self_us"].sum()
-    return min(1.0, copied_us / 1e3 / input_ms) if input_ms else 0.0
+    return min(1.0, copied_us / _units.US_PER_MS / input_ms) if input_ms else 0.0
 
 
 def _longest_wait(tf_data: TfData) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -18,14 +18,15 @@ from tfprof_nb.analysis.kernels import Kernels
 from tfprof_nb.analysis.memory.memory import Memory
 from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.analysis.steps.steps import CATEGORIES, Steps, measured_steps
+from tfprof_nb.analysis.steps.breakdown import PARTS
+from tfprof_nb.analysis.steps.steps import Steps, measured_steps
 from tfprof_nb.formats.marks import SESSION_RUN
 
 Numbers: TypeAlias = "pd.Series[float]"
 
 BETWEEN = "between_steps_ms"
 CHANGES = ["before", "after", "change", "change_percent", "only_before", "only_after", "p_value", "unit"]
-_METRICS = ["step_ms", *CATEGORIES, "other_ms", BETWEEN]
+_METRICS = ["step_ms", *PARTS, BETWEEN]
 _OP_KEYS, _KERNEL_KEYS, _MEMORY_KEYS = ["side", "op_type", "op_name"], ["kernel", "op_name"], ["allocator", "metric"]
 _SIZES = ["peak_bytes", "heap_bytes", "stack_bytes"]
 _CHANCE = 0.05  # the usual bound: differences less likely by chance count as such
@@ -46,7 +47,7 @@ class Measured:
 _Sides = tuple[Sequence[Measured], Sequence[Measured]]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class Comparison(Result):
     """Two profiles side by side; ``table`` has the median step and its parts, or the captures' times without steps.
 
@@ -79,11 +80,11 @@ class Comparison(Result):
     - ``same_work``, false where the profiles tell that not the same was done, and ``why_not_same``, a list of texts.
     """
 
-    steps: pd.DataFrame = field(default_factory=pd.DataFrame)
-    ops: pd.DataFrame = field(default_factory=pd.DataFrame)
-    kernels: pd.DataFrame = field(default_factory=pd.DataFrame)
-    memory: pd.DataFrame = field(default_factory=pd.DataFrame)
-    typical_step: pd.DataFrame = field(default_factory=pd.DataFrame)
+    steps: pd.DataFrame
+    ops: pd.DataFrame
+    kernels: pd.DataFrame
+    memory: pd.DataFrame
+    typical_step: pd.DataFrame
 
     @property
     def only_before(self) -> pd.DataFrame:
@@ -115,12 +116,16 @@ def comparison(before: Sequence[Measured], after: Sequence[Measured]) -> Compari
     have_steps = all(len(profile.steps.measured) for side in sides for profile in side)
     steps = _steps(*sides) if have_steps else _no_steps()
     table = steps if have_steps else _repeated(_of_each(sides, _duration), ["metric"], "ms")
-    ops = _times(sides, "ops", _OP_KEYS, "self_us", per_step=have_steps)
-    kernels = _times(sides, "kernels", _KERNEL_KEYS, "total_us", per_step=have_steps)
-    memory = _repeated(_of_each(sides, _peaks), _MEMORY_KEYS, "bytes", absent=np.nan)
-    summary = _summary(table, before, after, have_steps=have_steps)
-    typical = _typical(*sides) if have_steps else pd.DataFrame(columns=["before", "after"])
-    return Comparison(table, summary, _notes(before, after), None, steps, ops, kernels, memory, typical)
+    return Comparison(
+        table,
+        _summary(table, before, after, have_steps=have_steps),
+        _notes(before, after),
+        steps=steps,
+        ops=_times(sides, "ops", _OP_KEYS, "self_us", per_step=have_steps),
+        kernels=_times(sides, "kernels", _KERNEL_KEYS, "total_us", per_step=have_steps),
+        memory=_repeated(_of_each(sides, _peaks), _MEMORY_KEYS, "bytes", absent=np.nan),
+        typical_step=_typical(*sides) if have_steps else pd.DataFrame(columns=["before", "after"]),
+    )
 
 
 def _steps(before: Sequence[Measured], after: Sequence[Measured]) -> pd.DataFrame:

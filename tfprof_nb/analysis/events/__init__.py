@@ -1,9 +1,10 @@
-"""What all analyses stand on: every host's events in columns, how they nest and link, and what their names mean.
+"""What all analyses build on: every host's events in columns, how they nest and link, and what their names mean.
 
 ==================  ==================================================================================================
-the events          ``forest`` holds a host's events and computes from them on demand, ``table`` is ``p.events``
-order in time       ``nesting`` (parents, self time), ``intervals`` (unions, priorities), ``links`` (causes, effects)
-names               ``names`` (op names and categories), ``op_labels`` (the op of an event), ``eager``, ``graph_nodes``
+events              ``forest`` holds a host's events and computes from them on demand, ``table`` is ``p.events``
+time                ``nesting`` (parents, self time), ``intervals`` (unions, priorities), ``links`` (causes, effects)
+names               ``names`` (op names and categories), ``op_labels`` (an event's op), ``eager`` (what ran eagerly)
+graphs              ``graph_nodes`` (an event's node), ``fused_ops`` (nodes that share a kernel), ``tensors`` (shapes)
 machines            ``devices``
 ==================  ==================================================================================================
 """

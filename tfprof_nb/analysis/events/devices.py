@@ -1,13 +1,19 @@
-"""Which devices a profile was taken on."""
+"""Which devices the profiled program used."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.decode import Plane
 
-# Compute capability (major, minor) -> architecture; a capability in between belongs to the next lower one.
+T = TypeVar("T")
+
+# How the names of accelerators' planes start.
+GPU, TPU = "/device:GPU:", "/device:TPU:"
+
+# By compute capability (major, minor).
 _ARCHITECTURES = {
     (3, 0): "Kepler",
     (5, 0): "Maxwell",
@@ -25,7 +31,7 @@ def device_planes(forests: Sequence[Forest]) -> Iterator[Plane]:
     """Yield the planes of accelerators."""
     for forest in forests:
         for plane in forest.host.planes:
-            if plane.name.startswith(("/device:GPU:", "/device:TPU:")) and "SparseCore" not in plane.name:
+            if plane.name.startswith((GPU, TPU)) and "SparseCore" not in plane.name:
                 yield plane
 
 
@@ -36,7 +42,7 @@ def device_cores(forests: Sequence[Forest]) -> int:
 
 def has_tpu(forests: Sequence[Forest]) -> bool:
     """Whether any of the hosts recorded a TPU."""
-    return any(plane.name.startswith("/device:TPU:") for plane in device_planes(forests))
+    return any(plane.name.startswith(TPU) for plane in device_planes(forests))
 
 
 def device_type(forests: Sequence[Forest]) -> str:
@@ -44,10 +50,26 @@ def device_type(forests: Sequence[Forest]) -> str:
     plane = next(device_planes(forests), None)
     if plane is None:
         return "CPU"
-    if plane.name.startswith("/device:TPU:"):
+    if plane.name.startswith(TPU):
         return str(plane.stats.get("device_type_string", "TPU"))
     if plane.stats.get("device_vendor", "Nvidia") == "AMD":
         return "AMD GPU"
+    architecture = by_capability(plane, _ARCHITECTURES, "")
+    return f"Nvidia GPU ({architecture})" if architecture else "Nvidia GPU"
+
+
+def by_capability(plane: Plane, table: Mapping[tuple[int, int], T], missing: T) -> T:
+    """Look up a GPU's compute capability; one in between is like the next lower one.
+
+    Parameters
+    ----------
+    plane
+        The device.
+    table
+        Values by capability (major, minor), ascending.
+    missing
+        The value below the lowest capability.
+    """
     capability = (int(plane.stats.get("compute_cap_major", 0)), int(plane.stats.get("compute_cap_minor", 0)))
-    known = [name for lowest, name in _ARCHITECTURES.items() if lowest <= capability]
-    return f"Nvidia GPU ({known[-1]})" if known else "Nvidia GPU"
+    known = [value for lowest, value in table.items() if lowest <= capability]
+    return known[-1] if known else missing

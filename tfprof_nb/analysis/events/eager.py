@@ -1,4 +1,4 @@
-"""What ran eagerly, op by op, rather than inside a compiled `tf.function`."""
+"""Which events ran eagerly, op by op, rather than inside a compiled `tf.function`."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.names import Category, Op
 
 # The event in which the runtime dispatches and runs one op or function: "EagerLocalExecute: MatMul".
-_DISPATCH = "EagerLocalExecute: "
+DISPATCH = "EagerLocalExecute: "
 
 
 def ran_eagerly(forest: Forest) -> Bools:
-    """Events that ran eagerly: inside an eager execution that is no function's, or launched from one.
+    """Return per event whether it ran eagerly: inside the eager execution of an op, or launched from there.
 
-    An execution that does not say whether it is a function's (`is_func`) counts as one. Iterators of tf.data are
-    never eager: what fetches from them may be.
+    An execution without the stat `is_func` counts as that of a function. Iterators of tf.data are never eager; the op
+    that fetches from them may be.
     """
     host = forest.host
-    says = np.zeros(len(host), dtype=bool)
-    says[host.ints("is_func").rows] = True
-    executes = np.flatnonzero(forest.named("EagerExecute") | (forest.named("EagerKernelExecute") & says))
+    has_kind = np.zeros(len(host), dtype=bool)
+    has_kind[host.ints("is_func").rows] = True
+    executes = np.flatnonzero(forest.named("EagerExecute") | (forest.named("EagerKernelExecute") & has_kind))
     is_func = host.ints("is_func").dense(len(host), missing=1)
     eager = np.zeros(len(host), dtype=bool)
     iterators = (forest.names.category == Category.TF_DATA)[host.metadata]
-    # What lies in nothing, as most does, lies in no execution.
-    rows = np.flatnonzero((forest.nesting.depth > 0) & forest.on_host & ~iterators)
-    nearest = forest.nearest_ancestor(rows, executes)
+    # Most events are outermost, and so in no execution.
+    inner = np.flatnonzero((forest.nesting.depth > 0) & forest.on_host & ~iterators)
+    nearest = forest.nearest_ancestor(inner, executes)
     inside = nearest >= 0
-    eager[rows[inside]] = is_func[executes[nearest[inside]]] == 0
+    eager[inner[inside]] = is_func[executes[nearest[inside]]] == 0
     _pass_to_devices(forest, eager)
     saved = host.ints("is_eager")
     eager[saved.rows] = saved.values == 1
@@ -37,23 +37,23 @@ def ran_eagerly(forest: Forest) -> Bools:
 
 
 def unnamed_eager_ops(forest: Forest, ops: Int64, eager: Bools) -> Int64:
-    """Rows of eager dispatches in which none of the rows ``ops`` lies.
+    """Return the eager dispatches in which none of the events ``ops`` lies; ``eager`` has one entry per event.
 
     TensorFlow 2.9 and later record no event of the op itself for most ops that run eagerly on the CPU.
     """
-    dispatches = np.flatnonzero(forest.name_starts(_DISPATCH) & forest.on_host & eager)
+    dispatches = np.flatnonzero(forest.name_starts(DISPATCH) & forest.on_host & eager)
     around = forest.nearest_ancestor(ops, dispatches)
     return np.delete(dispatches, np.unique(around[around >= 0]))
 
 
 def dispatched_op(name: str) -> Op:
-    """Return the op that a dispatch's name tells; of an eager op only the type is known."""
-    op_type = name.removeprefix(_DISPATCH)
+    """Return the op that a dispatch names; of an eager op only the type is known."""
+    op_type = name.removeprefix(DISPATCH)
     return Op(Category.TENSORFLOW, op_type, op_type)
 
 
 def _pass_to_devices(forest: Forest, eager: Bools) -> None:
-    """Kernels run as eagerly as the calls that launched them."""
+    """Mark, in place, the kernels of calls that ran eagerly."""
     stat = forest.host.ints("correlation_id")
     launches = forest.on_host[stat.rows]
     eager_ids = stat.values[launches][eager[stat.rows[launches]]]

@@ -1,4 +1,7 @@
-"""One host's events as a forest: what each line is, and how events nest in it."""
+"""One host's events as a forest: the kinds of its lines, and how events nest.
+
+Throughout analysis, an event is given by its position in the columns of `Host`.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tfprof_nb._arrays import Bools, Int64
+from tfprof_nb._arrays import Bools, Int64, Objects
 from tfprof_nb.analysis.events.names import ParsedNames, parse_names
 from tfprof_nb.analysis.events.nesting import Nesting, nest
 from tfprof_nb.decode import Host
@@ -16,8 +19,8 @@ from tfprof_nb.formats.xspace import ASYNCHRONOUS, COUNTERS, THREADPOOL_PREFIX
 
 T = TypeVar("T")
 
-# Line ids that converters add beside the recorded ones (`trace_utils.h`), 32 bits with or without sign; older files
-# only name them.
+# Ids of lines that converters add to the recorded ones (`trace_utils.h`), 32 bits with or without sign; in older files
+# only the names tell.
 _FIRST_DERIVED_LINE, _DERIVED_LINE_IDS = 0xDEADBEEF, 390
 _DERIVED_LINES = frozenset(
     {
@@ -39,7 +42,7 @@ _DEVICE_PLANES = ("/device:", "#Chip")
 
 
 class Forest:
-    """One host's events with everything that several analyses need, computed on first use and kept.
+    """One host's events, with what several analyses need of them, computed on first use and kept.
 
     Attributes
     ----------
@@ -49,14 +52,14 @@ class Forest:
 
     def __init__(self, host: Host) -> None:
         self.host = host
-        self._found: dict[Callable[[Forest], Any], Any] = {}
+        self._results: dict[Callable[[Forest], Any], Any] = {}
 
     def once(self, analysis: Callable[[Forest], T]) -> T:
-        """Return what an analysis finds in these events; it runs when it is first asked for."""
-        if analysis not in self._found:
-            self._found[analysis] = analysis(self)
-        found: T = self._found[analysis]
-        return found
+        """Return the result of an analysis of these events, which runs once."""
+        if analysis not in self._results:
+            self._results[analysis] = analysis(self)
+        result: T = self._results[analysis]
+        return result
 
     @cached_property
     def end_ps(self) -> int:
@@ -65,13 +68,13 @@ class Forest:
 
     @cached_property
     def line_is_device(self) -> Bools:
-        """Per line: part of a device's plane."""
+        """Per line: whether it belongs to a device."""
         planes = np.array([plane.name.startswith(_DEVICE_PLANES) for plane in self.host.planes], dtype=bool)
         return np.array([planes[line.plane] for line in self.host.lines], dtype=bool)
 
     @cached_property
     def line_is_derived(self) -> Bools:
-        """Per line: added by a converter, made of other lines' events."""
+        """Per line: whether a converter made it of other lines' events."""
 
         def derived(line_id: int, name: str) -> bool:
             # "Framework Ops - from #13" is made of stream 13.
@@ -84,12 +87,12 @@ class Forest:
 
     @cached_property
     def on_host(self) -> Bools:
-        """Per event: recorded on a thread of the host."""
+        """Per event: whether it was recorded on a thread of the host."""
         return self._spread_over_events(~self.line_is_device)
 
     @cached_property
     def on_device(self) -> Bools:
-        """Per event: recorded on a device's stream; events of derived lines are not."""
+        """Per event: whether it was recorded on a device's stream; events of derived lines were not."""
         return self._spread_over_events(self.line_is_device & ~self.line_is_derived)
 
     @cached_property
@@ -99,7 +102,7 @@ class Forest:
 
     @cached_property
     def nesting(self) -> Nesting:
-        """How events contain one another on their line.
+        """How events enclose one another on their line.
 
         Asynchronous events (`_a`) take no part, nor do the marks of the thread pool: these have no length and are
         nearly half of a usual CPU profile.
@@ -111,62 +114,86 @@ class Forest:
 
     @cached_property
     def levels(self) -> list[Int64]:
-        """Rows by nesting depth, outermost first."""
+        """The events of each nesting depth, outermost first."""
         depth = self.nesting.depth + 1
-        # Of 16-bit integers numpy's stable sort is a radix sort.
+        # For 16-bit integers numpy's stable sort is a radix sort.
         order = np.argsort(depth, kind="stable")
         return np.split(order, np.cumsum(np.bincount(depth)))[1:-1] if len(depth) else []
 
     @cached_property
     def named_as_marks(self) -> Bools:
-        """Events that upstream takes for step marks by their name: a function called ``train_step`` is one of them."""
+        """Per event: whether XProf takes it for a step mark by its name, such as that of a function ``train_step``."""
         return self.names_as_marks[self.host.metadata]
 
     @cached_property
     def names_as_marks(self) -> Bools:
-        """Per name: see `named_as_marks`."""
+        """Per name: as `named_as_marks`."""
         marks = [name.startswith(("train", "test", "TraceContext")) and "/" not in name for name in self.host.names]
         return np.array(marks, dtype=bool)
 
     def named(self, *names: str) -> Bools:
-        """Events with one of these names."""
+        """Per event: whether it has one of these names."""
         wanted = np.array([name in names for name in self.host.names], dtype=bool)
         return wanted[self.host.metadata]
 
     def name_starts(self, *prefixes: str) -> Bools:
-        """Events whose name starts with one of these prefixes, whatever its case."""
+        """Per event: whether its name starts with one of these prefixes, in any case."""
         return self.names_starting(*prefixes)[self.host.metadata]
 
     def names_starting(self, *prefixes: str) -> Bools:
-        """Per name: starts with one of these prefixes, whatever its case."""
+        """Per name: whether it starts with one of these prefixes, in any case."""
         lowered = tuple(prefix.lower() for prefix in prefixes)
         return np.array([name.startswith(lowered) for name in self._lowered_names], dtype=bool)
 
     def names_with(self, *parts: str) -> Bools:
-        """Per name: contains one of these texts, whatever its case."""
+        """Per name: whether it contains one of these texts, in any case."""
         lowered = [part.lower() for part in parts]
         return np.array([any(part in name for part in lowered) for name in self._lowered_names], dtype=bool)
 
-    def nearest_ancestor(self, rows: Int64, ancestors: Int64) -> Int64:
-        """Return for each row the position in ``ancestors`` of the nearest that contains it, -1 for none."""
+    def ends_ps(self, events: Int64) -> Int64:
+        """Return when events ended."""
+        return self.host.start_ps[events] + self.host.duration_ps[events]
+
+    def planes_of(self, events: Int64) -> Int64:
+        """Return the plane of each event, as an index into the host's planes."""
+        return np.array([line.plane for line in self.host.lines], dtype=np.int64)[self.host.line[events]]
+
+    def texts_at(self, stat: str, events: Int64) -> Objects:
+        """Return a text stat of events, empty where an event has none."""
+        texts = self.host.texts(stat)
+        if texts.categories is None:
+            return np.full(len(events), "", dtype=object)
+        return np.append(texts.categories, "")[texts.at(events).astype(np.int64)]  # a missing code is -1, the last
+
+    def ints_at(self, stat: str, events: Int64) -> Int64:
+        """Return a whole-number stat of events, -1 where an event has none."""
+        return self.host.ints(stat).at(events).astype(np.int64)
+
+    def self_ps_among(self, events: Int64) -> Int64:
+        """Return the self times of events, given in ascending order, as if there were no others."""
+        host = self.host
+        return nest(host.line[events], host.start_ps[events], host.duration_ps[events]).self_ps
+
+    def nearest_ancestor(self, events: Int64, ancestors: Int64) -> Int64:
+        """Return for each event the index in ``ancestors`` of the innermost that encloses it, -1 for none."""
         position = np.full(len(self.host), -1, dtype=np.int64)
         position[ancestors] = np.arange(len(ancestors))
         # Most lines have none of the ancestors.
         lines = np.zeros(len(self.host.lines), dtype=bool)
         lines[self.host.line[ancestors]] = True
-        found = np.full(len(rows), -1, dtype=np.int64)
-        open_ = np.flatnonzero(lines[self.host.line[rows]])
-        above = rows[open_]
+        nearest = np.full(len(events), -1, dtype=np.int64)
+        open_ = np.flatnonzero(lines[self.host.line[events]])
+        above = events[open_]
         while len(open_):
             above = self.nesting.parent[above]
             open_, above = open_[above >= 0], above[above >= 0]
-            found[open_] = position[above]
-            open_, above = open_[found[open_] < 0], above[found[open_] < 0]
-        return found
+            nearest[open_] = position[above]
+            open_, above = open_[nearest[open_] < 0], above[nearest[open_] < 0]
+        return nearest
 
-    def outermost(self, rows: Int64) -> Int64:
-        """Return the rows that lie inside no other of them."""
-        return rows[self.nearest_ancestor(rows, rows) < 0]
+    def outermost(self, events: Int64) -> Int64:
+        """Return those of the events that lie inside no other of them."""
+        return events[self.nearest_ancestor(events, events) < 0]
 
     @cached_property
     def _lowered_names(self) -> list[str]:

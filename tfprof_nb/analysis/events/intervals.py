@@ -1,4 +1,4 @@
-"""Arithmetic on time intervals: what they cover together, and who gets a moment that several claim."""
+"""Arithmetic on time intervals: what they cover together, and which gets the time that several claim."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from tfprof_nb._arrays import Bools, Int64
 
 
 def newly_covered(start: Int64, end: Int64) -> Int64:
-    """Return for each interval the time that no earlier one covers; the sum is the length of the union.
+    """Return for each interval the time that no earlier interval covers; the sum is the length of their union.
 
-    Intervals must be ordered by start.
+    The intervals must be ordered by start.
 
     Examples
     --------
@@ -26,21 +26,23 @@ def newly_covered(start: Int64, end: Int64) -> Int64:
 
 
 def split_by_priority(owner: Int64, start: Int64, end: Int64, priority: Int64, owners: int) -> dict[int, Int64]:
-    """Share out each owner's time among its intervals: every moment goes to the highest priority active then.
+    """Divide the time of each timeline among its intervals: at every moment the highest priority counts.
 
     Parameters
     ----------
     owner
-        Which timeline (0 to ``owners`` - 1) each interval lies on; timelines do not see one another.
+        Per interval: its timeline, from 0 to ``owners`` - 1.
     start, end
-        Interval bounds, measured from the owner's own origin and not below zero.
+        Per interval: its bounds, which count from the start of its timeline and are not below zero.
     priority
-        The class of each interval; a larger number wins.
+        Per interval: its class; larger numbers count first.
+    owners
+        How many timelines there are.
 
     Returns
     -------
     dict
-        Time per owner, for each priority that occurs.
+        For each priority that occurs, the time per timeline.
 
     Examples
     --------
@@ -49,18 +51,20 @@ def split_by_priority(owner: Int64, start: Int64, end: Int64, priority: Int64, o
     {110: [20], 10: [80]}
     """
     # Timelines are laid end to end, so that one sweep serves them all.
-    stride = int(end.max(initial=0)) + 1
-    order = np.argsort(owner * stride + start, kind="stable")
+    extent = np.zeros(owners, dtype=np.int64)
+    np.maximum.at(extent, owner, end)
+    origin = (np.cumsum(extent) - extent)[owner]
+    order = np.argsort(origin + start, kind="stable")
     owner, priority = owner[order], priority[order]
-    start, end = owner * stride + start[order], owner * stride + end[order]
+    start, end = (origin + start)[order], (origin + end)[order]
     shares: dict[int, Int64] = {}
-    taken = np.zeros(owners, dtype=np.int64)
+    higher = np.zeros(owners, dtype=np.int64)
     for level in np.unique(priority)[::-1]:
         active = priority >= level
         covered = np.zeros(owners, dtype=np.int64)
         np.add.at(covered, owner[active], newly_covered(start[active], end[active]))
-        shares[int(level)] = covered - taken
-        taken = covered
+        shares[int(level)] = covered - higher
+        higher = covered
     return shares
 
 

@@ -14,13 +14,13 @@ from tfprof_nb.analysis.events.forest import Forest
 RUNS = ("FunctionRun", "SessionRun", "RunGraph")
 EXECUTOR = "ExecutorState::Process"
 
-# Both sides of a context this large are not linked: upstream's guard against quadratic growth.
+# Contexts with so many events on both sides are not linked: XLA's guard against quadratic growth.
 _CROWDED_CONTEXT = 64
 _THREADPOOL_CONTEXT = 15
 
 
 def links(forest: Forest) -> tuple[Int64, Int64]:
-    """Return pairs of rows, cause and effect, that connect threads and devices."""
+    """Return pairs of events, causes and effects, that connect threads and devices."""
     pairs = [_context_links(forest), _run_links(forest), _iterator_links(forest), _launch_links(forest)]
     causes = np.concatenate([causes for causes, _ in pairs])
     effects = np.concatenate([effects for _, effects in pairs])
@@ -28,66 +28,66 @@ def links(forest: Forest) -> tuple[Int64, Int64]:
 
 
 def tf_data_steps(forest: Forest) -> Int64:
-    """Return the step ids of what tf.data runs for itself: no steps of the program."""
+    """Return the step ids of what tf.data runs for itself: these are no steps of the program."""
     ids = forest.host.ints("id")
     mine = forest.name_starts("InstantiatedCapturedFunction::")[ids.rows]
     return np.unique(ids.values[mine].astype(np.int64))
 
 
 def _context_links(forest: Forest) -> tuple[Int64, Int64]:
-    """Producers (`_pt`, `_p`) to consumers (`_ct`, `_c`) of the same context."""
+    """Link producers (`_pt`, `_p`) to consumers (`_ct`, `_c`) of the same context."""
     producers, consumers = _contexts(forest, "_pt", "_p"), _contexts(forest, "_ct", "_c")
     (produced, consumed), contexts = _common_keys(producers, consumers)
     counts = [np.bincount(key, minlength=contexts) for key in (produced, consumed)]
     crowded = (counts[0] >= _CROWDED_CONTEXT) & (counts[1] >= _CROWDED_CONTEXT)
     producer, consumer = _pairs(np.where(crowded[produced], -1, produced), consumed)
-    return producers.rows[producer], consumers.rows[consumer]
+    return producers.events[producer], consumers.events[consumer]
 
 
 def _run_links(forest: Forest) -> tuple[Int64, Int64]:
-    """Runs of graphs to what executors did for them, by step id: in old files, which know no contexts."""
+    """Link runs of graphs to what executors did for them, by step id: in old files, which have no contexts."""
     ids = forest.host.ints("id")
     if len(forest.host.ints("_pt").rows):
         return ids.rows[:0], ids.rows[:0]
     steps = Keyed(ids.rows, np.zeros_like(ids.rows), ids.values.astype(np.int64))
     process = forest.named(EXECUTOR)
-    return _last_causes(steps.take(forest.named(*RUNS)[steps.rows]), steps.take(process[steps.rows]))
+    return _last_causes(steps.take(forest.named(*RUNS)[steps.events]), steps.take(process[steps.events]))
 
 
 def _iterator_links(forest: Forest) -> tuple[Int64, Int64]:
-    """`ExecutorState::Process` to the `IteratorGetNext` that it started on another thread, by step id and iteration."""
+    """Link `ExecutorState::Process` to the `IteratorGetNext` that it started elsewhere, by step id and iteration."""
     steps = keyed(forest, "id", "iter_num")
-    process = steps.take(forest.named(EXECUTOR)[steps.rows])
+    process = steps.take(forest.named(EXECUTOR)[steps.events])
     computes = forest.named("IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute")
-    return _last_causes(process, steps.take(computes[steps.rows]))
+    return _last_causes(process, steps.take(computes[steps.events]))
 
 
 def _launch_links(forest: Forest) -> tuple[Int64, Int64]:
-    """Kernel launches on the host to what they ran on a device, by correlation id."""
+    """Link kernel launches on the host to what they ran on a device, by correlation id."""
     stat = forest.host.ints("correlation_id")
     calls = Keyed(stat.rows, np.zeros_like(stat.rows), stat.values.astype(np.int64))
     return _last_causes(calls.take(forest.on_host[stat.rows]), calls.take(forest.on_device[stat.rows]))
 
 
 class Keyed(NamedTuple):
-    """Rows, each with a key of two numbers."""
+    """Events, each with a key of two numbers; the three arrays are equally long."""
 
-    rows: Int64
+    events: Int64
     first: Int64
     second: Int64
 
-    def take(self, wanted: Bools) -> Keyed:
-        """Return the rows that are wanted."""
-        return Keyed(self.rows[wanted], self.first[wanted], self.second[wanted])
+    def take(self, chosen: Bools) -> Keyed:
+        """Return the chosen events; ``chosen`` has one entry per event."""
+        return Keyed(self.events[chosen], self.first[chosen], self.second[chosen])
 
 
 def keyed(forest: Forest, first: str, second: str) -> Keyed:
-    """Return the rows that carry both of two whole-number stats, with their values."""
+    """Return the events that carry both of two whole-number stats, with their values."""
     one, two = forest.host.ints(first), forest.host.ints(second)
-    if np.array_equal(one.rows, two.rows):  # mostly both are written together: then nothing needs sorting
+    if np.array_equal(one.rows, two.rows):  # usually both are written together: then nothing needs sorting
         return Keyed(one.rows, one.values.astype(np.int64), two.values.astype(np.int64))
-    rows, in_one, in_two = np.intersect1d(one.rows, two.rows, assume_unique=True, return_indices=True)
-    return Keyed(rows, one.values[in_one].astype(np.int64), two.values[in_two].astype(np.int64))
+    events, in_one, in_two = np.intersect1d(one.rows, two.rows, assume_unique=True, return_indices=True)
+    return Keyed(events, one.values[in_one].astype(np.int64), two.values[in_two].astype(np.int64))
 
 
 def _contexts(forest: Forest, kind: str, context: str) -> Keyed:
@@ -96,24 +96,24 @@ def _contexts(forest: Forest, kind: str, context: str) -> Keyed:
 
 
 def _common_keys(one: Keyed, two: Keyed) -> tuple[list[Int64], int]:
-    """Number the keys that occur in either, from 0 on; return the numbers of both, and how many there are."""
+    """Number the distinct keys of both from 0 on; return each side's numbers, and how many there are."""
     first, _ = pd.factorize(np.concatenate([one.first, two.first]))
     second, seconds = pd.factorize(np.concatenate([one.second, two.second]))
     keys, distinct = pd.factorize(first * len(seconds) + second)
-    return np.split(keys, [len(one.rows)]), len(distinct)
+    return np.split(keys, [len(one.events)]), len(distinct)
 
 
 def _last_causes(causes: Keyed, effects: Keyed) -> tuple[Int64, Int64]:
     """Link each effect to the last cause with its key."""
     (cause, effect), keys = _common_keys(causes, effects)
     last = np.full(keys, -1, dtype=np.int64)
-    last[cause] = causes.rows
+    last[cause] = causes.events
     linked = last[effect] >= 0
-    return last[effect[linked]], effects.rows[linked]
+    return last[effect[linked]], effects.events[linked]
 
 
 def _pairs(left: Int64, right: Int64) -> tuple[Int64, Int64]:
-    """Return the positions of all pairs with equal keys; a key of -1 on the left pairs with nothing."""
+    """Return the positions, left and right, of all pairs of equal keys; a key of -1 on the left has no pair."""
     order = np.argsort(left, kind="stable")
     ordered = left[order]
     first, end = np.searchsorted(ordered, right, "left"), np.searchsorted(ordered, right, "right")

@@ -1,4 +1,4 @@
-"""What an event's name says: which operation ran, of which type, for which framework."""
+"""What an event's name says: which op ran, of which type, for which framework; and parts of op names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tfprof_nb._arrays import Objects
 
 
 class Category(IntEnum):
-    """What kind of operation a name stands for."""
+    """The kind of operation that a name stands for."""
 
     UNKNOWN = 0
     TENSORFLOW = 1
@@ -42,9 +42,9 @@ class ParsedNames:
     Attributes
     ----------
     category
-        Codes of `Category`, int8.
+        Codes of `Category`.
     op_name, op_type
-        Object arrays of str. An unknown name is kept whole, with an empty type.
+        Texts. An unknown name is kept whole, with an empty type.
     """
 
     category: npt.NDArray[np.int8]
@@ -56,6 +56,8 @@ _TF_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*")
 _TF_TYPE = re.compile(r"[A-Z_][a-zA-Z0-9_]*")
 _JAX_TYPE = re.compile(r"[a-z_][a-z0-9_]*(\[.*\])?")
 _NUMBER_SUFFIX = re.compile(r"_\d+$")
+_GENERATED = re.compile(r"^__(?:inference|forward|backward)_(.+?)_\d+$")
+_CALLS = re.compile(r"^(?:(?:Stateful)?PartitionedCall(?:_\d+)?/)+")
 # TensorFlow writes MEMCPYHtoD, CUPTI and ROCTracer write MemcpyH2D; P2P goes from device to device.
 _MEMCPY = re.compile(r"memcpy(h|d|p)(?:to|2)(h|d|p)", re.IGNORECASE)
 _MEMCPY_OPS = {
@@ -96,14 +98,32 @@ def parse_tf_op(text: str) -> Op:
     return Op(Category.UNKNOWN, text, "")
 
 
-def parse_names(names: Objects | Iterable[str]) -> ParsedNames:
-    """Parse every name once; repeated names cost a look-up.
+def without_calls(op_name: str) -> str:
+    """Return an op's name as in its own function, without the nodes that called the function.
 
-    Parameters
-    ----------
-    names
-        For instance `Host.names`, or the categories of a text stat.
+    Examples
+    --------
+    >>> without_calls("StatefulPartitionedCall/PartitionedCall_1/model/dense/MatMul")
+    'model/dense/MatMul'
+    >>> without_calls("StatefulPartitionedCall")
+    'StatefulPartitionedCall'
     """
+    return _CALLS.sub("", op_name)
+
+
+def function_name(generated: str) -> str:
+    """Return the name of the Python function for which TensorFlow generated a function; other names as they are.
+
+    Examples
+    --------
+    >>> function_name("__inference_train_step_42"), function_name("MatMul")
+    ('train_step', 'MatMul')
+    """
+    return _GENERATED.sub(r"\1", generated)
+
+
+def parse_names(names: Objects | Iterable[str]) -> ParsedNames:
+    """Parse names, such as `Host.names` or the categories of a text stat; repeated names cost a look-up."""
     known: dict[str, Op] = {}
     ops = [known.get(name) or known.setdefault(name, parse_tf_op(name)) for name in names]
     return ParsedNames(

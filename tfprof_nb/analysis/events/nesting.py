@@ -1,4 +1,4 @@
-"""Which event encloses which on one timeline, and how long each ran itself."""
+"""Which event encloses which on one line, and how long each ran itself."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ NO_PARENT = -1
 
 @dataclass(frozen=True, eq=False)
 class Nesting:
-    """The nesting of events, one entry per row.
+    """The nesting of events, one entry per event.
 
     Attributes
     ----------
     parent
-        Row of the innermost enclosing event, -1 where there is none.
+        Position of the innermost enclosing event, -1 where there is none.
     depth
-        Number of enclosing events; -1 for rows that take no part.
+        Number of enclosing events; -1 for events that take no part.
     self_ps
-        Picoseconds in which the event ran and none of its children did; 0 for rows that take no part.
+        Picoseconds in which the event ran and none of its children did; 0 for events that take no part.
     """
 
     parent: Int64
@@ -35,34 +35,34 @@ class Nesting:
 def nest(line: Int32 | Int64, start_ps: Int64, duration_ps: Int64, include: Bools | None = None) -> Nesting:
     """Nest the events of each line.
 
-    An event encloses another if its span includes the other's, ends counted in. Of two partly overlapping events
-    neither encloses the other; both can be children of a third, whose self time is then its duration less the *union*
-    of its children (XProf subtracts both in full, and loses one of the two).
+    An event encloses another if its span includes the other's; equal ends count as included. Of two partly overlapping
+    events neither encloses the other. Both can be children of a third, whose self time is then its duration less the
+    *union* of its children (XProf subtracts both in full, and loses one of the two).
 
     Parameters
     ----------
     line, start_ps, duration_ps
         Columns of a `Host`: ordered by line, then start (ascending), then duration (descending).
     include
-        Rows that take part; all by default.
+        Which events take part; all by default.
 
     Examples
     --------
     >>> import numpy as np
-    >>> found = nest(np.zeros(3, np.int32), np.array([0, 10, 50]), np.array([100, 20, 30]))
-    >>> found.parent.tolist(), found.depth.tolist(), found.self_ps.tolist()
+    >>> nesting = nest(np.zeros(3, np.int32), np.array([0, 10, 50]), np.array([100, 20, 30]))
+    >>> nesting.parent.tolist(), nesting.depth.tolist(), nesting.self_ps.tolist()
     ([-1, 0, 0], [0, 1, 1], [50, 20, 30])
     """
     if include is None:
         return _nest_all(line, start_ps, duration_ps)
-    rows = np.flatnonzero(include)
-    inner = _nest_all(line[rows], start_ps[rows], duration_ps[rows])
+    events = np.flatnonzero(include)
+    inner = _nest_all(line[events], start_ps[events], duration_ps[events])
     parent = np.full(len(line), NO_PARENT, dtype=np.int64)
     depth = np.full(len(line), -1, dtype=np.int16)
     self_ps = np.zeros(len(line), dtype=np.int64)
-    parent[rows] = np.where(inner.parent < 0, NO_PARENT, rows[inner.parent]) if len(rows) else inner.parent
-    depth[rows] = inner.depth
-    self_ps[rows] = inner.self_ps
+    parent[events] = np.where(inner.parent < 0, NO_PARENT, events[inner.parent]) if len(events) else inner.parent
+    depth[events] = inner.depth
+    self_ps[events] = inner.self_ps
     return Nesting(parent, depth, self_ps)
 
 
@@ -76,34 +76,34 @@ def _nest_all(line: Int32 | Int64, start_ps: Int64, duration_ps: Int64) -> Nesti
 
 
 def _enclosing(line: Int32 | Int64, start_ps: Int64, end_ps: Int64) -> tuple[Int64, Int64]:
-    """Return each row's parent, and up to when the parent's earlier children cover the row's own span.
+    """Return each event's parent, and the time up to which the parent's earlier children cover the event's span.
 
-    In this order of rows the parent is the nearest row before that does not end earlier. All rows look for theirs at
-    once: a row that points at one that ends too early goes on to where that one points. Runs of siblings are so
-    crossed in doubling strides, and the number of rounds is about the depth of the nesting.
+    In this order, the parent of an event is the nearest event before it that does not end earlier. All events search
+    at once: an event that points to one that ends too early then points to where that one points. So runs of siblings
+    are crossed in doubling strides, and there are about as many rounds as levels of nesting.
     """
-    guard = 0  # stands before the first row of every line and never ends
+    guard = 0  # stands before the first event of every line and never ends
     end = np.concatenate(([np.iinfo(np.int64).max], end_ps))
     pointer = np.arange(-1, len(end_ps), dtype=np.int64)
     outermost = _outermost(line, end_ps)
     pointer[1:][outermost] = guard
     covered = np.concatenate(([0], start_ps))
-    # Outermost rows are known beforehand: each would go through all that its line ran before it.
-    open_rows = np.flatnonzero(~outermost) + 1
+    # Outermost events are known beforehand: each would search through all earlier events of its line.
+    open_events = np.flatnonzero(~outermost) + 1
     while True:
-        target = pointer[open_rows]
+        target = pointer[open_events]
         target_end = end[target]
-        early = target_end < end[open_rows]
+        early = target_end < end[open_events]
         if not early.any():
             break
-        open_rows, target, target_end = open_rows[early], target[early], target_end[early]
-        covered[open_rows] = np.maximum(covered[open_rows], target_end)
-        pointer[open_rows] = pointer[target]
+        open_events, target, target_end = open_events[early], target[early], target_end[early]
+        covered[open_events] = np.maximum(covered[open_events], target_end)
+        pointer[open_events] = pointer[target]
     return pointer[1:] - 1, covered[1:]
 
 
 def _outermost(line: Int32 | Int64, end_ps: Int64) -> Bools:
-    """Rows that end later than every row before them on their line: nothing can enclose them."""
+    """Return which events end later than all events before them on their line: nothing can enclose them."""
     outermost = np.ones(len(line), dtype=bool)
     bounds = np.flatnonzero(np.diff(line, prepend=-1, append=-1)).tolist() if len(line) else []
     for first, last in pairwise(bounds):
@@ -113,13 +113,13 @@ def _outermost(line: Int32 | Int64, end_ps: Int64) -> Bools:
 
 
 def _depth(parent: Int64) -> npt.NDArray[np.int16]:
-    """Count ancestors by doubling: after k rounds each row knows those within 2**k of it."""
+    """Count ancestors by doubling: after k rounds each event knows its ancestors within 2**k levels."""
     depth = (parent >= 0).astype(np.int16)
     ancestor = parent.copy()
-    rows = np.flatnonzero(ancestor >= 0)
-    while len(rows):
-        reached = ancestor[rows]
-        depth[rows] += depth[reached]
-        ancestor[rows] = ancestor[reached]
-        rows = rows[ancestor[rows] >= 0]
+    inner = np.flatnonzero(ancestor >= 0)
+    while len(inner):
+        reached = ancestor[inner]
+        depth[inner] += depth[reached]
+        ancestor[inner] = ancestor[reached]
+        inner = inner[ancestor[inner] >= 0]
     return depth

@@ -12,9 +12,8 @@ import pandas as pd
 
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.forest import Forest
-from tfprof_nb.analysis.events.nesting import nest
 from tfprof_nb.analysis.functions.retracing import retracing_cause
-from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.result import Result, empty_table
 from tfprof_nb.decode.sections.graphs import Graphs
 
 COLUMNS = ["function", "mode", "calls", "tracings", "expensive_call_percent", "total_ms", "self_ms", "cause"]
@@ -75,18 +74,14 @@ def _calls(forest: Forest) -> pd.DataFrame:
     modes = host.texts("tf_function_call")
     if modes.categories is None:
         return _no_calls()
-    rows = modes.rows[forest.on_host[modes.rows]]
-    is_call = np.zeros(len(host), dtype=bool)
-    is_call[rows] = True
-    nesting = nest(host.line, host.start_ps, host.duration_ps, include=is_call)
-    codes = modes.at(rows).astype(np.int64)
+    calls = modes.rows[forest.on_host[modes.rows]]
     return pd.DataFrame(
         {
-            "function": host.names[host.metadata[rows]],
-            "mode": modes.categories[codes],
-            "tracings": host.ints("tracing_count").at(rows, missing=0),
-            "total_ps": host.duration_ps[rows],
-            "self_ps": nesting.self_ps[rows],
+            "function": host.names[host.metadata[calls]],
+            "mode": forest.texts_at("tf_function_call", calls),
+            "tracings": host.ints("tracing_count").at(calls, missing=0),
+            "total_ps": host.duration_ps[calls],
+            "self_ps": forest.self_ps_among(calls),
         }
     )
 
@@ -112,5 +107,6 @@ def _compiler(modes: set[str]) -> str | None:
 
 
 def _no_calls() -> pd.DataFrame:
-    types = {"function": object, "mode": object, "tracings": np.int64, "total_ps": np.int64, "self_ps": np.int64}
-    return pd.DataFrame({name: pd.Series(dtype=dtype) for name, dtype in types.items()})
+    return empty_table(
+        {"function": object, "mode": object, "tracings": np.int64, "total_ps": np.int64, "self_ps": np.int64}
+    )

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
+from tfprof_nb.analysis.events.tensors import parse_tensors
 from tfprof_nb.decode.sections.graphs import Graphs
 
 Argument = tuple[str, str]
 """Its kind and text, as `Graphs.functions` has them."""
 Version = Mapping[str, Argument]
 """The arguments of one traced version by name."""
+Shape: TypeAlias = "tuple[int | None, ...] | None"
 
 _NAMED, _BLAMED = 3, 2
 _MANY_ALIKE = 3  # Keras and a first call that makes variables trace twice for the same arguments
 _NUMBER = re.compile(r"-?(\d|inf|nan)")
-_TENSOR = re.compile(r"(\w+)\[(.*)\]")
 _MADE_ANEW = (
     "all traced versions had the same arguments: tf.function was applied anew each time, in a loop or for each object. "
     "Apply it once, outside"
@@ -80,27 +82,26 @@ def _said(name: str, values: Sequence[Argument]) -> str:
 
 
 def _tensors(texts: Sequence[str]) -> str:
-    found = [match.groups() for match in map(_TENSOR.match, texts) if match]
-    shapes = [shape for _, shape in found]
-    dtypes = list(dict.fromkeys(dtype for dtype, _ in found))
+    tensors = [tensor for text in texts for tensor in parse_tensors(text)]
+    shapes = [tensor.shape for tensor in tensors]
+    dtypes = list(dict.fromkeys(tensor.dtype for tensor in tensors))
     if len(dtypes) > 1:
         return f"came as {_list(dtypes)}: convert it to one dtype before the call, tf.cast(...)"
     spec = f"tf.TensorSpec({_open(shapes)}, tf.{dtypes[0]})"
-    return f"came in shapes {_list(list(map(_shape, shapes)))}: give input_signature with {spec}, or pad"
+    return f"came in shapes {_list([_written(shape) for shape in shapes])}: give input_signature with {spec}, or pad"
 
 
-def _shape(written: str) -> str:
+def _written(shape: Shape) -> str:
     """Write a shape as Python does."""
-    sizes = written.replace("?", "None").split(",")
-    return f"({', '.join(sizes)}{',' if len(sizes) == 1 and written else ''})"
+    return "(...)" if shape is None else str(shape)
 
 
-def _open(shapes: Sequence[str]) -> str:
+def _open(shapes: Sequence[Shape]) -> str:
     """Return the shape that all have, None where they differ."""
-    sizes = [shape.split(",") for shape in shapes]
-    if "..." in shapes or len({len(some) for some in sizes}) > 1:
+    known = [shape for shape in shapes if shape is not None]
+    if len(known) < len(shapes) or len(set(map(len, known))) > 1:
         return "None"
-    common = [some[0] if len(set(some)) == 1 and some[0] != "?" else "None" for some in zip(*sizes, strict=True)]
+    common = [str(sizes[0]) if len(set(sizes)) == 1 else "None" for sizes in zip(*known, strict=True)]
     return f"[{', '.join(common)}]"
 
 

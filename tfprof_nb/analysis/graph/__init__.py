@@ -1,6 +1,9 @@
 """The graph that ran, as tfprof's four views: ``graph`` is the result.
 
-A ``model`` of nodes comes from a described graph (``section``), from ``events``, or from ``runs`` of a session;
-``views`` and ``tree`` arrange it by ``options``, ``output`` writes it (``pprof`` in that format). ``average`` takes the
-average step, ``estimate`` another device; ``advice`` is tfprof's.
+==================  ==================================================================================================
+a ``model``         from a session's described graph (``from_graph_section``) and its runs (``from_session``), or from
+                    the functions and the events of other programs (``from_events``)
+a view              ``trees`` builds the four trees, ``selection`` chooses and orders their rows, by ``options``
+numbers             ``average`` (the average step), ``estimate`` (another device), ``checkers`` (tfprof's advice)
+==================  ==================================================================================================
 """

@@ -9,7 +9,7 @@ import pandas as pd
 
 from tfprof_nb._arrays import Int64
 from tfprof_nb._units import microseconds
-from tfprof_nb.analysis.graph.section import OUTSIDE
+from tfprof_nb.analysis.graph.model import OUTSIDE
 
 _WORTH_A_NOTE = 0.005  # of all op time
 _NAMED = 3

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tfprof_nb.analysis.graph.model import GraphModel
-from tfprof_nb.analysis.graph.section import OUTSIDE
+from tfprof_nb.analysis.graph.model import OUTSIDE, GraphModel
 from tfprof_nb.analysis.result import Result
 
 # What these give lies where what they take lies, or is a variable: nothing is computed, written or held for it.
@@ -47,7 +46,6 @@ class Target:
     memory_bytes: float
 
 
-@dataclass(eq=False)
 class Estimate(Result):
     """An estimate; `table` has the rows ``training`` and ``inference``.
 

@@ -16,8 +16,7 @@ from tfprof_nb._arrays import Floats, Int64
 from tfprof_nb.analysis.graph.estimate import Estimate, Target, estimate
 from tfprof_nb.analysis.graph.model import AVERAGE, COLUMN, Frame, GraphModel
 from tfprof_nb.analysis.graph.options import GraphOptions, parse_options
-from tfprof_nb.analysis.graph.output import write_output
-from tfprof_nb.analysis.graph.views import VIEWS, Rows
+from tfprof_nb.analysis.graph.trees import VIEWS, Rows
 from tfprof_nb.analysis.result import Result
 
 R = TypeVar("R", bound=Result)
@@ -35,7 +34,7 @@ _SHOWN_BOTH_WAYS = (
 _CONTRACT = 4  # so many of them come before the columns that describe a row
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class GraphTree(Result):
     """One view of a graph; `table` has a row per node that is shown, each after its parent, the root first.
 
@@ -51,18 +50,20 @@ class GraphTree(Result):
         The options that it was made with.
     frames
         Of the code view, each row's line: (file, line, function); None of the root.
+    nodes
+        The numbers of the nodes that each row stands for.
     model
         The graph that it shows.
     """
 
-    kind: str = "scope"
-    options: GraphOptions = field(default_factory=GraphOptions)
-    frames: list[Frame | None] = field(default_factory=list, repr=False)
-    nodes: list[list[int]] = field(default_factory=list, repr=False)
-    model: GraphModel | None = field(default=None, repr=False)
+    kind: str
+    options: GraphOptions
+    frames: list[Frame | None] = field(repr=False)
+    nodes: list[list[int]] = field(repr=False)
+    model: GraphModel = field(repr=False)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class Graph(Result):
     """The graph that ran; `table` is that of its name scopes.
 
@@ -77,7 +78,9 @@ class Graph(Result):
     1024.0
     """
 
-    model: GraphModel | None = field(default=None, repr=False)
+    model: GraphModel = field(repr=False)
+    # Writes a view where its options say.
+    write: Callable[[GraphTree], object] = field(repr=False)
     show_part: Callable[[str, Result], Any] | None = field(default=None, repr=False)
 
     def scope(self, options: Mapping[str, Any] | None = None, **more: Any) -> GraphTree:
@@ -121,22 +124,28 @@ class Graph(Result):
         ValueError
             If one of these is missing or not above 0.
         """
-        assert self.model is not None  # noqa: S101  (only `graph` makes one)
         return self._shown("estimate", estimate(self.model, device))
 
     def _tree(self, kind: str, options: Mapping[str, Any] | None, more: Mapping[str, Any]) -> GraphTree:
-        assert self.model is not None  # noqa: S101  (only `graph` makes one)
-        return self._shown(f"{kind} view", graph_tree(self.model, kind, parse_options(options, **more)))
+        tree = graph_tree(self.model, kind, parse_options(options, **more))
+        self.write(tree)
+        return self._shown(f"{kind} view", tree)
 
     def _shown(self, title: str, part: R) -> R:
-        """Let a part show itself, in a way that the profile gives."""
+        """Let a part show itself, if the profile said how."""
         show = self.show_part
-        part.show = (lambda: show(title, part)) if show else None
-        return part
+        return part.shown_by(lambda: show(title, part)) if show else part
 
 
-def graph(model: GraphModel) -> Graph:
+def graph(model: GraphModel, write: Callable[[GraphTree], object] = lambda _: None) -> Graph:
     """Describe a graph and its runs.
+
+    Parameters
+    ----------
+    model
+        The graph.
+    write
+        Writes each view where its options say: analyses write nothing themselves.
 
     Returns
     -------
@@ -153,16 +162,16 @@ def graph(model: GraphModel) -> Graph:
         "float_ops": None if np.isnan(root["total_float_ops"]) else float(root["total_float_ops"]),
         "micros": float(root["total_micros"]) if len(model.runs) else None,
     }
-    return Graph(tree.table, summary, list(model.notes), model=model)
+    return Graph(tree.table, summary, list(model.notes), model=model, write=write)
 
 
 def graph_tree(model: GraphModel, kind: str, options: GraphOptions) -> GraphTree:
-    """Return one view of a graph, and write it where the options say.
+    """Return one view of a graph.
 
     Raises
     ------
     ValueError
-        If the step is none of the model's, or the view cannot be written so.
+        If the step is none of the model's.
     """
     if options.step != AVERAGE and options.step not in model.steps:
         steps = ", ".join(map(str, model.steps)) or "none"
@@ -170,9 +179,16 @@ def graph_tree(model: GraphModel, kind: str, options: GraphOptions) -> GraphTree
     rows = VIEWS[kind](model, options)
     table = _table(model, rows)
     summary = {"rows": len(table), "step": options.step, **_totals(table)}
-    tree = GraphTree(table, summary, _notes(model, rows), None, kind, options, rows.frames, rows.nodes, model)
-    write_output(tree)
-    return tree
+    return GraphTree(
+        table,
+        summary,
+        _notes(model, rows),
+        kind=kind,
+        options=options,
+        frames=rows.frames,
+        nodes=rows.nodes,
+        model=model,
+    )
 
 
 def _totals(table: pd.DataFrame) -> dict[str, float]:

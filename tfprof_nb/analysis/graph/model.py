@@ -13,6 +13,8 @@ from tfprof_nb._arrays import Floats, Int64
 Frame = tuple[str, int, str]
 
 AVERAGE = -1
+# The scope of ops that no described function has: eager ones, those of tf.data, those that TensorFlow made itself.
+OUTSIDE = "outside functions"
 MEASURED = (
     "occurrences",
     "micros",
@@ -109,3 +111,45 @@ class GraphModel:
         once = self.nodes["float_ops"].fillna(0.0).to_numpy(np.float64)
         floats: Floats = np.where(ran, once * occurrences, once)
         return floats
+
+
+def no_runs() -> pd.DataFrame:
+    """Return `GraphModel.runs` of a graph that did not run."""
+    return pd.DataFrame({name: np.array([], np.int64) for name in ("node", "step", *MEASURED)})
+
+
+def undescribed_nodes(names: Sequence[str], op_types: Sequence[str], function: int) -> pd.DataFrame:
+    """Return `GraphModel.nodes` of nodes of which only name and type are known."""
+    return pd.DataFrame(
+        {
+            "name": np.array(names, object),
+            "op_type": np.array(op_types, object),
+            "device": "",
+            "types": [(op_type,) for op_type in op_types],
+            "parameters": 0,
+            "holds_variable": False,
+            "float_ops": np.nan,
+            "input_shapes": "",
+            "trace": [()] * len(names),
+            "output_bytes": 0,
+            "input_bytes": 0,
+            "graph_float_ops": np.nan,
+            "phase": "",
+            "function": function,
+        }
+    )
+
+
+def with_devices(nodes: pd.DataFrame, device: pd.Series[str]) -> pd.DataFrame:
+    """Note on which devices nodes ran, among their types too.
+
+    Parameters
+    ----------
+    nodes
+        `GraphModel.nodes`.
+    device
+        By node, of those of which it is known.
+    """
+    ran_on = nodes.index.to_series().map(device).astype(object).fillna("")
+    types = [tuple(dict.fromkeys(filter(None, (*own, one)))) for own, one in zip(nodes["types"], ran_on, strict=True)]
+    return nodes.assign(device=ran_on, types=pd.Series(types, nodes.index, dtype=object))

@@ -1,4 +1,4 @@
-"""Allocations and deallocations of one host as rows, each described by what was allocated."""
+"""Allocations and deallocations of one host as a table, described by what was allocated."""
 
 from __future__ import annotations
 
@@ -27,50 +27,43 @@ _FROM_ALLOCATION = ["op_name", "region_type", "data_type", "shape"]
 
 
 def allocation_events(forest: Forest, step: Int64, name_host: bool) -> pd.DataFrame:
-    """Return one row per `MemoryAllocation` and `MemoryDeallocation` of a host, in the order of its rows.
+    """Return one row per `MemoryAllocation` and `MemoryDeallocation` of a host, in the order of its events.
 
     Parameters
     ----------
     forest
         The host.
     step
-        The step of every event, -1 where there is none.
+        Per event of the host: its step, -1 for none.
     name_host
         Whether the allocator's name starts with the host's.
     """
     host = forest.host
     allocation = forest.named(ALLOCATION) & forest.on_host
-    rows = np.flatnonzero(allocation | (forest.named(DEALLOCATION) & forest.on_host))
-    allocators = _allocator_names(forest, rows)
-    columns: dict[str, Any] = {"row": rows, "time_ps": host.start_ps[rows], "allocation": allocation[rows]}
-    columns |= {"step": step[rows], "allocator": f"{host.name}/" + allocators if name_host else allocators}
-    columns |= {column: host.ints(stat).at(rows, missing=0) for column, stat in _INT_STATS.items()}
-    columns |= {column: _texts(forest, stat, rows) for column, stat in _TEXT_STATS.items()}
-    columns["data_type"] = _data_types(host.ints("data_type").at(rows, missing=0).astype(np.int64))
-    columns["fragmentation"] = host.floats("fragmentation").at(rows, missing=0.0)
-    frame = pd.DataFrame(columns)
-    # Stored with such captures is the figure of the file's last event.
-    if len(frame) and is_of_old_tensorflow(forest):
-        frame["lifetime_bytes"] = frame.groupby("allocator")["lifetime_bytes"].transform("last")
-    return frame
+    events = np.flatnonzero(allocation | (forest.named(DEALLOCATION) & forest.on_host))
+    allocators = _allocator_names(forest, events)
+    columns: dict[str, Any] = {"host_event": events, "time_ps": host.start_ps[events], "allocation": allocation[events]}
+    columns |= {"step": step[events], "allocator": f"{host.name}/" + allocators if name_host else allocators}
+    columns |= {column: host.ints(stat).at(events, missing=0) for column, stat in _INT_STATS.items()}
+    columns |= {column: forest.texts_at(stat, events) for column, stat in _TEXT_STATS.items()}
+    columns["data_type"] = _data_types(host.ints("data_type").at(events, missing=0).astype(np.int64))
+    columns["fragmentation"] = host.floats("fragmentation").at(events, missing=0.0)
+    table = pd.DataFrame(columns)
+    # TensorFlow's own tools stored the figure of the file's last event beside such captures.
+    if len(table) and is_of_old_tensorflow(forest):
+        table["lifetime_bytes"] = table.groupby("allocator")["lifetime_bytes"].transform("last")
+    return table
 
 
-def _allocator_names(forest: Forest, rows: Int64) -> Objects:
-    """The allocator's name, or where there is none (TPU) the device's number."""
-    names = _texts(forest, "allocator_name", rows)
+def _allocator_names(forest: Forest, events: Int64) -> Objects:
+    """Return each event's allocator, named by the device's number if it has no name (TPU)."""
+    names = forest.texts_at("allocator_name", events)
     for stat in ("index_on_host", "device_ordinal"):
-        number = forest.host.ints(stat).at(rows).astype(np.int64)
+        number = forest.ints_at(stat, events)
         unnamed = (names == "") & (number >= 0)
         numbers, which = np.unique(number[unnamed], return_inverse=True)
         names[unnamed] = np.array([f"device {n}" for n in numbers.tolist()], dtype=object)[which]
     return names
-
-
-def _texts(forest: Forest, stat: str, rows: Int64) -> Objects:
-    texts = forest.host.texts(stat)
-    if texts.categories is None:
-        return np.full(len(rows), "", dtype=object)
-    return np.append(texts.categories, "")[texts.at(rows).astype(np.int64)]
 
 
 def _data_types(numbers: Int64) -> Objects:
@@ -79,7 +72,18 @@ def _data_types(numbers: Int64) -> Objects:
 
 
 def described(events: pd.DataFrame) -> pd.DataFrame:
-    """Describe deallocations by the allocation that they end: the one before at the same address."""
+    """Describe deallocations by their allocations: the last before them at the same address.
+
+    Parameters
+    ----------
+    events
+        As `allocation_events` returns them, in order of time; changed in place.
+
+    Returns
+    -------
+    DataFrame
+        The events, with ``in_use_bytes``.
+    """
     allocator, address = pd.factorize(events["allocator"])[0], events["address"].to_numpy()
     order = np.lexsort((address, allocator))
     same_place = (np.diff(allocator[order]) == 0) & (np.diff(address[order]) == 0)
@@ -89,8 +93,8 @@ def described(events: pd.DataFrame) -> pd.DataFrame:
     allocated_by[order[ends + 1]] = order[ends]
     for column in _FROM_ALLOCATION:
         events[column] = events[column].take(allocated_by).array
-    for size in ("requested_bytes", "allocation_bytes"):  # TPU deallocations do not tell their size
-        told = events[size].to_numpy()
-        events[size] = np.where(told == 0, told[allocated_by], told)
+    for size in ("requested_bytes", "allocation_bytes"):  # deallocations on a TPU have no size of their own
+        sizes = events[size].to_numpy()
+        events[size] = np.where(sizes == 0, sizes[allocated_by], sizes)
     events["in_use_bytes"] = events["stack_bytes"] + events["heap_bytes"]
     return events

@@ -8,7 +8,7 @@ without such events, the memory of the process stands in, where it was sampled.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -65,7 +65,7 @@ ALLOCATOR_COLUMNS = [
 ]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class Memory(Result):
     """What was alive at each allocator's peak; ``summary`` holds an allocator's figures under its name.
 
@@ -79,8 +79,8 @@ class Memory(Result):
     What is not known is null: of a process, all but the memory that it holds.
     """
 
-    timeline: pd.DataFrame = field(default_factory=pd.DataFrame)
-    allocators: pd.DataFrame = field(default_factory=pd.DataFrame)
+    timeline: pd.DataFrame
+    allocators: pd.DataFrame
 
 
 def memory(
@@ -114,7 +114,8 @@ def _recorded(events: pd.DataFrame) -> Memory:
     events = described(events.sort_values("time_ps", kind="stable", ignore_index=True))
     peaks = _peaks(events)
     live, allocators = _live_at_peak(events, peaks), _allocators(events, peaks)
-    return Memory(live, _summary(allocators), _notes(live, allocators), None, _timeline(events), allocators)
+    notes = _notes(live, allocators)
+    return Memory(live, _summary(allocators), notes, timeline=_timeline(events), allocators=allocators)
 
 
 def _with_process(recorded: Memory, samples: pd.DataFrame, name_host: bool) -> Memory:
@@ -142,11 +143,11 @@ def _peaks(events: pd.DataFrame) -> pd.DataFrame:
     """The event at which each allocator had most in use, indexed by allocator; of equal ones the last."""
     order = np.lexsort((events["in_use_bytes"], pd.factorize(events["allocator"], sort=True)[0]))
     at_peak = events.iloc[order].drop_duplicates("allocator", keep="last")
-    return at_peak.assign(row=at_peak.index).set_index("allocator")
+    return at_peak.assign(at=at_peak.index).set_index("allocator")
 
 
 def _live_at_peak(events: pd.DataFrame, peaks: pd.DataFrame) -> pd.DataFrame:
-    until_peak = np.flatnonzero(np.arange(len(events)) <= events["allocator"].map(peaks["row"]).to_numpy())
+    until_peak = np.flatnonzero(np.arange(len(events)) <= events["allocator"].map(peaks["at"]).to_numpy())
     place = events[["allocator", "address"]].iloc[until_peak]
     last = until_peak[~place.duplicated(keep="last").to_numpy()]
     live = events[_DESCRIPTION].iloc[last[events["allocation"].to_numpy()[last]]]

@@ -1,24 +1,16 @@
-"""Floating-point operations of what ran: of each event its node's, and those of the nodes that it absorbed.
-
-TensorFlow fuses nodes into one kernel, which runs under the name of one of them (``.../Relu:_MklNativeFusedConv2D``
-also holds the convolution and its bias).
-"""
+"""Floating-point operations of events: those of the event's node, and of the nodes that a fused kernel absorbed."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
 from tfprof_nb._arrays import Floats, Int64
 from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.fused_ops import FusedOps
 from tfprof_nb.analysis.events.graph_nodes import graph_nodes
 from tfprof_nb.analysis.events.op_labels import OpLabels
 from tfprof_nb.decode.sections.graphs import Graphs
-
-_FUSED = "Fused"
-_LONGEST_FUSION = 10  # nodes in a row that one kernel stands for
 
 
 def float_ops_of_events(forest: Forest, graphs: Graphs, labels: OpLabels) -> Floats:
@@ -40,23 +32,14 @@ def float_ops_of_nodes(graphs: Graphs, node: Int64, labels: OpLabels) -> Floats:
     node, labels
         Of each event its node, and its op: the type of the kernel that ran tells a fused one.
     """
-    float_ops = graphs.nodes["float_ops"].to_numpy(np.float64).copy()
-    types = labels.op_type[labels.code[node >= 0]]
-    fused = pd.Series(types, dtype=object).str.contains(_FUSED).to_numpy(np.bool_)
-    ran = set(node.tolist())
-    inputs: Sequence[Sequence[int]] = graphs.nodes["inputs"].tolist()
-    for number in np.unique(node[node >= 0][fused]):
-        absorbed = float_ops[[number, *_absorbed(int(number), inputs, ran)]]
-        float_ops[number] = np.nansum(absorbed) if np.isfinite(absorbed).any() else np.nan
-    float_ops[np.setdiff1d(np.arange(len(float_ops)), node)] = np.nan
+    of_node = graphs.nodes["float_ops"].to_numpy(np.float64)
+    float_ops = np.full(len(of_node), np.nan)
+    known = node >= 0
+    float_ops[node[known]] = of_node[node[known]]
+    fused = FusedOps(graphs, node[known].tolist())
+    kernels = pd.DataFrame({"node": node[known], "op": labels.code[known]}).drop_duplicates()
+    for number, op in kernels.itertuples(index=False):
+        if absorbed := fused.absorbed_by(number, labels.op_type[op]):
+            parts = of_node[[number, *absorbed]]
+            float_ops[number] = np.nansum(parts) if np.isfinite(parts).any() else np.nan
     return float_ops
-
-
-def _absorbed(node: int, inputs: Sequence[Sequence[int]], ran: set[int]) -> list[int]:
-    """Return the nodes before a node that have no event of their own."""
-    found: dict[int, None] = {}
-    level = [node]
-    for _ in range(_LONGEST_FUSION):
-        level = [source for one in level for source in inputs[one] if source not in ran and source not in found]
-        found.update(dict.fromkeys(level))
-    return list(found)

@@ -14,16 +14,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tfprof_nb._arrays import Bools, Floats, Int64
+from tfprof_nb._arrays import Floats, Int64
 from tfprof_nb._units import PS_PER_US
 from tfprof_nb.analysis.events.eager import ran_eagerly
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.names import parse_names
-from tfprof_nb.analysis.events.nesting import nest
-from tfprof_nb.analysis.events.op_labels import OpLabels, label_all_ops, on_device_timeline, on_instruction_line
+from tfprof_nb.analysis.events.op_labels import label_all_ops, on_device_timeline, on_instruction_line
 from tfprof_nb.analysis.ops.flops import float_ops_of_events
 from tfprof_nb.analysis.ops.roofline import bound_by, ridge
-from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.result import Result, empty_table
 from tfprof_nb.decode.sections.graphs import Graphs, read_graphs
 
 SIDES = ("device", "host")
@@ -50,7 +49,6 @@ _NO_OPS = {
 }
 
 
-@dataclass(eq=False)
 class Ops(Result):
     """Time by op; `table` has the device's ops first, each side by self time.
 
@@ -111,55 +109,56 @@ class _Part:
 
 
 def _parts(forest: Forest, graphs: Graphs) -> list[_Part]:
-    eager, labels = forest.once(ran_eagerly), forest.once(label_all_ops)
+    labels = forest.once(label_all_ops)
     flops = float_ops_of_events(forest, graphs, labels)
-    device, host = np.flatnonzero(on_device_timeline(forest)), np.flatnonzero(forest.on_host & (labels.code >= 0))
-    parts = [_device_part(forest, device, labels, eager, flops)] if len(device) else []
-    return [*parts, _host_part(forest, host, labels, eager, flops)]
+    on_device, on_host = np.flatnonzero(on_device_timeline(forest)), np.flatnonzero(forest.on_host & (labels.code >= 0))
+    parts = [_device_part(forest, on_device, flops)] if len(on_device) else []
+    return [*parts, _host_part(forest, on_host, flops)]
 
 
-def _host_part(forest: Forest, rows: Int64, labels: OpLabels, eager: Bools, flops: Floats) -> _Part:
-    host = forest.host
+def _host_part(forest: Forest, events: Int64, flops: Floats) -> _Part:
+    """Host ops; ``flops`` has one entry per event of the host, ``events`` are the ops' positions."""
+    labels = forest.once(label_all_ops)
     # Nested among themselves, so that an op's self time holds the runtime's frames inside it.
-    self_ps = nest(host.line[rows], host.start_ps[rows], host.duration_ps[rows]).self_ps
-    code, by_op = _sums(forest, rows, labels.code[rows], self_ps, eager, flops)
+    self_ps = forest.self_ps_among(events)
+    code, by_op = _sums(forest, events, labels.code[events], self_ps, flops)
     by_op["bound_by"] = None  # of a CPU a profile tells no peaks
     named = by_op.assign(side="host", op_name=labels.op_name[code], op_type=labels.op_type[code])
-    return _Part("host", named, _idle_ps(forest, rows, self_ps, host.line[rows]))
+    return _Part("host", named, _idle_ps(forest, events, self_ps, forest.host.line[events]))
 
 
-def _device_part(forest: Forest, rows: Int64, labels: OpLabels, eager: Bools, flops: Floats) -> _Part:
+def _device_part(forest: Forest, events: Int64, flops: Floats) -> _Part:
     """Device ops by kernel, then by op; an event that belongs to no op is an op of its own, named as the event."""
-    host = forest.host
+    host, labels = forest.host, forest.once(label_all_ops)
     # The kernels of a stream follow one another; only the instructions of a TPU's line nest.
-    self_ps = np.where(on_instruction_line(forest)[rows], forest.nesting.self_ps[rows], host.duration_ps[rows])
+    self_ps = np.where(on_instruction_line(forest)[events], forest.nesting.self_ps[events], host.duration_ps[events])
     kernel, kernel_names = pd.factorize(host.names)
-    kernel = kernel[host.metadata[rows]]
-    code = np.where(labels.code[rows] >= 0, labels.code[rows], len(labels.op_name) + kernel)
-    pair, by_kernel = _sums(forest, rows, code * len(kernel_names) + kernel, self_ps, eager, flops)
+    kernel = kernel[host.metadata[events]]
+    code = np.where(labels.code[events] >= 0, labels.code[events], len(labels.op_name) + kernel)
+    pair, by_kernel = _sums(forest, events, code * len(kernel_names) + kernel, self_ps, flops)
     by_code = by_kernel.groupby(pair // len(kernel_names))
     by_op = by_code.sum().assign(**by_code[["occurrences", "graph_flops"]].max())
     by_op["bound_by"] = bound_by(by_op["flops"], by_op["bytes"], ridge(forest))
     types = np.concatenate([labels.op_type, parse_names(kernel_names).op_type])
     names = np.concatenate([labels.op_name, kernel_names])
     named = by_op.assign(side="device", op_name=names[by_op.index], op_type=types[by_op.index])
-    plane = np.array([line.plane for line in host.lines], dtype=np.int64)[host.line[rows]]
-    return _Part("device", named, _idle_ps(forest, rows, self_ps, plane))
+    return _Part("device", named, _idle_ps(forest, events, self_ps, forest.planes_of(events)))
 
 
-def _sums(
-    forest: Forest, rows: Int64, key: Int64, self_ps: Int64, eager: Bools, flops: Floats
-) -> tuple[Int64, pd.DataFrame]:
-    """Add up the events of each key; return the distinct keys, and a row for each."""
+def _sums(forest: Forest, events: Int64, key: Int64, self_ps: Int64, flops: Floats) -> tuple[Int64, pd.DataFrame]:
+    """Add up the events of each key; return the distinct keys, and a table with one row for each.
+
+    ``key`` and ``self_ps`` have one entry per event in ``events``, ``flops`` one per event of the host.
+    """
     which, keys = pd.factorize(key)
     columns = {
-        "occurrences": np.ones(len(rows), dtype=np.int64),
-        "total_ps": forest.host.duration_ps[rows],
+        "occurrences": np.ones(len(events), dtype=np.int64),
+        "total_ps": forest.host.duration_ps[events],
         "self_ps": self_ps,
-        "eager": eager[rows].astype(np.int64),
-        "flops": forest.host.floats("flops").at(rows, missing=0.0),
-        "bytes": forest.host.floats("bytes_accessed").at(rows, missing=0.0),
-        "graph_flops": flops[rows],
+        "eager": forest.once(ran_eagerly)[events].astype(np.int64),
+        "flops": forest.host.floats("flops").at(events, missing=0.0),
+        "bytes": forest.host.floats("bytes_accessed").at(events, missing=0.0),
+        "graph_flops": flops[events],
     }
     return keys, pd.DataFrame({name: _added_up(which, values, len(keys)) for name, values in columns.items()})
 
@@ -171,14 +170,16 @@ def _added_up(which: npt.NDArray[np.integer], values: npt.NDArray[np.generic], c
     return sums
 
 
-def _idle_ps(forest: Forest, rows: Int64, self_ps: Int64, timeline: npt.NDArray[np.integer]) -> int:
-    """Time between the first op and the last on each timeline (thread or device), less the ops' own time."""
-    host = forest.host
+def _idle_ps(forest: Forest, events: Int64, self_ps: Int64, timeline: npt.NDArray[np.integer]) -> int:
+    """Time between the first op and the last on each timeline, less the ops' own time.
+
+    ``self_ps`` and ``timeline`` (a thread or a device) have one entry per event in ``events``.
+    """
     which, timelines = pd.factorize(timeline)
     start = np.full(len(timelines), np.iinfo(np.int64).max)
-    np.minimum.at(start, which, host.start_ps[rows])
+    np.minimum.at(start, which, forest.host.start_ps[events])
     end = np.zeros(len(timelines), dtype=np.int64)
-    np.maximum.at(end, which, host.start_ps[rows] + host.duration_ps[rows])
+    np.maximum.at(end, which, forest.ends_ps(events))
     busy = _added_up(which, self_ps, len(timelines))
     return int(np.maximum(end - start - busy, 0).sum())
 
@@ -240,5 +241,4 @@ def _idle_row(side: str, idle_us: float) -> dict[str, object]:
 def _no_rows() -> pd.DataFrame:
     columns = {"occurrences": int, "total_ps": int, "self_ps": int, "eager": int, "flops": float}
     columns |= {"bytes": float, "graph_flops": float, "bound_by": object}
-    keys = dict.fromkeys(_KEYS, object)
-    return pd.DataFrame({name: pd.Series(dtype=dtype) for name, dtype in (keys | columns).items()})
+    return empty_table(dict.fromkeys(_KEYS, object) | columns)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
-from tfprof_nb.analysis.events.devices import device_planes
+from tfprof_nb.analysis.events.devices import by_capability, device_planes
 from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.decode import Plane
 
 # Dense floating-point operations per cycle and multiprocessor of Nvidia's GPUs at their fastest (from 7.0 on tensor
-# cores in 16 bit), by compute capability; a capability in between computes like the next lower one.
+# cores in 16 bit), by compute capability.
 _OPERATIONS_PER_CYCLE = {
     (3, 0): 384,
     (5, 0): 256,
@@ -26,31 +25,30 @@ _OPERATIONS_PER_CYCLE = {
 def ridge(forest: Forest) -> float | None:
     """Return the operations per byte at which a device's roofline bends, None where the file tells no peaks."""
     for plane in device_planes([forest]):
-        teraflops, gigabytes = _told(plane.stats)
+        teraflops, gigabytes = _stored_peaks(plane)
         if min(teraflops, gigabytes) <= 0:
-            teraflops, gigabytes = _reckoned(plane.stats)
+            teraflops, gigabytes = _computed_peaks(plane)
         if min(teraflops, gigabytes) > 0:
             return teraflops * 1e3 / gigabytes
     return None
 
 
-def _told(stats: dict[str, Any]) -> tuple[float, float]:
+def _stored_peaks(plane: Plane) -> tuple[float, float]:
     """Peaks as a TPU's file has them: TFLOP/s, and GB/s to and from memory; 0 for what it lacks."""
     names = ("peak_teraflops_per_second", "peak_hbm_bw_gigabytes_per_second")
-    teraflops, gigabytes = (float(stats.get(name, 0)) for name in names)
+    teraflops, gigabytes = (float(plane.stats.get(name, 0)) for name in names)
     return teraflops, gigabytes
 
 
-def _reckoned(stats: dict[str, Any]) -> tuple[float, float]:
+def _computed_peaks(plane: Plane) -> tuple[float, float]:
     """Peaks of an Nvidia GPU, from its clock (kHz), multiprocessors, compute capability and bandwidth (bytes/s)."""
-    if stats.get("device_vendor", "Nvidia") != "Nvidia":
+    if plane.stats.get("device_vendor", "Nvidia") != "Nvidia":
         return 0.0, 0.0
-    clock, cores, bandwidth, major, minor = (
-        float(stats.get(name, 0))
-        for name in ("clock_rate", "core_count", "memory_bandwidth", "compute_cap_major", "compute_cap_minor")
+    clock, cores, bandwidth = (
+        float(plane.stats.get(name, 0)) for name in ("clock_rate", "core_count", "memory_bandwidth")
     )
-    known = [operations for lowest, operations in _OPERATIONS_PER_CYCLE.items() if lowest <= (major, minor)]
-    return cores * clock * 1e3 * (known[-1] if known else 0) / 1e12, bandwidth / 1e9
+    operations = by_capability(plane, _OPERATIONS_PER_CYCLE, 0)
+    return cores * clock * 1e3 * operations / 1e12, bandwidth / 1e9
 
 
 def bound_by(flops: pd.Series[float], bytes_accessed: pd.Series[float], ridge: float | None) -> pd.Series[str]:

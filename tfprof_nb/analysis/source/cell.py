@@ -16,33 +16,33 @@ _LINE = re.compile(CELL_LINE + "([0-9]{1,9})")
 
 
 def line_events(forest: Forest) -> tuple[Int64, Int64]:
-    """Return the rows of the cell's lines, and the line of each."""
-    found = [_LINE.fullmatch(name) for name in forest.host.names]
-    number = np.array([int(line[1]) if line else 0 for line in found], dtype=np.int64)
-    rows = np.flatnonzero((number > 0)[forest.host.metadata])
-    return rows, number[forest.host.metadata[rows]]
+    """Return the events of the cell's lines, and the line number of each."""
+    matches = [_LINE.fullmatch(name) for name in forest.host.names]
+    number = np.array([int(line[1]) if line else 0 for line in matches], dtype=np.int64)
+    events = np.flatnonzero((number > 0)[forest.host.metadata])
+    return events, number[forest.host.metadata[events]]
 
 
-def running_lines(forest: Forest, cell: Cell, rows: Int64) -> Int64:
-    """Return the line of the cell that each event ran in, on the cell's own thread; 0 where that is not known."""
+def running_lines(forest: Forest, cell: Cell, events: Int64) -> Int64:
+    """Return the line of the cell in which each event ran, on the cell's own thread; 0 where that is not known."""
     marks, number = line_events(forest)
-    nearest = forest.nearest_ancestor(rows, marks)
-    found = np.append(number, 0)[nearest]
+    nearest = forest.nearest_ancestor(events, marks)
+    line = np.append(number, 0)[nearest]
     host = forest.host
     threads = (
         np.unique(host.line[marks]) if len(marks) else [i for i, at in enumerate(host.lines) if at.name == "python"]
     )
-    outside = np.isin(host.line[rows], threads) & (nearest < 0)
+    outside = np.isin(host.line[events], threads) & (nearest < 0)
     begin = host.start_ps[marks].min(initial=np.iinfo(np.int64).max)
-    end = (host.start_ps[marks] + host.duration_ps[marks]).max(initial=begin)
-    # A line that ran when the recording began or ended left no event of that.
-    found[outside & (host.start_ps[rows] < begin)] = cell.first
-    found[outside & (host.start_ps[rows] >= end)] = cell.last
-    return found
+    end = forest.ends_ps(marks).max(initial=begin)
+    # A line that ran when the recording began or ended has no event for that run.
+    line[outside & (host.start_ps[events] < begin)] = cell.first
+    line[outside & (host.start_ps[events] >= end)] = cell.last
+    return line
 
 
 def unrecorded_factor(forest: Forest, cell: Cell) -> pd.Series[float]:
-    """Return, by line, how many times as often it ran as it left an event, for lines that stopped leaving one."""
+    """Return the runs per recorded event of lines whose later runs were only counted, by line."""
     _, number = line_events(forest)
     recorded = pd.Series(number).value_counts().reindex(cell.times.index, fill_value=0)
     stopped = (recorded >= CELL_LINE_EVENTS) & (cell.times["occurrences"] > recorded)

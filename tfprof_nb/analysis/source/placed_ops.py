@@ -6,36 +6,30 @@ of the op which it is the gradient of. An op that ran eagerly belongs to the lin
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pandas as pd
 
 from tfprof_nb._arrays import Int64
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.fused_ops import FusedOps
 from tfprof_nb.analysis.events.graph_nodes import graph_nodes
 from tfprof_nb.analysis.events.names import Category
-from tfprof_nb.analysis.events.nesting import nest
 from tfprof_nb.analysis.events.op_labels import label_all_ops, on_device_timeline
+from tfprof_nb.analysis.result import empty_table
 from tfprof_nb.analysis.source.cell import running_lines, unrecorded_factor
 from tfprof_nb.analysis.source.gradients import forward_nodes
 from tfprof_nb.decode.sections.cell import Cell
 from tfprof_nb.decode.sections.graphs import Graphs
 
 KEYS = ["file", "line", "op_name", "op_type", "side", "gradient", "phase", "layer", "kind", "node"]
-_NO_OPS = {key: pd.Series(dtype=object) for key in [*KEYS, "absorbed"]} | {
-    "gradient": pd.Series(dtype=bool),
-    **{key: pd.Series(dtype=np.int64) for key in ("line", "node", "occurrences")},
-    "op_ms": pd.Series(dtype=np.float64),
+_TYPES = {
+    **dict.fromkeys((*KEYS, "absorbed"), object),
+    "gradient": bool,
+    **dict.fromkeys(("line", "node", "occurrences"), np.int64),
+    "op_ms": np.float64,
 }
 _MAGIC = "get_ipython().run_cell_magic("  # the cell with the magic on top, in which the captured one ran
-_FUSED = "Fused"
-# What TensorFlow's remapper and oneDNN fuse into one op (`remapper.cc`, `mkl_layout_pass.cc`).
-_FUSIBLE = re.compile(
-    r"Add(V2)?|BatchMatMul(V2)?|BiasAdd|Conv[23]D|DepthwiseConv2dNative|Elu|FusedBatchNorm(V[23])?|LeakyRelu|MatMul|Mul|"
-    r"Relu6?|Sigmoid|Tanh"
-)
 
 
 def placed_ops(forest: Forest, graphs: Graphs, cell: Cell) -> pd.DataFrame:
@@ -45,25 +39,24 @@ def placed_ops(forest: Forest, graphs: Graphs, cell: Cell) -> pd.DataFrame:
     is not known, ``node`` -1 for an op of no function. ``absorbed`` names the ops that were fused into it.
     """
     if not cell.text and graphs.nodes.empty:  # most files that others made: no need to label their ops
-        return pd.DataFrame(_NO_OPS)
+        return empty_table(_TYPES)
     labels = forest.once(label_all_ops)
     # Iterators of tf.data mostly wait; what they run has events of its own.
     iterator = (forest.names.category == Category.TF_DATA)[forest.host.metadata]
-    rows = np.flatnonzero((labels.code >= 0) & ~iterator & (forest.on_host | on_device_timeline(forest)))
-    host = forest.host
-    node = graph_nodes(forest, graphs, labels)[rows]
-    eager = np.where(node < 0, running_lines(forest, cell, rows), 0) if cell.text else 0
-    events = pd.DataFrame(
+    events = np.flatnonzero((labels.code >= 0) & ~iterator & (forest.on_host | on_device_timeline(forest)))
+    node = graph_nodes(forest, graphs, labels)[events]
+    eager = np.where(node < 0, running_lines(forest, cell, events), 0) if cell.text else 0
+    runs = pd.DataFrame(
         {
-            "op_name": labels.op_name[labels.code[rows]],
-            "op_type": labels.op_type[labels.code[rows]],
-            "side": np.where(forest.on_device[rows], "device", "host"),
+            "op_name": labels.op_name[labels.code[events]],
+            "op_type": labels.op_type[labels.code[events]],
+            "side": np.where(forest.on_device[events], "device", "host"),
             "node": node,
             "eager_line": eager,
-            "op_ps": nest(host.line[rows], host.start_ps[rows], host.duration_ps[rows]).self_ps,
+            "op_ps": forest.self_ps_among(events),
         }
     )
-    sums = events.groupby(["op_name", "op_type", "side", "node", "eager_line"], as_index=False, sort=False).agg(
+    sums = runs.groupby(["op_name", "op_type", "side", "node", "eager_line"], as_index=False, sort=False).agg(
         op_ms=("op_ps", "sum"), occurrences=("op_ps", "size")
     )
     factor = sums["eager_line"].map(unrecorded_factor(forest, cell)).fillna(1.0)
@@ -114,20 +107,9 @@ def users_traces(graphs: Graphs) -> list[list[int]]:
 
 
 def _with_absorbed(ops: pd.DataFrame, graphs: Graphs) -> pd.DataFrame:
-    """Add to fused ops what they absorbed: the ops before them that ran nowhere by themselves."""
-    ran = set(ops["node"])
-    frames = creating_frames(graphs)
-    lines = np.append(graphs.frames["line"].to_numpy(np.int64), 0)[frames]
-    types, inputs = graphs.nodes["op"].tolist(), graphs.nodes["inputs"].tolist()
-
-    def absorbed(node: int, op_type: str) -> str:
-        if node < 0 or _FUSED not in op_type or _FUSED in types[node]:
-            return ""
-        found, waiting = list[int](), [node]
-        while waiting:
-            unseen = [k for k in inputs[waiting.pop()] if _FUSIBLE.fullmatch(types[k]) and k not in ran]
-            found += unseen
-            waiting += unseen
-        return ", ".join(f"{types[k]} (line {lines[k]})" for k in dict.fromkeys(found))
-
-    return ops.assign(absorbed=[absorbed(*pair) for pair in zip(ops["node"], ops["op_type"], strict=True)])
+    """Add ``absorbed``: type and line of each node that a fused op computed besides its own."""
+    fused = FusedOps(graphs, ops["node"])
+    lines = np.append(graphs.frames["line"].to_numpy(np.int64), 0)[creating_frames(graphs)]
+    types = graphs.nodes["op"].tolist()
+    absorbed = [fused.absorbed_by(*op) for op in zip(ops["node"], ops["op_type"], strict=True)]
+    return ops.assign(absorbed=[", ".join(f"{types[k]} (line {lines[k]})" for k in nodes) for nodes in absorbed])

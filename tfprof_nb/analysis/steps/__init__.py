@@ -1,6 +1,8 @@
-"""Where steps begin and end, and what each spent its time on.
+"""When steps begin and end, and what each spent its time on: ``steps`` is the result.
 
-``steps`` is the result. ``groups`` assigns events to steps: by marks, by ``loops`` of TensorFlow, or by
-``repeated_calls``. ``activities`` says what the program did at each moment, ``gaps`` what it did between steps,
-``capture_notes`` why there are no steps.
+==================  ==================================================================================================
+events to steps     ``groups`` assigns events to steps: by marks, or by repetitions (``unmarked``)
+times               ``spans`` (with devices), ``activities`` (classes of work), ``breakdown`` (time by category)
+texts               ``marks`` (names, phases, epochs), ``capture_notes`` (how the program was captured)
+==================  ==================================================================================================
 """

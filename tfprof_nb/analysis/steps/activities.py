@@ -1,4 +1,4 @@
-"""What each event of a step is doing: the classes that share out a step's time."""
+"""The activity of each event of a step: the classes among which a step's time is divided."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tfprof_nb.formats.marks import CALLBACK, CELL_LINE
 
 
 class Activity(IntEnum):
-    """Classes of work; where several go on at once, the largest value has the time (`event_span.h`)."""
+    """Classes of work; where several overlap, the time counts for the largest value (`event_span.h`)."""
 
     NONE = 0
     HOST_COMPUTE = 10
@@ -30,8 +30,8 @@ class Activity(IntEnum):
     DEVICE_COMPUTE_16 = 150
 
 
-# Frames around ops, which are neither compute nor waiting: the runtime's own, ours around lines and callbacks, and the
-# calls that TensorFlow's Python tracer records (`$module.py:12 f`).
+# Events around ops, neither compute nor waiting: the runtime's, ours around lines and callbacks, and calls of Python
+# functions that TensorFlow's tracer records (`$module.py:12 f`).
 _WRAPPERS = ("EagerExecute", "EagerLocalExecute", "EagerKernelExecute", "FunctionRun", CELL_LINE, CALLBACK, "$")
 # CUPTI and ROCm write MemcpyH2D, TensorFlow's host events MEMCPYHToD.
 _COPIES = {
@@ -43,7 +43,7 @@ _HALF_NAMES = ("half", "fp16", "bf16", "bfloat16")
 
 
 def classify(forest: Forest, group: Int64) -> npt.NDArray[np.int16]:
-    """Return the `Activity` of every event that belongs to a group, `Activity.NONE` for all others."""
+    """Return per event its `Activity`, `Activity.NONE` for events without a group; ``group`` is `Grouping.group`."""
     activity = np.zeros(len(group), dtype=np.int16)
     grouped = group >= 0
     host, device = grouped & forest.on_host, grouped & forest.on_device
@@ -70,21 +70,21 @@ def _host_activity(forest: Forest) -> npt.NDArray[np.int16]:
 
 
 def _waiting_stages(forest: Forest) -> Int64:
-    """The outermost stages of PyGrain's input pipelines, but for those that work ahead for one on another thread."""
+    """Return the outermost stages of PyGrain's input pipelines, except those that work ahead on another thread."""
     host = forest.host
     stages = host.texts("_ipl_stage_name").rows
     if not len(stages):
         return stages
     outermost = forest.outermost(stages)
-    made = pd.MultiIndex.from_arrays([host.ints(stat).at(stages) for stat in ("_pt", "_p")])
-    taken = pd.MultiIndex.from_arrays([host.ints(stat).at(outermost) for stat in ("_ct", "_c")])
-    ahead = taken.isin(made) & np.isin(outermost, host.ints("_ct").rows)
-    alone: Int64 = outermost[~ahead]
-    return alone
+    produced = pd.MultiIndex.from_arrays([host.ints(stat).at(stages) for stat in ("_pt", "_p")])
+    consumed = pd.MultiIndex.from_arrays([host.ints(stat).at(outermost) for stat in ("_ct", "_c")])
+    ahead = consumed.isin(produced) & np.isin(outermost, host.ints("_ct").rows)
+    waiting: Int64 = outermost[~ahead]
+    return waiting
 
 
 def _activity_of_names(forest: Forest) -> npt.NDArray[np.int16]:
-    """What each name of the host's events stands for."""
+    """Return per name the `Activity` of its events on the host."""
     activity = np.full(len(forest.host.names), Activity.HOST_COMPUTE, dtype=np.int16)
     activity[forest.names_starting("IteratorGetNext")] = Activity.WAIT_INPUT
     if forest.on_device.any():
@@ -107,17 +107,17 @@ def _device_activity(forest: Forest) -> npt.NDArray[np.int16]:
 
 
 def is_of_old_tensorflow(forest: Forest) -> bool:
-    """Whether the capture is one of TensorFlow up to 2.10, whose own tools stored their answers beside it.
+    """Whether TensorFlow up to 2.10 made the capture; its own tools stored their results beside it.
 
-    Ours agree with them, also where they mean something else today: copies on a device were compute. Those versions
-    stored the groups of events with these, and the older of them name a kernel's op in ``level 0``.
+    Our results agree with those, even where the meaning has changed since: copies on a device counted as compute. These
+    versions stored the groups of events with the events, and the older ones name a kernel's op in ``level 0``.
     """
     grouped = forest.host.ints("group_id").rows
     return bool(forest.on_device[grouped].any()) or len(forest.host.texts("level 0").rows) > 0
 
 
 def _sixteen_bit(forest: Forest) -> Bools:
-    """16-bit kernels: by their tensors' types where the file has them, else by the kernel's name."""
+    """Return per event whether it computes in 16 bit: by its tensors' types if the file has them, else by its name."""
     sixteen = forest.names_with(*_HALF_NAMES)[forest.host.metadata]
     shapes = forest.host.texts("shape")
     if shapes.categories is not None and len(shapes.rows):
@@ -127,20 +127,19 @@ def _sixteen_bit(forest: Forest) -> Bools:
 
 
 def tracing_spans(forest: Forest) -> tuple[Int64, Int64, Int64]:
-    """Return calls that traced or compiled a `tf.function`: their rows, and when tracing began and ended (ps).
+    """Return calls that traced or compiled a `tf.function`: their events, and the start and end of tracing (ps).
 
     The call's event covers tracing and the run that follows; tracing ends where the function starts to run.
     """
     calls = forest.host.texts("tf_function_call")
     modes = calls.categories if calls.categories is not None else np.zeros(0, dtype=object)
     traced_mode = np.array([str(mode).startswith("traced") for mode in modes], dtype=bool)
-    rows = calls.rows[traced_mode[calls.values.astype(np.int64)]] if len(calls.rows) else calls.rows
-    start = forest.host.start_ps[rows]
-    end = start + forest.host.duration_ps[rows]
+    traced = calls.rows[traced_mode[calls.values.astype(np.int64)]] if len(calls.rows) else calls.rows
+    start, end = forest.host.start_ps[traced], forest.ends_ps(traced)
     executables = forest.names_with("Executable::Execute")[forest.host.metadata]
     runs = np.flatnonzero(forest.named("FunctionRun") | executables)
-    caller = forest.nearest_ancestor(runs, rows)
+    caller = forest.nearest_ancestor(runs, traced)
     runs, caller = runs[caller >= 0], caller[caller >= 0]
-    began = np.full(len(rows), -1, dtype=np.int64)
-    np.maximum.at(began, caller, forest.host.start_ps[runs])
-    return rows, start, np.where(began >= 0, began, end)
+    ran_from = np.full(len(traced), -1, dtype=np.int64)
+    np.maximum.at(ran_from, caller, forest.host.start_ps[runs])
+    return traced, start, np.where(ran_from >= 0, ran_from, end)

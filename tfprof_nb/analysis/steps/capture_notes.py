@@ -1,4 +1,4 @@
-"""What the way in which a program was captured means for what its steps show."""
+"""Notes on how a program was captured, as far as that matters for its steps."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from tfprof_nb._arrays import Int64
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.formats.marks import JIT_COMPILE, STEPS_PER_EXECUTION
 
-MANY_EVENTS = 1_000_000
-MANY_STEPS = 500
+# A profile with more than these is larger than needed.
+MAX_EVENTS = 1_000_000
+MAX_STEPS = 500
 
 
 def capture_notes(forests: Sequence[Forest], steps: int) -> list[str]:
-    """Say what to know of the steps of a capture.
+    """Return what is special about the steps of a capture.
 
     Parameters
     ----------
@@ -27,30 +28,30 @@ def capture_notes(forests: Sequence[Forest], steps: int) -> list[str]:
     Returns
     -------
     list of str
-        That it is larger than needed, that a step is several batches, that XLA compiled the model; or nothing.
+        Notes on a profile that is larger than needed, on steps of several batches, on a model compiled by XLA.
     """
     events = sum(len(forest.host.start_ps) for forest in forests)
     batches = _of_marks(forests, STEPS_PER_EXECUTION)
     notes = []
-    if steps and (events > MANY_EVENTS or steps > MANY_STEPS):
+    if steps and (events > MAX_EVENTS or steps > MAX_STEPS):
         notes.append(
-            f"This profile is larger than it needs to be: {events:,} events of {steps:,} steps. A few steps tell as "
-            "much and show faster: %%tfprofile --warmup 2 --steps 10, or tfprof_nb.profile(warmup=2, steps=10)."
+            f"This profile is larger than needed: {events:,} events in {steps:,} steps. A few steps tell as much and "
+            "are faster to show: %%tfprofile --warmup 2 --steps 10, or tfprof_nb.profile(warmup=2, steps=10)."
         )
     if len(batches):
         notes.append(
-            f"A step here is one execution of {', '.join(str(number) for number in batches)} batches, as the model was "
-            "compiled with steps_per_execution."
+            f"A step here is one execution of {', '.join(map(str, batches))} batches, because the model was compiled "
+            "with steps_per_execution."
         )
     if len(_of_marks(forests, JIT_COMPILE)):
         notes.append(
-            "The model was compiled with jit_compile: XLA fuses the ops of a step into a few clusters, so the profile "
-            "shows those and not the model's own ops. The times of the steps are not affected."
+            "The model was compiled with jit_compile: XLA fuses the ops of a step into a few clusters, and the profile "
+            "shows these instead of the model's own ops. Step times are not affected."
         )
     return notes
 
 
 def _of_marks(forests: Sequence[Forest], stat: str) -> Int64:
-    """Return the different values of what `capture.keras` writes on the marks of steps."""
+    """Return the distinct values of a stat that `capture.keras` writes on the marks of steps."""
     values = [forest.host.ints(stat).values.astype(np.int64) for forest in forests]
     return np.unique(np.concatenate(values)) if values else np.zeros(0, dtype=np.int64)

@@ -16,13 +16,12 @@ import pandas as pd
 from tfprof_nb._arrays import Int64
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.links import RUNS, links, tf_data_steps
-from tfprof_nb.analysis.steps.loops import loop_iterations
-from tfprof_nb.analysis.steps.repeated_calls import repeated_calls
+from tfprof_nb.analysis.steps.unmarked import loop_iterations, repeated_calls
 from tfprof_nb.formats.marks import END_OF_DATA, INTERRUPTED, ROOT, STEP_NUMBER
 
 Source = Literal["marked", "keras", "device", "inferred", "none"]
 
-# What our marks carry when they closed on the end of the data or on an exception: those are no steps.
+# Our marks carry these where the end of the data or an exception closed them: such marks are no steps.
 _UNFINISHED = (END_OF_DATA, INTERRUPTED)
 
 
@@ -33,17 +32,31 @@ class Grouping:
     Attributes
     ----------
     group
-        Group number per event, -1 for none.
+        Per event: the number of its group, -1 for none.
     spans
-        The steps that the host's threads show: ``group``, ``start_ps``, ``end_ps``, and the ``row`` that names them.
+        The steps that the host's threads show: ``group start_ps end_ps``, and the ``event`` that names each, -1 for
+        none.
     source
-        How the groups were found: ``marked`` by the user or by us, ``keras`` (its unfinished marks), ``device`` (groups
-        that only the devices' work gives a length), ``inferred`` from function calls, or ``none``.
+        How the groups were detected: ``marked`` by the user or by us, ``keras`` (its unfinished marks), ``device``
+        (groups that only the devices' work gives a length), ``inferred`` from function calls, or ``none``.
     """
 
     group: Int64
     spans: pd.DataFrame
     source: Source
+
+    def steps_of_events(self, groups: Int64, steps: Int64) -> Int64:
+        """Return the step of every event, -1 where there is none.
+
+        Parameters
+        ----------
+        groups, steps
+            The groups that are steps, and the number of each step.
+        """
+        lookup = np.full(int(self.group.max(initial=-1)) + 2, -1, dtype=np.int64)  # the last is that of no group, -1
+        lookup[groups] = steps
+        of_events: Int64 = lookup[self.group]
+        return of_events
 
 
 def group_events(forest: Forest) -> Grouping:
@@ -61,8 +74,8 @@ def group_events(forest: Forest) -> Grouping:
 def _is_usable(forest: Forest, saved: Grouping, marks: Int64) -> bool:
     """Whether the program that wrote the file (TensorFlow up to 2.10, or XProf) grouped its events into steps.
 
-    Groups of a loop's iterations, which leave out the marks, are none; nor are those of functions that nothing marks,
-    unless they reached a device.
+    Groups of a loop's iterations, which leave out the marks, are no steps; nor are those of functions that nothing
+    marks, unless they reached a device.
     """
     grouped = saved.group >= 0
     if not grouped[marks].all():  # of several runs on one timeline some may be grouped
@@ -72,18 +85,18 @@ def _is_usable(forest: Forest, saved: Grouping, marks: Int64) -> bool:
 
 def _saved_groups(forest: Forest) -> Grouping:
     group = forest.host.ints("group_id").dense(len(forest.host)).astype(np.int64)
-    marks = np.zeros(len(group), dtype=bool)
-    marks[forest.host.texts("step_name").rows] = True
-    marks |= forest.named_as_marks
+    is_mark = np.zeros(len(group), dtype=bool)
+    is_mark[forest.host.texts("step_name").rows] = True
+    is_mark |= forest.named_as_marks
     numbered = forest.named("TraceContext")
     numbered[forest.host.ints(STEP_NUMBER).rows] = True
-    rows = np.flatnonzero(marks & (group >= 0) & forest.on_host)
+    marks = np.flatnonzero(is_mark & (group >= 0) & forest.on_host)
     unmarked: Source = "device" if forest.on_device.any() else "inferred"
-    return Grouping(group, _spans(forest, rows, group[rows]), "marked" if numbered[rows].any() else unmarked)
+    return Grouping(group, _spans(forest, marks, group[marks]), "marked" if numbered[marks].any() else unmarked)
 
 
 def _marked_groups(forest: Forest, marks: Int64, source: Source) -> Grouping:
-    """Marks are groups first; functions that ran outside them follow, so that they are nobody's steps."""
+    """Make a group of each mark; what ran outside of them belongs to no step."""
     marks = forest.outermost(marks)
     group = np.full(len(forest.host), -1, dtype=np.int64)
     group[marks] = np.arange(len(marks))
@@ -94,7 +107,7 @@ def _marked_groups(forest: Forest, marks: Int64, source: Source) -> Grouping:
 
 
 def _function_groups(forest: Forest) -> Grouping:
-    """Each function run is a group; what it ran on the devices gives the step its length."""
+    """Make a group of each function run; what it ran on the devices gives the step its length."""
     roots = _function_runs(forest)
     if len(roots) < 2 and len(loop := loop_iterations(forest)):
         return _loop_groups(forest, loop, "device")
@@ -105,51 +118,51 @@ def _function_groups(forest: Forest) -> Grouping:
 
 
 def _inferred_groups(forest: Forest) -> Grouping:
-    """Each repeated function call is a step, from the end of the call before it to its own end on the same thread."""
+    """Make a step of each repeated function call, from the end of the call before it on the same thread to its own."""
     spans = repeated_calls(forest, _function_runs(forest))
     if not len(spans) and len(loop := loop_iterations(forest)):
         return _loop_groups(forest, loop, "inferred")
     group = np.full(len(forest.host), -1, dtype=np.int64)
     outer = forest.levels[0] if forest.levels else np.zeros(0, dtype=np.int64)
     group[outer] = _span_of(forest, outer, spans)
-    group[spans["row"].to_numpy(np.int64)] = spans["group"]  # also where what it nests in began before the first step
+    # The call itself may nest in an event that began before the first step.
+    group[spans["event"].to_numpy(np.int64)] = spans["group"]
     _spread(forest, group, forest.once(links))
     return Grouping(group, spans, "inferred" if len(spans) else "none")
 
 
 def _loop_groups(forest: Forest, loop: pd.DataFrame, source: Source) -> Grouping:
-    """Each pass of a loop is a group, from the first to the last of what it ran on the host."""
+    """Make a group of each pass of a loop, from the first to the last of what it ran on the host."""
     group = np.full(len(forest.host), -1, dtype=np.int64)
-    group[loop["row"]] = loop["group"]
+    group[loop["event"]] = loop["group"]
     _spread(forest, group, forest.once(links))
     passes = loop.groupby("group", as_index=False).agg(start_ps=("start_ps", "min"), end_ps=("end_ps", "max"))
-    spans = passes.assign(row=-1)
+    spans = passes.assign(event=-1)
     return Grouping(group, spans.iloc[:0] if source == "device" else spans, source)
 
 
-def _span_of(forest: Forest, rows: Int64, spans: pd.DataFrame) -> Int64:
-    """The group of the span that each row starts in, on the span's own thread; -1 for none."""
-    found = np.full(len(rows), -1, dtype=np.int64)
-    for line, mine in spans.groupby(forest.host.line[spans["row"].to_numpy(np.int64)]):
-        on_line = np.flatnonzero(forest.host.line[rows] == line)
-        start = forest.host.start_ps[rows[on_line]]
+def _span_of(forest: Forest, events: Int64, spans: pd.DataFrame) -> Int64:
+    """Return the group of the span in which each event starts, on the span's own thread; -1 for none."""
+    found = np.full(len(events), -1, dtype=np.int64)
+    for line, mine in spans.groupby(forest.host.line[spans["event"].to_numpy(np.int64)]):
+        on_line = np.flatnonzero(forest.host.line[events] == line)
+        start = forest.host.start_ps[events[on_line]]
         at = np.searchsorted(mine["start_ps"], start, side="right") - 1
         inside = (at >= 0) & (start < mine["end_ps"].to_numpy()[at])
         found[on_line[inside]] = mine["group"].to_numpy()[at[inside]]
     return found
 
 
-def _spans(forest: Forest, rows: Int64, group: Int64) -> pd.DataFrame:
-    """The longest mark of each group."""
-    start = forest.host.start_ps[rows]
-    end = start + forest.host.duration_ps[rows]
-    spans = pd.DataFrame({"group": group, "start_ps": start, "end_ps": end, "row": rows})
+def _spans(forest: Forest, marks: Int64, group: Int64) -> pd.DataFrame:
+    """Return the longest mark of each group, in the form of `Grouping.spans`; ``group`` has one entry per mark."""
+    start, end = forest.host.start_ps[marks], forest.ends_ps(marks)
+    spans = pd.DataFrame({"group": group, "start_ps": start, "end_ps": end, "event": marks})
     longest = spans.assign(length=end - start).sort_values("length", ascending=False, kind="stable")
     return longest.drop_duplicates("group").drop(columns="length").sort_values("start_ps", ignore_index=True)
 
 
 def _function_runs(forest: Forest) -> Int64:
-    """Runtime roots (`FunctionRun`, `SessionRun`); those that tf.data runs are no steps."""
+    """Return the events of runtime roots (`FunctionRun`, `SessionRun`); those that tf.data runs are no steps."""
     events = len(forest.host)
     root = _root_level(forest) > 0
     if not root.any():
@@ -159,8 +172,7 @@ def _function_runs(forest: Forest) -> Int64:
 
 
 def _find_marks(forest: Forest) -> tuple[Int64, Source]:
-    events = len(forest.host)
-    numbered = np.zeros(events, dtype=bool)
+    numbered = np.zeros(len(forest.host), dtype=bool)
     numbered[forest.host.ints(STEP_NUMBER).rows] = True
     root = _root_level(forest) > 0
     marks = ((numbered & root) | forest.named("TraceContext")) & forest.on_host
@@ -178,14 +190,17 @@ def _root_level(forest: Forest) -> Int64:
 
 
 def _spread(forest: Forest, group: Int64, linked: tuple[Int64, Int64]) -> None:
-    """Hand groups on, from parent to child and along the links, until nothing changes."""
+    """Hand groups on in place, from parent to child and along the links, until nothing changes.
+
+    ``group`` has one entry per event; ``linked`` are pairs of events, cause and effect.
+    """
     causes, effects = linked
     while True:
         _inherit(forest, group)
         reached = (group[causes] >= 0) & (group[effects] < 0)
         if not reached.any():
             return
-        # Of several causes the earliest group wins, as upstream, which works off roots in order of time.
+        # Of several causes the earliest group wins, as in XLA, which takes roots in order of time.
         causes_reached, effects_reached = causes[reached], effects[reached]
         earliest_last = np.argsort(-group[causes_reached], kind="stable")
         group[effects_reached[earliest_last]] = group[causes_reached[earliest_last]]
@@ -193,6 +208,6 @@ def _spread(forest: Forest, group: Int64, linked: tuple[Int64, Int64]) -> None:
 
 def _inherit(forest: Forest, group: Int64) -> None:
     parent = forest.nesting.parent
-    for rows in forest.levels[1:]:
-        mine, inherited = group[rows], group[parent[rows]]
-        group[rows] = np.where(mine < 0, inherited, mine)
+    for level in forest.levels[1:]:
+        mine, inherited = group[level], group[parent[level]]
+        group[level] = np.where(mine < 0, inherited, mine)

@@ -13,15 +13,20 @@ import pandas as pd
 
 from tfprof_nb._arrays import Bools, Int64
 from tfprof_nb.analysis.events.forest import Forest
-from tfprof_nb.analysis.events.intervals import newly_covered
+from tfprof_nb.analysis.events.intervals import split_by_priority
 
 PREFIX = "Iterator::"
-PRODUCED, CONSUMED = "Produce", "Consume"  # how the names end of events that make or take an element
+# Names of events that make or take an element end so.
+PRODUCED, CONSUMED = "Produce", "Consume"
 NO_CALL = -1
 
-# Stages that the runtime puts around every pipeline; optimisers mark what they add by its graph name.
+# Stages that the runtime puts around every pipeline; what optimizers add has a graph name of its own.
 RUNTIME_STAGES = frozenset({"Root", "Model", "MaxIntraOpParallelism", "PrivateThreadPool", "Options"})
-_ADDED_BY_OPTIMISER = "inject/"
+# Kinds of iterators that read files.
+FILE_READERS = frozenset(
+    {"TFRecord", "TextLine", "FixedLengthRecord", "SSTable", "RecordIO", "ArrayRecord", "CSV", "SQL", "LMDB"}
+)
+_ADDED_BY_OPTIMIZER = "inject/"
 _BRANCH = re.compile(r"\[\d+\]")
 _VERSION = re.compile(r"V\d+$")
 # The first iterator of a pipeline that runs on a device; its parent is the root there.
@@ -29,7 +34,7 @@ _DEVICE_SOURCE = "Iterator::Prefetch::Generator"
 
 
 def stage_of(event_name: str) -> str:
-    """Return the stage that an iterator's event belongs to: its name without the numbers of parallel branches.
+    """Return the stage of an iterator's event: its name without the numbers of parallel branches.
 
     Examples
     --------
@@ -40,14 +45,25 @@ def stage_of(event_name: str) -> str:
 
 
 def iterator_type(stage: str) -> str:
-    """Return the kind of iterator, whatever its version.
+    """Return the kind of an iterator, without its version.
 
     Examples
     --------
     >>> iterator_type("Iterator::Root::Prefetch::ParallelMapV2")
     'ParallelMap'
     """
-    return _VERSION.sub("", stage.rpartition("::")[2])
+    return _VERSION.sub("", short_name(stage))
+
+
+def short_name(stage: str) -> str:
+    """Return the last part of a stage's name.
+
+    Examples
+    --------
+    >>> short_name("Iterator::Root::Prefetch::ParallelMapV2")
+    'ParallelMapV2'
+    """
+    return stage.rpartition("::")[2]
 
 
 def iterator_calls(forest: Forest) -> pd.DataFrame:
@@ -60,10 +76,10 @@ def iterator_calls(forest: Forest) -> pd.DataFrame:
         iterator), ``stage`` (see `stage_of`), ``dataset`` (its name in the graph, as ``MapDataset:2``; empty in
         older files), ``injected`` (put there by the runtime), ``device_source``, ``start_ps``, ``duration_ps``, and
 
-        - ``parent``: position of the call that waited for this one, -1 for none; ``root``: of the outermost one,
-          -1 where the capture does not show it;
-        - ``self_ps``: time in which the call ran and no call that it waited for did (their union is taken off);
-        - ``blocking``: whether the outermost call was held up by this one at some moment.
+        - ``parent``: position of the call that waited for this one, -1 for none; ``root``: that of the outermost
+          call, -1 if the capture does not show it;
+        - ``self_ps``: time in which the call ran and none of the calls that it waited for did;
+        - ``blocking``: whether this call delayed the outermost one at some moment.
     """
     calls = _calls(forest)
     calls["parent"] = _parents(forest, calls)
@@ -75,67 +91,66 @@ def iterator_calls(forest: Forest) -> pd.DataFrame:
 def _calls(forest: Forest) -> pd.DataFrame:
     host = forest.host
     ids = host.ints("id").rows
-    rows = ids[forest.on_host[ids] & forest.names_starting(PREFIX)[host.metadata[ids]]]
+    events = ids[forest.on_host[ids] & forest.names_starting(PREFIX)[host.metadata[ids]]]
     names = pd.Series(host.names, dtype=object).astype(str)
-    stage, type_name = names.map(stage_of), names.str.rpartition("::")[2] if len(names) else names
     frame = pd.DataFrame(
         {
-            "stage": stage,
+            "stage": names.map(stage_of),
             "depth": names.str.count("::"),
             "device_source": names == _DEVICE_SOURCE,
-            "injected": type_name.isin(RUNTIME_STAGES),
+            "injected": names.map(short_name).isin(RUNTIME_STAGES),
         }
-    ).iloc[host.metadata[rows]]
+    ).iloc[host.metadata[events]]
     frame = frame.assign(
-        row=rows,
-        id=host.ints("id").at(rows),
-        parent_id=host.ints("parent_id").at(rows),
-        start_ps=host.start_ps[rows],
-        duration_ps=host.duration_ps[rows],
+        event=events,
+        id=host.ints("id").at(events),
+        parent_id=host.ints("parent_id").at(events),
+        start_ps=host.start_ps[events],
+        duration_ps=host.duration_ps[events],
     ).reset_index(drop=True)
-    labels, codes = _labels(forest, rows)
-    frame["injected"] |= np.array([label.startswith(_ADDED_BY_OPTIMISER) for label in labels], dtype=bool)[codes]
-    # A new iterator may get the id of one that is gone: so the dataset's label counts too, where there is one.
+    labels, codes = _labels(forest, events)
+    frame["injected"] |= np.array([label.startswith(_ADDED_BY_OPTIMIZER) for label in labels], dtype=bool)[codes]
+    # A new iterator may get the id of an earlier one: so the dataset's label counts too, where there is one.
     frame["iterator"] = frame.assign(label=codes).groupby(["id", "label"]).ngroup()
     frame["dataset"] = np.array(labels, dtype=object)[codes]
     return frame
 
 
-def _labels(forest: Forest, rows: Int64) -> tuple[list[str], Int64]:
-    """The names of the datasets in their graph (older files have none), and which of them each row has."""
+def _labels(forest: Forest, events: Int64) -> tuple[list[str], Int64]:
+    """Return the names of datasets in their graph (older files have none), and each event's index among them."""
     texts = forest.host.texts("name")
     labels = [str(text) for text in texts.categories] if texts.categories is not None else []
-    return [*labels, ""], texts.at(rows, missing=len(labels)).astype(np.int64)
+    return [*labels, ""], texts.at(events, missing=len(labels)).astype(np.int64)
 
 
 def _parents(forest: Forest, calls: pd.DataFrame) -> Int64:
-    """The call that waited for each: the one around it on its thread, or the one that consumed its element."""
-    rows, depth = calls["row"].to_numpy(np.int64), calls["depth"].to_numpy()
+    """Return the call that waited for each: the one around it on its thread, or the one that consumed its element."""
+    events, depth = calls["event"].to_numpy(np.int64), calls["depth"].to_numpy()
     producers, elements = element_events(forest, PRODUCED)
-    around = forest.nearest_ancestor(rows, np.concatenate([rows, producers]))
-    nested = np.flatnonzero((around >= 0) & (around < len(rows)))
+    around = forest.nearest_ancestor(events, np.concatenate([events, producers]))
+    nested = np.flatnonzero((around >= 0) & (around < len(events)))
     nested = nested[depth[around[nested]] <= depth[nested]]
-    parent = np.full(len(rows), NO_CALL, dtype=np.int64)
+    parent = np.full(len(events), NO_CALL, dtype=np.int64)
     parent[nested] = around[nested]
-    made = np.flatnonzero(around >= len(rows))
+    made = np.flatnonzero(around >= len(events))
     produced = pd.DataFrame({"call": made, "id": calls["parent_id"].to_numpy()[made]})
-    produced["element"] = elements[around[made] - len(rows)]
+    produced["element"] = elements[around[made] - len(events)]
     links = _links(calls, produced, _consumed(forest, calls))
-    # Who waits stands nearer to the root. So no chance match of ids can close a circle.
+    # A call that waits is nearer to the root: so no accidental match of ids can close a circle.
     links = links[depth[links["consumer"]] < depth[links["call"]]]
     parent[links["call"]] = links["consumer"]
     return parent
 
 
 def _links(calls: pd.DataFrame, produced: pd.DataFrame, consumed: pd.DataFrame) -> pd.DataFrame:
-    """Pairs of a call that made something (``call``) and the one that waited for it (``consumer``)."""
+    """Return pairs of a call that made an element (``call``) and the one that waited for it (``consumer``)."""
     linked = produced.merge(consumed, on=["id", "element"]).drop_duplicates("call")
     left = produced[~produced["call"].isin(linked["call"])]
     return pd.concat([linked, _never_consumed(calls, left, consumed)])[["call", "consumer"]]
 
 
 def element_events(forest: Forest, suffix: str) -> tuple[Int64, Int64]:
-    """Return the rows of the events that make or take an element, and the elements' ids."""
+    """Return the events that make or take an element, and the elements' ids."""
     named = np.array([str(name).endswith(suffix) for name in forest.host.names], dtype=bool)
     stat = forest.host.ints("element_id")
     mine = named[forest.host.metadata[stat.rows]]
@@ -143,15 +158,15 @@ def element_events(forest: Forest, suffix: str) -> tuple[Int64, Int64]:
 
 
 def _consumed(forest: Forest, calls: pd.DataFrame) -> pd.DataFrame:
-    """Which call (``consumer``) of which iterator (``id``) took which ``element``."""
-    rows, elements = element_events(forest, CONSUMED)
-    consumer = forest.nearest_ancestor(rows, calls["row"].to_numpy(np.int64))
+    """Return which call (``consumer``) of which iterator (``id``) took which ``element``."""
+    events, elements = element_events(forest, CONSUMED)
+    consumer = forest.nearest_ancestor(events, calls["event"].to_numpy(np.int64))
     consumer, elements = consumer[consumer >= 0], elements[consumer >= 0]
     return pd.DataFrame({"id": calls["id"].to_numpy()[consumer], "element": elements, "consumer": consumer})
 
 
 def _never_consumed(calls: pd.DataFrame, left: pd.DataFrame, consumed: pd.DataFrame) -> pd.DataFrame:
-    """Link the work of which no element came, as at the end of data, to the call that waited for it in vain."""
+    """Link work that produced no element, as at the end of the data, to the call that waited for it in vain."""
     end = calls["start_ps"] + calls["duration_ps"]
     waiting = calls.assign(end=end)[~calls.index.isin(consumed["consumer"])][["id", "start_ps", "end"]]
     waiting = waiting.rename_axis("consumer").reset_index().sort_values("end")
@@ -162,20 +177,16 @@ def _never_consumed(calls: pd.DataFrame, left: pd.DataFrame, consumed: pd.DataFr
 
 
 def _covered_by_children(calls: pd.DataFrame) -> Int64:
-    """Picoseconds of each call in which at least one of its children ran."""
+    """Return the picoseconds of each call in which at least one of its children ran."""
     child, start, end = _inside_parent(calls)
     parent = calls["parent"].to_numpy()[child]
-    spans = pd.DataFrame({"parent": parent, "start": start, "end": end}).sort_values(["parent", "start"])
-    by_parent = spans["parent"]
-    reach = spans.groupby(by_parent)["end"].cummax().groupby(by_parent).shift(fill_value=0)
-    new = (spans["end"] - np.maximum(spans["start"], reach)).clip(lower=0)
-    covered = np.zeros(len(calls), dtype=np.int64)
-    np.add.at(covered, by_parent.to_numpy(), new.to_numpy())
-    return covered
+    origin = calls["start_ps"].to_numpy()[parent]
+    shares = split_by_priority(parent, start - origin, end - origin, np.zeros_like(child), len(calls))
+    return sum(shares.values(), np.zeros(len(calls), dtype=np.int64))
 
 
 def _inside_parent(calls: pd.DataFrame) -> tuple[Int64, Int64, Int64]:
-    """Calls that overlap with the one waiting for them, and from when to when."""
+    """Return the calls that overlap with the call waiting for them, and start and end of the overlap (ps)."""
     parent = calls["parent"].to_numpy()
     start = calls["start_ps"].to_numpy()
     end = start + calls["duration_ps"].to_numpy()
@@ -187,7 +198,7 @@ def _inside_parent(calls: pd.DataFrame) -> tuple[Int64, Int64, Int64]:
 
 
 def _from_the_root(calls: pd.DataFrame) -> tuple[Int64, Bools]:
-    """The outermost call of each, and whether each held it up; worked out from the root inwards."""
+    """Return per call its outermost call, and whether the call delayed it at some moment; from the root inwards."""
     parent = calls["parent"].to_numpy()
     overlaps = np.zeros(len(calls), dtype=bool)
     overlaps[_inside_parent(calls)[0]] = True
@@ -195,14 +206,14 @@ def _from_the_root(calls: pd.DataFrame) -> tuple[Int64, Bools]:
     root = np.where(blocking, np.arange(len(calls)), NO_CALL)
     waiting = np.flatnonzero(parent >= 0)
     while (ready := root[parent[waiting]] >= 0).any():
-        rows, waiting = waiting[ready], waiting[~ready]
-        root[rows] = root[parent[rows]]
-        blocking[rows] = blocking[parent[rows]] & overlaps[rows]
+        reached, waiting = waiting[ready], waiting[~ready]
+        root[reached] = root[parent[reached]]
+        blocking[reached] = blocking[parent[reached]] & overlaps[reached]
     return root, blocking
 
 
 def critical_time(calls: pd.DataFrame) -> pd.DataFrame:
-    """Share out each outermost call's time: every moment goes to the innermost stage that held it up then.
+    """Divide the time of each outermost call: every moment counts for the innermost stage that delays it then.
 
     Parameters
     ----------
@@ -217,33 +228,22 @@ def critical_time(calls: pd.DataFrame) -> pd.DataFrame:
     start = calls["start_ps"].to_numpy()
     end = start + calls["duration_ps"].to_numpy()
     stages, rank = _ranks(calls)
-    # Outermost calls are laid end to end, so that one sweep serves them all.
-    length = np.where(calls["depth"] == 1, end - start, 0)
-    rows = np.flatnonzero(calls["blocking"])
-    root = calls["root"].to_numpy()[rows]
-    shift = (np.cumsum(length) - end)[root]
-    first = np.maximum(start[rows], start[root]) + shift
-    last = np.minimum(end[rows], end[root]) + shift
-    order = np.argsort(first, kind="stable")
-    first, last, root, rank = first[order], last[order], root[order], rank[rows[order]]
-    taken = np.zeros(len(calls), dtype=np.int64)
+    blocking = np.flatnonzero(calls["blocking"])
+    root = calls["root"].to_numpy()[blocking]
+    first = np.maximum(start[blocking], start[root]) - start[root]
+    last = np.minimum(end[blocking], end[root]) - start[root]
     shares = {}
-    for level in range(len(stages))[::-1]:
-        inner = rank >= level
-        covered = np.zeros(len(calls), dtype=np.int64)
-        np.add.at(covered, root[inner], newly_covered(first[inner], last[inner]))
-        gained = np.flatnonzero(covered - taken)
-        critical_ps = (covered - taken)[gained]
-        shares[stages[level]] = pd.Series(critical_ps, index=gained)
-        taken = covered
+    for level, time in split_by_priority(root, first, last, rank[blocking], len(calls)).items():
+        gained = np.flatnonzero(time)
+        shares[stages[level]] = pd.Series(time[gained], index=gained)
     by_stage: pd.Series = pd.concat(shares, names=["stage", "root"])
     return by_stage.rename("critical_ps").reset_index()
 
 
 def _ranks(calls: pd.DataFrame) -> tuple[list[str], Int64]:
-    """All stages, whoever waits before whom it waits for, and the place of each call's stage among them.
+    """Return all stages, each before the stages that it waits for, and the place of each call's stage among them.
 
-    Stages that are equally deep go by the alphabet: a `MemoryCache` waits for its own `MemoryCacheImpl`.
+    Stages of one depth are ordered by name: a `MemoryCache` waits for its own `MemoryCacheImpl`.
     """
     stages = calls[["depth", "stage"]].drop_duplicates("stage").sort_values(["depth", "stage"])["stage"]
     return list(stages), pd.Index(stages).get_indexer(calls["stage"]).astype(np.int64)

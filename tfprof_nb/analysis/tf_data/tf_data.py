@@ -17,8 +17,8 @@ import pandas as pd
 from tfprof_nb._units import PS_PER_MS, PS_PER_US, milliseconds
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.analysis.tf_data.advice import suggest
-from tfprof_nb.analysis.tf_data.iterators import critical_time, iterator_calls, iterator_type
+from tfprof_nb.analysis.tf_data.iterators import critical_time, iterator_calls, iterator_type, short_name
+from tfprof_nb.analysis.tf_data.suggestions import suggest
 
 # A call that takes longer is slow: XProf's threshold for an input-bound pipeline.
 SLOW_CALL_PS = 50_000_000
@@ -46,7 +46,7 @@ _TYPICAL = (
 )
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class TfData(Result):
     """The stages of a slow call of the slowest pipeline, outermost first.
 
@@ -63,9 +63,10 @@ class TfData(Result):
         element, and is slow if it took over 50 us.
     """
 
-    pipelines: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=PIPELINE_COLUMNS))
-    _calls: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=_ALL_CALL_COLUMNS), repr=False)
-    _stages: pd.DataFrame = field(default_factory=pd.DataFrame, repr=False)
+    pipelines: pd.DataFrame
+    # One row per call of a pipeline's root iterator, and per stage of each of these.
+    _calls: pd.DataFrame = field(repr=False)
+    _stages: pd.DataFrame = field(repr=False)
 
     def calls(self, host: str, pipeline: int) -> pd.DataFrame:
         """Return the calls of one pipeline, slowest first: ``start_ms total_ms slow bottleneck bottleneck_ms``.
@@ -104,8 +105,7 @@ def tf_data(forests: Sequence[Forest], waiting_percent: float = float("nan")) ->
     """
     parts = [part.assign(part=number) for number, part in enumerate(map(_host_stages, forests)) if len(part)]
     if not parts:
-        nothing = _summary(None, pd.DataFrame(), 0, 0, 0) | {"waiting_percent": waiting_percent}
-        return TfData(pd.DataFrame(columns=COLUMNS), nothing, [_NO_ACTIVITY])
+        return _no_activity(waiting_percent)
     stages = pd.concat(parts, ignore_index=True)
     stages["call"] = stages.groupby(["part", "root"], sort=False).ngroup()
     stages["bottleneck"] = _is_bottleneck(stages)
@@ -117,7 +117,19 @@ def tf_data(forests: Sequence[Forest], waiting_percent: float = float("nan")) ->
     table = _stage_table(stages, shown["call"] if shown is not None else -1)
     summary = _summary(shown, stages, len(pipelines), len(hosted), int(hosted["slow"].sum()))
     summary["waiting_percent"] = waiting_percent
-    return TfData(table, summary, _notes(slowest, shown), None, pipelines, calls, stages)
+    return TfData(table, summary, _notes(slowest, shown), pipelines=pipelines, _calls=calls, _stages=stages)
+
+
+def _no_activity(waiting_percent: float) -> TfData:
+    stages = pd.DataFrame(columns=["call"])
+    return TfData(
+        pd.DataFrame(columns=COLUMNS),
+        _summary(None, stages, 0, 0, 0) | {"waiting_percent": waiting_percent},
+        [_NO_ACTIVITY],
+        pipelines=pd.DataFrame(columns=PIPELINE_COLUMNS),
+        _calls=pd.DataFrame(columns=_ALL_CALL_COLUMNS),
+        _stages=stages,
+    )
 
 
 def _host_stages(forest: Forest) -> pd.DataFrame:
@@ -173,9 +185,9 @@ def _root_calls(stages: pd.DataFrame) -> pd.DataFrame:
     """One row per call of a root iterator; ``explained`` if stages that do work took at least half of it."""
     outermost = stages[stages["depth"] == 1]
     worst = stages[stages["bottleneck"]].set_index("call")
-    bottleneck = outermost["call"].map(worst["stage"].map(_short).astype(object))
+    bottleneck = outermost["call"].map(worst["stage"].map(short_name).astype(object))
     # A prefetch works for nobody: its own time is that of stages that the capture does not show.
-    working = stages[~stages["injected"] & (stages["stage"].map(_short) != "Prefetch")]
+    working = stages[~stages["injected"] & (stages["stage"].map(short_name) != "Prefetch")]
     worked_ps = outermost["call"].map(working.groupby("call")["critical_ps"].sum())
     in_order = outermost.sort_values("start_ps")
     return outermost.assign(
@@ -214,7 +226,7 @@ def _chain(stage: str, injected: frozenset[str]) -> str:
     within = [stage]
     while "::" in (above := within[-1].rpartition("::")[0]):
         within.append(above)
-    return " > ".join(_short(stage) for stage in within if stage not in injected) or _short(stage)
+    return " > ".join(short_name(stage) for stage in within if stage not in injected) or short_name(stage)
 
 
 def _slowest_pipeline(hosted: pd.DataFrame) -> pd.DataFrame:
@@ -255,7 +267,7 @@ def _stage_table(stages: pd.DataFrame, call: int) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "long_name": mine["stage"],
-            "name": mine["stage"].map(_short),
+            "name": mine["stage"].map(short_name),
             "start_ms": mine["start_ps"] / PS_PER_MS,
             "total_ms": mine["total_ps"] / PS_PER_MS,
             "self_ms": mine["self_ps"] / PS_PER_MS,
@@ -266,10 +278,6 @@ def _stage_table(stages: pd.DataFrame, call: int) -> pd.DataFrame:
             "injected": mine["injected"],
         }
     )
-
-
-def _short(stage: str) -> str:
-    return stage.rpartition("::")[2]
 
 
 def _summary(

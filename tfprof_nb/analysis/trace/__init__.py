@@ -1,6 +1,8 @@
-"""The trace: events in rows, in the form that the viewer draws.
+"""The trace: events on tracks, in the form that the viewer draws. ``trace`` is the result.
 
-``trace`` is the result. ``layout`` arranges rows, ``lanes`` stacks what overlaps in a row, ``slices`` merges what is
-too small to see, ``encoding`` packs the columns for the browser. ``op_names``, ``device_lines``, ``flows``,
-``counters`` and ``totals`` are what the viewer shows of events.
+==================  ==================================================================================================
+the picture         ``layout`` (tracks), ``lanes`` (of a track), ``slices`` (events, merged if too small to see),
+                    ``encoding`` (columns for the browser), ``device_lines`` (tracks made of kernels), ``counters``
+its events          ``event_names`` (events of an op, lines of code), ``flows`` (causes and effects), ``totals``
+==================  ==================================================================================================
 """

@@ -1,9 +1,10 @@
-"""Quantities over time, as traces draw them: memory in use, and what was sampled beside the capture."""
+"""Quantities over time for the trace: memory in use, and the metrics that were sampled during the capture."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,15 +13,17 @@ from tfprof_nb._arrays import Floats, Int64
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.memory.memory import Memory
 
+_BUCKETS = 500  # of a counter in a picture
+
 
 @dataclass(frozen=True, eq=False)
 class Counter:
-    """One quantity over time; each value holds until the next one's time.
+    """One quantity over time; each value holds until the next.
 
     Attributes
     ----------
     name
-        What is counted, e.g. ``memory in use: GPU_0_bfc``.
+        E.g. ``memory in use: GPU_0_bfc``.
     unit
         ``bytes`` or ``%``.
     times_ps
@@ -28,7 +31,7 @@ class Counter:
     values
         One per time.
     host
-        Whose quantity it is; empty where there is one host only.
+        The host; empty if there is only one.
     """
 
     name: str
@@ -37,9 +40,28 @@ class Counter:
     values: Floats
     host: str = ""
 
+    @property
+    def is_known(self) -> bool:
+        """Whether any value is known."""
+        return bool(np.isfinite(self.values).any())
+
+    def drawn(self) -> dict[str, Any]:
+        """Return the form in which the browser draws it, of few points: each bucket's minimum, maximum and last."""
+        kept = np.flatnonzero(np.isfinite(self.values))
+        if len(kept) > 3 * _BUCKETS:
+            bucket = np.arange(len(kept)) * _BUCKETS // len(kept)
+            buckets = pd.Series(self.values[kept], index=kept).groupby(bucket)
+            kept = np.unique(np.r_[kept[0], buckets.idxmin(), buckets.idxmax(), buckets.tail(1).index])
+        return {
+            "name": f"{self.host} {self.name}".strip(),
+            "unit": self.unit,
+            "times_ps": self.times_ps[kept].tolist(),
+            "values": self.values[kept].round(6).tolist(),
+        }
+
 
 def memory_counters(memory: Memory, without: Collection[str] = ()) -> list[Counter]:
-    """Return the bytes in use of each allocator but those named, the largest peak first."""
+    """Return the bytes in use of each allocator except those named, the largest peak first."""
     by_allocator = dict(list(memory.timeline.groupby("allocator")))
     largest_first = memory.allocators.sort_values("peak_bytes", ascending=False, kind="stable").index
     return [
@@ -50,7 +72,7 @@ def memory_counters(memory: Memory, without: Collection[str] = ()) -> list[Count
 
 
 def metric_counters(samples: pd.DataFrame) -> list[Counter]:
-    """Return sampled metrics (``time_ms host metric value unit``), in the order in which they first occur."""
+    """Return sampled metrics (``time_ms host metric value unit``), in order of first occurrence."""
     samples = samples.dropna(subset="value")
     several = len(samples["host"].unique()) > 1
     return [

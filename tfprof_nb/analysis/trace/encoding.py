@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tfprof_nb.analysis.trace.slices import Slices
 
 GAP_BYTES, DURATION_BYTES, NAME_BYTES = 6, 6, 3
-MOST_UNITS = 1 << 8 * min(GAP_BYTES, DURATION_BYTES)  # a trace is shorter than so many
+MAX_UNITS = 1 << 8 * min(GAP_BYTES, DURATION_BYTES)  # a trace must be shorter than so many units
 EVENT_BYTES, EVENTS_BYTES, BUSY_BYTES = 4, 4, 1
 
 
@@ -23,11 +23,11 @@ def encode(slices: Slices, unit_ps: int, *, merged: bool, level: int = 1) -> byt
     slices
         What to send.
     unit_ps
-        What times are counted in; what is left of one is cut off, at starts and ends alike.
+        The unit of times; starts and ends are rounded down to whole units.
     merged
-        Whether to tell which events each slice stands for; else slice k is event k.
+        Whether to add which events each slice stands for; otherwise slice k is event k.
     level
-        zlib's: 1 is fast, 9 is small.
+        zlib's compression level: 1 is fast, 9 is small.
     """
     start, end = slices.start_ps // unit_ps, slices.end_ps // unit_ps
     before = np.roll(end, 1)
@@ -49,5 +49,5 @@ def encode(slices: Slices, unit_ps: int, *, merged: bool, level: int = 1) -> byt
 
 
 def _byte_planes(values: npt.NDArray[Any], width: int) -> bytes:
-    """Lay numbers out by byte: first the lowest byte of each, then the next; like bytes compress well."""
+    """Order numbers by byte: the lowest byte of each, then the next, and so on; similar bytes compress well."""
     return values.astype("<u8").view(np.uint8).reshape(-1, 8)[:, :width].T.tobytes()

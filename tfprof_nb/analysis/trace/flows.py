@@ -1,4 +1,4 @@
-"""What an event caused, and what caused it, across threads and on to the devices."""
+"""What an event caused, and what caused it, across threads and devices."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.links import links
 from tfprof_nb.analysis.tf_data.iterators import CONSUMED, PRODUCED, element_events
 
-# What the context types of `context_types.h` (tsl) hand over.
+# The runtime of each context type in `context_types.h` (tsl).
 _CONTEXTS = {
     2: "TensorFlow executor",
     3: "TFRT executor",
@@ -33,25 +33,25 @@ _CONTEXTS = {
 
 
 class Flows:
-    """The links of one host's events, found on first use.
+    """The links of one host's events, computed on first use.
 
-    They are those that steps spread along (producer and consumer contexts, iterators, kernel launches), and tf.data's
-    elements from the thread that produced them to the one that consumed them.
+    These are the links along which steps spread (producer and consumer contexts, iterators, kernel launches), and those
+    from the producer of an element of tf.data to its consumer. Events are given by their positions in the host.
     """
 
     def __init__(self, forest: Forest) -> None:
         self._forest = forest
 
-    def causes(self, row: int) -> Int64:
-        """Return the rows that led to an event."""
-        return _partners(self._by_effect, row)
+    def causes(self, event: int) -> Int64:
+        """Return the events that led to an event."""
+        return _partners(self._by_effect, event)
 
-    def effects(self, row: int) -> Int64:
-        """Return the rows that an event led to."""
-        return _partners(self._by_cause, row)
+    def effects(self, event: int) -> Int64:
+        """Return the events that an event led to."""
+        return _partners(self._by_cause, event)
 
     def kind(self, effect: int) -> str:
-        """Say how an event is linked to its causes."""
+        """Return the kind of link from its causes to an event."""
         if self._forest.on_device[effect]:
             return "launch"
         if str(self._forest.host.names[self._forest.host.metadata[effect]]).endswith(CONSUMED):
@@ -62,7 +62,7 @@ class Flows:
     @cached_property
     def _links(self) -> tuple[Int64, Int64]:
         pairs = self._forest.once(links), _element_links(self._forest)
-        causes, effects = (np.concatenate(rows).astype(np.int64) for rows in zip(*pairs, strict=True))
+        causes, effects = (np.concatenate(events).astype(np.int64) for events in zip(*pairs, strict=True))
         return causes, effects
 
     @cached_property
@@ -77,15 +77,15 @@ class Flows:
 
 
 def _element_links(forest: Forest) -> tuple[Int64, Int64]:
-    """What produced an element of tf.data (`PrefetchProduce` ...) to what consumed it, by the element's id."""
+    """Link producers of elements of tf.data (`PrefetchProduce` ...) to their consumers, by the element's id."""
     produced, consumed = (_elements(forest, suffix) for suffix in (PRODUCED, CONSUMED))
     pairs = consumed.merge(produced.drop_duplicates("element", keep="last"), on="element", suffixes=("", "_before"))
-    return pairs["row_before"].to_numpy(np.int64), pairs["row"].to_numpy(np.int64)
+    return pairs["event_before"].to_numpy(np.int64), pairs["event"].to_numpy(np.int64)
 
 
 def _elements(forest: Forest, suffix: str) -> pd.DataFrame:
-    row, element = element_events(forest, suffix)
-    return pd.DataFrame({"row": row, "element": element})
+    event, element = element_events(forest, suffix)
+    return pd.DataFrame({"event": event, "element": element})
 
 
 def _sorted(keys: Int64, values: Int64) -> tuple[Int64, Int64]:
@@ -93,6 +93,7 @@ def _sorted(keys: Int64, values: Int64) -> tuple[Int64, Int64]:
     return keys[order], values[order]
 
 
-def _partners(pairs: tuple[Int64, Int64], row: int) -> Int64:
+def _partners(pairs: tuple[Int64, Int64], event: int) -> Int64:
+    """Return the values that belong to the key ``event``; pairs are sorted by key."""
     keys, values = pairs
-    return np.unique(values[np.searchsorted(keys, row, "left") : np.searchsorted(keys, row, "right")])
+    return np.unique(values[np.searchsorted(keys, event, "left") : np.searchsorted(keys, event, "right")])

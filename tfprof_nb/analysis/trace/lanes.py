@@ -1,4 +1,4 @@
-"""Which events can share a row of a picture: one lane per nesting depth, without overlaps."""
+"""Lanes of a track: one per nesting depth, without overlaps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def lane_depths(line: Int64, start: Int64, end: Int64) -> Int64:
     Parameters
     ----------
     line, start, end
-        Ordered by line, then start (ascending), then length (descending).
+        One entry per event, ordered by line, then start (ascending), then length (descending).
 
     Examples
     --------
@@ -26,22 +26,23 @@ def lane_depths(line: Int64, start: Int64, end: Int64) -> Int64:
     depth = np.zeros(len(start), dtype=np.int64)
     bounds = np.flatnonzero(np.diff(line, prepend=-1, append=-1)) if len(line) else np.zeros(1, dtype=np.int64)
     for first, last in pairwise(bounds):
-        rows = slice(first, last)
-        ends = np.maximum(end[rows], start[rows] + 1)
-        depth[rows] = np.arange(last - first) - np.searchsorted(np.sort(ends), start[rows], side="right")
-        if _clash(depth[rows], start[rows], ends):
-            depth[rows] = _first_fit(start[rows], ends)
+        here = slice(first, last)
+        ends = np.maximum(end[here], start[here] + 1)
+        depth[here] = np.arange(last - first) - np.searchsorted(np.sort(ends), start[here], side="right")
+        if _overlap(depth[here], start[here], ends):
+            depth[here] = _first_fit(start[here], ends)
     return depth
 
 
-def _clash(depth: Int64, start: Int64, end: Int64) -> bool:
+def _overlap(depth: Int64, start: Int64, end: Int64) -> bool:
+    """Whether events of one depth overlap; arrays have one entry per event of a line."""
     order = np.lexsort((start, depth))
     same_lane = np.diff(depth[order]) == 0
     return bool((same_lane & (start[order][1:] < end[order][:-1])).any())
 
 
 def _first_fit(start: Int64, end: Int64) -> Int64:
-    """Give each event the first free lane: for the few lines whose events overlap without nesting."""
+    """Give each event the first free lane: for the few lines with events that overlap without nesting."""
     depth = np.zeros(len(start), dtype=np.int64)
     free: list[int] = []
     busy: list[tuple[int, int]] = []

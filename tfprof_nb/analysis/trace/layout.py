@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tfprof_nb._arrays import Int32, Int64, Objects
+from tfprof_nb._arrays import Bools, Int32, Int64, Objects
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.names import Category
 from tfprof_nb.analysis.steps.groups import Grouping
@@ -20,17 +21,17 @@ from tfprof_nb.analysis.trace.lanes import lane_depths
 from tfprof_nb.formats.marks import CELL_LINE
 from tfprof_nb.formats.xspace import ALLOCATION, DEALLOCATION, THREADPOOL_PREFIX
 
-# Bookkeeping of the runtime, zero or next to zero long; allocations have a view of their own.
+# Bookkeeping of the runtime, of no or almost no length; allocations have a page of their own.
 _HIDDEN = (ALLOCATION, DEALLOCATION, THREADPOOL_PREFIX)
-# What has a track of its own above its thread: the statements of the profiled cell (analysis/cell.py), and calls of
-# Python functions, whose names begin so where they are traced (`python_level=1`).
+# Events with a track of their own above their thread: the statements of the profiled cell (`source.cell`), and calls of
+# Python functions (`python_level=1`), whose names start so.
 _APART = {CELL_LINE: ("statements", "Cell lines"), "$": ("python", "Python calls")}
 _ID_SUFFIX = re.compile(r"/-?\d+$")
 _DERIVED_FIRST = ("statements", "python", "modules", "scopes", "ops")
 _PROGRAM_THREADS = ("python", "main")
-# Of a section's busiest tracks so many are always open; those that hardly did anything are folded away.
+# So many of a section's busiest tracks are always open; tracks less busy than the share are folded.
 _ALWAYS_OPEN, _IDLE_SHARE = 8, 0.002
-# Kinds of tracks whose events were not recorded but made of others; kinds that only hosts have.
+# Kinds of tracks whose events were made of others instead of recorded; kinds that only hosts have.
 MADE = ("modules", "scopes", "ops")
 ON_HOST = ("statements", "python", "thread")
 COLUMNS = ["host", "plane", "kind", "label", "events", "busy_share"]
@@ -47,12 +48,12 @@ class Layout:
         whether it is ``idle``, its ``host_index`` and its ``line`` there (from the host's number of lines on: derived).
     bounds, lane_track, lane_depth
         Lane k is depth ``lane_depth[k]`` of track ``lane_track[k]``, and holds the events from ``bounds[k]`` on.
-    host_index, row
-        Per event: where it comes from; of a derived one, the first that it was made of.
+    host_index, host_event
+        Per event: its host, and its position among the host's events; if it was made of others, that of the first.
     start_ps, end_ps, name
-        Per event.
+        Per event: its times, and the code of its name.
     names, kinds, labels
-        By name code: the name, the type that gives it its colour, and what is written on its events.
+        By name code: the name, the type that decides its color, and the label on its events.
     """
 
     tracks: pd.DataFrame
@@ -60,7 +61,7 @@ class Layout:
     lane_track: Int64
     lane_depth: Int64
     host_index: npt.NDArray[np.int16]
-    row: Int32
+    host_event: Int32
     start_ps: Int64
     end_ps: Int64
     name: Int32
@@ -69,7 +70,13 @@ class Layout:
     labels: Objects
 
     def __len__(self) -> int:
-        return len(self.row)
+        return len(self.host_event)
+
+    @cached_property
+    def recorded(self) -> Bools:
+        """Per event: whether it was recorded as it is, not made of others."""
+        recorded_lanes = ~self.tracks["kind"].isin(MADE).to_numpy()[self.lane_track]
+        return np.repeat(recorded_lanes, np.diff(self.bounds))
 
 
 def lay_out(forests: Sequence[Forest], groupings: Sequence[Grouping]) -> Layout:
@@ -90,20 +97,20 @@ def lay_out(forests: Sequence[Forest], groupings: Sequence[Grouping]) -> Layout:
 
 
 def _set_apart(forest: Forest) -> list[DerivedLine]:
-    """What has a track of its own although it was recorded among the other events of its thread."""
+    """Return lines of events that were recorded on a thread, but have a track of their own."""
     host = forest.host
-    found = []
+    lines = []
     for prefix, (kind, label) in _APART.items():
-        rows = np.flatnonzero(forest.name_starts(prefix) & forest.on_host)
-        for line in np.unique(host.line[rows]).tolist():
-            mine = rows[host.line[rows] == line]
+        events = np.flatnonzero(forest.name_starts(prefix) & forest.on_host)
+        for line in np.unique(host.line[events]).tolist():
+            mine = events[host.line[events] == line]
             start, names = host.start_ps[mine], host.display_names[host.metadata[mine]]
-            found.append(DerivedLine(line, kind, label, names, start, start + host.duration_ps[mine], mine))
-    return found
+            lines.append(DerivedLine(line, kind, label, names, start, start + host.duration_ps[mine], mine))
+    return lines
 
 
 class _Vocabulary:
-    """Codes for names: a name that several hosts use has one."""
+    """Codes for names, shared by all hosts."""
 
     def __init__(self) -> None:
         self._codes: dict[str, int] = {}
@@ -126,40 +133,41 @@ def _host_frames(
     index: int, forest: Forest, derived: Sequence[DerivedLine], vocabulary: _Vocabulary
 ) -> list[pd.DataFrame]:
     host = forest.host
-    rows = np.flatnonzero(~forest.name_starts(*_HIDDEN) & ~(forest.name_starts(*_APART) & forest.on_host))
+    events = np.flatnonzero(~forest.name_starts(*_HIDDEN) & ~(forest.name_starts(*_APART) & forest.on_host))
     kinds = np.where(forest.names.op_type == "", host.names, forest.names.op_type)
-    # Ops are told by their whole name; what else has a short name often has a very long one, of XLA or C++.
+    # Ops need their whole names to be distinct; other events with a short name often have a very long one (XLA, C++).
     names = np.where(forest.names.category != Category.UNKNOWN, host.names, host.display_names)
-    used, code = np.unique(host.metadata[rows], return_inverse=True)
+    used, code = np.unique(host.metadata[events], return_inverse=True)
     codes = vocabulary.codes(names[used], kinds[used], host.display_names[used])[code]
-    start, line = host.start_ps[rows], host.line[rows].astype(np.int64)
-    frames = [_frame(index, line, rows, codes, start, start + host.duration_ps[rows])]
+    start, line = host.start_ps[events], host.line[events].astype(np.int64)
+    frames = [_frame(index, line, events, codes, start, forest.ends_ps(events))]
     for number, made in enumerate(derived, start=len(host.lines)):
         code, names = pd.factorize(made.names)
         kinds = np.array([_type_of(name) for name in names], dtype=object)
         codes = vocabulary.codes(names, kinds, np.array([_label_of(name) for name in names], dtype=object))[code]
-        frames.append(_frame(index, np.full(len(codes), number), made.row, codes, made.start_ps, made.end_ps))
+        frames.append(_frame(index, np.full(len(codes), number), made.host_event, codes, made.start_ps, made.end_ps))
     return frames
 
 
 def _type_of(name: str) -> str:
-    """What gives an event of a derived line its colour: the op's type, or the file of a Python function."""
+    """Return what decides the color of an event of a derived line: the op's type, or the file of a Python function."""
     return name.partition(":")[0] if name.startswith("$") else name.rpartition(":")[2]
 
 
 def _label_of(name: str) -> str:
-    """An op's name without its scopes and its type; other names whole."""
+    """Return an op's name without its scopes and its type; other names whole."""
     op, colon, _ = name.partition(":")
     return op.rpartition("/")[2] if colon and not name.startswith("$") else name
 
 
-def _frame(index: int, line: Int64 | int, row: Int64, name: Int64, start: Int64, end: Int64) -> pd.DataFrame:
-    lines = np.broadcast_to(np.asarray(line, dtype=np.int64), row.shape)
+def _frame(index: int, line: Int64 | int, host_event: Int64, name: Int64, start: Int64, end: Int64) -> pd.DataFrame:
+    """Return events of one host (``index``) with their lanes; arrays have one entry per event, times in ps."""
+    lines = np.broadcast_to(np.asarray(line, dtype=np.int64), host_event.shape)
     return pd.DataFrame(
         {
-            "host_index": np.full(len(row), index, dtype=np.int16),
+            "host_index": np.full(len(host_event), index, dtype=np.int16),
             "line": lines.astype(np.int32),
-            "row": row.astype(np.int32),
+            "host_event": host_event.astype(np.int32),
             "name": name.astype(np.int32),
             "start_ps": start,
             "end_ps": end,
@@ -169,28 +177,29 @@ def _frame(index: int, line: Int64 | int, row: Int64, name: Int64, start: Int64,
 
 
 def _tracks(forests: Sequence[Forest], derived: Sequence[Sequence[DerivedLine]], events: pd.DataFrame) -> pd.DataFrame:
-    """One row per line with events: devices before hosts, a program's own thread first, then the busiest."""
+    """Return one track per line with events: devices before hosts, a program's own thread first, then the busiest."""
     outer = events[events["depth"] == 0]
     busy = (outer["end_ps"] - outer["start_ps"]).groupby([outer["host_index"], outer["line"]]).sum().to_dict()
     counts = events.groupby(["host_index", "line"], sort=False).size()
     span = max(int(events["end_ps"].max()) if len(events) else 0, 1)
-    rows = []
+    tracks = []
     for index, line, count in counts.reset_index().to_numpy().tolist():
         track = _track(forests[index], line, derived[index])
         ran = {"events": count, "busy_share": min(busy.get((index, line), 0) / span, 1.0)}
-        # Devices before hosts, and what was made of a line right above it.
-        order = (not track["device"], index, track["section"], not track["first"], -busy.get((index, track["of"]), 0))
-        rows.append({**track, **ran, "host_index": index, "line": line, "order": (*order, track["of"], track["above"])})
-    rows.sort(key=lambda row: row["order"])
-    tracks = pd.DataFrame(rows, columns=[*COLUMNS, "host_index", "line", "first"])
-    tracks["group"] = tracks.groupby(["host_index", "plane"], sort=False).ngroup().astype(int)
-    place = tracks.groupby("group").cumcount()
-    tracks["idle"] = ~tracks["first"].astype(bool) & (place >= _ALWAYS_OPEN) & (tracks["busy_share"] < _IDLE_SHARE)
-    return tracks.drop(columns="first").assign(label=_told_apart(tracks))
+        # Devices before hosts, and derived lines right above the line that they were made of.
+        busiest = -busy.get((index, track["of"]), 0)
+        order = (not track["device"], index, track["section"], not track["first"], busiest, track["of"], track["above"])
+        tracks.append({**track, **ran, "host_index": index, "line": line, "order": order})
+    tracks.sort(key=lambda track: track["order"])
+    table = pd.DataFrame(tracks, columns=[*COLUMNS, "host_index", "line", "first"])
+    table["group"] = table.groupby(["host_index", "plane"], sort=False).ngroup().astype(int)
+    place = table.groupby("group").cumcount()
+    table["idle"] = ~table["first"].astype(bool) & (place >= _ALWAYS_OPEN) & (table["busy_share"] < _IDLE_SHARE)
+    return table.drop(columns="first").assign(label=_numbered_labels(table))
 
 
 def _track(forest: Forest, line: int, derived: Sequence[DerivedLine]) -> dict[str, Any]:
-    """What a track is called and where it belongs."""
+    """Return a track's name, kind and place."""
     own = len(forest.host.lines)
     made = derived[line - own] if line >= own else None
     of = made.of if made else line
@@ -219,15 +228,15 @@ def _kind(name: str, device: bool) -> str:
     return "stream" if device else "thread"
 
 
-def _told_apart(tracks: pd.DataFrame) -> pd.Series:
-    """Number the tracks of one label in one group: thread ids mean nothing to a reader."""
+def _numbered_labels(tracks: pd.DataFrame) -> pd.Series:
+    """Number the tracks of a group that share a label: thread ids would mean nothing to a reader."""
     same = tracks.groupby(["group", "label"])["label"]
     number = (same.cumcount() + 1).astype(str)
     return tracks["label"].where(same.transform("size") == 1, tracks["label"] + " " + number)
 
 
 def _ordered(events: pd.DataFrame, tracks: pd.DataFrame, vocabulary: _Vocabulary) -> Layout:
-    """Order events by track, depth and start; on their line they are in order of start already."""
+    """Order events by track, depth and start; within their line they are ordered by start already."""
     shape = (events["host_index"].max() + 1, events["line"].max() + 1) if len(events) else (1, 1)
     track_of = np.zeros(shape, np.int64)
     track_of[tracks["host_index"].astype(int), tracks["line"].astype(int)] = np.arange(len(tracks))
@@ -237,12 +246,13 @@ def _ordered(events: pd.DataFrame, tracks: pd.DataFrame, vocabulary: _Vocabulary
     np.maximum.at(deepest, track, depth)
     first_lane = np.cumsum(np.r_[0, deepest + 1])
     lane = first_lane[track] + depth
-    # Of 16-bit integers numpy's stable sort is a radix sort.
+    # For 16-bit integers numpy's stable sort is a radix sort.
     order = np.argsort(lane.astype(np.uint16) if first_lane[-1] < 1 << 16 else lane, kind="stable")
     counts = np.bincount(lane, minlength=first_lane[-1])
     lanes = np.arange(first_lane[-1])
     lane_track = np.searchsorted(first_lane, lanes, side="right") - 1
-    column = {name: events[name].to_numpy()[order] for name in ("host_index", "row", "start_ps", "end_ps", "name")}
+    per_event = ("host_index", "host_event", "start_ps", "end_ps", "name")
+    column = {name: events[name].to_numpy()[order] for name in per_event}
     names, kinds, labels = vocabulary.columns()
     bounds, lane_depth = np.cumsum(np.r_[0, counts]), lanes - first_lane[lane_track]
     return Layout(tracks, bounds, lane_track, lane_depth, names=names, kinds=kinds, labels=labels, **column)

@@ -1,4 +1,4 @@
-"""What ran in a stretch of time, by name; and the line of code that an event comes from."""
+"""What ran in a stretch of time, by name."""
 
 from __future__ import annotations
 
@@ -9,24 +9,20 @@ import pandas as pd
 
 from tfprof_nb._arrays import Int64
 from tfprof_nb._units import PS_PER_MS
-from tfprof_nb.analysis.source.source import SourceLines
 from tfprof_nb.analysis.trace.layout import Layout
 from tfprof_nb.analysis.trace.slices import Slices
-from tfprof_nb.formats.marks import CELL_LINE
 
-# What the name of an op in a called function starts with.
-_CALL = "StatefulPartitionedCall/"
 COLUMNS = ["name", "count", "total_ms", "self_ms", "avg_ms"]
 
 
 def totals(layout: Layout, ran: Slices, start_ps: int, end_ps: int, tracks: Sequence[int] | None) -> pd.DataFrame:
-    """Sum up events by name, as far as they lie between two times; see `Trace.totals`."""
+    """Sum up by name what lies between two times of the events; see `Trace.totals`."""
     track = layout.lane_track[ran.lane]
     chosen = np.ones(len(ran), dtype=bool) if tracks is None else np.isin(track, list(tracks))
     length = np.minimum(ran.end_ps, end_ps) - np.maximum(ran.start_ps, start_ps)
     inner = _inside(layout, ran, length)
-    rows = pd.DataFrame({"name": ran.name, "total": length, "self": length - inner})[chosen]
-    sums = rows.groupby("name").agg(count=("total", "size"), total=("total", "sum"), own=("self", "sum")).reset_index()
+    times = pd.DataFrame({"name": ran.name, "total": length, "self": length - inner})[chosen]
+    sums = times.groupby("name").agg(count=("total", "size"), total=("total", "sum"), own=("self", "sum")).reset_index()
     table = pd.DataFrame(
         {
             "name": layout.names[sums["name"].to_numpy(np.int64)],
@@ -41,22 +37,12 @@ def totals(layout: Layout, ran: Slices, start_ps: int, end_ps: int, tracks: Sequ
 
 
 def _inside(layout: Layout, ran: Slices, length: Int64) -> Int64:
-    """For each slice, the time of those that lie directly in it: one lane further down."""
+    """Return for each slice the time of those directly inside it, one lane further down; ``length`` is in ps."""
     inner = np.zeros(len(ran), dtype=np.int64)
     for deeper in np.flatnonzero((layout.lane_depth > 0) & (np.diff(ran.bounds) > 0)).tolist():
         first, last = ran.bounds[deeper - 1], ran.bounds[deeper]
         mine = np.arange(last, ran.bounds[deeper + 1])
         outer = first + np.searchsorted(ran.start_ps[first:last], ran.start_ps[mine], side="right") - 1
-        held = (outer >= first) & (ran.end_ps[np.maximum(outer, 0)] >= ran.end_ps[mine])
-        np.add.at(inner, outer[held], length[mine[held]])
+        inside = (outer >= first) & (ran.end_ps[np.maximum(outer, 0)] >= ran.end_ps[mine])
+        np.add.at(inner, outer[inside], length[mine[inside]])
     return inner
-
-
-def line_of(source: SourceLines, event: str) -> str:
-    """Return the line that an event of this name comes from, with its text if it is a cell's; empty if not known."""
-    lines = source.table
-    code = lines.loc[lines["event"] == event, "code"]
-    if event.startswith(CELL_LINE):
-        return ": ".join([event, *code[:1].str.strip()])
-    op = event.partition(":")[0]
-    return source.line_of(op) or source.line_of(op.rpartition(_CALL)[2])

@@ -1,6 +1,6 @@
-"""Every event on its row of time: the data behind the trace viewer, at any zoom.
+"""Every event on its track: the data of the trace viewer, at any zoom.
 
-The form in which a trace goes to the browser is described in docs/trace-format.md.
+docs/trace-format.md describes the form in which the browser gets it.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.groups import Grouping
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.analysis.trace.counters import Counter
-from tfprof_nb.analysis.trace.encoding import MOST_UNITS, encode
+from tfprof_nb.analysis.trace.encoding import MAX_UNITS, encode
+from tfprof_nb.analysis.trace.event_names import EventNames
 from tfprof_nb.analysis.trace.flows import Flows
-from tfprof_nb.analysis.trace.layout import COLUMNS, MADE, ON_HOST, Layout, lay_out
-from tfprof_nb.analysis.trace.op_names import EventNames
-from tfprof_nb.analysis.trace.slices import Slices, merge, rows_within, slices_of
+from tfprof_nb.analysis.trace.layout import COLUMNS, ON_HOST, Layout, lay_out
+from tfprof_nb.analysis.trace.slices import Slices, events_within, merge, slices_of
 from tfprof_nb.analysis.trace.totals import totals
 
 PALETTE_SIZE = 21
-# Above this a coarse level is sent, and what is looked at closer when it is asked for.
+# Of more events, the browser gets a coarse level first, and finer tiles as it asks for them.
 WHOLE_EVENTS = 2_000_000
 COARSE_BINS = 32_768
-# An event with more partners than this shows the first of them.
-_MOST_FLOWS = 50
-_COUNTER_BINS = 500
+# An event shows at most so many causes, and so many effects.
+_MAX_FLOWS = 50
 _TRACK_FIELDS = ["group", "label", "kind", "busy_share", "idle"]
 
 
 class Trace(Result):
     """The events of all hosts, laid out on tracks; ``table`` has one row per track.
 
-    It answers what a timeline asks (`render.panels.TimelineSource`), and `query` and `totals` for everyone else.
+    A timeline asks for header, payload, tiles and so on (`render.panels.TimelineSource`); `query` and `totals` are for
+    everyone else.
     """
 
     def __init__(
@@ -72,14 +72,14 @@ class Trace(Result):
         return self._header(None) if self.is_whole else self._header(self._coarse, self._bin_ps(COARSE_BINS))
 
     def payload(self) -> bytes:
-        """Return all events as compressed columns; of very many, a coarse level."""
+        """Return all events as compressed columns; if there are very many, a coarse level."""
         slices = self._all if self.is_whole else self._coarse
         return encode(slices, self._unit_ps, merged=not self.is_whole)
 
     def level(self, bins: int) -> tuple[dict[str, Any], bytes]:
-        """Return header and payload with everything shorter than a ``bins``-th of the profile merged.
+        """Return header and payload, in which events shorter than a ``bins``-th of the profile are merged.
 
-        Names that no slice has any more are empty, so that few bins make a small header too.
+        Names that no slice uses are empty, so that few bins make a small header too.
         """
         bin_ps = self._bin_ps(bins)
         slices = merge(self._all, bin_ps)
@@ -90,17 +90,17 @@ class Trace(Result):
         return header, encode(slices, self._unit_ps, merged=True, level=6)
 
     def tile(self, start_ps: int, end_ps: int, bins: int) -> tuple[dict[str, Any], bytes]:
-        """Return a stretch of time in which events are merged that are shorter than a ``bins``-th of it.
+        """Return a stretch of time, in which events shorter than a ``bins``-th of it are merged.
 
         Returns
         -------
         dict, bytes
-            ``start_ps end_ps lanes events``, of which ``lanes`` is the number of slices of each lane; the payload.
+            ``start_ps end_ps lanes events``, where ``lanes`` is the number of slices in each lane; and the payload.
         """
         slices = merge(self._within(start_ps, end_ps), max((end_ps - start_ps) / bins, 1))
         lanes = np.diff(slices.bounds).tolist()
-        told = {"start_ps": start_ps, "end_ps": end_ps, "lanes": lanes, "events": len(slices)}
-        return told, encode(slices, self._unit_ps, merged=True)
+        head = {"start_ps": start_ps, "end_ps": end_ps, "lanes": lanes, "events": len(slices)}
+        return head, encode(slices, self._unit_ps, merged=True)
 
     def overview(self, bins: int) -> tuple[Floats, list[str]]:
         """Return how busy (0 to 1) each track is in each of ``bins`` equal parts of the profile, and the labels."""
@@ -117,82 +117,81 @@ class Trace(Result):
         return np.clip(busy, 0, 1), [str(label) for label in layout.tracks["label"]]
 
     def details(self, event: int) -> dict[str, Any]:
-        """Return name, place, time and every stat of one event, by its number."""
+        """Return name, place, time and all stats of one event, given by its number."""
         layout = self._layout
-        row, track = int(layout.row[event]), layout.tracks.iloc[self.place(event)["track"]]
+        host_event, recorded = int(layout.host_event[event]), bool(layout.recorded[event])
         host = self._forests[int(layout.host_index[event])].host
-        derived = track["kind"] in MADE
-        line = host.lines[int(host.line[row])]
-        own = {} if derived else host.stats_of(row)
+        line = host.lines[int(host.line[host_event])]
+        own = host.stats_of(host_event) if recorded else {}
         name = str(layout.names[layout.name[event]])
         return {
-            "name": name if derived else str(host.names[host.metadata[row]]),
+            "name": str(host.names[host.metadata[host_event]]) if recorded else name,
             "host": host.name,
             "plane": host.planes[line.plane].name,
-            "line": f"made of {line.name}" if derived else line.name,
+            "line": line.name if recorded else f"made of {line.name}",
             "start_ps": int(layout.start_ps[event]),
             "duration_ps": int(layout.end_ps[event] - layout.start_ps[event]),
             **own,
         }
 
     def source_line(self, event: int) -> str:
-        """Return place and text of the line of code that an event comes from, empty where that is not known."""
+        """Return place and text of the line of code that an event comes from, empty if that is unknown."""
         return self._line_of(str(self._layout.names[self._layout.name[event]]))
 
     def event_name(self, op: str) -> str:
-        """Return what the events of an op are called here."""
+        """Return the name of an op's events in this trace."""
         return self._event_names.of_op(op)
 
     def flows(self, event: int) -> list[dict[str, Any]]:
-        """Return what caused an event (``direction`` is ``from``) and what it caused (``to``), on whatever track.
+        """Return what caused an event (``direction`` is ``from``) and what it caused (``to``), on all tracks.
 
         Returns
         -------
         list of dict
             ``direction kind event track lane start_ps duration_ps name``; ``name`` is an index into the header's.
         """
-        index, row = int(self._layout.host_index[event]), int(self._layout.row[event])
+        index, host_event = int(self._layout.host_index[event]), int(self._layout.host_event[event])
         links, position = self._flows[index], self._position[index]
-        if position[row] != event:  # derived
+        if position[host_event] != event:  # derived
             return []
-        found = []
-        for direction, rows in (("from", links.causes(row)), ("to", links.effects(row))):
-            for other in rows[position[rows] >= 0][:_MOST_FLOWS].tolist():
-                kind = links.kind(row if direction == "from" else other)
-                found.append({"direction": direction, "kind": kind, **self.place(int(position[other]))})
-        return found
+        flows = []
+        for direction, others in (("from", links.causes(host_event)), ("to", links.effects(host_event))):
+            for other in others[position[others] >= 0][:_MAX_FLOWS].tolist():
+                kind = links.kind(host_event if direction == "from" else other)
+                flows.append({"direction": direction, "kind": kind, **self.place(int(position[other]))})
+        return flows
 
     def find(self, names: Sequence[int], after: int, start_ps: int, direction: int) -> dict[str, Any] | None:
-        """Return the event next in time whose name is one of the header's ``names``, None where there is none.
+        """Return the next event in time whose name is one of the header's ``names``, None if there is none.
 
         Parameters
         ----------
         names
             Indices into the header's names.
         after, start_ps
-            The event to go on from; where it is -1, the time to go on from.
+            The event from which to search; if it is -1, the time.
         direction
             1 for later events, -1 for earlier ones.
         """
         layout = self._layout
         if after >= 0:
-            start_ps = int(layout.start_ps[after])  # the browser's is cut off to a whole unit
+            start_ps = int(layout.start_ps[after])  # the browser's time is rounded down to a whole unit
         wanted = np.zeros(len(layout.names), dtype=bool)
         wanted[list(names)] = True
-        rows = np.flatnonzero(wanted[layout.name])
-        start = layout.start_ps[rows]
-        later = (start > start_ps) | ((start == start_ps) & (rows > after))
-        rows = rows[later] if direction > 0 else rows[~later & (rows != after)]
-        if not len(rows):
+        events = np.flatnonzero(wanted[layout.name])
+        start = layout.start_ps[events]
+        later = (start > start_ps) | ((start == start_ps) & (events > after))
+        events = events[later] if direction > 0 else events[~later & (events != after)]
+        if not len(events):
             return None
-        order = np.lexsort((rows, layout.start_ps[rows]))
-        return self.place(int(rows[order[0 if direction > 0 else -1]]))
+        order = np.lexsort((events, layout.start_ps[events]))
+        return self.place(int(events[order[0 if direction > 0 else -1]]))
 
     def query(self, start_ps: int, end_ps: int, max_slices: int) -> pd.DataFrame:
         """Return what runs between two times, in at most ``max_slices`` rows.
 
-        Where events are too many, short neighbours of one lane are merged: ``events`` says how many a row stands for,
-        ``name`` is the longest one's.
+        If there are more events, short neighbours of one lane are merged: ``events`` is the number of events that a row
+        stands for, ``name`` the name of the longest.
 
         Returns
         -------
@@ -205,7 +204,7 @@ class Trace(Result):
         if len(shown) > max_slices:
             lanes = int((np.diff(shown.bounds) > 0).sum())
             shown = merge(shown, max((end_ps - start_ps) * 2 * lanes / max_slices, 1))
-        # Where even these are too many: what stands for most, then what is longest.
+        # If even these are too many, keep those that stand for the most events, then the longest.
         order = np.lexsort((shown.start_ps - shown.end_ps, -shown.events))
         kept, lane = np.sort(order[:max_slices]), shown.lane
         columns = {
@@ -219,19 +218,19 @@ class Trace(Result):
         return pd.DataFrame(columns).iloc[kept].reset_index(drop=True)
 
     def totals(self, start_ps: int, end_ps: int, tracks: Sequence[int] | None = None) -> pd.DataFrame:
-        """Return what ran between two times, by name; time outside the two does not count.
+        """Return what ran between two times, by name; time outside of the two does not count.
 
         Parameters
         ----------
         start_ps, end_ps
             The stretch of time.
         tracks
-            Places in ``table``; None for all tracks.
+            Positions in ``table``; None for all tracks.
 
         Returns
         -------
         DataFrame
-            ``name count total_ms self_ms avg_ms``, the most self time first. Self time is without the events inside.
+            ``name count total_ms self_ms avg_ms``, the longest self time first. Self time excludes events inside.
         """
         return totals(self._layout, self._within(start_ps, end_ps), start_ps, end_ps, tracks)
 
@@ -261,15 +260,15 @@ class Trace(Result):
                 for track, depths in zip(layout.tracks[_TRACK_FIELDS].to_dict("records"), counts, strict=False)
             ],
             "steps": self._step_marks,
-            "counters": [_drawn(counter) for counter in self._counters() if np.isfinite(counter.values).any()],
+            "counters": [counter.drawn() for counter in self._counters() if counter.is_known],
             "notes": self.notes,
             **merged,
         }
 
     def _within(self, start_ps: int, end_ps: int) -> Slices:
         layout = self._layout
-        rows, bounds = rows_within(layout.bounds, layout.start_ps, layout.end_ps, start_ps, end_ps)
-        return slices_of(bounds, layout.start_ps, layout.end_ps, layout.name, rows)
+        events, bounds = events_within(layout.bounds, layout.start_ps, layout.end_ps, start_ps, end_ps)
+        return slices_of(bounds, layout.start_ps, layout.end_ps, layout.name, events)
 
     @property
     def _all(self) -> Slices:
@@ -285,7 +284,7 @@ class Trace(Result):
     @cached_property
     def _unit_ps(self) -> int:
         shared = int(np.gcd(np.gcd.reduce(self._layout.start_ps), np.gcd.reduce(self._layout.end_ps)))
-        return max(shared, self.span_ps // MOST_UNITS + 1)
+        return max(shared, self.span_ps // MAX_UNITS + 1)
 
     @cached_property
     def _event_names(self) -> EventNames:
@@ -297,17 +296,15 @@ class Trace(Result):
 
     @cached_property
     def _position(self) -> list[Int64]:
-        """Per host and row: the number of the event, -1 for a row that is not drawn."""
+        """For each host, per event: its number in the trace, -1 if it is not drawn."""
         layout = self._layout
-        recorded = ~layout.tracks["kind"].isin(MADE).to_numpy()[layout.lane_track]
-        lane = np.repeat(np.arange(len(recorded)), np.diff(layout.bounds))
-        found = []
+        positions = []
         for index, forest in enumerate(self._forests):
-            mine = np.flatnonzero((layout.host_index == index) & recorded[lane])
+            mine = np.flatnonzero((layout.host_index == index) & layout.recorded)
             position = np.full(len(forest.host), -1, dtype=np.int64)
-            position[layout.row[mine]] = mine
-            found.append(position)
-        return found
+            position[layout.host_event[mine]] = mine
+            positions.append(position)
+        return positions
 
     def place(self, event: int) -> dict[str, Any]:
         """Return where an event is drawn: ``event track lane start_ps duration_ps name``."""
@@ -326,7 +323,7 @@ class Trace(Result):
     def _groups(self) -> list[dict[str, str]]:
         tracks = self._layout.tracks
         several = len(self._forests) > 1
-        # The first track of a section tells whose it is: devices have no threads.
+        # The first track of a section decides whether it is a host's: devices have no threads.
         return [
             {
                 "label": f"{group['host']} {group['plane']}" if several else str(group["plane"]),
@@ -360,33 +357,15 @@ def trace(
     steps
         Marked above the tracks.
     counters
-        Gives what is drawn as lines above the tracks; asked when the trace is shown.
+        Returns what is drawn as lines above the tracks; called when the trace is shown.
     line_of
-        Gives the line of code that an event of some name comes from, or nothing; asked when an event is selected.
+        Returns the line of code that an event of a name comes from, or nothing; called when an event is selected.
     """
     return Trace(forests, groupings, steps, counters, line_of)
 
 
-def _drawn(counter: Counter) -> dict[str, Any]:
-    """A counter in few points: of each stretch its smallest, its largest and its last value."""
-    values = counter.values
-    kept = np.flatnonzero(np.isfinite(values))
-    if len(kept) > 3 * _COUNTER_BINS:
-        stretch = pd.Series(values[kept], index=kept).groupby(np.arange(len(kept)) * _COUNTER_BINS // len(kept))
-        kept = np.unique(np.r_[kept[0], stretch.idxmin(), stretch.idxmax(), stretch.tail(1).index])
-    name = f"{counter.host} {counter.name}".strip()
-    return {
-        "name": name,
-        "unit": counter.unit,
-        "times_ps": counter.times_ps[kept].tolist(),
-        "values": values[kept].round(6).tolist(),
-    }
-
-
 def _notes(forests: Sequence[Forest], layout: Layout) -> list[str]:
     if not len(layout):
-        return ["This profile holds no events: nothing ran while it was captured."]
-    recorded = sum(len(forest.host) for forest in forests)
-    derived = (layout.tracks["kind"].isin(MADE) * layout.tracks["events"]).sum()
-    hidden = recorded - (len(layout) - int(derived))
+        return ["This profile has no events: nothing ran during the capture."]
+    hidden = sum(len(forest.host) for forest in forests) - int(layout.recorded.sum())
     return [f"{hidden:,} bookkeeping events (allocations, thread pool marks) are not drawn."] if hidden else []

@@ -1,4 +1,4 @@
-"""Facts about the machine, judged: what is fine, and what to do about the rest."""
+"""Judge facts about the machine: what is fine, and what to do about the rest."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Literal, NamedTuple
 from tfprof_nb import _units
 from tfprof_nb.capture.check.environment import Facts
 
-_TENSORFLOW_TRIED = (2, 20)
+_TESTED_TENSORFLOW = (2, 20)
 _LOW_DISK_BYTES = 2**30
 
 
 class Line(NamedTuple):
-    """One thing that was looked at."""
+    """The result of one check."""
 
     check: str
     status: Literal["fine", "attention", "problem"]
@@ -23,7 +23,7 @@ class Line(NamedTuple):
 
 
 def judge(facts: Facts) -> list[Line]:
-    """Say of each fact whether it is fine, or what to do."""
+    """Return for each fact whether it is fine, or what to do."""
     return [
         Line("Python", "fine", facts.python),
         _tensorflow(facts),
@@ -47,17 +47,17 @@ def _tensorflow(facts: Facts) -> Line:
             "TensorFlow",
             "problem",
             f"cannot be imported: {facts.tensorflow_error}",
-            "Install it anew in this environment.",
+            "Reinstall it in this environment.",
         )
     if not facts.tensorflow:
         return Line(
             "TensorFlow",
             "problem",
-            "not installed: nothing can be captured in this process; profiles can be read, other processes captured",
+            "not installed: this process cannot be captured; profiles can be read, and other processes captured",
             '`pip install "tfprof_nb[tensorflow]"`',
         )
-    if tuple(map(int, facts.tensorflow.split(".")[:2])) < _TENSORFLOW_TRIED:
-        return Line("TensorFlow", "attention", f"{facts.tensorflow}: tried with 2.20 and newer", "Upgrade TensorFlow.")
+    if tuple(map(int, facts.tensorflow.split(".")[:2])) < _TESTED_TENSORFLOW:
+        return Line("TensorFlow", "attention", f"{facts.tensorflow}: tested with 2.20 and newer", "Upgrade TensorFlow.")
     return Line("TensorFlow", "fine", facts.tensorflow)
 
 
@@ -68,18 +68,18 @@ def _keras(facts: Facts) -> Iterator[Line]:
         yield Line(
             "Keras",
             "attention",
-            "cannot be imported: steps are those that you mark",
+            "cannot be imported: only the steps that you mark are shown",
             "Mark them with `tfprof_nb.step`.",
         )
     elif facts.keras_backend != "tensorflow":
         yield Line(
             "Keras",
             "attention",
-            f"{facts.keras} runs on {facts.keras_backend}, which TensorFlow's profiler does not see",
+            f"{facts.keras} runs on {facts.keras_backend}, which TensorFlow's profiler does not record",
             "Set `KERAS_BACKEND=tensorflow` before Keras is imported.",
         )
     else:
-        yield Line("Keras", "fine", f"{facts.keras}, its steps are marked")
+        yield Line("Keras", "fine", f"{facts.keras}: its steps are marked automatically")
 
 
 def _devices(facts: Facts) -> Iterator[Line]:
@@ -101,7 +101,7 @@ def _devices(facts: Facts) -> Iterator[Line]:
             "Devices",
             "problem",
             f"there is a GPU ({', '.join(facts.driver_gpus)}), but TensorFlow does not see it",
-            "Look whether `CUDA_VISIBLE_DEVICES` hides it; else install the libraries of CUDA "
+            "Check whether `CUDA_VISIBLE_DEVICES` hides it; otherwise install the libraries of CUDA "
             f'{facts.cuda}: `pip install "tensorflow[and-cuda]"`, and restart.',
         )
 
@@ -111,7 +111,7 @@ def _has_gpu(facts: Facts) -> bool:
 
 
 def _cupti(facts: Facts) -> Iterator[Line]:
-    """The guide's library-path problem."""
+    """Judge whether CUPTI, NVIDIA's profiling library, can be loaded."""
     if not _has_gpu(facts):
         return
     if facts.cupti:
@@ -123,15 +123,15 @@ def _cupti(facts: Facts) -> Iterator[Line]:
     yield Line(
         "CUPTI library",
         "problem",
-        f"{name} cannot be loaded: profiles will show nothing of the GPU",
-        f"It lies where nobody looks: `export LD_LIBRARY_PATH={folders[0]}:$LD_LIBRARY_PATH` before Jupyter starts."
+        f"{name} cannot be loaded: profiles will not show the GPU",
+        f"Set its folder: `export LD_LIBRARY_PATH={folders[0]}:$LD_LIBRARY_PATH` before Jupyter starts."
         if folders
         else f"`pip install nvidia-cuda-cupti-cu{major}`, and restart.",
     )
 
 
 def _permission(facts: Facts) -> Iterator[Line]:
-    """The guide's permission problem (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)."""
+    """Judge whether NVIDIA's driver lets this process profile."""
     if not _has_gpu(facts):
         return
     if facts.administrator or facts.gpu_counters_restricted is False:
@@ -141,11 +141,11 @@ def _permission(facts: Facts) -> Iterator[Line]:
     yield Line(
         "CUPTI permission",
         "problem" if known else "attention",
-        "allowed to administrators only (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)"
+        "only administrators may profile the GPU (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)"
         if known
-        else "cannot be found out; if profiles lack the GPU, this may be why",
+        else "unknown; if profiles lack the GPU, this may be the reason",
         'Put `options nvidia "NVreg_RestrictProfilingToAdminUsers=0"` into a file in `/etc/modprobe.d` and reboot; '
-        "start a container with `--cap-add=SYS_ADMIN` (or `--privileged`).",
+        "start containers with `--cap-add=SYS_ADMIN` (or `--privileged`).",
     )
 
 
@@ -155,7 +155,7 @@ def _protobuf(facts: Facts) -> Line:
         return Line(
             "protobuf",
             "problem",
-            f"{version} runs in pure Python: every run that is traced waits for it",
+            f"{version} runs in pure Python, which slows down every traced run",
             "Unset `PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION`, or `pip install --force-reinstall protobuf`, and restart.",
         )
     return Line("protobuf", "fine", f"{version} ({facts.protobuf_implementation or 'not used'})")
@@ -166,22 +166,22 @@ def _profiler(facts: Facts) -> Iterator[Line]:
         yield Line(
             "Profiler",
             "problem",
-            "one is running in this process, and only one can",
-            "End it: `tfprof_nb.stop()`, `tf.profiler.experimental.stop()`, or let a remote capture finish; take "
-            "`profile_batch` out of the TensorBoard callback.",
+            "a profiler is running in this process, and only one can run at a time",
+            "End it: call `tfprof_nb.stop()` or `tf.profiler.experimental.stop()`, or wait until a remote capture has "
+            "finished; remove `profile_batch` from the TensorBoard callback.",
         )
     elif facts.tensorflow:
-        yield Line("Profiler", "fine", "free")
+        yield Line("Profiler", "fine", "available")
 
 
 def _disk(facts: Facts) -> Line:
     cure = "Choose another folder: `logdir=...`, in the magic `--out DIR`."
     if not facts.writable:
-        return Line("Disk", "problem", f"{facts.logdir} cannot be written", cure)
+        return Line("Disk", "problem", f"{facts.logdir} cannot be written to", cure)
     if facts.free_bytes is None:
-        return Line("Disk", "attention", f"the room in {facts.logdir} cannot be found out", cure)
-    room = f"{_units.size(facts.free_bytes)} free in {facts.logdir}"
-    return Line("Disk", "attention", room, cure) if facts.free_bytes < _LOW_DISK_BYTES else Line("Disk", "fine", room)
+        return Line("Disk", "attention", f"the free space in {facts.logdir} is unknown", cure)
+    space = f"{_units.size(facts.free_bytes)} free in {facts.logdir}"
+    return Line("Disk", "attention", space, cure) if facts.free_bytes < _LOW_DISK_BYTES else Line("Disk", "fine", space)
 
 
 def _widgets(facts: Facts) -> Line:
@@ -190,25 +190,25 @@ def _widgets(facts: Facts) -> Line:
     if missing:
         return Line("Widgets", "problem", f"not installed: {', '.join(missing)}", f"`pip install {' '.join(missing)}`")
     versions = ", ".join(f"{name} {facts.packages[name]}" for name in needed)
-    if facts.front_end == "jupyter" and not _has_manager(facts):
+    if facts.front_end == "jupyter" and not _has_widget_manager(facts):
         return Line(
             "Widgets",
             "attention",
-            f"{versions}; no widget manager of JupyterLab in this environment",
-            "If views stay empty: `pip install jupyterlab_widgets anywidget bqplot` where JupyterLab itself is "
-            "installed, then reload the page.",
+            f"{versions}; this environment lacks JupyterLab's widget manager",
+            "If views stay empty, run `pip install jupyterlab_widgets anywidget bqplot` where JupyterLab itself is "
+            "installed, and reload the page.",
         )
     return Line("Widgets", "fine", versions)
 
 
-def _has_manager(facts: Facts) -> bool:
+def _has_widget_manager(facts: Facts) -> bool:
     return bool({"jupyterlab_widgets", "widgetsnbextension"} & set(facts.packages))
 
 
 def _front_end(facts: Facts) -> Line:
     meanings = {
-        "colab": "Colab: its manager of third-party widgets is turned on when a view is shown",
-        "vscode": "VS Code: it loads some widgets' script from the network; without network views stay plain HTML",
+        "colab": "Colab: support for third-party widgets is enabled when a view is shown",
+        "vscode": "VS Code: scripts of some widgets come from the network; without network, views are plain HTML",
         "jupyter": "Jupyter",
         "terminal": "no notebook: profiles are shown as text",
     }
@@ -223,5 +223,5 @@ def _grpc(facts: Facts) -> Line:
 
 def _xprof(facts: Facts) -> Line:
     if "xprof" not in facts.packages:
-        return Line("XProf", "attention", "not installed: `Profile.xprof` has no tools", "`pip install xprof`")
+        return Line("XProf", "attention", "not installed: `Profile.xprof` offers no tools", "`pip install xprof`")
     return Line("XProf", "fine", facts.packages["xprof"])

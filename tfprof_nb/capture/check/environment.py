@@ -1,4 +1,4 @@
-"""What the machine, TensorFlow and the notebook are like, as far as captures depend on it: facts, no judgement."""
+"""Gather the facts about the machine, TensorFlow and the notebook that captures depend on."""
 
 from __future__ import annotations
 
@@ -25,36 +25,36 @@ _CAPABILITY_SYS_ADMIN = 21  # its bit in CapEff, see capabilities(7)
 
 @dataclass(frozen=True)
 class Facts:
-    """What was found; an empty text, None or an empty list says that there is none, or that it cannot be known.
+    """Facts about the machine; an empty text, None or an empty list means that there is none, or that it is unknown.
 
     Attributes
     ----------
     python
         Version.
     packages
-        Versions of the installed packages that matter, by name.
+        Versions of the relevant installed packages, by name.
     tensorflow, tensorflow_error
-        The version that can be imported, or why none can be.
+        The version that can be imported, or why it cannot be imported.
     keras, keras_backend
-        The same of Keras.
+        The version of Keras that can be imported, and its backend.
     devices
         Accelerators that TensorFlow sees, as ``GPU: Tesla T4``.
     driver_gpus
         GPUs that NVIDIA's driver sees.
     cuda
-        The version of CUDA that TensorFlow was built for; empty for a build without.
+        The version of CUDA that TensorFlow was built for; empty for a build without CUDA.
     cupti, cupti_elsewhere
-        The file of NVIDIA's profiling library that can be loaded, and those that lie where nobody looks.
+        The file of NVIDIA's profiling library that can be loaded, and files outside the search path.
     gpu_counters_restricted
-        Whether the driver lets administrators alone profile.
+        Whether the driver lets only administrators profile.
     administrator
-        Whether this process may do what administrators may.
+        Whether this process has an administrator's rights.
     protobuf_implementation
         ``upb``, ``cpp`` or ``python``.
     profiler_active
         Whether a profiler runs in this process, ours or another.
     logdir, writable, free_bytes
-        Where captures go, and how much room there is.
+        Where captures go, whether files can be written there, and the free space.
     front_end
         ``colab``, ``vscode``, ``jupyter`` or ``terminal``.
     """
@@ -81,31 +81,31 @@ class Facts:
 
 
 def gather(logdir: Path) -> Facts:
-    """Look around; whatever cannot be found out is left empty."""
+    """Gather the facts; those that cannot be determined are left empty."""
     return Facts(
         python=".".join(map(str, sys.version_info[:3])),
         packages={name: version for name in (*_PACKAGES, *_WIDGET_PACKAGES) if (version := _version(name))},
         **_tensorflow_facts(),
-        driver_gpus=_or(_driver_gpus, list[str]()),
-        gpu_counters_restricted=_or(_counters_restricted, None),
-        administrator=_or(_is_administrator, False),
-        protobuf_implementation=_or(_protobuf_implementation, ""),
+        driver_gpus=_try(_driver_gpus, list[str]()),
+        gpu_counters_restricted=_try(_counters_restricted, None),
+        administrator=_try(_is_administrator, False),
+        protobuf_implementation=_try(_protobuf_implementation, ""),
         logdir=str(logdir),
-        writable=_or(lambda: _can_write(_existing(logdir)), False),
-        free_bytes=_or(lambda: shutil.disk_usage(_existing(logdir)).free, None),
+        writable=_try(lambda: _can_write(_existing(logdir)), False),
+        free_bytes=_try(lambda: shutil.disk_usage(_existing(logdir)).free, None),
         front_end=_front_end(),
     )
 
 
-def _or(find: Callable[[], T], otherwise: T) -> T:
+def _try(find: Callable[[], T], otherwise: T) -> T:
     try:
         return find()
-    except Exception:  # noqa: BLE001  (a preflight must land, whatever the machine is like)
+    except Exception:  # noqa: BLE001  (the check must work on any machine)
         return otherwise
 
 
 def _version(package: str) -> str:
-    return _or(lambda: metadata.version(package), "")
+    return _try(lambda: metadata.version(package), "")
 
 
 def _existing(folder: Path) -> Path:
@@ -114,25 +114,25 @@ def _existing(folder: Path) -> Path:
 
 
 def _can_write(folder: Path) -> bool:
-    with tempfile.TemporaryFile(dir=folder):  # permissions do not tell, in /proc or where all is mounted read-only
+    with tempfile.TemporaryFile(dir=folder):  # permissions do not tell in /proc and on read-only mounts
         return True
 
 
 def _tensorflow_facts() -> dict[str, Any]:
     try:
         import tensorflow as tf
-    except Exception as error:  # noqa: BLE001  (a broken installation raises all kinds)
+    except Exception as error:  # noqa: BLE001  (a broken installation can raise anything)
         missing = isinstance(error, ModuleNotFoundError) and error.name == "tensorflow"
         return {"tensorflow_error": "" if missing else f"{type(error).__name__}: {error}"}
-    cuda = _or(lambda: str(tf.sysconfig.get_build_info().get("cuda_version", "")), "")
+    cuda = _try(lambda: str(tf.sysconfig.get_build_info().get("cuda_version", "")), "")
     return {
         "tensorflow": tf.__version__,
-        "devices": _or(lambda: _devices(tf), list[str]()),
+        "devices": _try(lambda: _devices(tf), list[str]()),
         "cuda": cuda,
-        "cupti": _or(lambda: _loadable_cupti(cuda), ""),
-        "cupti_elsewhere": _or(_installed_cupti, list[str]()),
-        "profiler_active": _or(lambda: is_tracing() or profiler_is_started(), False),
-        **_or(_keras_facts, dict[str, str]()),
+        "cupti": _try(lambda: _loadable_cupti(cuda), ""),
+        "cupti_elsewhere": _try(_installed_cupti, list[str]()),
+        "profiler_active": _try(lambda: is_tracing() or profiler_is_started(), False),
+        **_try(_keras_facts, dict[str, str]()),
     }
 
 
@@ -148,19 +148,19 @@ def _devices(tf: Any) -> list[str]:
 
 
 def _device_name(tf: Any, device: Any) -> str:
-    details = _or(lambda: tf.config.experimental.get_device_details(device), dict[str, str]())
+    details = _try(lambda: tf.config.experimental.get_device_details(device), dict[str, str]())
     return str(details.get("device_name", device.name))
 
 
 def _driver_gpus() -> list[str]:
-    """Read the models from the driver's own folder, which needs no library of NVIDIA's."""
+    """Read the GPUs' models from the driver's folder, which needs no library of NVIDIA's."""
     files = sorted(Path("/proc/driver/nvidia/gpus").glob("*/information"))
     lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
     return [line.partition(":")[2].strip() for line in lines if line.startswith("Model:")]
 
 
 def _counters_restricted() -> bool | None:
-    """Read whether profiling is for administrators alone (NVreg_RestrictProfilingToAdminUsers)."""
+    """Read whether only administrators may profile (NVreg_RestrictProfilingToAdminUsers)."""
     lines = Path("/proc/driver/nvidia/params").read_text(encoding="utf-8").splitlines()
     values = [line.partition(":")[2].strip() for line in lines if line.startswith("RmProfilingAdminOnly:")]
     return values[0] != "0" if values else None
@@ -173,7 +173,7 @@ def _is_administrator() -> bool:
 
 
 def _loadable_cupti(cuda: str) -> str:
-    """Return the name of the library if it can be loaded as TensorFlow loads it: from pip's packages, or by name."""
+    """Return CUPTI's file if it can be loaded as TensorFlow loads it: from a package of pip's, or by its name."""
     major = cuda.partition(".")[0]
     if not major:
         return ""
@@ -189,7 +189,7 @@ def _loadable_cupti(cuda: str) -> str:
 
 
 def _installed_cupti() -> list[str]:
-    """Return the files in the folders where CUDA's installers put the library."""
+    """Return CUPTI's files in the folders that CUDA's installers use."""
     patterns = ("cuda*/extras/CUPTI/lib64/libcupti.so*", "cuda*/lib64/libcupti.so*")
     return sorted(str(file) for pattern in patterns for file in Path("/usr/local").glob(pattern))
 

@@ -1,7 +1,6 @@
-"""The functions that run during a capture: their nodes, lines of code, shapes, operations and Keras layers.
+"""Collect the functions that run during a capture: their nodes, lines of code, shapes, operations and Keras layers.
 
-The section `graphs` of the sidecar (docs/sidecar.md). While the capture records, only the functions that Python calls
-are noted, once each; they are described when it has ended.
+While the capture records, each function that Python calls is only noted, once. All are described when it has ended.
 """
 
 from __future__ import annotations
@@ -31,16 +30,16 @@ Ran = dict[bytes, "_Call"]
 
 @dataclass(eq=False)
 class _Call:
-    """A function that Python called, and what was seen at its first call.
+    """A function that Python called, with what its first call showed.
 
     Attributes
     ----------
     handles
-        TensorFlow's number of each argument, by which handles of variables are found again.
+        TensorFlow's number of each argument, which identifies handles of variables.
     batch
-        What size the batches of the pipeline that feeds it are, if one does.
+        The batch size of the pipeline that feeds it, if any.
     owners
-        The Keras models and Python functions on the way to the call.
+        The Keras models and Python functions among the callers.
     """
 
     function: Any
@@ -52,7 +51,7 @@ class _Call:
 
 @contextmanager
 def graphs() -> Iterator[Gather]:
-    """Note the functions that run while the block does; yield what describes them afterwards."""
+    """Note the functions that run while the block runs; yield what describes them afterwards."""
     ran: Ran = {}
     of_pipelines: set[Any] = set()
 
@@ -69,8 +68,8 @@ def graphs() -> Iterator[Gather]:
 def _noting_calls(ran: Ran) -> Iterator[None]:
     """Note each function at its first call.
 
-    Every call asks the function for its name. A property that does it leaves no frame of ours in the traceback of a
-    call that fails, as a wrapped call would. A TensorFlow that is made otherwise leaves everything unnoted.
+    Every call reads the function's name. Replacing that property, rather than wrapping the call, leaves no frame of
+    ours in the traceback of a call that fails. With a TensorFlow that works differently, nothing is noted.
     """
     try:
         from tensorflow.python.eager.polymorphic_function.atomic_function import AtomicFunction
@@ -81,7 +80,7 @@ def _noting_calls(ran: Ran) -> Iterator[None]:
         return
 
     def name(function: Any) -> bytes:
-        own: bytes = function._name  # noqa: SLF001  (what the property returns)
+        own: bytes = function._name  # noqa: SLF001  (the property returns it)
         if own not in ran and len(ran) < MAX_FUNCTIONS:
             frame = sys._getframe(1)  # noqa: SLF001  (the documented way to see who calls)
             if frame.f_code is calling:
@@ -94,7 +93,7 @@ def _noting_calls(ran: Ran) -> Iterator[None]:
 
 @contextmanager
 def _holding_functions(held: set[Any]) -> Iterator[None]:
-    """Hold the functions of pipelines that are made meanwhile: TensorFlow drops them with their pipeline."""
+    """Keep the functions of pipelines that are made meanwhile: TensorFlow drops them with their pipeline."""
     try:
         from tensorflow.python.data.ops.structured_function import StructuredFunctionWrapper
 
@@ -114,7 +113,7 @@ def _holding_functions(held: set[Any]) -> Iterator[None]:
 
 
 def _first_call(function: Any, frame: FrameType) -> _Call:
-    """Note what the callers hold; of the arguments only shapes, since tensors must not live longer for this."""
+    """Note what the callers hold; of tensors only shapes, so that this keeps none alive."""
     tensors: Sequence[Any] = frame.f_locals["args"]
     arguments = [Argument(tensor.shape, getattr(tensor, "_handle_data", None)) for tensor in tensors]
     handles = [getattr(tensor, "_id", -1) for tensor in tensors]
@@ -125,9 +124,9 @@ def _first_call(function: Any, frame: FrameType) -> _Call:
 
 
 def _held_by_libraries(frame: FrameType | None) -> Iterator[dict[str, Any]]:
-    """Yield the variables of the callers that are TensorFlow's or Keras's.
+    """Yield the local variables of the callers that belong to TensorFlow or Keras.
 
-    Not those of the user's: Python keeps what it was asked for here until the caller returns.
+    Not those of the user's functions: Python keeps all locals that are read here until the caller returns.
     """
     for _ in range(_MAX_FRAMES):
         if frame is None:
@@ -138,7 +137,7 @@ def _held_by_libraries(frame: FrameType | None) -> Iterator[dict[str, Any]]:
 
 
 def _batch_sizes(own: dict[str, Any]) -> Iterator[int]:
-    """Yield the batch sizes that a caller's variables tell."""
+    """Yield the batch sizes that a caller's variables show."""
     arguments = own.get("args", ())
     for argument in arguments if isinstance(arguments, tuple) else ():
         yield from _batch_of_pipeline(getattr(argument, "_dataset", None))
@@ -148,7 +147,7 @@ def _batch_sizes(own: dict[str, Any]) -> Iterator[int]:
 
 
 def _batch_of_pipeline(dataset: Any) -> Iterator[int]:
-    """Yield the size of the last ``batch()`` of a pipeline of tf.data."""
+    """Yield the batch size of the last ``batch()`` in a tf.data pipeline."""
     for _ in range(_MAX_PIPELINE_STAGES):
         size = getattr(dataset, "_batch_size", None)
         if size is not None:
@@ -158,7 +157,7 @@ def _batch_of_pipeline(dataset: Any) -> Iterator[int]:
 
 
 def _root(call: _Call) -> Root:
-    """Find the variables that a call's handles lead to, and the Keras models that it is of."""
+    """Find the variables behind a call's handles, and the Keras models that it may run."""
     variables = {variable.handle._id: variable for variable in _variables(call.function)}  # noqa: SLF001
     named = [variables.get(handle) for handle in call.handles]
     name, models = call.function.name.decode(), list(_models(call.owners))
@@ -171,21 +170,21 @@ def _variables(function: Any) -> list[Any]:
 
 
 def _models(owners: Iterable[Any]) -> Iterator[Any]:
-    """Yield the Keras models among the callers, and those that the called Python function knows."""
+    """Yield the Keras models among the callers, and those that the called Python function refers to."""
     keras = sys.modules.get("keras")
     if keras is None:
         return
     seen: set[int] = set()
     for owner in owners:
         python = getattr(owner, "python_function", None)
-        for found in [owner, *_known_to(python)]:
+        for found in [owner, *_referred_to_by(python)]:
             if isinstance(found, keras.Layer) and id(found) not in seen:
                 seen.add(id(found))
                 yield found
 
 
-def _known_to(python: Any) -> Iterator[Any]:
-    """Yield the objects that a Python function can reach by its variables."""
+def _referred_to_by(python: Any) -> Iterator[Any]:
+    """Yield the objects that a Python function refers to by its variables."""
     function = getattr(python, "__func__", python)
     if not isinstance(function, types.FunctionType):
         return

@@ -1,6 +1,6 @@
-"""One function of TensorFlow's runtime as columns of nodes, with the shapes that its arguments give it.
+"""One function of TensorFlow's runtime as columns of nodes, with the shapes that follow from its arguments.
 
-In: a function's name and what it is called with. Out: what each node is, what it gives, how many operations it takes.
+In: a function's name and arguments. Out: for each node its type, its inputs and outputs, its number of operations.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ _RESOURCE = 20  # DT_RESOURCE in types.proto
 _DECIDING_OPS = frozenset({"If", "StatelessIf", "Case", "StatelessCase"})
 _LOOP_OPS = frozenset({"While", "StatelessWhile"})
 _ROLES = {"f": "call", "then_branch": "then", "else_branch": "else", "body": "body", "cond": "cond"}
-_ROUNDS = 2  # how often shapes are inferred anew because called functions turned out to give more exact ones
+_ROUNDS = 2  # how often shapes are inferred again because called functions have more exact results
 
 
 class Argument(NamedTuple):
-    """What a function takes or gives, in one place: a `tf.TensorShape`, and for handles what they lead to."""
+    """An argument or result of a function: a `tf.TensorShape`, and for handles what they refer to."""
 
     shape: Any
     handle: Any = None
@@ -29,7 +29,7 @@ class Argument(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A node that calls a function, in which role, and with which arguments."""
+    """A call of a function: by which node, in which role, and with which arguments."""
 
     node: int
     role: str
@@ -39,12 +39,12 @@ class Call(NamedTuple):
 
 @dataclass(eq=False)
 class FunctionNodes:
-    """The nodes of one function in the order of its definition, as columns: docs/sidecar.md says which.
+    """The nodes of one function in the order of its definition, as columns (docs/sidecar.md).
 
     Attributes
     ----------
     results
-        What the function itself gives.
+        The function's results.
     """
 
     names: list[str]
@@ -60,7 +60,7 @@ class FunctionNodes:
 
 
 Describe = Callable[[Call], Sequence[Argument]]
-"""Describes a called function, and returns what it gives."""
+"""Describes a called function, and returns its results."""
 
 
 def describe(name: str, arguments: Sequence[Argument], batch: int | None, called: Describe) -> FunctionNodes:
@@ -71,11 +71,11 @@ def describe(name: str, arguments: Sequence[Argument], batch: int | None, called
     name
         The function's name in the eager context.
     arguments
-        What it is called with; what is missing at the end is unknown.
+        Its arguments; those missing at the end are unknown.
     batch
-        The batch size of what pipelines deliver, where it is known.
+        The batch size of the pipelines' elements, if it is known.
     called
-        What is asked of each function that it calls.
+        Called for each function that it calls.
     """
     import tensorflow as tf
     from tensorflow.python.eager import context
@@ -84,7 +84,7 @@ def describe(name: str, arguments: Sequence[Argument], batch: int | None, called
     taken = definition.signature.input_arg
     given = [*arguments, *[Argument(tf.TensorShape(None))] * (len(taken) - len(arguments))]
     variables = {arg.name: argument.variable for arg, argument in zip(taken, given, strict=True)}
-    nodes = _as_written(definition, variables)
+    nodes = _from_definition(definition, variables)
     if len(nodes.names) <= MAX_NODES_TO_INFER:
         _infer(nodes, _Graph(definition, given, batch), variables, called)
     else:
@@ -93,8 +93,8 @@ def describe(name: str, arguments: Sequence[Argument], batch: int | None, called
     return nodes
 
 
-def _as_written(definition: Any, variables: dict[str, int]) -> FunctionNodes:
-    """Take from the definition what needs no shapes."""
+def _from_definition(definition: Any, variables: dict[str, int]) -> FunctionNodes:
+    """Return what the definition says without shapes."""
     written = definition.node_def
     number = {node.name: i for i, node in enumerate(written)}
     sources = [[text.split(":", 1)[0] for text in node.input if not text.startswith("^")] for node in written]
@@ -108,7 +108,7 @@ def _as_written(definition: Any, variables: dict[str, int]) -> FunctionNodes:
 
 
 def _infer(nodes: FunctionNodes, graph: _Graph, variables: dict[str, int], called: Describe) -> None:
-    """Add what depends on shapes, those that called functions give included."""
+    """Add the columns that depend on shapes, also on those of called functions' results."""
     for _ in range(_ROUNDS):
         nodes.calls = list(graph.calls(variables))
         if not graph.learn(
@@ -122,26 +122,26 @@ def _infer(nodes: FunctionNodes, graph: _Graph, variables: dict[str, int], calle
 
 
 def _results(node: int, nodes: FunctionNodes, called: Describe) -> list[Argument]:
-    """Describe all that a node calls, and return what the node gives."""
+    """Describe all functions that a node calls, and return the node's results."""
     calls = [call for call in nodes.calls if call.node == node]
     given = [called(call) for call in calls]
     if nodes.ops[node] not in _LOOP_OPS:
         return _common(given)
-    # A loop hands on what its body gives: sizes that the body changes are open.
+    # A loop returns the results of its body: sizes that the body changes are unknown.
     body = next(results for call, results in zip(calls, given, strict=True) if call.role == "body")
     kept = _common([calls[0].arguments, body])
-    if [str(one.shape) for one in kept] != [str(one.shape) for one in calls[0].arguments]:
+    if [str(each.shape) for each in kept] != [str(each.shape) for each in calls[0].arguments]:
         for call in calls:
             called(call._replace(arguments=tuple(kept)))
     return kept
 
 
 def _common(given: Sequence[Sequence[Argument]]) -> list[Argument]:
-    """Keep of shapes what all agree on."""
-    return [one[0]._replace(shape=_agreed([other.shape for other in one])) for one in zip(*given, strict=False)]
+    """Return what lists of shapes have in common."""
+    return [same[0]._replace(shape=_common_shape([each.shape for each in same])) for same in zip(*given, strict=False)]
 
 
-def _agreed(shapes: Sequence[Any]) -> Any:
+def _common_shape(shapes: Sequence[Any]) -> Any:
     shape = shapes[0]
     for other in shapes[1:]:
         shape = shape.most_specific_compatible_shape(other)
@@ -149,7 +149,7 @@ def _agreed(shapes: Sequence[Any]) -> Any:
 
 
 class _Graph:
-    """A function's body as a graph of its own, in which TensorFlow infers shapes from those of the arguments."""
+    """A function's body as a separate graph, in which TensorFlow infers shapes from the arguments."""
 
     def __init__(self, definition: Any, arguments: Sequence[Argument], batch: int | None) -> None:
         from tensorflow.python.framework import function_def_to_graph
@@ -183,7 +183,7 @@ class _Graph:
         return self._graph.get_tensor_by_name(name) if given is None else given
 
     def calls(self, variables: dict[str, int]) -> Iterator[Call]:
-        """Yield what nodes call; ``variables`` says which arguments of this function lead to one."""
+        """Yield the calls of nodes; ``variables`` says which arguments of this function are variables."""
         for number, node in enumerate(self._nodes):
             roles = [(role, name) for role, name in _functions(node) if name]
             if not roles:
@@ -199,11 +199,11 @@ class _Graph:
         return Argument(tensor.shape, _handle(tensor))
 
     def learn(self, results: dict[int, list[Argument]]) -> bool:
-        """Take in what calls give; return whether that changed a shape."""
+        """Use the results of calls; return whether that changed a shape."""
         found = {
             f"{self._nodes[node].name}:{i}": result for node, given in results.items() for i, result in enumerate(given)
         }
-        news = {name: result for name, result in found.items() if self._is_news(name, result)}
+        news = {name: result for name, result in found.items() if self._is_new(name, result)}
         if not news:
             return False
         self._types |= {name: self._tensor(name).dtype.as_datatype_enum for name in news}
@@ -211,7 +211,7 @@ class _Graph:
         self._import()
         return True
 
-    def _is_news(self, name: str, result: Argument) -> bool:
+    def _is_new(self, name: str, result: Argument) -> bool:
         shape = self._tensor(name).shape
         return (
             name in self._used
@@ -220,19 +220,19 @@ class _Graph:
         )
 
     def outputs(self, node: str) -> str:
-        """Return what a node gives as text."""
-        return self._written(output.name for output in self._graph.get_operation_by_name(node).outputs)
+        """Return a node's outputs as text."""
+        return self._text_of(output.name for output in self._graph.get_operation_by_name(node).outputs)
 
     def takes(self, node: int) -> str:
-        """Return what a node takes as text."""
-        return self._written(map(_with_index, self._nodes[node].input))
+        """Return a node's inputs as text."""
+        return self._text_of(map(_with_index, self._nodes[node].input))
 
-    def _written(self, names: Iterable[str]) -> str:
+    def _text_of(self, names: Iterable[str]) -> str:
         tensors = map(self._tensor, names)
         return ";".join(f"{tensor.dtype.name}{shape_text(tensor.shape)}" for tensor in tensors)
 
     def float_ops(self, node: str) -> float | None:
-        """Return TensorFlow's own count of a node's operations, None where it has none for its type or shapes."""
+        """Return TensorFlow's count of a node's operations; None if it has none for its type or shapes."""
         from tensorflow.python.framework import ops
         from tensorflow.python.util import deprecation
 
@@ -240,17 +240,17 @@ class _Graph:
         try:
             with deprecation.silence():
                 counted = ops.get_stats_for_node_def(self._graph, definition, "flops").value
-        except Exception:  # noqa: BLE001  (formulas raise what they like where a shape is open)
+        except Exception:  # noqa: BLE001  (formulas can raise anything if a shape is unknown)
             return None
         return None if counted is None else float(counted)
 
     def results(self) -> list[Argument]:
-        """Return what the function gives."""
+        """Return the function's results."""
         return [self._argument(name) for name in self._returned]
 
 
 def _functions(node: Any) -> Iterator[tuple[str, str]]:
-    """Yield (role, function) of all that a node calls."""
+    """Yield the role and the name of every function that a node calls."""
     for key, value in node.attr.items():
         if value.HasField("func") and key in _ROLES:
             yield _ROLES[key], value.func.name
@@ -259,7 +259,7 @@ def _functions(node: Any) -> Iterator[tuple[str, str]]:
 
 
 def _keep_data_flow(node: Any) -> None:
-    """Take out what refers to other nodes without taking data from them: it can name arguments, which are no nodes."""
+    """Remove references to nodes whose data is not used: they can name arguments, which are not nodes."""
     data = [text for text in node.input if not text.startswith("^")]
     del node.input[:]
     node.input.extend(data)
@@ -267,7 +267,7 @@ def _keep_data_flow(node: Any) -> None:
 
 
 def _fill_in_batch(node: Any, batch: int | None) -> None:
-    """Give what a pipeline delivers the batch size, where the graph leaves its first dimension open."""
+    """Set the batch size of a pipeline's elements, where the graph leaves their first dimension open."""
     if batch is None or node.op not in DATASET_OPS:
         return
     for shape in node.attr["output_shapes"].list.shape:
@@ -280,7 +280,7 @@ def _with_index(text: str) -> str:
 
 
 def _write_argument(node: Any, argument: Argument) -> bool:
-    """Write into an argument's placeholder what it is called with; return whether a definition can hold it."""
+    """Write an argument into its placeholder; return whether a definition can hold it."""
     if argument.handle is None:
         node.attr["shape"].shape.CopyFrom(argument.shape.as_proto())
         return True
@@ -304,7 +304,7 @@ def _placeholder(dtype: int, known: Argument) -> Any:
 
 
 def _handle(tensor: Any) -> Any:
-    """Return what TensorFlow knows of the variable or list that a handle leads to, None where it is no handle."""
+    """Return what TensorFlow knows of the variable or list behind a handle; None if it is not a handle."""
     from tensorflow.python.ops import handle_data_util
 
     if tensor.dtype.name not in ("resource", "variant"):
@@ -314,7 +314,7 @@ def _handle(tensor: Any) -> Any:
 
 
 def shape_text(shape: Any) -> str:
-    """Write a shape as ``[32,10]``, with ``?`` for a size that is not known and ``[...]`` for a rank."""
+    """Write a shape as ``[32,10]``, with ``?`` for an unknown size and ``[...]`` for an unknown rank."""
     if shape.rank is None:
         return "[...]"
     return f"[{','.join('?' if size is None else str(size) for size in shape)}]"

@@ -1,4 +1,4 @@
-"""Each distinct value once, with a number: how sections of the sidecar stay small."""
+"""Numbers for distinct values, which keep the sections of the sidecar small."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ T = TypeVar("T", bound=Hashable)
 
 
 class Interned(Generic[T]):
-    """Numbers values from 0 in the order in which they are first met."""
+    """Numbers distinct values from 0, in the order of their first occurrence."""
 
     def __init__(self) -> None:
         self._numbers: dict[T, int] = {}

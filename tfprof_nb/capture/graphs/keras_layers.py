@@ -1,7 +1,8 @@
-"""Which Keras layer, and which part of a training step, a node of a graph belongs to.
+"""Find the Keras layer, and the part of a training step, that a node of a graph belongs to.
 
-Scopes of a graph are not named as the layers are (layers ``conv2d`` and ``conv2d_1`` can run in scopes ``conv2d_1`` and
-``conv2d_1_2``). A layer with weights is told by the variables that are read in its scope; one without by its order.
+Scopes of a graph are not named like the layers (layers ``conv2d`` and ``conv2d_1`` can run in scopes ``conv2d_1`` and
+``conv2d_1_2``). A layer with weights is recognised by the variables that its scope reads, a layer without weights by
+its order.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 _BACKWARD_SCOPE = re.compile(r"^(gradient_tape|gradients)(_\d+)?/")
-# A part of a step, and what files of its tracebacks are called; what comes first wins.
+# The parts of a step, with parts of the names of files in their tracebacks; the first match counts.
 _PHASES = (
     ("optimizer", ("/keras/src/optimizers/", "/keras/src/backend/tensorflow/optimizer")),
     ("metrics", ("/keras/src/metrics/",)),
@@ -27,7 +28,7 @@ class Layer(NamedTuple):
 
 
 class Node(NamedTuple):
-    """What is known of a node: its name, the files of its traceback, and the path of the variable that it reads."""
+    """A node: its name, the files in its traceback, and the path of the variable that it reads."""
 
     name: str
     files: frozenset[str]
@@ -35,7 +36,7 @@ class Node(NamedTuple):
 
 
 def phase(node: Node) -> str:
-    """Return the part of a training step that a node belongs to, or nothing where no Keras model made it."""
+    """Return the part of a training step that a node belongs to; empty if no Keras model made it."""
     if not any("/keras/src/" in file for file in node.files):
         return "backward" if _BACKWARD_SCOPE.match(node.name) else ""
     for name, fragments in _PHASES:
@@ -45,7 +46,7 @@ def phase(node: Node) -> str:
 
 
 def layers_of(nodes: Sequence[Node], models: Iterable[Any]) -> list[Layer | None]:
-    """Return each node's layer, for the nodes of functions that ran as one."""
+    """Return the layer of each node, for the nodes of functions that ran together."""
     by_scope = _by_variables(nodes)
     _by_order(nodes, _weightless(models), by_scope)
     types = {_path(layer): type(layer).__name__ for model in models for layer in _all_layers(model)}
@@ -55,7 +56,7 @@ def layers_of(nodes: Sequence[Node], models: Iterable[Any]) -> list[Layer | None
 
 
 def forward_node(name: str, numbers: dict[str, int]) -> int:
-    """Return the forward node that a node of the backward pass was made for, or -1."""
+    """Return the forward node that a node of the backward pass belongs to, or -1."""
     if not _BACKWARD_SCOPE.match(name):
         return -1
     return next((numbers[scope] for scope in _scopes(_forward_name(name)) if scope in numbers), -1)
@@ -66,7 +67,7 @@ def _forward_name(name: str) -> str:
 
 
 def _scopes(name: str) -> Iterator[str]:
-    """Yield the name and the scopes that it lies in, innermost first."""
+    """Yield a name and its scopes, innermost first."""
     while name:
         yield name
         name = name.rpartition("/")[0]
@@ -77,7 +78,7 @@ def _named_after(scope: str, layer: str) -> bool:
 
 
 def _by_variables(nodes: Sequence[Node]) -> dict[str, str]:
-    """Return layers by the scopes that they ran in, as the variables that are read there say."""
+    """Return layers by the scopes in which they ran, for scopes that read variables."""
     found: dict[str, str] = {}
     for node in nodes:
         path = node.variable.rpartition("/")[0]
@@ -90,7 +91,7 @@ def _by_variables(nodes: Sequence[Node]) -> dict[str, str]:
 
 
 def _by_order(nodes: Sequence[Node], layers: Sequence[Any], by_scope: dict[str, str]) -> None:
-    """Add the layers without weights: the scopes that are named after one, in the order in which they ran."""
+    """Add the layers without weights: scopes named after such layers, in the order in which they ran."""
     free = list(layers)
     scopes = dict.fromkeys(
         scope for node in nodes if phase(node) == "forward" for scope in reversed(list(_scopes(node.name)))
@@ -99,10 +100,10 @@ def _by_order(nodes: Sequence[Node], layers: Sequence[Any], by_scope: dict[str, 
         name = scope.rpartition("/")[2]
         if scope in by_scope:
             continue
-        layer = next((one for pool in (free, layers) for one in pool if _named_after(name, one.name)), None)
+        layer = next((each for pool in (free, layers) for each in pool if _named_after(name, each.name)), None)
         if layer is not None:
             by_scope[scope] = _path(layer)
-            free = [one for one in free if one is not layer]
+            free = [each for each in free if each is not layer]
 
 
 def _weightless(models: Iterable[Any]) -> list[Any]:
@@ -114,7 +115,7 @@ def _all_layers(model: Any) -> list[Any]:
 
 
 def _path(layer: Any) -> str:
-    return str(layer.path or layer.name)  # a layer without weights may never be built
+    return str(layer.path or layer.name)  # a layer without weights is not always built
 
 
 def _innermost(
@@ -122,11 +123,11 @@ def _innermost(
 ) -> Layer | None:
     scope = name.rpartition("/")[0] if name not in by_scope else name
     if scope not in cache:
-        cache[scope] = next((layers[by_scope[one]] for one in _scopes(scope) if one in by_scope), None)
+        cache[scope] = next((layers[by_scope[outer]] for outer in _scopes(scope) if outer in by_scope), None)
     return cache[scope]
 
 
 def batch_of_keras(epoch_iterator: Any) -> int | None:
-    """Return the batch size that ``fit``, ``evaluate`` or ``predict`` cuts arrays into."""
+    """Return the batch size in which ``fit``, ``evaluate`` or ``predict`` splits arrays."""
     size = getattr(getattr(epoch_iterator, "data_adapter", None), "batch_size", None)
     return int(size) if isinstance(size, int) else None

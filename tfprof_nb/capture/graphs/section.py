@@ -1,4 +1,4 @@
-"""The section `graphs` of the sidecar: functions and all that they call, as columns with every text once."""
+"""Describe functions and all that they call, as columns that hold every text once."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _TF_DATA_FUNCTION = "__inference_Dataset_"
 
 @dataclass(frozen=True, eq=False)
 class Root:
-    """A function that Python called, with what is known of its arguments.
+    """A function that Python called, and what is known of its arguments.
 
     Attributes
     ----------
     variables
-        The `tf.Variable` behind each argument, None where there is none.
+        The `tf.Variable` behind each argument, or None.
     models
         The Keras models that it may run.
     traced
-        TensorFlow's own object, which knows what it was traced for.
+        TensorFlow's own object, which knows the arguments that it was traced for.
     """
 
     name: str
@@ -41,18 +41,18 @@ class Root:
 
 
 class _Kept(NamedTuple):
-    """What was once found out of a function, and of which called functions that asked for what they give."""
+    """A function's nodes, and the calls whose results were needed to describe them."""
 
     nodes: FunctionNodes
     called: list[Call]
 
 
-# By function, and by what each was called with: most of it is asked again at the next capture of a notebook.
+# By function and arguments: the next capture in a notebook needs most of them again.
 _kept: dict[str, dict[Hashable, _Kept]] = {}
 
 
 class _Variable(NamedTuple):
-    """A variable; ``model`` tells a model's own from an optimizer's, a metric's or a counter."""
+    """A variable; ``model`` is false for variables of an optimizer or a metric, and for counters."""
 
     name: str
     dtype: str
@@ -64,7 +64,7 @@ class _Variable(NamedTuple):
 
 @dataclass(eq=False)
 class _Function:
-    """A described function, with the columns that need more than the function itself."""
+    """A described function, with columns that need more than its definition."""
 
     name: str
     called: bool
@@ -78,7 +78,7 @@ class _Function:
 
 
 def section(roots: Sequence[Root], *, complete: bool) -> GraphsSection | None:
-    """Describe the functions that Python called, those that they call, and those of tf.data's pipelines."""
+    """Describe the functions that Python called, the functions that those call, and those of tf.data pipelines."""
     models = (model for root in roots for model in root.models)
     described = _Section({id(weight._value): weight.trainable for model in models for weight in model.weights})  # noqa: SLF001
     for root in roots:
@@ -87,12 +87,12 @@ def section(roots: Sequence[Root], *, complete: bool) -> GraphsSection | None:
         described.try_to_add(Root(name, (), (), None, ()), called=False)
     described.keep()
     if not complete:
-        described.notes.append("More functions ran than are described here: those that ran later are left out.")
+        described.notes.append("More functions ran than are described here: the later ones are missing.")
     return described.content() if described.functions else None
 
 
 def _pipeline_functions() -> list[str]:
-    """Return the functions of tf.data's map, filter and so on that exist: what ran of them cannot be told."""
+    """Return the existing functions of tf.data (map, filter and so on): which of them ran is not known."""
     return sorted(name for name in _functions() if name.startswith(_TF_DATA_FUNCTION))
 
 
@@ -118,13 +118,13 @@ class _Section:
         self._used = defaultdict[str, dict[Hashable, _Kept]](dict)
 
     def try_to_add(self, root: Root, *, called: bool) -> None:
-        """Describe a function and all that it calls; note where that fails, since one must not cost the others."""
+        """Describe a function and all that it calls. If that fails, note it and go on with other functions."""
         before = list(self.functions)
         try:
             self.add(root, called=called)
-        except Exception as error:  # noqa: BLE001  (whatever TensorFlow makes of an unusual graph)
+        except Exception as error:  # noqa: BLE001  (TensorFlow may raise anything for an unusual graph)
             self.functions = {name: self.functions[name] for name in before}
-            self.notes.append(f"{root.name} is not described: {type(error).__name__}: {error}")
+            self.notes.append(f"{root.name} could not be described: {type(error).__name__}: {error}")
 
     def add(self, root: Root, *, called: bool) -> None:
         """Describe a function and all that it calls."""
@@ -132,7 +132,7 @@ class _Section:
             self.functions[root.name].called |= called
             return
         before = len(self.functions)
-        numbers = [-1 if one is None else self._variables.number(self._variable(one)) for one in root.variables]
+        numbers = [-1 if each is None else self._variables.number(self._variable(each)) for each in root.variables]
         arguments = tuple(
             argument._replace(variable=number) for argument, number in zip(root.arguments, numbers, strict=True)
         )
@@ -144,7 +144,7 @@ class _Section:
         self._find_layers(list(self.functions.values())[before:], root.models)
 
     def _describe(self, call: Call, batch: int | None) -> Sequence[Argument]:
-        """Describe one function, once for what it is called with, and return what it gives."""
+        """Describe a function, once for equal arguments, and return its results."""
         known = self.functions.get(call.function)
         asked = tuple(f"{argument.shape}{argument.variable}" for argument in call.arguments)
         if known is not None and known.asked == asked:
@@ -160,8 +160,8 @@ class _Section:
         return nodes.results
 
     def _nodes_of(self, call: Call, batch: int | None) -> FunctionNodes:
-        """Describe the nodes of a function, and all that it calls; what is known of an earlier capture is taken."""
-        given = tuple((str(one.shape), _bytes(one.handle), one.variable) for one in call.arguments)
+        """Describe the nodes of a function and all that it calls, reusing what an earlier capture found."""
+        given = tuple((str(each.shape), _bytes(each.handle), each.variable) for each in call.arguments)
         kept = _kept.get(call.function, {}).get((batch, given))
         if kept is None:
             called: list[Call] = []
@@ -178,7 +178,7 @@ class _Section:
         return kept.nodes
 
     def keep(self) -> None:
-        """Keep for later captures what was found out, of functions that there still are."""
+        """Keep the descriptions of functions that still exist for later captures."""
         _kept.update(self._used)
         for gone in _kept.keys() - _functions():
             del _kept[gone]
@@ -244,7 +244,7 @@ class _Section:
 
     def _variable(self, variable: Any) -> _Variable:
         name = variable.name.rpartition(":")[0] or variable.name
-        # Of a frozen layer only Keras knows that it is not trainable; what optimizers make is not trainable either.
+        # Only Keras knows that a frozen layer is not trainable. Variables of optimizers are not trainable either.
         trainable = bool(self._weights.get(id(variable), variable.trainable))
         size, own = variable.shape.num_elements(), trainable or id(variable) in self._weights
         return _Variable(name, variable.dtype.base_dtype.name, size, trainable, own, variable.handle._id)  # noqa: SLF001

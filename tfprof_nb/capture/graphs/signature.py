@@ -1,4 +1,4 @@
-"""What a function was traced for: one short text per argument, never data of tensors or of objects."""
+"""The arguments that a function was traced for: a short text each, never the data of tensors or objects."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _PLAIN = (bool, int, float, str, type(None))
 
 
 class Traced(NamedTuple):
-    """An argument by its name (``batch[0]`` inside another), what kind it is of, and what is distinct of it.
+    """An argument: its name (``batch[0]`` inside another), its kind, and a text that distinguishes it.
 
-    ``kind`` is ``tensor``, ``value`` (of Python), ``object``, ``structure`` (a list, tuple or dictionary: its length)
+    ``kind`` is ``tensor``, ``value`` (of Python), ``object``, ``structure`` (the length of a list, tuple or dictionary)
     or ``other``.
     """
 
@@ -27,14 +27,14 @@ class Traced(NamedTuple):
 
 
 def signature(function: Any, objects: Interned[Hashable]) -> list[Traced]:
-    """Return the arguments that a function of TensorFlow's runtime was traced for; none where it does not tell.
+    """Return the arguments that a function of TensorFlow's runtime was traced for, if it knows them.
 
     Parameters
     ----------
     function
         TensorFlow's `AtomicFunction`.
     objects
-        Numbers what has no text: two functions of one program name the same object by the same number.
+        Numbers objects without a text: the same object has the same number in all functions of a program.
     """
     parameters = getattr(getattr(function, "function_type", None), "parameters", {})
     arguments = (
@@ -44,7 +44,7 @@ def signature(function: Any, objects: Interned[Hashable]) -> list[Traced]:
 
 
 def _arguments(name: str, given: Any, objects: Interned[Hashable]) -> Iterator[Traced]:
-    """Yield an argument, and what is inside where it is a structure."""
+    """Yield an argument, and the arguments inside it if it is a structure."""
     inside = _inside(given)
     if inside is None:
         yield Traced(name[:MAX_TEXT], *_described(given, objects))
@@ -56,7 +56,7 @@ def _arguments(name: str, given: Any, objects: Interned[Hashable]) -> Iterator[T
 
 
 def _inside(given: Any) -> dict[Any, Any] | None:
-    """Return the parts of a structure by index or key, None of what is no structure."""
+    """Return the parts of a structure by index or key; None if it is not a structure."""
     from tensorflow.core.function.trace_type import default_types
 
     if isinstance(given, default_types.Dict):
@@ -80,7 +80,7 @@ def _described(given: Any, objects: Interned[Hashable]) -> tuple[str, str]:
         return "value", _numbered(type(given.value).__name__, hash(given), objects)
     if isinstance(given, default_types.Weakref):
         there = given.placeholder_value(None)
-        # What is gone was another object than what took its place in memory.
+        # An object that is gone differs from the object that took its place in memory.
         return "object", _numbered("object", id(given) if there is None else hash(given), objects)
     return "other", _numbered(type(given).__name__, repr(given), objects)
 

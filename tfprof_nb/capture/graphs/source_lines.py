@@ -1,4 +1,4 @@
-"""The lines of code that made the nodes of a graph, from what TensorFlow keeps for its error messages."""
+"""The lines of code that made the nodes of a graph, which TensorFlow keeps for its error messages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Trace = tuple[int, ...]
 
 
 class SourceLines:
-    """Tracebacks of nodes, with the frames of libraries left out."""
+    """Tracebacks of nodes, without the frames of libraries."""
 
     def __init__(self) -> None:
         self.frames = Interned[Frame]()
@@ -33,9 +33,9 @@ class SourceLines:
         self.none = self.traces.number(())
 
     def of_function(self, name: str) -> dict[str, tuple[int, frozenset[str]]]:
-        """Return for each node of a function the number of its trace, and the files of its whole traceback."""
+        """Return for each node of a function the number of its trace, and the files in its whole traceback."""
         info = _debug_info(name)
-        frames = {key: Frame(info.files[one.file_index], one.line, one.func) for key, one in info.frames_by_id.items()}
+        frames = {key: Frame(info.files[at.file_index], at.line, at.func) for key, at in info.frames_by_id.items()}
         traces = {key: [frames[i] for i in trace.frame_id] for key, trace in info.traces_by_id.items()}
         described = {
             key: (self._trace(trace), frozenset(frame.file for frame in trace)) for key, trace in traces.items()
@@ -47,7 +47,7 @@ class SourceLines:
         return self.traces.number(tuple(self.frames.numbers(own)))
 
     def columns(self, strings: Interned[str]) -> FramesTable:
-        """Return the frames as columns, their texts by their numbers among ``strings``."""
+        """Return the frames as columns, with texts as numbers in ``strings``."""
         frames = self.frames.values()
         return FramesTable(
             file=strings.numbers(frame.file for frame in frames),
@@ -68,8 +68,10 @@ def _debug_info(name: str) -> Any:
 
 @cache
 def is_users(file: str) -> bool:
-    """Whether a file holds code of the user, and not of Python, of an installed package or of this one."""
+    """Whether a file holds the user's code, not that of Python, of an installed package or of this package."""
     folders = Path(file).parts
+    if folders and folders[-1].startswith("__autograph_generated_file"):
+        return False
     if "site-packages" in folders or "dist-packages" in folders or file.startswith("<frozen"):
         return False
     return not any(file.startswith(library) for library in _libraries())

@@ -1,4 +1,4 @@
-"""Capturing other processes over gRPC: every worker at the same time, one file each, one run folder for all."""
+"""Capture other processes over gRPC: all workers at the same time, one file for each, in one run folder."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class Progress:
     Attributes
     ----------
     text
-        One line that says what is going on.
+        One line for the user.
     share
-        0 to 1 while the workers record; 1 from then on, while their data is awaited.
+        0 to 1 while the workers record; 1 while their data is awaited.
     """
 
     text: str
@@ -43,14 +43,14 @@ class Progress:
 
 @dataclass
 class RemoteRun:
-    """What a remote capture left behind.
+    """The result of a remote capture.
 
     Attributes
     ----------
     folder
         The run folder, with one file per worker that answered.
     problems
-        By address, what went wrong: workers without a file, and those that recorded nothing.
+        What went wrong, by address, for workers without a file and those that recorded nothing.
     """
 
     folder: Path
@@ -59,7 +59,7 @@ class RemoteRun:
 
 @dataclass(frozen=True)
 class _Order:
-    """What every worker is asked for."""
+    """What to ask of every worker."""
 
     options: Options
     seconds: float
@@ -67,7 +67,7 @@ class _Order:
 
     @property
     def deadline_s(self) -> float:
-        """When a worker that says nothing is given up: saving can take several times as long as recording."""
+        """When to give up a worker that does not answer: saving can take several times as long as recording."""
         return 60 + 20 * self.seconds
 
 
@@ -94,18 +94,18 @@ def capture_workers(
     options
         What the workers record.
     retries
-        How often a worker that is busy, or recorded nothing, is asked again.
+        How often to ask a worker again that is busy or recorded nothing.
     report
-        Is told several times a second how far it is.
+        Called with the progress several times a second.
     cancelled
-        Is asked several times a second whether to give up.
+        Called several times a second; whether to give up.
 
     Raises
     ------
     CaptureError
-        If no worker answered with a profile, it was cancelled, or nothing can be written to ``logdir``.
+        If no worker answered with a profile, the capture was cancelled, or nothing can be written to ``logdir``.
     ValueError
-        If an address is none, or ``seconds`` or ``retries`` is out of range.
+        If an address is invalid, or ``seconds`` or ``retries`` is out of range.
     MissingDependencyError
         If gRPC is not installed.
     """
@@ -139,7 +139,7 @@ def _capture_all(
         threads = undo.enter_context(ThreadPoolExecutor(len(workers), thread_name_prefix="tfprof_nb-capture"))
         channels = {worker: open_channel(worker.address) for worker in workers}
         for channel in channels.values():
-            undo.callback(channel.close)  # ends what is still under way, if an interrupt leaves this block
+            undo.callback(channel.close)  # ends pending requests, if an interrupt leaves this block
         jobs = {threads.submit(_capture_one, channels[worker], order, run, worker): worker for worker in workers}
         _follow(jobs, order, report, cancelled)
         return {worker.address: problem for job, worker in jobs.items() if (problem := job.result())}
@@ -148,13 +148,13 @@ def _capture_all(
 def _follow(
     jobs: dict[Future[str], Worker], order: _Order, report: Callable[[Progress], None], cancelled: Callable[[], bool]
 ) -> None:
-    """Say how far the jobs are until all are done."""
+    """Report the progress until all jobs are done."""
     start = time.monotonic()
     pending = set(jobs)
     while pending:
         report(_progress(time.monotonic() - start, order.seconds, [jobs[job].address for job in pending], len(jobs)))
         if cancelled():
-            raise CaptureError("The capture was cancelled: nothing was saved.")
+            raise CaptureError("The capture was cancelled, and nothing was saved.")
         _, pending = wait(pending, timeout=_TICK_S)
 
 
@@ -166,7 +166,7 @@ def _progress(elapsed_s: float, seconds: float, pending: list[str], count: int) 
 
 
 def _capture_one(channel: Any, order: _Order, run: Path, worker: Worker) -> str:
-    """Capture one worker into its file, asking again as often as that may help; return what went wrong."""
+    """Capture one worker into its file, retrying where that can help, and return what went wrong."""
     for attempt in range(order.retries + 1):
         last = attempt == order.retries
         try:
@@ -186,21 +186,21 @@ def _save(response: Any, file: Path) -> str:
         file.write_bytes(response.xspace)
     except OSError as error:
         return f"answered, but its profile cannot be written: {error.strerror or error}."
-    return "recorded no event: it did nothing in that time." if response.empty_trace else ""
+    return "recorded no events: the program did nothing in that time." if response.empty_trace else ""
 
 
 def _describe_error(error: Any, order: _Order) -> str:
-    """Say what a failed call means."""
+    """Return what a failed call means."""
     code, details = error.code(), " ".join((error.details() or "").split())[:300].rstrip(".")
     status = grpc().StatusCode
     if error.details() == BUSY:
-        return "is being profiled already: let that end, or raise retries."
+        return "is already being profiled: wait until that has ended, or raise retries."
     if code is status.UNAVAILABLE:
         return f"{_unavailable(details)} ({details})."
     if code is status.DEADLINE_EXCEEDED:
-        return f"did not answer within {order.deadline_s:.0f} s: it hangs, or recorded too much for a profile."
+        return f"did not answer within {order.deadline_s:.0f} s: it hangs, or recorded too much to send."
     if code is status.UNIMPLEMENTED:
-        return "answers, but is no profiler server: check the port."
+        return "answers, but is not a profiler server: check the port."
     return f"failed: {details or code.name}."
 
 

@@ -1,8 +1,8 @@
-"""The service that TensorFlow's profiler servers offer over gRPC: its messages, methods and channels.
+"""The gRPC service of TensorFlow's profiler servers: its messages, methods and channels.
 
-TensorFlow's Python package has no classes for these messages, so they are declared here, with the fields that are used:
+TensorFlow's Python package has no classes for these messages, so the fields that we use are declared here:
 https://github.com/openxla/xla/blob/main/third_party/tsl/tsl/profiler/protobuf/profiler_service.proto. The XSpace is
-declared as bytes, which is the same on the wire: it goes to its file as it came.
+declared as bytes, which is the same on the wire, and goes into its file unchanged.
 """
 
 from __future__ import annotations
@@ -47,21 +47,21 @@ message TerminateResponse {}
 
 
 def grpc() -> Any:
-    """Import gRPC, or say how to get it."""
+    """Import gRPC, or raise an error that says how to install it."""
     try:
         import grpc as module
     except ModuleNotFoundError as error:
         raise MissingDependencyError(
-            "Capturing from other processes needs gRPC, which is not installed here: pip install grpcio."
+            "Capturing other processes needs gRPC, which is not installed here: pip install grpcio."
         ) from error
     return module
 
 
 def profile_request(options: Options, seconds: float) -> Any:
-    """Return the request for a capture whose data comes back in the answer."""
+    """Return the request for a capture whose data is sent in the response."""
     duration_ms = max(1, round(seconds * 1000))
     opts = MESSAGES["ProfileOptions"](
-        version=1,  # without it a server takes its defaults
+        version=1,  # without a version a server uses its defaults
         include_dataset_ops=True,
         host_tracer_level=options.host_level,
         device_tracer_level=options.device_level,
@@ -73,7 +73,7 @@ def profile_request(options: Options, seconds: float) -> Any:
 
 
 def requested_options(request: Any) -> Options:
-    """Return what a request asks to record."""
+    """Return the options that a request asks for."""
     if not request.opts.version:
         return Options()
     return Options(
@@ -84,16 +84,16 @@ def requested_options(request: Any) -> Options:
 
 
 def open_channel(address: str) -> Any:
-    """Return a channel to a worker; nothing is sent yet."""
+    """Return a channel to a worker, without sending anything."""
     options = [
-        ("grpc.max_receive_message_length", -1),  # a profile is larger than the usual 4 MB
-        ("grpc.enable_http_proxy", 0),  # a proxy leads out into the web, not to workers
+        ("grpc.max_receive_message_length", -1),  # a profile can exceed the default of 4 MB
+        ("grpc.enable_http_proxy", 0),  # a proxy leads to the web, not to workers
     ]
     return grpc().insecure_channel(address, options)
 
 
 def profile_method(channel: Any) -> Any:
-    """Return what sends a `profile_request` over a channel."""
+    """Return the method that sends a `profile_request` over a channel."""
     return channel.unary_unary(
         f"/{SERVICE}/Profile",
         request_serializer=MESSAGES["ProfileRequest"].SerializeToString,

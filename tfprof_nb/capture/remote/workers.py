@@ -1,4 +1,4 @@
-"""Who is to be captured: addresses of workers as people write them, and the names of Cloud TPUs."""
+"""The workers to capture: addresses as people write them, and names of Cloud TPUs."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ class Worker:
 
     @property
     def key(self) -> str:
-        """What its profile is called: workers on one machine have the same host name, but not the same address."""
+        """The stem of its profile's file: workers on one machine share a host name, but not an address."""
         return re.sub(r"[^\w.-]+", "_", self.address).strip("_")
 
 
 def find_workers(addresses: object) -> list[Worker]:
-    """Return the workers that addresses stand for, each once.
+    """Return the workers at some addresses, each once.
 
     Parameters
     ----------
     addresses
-        ``host:port`` or ``grpc://host:port``, several in a list or with commas between them; or a Cloud TPU's name,
+        ``host:port`` or ``grpc://host:port``, several in a list or separated by commas; or the name of a Cloud TPU,
         which stands for all its hosts.
 
     Raises
     ------
     ValueError
-        If there is no address, or one is neither an address nor a name.
+        If there is no address, or a text is neither an address nor a name.
     CaptureError
         If a TPU's name cannot be looked up.
     """
     texts = list(addresses) if isinstance(addresses, Iterable) and not isinstance(addresses, str) else [addresses]
     parts = [part.strip() for text in texts for part in str(text or "").split(",") if part.strip()]
     if not parts:
-        raise ValueError('No address was given. Give each worker\'s, for example "10.0.0.2:6009,10.0.0.3:6009".')
+        raise ValueError('No address was given. Give that of each worker, such as "10.0.0.2:6009,10.0.0.3:6009".')
     found = [Worker(address) for part in parts for address in _addresses(part)]
     return list(dict.fromkeys(found))
 
@@ -60,7 +60,7 @@ def _addresses(text: str) -> list[str]:
     if _TPU_NAME.fullmatch(text):
         return _tpu_addresses(text)
     raise ValueError(
-        f"{text!r} is not a worker's address. Write host:port or grpc://host:port, with the server's port."
+        f"{text!r} is not the address of a worker. Write host:port or grpc://host:port, with the server's port."
     )
 
 
@@ -71,10 +71,10 @@ def _tpu_addresses(name: str) -> list[str]:
     def look_up() -> None:
         try:
             answer.put(_tpu_hosts(name))
-        except Exception as error:  # noqa: BLE001  (it is raised where it is waited for)
+        except Exception as error:  # noqa: BLE001  (raised below)
             answer.put(error)
 
-    # Outside Google Cloud TensorFlow tries for minutes, hence a thread that may be left behind.
+    # Outside Google Cloud, TensorFlow tries for minutes: hence a thread that can be abandoned.
     threading.Thread(target=look_up, daemon=True).start()
     try:
         hosts = answer.get(timeout=_TPU_LOOKUP_S)
@@ -82,9 +82,9 @@ def _tpu_addresses(name: str) -> list[str]:
         hosts = TimeoutError("Google Cloud does not answer")
     if isinstance(hosts, Exception):
         raise CaptureError(
-            f"{name!r} has no port, so it was taken for the name of a Cloud TPU, but that could not be looked up: "
-            f"{_first_line(hosts)}. Run this in the TPU's own Google Cloud project, or write the addresses of its "
-            f"hosts, host:{TPU_PROFILER_PORT} each. A worker that is no TPU is written host:port."
+            f"{name!r} has no port, so it was taken for the name of a Cloud TPU, which could not be looked up: "
+            f"{_first_line(hosts)}. Run this in the TPU's Google Cloud project, or write the address of each of its "
+            f"hosts, host:{TPU_PROFILER_PORT}. For a worker that is not a TPU, write host:port."
         ) from hosts
     return [f"{host}:{TPU_PROFILER_PORT}" for host in hosts]
 

@@ -21,25 +21,26 @@ _NODE_COLUMNS = [
 
 @dataclass(frozen=True, eq=False)
 class Graphs:
-    """Nodes of all functions, counted through in the order of the functions; -1 is none.
+    """The functions that ran; -1 is no row.
 
     Attributes
     ----------
     nodes
-        ``function name op device outputs takes phase trace layer variable forward float_ops inputs``.
+        The nodes of all functions, in the order of the functions: ``function name op device outputs takes phase trace
+        layer variable forward float_ops inputs``.
     functions
-        ``name called batch python signature``: the name of the Python function that Python called, and its arguments as
-        (name, kind, text); empty where they are not known.
+        ``name called batch python signature``: ``python`` is the name of the Python function, ``signature`` its
+        arguments as (name, kind, text); empty if they are not known.
     calls
-        ``node role function``: what nodes call.
+        The calls of nodes: ``node role function``.
     frames
-        ``file line function text users``.
+        Lines of code: ``file line function text users``.
     traces
-        Lists of frames, the innermost first.
+        Tracebacks as lists of frames, the innermost first.
     layers
-        ``name type``.
+        Keras layers: ``name type``.
     variables
-        ``name dtype parameters trainable model``; ``model`` is missing in older files.
+        ``name dtype parameters trainable model``; older files lack ``model``.
     notes
         What was left out, and why.
     """
@@ -77,7 +78,7 @@ def read_graphs(section: GraphsSection | None) -> Graphs:
 
 
 def _check(graphs: Graphs) -> None:
-    """Raise an `IndexError` where a table has not the row that another names."""
+    """Raise an `IndexError` if a table lacks a row that another table refers to."""
     nodes = graphs.nodes
     references = {
         "trace": (nodes["trace"], len(graphs.traces)),
@@ -91,7 +92,7 @@ def _check(graphs: Graphs) -> None:
     for name, (rows, there) in references.items():
         named = np.array(rows, dtype=np.int64)
         if named.max(initial=-1) >= there or named.min(initial=0) < -1:
-            raise IndexError(f"a {name} is not there")
+            raise IndexError(f"a {name} does not exist")
 
 
 def _functions(functions: Sequence[FunctionEntry]) -> pd.DataFrame:

@@ -41,8 +41,8 @@ def read_samples(section: SamplesSection | None) -> Samples:
         return Samples()
     times_ns = np.array(section["times_ns"], dtype=np.int64)
     quantities = tuple(
-        SampledQuantity(str(one["metric"]), str(one["unit"]), np.array(one["values"], dtype=np.float64))
-        for one in section["series"]
+        SampledQuantity(str(series["metric"]), str(series["unit"]), np.array(series["values"], dtype=np.float64))
+        for series in section["series"]
     )
     if times_ns.ndim != 1 or any(quantity.values.shape != times_ns.shape for quantity in quantities):
         raise ValueError("a series does not have one value per time")

@@ -1,1 +1,1 @@
-"""Charts as SVG images, for static HTML: one file per chart, of the same ``elements``."""
+"""Charts as SVG images, for static HTML: one file per chart, drawn into the same ``picture``."""

@@ -1,6 +1,6 @@
-"""SVG of bars: one stacked bar per step, one bar per label, one bar split into parts.
+"""SVG of bars: one stacked bar per x, one bar per label, one bar split into parts.
 
-In: StackedBars, Bars and Split panels. Out: SVG text.
+In: StackedBars, Bars and Split panels. Out: SVG.
 """
 
 from __future__ import annotations
@@ -8,47 +8,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from markupsafe import Markup
 
 from tfprof_nb._arrays import Floats
 from tfprof_nb._units import Kind, amount, number, shorten
+from tfprof_nb.render.bar_layout import DrawnBars, bar_axis, bar_names, bar_width, cut_off, labels_that_fit, stack
+from tfprof_nb.render.legend import hatched_label, legend_quantity, legend_title, legend_values
 from tfprof_nb.render.panels import Bars, Part, Split, StackedBars
-from tfprof_nb.render.scale import (
-    MOST_BARS,
-    DrawnBars,
-    bar_axis,
-    bar_names,
-    bar_width,
-    cut_down,
-    legend_of,
-    legend_title,
-    stack,
-    thin_bars,
-    ticks,
-    whole_ticks,
-    with_room,
-    written_means,
-)
 from tfprof_nb.render.short_names import short_names
-from tfprof_nb.render.svg.elements import INK, WIDTH, Picture, Plot, compact, draw_axes, draw_legend, text_width
+from tfprof_nb.render.svg.picture import INK, WIDTH, Picture, Plot, compact, draw_axes, draw_legend, text_width
+from tfprof_nb.render.thinning import MAX_BARS, thin_bars
+from tfprof_nb.render.ticks import ticks, whole_ticks
 
 _LEGEND, _LEGEND_OF_VALUES = 170, 260
 _ROW = 22
-# Lets through stripes of what is drawn: what is set apart reads as such on white and on black.
-_HATCH = (
+# A mask that lets stripes through: hatched bars are recognisable on white and on black.
+_HATCH = Markup(
     '<pattern id="stripes" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
     '<path d="M0 0h3v5h-3z" fill="#fff"/></pattern>'
-    f'<mask id="apart" maskUnits="userSpaceOnUse" x="0" y="0" width="{WIDTH}" height="300">'
-    f'<path d="M0 0h{WIDTH}v300h-{WIDTH}z" fill="url(#stripes)"/></mask>'
-)
+    '<mask id="apart" maskUnits="userSpaceOnUse" x="0" y="0" width="{0}" height="300">'
+    '<path d="M0 0h{0}v300h-{0}z" fill="url(#stripes)"/></mask>'
+).format(WIDTH)
 
 
-def stacked_bars(chart: StackedBars, most: int = MOST_BARS) -> str:
+def stacked_bars(chart: StackedBars, limit: int = MAX_BARS) -> Markup:
     """Draw one bar per x; marked bars are hatched, and cut off where they would dwarf the others."""
     whole = chart
-    chart, per_bar = thin_bars(chart, most)
+    chart, per_bar = thin_bars(chart, limit)
     x = np.asarray(chart.x, dtype=np.float64)
     marked = np.isin(x, np.asarray(chart.marked, dtype=np.float64))
-    drawn = cut_down(np.nan_to_num(np.array([one.values for one in chart.series], dtype=np.float64)), marked)
+    drawn = cut_off(np.nan_to_num(np.array([one.values for one in chart.series], dtype=np.float64)), marked)
     picture = Picture(_spoken_bars(chart, whole), 290 if marked.any() else 268)
     low, high, slot = bar_axis(x)
     plot = Plot(52, 26, _legend_at(chart) - 52 - 16, 194, low, high, drawn.reach * 1.04)
@@ -77,11 +66,11 @@ def stacked_bars(chart: StackedBars, most: int = MOST_BARS) -> str:
 
 
 def _spoken_bars(chart: StackedBars, whole: StackedBars) -> str:
-    told = zip(whole.series, written_means(whole), strict=True)
+    told = zip(whole.series, legend_values(whole), strict=True)
     layers = ", ".join(f"{one.label} {text}" for one, text in told if text != "0")
     highest = number(float(stack([one.values for one in chart.series])[-1].max()))
     said = f"{chart.title}: {len(chart.x)} bars, highest {highest} {chart.y_label}"
-    return f"{said}; {legend_of(chart)}: {shorten(layers, 400)}"
+    return f"{said}; {legend_quantity(chart)}: {shorten(layers, 400)}"
 
 
 def _columns(plot: Plot, x: Floats, low: Floats, high: Floats) -> str:
@@ -95,7 +84,7 @@ def _columns(plot: Plot, x: Floats, low: Floats, high: Floats) -> str:
 
 def _legend_of_means(picture: Picture, chart: StackedBars) -> None:
     """Write the legend in the order of the stack, top layer first, with each layer's mean."""
-    written = zip(chart.series, written_means(chart), strict=True)
+    written = zip(chart.series, legend_values(chart), strict=True)
     shown = [(f"{one.label} {mean}", one.color) for one, mean in written if np.nan_to_num(one.values).any()]
     picture.text(_legend_at(chart), 36, legend_title(chart))
     draw_legend(picture, _legend_at(chart), 58, shown[::-1])
@@ -115,17 +104,17 @@ def _cut_marks(picture: Picture, plot: Plot, chart: StackedBars, drawn: DrawnBar
     lines = (f"M{compact(x - reach / 2)} {compact(y + d)}l{compact(reach)} -5" for x in middles for d in (0, 5))
     picture.path("".join(lines), stroke=INK, stroke_width=1.6)
     totals = stack([one.values for one in chart.series])[-1][cut]
-    for k in with_room(middles, totals, 46):
+    for k in labels_that_fit(middles, totals, 46):
         picture.text(middles[k], plot.y(drawn.top) - 5, amount(totals[k], chart.unit), "middle")
 
 
 def _legend_of_hatches(picture: Picture, plot: Plot, label: str) -> None:
     y = picture.height - 6
     picture.path(f"M{compact(plot.left + 5)} {compact(y + 1)}v-10", stroke=INK, stroke_width=10, mask="url(#apart)")
-    picture.text(plot.left + 15, y, f"hatched: {shorten(label, 60)}, not in averages")
+    picture.text(plot.left + 15, y, hatched_label(shorten(label, 60)))
 
 
-def bars(chart: Bars) -> str:
+def bars(chart: Bars) -> Markup:
     """Draw one horizontal bar per part, with its label before and its value after it."""
     parts = list(chart.parts)
     labels = short_names([part.label for part in parts], 34)
@@ -143,13 +132,13 @@ def bars(chart: Bars) -> str:
     return picture.svg()
 
 
-def _spoken(parts: Sequence[Part], unit: Kind, most: int = 6) -> list[str]:
+def _spoken(parts: Sequence[Part], unit: Kind, limit: int = 6) -> list[str]:
     """Return what a screen reader says of the largest parts."""
-    largest = sorted(parts, key=lambda part: -part.value)[:most]
+    largest = sorted(parts, key=lambda part: -part.value)[:limit]
     return [f"{shorten(part.label, 60)} {amount(part.value, unit)}" for part in largest]
 
 
-def split(chart: Split) -> str:
+def split(chart: Split) -> Markup:
     """Draw one bar divided into parts; each part is named inside when it fits. The legend is text below the picture."""
     parts = [part for part in chart.parts if part.value > 0]
     whole = sum(part.value for part in parts)
@@ -160,7 +149,7 @@ def split(chart: Split) -> str:
         picture.rect(x, 0, max(0.5, width - 1), 28, part.color, f"{part.label} {amount(part.value, chart.unit)}")
         name = f"{part.label} {number(part.value)}"
         if text_width(name) + 16 < width:
-            picture.text(x + 7, 18, name, color=readable_on(part.color), extra=' font-weight="600"')
+            picture.text(x + 7, 18, name, color=readable_on(part.color), weight=600)
         x += width
     return picture.svg()
 

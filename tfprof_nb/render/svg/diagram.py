@@ -1,31 +1,33 @@
 """SVG of a diagram: boxes from the sources above down to the end.
 
-In: a Diagram panel. Out: SVG text.
+In: a Diagram panel. Out: SVG.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from markupsafe import Markup
+
 from tfprof_nb._units import shorten
 from tfprof_nb.render.panels import Diagram, Node
-from tfprof_nb.render.svg.elements import INK, WIDTH, Picture, compact, text_width
+from tfprof_nb.render.svg.picture import INK, WIDTH, Picture, compact, text_width
 from tfprof_nb.render.theme import INPUT
 
 _LINE = 16
 _BOLD = 8.0  # mean width of a bold character, of wide ones
 _GAP = 26
-_WIDEST = 300.0
+_MAX_WIDTH = 300.0
 _SPACE = 18.0
 _PATH_INK = "#8a8a8a"
 
 
-def diagram(chart: Diagram) -> str:
+def diagram(chart: Diagram) -> Markup:
     """Draw the critical path bold, the bottleneck in its own colour and labelled, what is beside the path dashed."""
     places = _places(chart.nodes)
     columns = max(x for x, _ in places) + 1
     width = max(WIDTH, columns * (200 + _SPACE))
-    box = min(_WIDEST, width / columns - _SPACE)
+    box = min(_MAX_WIDTH, width / columns - _SPACE)
     height = 12 + _LINE * (1 + max(len(node.lines) for node in chart.nodes))
     depth = max(y for _, y in places)
     picture = Picture(_spoken(chart), (depth + 1) * (height + _GAP) + 4, width)
@@ -69,10 +71,10 @@ def _box(picture: Picture, node: Node, x: float, y: float, width: float, height:
     picture.path(outline, fill="none", stroke=color, stroke_width=style[0], **dashes)
     label = "bottleneck" if node.kind == "bottleneck" else ""
     room = int((width - 28 - text_width(label)) / _BOLD)
-    weight = "" if node.kind == "plain" else ' font-weight="600"'
-    picture.text(x + 8, y + _LINE + 2, shorten(node.name, room), color=color, extra=weight)
+    weight = None if node.kind == "plain" else 600
+    picture.text(x + 8, y + _LINE + 2, shorten(node.name, room), color=color, weight=weight)
     if label:
-        picture.text(x + width - 8, y + _LINE + 2, label, "end", color, ' font-weight="600"')
+        picture.text(x + width - 8, y + _LINE + 2, label, "end", color, 600)
     for k, line in enumerate(node.lines):
         picture.text(x + 8, y + _LINE * (k + 2) + 2, shorten(line, int((width - 16) / 6.2)))
 

@@ -1,29 +1,32 @@
 """SVG of curves over time, and of the busy times of many tracks.
 
-In: Lines and Timeline panels. Out: SVG text.
+In: Lines and Timeline panels. Out: SVG.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from markupsafe import Markup
 
 from tfprof_nb._arrays import Floats
 from tfprof_nb._units import duration, number, shorten
+from tfprof_nb.render.bar_layout import stack
 from tfprof_nb.render.panels import Lines, Timeline
-from tfprof_nb.render.scale import MOST_BARS, stack, thin_lines, ticks
-from tfprof_nb.render.svg.elements import INK, WIDTH, Picture, Plot, compact, draw_axes, draw_legend
+from tfprof_nb.render.svg.picture import INK, WIDTH, Picture, Plot, compact, draw_axes, draw_legend
 from tfprof_nb.render.theme import HOST_COMPUTE
+from tfprof_nb.render.thinning import MAX_BARS, thin_lines
+from tfprof_nb.render.ticks import ticks
 
 _LEGEND = 150
 _DASHES = ("", "6 3", "2 2", "8 3 2 3")
 _BINS = 200
-_MOST_TRACKS = 24
+_MAX_TRACKS = 24
 _LEVELS = 5
 
 
-def lines(chart: Lines, most: int = MOST_BARS) -> str:
+def lines(chart: Lines, limit: int = MAX_BARS) -> Markup:
     """Draw one line per series (or stacked areas); dashes tell lines apart where colours can't."""
-    chart, _ = thin_lines(chart, most)
+    chart = thin_lines(chart, limit)
     x = np.asarray(chart.x, dtype=np.float64)
     values = [np.nan_to_num(np.asarray(one.values, dtype=np.float64)) for one in chart.series]
     edges = stack(values) if chart.stacked else np.array(values)
@@ -55,11 +58,11 @@ def _stairs(plot: Plot, x: Floats, y: Floats) -> str:
     return " ".join(first) + "".join(f"H{across}V{level}" for across, level in others)
 
 
-def timeline(chart: Timeline) -> str:
+def timeline(chart: Timeline) -> Markup:
     """Draw one row per track, the darker the busier; an idle gap stays empty."""
     busy, labels = chart.source.overview(_BINS)
     span_ps = float(chart.source.header()["span_ps"])  # type: ignore[arg-type]
-    shown = min(len(labels), _MOST_TRACKS)
+    shown = min(len(labels), _MAX_TRACKS)
     left, row, top = 190.0, 18.0, 6.0
     picture = Picture(f"{chart.title}: {len(labels)} tracks over {duration(span_ps)}", top + row * shown + 56)
     width = WIDTH - left - 10

@@ -1,22 +1,24 @@
 """SVG of a pie with its legend beside it.
 
-In: a Pie panel. Out: SVG text.
+In: a Pie panel. Out: SVG.
 """
 
 from __future__ import annotations
 
 import math
 
+from markupsafe import Markup
+
 from tfprof_nb._units import amount, percent, shorten
 from tfprof_nb.render.panels import Pie
 from tfprof_nb.render.short_names import short_names
-from tfprof_nb.render.svg.elements import WIDTH, Picture
+from tfprof_nb.render.svg.picture import WIDTH, Picture
 
 _RADIUS = 84.0
 _ROW = 20
 
 
-def pie(chart: Pie) -> str:
+def pie(chart: Pie) -> Markup:
     """Draw one slice per part, clockwise from noon; the legend says what each one is, and its share."""
     parts = [part for part in chart.parts if part.value > 0]
     whole = sum(part.value for part in parts)

@@ -7,15 +7,18 @@ import json
 import zlib
 from dataclasses import replace
 
+from markupsafe import Markup
+
+from tfprof_nb.render.markup import element
 from tfprof_nb.render.panels import Table
 from tfprof_nb.render.table.encoding import encode_table
-from tfprof_nb.render.table.html import columns_of, flat, header
+from tfprof_nb.render.table.format import columns_of, flat, header
 
 # More rows make a report slow to open; the profile's frames have them all.
-_MOST_ROWS = 5000
+_MAX_ROWS = 5000
 
 
-def table_html(panel: Table) -> str:
+def embedded_table(panel: Table) -> Markup:
     """Put a table's rows into a script element that no browser runs; the report's script draws them.
 
     Parameters
@@ -25,19 +28,20 @@ def table_html(panel: Table) -> str:
     """
     panel = flat(panel)
     columns = [replace(column, header=header(column)) for column in columns_of(panel)]
-    headers, buffers, depths = encode_table(panel.frame.head(_MOST_ROWS), columns, panel.depth)
+    headers, buffers, depths = encode_table(panel.frame.head(_MAX_ROWS), columns, panel.depth)
     told = {
         "title": panel.title,
-        "rows": min(len(panel.frame), _MOST_ROWS),
+        "rows": min(len(panel.frame), _MAX_ROWS),
         "columns": headers,
         "buffers": [_base64(values) for values in buffers],
         "depths": _base64(depths),
         "selected_row": None,
     }
     packed = zlib.compress(json.dumps(told).encode(), level=9)
-    cut = len(panel.frame) > _MOST_ROWS
-    notice = f"<p>The first {_MOST_ROWS:,} of {len(panel.frame):,} rows; all rows in .table</p>" if cut else ""
-    return f'<script type="application/json" class="tfp-table-data">{_base64(packed)}</script>{notice}'
+    data = element("script", _base64(packed), type="application/json", class_="tfp-table-data")
+    cut = len(panel.frame) > _MAX_ROWS
+    notice = f"The first {_MAX_ROWS:,} of {len(panel.frame):,} rows; all rows in .table"
+    return data + element("p", notice) if cut else data
 
 
 def _base64(data: bytes) -> str:

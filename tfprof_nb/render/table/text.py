@@ -14,12 +14,12 @@ from itertools import zip_longest
 from tfprof_nb._units import is_numeric, shorten
 from tfprof_nb.render.panels import Table
 from tfprof_nb.render.short_names import short_names
-from tfprof_nb.render.table.html import cells, columns_of, cut_notice, flat, header
+from tfprof_nb.render.table.format import cell_texts, columns_of, flat, header, rows_notice
 
 _GAP = "  "
 # A text column may lose the middle of its texts down to this width; beyond that, columns are left out from the right.
 _NARROW, _NARROW_PATH = 22, 40
-_LONGEST_CELL = 200
+_MAX_CELL = 200
 _BREAKABLE = re.compile(r"[^\S\N{NO-BREAK SPACE}]+")
 
 
@@ -50,12 +50,12 @@ class _Printed:
         return f"{shorten(text, self.width):{'>' if self.right else '<'}{self.width}}"
 
 
-def table(panel: Table, width: int) -> list[str]:
+def text_table(panel: Table, width: int) -> list[str]:
     """Return the first rows of a table in lines of at most ``width`` characters."""
     panel = flat(panel)
     frame = panel.frame.head(panel.rows)
     columns = [
-        _Printed(header(one), [_one_line(text) for text in cells(frame, one)], is_numeric(one.kind), one.path)
+        _Printed(header(one), [_one_line(text) for text in cell_texts(frame, one)], is_numeric(one.kind), one.path)
         for one in columns_of(panel)
     ]
     if not len(frame) or not columns:
@@ -64,12 +64,12 @@ def table(panel: Table, width: int) -> list[str]:
     _widen(shown, width)
     rows = zip(*([column.line(value) for value in column.fitting()] for column in shown), strict=True)
     lines = [*_header_lines(shown), *map(_GAP.join, rows)]
-    notices = [cut_notice(len(frame), len(panel.frame)), _columns_notice(len(shown), len(columns))]
+    notices = [rows_notice(len(frame), len(panel.frame)), _columns_notice(len(shown), len(columns))]
     return [*(line.rstrip() for line in lines), *filter(None, notices)]
 
 
 def _one_line(text: str) -> str:
-    return shorten(_BREAKABLE.sub(" ", text).strip(" "), _LONGEST_CELL)  # what may not break indents code
+    return shorten(_BREAKABLE.sub(" ", text).strip(" "), _MAX_CELL)  # what may not break indents code
 
 
 def _that_fit(columns: Sequence[_Printed], width: int) -> list[_Printed]:

@@ -1,1 +1,1 @@
-"""Timelines: ``widget`` in a notebook, ``html`` in a report."""
+"""Timelines: ``widget`` in a notebook, ``embedded`` in a report."""

@@ -1,0 +1,219 @@
+"""The functions that ran and their events, as a model of one graph with runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from tfprof_nb._arrays import Floats, Int64
+from tfprof_nb._units import PS_PER_US
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.graph_nodes import graph_nodes
+from tfprof_nb.analysis.events.names import function_name
+from tfprof_nb.analysis.events.op_labels import OpLabels, label_all_ops
+from tfprof_nb.analysis.events.tensors import bytes_of
+from tfprof_nb.analysis.graph.average import left_out, occasional
+from tfprof_nb.analysis.graph.model import MEASURED, OUTSIDE, Frame, GraphModel, undescribed_nodes, with_devices
+from tfprof_nb.analysis.ops.flops import float_ops_of_nodes
+from tfprof_nb.decode.sections.graphs import Graphs
+from tfprof_nb.formats.xspace import ALLOCATION
+
+TRAINABLE = "_trainable_variables"
+_NO_MEMORY = "How much memory an op holds at its peak, and keeps, is not in a profile: only what it asked for."
+_NOTHING_RAN = "No op was recorded: nothing ran, or host_level was below 2."
+_NO_STEPS = "There are no steps: times, memory and float ops are of the whole capture."
+_NO_MODEL = (
+    "Parameters are those of trainable variables: this capture does not tell a model's other weights from what an "
+    "optimizer keeps."
+)
+_NO_GRAPHS = (
+    "The functions that ran are not described beside this profile (those of tfprof_nb's own captures are): of its ops "
+    "only names, types and times are known."
+)
+
+
+class _Part(NamedTuple):
+    """One host: its nodes as in `GraphModel.nodes` and their ``unit``, their inputs, its events with nodes' numbers."""
+
+    nodes: pd.DataFrame
+    inputs: list[list[int]]
+    events: pd.DataFrame
+
+
+def from_events(forests: Sequence[Forest], graphs: Sequence[Graphs], steps: Sequence[Int64]) -> GraphModel:
+    """Return the graph that ran on all hosts, with what its nodes took in each step.
+
+    Where there are steps, only what ran in one counts; to an average step, only what ran in more than half of them: the
+    first step also makes variables and traces. Time is an op's own, without ops that ran inside it. A fused op
+    counts as the node whose name it bears, with the float ops of all that it holds.
+
+    Parameters
+    ----------
+    forests, graphs, steps
+        Per host: its events, the functions that ran there, and the step of every event (-1 for none).
+    """
+    parts = [_part(*host, len(forests) > 1) for host in zip(forests, graphs, steps, strict=True)]
+    first = np.cumsum([0, *(len(part.nodes) for part in parts)])
+    nodes = pd.concat([part.nodes for part in parts], ignore_index=True)
+    inputs = [
+        [source + start for source in some]
+        for part, start in zip(parts, first[:-1], strict=True)
+        for some in part.inputs
+    ]
+    moved = [
+        part.events.assign(node=part.events["node"] + start) for part, start in zip(parts, first[:-1], strict=True)
+    ]
+    events = pd.concat(moved, ignore_index=True)
+    period = "step" if (events["step"] >= 0).any() else "capture"
+    events = events if period == "step" else events.assign(step=0)
+    counted = events[events["step"] >= 0]
+    runs = counted.groupby(["node", "step"], as_index=False)[list(MEASURED)].sum()
+    intervals = counted[["node", "step", "device", "start_us", "duration_us"]].reset_index(drop=True)
+    seldom = occasional(nodes["unit"], runs)
+    nodes = _unique(nodes.drop(columns="unit"))
+    notes = _notes(graphs, period, left_out(nodes["name"], events, seldom)) if len(events) else [_NOTHING_RAN]
+    return GraphModel(nodes, inputs, runs, intervals, tuple(notes), period, seldom)
+
+
+def _notes(graphs: Sequence[Graphs], period: str, left: Iterable[str]) -> list[str]:
+    missing = [] if any(len(one.nodes) for one in graphs) else [_NO_GRAPHS]
+    untold = [_NO_MODEL] if any(one.variables["model"].isna().any() for one in graphs) else []
+    no_steps = [_NO_STEPS] if period == "capture" else []
+    own = dict.fromkeys(note for one in graphs for note in one.notes)
+    return [*missing, *no_steps, *left, *untold, _NO_MEMORY, *own]
+
+
+def _part(forest: Forest, graphs: Graphs, steps: Int64, name_host: bool) -> _Part:
+    labels = forest.once(label_all_ops)
+    node = graph_nodes(forest, graphs, labels)
+    ops = np.flatnonzero(labels.code >= 0)
+    others, place = np.unique(labels.code[ops[node[ops] < 0]], return_inverse=True)
+    number = node[ops]
+    number[number < 0] = len(graphs.nodes) + place
+    described = _described(graphs, float_ops_of_nodes(graphs, node, labels))
+    names = [f"{OUTSIDE}/{name}" for name in labels.op_name[others]]
+    undescribed = undescribed_nodes(names, labels.op_type[others].tolist(), function=-1).assign(unit=names)
+    nodes = pd.concat([described, undescribed], ignore_index=True)
+    if name_host:
+        nodes[["name", "unit"]] = f"{forest.host.name}/" + nodes[["name", "unit"]]
+    inputs = [*graphs.nodes["inputs"], *([] for _ in others)]
+    events = _op_events(forest, ops, number, steps)
+    allocated = _allocated(forest, labels, ops, number, steps)
+    # Of several devices, a node is noted on the accelerator.
+    device = events.sort_values("accelerator_micros").drop_duplicates("node", keep="last").set_index("node")["device"]
+    nodes = with_devices(nodes, device)
+    return _kept(_Part(nodes, inputs, pd.concat([events, allocated], ignore_index=True)))
+
+
+def _described(graphs: Graphs, float_ops: Floats) -> pd.DataFrame:
+    nodes = graphs.nodes
+    traces = [*(_outermost_first(graphs, trace) for trace in graphs.traces), ()]  # the last is that of none, -1
+    units = nodes["function"].map(pd.Series(_scopes(graphs), dtype=object)).astype(object)
+    variables = _holders(graphs)
+    trainable = variables.map(graphs.variables["trainable"]).eq(True)  # missing is not trainable
+    own = trainable | variables.map(graphs.variables["model"]).eq(True)
+    return pd.DataFrame(
+        {
+            "name": units + "/" + nodes["name"] if len(nodes) else [],
+            "unit": units,
+            "op_type": nodes["op"],
+            "device": "",
+            "types": [(op, TRAINABLE) if one else (op,) for op, one in zip(nodes["op"], trainable, strict=True)],
+            "parameters": variables.map(graphs.variables["parameters"]).where(own).fillna(0).astype(np.int64),
+            "holds_variable": variables.notna(),
+            "float_ops": float_ops,
+            "input_shapes": nodes["takes"],
+            "trace": [traces[number] for number in nodes["trace"]],
+            "output_bytes": [bytes_of(text) for text in nodes["outputs"]],
+            "input_bytes": [bytes_of(text) for text in nodes["takes"]],
+            "graph_float_ops": nodes["float_ops"],
+            "phase": nodes["phase"],
+            "function": nodes["function"],
+        }
+    )
+
+
+def _outermost_first(graphs: Graphs, trace: Sequence[int]) -> tuple[Frame, ...]:
+    frames = graphs.frames.iloc[list(reversed(trace))]
+    return tuple(frames[["file", "line", "function"]].itertuples(index=False, name=None))
+
+
+def _scopes(graphs: Graphs) -> list[str]:
+    """Return the scope that each function's nodes are put in: its name; of a loop's or a branch's, the caller's."""
+    scopes = [function_name(name) for name in graphs.functions["name"]]
+    callers = graphs.nodes["function"].to_numpy()
+    for node, role, function in reversed(list(graphs.calls.itertuples(index=False))):
+        if role != "call" and function >= 0:
+            scopes[function] = scopes[callers[node]]
+    return scopes
+
+
+def _holders(graphs: Graphs) -> pd.Series[float]:
+    """Return the variable of the first node that reads it, so that none counts twice; NaN for all other nodes."""
+    variable = graphs.nodes["variable"]
+    first = (variable >= 0) & ~variable.duplicated()
+    return variable.where(first)
+
+
+def _op_events(forest: Forest, ops: Int64, node: Int64, steps: Int64) -> pd.DataFrame:
+    """Return one row per op's event: its node and step, `MEASURED`, its device and its time.
+
+    ``node`` has one entry per event in ``ops``, ``steps`` one per event of the host.
+    """
+    host = forest.host
+    on_device = forest.on_device[ops]
+    self_ps = host.duration_ps[ops].copy()
+    self_ps[~on_device] = forest.self_ps_among(ops[~on_device])
+    micros = self_ps / PS_PER_US
+    planes = np.array([host.planes[line.plane].name.lower() for line in host.lines], object)
+    measured = {
+        "occurrences": (~on_device).astype(np.int64),
+        "micros": micros,
+        "accelerator_micros": np.where(on_device, micros, 0.0),
+        "cpu_micros": np.where(on_device, 0.0, micros),
+        **dict.fromkeys(("bytes", "peak_bytes", "residual_bytes", "output_bytes"), 0),
+    }
+    device = np.where(on_device, planes[host.line[ops]], "/device:cpu:0")
+    start_us, duration_us = host.start_ps[ops] / PS_PER_US, host.duration_ps[ops] / PS_PER_US
+    return pd.DataFrame(
+        {
+            "node": node,
+            "step": steps[ops],
+            **measured,
+            "device": device,
+            "start_us": start_us,
+            "duration_us": duration_us,
+        }
+    )
+
+
+def _allocated(forest: Forest, labels: OpLabels, ops: Int64, node: Int64, steps: Int64) -> pd.DataFrame:
+    """Return ``node step bytes`` of each allocation whose op has events; arguments as for `_op_events`."""
+    allocations = np.flatnonzero(forest.named(ALLOCATION))
+    names = forest.texts_at("tf_op", allocations)
+    nodes = dict(zip(labels.op_name[labels.code[ops]], node, strict=True))
+    number = np.array([nodes.get(name.partition(":")[0], -1) for name in names], np.int64)
+    known = number >= 0
+    frame = pd.DataFrame({"node": number[known], "step": steps[allocations[known]]})
+    frame["bytes"] = forest.host.ints("requested_bytes").at(allocations[known], missing=0)
+    return frame
+
+
+def _kept(part: _Part) -> _Part:
+    """Fill in what rows lack, and work out the bytes that nodes gave."""
+    events = part.events.fillna(dict.fromkeys((*MEASURED, "start_us", "duration_us"), 0) | {"device": ""})
+    events["output_bytes"] = events["node"].map(part.nodes["output_bytes"]) * events["occurrences"]
+    return part._replace(events=events)
+
+
+def _unique(nodes: pd.DataFrame) -> pd.DataFrame:
+    """Number what is called the same: functions of one name have nodes of one name."""
+    again = nodes.groupby("name").cumcount()
+    names = [
+        f"{name}_{number}" if number else name
+        for name, number in zip(nodes["name"].tolist(), again.tolist(), strict=True)
+    ]
+    return nodes.assign(name=np.array(names, dtype=object))

@@ -1,0 +1,87 @@
+"""A session's graph with its recorded runs (RunMetadata), counted as tfprof counts them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from tfprof_nb._units import PS_PER_US
+from tfprof_nb.analysis.graph.from_graph_section import from_graph_section
+from tfprof_nb.analysis.graph.model import MEASURED, GraphModel, undescribed_nodes, with_devices
+from tfprof_nb.decode.session_graph import SessionRuns
+from tfprof_nb.formats.sidecar import Section
+
+_CANONICAL = r".*/(?:device:gpu|gpu|device:cpu|cpu):\d+"
+_STREAMS = "stream:all"
+_NO_NODES = r"RecvTensor|_SOURCE|.*MEMCPY.*"
+
+
+def from_session(session: SessionRuns) -> GraphModel:
+    """Return the graph that a session ran, as far as its capture described it, with its runs."""
+    return with_runs(session.sidecar.read(Section.GRAPHS, from_graph_section), session.executed)
+
+
+def with_runs(model: GraphModel, executed: pd.DataFrame) -> GraphModel:
+    """Return a model with what a session recorded, and with the nodes that only the recording knows.
+
+    Parameters
+    ----------
+    model
+        The graph.
+    executed
+        One row per run of a node (`decode.run_metadata.executed_nodes`), and its ``step``.
+    """
+    rows = _on_one_device(_recorded(executed, model))
+    nodes = _all_nodes(model, rows)
+    rows = rows.assign(node=rows["node"].map(pd.Series(nodes.index, nodes["name"])))
+    nodes = with_devices(nodes, rows[rows["canonical"]].drop_duplicates("node").set_index("node")["device"])
+    runs = rows.groupby(["node", "step"], as_index=False)[list(MEASURED)].sum()
+    intervals = rows[rows["timed"]][["node", "step", "device", "start_us", "duration_us"]]
+    inputs = [*model.inputs, *([] for _ in range(len(nodes) - len(model.nodes)))]
+    return GraphModel(nodes, inputs, runs, intervals.reset_index(drop=True), model.notes)
+
+
+def _recorded(executed: pd.DataFrame, model: GraphModel) -> pd.DataFrame:
+    """Return the rows of nodes, by the names that they have in the graph."""
+    node = executed["node"].str.partition(":")[0]
+    known = node.isin(model.nodes["name"]) | ~node.str.fullmatch(_NO_NODES)
+    device = executed["device"].str.lower()
+    return executed.assign(node=node, device=device, canonical=device.str.fullmatch(_CANONICAL))[known]
+
+
+def _on_one_device(rows: pd.DataFrame) -> pd.DataFrame:
+    """Count each node on the device on which it is first seen; what streams say of it counts too."""
+    placed = rows[rows["canonical"]].drop_duplicates("node").set_index("node")["device"]
+    own = rows["node"].map(placed)
+    rows = rows[~rows["canonical"] | (rows["device"] == own)]
+    timed = rows["start_ps"] > 0
+    micros = rows["op_end_micros"].where(rows["op_end_micros"] != 0, 1)  # what is too short to count is one
+    kernel, host = timed & rows["device"].str.contains(_STREAMS), timed & rows["canonical"]
+    kept = rows["persistent_bytes"]
+    used = rows["temp_bytes"] + kept
+    measured = {
+        "occurrences": host.astype(np.int64),
+        "accelerator_micros": micros.where(kernel, 0),
+        "cpu_micros": micros.where(host, 0),
+        "bytes": (rows["requested_bytes"] + used).where(host, 0),
+        "peak_bytes": (rows["peak_bytes"] + used).where(host, 0),
+        "residual_bytes": (rows["residual_bytes"] + kept).where(host, 0),
+        "output_bytes": rows["outputs"].map(_output_bytes).where(host, 0),
+        "timed": kernel | host,
+        "start_us": rows["start_ps"] / PS_PER_US,
+        "duration_us": micros,
+    }
+    rows = rows[["node", "step", "device", "canonical"]].assign(**measured)
+    return rows.assign(micros=rows["accelerator_micros"] + rows["cpu_micros"])
+
+
+def _output_bytes(outputs: list[object]) -> int:
+    sizes = [output.tensor_description.allocation_description for output in outputs]  # type: ignore[attr-defined]
+    return sum(max(size.allocated_bytes, size.requested_bytes) for size in sizes)
+
+
+def _all_nodes(model: GraphModel, rows: pd.DataFrame) -> pd.DataFrame:
+    """Add the nodes that the graph does not have; their type is their name."""
+    names = rows["node"].drop_duplicates()
+    new = names[~names.isin(model.nodes["name"])].tolist()
+    return pd.concat([model.nodes, undescribed_nodes(new, new, function=0)], ignore_index=True) if new else model.nodes

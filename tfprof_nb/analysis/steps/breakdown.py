@@ -1,0 +1,135 @@
+"""What each step spent its time on, and how much waiting for input lies between the steps."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from tfprof_nb._arrays import Int64
+from tfprof_nb._units import PS_PER_MS
+from tfprof_nb.analysis.events.eager import DISPATCH
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.intervals import newly_covered, split_by_priority
+from tfprof_nb.analysis.steps.activities import Activity, is_of_old_tensorflow, tracing_spans
+from tfprof_nb.analysis.steps.groups import Grouping
+
+CATEGORIES: dict[str, tuple[Activity, ...]] = {
+    "device_compute_ms": (Activity.DEVICE_COMPUTE_16, Activity.DEVICE_COMPUTE_32),
+    "device_to_device_ms": (Activity.DEVICE_TO_DEVICE,),
+    "device_collectives_ms": (Activity.DEVICE_COLLECTIVES,),
+    "host_compute_ms": (Activity.HOST_COMPUTE,),
+    "kernel_launch_ms": (Activity.KERNEL_LAUNCH,),
+    "input_ms": (Activity.WAIT_INPUT, Activity.HOST_TO_DEVICE),
+    "output_ms": (Activity.DEVICE_TO_HOST,),
+    "compile_ms": (Activity.COMPILE,),
+}
+# These columns add up to a step's time.
+PARTS = [*CATEGORIES, "other_ms"]
+_FETCHES = ("IteratorGetNext", f"{DISPATCH}IteratorGetNext")
+
+
+def breakdown(forest: Forest, grouping: Grouping, spans: pd.DataFrame, activity: npt.NDArray[np.int16]) -> pd.DataFrame:
+    """Divide the time of each step among the activities of its group's events.
+
+    Parameters
+    ----------
+    forest, grouping
+        One host's events and their groups.
+    spans
+        The steps, in the form of `Grouping.spans`.
+    activity
+        Per event: its `Activity`.
+
+    Returns
+    -------
+    DataFrame
+        One row per step: ``start_ms step_ms``, `PARTS`, and ``warm_up``, whether the step traced or compiled.
+    """
+    start, end = spans["start_ps"].to_numpy(np.int64), spans["end_ps"].to_numpy(np.int64)
+    claims, traced = _claims(forest, grouping, spans, activity)
+    owner, began, ended, priority = (claims[name].to_numpy() for name in claims)
+    if is_of_old_tensorflow(forest):
+        ended = _kept_open(owner, began, ended, priority)
+    began = np.maximum(began, start[owner]) - start[owner]
+    ended = np.minimum(ended, end[owner]) - start[owner]
+    inside = ended > began
+    shares = split_by_priority(owner[inside], began[inside], ended[inside], priority[inside], len(spans))
+    none = np.zeros(len(spans), dtype=np.int64)
+    table = pd.DataFrame({"start_ms": start / PS_PER_MS, "step_ms": (end - start) / PS_PER_MS})
+    rest = end - start
+    for column, activities in CATEGORIES.items():
+        time = sum((shares.get(int(kind), none) for kind in activities), none)
+        table[column] = time / PS_PER_MS
+        rest = rest - time
+    table["other_ms"] = rest / PS_PER_MS
+    table["warm_up"] = np.isin(np.arange(len(spans)), traced)
+    return table
+
+
+def _claims(
+    forest: Forest, grouping: Grouping, spans: pd.DataFrame, activity: npt.NDArray[np.int16]
+) -> tuple[pd.DataFrame, Int64]:
+    """Return what claims time of steps, as ``step start_ps end_ps activity``, and the steps that traced or compiled.
+
+    Steps are positions in ``spans``; times are the profile's. The marks of steps claim nothing.
+    """
+    step = grouping.steps_of_events(spans["group"].to_numpy(np.int64), np.arange(len(spans)))
+    is_mark = np.zeros(len(step), dtype=bool)
+    is_mark[spans["event"][spans["event"] >= 0]] = True
+    working = np.flatnonzero((step >= 0) & (activity != Activity.NONE) & ~is_mark)
+    calls, traced_from, traced_to = tracing_spans(forest)
+    in_steps = step[calls] >= 0
+    traced = step[calls][in_steps]
+    claims = {
+        "step": np.concatenate([step[working], traced]),
+        "start_ps": np.concatenate([forest.host.start_ps[working], traced_from[in_steps]]),
+        "end_ps": np.concatenate([forest.ends_ps(working), traced_to[in_steps]]),
+        "activity": np.concatenate([activity[working], np.full(len(traced), Activity.COMPILE, dtype=np.int16)]),
+    }
+    return pd.DataFrame(claims), traced
+
+
+def _kept_open(step: Int64, start: Int64, end: Int64, activity: npt.NDArray[np.int16]) -> Int64:
+    """Let events without length last until work of their class or a higher one starts, as TensorFlow up to 2.10 did.
+
+    Its sweep handled ends before starts: an event that ended when it began stayed open, unless work of its class or a
+    higher one was going on. CUPTI times some copies so, and allocations have no length at all.
+
+    Each array has one entry per event: the position of its step, its times (ps) and its class. Returned are the ends.
+    """
+    stride = int(end.max(initial=0)) + 1
+    start, end = step * stride + start, step * stride + end
+    last = np.zeros(int(step.max(initial=-1)) + 1, dtype=np.int64)
+    np.maximum.at(last, step, end)
+    kept = end.copy()
+    for level in np.unique(activity[start == end]):
+        rivals = np.flatnonzero(activity >= level)
+        rivals = rivals[np.argsort(start[rivals], kind="stable")]
+        starts, reach = start[rivals], np.maximum.accumulate(end[rivals])
+        instants = np.flatnonzero((activity == level) & (start == end))
+        after = np.searchsorted(starts, start[instants], side="right")
+        alone = reach[after - 1] == start[instants]  # its own end: nothing reaches further
+        instants, after = instants[alone], after[alone]
+        kept[instants] = np.minimum(np.append(starts, end.max())[after], last[step[instants]])
+    return kept - step * stride
+
+
+def input_between_steps_ps(forest: Forest, grouping: Grouping) -> int:
+    """Return how long threads with step marks fetched data between the first mark and the last, outside of all steps.
+
+    A loop that fetches its batches between the marks waits for data that no step counts.
+    """
+    host, spans = forest.host, grouping.spans
+    marks = spans["event"].to_numpy(np.int64)
+    marks = marks[marks >= 0]
+    if grouping.source not in ("marked", "keras") or not len(marks):
+        return 0
+    has_marks = np.zeros(len(host.lines), dtype=bool)
+    has_marks[host.line[marks]] = True
+    fetches = np.flatnonzero(forest.names_starting(*_FETCHES)[host.metadata] & has_marks[host.line])
+    fetches = fetches[~np.isin(grouping.group[fetches], spans["group"])]
+    start = host.start_ps[fetches]
+    fetches = fetches[(start >= spans["start_ps"].min()) & (start < spans["end_ps"].max())]
+    fetches = fetches[np.argsort(host.start_ps[fetches], kind="stable")]
+    return int(newly_covered(host.start_ps[fetches], forest.ends_ps(fetches)).sum())

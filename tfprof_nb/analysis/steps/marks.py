@@ -1,0 +1,56 @@
+"""What the mark of each step says: its number, name, phase and epoch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.steps.groups import Grouping
+from tfprof_nb.formats.marks import EPOCH, PHASES, STEP_NUMBER
+
+
+def described(table: pd.DataFrame, forest: Forest, grouping: Grouping, spans: pd.DataFrame) -> pd.DataFrame:
+    """Add ``number phase step_name epoch host`` to a table of steps; a step without a number has -1.
+
+    Parameters
+    ----------
+    table
+        One row per step.
+    forest, grouping
+        One host's events and their groups.
+    spans
+        The same steps, in the form of `Grouping.spans`.
+    """
+    marks = spans["event"].to_numpy(np.int64)
+    marked = marks >= 0
+    names = np.full(len(spans), "step", dtype=object)
+    names[marked] = forest.host.names[forest.host.metadata[marks[marked]]]
+    numbers, epoch = forest.ints_at(STEP_NUMBER, marks), forest.ints_at(EPOCH, marks)
+    if grouping.source in ("inferred", "device"):
+        phases = _phases_by_gradients(forest, grouping, spans)
+    else:
+        graph_types = forest.texts_at("graph_type", marks)
+        phases = [_phase(str(graph_type or name)) for name, graph_type in zip(names, graph_types, strict=True)]
+    step_names = [f"{name} {number}" if number >= 0 else str(name) for name, number in zip(names, numbers, strict=True)]
+    return table.assign(
+        number=numbers,
+        phase=phases,
+        step_name=step_names,
+        epoch=pd.arrays.IntegerArray(epoch, epoch < 0),
+        host=forest.host.name,
+    )
+
+
+def _phase(mark: str) -> str:
+    if mark == "Profiled batch":
+        return "train"
+    return next((phase for phase in PHASES if mark.lower().startswith(phase)), mark)
+
+
+def _phases_by_gradients(forest: Forest, grouping: Grouping, spans: pd.DataFrame) -> list[str]:
+    """Take steps with gradients for training and the others for tests; without any gradients, all are one phase."""
+    gradients = forest.names_with("gradient")[forest.host.metadata]
+    training = np.unique(grouping.group[gradients])
+    trained = spans["group"].isin(training)
+    return list(np.where(trained, "train", "test" if trained.any() else "step"))

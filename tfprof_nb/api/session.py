@@ -1,0 +1,166 @@
+"""What a Python session captures and remembers: the running capture, and the newest profile."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from tfprof_nb import runs
+from tfprof_nb._errors import CaptureError, ProfileNotFoundError
+from tfprof_nb.capture.graphs import graphs
+from tfprof_nb.capture.lines import CellLines
+from tfprof_nb.capture.metrics import process_memory, system_metrics
+from tfprof_nb.capture.notebook import notebook_cells
+from tfprof_nb.capture.options import Options
+from tfprof_nb.capture.python_stacks import python_stacks
+from tfprof_nb.capture.recording import NothingRecordedError, Recording
+from tfprof_nb.capture.sidecar import Collector
+from tfprof_nb.capture.versions import versions
+from tfprof_nb.capture.window import Window
+from tfprof_nb.formats.sidecar import Section
+from tfprof_nb.profiles import PendingRun, Profile
+
+LOGDIR = Path("tfprof_logs")  # in the working directory: beside the notebook
+
+
+@dataclass
+class _Session:
+    running: Capture | None = None
+    last: Profile | None = None
+
+
+_session = _Session()
+
+
+class Capture:
+    """One capture, and the profile that it makes.
+
+    Parameters
+    ----------
+    name, logdir, lines, metrics, python
+        As for `profile`.
+    options, window
+        What to record, and when; None is the default.
+    cell
+        The notebook cell whose lines to time.
+
+    Attributes
+    ----------
+    profile
+        The profile. It can be used once `finish` has returned.
+    finished
+        Whether the profile can be used.
+    limited
+        Whether a `ProfileCallback` limited the capture to its batches.
+    """
+
+    def __init__(
+        self,
+        name: str | None = None,
+        *,
+        logdir: str | os.PathLike[str] | None = None,
+        options: Options | None = None,
+        window: Window | None = None,
+        lines: bool = True,
+        metrics: bool = False,
+        python: bool = True,
+        cell: CellLines | None = None,
+    ) -> None:
+        self._logdir, self._options, self._window = logdir or LOGDIR, options or Options(), window
+        self._lines, self._metrics, self._python, self._cell = lines, metrics, python, cell
+        self._run = PendingRun()
+        self.profile = Profile(self._run, name)
+        self.finished = self.limited = False
+
+    def start(self) -> Profile:
+        """Start recording. Errors are those of `profile`."""
+        __tracebackhide__ = True
+        self._recording = Recording(self._logdir, self._options, self._collectors(), self._window).start()
+        _session.running = self
+        return self.profile
+
+    def _collectors(self) -> dict[str, Collector]:
+        """What is recorded beside the profiler, by the name of its section in the sidecar."""
+        collectors: dict[str, Collector] = {
+            Section.VERSIONS: versions(),
+            Section.PROCESS_MEMORY: process_memory(),
+            Section.GRAPHS: graphs(),
+        }
+        if self._lines:
+            collectors[Section.CELLS] = notebook_cells()
+        if self._cell:
+            collectors[Section.CELL] = self._cell.recorded()
+        if self._python:
+            collectors[Section.PYTHON] = python_stacks()
+        if self._metrics:
+            collectors[Section.METRICS] = system_metrics()
+        return collectors
+
+    def begin_anew(self, note: str) -> None:
+        """Drop what was recorded, and record from here on; the profile's note says why."""
+        self._recording.begin_anew(note)
+
+    def end(self) -> None:
+        """End recording now; it is saved in the background until `finish`."""
+        self._recording.end()
+
+    def finish(self) -> Profile:
+        """End the capture and return its profile.
+
+        Raises
+        ------
+        CaptureError
+            If there is none: it could not be saved, or nothing was recorded.
+        """
+        _session.running = None
+        try:
+            run = self._recording.stop()
+        except BaseException as error:
+            why = str(error) if isinstance(error, CaptureError) else "An interrupt came before this profile was saved."
+            self._run.fail(why)
+            raise
+        self._run.complete(runs.resolve(run))
+        self.finished = True
+        remember(self.profile)
+        return self.profile
+
+
+def hides(block_error: BaseException | None, failure: Exception) -> bool:
+    """Whether a capture's failure becomes a message beside the block, and no exception.
+
+    If the block raised, its own error is the one to see. If the block went well and there was nothing to record, the
+    code after it must run.
+    """
+    return block_error is not None or isinstance(failure, NothingRecordedError)
+
+
+def running() -> Capture | None:
+    """Return the capture that runs now, if any."""
+    return _session.running
+
+
+def remember(captured: Profile) -> None:
+    """Make a profile the newest of this session."""
+    _session.last = captured
+
+
+def last() -> Profile:
+    """Return the newest profile that was captured in this session.
+
+    Raises
+    ------
+    ProfileNotFoundError
+        If nothing was captured yet.
+
+    Examples
+    --------
+    >>> import tfprof_nb as tp
+    >>> with tp.profile() as p:
+    ...     pass
+    >>> tp.last() is p
+    True
+    """
+    if _session.last is None:
+        raise ProfileNotFoundError("Nothing was captured in this session yet: run a cell with %%tfprofile on top.")
+    return _session.last

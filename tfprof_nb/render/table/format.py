@@ -1,0 +1,53 @@
+"""What every form of a table shares: which columns it has, their headers, and their values as text.
+
+In: Table panels. Out: columns, text, bar lengths.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+
+from tfprof_nb._arrays import Floats
+from tfprof_nb._units import COLUMN_UNITS, cell
+from tfprof_nb.render.panels import Column, Table
+
+
+def flat(panel: Table) -> Table:
+    """Turn the index levels that are among the panel's columns into ordinary columns."""
+    names = [name for name in panel.frame.index.names if name is not None]
+    if not any(column.key in names for column in panel.columns):
+        return panel
+    return replace(panel, frame=panel.frame.reset_index())
+
+
+def columns_of(panel: Table) -> list[Column]:
+    """Return the panel's columns that its frame has."""
+    return [column for column in panel.columns if column.key in panel.frame.columns]
+
+
+def header(column: Column) -> str:
+    """Return a column's header with its unit, unless the header already names it."""
+    unit = COLUMN_UNITS.get(column.kind, "")
+    named = not unit or f"({unit})" in column.header or column.header.endswith(f" {unit}")
+    return column.header if named else f"{column.header} ({unit})"
+
+
+def cell_texts(frame: pd.DataFrame, column: Column) -> list[str]:
+    """Write the values of one column; missing values become a dash."""
+    values = frame[column.key]
+    return [cell(None if gone else value, column.kind) for value, gone in zip(values, values.isna(), strict=True)]
+
+
+def bar_shares(frame: pd.DataFrame, column: Column) -> Floats:
+    """Return the lengths of a column's bars, 0 to 1: shares as they are, other values relative to the largest."""
+    values = pd.to_numeric(frame[column.key], errors="coerce").fillna(0).to_numpy(dtype="float64", copy=True)
+    whole = {"share": 1.0, "percent": 100.0}.get(column.kind) or max(values.max(initial=0), 1e-300)
+    shares: Floats = (values / whole).clip(0, 1)
+    return shares
+
+
+def rows_notice(shown: int, total: int) -> str:
+    """Return how many rows are shown of how many; nothing if all are."""
+    return f"{shown:,} of {total:,} rows; all rows in .table" if shown < total else ""

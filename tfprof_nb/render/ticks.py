@@ -1,0 +1,47 @@
+"""The ticks of an axis: few, at round values. Shared by SVG, bqplot and text."""
+
+from __future__ import annotations
+
+import math
+
+from tfprof_nb._units import number
+
+
+def ticks(low: float, high: float, limit: int = 5) -> list[float]:
+    """Return at most ``limit`` + 1 round values from ``low`` to ``high``.
+
+    Examples
+    --------
+    >>> ticks(0, 71.2)
+    [0.0, 20.0, 40.0, 60.0]
+    >>> ticks(0, 0)
+    [0.0]
+    """
+    if not high > low:
+        return [low + 0.0]
+    step = _round_step((high - low) / limit)
+    first = math.ceil(low / step - 1e-9)
+    last = math.floor(high / step + 1e-9)
+    return [round(k * step, 12) for k in range(first, last + 1)]
+
+
+def whole_ticks(low: float, high: float, limit: int = 6) -> list[float]:
+    """Return :func:`ticks` at whole numbers only, for counts.
+
+    Examples
+    --------
+    >>> whole_ticks(0, 3)
+    [0.0, 1.0, 2.0, 3.0]
+    """
+    return [tick for tick in ticks(low, high, limit) if tick == round(tick)]
+
+
+def tick_text(value: float) -> str:
+    """Write a tick's value; whole numbers have no decimals."""
+    return f"{value:,.0f}" if value == round(value) else number(value).rstrip("0").rstrip(".")
+
+
+def _round_step(raw: float) -> float:
+    """Return the smallest of 1, 2, 5 and 10 times a power of ten that is at least ``raw``."""
+    size = 10.0 ** math.floor(math.log10(raw))
+    return next(size * k for k in (1, 2, 5, 10) if size * k >= raw * (1 - 1e-9))

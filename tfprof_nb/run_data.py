@@ -1,0 +1,87 @@
+"""What the files of one run hold, decoded: the input of every analysis."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import pandas as pd
+
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.metrics import sampled
+from tfprof_nb.analysis.steps.groups import Grouping, group_events
+from tfprof_nb.decode import load_run
+from tfprof_nb.decode.sections.cell import Cell, read_cell, read_labels
+from tfprof_nb.decode.sections.graphs import Graphs, read_graphs
+from tfprof_nb.decode.sections.python import PythonStacks, read_python
+from tfprof_nb.decode.sidecar import Sidecar, read_sidecar
+from tfprof_nb.formats.sidecar import Section
+from tfprof_nb.runs import Run
+
+
+class RunData:
+    """A run's profiles and sidecars. Each part is decoded on first use and kept; lists have one item per host."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+
+    @cached_property
+    def forests(self) -> list[Forest]:
+        """The events."""
+        return [Forest(host) for host in load_run(self.run)]
+
+    @cached_property
+    def groupings(self) -> list[Grouping]:
+        """The group that each event belongs to: its step, where there are steps."""
+        return [group_events(forest) for forest in self.forests]
+
+    @cached_property
+    def sidecars(self) -> list[Sidecar]:
+        """What the capture wrote beside the profiles."""
+        if self.run.parts:  # runs on one common timeline: samples of single runs have no place there
+            return [Sidecar()]
+        return [read_sidecar(file) for file in self.run.files]
+
+    @cached_property
+    def graphs(self) -> list[Graphs]:
+        """The functions that ran, if the capture described them."""
+        return [sidecar.read(Section.GRAPHS, read_graphs) for sidecar in self.sidecars]
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        """The profiled cell: its text, and how long its lines took."""
+        return [sidecar.read(Section.CELL, read_cell) for sidecar in self.sidecars]
+
+    @cached_property
+    def labels(self) -> list[dict[str, str]]:
+        """What other cells are called, by the file names that they were compiled as."""
+        return [sidecar.read(Section.CELLS, read_labels) for sidecar in self.sidecars]
+
+    @cached_property
+    def stacks(self) -> list[PythonStacks]:
+        """Samples of Python's stacks."""
+        return [sidecar.read(Section.PYTHON, read_python) for sidecar in self.sidecars]
+
+    @cached_property
+    def metrics(self) -> pd.DataFrame:
+        """Samples of the machine: ``time_ms host metric value unit``."""
+        return self._samples(Section.METRICS)
+
+    @cached_property
+    def process_memory(self) -> pd.DataFrame:
+        """Samples of the process' memory, with the columns of `metrics`."""
+        return self._samples(Section.PROCESS_MEMORY)
+
+    def _samples(self, section: str) -> pd.DataFrame:
+        return sampled([forest.host for forest in self.forests], self.sidecars, section)
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether the capture recorded anything from which lines of code can be told."""
+        return any(sidecar.sections for sidecar in self.sidecars)
+
+    @property
+    def notes(self) -> list[str]:
+        """What the capture noted, and which sections are damaged: all sections are read for that."""
+        _ = self.graphs, self.cells, self.labels, self.stacks, self.metrics, self.process_memory
+        captures = [note for sidecar in self.sidecars for note in sidecar.notes]
+        return captures + list(dict.fromkeys(note for forest in self.forests for note in forest.host.notes))
