@@ -201,6 +201,8 @@ def _package(file: str) -> str:
     parts = file.replace("\\", "/").split("/")
     if "tfprof_nb" in parts[:-1]:
         return "tfprof_nb"
+    if "autograph" in parts[:-1]:  # calls of converted functions pass through it
+        return ""
     for folder in ("site-packages", "dist-packages"):
         if folder in parts[:-1]:
             name = parts[parts.index(folder) + 1].removesuffix(".py")

@@ -82,9 +82,7 @@ def _lines(evidence: Evidence) -> Iterator[Finding]:
                 yield _line(evidence, str(function), str(file), rows, column, percent)
 
 
-def _line(
-    evidence: Evidence, function: str, file: str, rows: pd.DataFrame, column: str, percent: float
-) -> Finding:
+def _line(evidence: Evidence, function: str, file: str, rows: pd.DataFrame, column: str, percent: float) -> Finding:
     longest = rows.iloc[int(np.argmax(rows[column].to_numpy()))]
     place = _place(file, int(longest["line"]))
     name = place if function == "<module>" else f"{function} ({place})"
@@ -95,8 +93,8 @@ def _line(
     return _finding(
         f"Python takes {_units.percent(percent)} of {of_what}: {name}",
         f"{_units.milliseconds(per_step)} per step{library}{f': `{_units.shorten(code, 80)}`' if code else ''}.",
-        "Do this every 50 steps instead of every step, or after training. If each step needs it, write it with TensorFlow "
-        "ops inside the @tf.function, where it runs beside the input pipeline.",
+        "Do this every 50 steps instead of every step, or after training. If each step needs it, write it with "
+        "TensorFlow ops inside the @tf.function.",
         percent,
         place,
         "",
