@@ -27,6 +27,7 @@ from tfprof_nb.analysis.memory.process_memory import PROCESS
 from tfprof_nb.analysis.ops.ops import Ops, ops
 from tfprof_nb.analysis.overview import Overview, overview
 from tfprof_nb.analysis.pods import Pods, pods
+from tfprof_nb.analysis.python import Python, python
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.source.source import SourceLines, source
 from tfprof_nb.analysis.steps.capture_notes import capture_notes
@@ -89,8 +90,8 @@ class Profile:
 
     Made by `profile` and `load`. Displaying it in a notebook shows its dashboard; ``str()`` gives the same as text.
 
-    Each of its results (``overview advice steps source ops input_pipeline tf_data kernels memory functions graph pods
-    trace``) has ``table`` (a DataFrame), ``summary``, ``notes`` and ``view()``, and is computed when first asked for.
+    Each of its results (``overview advice steps source python ops input_pipeline tf_data kernels memory functions graph
+    pods trace``) has ``table`` (a DataFrame), ``summary``, ``notes`` and ``view()``, and is computed on first use.
 
     Examples
     --------
@@ -219,6 +220,14 @@ class Profile:
         return self._page("source", source(data.forests, data.graphs, data.cells, data.labels))
 
     @cached_property
+    def python(self) -> Python:
+        """Python by line, sampled, and time in Keras callbacks."""
+        data = self.data
+        labels = {file: label for labels in data.labels for file, label in labels.items()}
+        labels |= {cell.file: "cell" for cell in data.cells if cell.file}
+        return self._page("python", python(data.forests, data.groupings, self.steps, data.stacks, labels))
+
+    @cached_property
     def graph(self) -> Graph:
         """The graph that ran, as tfprof's four views: by name scope, data flow, op type and code."""
         if session := read_session(self.files):
@@ -298,6 +307,7 @@ class Profile:
             **{name: partial(self._table, name) for name in PAGES},
             "tf_data_pipelines": lambda: self.tf_data.pipelines,
             "memory_timeline": lambda: self.memory.timeline,
+            "python_callbacks": lambda: self.python.callbacks,
             "memory_allocators": lambda: self.memory.allocators,
         }
 

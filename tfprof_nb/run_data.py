@@ -12,6 +12,7 @@ from tfprof_nb.analysis.steps.groups import Grouping, group_events
 from tfprof_nb.decode import load_run
 from tfprof_nb.decode.sections.cell import Cell, read_cell, read_labels
 from tfprof_nb.decode.sections.graphs import Graphs, read_graphs
+from tfprof_nb.decode.sections.python import PythonStacks, read_python
 from tfprof_nb.decode.sidecar import Sidecar, read_sidecar
 from tfprof_nb.formats.sidecar import Section
 from tfprof_nb.runs import Run
@@ -56,6 +57,11 @@ class RunData:
         return [sidecar.read(Section.CELLS, read_labels) for sidecar in self.sidecars]
 
     @cached_property
+    def stacks(self) -> list[PythonStacks]:
+        """Samples of Python's stacks."""
+        return [sidecar.read(Section.PYTHON, read_python) for sidecar in self.sidecars]
+
+    @cached_property
     def metrics(self) -> pd.DataFrame:
         """Samples of the machine: ``time_ms host metric value unit``."""
         return self._samples(Section.METRICS)
@@ -76,6 +82,6 @@ class RunData:
     @property
     def notes(self) -> list[str]:
         """What the capture noted, and which sections are damaged: all sections are read for that."""
-        _ = self.graphs, self.cells, self.labels, self.metrics, self.process_memory
+        _ = self.graphs, self.cells, self.labels, self.stacks, self.metrics, self.process_memory
         captures = [note for sidecar in self.sidecars for note in sidecar.notes]
         return captures + list(dict.fromkeys(note for forest in self.forests for note in forest.host.notes))

@@ -51,6 +51,8 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
         Whether to record which lines of code the ops come from, and how long the lines of a cell take.
     metrics
         Whether to sample the machine during the capture: processor, memory, disk, GPU.
+    python
+        Whether to sample which lines of Python run.
 
     Returns
     -------
@@ -97,6 +99,7 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
         delay_ms: float = 0,
         lines: bool = True,
         metrics: bool = False,
+        python: bool = True,
     ) -> None:
         if callable(name):
             raise TypeError("Write the decorator with brackets: @tfprof_nb.profile()")
@@ -104,7 +107,8 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
             raise TypeError(f"name must be text, not {name!r}.")
         self._options = Options(host_level, device_level, python_level)
         self._window = Window(warmup, steps, max_seconds, delay_ms)
-        self._name, self._logdir, self._lines, self._metrics = name, logdir, lines, metrics
+        self._name, self._logdir = name, logdir
+        self._lines, self._metrics, self._python = lines, metrics, python
 
     def new_capture(self, cell: CellLines | None = None) -> Capture:
         """Return a capture with these settings that has not started; ``cell`` is the notebook cell to time by line."""
@@ -115,6 +119,7 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
             window=self._window,
             lines=self._lines,
             metrics=self._metrics,
+            python=self._python,
             cell=cell,
         )
 

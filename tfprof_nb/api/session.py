@@ -13,6 +13,7 @@ from tfprof_nb.capture.lines import CellLines
 from tfprof_nb.capture.metrics import process_memory, system_metrics
 from tfprof_nb.capture.notebook import notebook_cells
 from tfprof_nb.capture.options import Options
+from tfprof_nb.capture.python_stacks import python_stacks
 from tfprof_nb.capture.recording import NothingRecordedError, Recording
 from tfprof_nb.capture.sidecar import Collector
 from tfprof_nb.capture.versions import versions
@@ -37,7 +38,7 @@ class Capture:
 
     Parameters
     ----------
-    name, logdir, lines, metrics
+    name, logdir, lines, metrics, python
         As for `profile`.
     options, window
         What to record, and when; None is the default.
@@ -63,10 +64,11 @@ class Capture:
         window: Window | None = None,
         lines: bool = True,
         metrics: bool = False,
+        python: bool = True,
         cell: CellLines | None = None,
     ) -> None:
         self._logdir, self._options, self._window = logdir or LOGDIR, options or Options(), window
-        self._lines, self._metrics, self._cell = lines, metrics, cell
+        self._lines, self._metrics, self._python, self._cell = lines, metrics, python, cell
         self._run = PendingRun()
         self.profile = Profile(self._run, name)
         self.finished = self.limited = False
@@ -89,6 +91,8 @@ class Capture:
             collectors[Section.CELLS] = notebook_cells()
         if self._cell:
             collectors[Section.CELL] = self._cell.recorded()
+        if self._python:
+            collectors[Section.PYTHON] = python_stacks()
         if self._metrics:
             collectors[Section.METRICS] = system_metrics()
         return collectors

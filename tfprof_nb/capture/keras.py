@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from tfprof_nb.capture.keras_callbacks import TimedCallbacks
 from tfprof_nb.capture.marks import close_mark, is_open, no_mark_survives, open_mark
 from tfprof_nb.capture.patching import replaced
 from tfprof_nb.formats.marks import EPOCH, JIT_COMPILE, PHASES, STEPS_PER_EXECUTION
@@ -32,7 +33,9 @@ class _Patches:
     def applied(self, modules: tuple[ModuleType, ModuleType, ModuleType]) -> Iterator[None]:
         with self._lock:
             if not self.users:
-                for owner, name, wrapper in _wrappers(*modules):
+                timed = TimedCallbacks()
+                self._undo.callback(timed.stop)
+                for owner, name, wrapper in _wrappers(*modules, timed):
                     method = vars(owner)[name]
                     self._undo.enter_context(replaced(owner, name, functools.wraps(method)(wrapper(method))))
             self.users += 1
@@ -80,25 +83,26 @@ def _keras_modules() -> tuple[ModuleType, ModuleType, ModuleType] | None:
 
 
 def _wrappers(
-    callback_list: ModuleType, epoch_iterator: ModuleType, trainer: ModuleType
+    callback_list: ModuleType, epoch_iterator: ModuleType, trainer: ModuleType, timed: TimedCallbacks
 ) -> Iterator[tuple[type, str, Callable[[Any], Any]]]:
     """Yield the class, the method's name and the wrapper of every method to wrap."""
     counts = defaultdict[str, Iterator[int]](itertools.count)
     epochs = WeakKeyDictionary[Any, int]()
     callbacks, model = callback_list.CallbackList, trainer.TensorFlowTrainer
-    yield callbacks, "on_epoch_begin", _remember_epoch(epochs)
+    yield callbacks, "on_epoch_begin", _remember_epoch(epochs, timed)
     for phase in PHASES:
-        yield callbacks, f"on_{phase}_batch_begin", _open_step(phase, counts[phase], epochs)
+        yield callbacks, f"on_{phase}_batch_begin", _open_step(phase, counts[phase], epochs, timed)
         yield callbacks, f"on_{phase}_batch_end", _close_step
         yield model, f"{phase}_on_batch", _enclose_step(phase, counts[phase])
     yield epoch_iterator.EpochIterator, "catch_stop_iteration", _close_open_marks
 
 
-def _remember_epoch(epochs: WeakKeyDictionary[Any, int]) -> Callable[[Any], Any]:
+def _remember_epoch(epochs: WeakKeyDictionary[Any, int], timed: TimedCallbacks) -> Callable[[Any], Any]:
     def wrapper(original: Callable[..., None]) -> Callable[..., None]:
         def on_epoch_begin(callbacks: Any, epoch: int, *args: Any, **kwargs: Any) -> None:
             __tracebackhide__ = True
             epochs[callbacks] = epoch
+            timed.watch(callbacks)
             original(callbacks, epoch, *args, **kwargs)
 
         return on_epoch_begin
@@ -106,10 +110,13 @@ def _remember_epoch(epochs: WeakKeyDictionary[Any, int]) -> Callable[[Any], Any]
     return wrapper
 
 
-def _open_step(phase: str, count: Iterator[int], epochs: WeakKeyDictionary[Any, int]) -> Callable[[Any], Any]:
+def _open_step(
+    phase: str, count: Iterator[int], epochs: WeakKeyDictionary[Any, int], timed: TimedCallbacks
+) -> Callable[[Any], Any]:
     def wrapper(original: Callable[..., None]) -> Callable[..., None]:
         def on_batch_begin(callbacks: Any, *args: Any, **kwargs: Any) -> None:
             __tracebackhide__ = True
+            timed.watch(callbacks)
             epoch = {EPOCH: epochs[callbacks]} if callbacks in epochs else {}
             open_mark(callbacks, phase, next(count), **epoch, **_execution(callbacks.model))
             original(callbacks, *args, **kwargs)

@@ -21,3 +21,5 @@ CALL = "profile_call"  # the call that `tfprof_nb.profile_call` profiles
 
 CELL_LINE = "cell line "  # the line's number follows
 CELL_LINE_EVENTS = 1000  # a short line leaves an event this often; after that it is only counted
+
+CALLBACK = "callback "  # the callback's class and method follow: "callback History.on_epoch_end"

@@ -21,6 +21,7 @@ class Section(StrEnum):
     CELLS = "cells"
     PROCESS_MEMORY = "process_memory"
     METRICS = "metrics"
+    PYTHON = "python"
 
 
 class CaptureSection(TypedDict):
@@ -50,6 +51,40 @@ class CellSection(TypedDict):
 
 CellsSection = dict[str, str]
 """The notebook's cells: labels by the name of the compiled file."""
+
+
+class PythonSection(TypedDict, total=False):
+    """Samples of Python's stacks, or nothing."""
+
+    interval_ns: int
+    strings: list[str]
+    functions: FunctionsTable
+    places: PlacesTable
+    stacks: list[list[int]]
+    samples: StackSamples
+
+
+class FunctionsTable(TypedDict):
+    """Python functions."""
+
+    name: list[int]
+    file: list[int]
+    users: list[bool]
+
+
+class PlacesTable(TypedDict):
+    """Lines of functions."""
+
+    function: list[int]
+    line: list[int]
+
+
+class StackSamples(TypedDict):
+    """One entry per sample."""
+
+    time_ns: list[int]
+    thread: list[int]
+    stack: list[int]
 
 
 class SamplesSection(TypedDict, total=False):

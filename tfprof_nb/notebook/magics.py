@@ -72,6 +72,7 @@ class TfprofMagics(Magics):
     @argument("--python-level", type=int, choices=range(2), default=0, help="1 traces Python calls (default 0).")
     @argument("--delay-ms", type=float, default=0, metavar="MS", help="Time to wait first (default 0).")
     @argument("--no-lines", dest="lines", action="store_false", help="Do not record lines of the program.")
+    @argument("--no-python", dest="python", action="store_false", help="Do not sample which lines of Python run.")
     @argument("--metrics", action="store_true", help="Sample processor, memory, disk and GPU during the capture.")
     @argument(
         "--out", dest="logdir", type=_path, metavar="DIR", help="Folder for the profile's files (default tfprof_logs)."

@@ -16,6 +16,7 @@ from tfprof_nb.analysis.memory.memory import Memory
 from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.overview import Overview
 from tfprof_nb.analysis.pods import Pods
+from tfprof_nb.analysis.python import Python
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.source.source import SourceLines
 from tfprof_nb.analysis.steps.steps import Steps
@@ -33,6 +34,7 @@ from tfprof_nb.views import memory as memory_view
 from tfprof_nb.views import ops as ops_view
 from tfprof_nb.views import overview as overview_view
 from tfprof_nb.views import pods as pods_view
+from tfprof_nb.views import python as python_view
 from tfprof_nb.views import source as source_view
 from tfprof_nb.views import steps as steps_view
 from tfprof_nb.views import tf_data as tf_data_view
@@ -62,6 +64,8 @@ class Results(Protocol):
     def steps(self) -> Steps: ...
     @property
     def source(self) -> SourceLines: ...
+    @property
+    def python(self) -> Python: ...
     @property
     def input_pipeline(self) -> InputPipeline: ...
     @property
@@ -180,6 +184,8 @@ def page_panels(results: Results, name: str) -> list[Panel]:
             return steps_view.panels(results.steps)
         case "source":
             return source_view.panels(results.source)
+        case "python":
+            return python_view.panels(results.python)
         case "input_pipeline":
             return input_pipeline_view.panels(results.input_pipeline, results.tf_data)
         case "tf_data":

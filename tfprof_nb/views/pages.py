@@ -13,6 +13,7 @@ PAGES = {
     "advice": "Advice",
     "steps": "Steps",
     "source": "Lines",
+    "python": "Python",
     "input_pipeline": "Input",
     "tf_data": "tf.data",
     "ops": "Ops",

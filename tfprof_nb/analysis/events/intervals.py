@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfprof_nb._arrays import Int64
+from tfprof_nb._arrays import Bools, Int64
 
 
 def newly_covered(start: Int64, end: Int64) -> Int64:
@@ -66,3 +66,20 @@ def split_by_priority(owner: Int64, start: Int64, end: Int64, priority: Int64, o
         shares[int(level)] = covered - higher
         higher = covered
     return shares
+
+
+def covered_at(start: Int64, end: Int64, at: Int64) -> Bools:
+    """Return for each time whether any interval covers it; an interval covers its start, not its end.
+
+    Examples
+    --------
+    >>> covered_at(np.array([0, 5, 30]), np.array([10, 12, 40]), np.array([11, 12, 30])).tolist()
+    [True, False, True]
+    """
+    if not len(start):
+        return np.zeros(len(at), dtype=bool)
+    order = np.argsort(start, kind="stable")
+    reach = np.maximum.accumulate(end[order])
+    before = np.searchsorted(start[order], at, side="right") - 1
+    covered: Bools = (before >= 0) & (at < reach[before])
+    return covered

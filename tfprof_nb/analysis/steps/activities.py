@@ -10,7 +10,7 @@ import pandas as pd
 
 from tfprof_nb._arrays import Bools, Int64
 from tfprof_nb.analysis.events.forest import Forest
-from tfprof_nb.formats.marks import CELL_LINE
+from tfprof_nb.formats.marks import CALLBACK, CELL_LINE
 
 
 class Activity(IntEnum):
@@ -30,8 +30,9 @@ class Activity(IntEnum):
     DEVICE_COMPUTE_16 = 150
 
 
-# Events of the runtime around ops, and ours around lines: they are neither compute nor waiting.
-_WRAPPERS = ("EagerExecute", "EagerLocalExecute", "EagerKernelExecute", "FunctionRun", CELL_LINE)
+# Events around ops, neither compute nor waiting: the runtime's, ours around lines and callbacks, and calls of Python
+# functions that TensorFlow's tracer records (`$module.py:12 f`).
+_WRAPPERS = ("EagerExecute", "EagerLocalExecute", "EagerKernelExecute", "FunctionRun", CELL_LINE, CALLBACK, "$")
 # CUPTI and ROCm write MemcpyH2D, TensorFlow's host events MEMCPYHToD.
 _COPIES = {
     Activity.HOST_TO_DEVICE: ("MemcpyH2D", "MEMCPYHToD"),

@@ -1,0 +1,102 @@
+"""Exact arithmetic of Python's samples: whose time it is, and what the step did meanwhile."""
+
+import numpy as np
+import pytest
+
+from builders import XSpace, forest
+from tfprof_nb.analysis.python import python
+from tfprof_nb.analysis.steps.groups import group_events
+from tfprof_nb.analysis.steps.steps import steps
+from tfprof_nb.decode.sections.python import PythonStacks, read_python
+
+BEGAN_NS = 10**18
+MS = 1_000_000
+
+
+def host():
+    """Two steps of 10 ms at 0 and 20 ms: 2 ms waiting, 3 ms of an op, 5 ms of nothing."""
+    space = XSpace()
+    space.plane("Task Environment", profile_start_time=BEGAN_NS, profile_stop_time=BEGAN_NS + 40 * MS)
+    line = space.plane("/host:CPU").line("python")
+    for step in range(2):
+        at = 20_000 * step
+        line.event("train", start_us=at, duration_us=10_000, step_num=step, _r=1)
+        line.event("IteratorGetNext:IteratorGetNext", start_us=at, duration_us=2000)
+        line.event("mul:MatMul", start_us=at + 2000, duration_us=3000)
+    return forest(space)
+
+
+def stacks(samples, thread=0):
+    """Samples of `work` called by `loop` (both the user's), of numpy called by `work`, and of `loop` alone, by ms."""
+    chosen = {"work": 0, "numpy in work": 1, "loop": 2}
+    return read_python(
+        {
+            "interval_ns": MS,
+            "strings": ["loop", "work", "svd", "/home/me/a.py", "/lib/site-packages/numpy/linalg/linalg.py"],
+            "functions": {"name": [0, 1, 2], "file": [3, 3, 4], "users": [True, True, False]},
+            "places": {"function": [0, 1, 2], "line": [7, 3, 99]},
+            "stacks": [[1, 0], [2, 1, 0], [0]],
+            "samples": {
+                "time_ns": [BEGAN_NS + round(at * MS) for at, _ in samples],
+                "thread": [thread] * len(samples),
+                "stack": [chosen[name] for _, name in samples],
+            },
+        }
+    )
+
+
+def result(samples, **kwargs):
+    one = host()
+    groupings = [group_events(one)]
+    return python([one], groupings, steps([one], groupings), [stacks(samples, **kwargs)], {"/home/me/a.py": "In[3]"})
+
+
+def test_time_belongs_to_the_innermost_line_of_the_users():
+    found = result([(at + 0.5, "numpy in work") for at in range(10)])
+    (row,) = found.table.to_dict("records")[:1]
+    assert (row["function"], row["file"], row["line"], row["library"]) == ("work", "In[3]", 3, "NumPy")
+    assert row["self_ms"] == pytest.approx(10)
+    assert row["samples"] == 10
+
+
+def test_callers_have_it_in_their_total():
+    found = result([(at + 0.5, "work") for at in range(10)] + [(at + 0.5, "loop") for at in range(10, 12)])
+    table = found.table.set_index("function")
+    assert table.loc["loop", "self_ms"] == pytest.approx(2)
+    assert table.loc["loop", "total_ms"] == pytest.approx(12)
+    assert table.loc["work", "self_ms"] == table.loc["work", "total_ms"] == pytest.approx(10)
+
+
+def test_what_the_step_did_meanwhile():
+    found = result([(at + 0.5, "work") for at in range(20)])
+    row = found.table.iloc[0]
+    assert row["in_steps_ms"] == pytest.approx(10)
+    assert row["between_steps_ms"] == pytest.approx(10)
+    assert row["waiting_ms"] == pytest.approx(2)
+    assert row["ops_ms"] == pytest.approx(3)
+    assert row["nothing_ms"] == pytest.approx(5)
+    assert found.summary["accounted_percent"] == pytest.approx(50)  # of two steps, the first
+
+
+def test_a_gap_between_samples_is_not_all_theirs():
+    found = result([(0.5, "work"), (35.5, "work")])
+    assert found.table["self_ms"].sum() == pytest.approx(11)  # half an interval at each end, ten in between
+
+
+def test_threads_of_the_pipeline_explain_nothing_of_the_step():
+    found = result([(at + 0.5, "work") for at in range(10)], thread=1)
+    assert set(found.table["thread"]) == {"tf.data"}
+    assert found.summary["accounted_percent"] == 0
+
+
+def test_samples_outside_of_the_recording_do_not_count():
+    assert result([(-3, "work"), (50, "work")]).summary["samples"] == 0
+
+
+def test_without_samples_a_note_says_why():
+    one = host()
+    groupings = [group_events(one)]
+    found = python([one], groupings, steps([one], groupings), [PythonStacks()], {})
+    assert found.table.empty
+    assert "--no-python" in found.notes[0]
+    assert np.isnan(found.summary["accounted_percent"]) or found.summary["accounted_percent"] == 0

@@ -1,0 +1,111 @@
+"""Samples of Python's stacks: the right thread, the right lines, and nothing changed in the program."""
+
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tfprof_nb.capture.python_stacks import python_stacks
+from tfprof_nb.decode.sections.python import read_python
+
+
+def busy(seconds):
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        sum(range(100))
+
+
+def leaves(stacks, thread=0):
+    """Return the innermost functions of the user's on a thread, one per sample."""
+    users = stacks.function_is_users[stacks.place_function[stacks.frame_place]]
+    first = {}
+    for frame in np.flatnonzero(users)[::-1]:
+        first[stacks.frame_stack[frame]] = stacks.place_function[stacks.frame_place[frame]]
+    samples = stacks.stack[stacks.thread == thread]
+    return [stacks.function_name[first[stack]] for stack in samples if stack in first]
+
+
+def test_the_function_that_runs_is_on_top_of_the_samples():
+    with python_stacks(0.002) as gather:
+        busy(0.3)
+        time.sleep(0.3)
+    stacks = read_python(gather())
+    names = leaves(stacks)
+    assert len(names) > 50
+    assert set(names) <= {"busy", "test_the_function_that_runs_is_on_top_of_the_samples"}
+    assert names.count("busy") > 20
+    assert (np.diff(stacks.time_ns) > 0).all()
+    assert abs(stacks.time_ns[-1] - time.time_ns()) < 60e9
+
+
+def test_threads_that_do_not_serve_tensorflow_are_left_out():
+    ended = threading.Event()
+    other = threading.Thread(target=lambda: [busy(0.01) for _ in iter(ended.is_set, True)])
+    other.start()
+    with python_stacks(0.002) as gather:
+        time.sleep(0.2)
+    ended.set()
+    other.join()
+    assert set(read_python(gather()).thread) == {0}
+
+
+def slow_element(number):
+    time.sleep(0.005)
+    return number
+
+
+def test_python_functions_of_a_pipeline_have_threads_of_their_own():
+    dataset = tf.data.Dataset.range(60).map(lambda x: tf.numpy_function(slow_element, [x], tf.int64))
+    with python_stacks(0.002) as gather:
+        for _ in dataset:
+            pass
+    stacks = read_python(gather())
+    feeders = set(stacks.thread) - {0}
+    assert feeders
+    assert {name for thread in feeders for name in leaves(stacks, thread)} == {"slow_element"}
+
+
+def test_code_that_autograph_converted_is_found_where_it_was_written():
+    dataset = tf.data.Dataset.range(60).map(
+        lambda x: tf.numpy_function(lambda y: (time.sleep(0.005), y)[1], [x], tf.int64)
+    )
+    with python_stacks(0.002) as gather:
+        for _ in dataset:
+            pass
+    stacks = read_python(gather())
+    assert not any("autograph_generated" in str(file) for file in stacks.function_file[stacks.function_is_users])
+    assert any("<lambda>" in name for thread in set(stacks.thread) - {0} for name in leaves(stacks, thread))
+
+
+def test_the_interpreter_is_as_it_was():
+    before = sys.getswitchinterval(), threading.active_count()
+    with python_stacks():
+        assert sys.getswitchinterval() <= before[0]
+    assert (sys.getswitchinterval(), threading.active_count()) == before
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"samples": {"time_ns": [1], "thread": [0], "stack": [5]}},
+        {"samples": {"time_ns": [1, 2], "thread": [0], "stack": [0]}},
+        {"places": {"function": [9], "line": [1]}},
+        {"stacks": [[7]]},
+        {"stacks": "no list"},
+    ],
+)
+def test_a_damaged_section_is_refused(damage):
+    whole = {
+        "interval_ns": 4_000_000,
+        "strings": ["f", "a.py"],
+        "functions": {"name": [0], "file": [1], "users": [True]},
+        "places": {"function": [0], "line": [3]},
+        "stacks": [[0]],
+        "samples": {"time_ns": [1], "thread": [0], "stack": [0]},
+    }
+    assert len(read_python(whole).time_ns) == 1
+    with pytest.raises((ValueError, TypeError, IndexError)):
+        read_python(whole | damage)

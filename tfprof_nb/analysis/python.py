@@ -1,0 +1,242 @@
+"""What Python did during the capture: time by function and line, from samples of stacks; and time in Keras callbacks.
+
+A sample stands for the time from halfway to the sample before it to halfway to the sample after it. It belongs to the
+innermost line of the user's code on the stack: time in libraries is that of the line that called them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from tfprof_nb._arrays import Bools, Floats, Int64
+from tfprof_nb._units import NS_PER_MS, PS_PER_MS, PS_PER_NS
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.intervals import covered_at
+from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.steps.activities import Activity, classify, tracing_spans
+from tfprof_nb.analysis.steps.groups import Grouping
+from tfprof_nb.analysis.steps.steps import Steps
+from tfprof_nb.decode.sections.python import PythonStacks
+from tfprof_nb.formats.marks import CALLBACK
+
+COLUMNS = [
+    "function",
+    "file",
+    "line",
+    "self_ms",
+    "total_ms",
+    "in_steps_ms",
+    "between_steps_ms",
+    "samples",
+    "thread",
+    "library",
+    "waiting_ms",
+    "ops_ms",
+    "nothing_ms",
+]
+CALLBACK_COLUMNS = ["callback", "method", "calls", "total_ms", "per_step_ms"]
+_TIMES = ["self_ms", "in_steps_ms", "between_steps_ms", "waiting_ms", "ops_ms", "nothing_ms", "other_ms"]
+_LONGEST_GAP = 10  # intervals: a sample stands for no more time than that, however late the next one came
+_NOTHING = (
+    "This profile has no samples of Python: it was recorded elsewhere, or with --no-python. Capture with %%tfprofile "
+    "or tfprof_nb.profile()."
+)
+_NO_USER_CODE = "no code of yours"
+_PACKAGES = {"keras": "Keras", "tf_keras": "Keras", "tensorflow": "TensorFlow", "numpy": "NumPy", "PIL": "Pillow"}
+
+
+@dataclass(eq=False, kw_only=True)
+class Python(Result):
+    """Python by function and line, sampled; `table` has the lines with the most time of their own first.
+
+    Attributes
+    ----------
+    callbacks
+        Time in methods of Keras callbacks, which is measured and not sampled: ``callback method calls total_ms
+        per_step_ms``, the longest first. ``per_step_ms`` is the time per step of the capture.
+    """
+
+    callbacks: pd.DataFrame
+
+
+def python(
+    forests: Sequence[Forest],
+    groupings: Sequence[Grouping],
+    steps: Steps,
+    stacks: Sequence[PythonStacks],
+    labels: Mapping[str, str],
+) -> Python:
+    """Share out the time of Python's threads among the lines of the user's code.
+
+    The table's columns are ``function file line self_ms total_ms in_steps_ms between_steps_ms samples thread library
+    waiting_ms ops_ms nothing_ms``. ``self_ms`` is the time in which the line was the innermost of the user's code,
+    ``total_ms`` the time in which it was on the stack. ``self_ms`` is the sum of ``in_steps_ms`` and
+    ``between_steps_ms``; ``in_steps_ms`` is the sum of ``waiting_ms`` (the step waited for its data), ``ops_ms`` (ops
+    ran) and ``nothing_ms`` (TensorFlow recorded nothing). ``thread`` is ``main``, the thread that began the capture,
+    or ``tf.data``, a thread in which TensorFlow calls Python. ``library`` is the package in which the line spent most
+    of its own time, if it called one.
+
+    Parameters
+    ----------
+    forests, groupings, stacks
+        One per host: its events, their step groups, and the samples of stacks.
+    steps
+        The steps of all hosts.
+    labels
+        The names of notebook cells by the names of the files that they were compiled as.
+
+    Returns
+    -------
+    Python
+        Its summary has ``interval_ms``, ``samples`` and ``accounted_percent``: the part of the steps' ``other_ms`` for
+        which there are samples.
+    """
+    hosts = [_host(*one, steps) for one in zip(forests, groupings, stacks, strict=True)]
+    table = pd.concat(hosts, ignore_index=True)
+    accounted_ms, other_ms = float(table["other_ms"].sum()), float(steps.table["other_ms"].sum())
+    table = table.sort_values("self_ms", ascending=False, kind="stable", ignore_index=True)[COLUMNS]
+    table["file"] = [labels.get(file, file) for file in table["file"]]
+    callbacks = _callbacks(forests, len(steps.table))
+    summary: dict[str, Any] = {
+        "interval_ms": max((one.interval_ns for one in stacks), default=0) / NS_PER_MS,
+        "samples": int(table["samples"].sum()),
+        "accounted_percent": min(100.0, 100 * accounted_ms / other_ms) if other_ms > 0 else float("nan"),
+    }
+    return Python(table, summary, [] if summary["samples"] else [_NOTHING], callbacks=callbacks)
+
+
+def _host(forest: Forest, grouping: Grouping, stacks: PythonStacks, steps: Steps) -> pd.DataFrame:
+    """Return one host's rows: the columns of the table, and ``other_ms``, the time while a step's ``other`` went on."""
+    samples = _samples(forest, stacks)
+    spans = steps.table[steps.table["host"] == forest.host.name]
+    samples = _with_activity(samples, forest, grouping, spans)
+    leaf, library = _leaves(stacks)
+    samples["place"], samples["library"] = leaf[samples["stack"]], library[samples["stack"]]
+    totals = _totals(samples, stacks)
+    main_library = samples.groupby(["place", "thread", "library"])["self_ms"].sum().sort_values().reset_index()
+    main_library = main_library.drop_duplicates(["place", "thread"], keep="last").set_index(["place", "thread"])
+    rows = samples.groupby(["place", "thread"])[_TIMES].sum()
+    rows["samples"] = samples.groupby(["place", "thread"]).size()
+    rows = rows.join(totals, how="left").join(main_library["library"]).reset_index()
+    rows["total_ms"] = rows["total_ms"].fillna(rows["self_ms"])
+    return _named(rows, stacks)
+
+
+def _samples(forest: Forest, stacks: PythonStacks) -> pd.DataFrame:
+    """Return the samples within the recording: ``at_ps thread stack self_ms``, times from the profile's start."""
+    host = forest.host
+    frame = pd.DataFrame({"time_ns": stacks.time_ns - host.began_ns, "thread": stacks.thread, "stack": stacks.stack})
+    end_ns = host.ended_ns - host.began_ns if host.ended_ns else np.inf
+    frame = frame[(frame["time_ns"] >= 0) & (frame["time_ns"] <= end_ns)] if host.began_ns else frame.iloc[:0]
+    longest = _LONGEST_GAP * stacks.interval_ns
+    times = frame.groupby("thread")["time_ns"]
+    before = times.diff().fillna(stacks.interval_ns).clip(upper=longest)
+    after = (-times.diff(-1)).fillna(stacks.interval_ns).clip(upper=longest)
+    return pd.DataFrame(
+        {
+            "at_ps": frame["time_ns"] * PS_PER_NS,
+            "thread": np.where(frame["thread"] == 0, "main", "tf.data"),
+            "stack": frame["stack"],
+            "self_ms": (before + after) / 2 / NS_PER_MS,
+        }
+    )
+
+
+def _with_activity(samples: pd.DataFrame, forest: Forest, grouping: Grouping, spans: pd.DataFrame) -> pd.DataFrame:
+    """Divide each sample's time by what the step did at that moment."""
+    at = samples["at_ps"].to_numpy(np.int64)
+    begin = (spans["start_ms"].to_numpy(np.float64) * PS_PER_MS).astype(np.int64)
+    end = begin + (spans["step_ms"].to_numpy(np.float64) * PS_PER_MS).astype(np.int64)
+    in_step = covered_at(begin, end, at)
+    activity = classify(forest, grouping.group)
+    waiting = in_step & _going_on(forest, activity == Activity.WAIT_INPUT, at)
+    _, traced_from, traced_to = tracing_spans(forest)
+    ops = _going_on(forest, (activity != Activity.NONE) & (activity != Activity.WAIT_INPUT), at)
+    ops = in_step & ~waiting & (ops | covered_at(traced_from, traced_to, at))
+    time = samples["self_ms"].to_numpy(np.float64)
+    on_main = (samples["thread"] == "main").to_numpy()
+    parts: dict[str, Bools] = {
+        "in_steps_ms": in_step,
+        "between_steps_ms": ~in_step,
+        "waiting_ms": waiting,
+        "ops_ms": ops,
+        "nothing_ms": in_step & ~waiting & ~ops,
+        "other_ms": in_step & ~waiting & ~ops & on_main,
+    }
+    return samples.assign(**{name: np.where(part, time, 0.0) for name, part in parts.items()})
+
+
+def _going_on(forest: Forest, chosen: Bools, at: Int64) -> Bools:
+    """Return for each time (ps) whether any of the chosen events goes on then."""
+    rows = np.flatnonzero(chosen)
+    return covered_at(forest.host.start_ps[rows], forest.ends_ps(rows), at)
+
+
+def _leaves(stacks: PythonStacks) -> tuple[Int64, Any]:
+    """Return per stack the innermost place of the user's code (-1: none), and the package that it called (or "")."""
+    count = int(stacks.frame_stack.max(initial=-1)) + 1
+    users = stacks.function_is_users[stacks.place_function[stacks.frame_place]]
+    frames = np.arange(len(users))
+    first = np.full(count, len(users), dtype=np.int64)
+    np.minimum.at(first, stacks.frame_stack[users], frames[users])
+    start = np.searchsorted(stacks.frame_stack, np.arange(count))
+    has_user = first < len(users)
+    leaf = np.where(has_user, np.append(stacks.frame_place, -1)[np.minimum(first, len(users))], -1)
+    end = np.append(start[1:], len(users))
+    called = np.where(has_user, first - 1, end - 1)  # the frame that the user's line called
+    calls = (called >= start) & (end > start)
+    packages = np.array([_package(str(file)) for file in stacks.function_file] or [""], dtype=object)
+    function = stacks.place_function[stacks.frame_place[np.where(calls, called, 0)]] if len(users) else called
+    library = np.where(calls, packages[function], "") if len(users) else np.full(count, "", dtype=object)
+    return leaf, library
+
+
+def _package(file: str) -> str:
+    """Return the name of the package that a file of a library belongs to."""
+    parts = file.replace("\\", "/").split("/")
+    if "tfprof_nb" in parts[:-1]:
+        return "tfprof_nb"
+    if "autograph" in parts[:-1]:  # calls of converted functions pass through it
+        return ""
+    for folder in ("site-packages", "dist-packages"):
+        if folder in parts[:-1]:
+            name = parts[parts.index(folder) + 1].removesuffix(".py")
+            return _PACKAGES.get(name, name)
+    return parts[-1].removesuffix(".py")
+
+
+def _totals(samples: pd.DataFrame, stacks: PythonStacks) -> pd.DataFrame:
+    """Return the time in which each place of the user's code was on the stack: ``total_ms`` by place and thread."""
+    users = stacks.function_is_users[stacks.place_function[stacks.frame_place]]
+    on_stack = pd.DataFrame({"stack": stacks.frame_stack[users], "place": stacks.frame_place[users]}).drop_duplicates()
+    time = samples.groupby(["stack", "thread"])["self_ms"].sum().rename("total_ms").reset_index()
+    return on_stack.merge(time, on="stack").groupby(["place", "thread"])[["total_ms"]].sum()
+
+
+def _named(rows: pd.DataFrame, stacks: PythonStacks) -> pd.DataFrame:
+    """Add what the place of each row is called."""
+    place = rows["place"].to_numpy(np.int64)
+    function = np.append(stacks.place_function, -1)[place]
+    names, files = np.append(stacks.function_name, _NO_USER_CODE), np.append(stacks.function_file, "")
+    return rows.assign(function=names[function], file=files[function], line=np.append(stacks.place_line, 0)[place])
+
+
+def _callbacks(forests: Sequence[Forest], steps: int) -> pd.DataFrame:
+    """Add up the events of callbacks' methods."""
+    found = []
+    for forest in forests:
+        rows = np.flatnonzero(forest.names_starting(CALLBACK)[forest.host.metadata])
+        names = forest.host.names[forest.host.metadata[rows]]
+        time_ms: Floats = forest.host.duration_ps[rows] / PS_PER_MS
+        found.append(pd.DataFrame({"name": names.astype(str), "total_ms": time_ms}))
+    events = pd.concat(found, ignore_index=True)
+    table = events.groupby("name").agg(calls=("total_ms", "size"), total_ms=("total_ms", "sum")).reset_index()
+    table["callback"] = [name.removeprefix(CALLBACK).rpartition(".")[0] for name in table["name"]]
+    table["method"] = [name.rpartition(".")[2] for name in table["name"]]
+    table["per_step_ms"] = table["total_ms"] / max(steps, 1)
+    return table.sort_values("total_ms", ascending=False, ignore_index=True)[CALLBACK_COLUMNS]

@@ -1,0 +1,98 @@
+"""Parse the section ``python``: stacks of Python's threads that were sampled during the capture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tfprof_nb._arrays import Bools, Int64, Objects
+from tfprof_nb.formats.sidecar import PythonSection
+
+
+def _no_numbers() -> Int64:
+    return np.zeros(0, dtype=np.int64)
+
+
+def _no_texts() -> Objects:
+    return np.zeros(0, dtype=object)
+
+
+@dataclass(frozen=True, eq=False)
+class PythonStacks:
+    """Samples of stacks.
+
+    Attributes
+    ----------
+    interval_ns
+        The time between two samples that was aimed at.
+    time_ns, thread, stack
+        Per sample: nanoseconds since 1970, ascending; 0 for the thread that began the capture, larger numbers for
+        threads in which TensorFlow calls Python; the row of a stack.
+    frame_stack, frame_place
+        Per frame of a stack, innermost first: the stack and the row of the place.
+    place_function, place_line
+        Per place: the row of the function, and the line.
+    function_name, function_file, function_is_users
+        Per function: its qualified name, its file, and whether that is the user's own.
+    """
+
+    interval_ns: int = 0
+    time_ns: Int64 = field(default_factory=_no_numbers)
+    thread: Int64 = field(default_factory=_no_numbers)
+    stack: Int64 = field(default_factory=_no_numbers)
+    frame_stack: Int64 = field(default_factory=_no_numbers)
+    frame_place: Int64 = field(default_factory=_no_numbers)
+    place_function: Int64 = field(default_factory=_no_numbers)
+    place_line: Int64 = field(default_factory=_no_numbers)
+    function_name: Objects = field(default_factory=_no_texts)
+    function_file: Objects = field(default_factory=_no_texts)
+    function_is_users: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool))
+
+
+def read_python(section: PythonSection | None) -> PythonStacks:
+    """Return the samples of the section."""
+    if not section:
+        return PythonStacks()
+    strings = np.array([str(text) for text in section["strings"]] or [""], dtype=object)
+    functions, places, samples = section["functions"], section["places"], section["samples"]
+    stacks = [_ints(stack) for stack in section["stacks"]]
+    found = PythonStacks(
+        interval_ns=int(section["interval_ns"]),
+        time_ns=_ints(samples["time_ns"]),
+        thread=_ints(samples["thread"]),
+        stack=_ints(samples["stack"]),
+        frame_stack=np.repeat(np.arange(len(stacks)), [len(stack) for stack in stacks]),
+        frame_place=np.concatenate([_no_numbers(), *stacks]),
+        place_function=_ints(places["function"]),
+        place_line=_ints(places["line"]),
+        function_name=strings[_ints(functions["name"])],
+        function_file=strings[_ints(functions["file"])],
+        function_is_users=np.array(functions["users"], dtype=bool),
+    )
+    _check(found, len(stacks))
+    return found
+
+
+def _check(found: PythonStacks, stacks: int) -> None:
+    """Raise a `ValueError` if columns differ in length, or a number is not that of a row."""
+    if not len(found.time_ns) == len(found.thread) == len(found.stack):
+        raise ValueError("the samples' columns differ in length")
+    if not len(found.function_name) == len(found.function_file) == len(found.function_is_users):
+        raise ValueError("the functions' columns differ in length")
+    if len(found.place_function) != len(found.place_line):
+        raise ValueError("the places' columns differ in length")
+    rows = (
+        (found.stack, stacks),
+        (found.frame_place, len(found.place_line)),
+        (found.place_function, len(found.function_name)),
+    )
+    if any(len(numbers) and not (numbers.min() >= 0 and numbers.max() < count) for numbers, count in rows):
+        raise ValueError("a number is not that of a row")
+
+
+def _ints(values: list[int]) -> Int64:
+    numbers = np.array(values, dtype=np.int64)
+    if numbers.ndim != 1:
+        raise ValueError("not a list of numbers")
+    return numbers
