@@ -19,6 +19,10 @@ from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.breakdown import PARTS
 from tfprof_nb.analysis.steps.steps import Steps, measured_steps
 
+_NO_CLOCK = (
+    "The files do not record when each capture began, or the times are not plausible: steps are matched as if all began "
+    "at the same time."
+)
 _MAX_APART_NS = 10**15  # 11 days: captures that began farther apart are not one run
 # Waiting for other hosts appears in these: more of them does not delay other hosts.
 _WAITING = {"host_compute_ms", "device_collectives_ms", "other_ms"}
@@ -202,10 +206,7 @@ def _notes(forests: Sequence[Forest], steps: Steps, hosts: pd.DataFrame, count: 
 def _clock_notes(absolute: bool, matched: Sequence[tuple[Int64, Int64]]) -> list[str]:
     """Say why matching by time may be unreliable."""
     if not absolute:
-        return [
-            "The files do not record when each capture began, or the times are not plausible: steps are matched as if "
-            "all began at the same time."
-        ]
+        return [_NO_CLOCK]
     shared = np.min([end for _, end in matched], axis=0) > np.max([start for start, _ in matched], axis=0)
     if len(shared) and not shared.any():
         return ["Matched steps do not overlap in time: the hosts' clocks differ, and steps are matched by their order."]
