@@ -246,7 +246,9 @@ class Profile:
     @cached_property
     def advice(self) -> Advice:
         """What to change, the most severe first."""
-        evidence = Evidence(self.overview, self.steps, self.ops, self.functions, self.tf_data, self._made_at)
+        evidence = Evidence(
+            self.overview, self.steps, self.ops, self.functions, self.tf_data, self.python, self._made_at, self._code_of
+        )
         return self._page("advice", advice(evidence))
 
     @cached_property
@@ -266,6 +268,12 @@ class Profile:
     def _made_at(self, function: str) -> str:
         """The line that passed the slowest function of this name to tf.data; empty if that is not known."""
         return self.source.slowest_function(function) if self.data.has_lines else ""
+
+    def _code_of(self, file: str, line: int) -> str:
+        """The code of a line, named as in `source`; empty if that is not known."""
+        table = self.source.table
+        found = table.loc[(table["file"] == file) & (table["line"] == line), "code"]
+        return str(found.iloc[0]).strip() if len(found) else ""
 
     def _counters(self) -> list[Counter]:
         """What the trace draws as lines above the events."""

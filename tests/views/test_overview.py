@@ -41,9 +41,13 @@ def test_much_time_that_nothing_accounts_for_may_be_waiting(answer):
 
 
 def test_a_little_such_time_leaves_the_first_word_to_what_takes_most(answer):
-    assert answer(other_percent=4) == (
-        "At most POTENTIALLY input-bound: 96.0% of each step is host compute, 4.0% is time that TensorFlow does not "
-        "account for (Python code, or reading data outside tf.data)."
+    assert answer(other_percent=4) == "NOT input-bound: 96.0% of each step is host compute, 0% waits for data."
+
+
+def test_time_that_nothing_accounts_for_is_no_waiting_if_each_step_fetches_its_data(answer):
+    assert answer(input_percent=1, other_percent=40) == (
+        "NOT input-bound: 1.0% of each step waits for data. 40.0% of each step is Python code and other time outside "
+        "of TensorFlow ops."
     )
 
 
@@ -76,7 +80,7 @@ def test_what_costs_most_comes_before_a_verdict_that_is_not_about_it(tmp_path):
     assert first == Note(
         "f is traced again and again: 4 calls of f traced it first, which took 3.60 ms (100% of its time).", "answer"
     )
-    assert (second.kind, second.text[:12]) == ("advice", "Call it with")
+    assert (second.kind, second.text[:12]) == ("advice", "Write @tf.fu")
     assert third.text.startswith("NOT input-bound")
 
 

@@ -49,7 +49,9 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops) -> Overview:
     Overview
         ``summary["verdict"]`` is about the measured steps: the training steps after warm-up. Single slow steps affect
         means: ``input_percent_median`` is that of the median step, ``longest_wait_step`` the step with the longest
-        wait, ``longest_wait_share`` its share (0 to 1) of all waiting. ``capture_ms`` is the time of the whole capture;
+        wait, ``longest_wait_share`` its share (0 to 1) of all waiting; ``fetches_in_steps`` says whether every measured
+        step fetched data, so that none of its other time can be waiting for data. ``capture_ms`` is the time of the
+        whole capture;
         for a single host with steps, ``measured_steps_ms``, ``warm_up_steps_ms``, ``other_steps_ms`` (of other phases,
         such as validation) and ``outside_steps_ms`` add up to it.
     """
@@ -60,6 +62,7 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops) -> Overview:
         "bottleneck": _BOTTLENECKS[verdict],
         "largest_category": None if np.isnan(shares["input_ms"]) else max(shares, key=lambda name: shares[name]),
         **{f"{name.removesuffix('_ms')}_percent": share for name, share in shares.items()},
+        "fetches_in_steps": bool((steps.measured["input_ms"] > 0).all()) and len(steps.measured) > 0,
         **_typical_wait(steps),
         **_between_steps(steps, forests),
         **_whole(steps, forests),

@@ -20,8 +20,8 @@ from tfprof_nb.analysis.steps.breakdown import PARTS
 from tfprof_nb.analysis.steps.steps import Steps, measured_steps
 
 _NO_CLOCK = (
-    "The files do not record when each capture began, or the times are not plausible: steps are matched as if all began "
-    "at the same time."
+    "The files do not record when each capture began, or the times are not plausible: steps are matched as if all "
+    "began at the same time."
 )
 _MAX_APART_NS = 10**15  # 11 days: captures that began farther apart are not one run
 # Waiting for other hosts appears in these: more of them does not delay other hosts.

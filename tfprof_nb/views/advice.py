@@ -1,4 +1,4 @@
-"""Advice: what to change, with the evidence and the most that it could save."""
+"""Advice: what to change, with the evidence and the estimated gain."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ _FOREMOST = 2
 _COLUMNS = (
     Column("severity", "severity"),
     Column("finding", "finding"),
-    Column("estimated_gain_percent", "saves at most", "percent", meaning="of the time of a step"),
+    Column("place", "place"),
+    Column("estimated_gain_percent", "could save about", "percent", meaning="of a step's time, if it can be estimated"),
 )
 
 
@@ -33,6 +34,9 @@ def foremost(advice: Advice, told: bool = False) -> list[Panel]:
     if not len(advice.table):
         return [Note(note, "info") for note in advice.notes]
     grave = advice.table[advice.table["severity"] != "info"].head(_FOREMOST)
+    if grave.empty:
+        minor = advice.table.iloc[0]
+        return [Note(f"{minor['finding']}. {minor['evidence']} {minor['fix']}", "info", links_of(minor.to_dict()))]
     return [
         Note(row["fix"] if told and not number else f"{row['evidence']} {row['fix']}", "advice", links_of(row))
         for number, row in enumerate(grave.to_dict("records"))

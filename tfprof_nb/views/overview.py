@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.advice import HIGH_OVERHEAD_PERCENT, Advice
+from tfprof_nb.analysis.advice.advice import Advice
 from tfprof_nb.analysis.overview import Overview, classify_input
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Part, Split, Table
@@ -21,15 +21,16 @@ _VERDICTS = {
         "POTENTIALLY input-bound: {other} of each step is time that TensorFlow does not account for "
         "(Python code, or reading data outside tf.data)."
     ),
-    "hardly": (
-        "At most POTENTIALLY input-bound: {largest_share} of each step is {largest}, {other} is time that TensorFlow "
-        "does not account for (Python code, or reading data outside tf.data)."
+    "python": (
+        "NOT input-bound: {input} of each step waits for data. {other} of each step is Python code and other time "
+        "outside of TensorFlow ops."
     ),
     "not": "NOT input-bound: {largest_share} of each step is {largest}, {input} waits for data.",
     "unseen": "{largest_share} of each step is {largest}. Waiting for data between steps is not in this trace.",
     "unknown": "No step times: this profile has no steps that could be measured.",
 }
 _ALONE, _MOST = 0.3, 0.8
+_WORTH_SAYING_PERCENT = 10.0
 _TOP_OP_COLUMNS = (
     op_column(meaning="the op's name in the graph"),
     Column("self_us", "self time", "us", meaning="time in the op itself, without the ops that ran inside it"),
@@ -48,7 +49,7 @@ def answer(overview: Overview, advice: Advice, steps: Steps) -> list[Panel]:
     """Say what bounds the program, what to do about it, and how its average step is spent."""
     verdict, grave = headline(overview), advice.table[advice.table["severity"] == "high"]
     # Where data are not what the program waits for, what costs it most comes before the verdict.
-    leads = overview.summary["verdict"] in ("not", "unknown") and len(grave) > 0
+    leads = _kind(overview.summary) in ("not", "python", "unknown", "unseen") and len(grave) > 0
     lead = f"{grave['finding'].iloc[0]}: {grave['evidence'].iloc[0]}" if leads else verdict
     found: list[Panel] = [Note(lead, "answer"), *advice_view.foremost(advice, told=leads)]
     found += [Note(verdict, "info")] if leads else []
@@ -87,7 +88,11 @@ def _kind(numbers: dict[str, Any]) -> str:
     verdict = str(numbers["verdict"])
     if verdict == "unknown" and numbers["largest_category"]:
         return "unseen"
-    return "hardly" if verdict == "potentially" and numbers["other_percent"] < HIGH_OVERHEAD_PERCENT else verdict
+    if verdict != "potentially":
+        return verdict
+    if numbers["other_percent"] < _WORTH_SAYING_PERCENT:
+        return "not"
+    return "python" if numbers["fetches_in_steps"] else verdict
 
 
 def _hiccup(numbers: dict[str, Any]) -> str:

@@ -52,7 +52,8 @@ def test_the_slowest_stage_is_named_with_its_line(tmp_path):
     ahead.event("Iterator::Prefetch::Map", start_us=10, duration_us=570, id=2, parent_id=1)
     p = load(space.write(tmp_path / "host.xplane.pb"))
     assert p.tf_data.summary["bottleneck_long_name"].endswith("Map")
-    evidence = Evidence(p.overview, p.steps, p.ops, p.functions, p.tf_data, {"Dataset_map_": "cell line 4"}.get)
+    lines = {"Dataset_map_": "cell line 4"}
+    evidence = Evidence(p.overview, p.steps, p.ops, p.functions, p.tf_data, p.python, lines.get)
     assert "the slowest stage of the input pipeline is Map (cell line 4)." in advice(evidence).table["evidence"].iloc[0]
     assert "pipeline is Map." in p.advice.table["evidence"].iloc[0]
 
@@ -195,7 +196,7 @@ def test_python_in_the_input_pipeline_is_named(tmp_path):
 
 def test_several_batches_per_step_are_advised_in_the_programs_own_terms(tmp_path):
     space = loop(compute=80)
-    assert "inside the @tf.function" in advised(tmp_path, space).table["fix"].iloc[0]
+    assert "in one @tf.function" in advised(tmp_path, space).table["fix"].iloc[0]
     of_keras = XSpace()
     python = of_keras.plane("/host:CPU").line("python")
     for i in range(5):

@@ -1,6 +1,6 @@
 """What to change: one rule for each practice of the TensorFlow Profiler guide that a profile can check.
 
-A rule reports nothing without evidence. Its estimate of the gain is an upper bound, in percent of step time.
+A rule reports nothing without evidence. It estimates the gain only where there is a ground for an estimate.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding, severity_of
 from tfprof_nb.analysis.advice.input_advice import WAITING, copies_to_device, input_bound, input_outside_steps
+from tfprof_nb.analysis.advice.python_advice import python_findings
 from tfprof_nb.analysis.overview import HIGHLY_PERCENT, MODERATELY_PERCENT, are_session_runs
 from tfprof_nb.analysis.result import Result
 
 COLUMNS = [
     *("severity", "finding", "evidence", "fix", "estimated_gain_percent"),
+    *("place", "gain_low_percent", "gain_high_percent", "change"),
     *("proved_by", "op_name", "start_ms", "duration_ms"),
 ]
 _RANKS = {"high": 0, "medium": 1, "info": 2}
@@ -28,6 +30,11 @@ _EAGER_PERCENT, _EXPENSIVE_CALL_PERCENT, _FEW_16_BIT_PERCENT = 10.0, 20.0, 10.0
 _TENSOR_CORE_ARCHITECTURES = ("Volta", "Turing", "Ampere", "Ada", "Hopper", "Blackwell")
 _FETCHING_OPS = "Iterator|Optional|Dataset"  # Keras fetches its data with these, always eagerly
 _DOMINANT_OP_SHARE = 0.3
+_EAGER, _MOSTLY_EAGER_PERCENT = "Ops run one by one", 50.0
+_NOT_EAGERLY_IN_KERAS = "Remove run_eagerly=True from model.compile, and tf.config.run_functions_eagerly(True)."
+_NOT_EAGERLY = "Put @tf.function on the function that runs a step."
+# Below the first share, time outside of ops is normal; in steps as short as this, it is the fixed cost of a step.
+_UNEXPLAINED_PERCENT, _HIGH_UNEXPLAINED_PERCENT, _SHORT_STEP_MS = 10.0, 25.0, 20.0
 _BETWEEN_PERCENT = 20.0
 _MIN_TRACING_CALLS = 3
 _LATE_TRACING_FACTOR = 3.0
@@ -36,8 +43,10 @@ _NO_STEPS = "Without steps there is little to base advice on: the notes on the s
 
 
 class Advice(Result):
-    """Findings, most severe first; ``estimated_gain_percent`` is an upper bound, of step time, if one is known.
+    """Findings, most severe first. Gains are estimates, in percent of step time; NaN if there is no ground for one.
 
+    ``place`` is the line to change, ``change`` the new code, both empty if unknown; ``gain_low_percent`` and
+    ``gain_high_percent`` are the range of the gain.
     ``proved_by`` is the result that shows the evidence. If a single event shows it, ``op_name`` is the event's name in
     the trace, and ``start_ms`` and ``duration_ms`` are the time around it.
     """
@@ -57,7 +66,7 @@ def advice(evidence: Evidence) -> Advice:
         ``table`` is empty if there is nothing to change; a note says so.
     """
     findings = [finding for rule in _RULES if (finding := rule(evidence))]
-    findings += [*_shares(evidence), *_retraced(evidence)]
+    findings += [*python_findings(evidence), *_shares(evidence), *_retraced(evidence)]
     findings.sort(key=_rank)
     table = pd.DataFrame([vars(finding) for finding in findings], columns=COLUMNS)
     summary = {severity: int((table["severity"] == severity).sum()) for severity in _RANKS}
@@ -65,9 +74,11 @@ def advice(evidence: Evidence) -> Advice:
     return Advice(table, summary, [] if findings else [why_empty])
 
 
-def _rank(finding: Finding) -> tuple[int, bool, float]:
-    """Order by severity; then the finding on input, which the verdict is about; then by gain."""
-    return _RANKS[finding.severity], finding.finding != WAITING, -np.nan_to_num(finding.estimated_gain_percent)
+def _rank(finding: Finding) -> tuple[int, int, float]:
+    """Order by severity; then eager ops, whose cost shows as Python, and the input, which the verdict is about."""
+    first = (_EAGER, WAITING)
+    kind = first.index(finding.finding) if finding.finding in first else len(first)
+    return _RANKS[finding.severity], kind, -np.nan_to_num(finding.estimated_gain_percent)
 
 
 @dataclass(frozen=True)
@@ -82,17 +93,7 @@ class _ShareRule:
     fix: str
 
 
-# How several batches become one step: in the program's own loop, and in Keras, whose marks have an epoch.
-_SEVERAL_BATCHES = ("a loop over several batches inside the @tf.function", "steps_per_execution in model.compile")
 _SHARE_RULES = (
-    _ShareRule(
-        "other",
-        _OVERHEAD_PERCENT,
-        HIGH_OVERHEAD_PERCENT,
-        "Python between ops takes time",
-        "is spent where TensorFlow records nothing",
-        "Do more per step: larger batches, or {several}; move logging, metrics and other Python code out of the step.",
-    ),
     _ShareRule(
         "kernel_launch",
         _OVERHEAD_PERCENT,
@@ -122,34 +123,69 @@ _SHARE_RULES = (
 
 
 def _shares(evidence: Evidence) -> Iterator[Finding]:
-    # No Python runs within a session's run: the time that nothing accounts for is TensorFlow's own.
-    rules = _SHARE_RULES[1:] if are_session_runs(evidence.steps) else _SHARE_RULES
-    for rule in rules:
+    for rule in _SHARE_RULES:
         percent = evidence.percent(rule.category)
         if percent >= rule.moderate_percent:
             yield Finding(
                 severity_of(percent, rule.moderate_percent, rule.high_percent),
                 rule.finding,
                 f"{evidence.of_step(f'{rule.category}_ms')} {rule.spent}.",
-                rule.fix.format(several=_SEVERAL_BATCHES[bool(evidence.steps.table["epoch"].notna().any())]),
+                rule.fix,
                 percent,
             )
 
 
 def _eager(evidence: Evidence) -> Finding | None:
     """Check ops that run repeatedly: an op that runs eagerly once, before the steps, costs them nothing."""
+    percent = _eager_percent(evidence)
+    if evidence.percent("eager") <= _EAGER_PERCENT or percent <= _EAGER_PERCENT:
+        return None
+    by_keras = bool(evidence.steps.table["epoch"].notna().any())
+    if by_keras and _runs_functions(evidence):  # what runs eagerly then is Keras' own work, such as saving
+        return None
+    return Finding(
+        "high" if percent >= _MOSTLY_EAGER_PERCENT and not _runs_functions(evidence) else "medium",
+        _EAGER,
+        f"{_units.percent(percent)} of op self time ran eagerly, outside any tf.function: Python starts each op.",
+        _NOT_EAGERLY_IN_KERAS if by_keras else _NOT_EAGERLY,
+        proved_by="ops",
+    )
+
+
+def _runs_functions(evidence: Evidence) -> bool:
+    """Whether tf.functions are called at least once per step, other than those that trace."""
+    calls = evidence.functions.table
+    return bool(calls.loc[calls["mode"] != "eager", "calls"].sum() >= max(evidence.steps.summary["steps"], 1))
+
+
+def _eager_percent(evidence: Evidence) -> float:
     ops = evidence.ops.table
     ops = ops[(ops["side"] == "host") & ~ops["op_type"].str.contains(_FETCHING_OPS)]
     repeated = ops["eager"].astype(bool) & (ops["occurrences"] >= max(evidence.steps.summary["steps"], 1))
-    percent = 100 * ops.loc[repeated, "self_us"].sum() / (ops["self_us"].sum() or 1)
-    if evidence.percent("eager") <= _EAGER_PERCENT or percent <= _EAGER_PERCENT:
+    return float(100 * ops.loc[repeated, "self_us"].sum() / (ops["self_us"].sum() or 1))
+
+
+def _unexplained(evidence: Evidence) -> Finding | None:
+    """Report the time outside of ops that no finding on Python explains; within a session's run no Python runs."""
+    percent = evidence.percent("other")
+    explained = sum(finding.estimated_gain_percent for finding in python_findings(evidence))
+    mostly_eager = _eager_percent(evidence) >= _MOSTLY_EAGER_PERCENT and not _runs_functions(evidence)
+    if percent < _UNEXPLAINED_PERCENT or explained >= percent / 2 or mostly_eager or are_session_runs(evidence.steps):
         return None
+    by_keras = bool(evidence.steps.table["epoch"].notna().any())
+    sampled = len(evidence.python.table) > 0
+    spent = "in Python code of Keras and TensorFlow" if sampled else "where TensorFlow records nothing"
+    short = float(evidence.steps.measured["step_ms"].median()) <= _SHORT_STEP_MS
+    several = "set steps_per_execution=10 in model.compile" if by_keras else "run several batches in one @tf.function"
     return Finding(
-        "medium",
-        "Ops run one by one",
-        f"{_units.percent(percent)} of op self time ran eagerly, outside any tf.function.",
-        "Put @tf.function on the function that runs a step, and remove run_eagerly=True from model.compile.",
-        proved_by="ops",
+        severity_of(percent, _UNEXPLAINED_PERCENT, _HIGH_UNEXPLAINED_PERCENT),
+        "Python between ops takes time",
+        f"{evidence.of_step('other_ms')} is spent {spent}.",
+        f"The steps are short: use larger batches, or {several}."
+        if short
+        else "Look at the Python page and at the gaps in the trace: they show what runs there.",
+        percent,
+        proved_by="python" if sampled else "steps",
     )
 
 
@@ -222,8 +258,8 @@ def _retraced(evidence: Evidence) -> Iterator[Finding]:
             f"{int(function['calls'])} calls of {name} traced it first, which took "
             f"{_units.milliseconds(float(function['self_ms']))} ({_units.percent(float(function['percent']))} of its "
             f"time){function['cause'] and ': '}{function['cause']}.",
-            "Call it with tensors instead of Python numbers, keep shapes the same (drop_remainder=True), or give "
-            "@tf.function an input_signature.",
+            "Write @tf.function(reduce_retracing=True), which generalises shapes; pass numbers that change as tensors: "
+            "f(tf.constant(3)) instead of f(3).",
             percent,
             proved_by="functions",
         )
@@ -259,6 +295,7 @@ _RULES: tuple[Callable[[Evidence], Finding | None], ...] = (
     copies_to_device,
     input_outside_steps,
     _eager,
+    _unexplained,
     _precision,
     _between_steps,
     _dominant_op,

@@ -11,6 +11,7 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.functions.functions import Functions
 from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.overview import Overview
+from tfprof_nb.analysis.python import Python
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.analysis.tf_data.tf_data import TfData
 
@@ -30,13 +31,18 @@ class Finding:
     op_name: str = ""
     start_ms: float = float("nan")
     duration_ms: float = float("nan")
+    place: str = ""
+    gain_low_percent: float = float("nan")
+    gain_high_percent: float = float("nan")
+    change: str = ""
 
 
 @dataclass(frozen=True)
 class Evidence:
     """The results that rules look at.
 
-    ``line_of`` returns the line that gave tf.data the slowest function with a name, empty if that is unknown.
+    ``line_of`` returns the line that gave tf.data the slowest function with a name, and ``code_of`` the code of a line
+    of a file; both return an empty text if that is unknown.
     """
 
     overview: Overview
@@ -44,7 +50,9 @@ class Evidence:
     ops: Ops
     functions: Functions
     tf_data: TfData
+    python: Python
     line_of: Callable[[str], str] = lambda _name: ""
+    code_of: Callable[[str, int], str] = lambda _file, _line: ""
 
     def percent(self, name: str) -> float:
         """Return a percentage of the overview; 0 if it is unknown, so that no rule applies."""

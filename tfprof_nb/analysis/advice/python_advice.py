@@ -18,6 +18,7 @@ _MIN_SAMPLES = 10
 _FRAMEWORKS = ("Keras", "TensorFlow", "tfprof_nb")
 # What part of the time a fix saves at least: the code still runs now and then, and the pipeline may then be what waits.
 _LEAST_SAVED = 0.7
+_MORE = 1.2
 _LESS_OFTEN = {
     "ModelCheckpoint": 'Save less often: ModelCheckpoint(..., save_freq="epoch").',
     "BackupAndRestore": 'Back up less often: BackupAndRestore(..., save_freq="epoch").',
@@ -29,7 +30,8 @@ def python_findings(evidence: Evidence) -> list[Finding]:
     """Name the callbacks, and else the lines of Python, that take much of the time."""
     callbacks = list(_callbacks(evidence))
     explained = sum(finding.estimated_gain_percent for finding in callbacks)
-    return callbacks + [line for line in _lines(evidence) if line.estimated_gain_percent > explained]
+    # A callback's own lines, and the functions that it calls, are part of its time.
+    return callbacks + [line for line in _lines(evidence) if line.estimated_gain_percent > _MORE * explained]
 
 
 def _callbacks(evidence: Evidence) -> Iterator[Finding]:
@@ -118,12 +120,16 @@ def _finding(finding: str, evidence: str, fix: str, percent: float, place: str, 
 
 
 def _times_ms(evidence: Evidence) -> tuple[float, float]:
-    """Return the time of all steps, and the time from the first step to the last."""
+    """Return the time of all steps if each took as long as the measured ones, and the time from the first to the last.
+
+    Warm-up steps are much longer: in shares of their time, nothing that runs in every step would matter.
+    """
     table = evidence.steps.table
     if table.empty:
         return 0.0, 0.0
     spans = table.assign(end_ms=table["start_ms"] + table["step_ms"]).groupby("host")
-    return float(table["step_ms"].sum()), float((spans["end_ms"].max() - spans["start_ms"].min()).sum())
+    whole_ms = (spans["end_ms"].max() - spans["start_ms"].min()).sum()
+    return len(table) * float(evidence.steps.measured["step_ms"].mean()), float(whole_ms)
 
 
 def _place_of_function(evidence: Evidence, name: str) -> str:

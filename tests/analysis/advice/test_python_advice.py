@@ -1,0 +1,103 @@
+"""Programs with one planted fault in Python: the first finding names the cause and its place."""
+
+import inspect
+import time
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import tfprof_nb as tp
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def line_of(function, text):
+    """Return the number of the line of a function that has this text."""
+    lines, first = inspect.getsourcelines(function)
+    return first + next(k for k, line in enumerate(lines) if text in line)
+
+
+class Heavy(keras.callbacks.Callback):
+    def on_train_batch_end(self, batch, logs=None):
+        time.sleep(0.02)
+
+
+def fit(*callbacks, eagerly=False, epochs=1):
+    model = keras.Sequential([keras.layers.Dense(64), keras.layers.Dense(1)])
+    model.compile("sgd", "mse", run_eagerly=eagerly)
+    data = np.zeros((160, 16), "float32")
+    model.fit(data, data[:, :1], batch_size=8, epochs=epochs, verbose=0, callbacks=list(callbacks))
+
+
+def test_a_heavy_callback_is_named_with_its_line():
+    fit()
+    with tp.profile() as p:
+        fit(Heavy(), epochs=2)
+    first = p.advice.table.iloc[0]
+    assert (first["severity"], first["proved_by"]) == ("high", "python")
+    assert first["finding"].startswith("Heavy.on_train_batch_end takes")
+    assert first["place"] == f"{__file__} line {line_of(Heavy, 'time.sleep')}"
+    assert first["change"] == "if batch % 50:\n    return"
+    assert first["gain_low_percent"] < first["estimated_gain_percent"] <= first["gain_high_percent"] <= 100
+    assert str(p).splitlines()[2].startswith("Heavy.on_train_batch_end takes")
+    assert "Python between ops takes time" not in p.advice.table["finding"].tolist()
+
+
+def test_a_checkpoint_in_every_batch_is_told_to_come_less_often(tmp_path):
+    saving = keras.callbacks.ModelCheckpoint(tmp_path / "model.keras", save_freq=1)
+    with tp.profile() as p:
+        fit(saving)
+    first = p.advice.table.iloc[0]
+    assert first["finding"].startswith("ModelCheckpoint.on_train_batch_end takes")
+    assert 'save_freq="epoch"' in first["fix"]
+
+
+def slow_metric(batch):
+    time.sleep(0.01)
+    return float(batch[0, 0])
+
+
+def test_a_slow_line_of_a_loop_is_named():
+    weights = tf.Variable(tf.ones((64, 64)))
+
+    @tf.function
+    def step(batch):
+        return tf.reduce_sum(batch @ weights)
+
+    batches = iter(tf.data.Dataset.from_tensors(tf.ones((8, 64))).repeat())
+    step(next(batches))
+    with tp.profile() as p:
+        for i in range(40):
+            with tp.step(i):
+                batch = next(batches)
+                step(batch)
+                slow_metric(batch)
+    first = p.advice.table.iloc[0]
+    assert "slow_metric" in first["finding"]
+    assert first["place"] == f"{__file__} line {line_of(slow_metric, 'time.sleep')}"
+
+
+def test_eager_comes_before_the_python_that_it_causes():
+    fit(eagerly=True)
+    with tp.profile() as p:
+        fit(eagerly=True)
+    findings = p.advice.table
+    assert findings["finding"].iloc[0] == "Ops run one by one"
+    assert "run_eagerly=True" in findings["fix"].iloc[0]
+    assert "Python between ops takes time" not in findings["finding"].tolist()
+
+
+def test_a_step_that_computes_has_no_finding_on_python():
+    model = keras.Sequential([keras.layers.Dense(1500), keras.layers.Dense(1500), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    data = tf.data.Dataset.from_tensors((tf.ones((256, 512)), tf.ones((256, 1)))).repeat(20).prefetch(2)
+    model.fit(data, verbose=0)
+    with tp.profile() as p:
+        model.fit(data, verbose=0)
+    assert not (p.advice.table["proved_by"] == "python").any()
+    assert "POTENTIALLY" not in str(p)
