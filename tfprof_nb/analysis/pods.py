@@ -20,6 +20,9 @@ from tfprof_nb.analysis.steps.breakdown import PARTS
 from tfprof_nb.analysis.steps.steps import Steps, measured_steps
 
 _MAX_APART_NS = 10**15  # 11 days: captures that began farther apart are not of one run
+_NO_CLOCK = (
+    "The files do not tell when each capture began, or not plausibly: steps are matched as if all hosts began at once."
+)
 # Where waiting for other hosts shows: more of these holds no other host up.
 _WAITING = {"host_compute_ms", "device_collectives_ms", "other_ms"}
 
@@ -200,9 +203,7 @@ def _notes(forests: Sequence[Forest], steps: Steps, hosts: pd.DataFrame, count: 
 def _clock_notes(absolute: bool, matched: Sequence[tuple[Int64, Int64]]) -> list[str]:
     """Say where matching by time rests on little."""
     if not absolute:
-        return [
-            "The files do not tell when each capture began, or not plausibly: steps are matched as if all began at once."
-        ]
+        return [_NO_CLOCK]
     shared = np.min([end for _, end in matched], axis=0) > np.max([start for start, _ in matched], axis=0)
     if len(shared) and not shared.any():
         return ["Matched steps do not overlap in time: the hosts' clocks differ, and steps are matched by their order."]
