@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from tfprof_nb._units import shorten
 
@@ -62,9 +63,8 @@ def _forms(name: str, limit: int) -> Iterator[str]:
 def _inside(name: str) -> list[str]:
     """Return the parts of a name without the calls that lead to it."""
     parts = name.split("/")
-    while len(parts) > 1 and parts[0] in _CALLS:
-        parts = parts[1:]
-    return parts
+    calls = sum(1 for _ in takewhile(_CALLS.__contains__, parts[:-1]))
+    return parts[calls:]
 
 
 def _cuts(name: str, parts: list[str], limit: int) -> Iterator[str]:
@@ -77,7 +77,7 @@ def _cuts(name: str, parts: list[str], limit: int) -> Iterator[str]:
     if len(parts) > 3 and len(_CUT + "/".join(parts[-3:])) > limit:
         yield f"{_CUT}{parts[-3]}/{_CUT}{last}"
     for start in starts:
-        ends = ("/".join(parts[k:]) for k in range(1, len(parts)))
+        ends = ("/".join(parts[k:]) for k in range(max(1, len(parts) - limit), len(parts)))  # more parts do not fit
         yield next((start + end for end in ends if len(start + end) <= limit), "")
     for k in range(len(parts) - 2, -1, -1):
         yield from (f"{start}{parts[k]}/{_CUT}{last}" for start in starts)
