@@ -129,12 +129,12 @@ class Profile:
     @property
     def files(self) -> tuple[Path, ...]:
         """The files that it was read from, one per host."""
-        return self._run.files
+        return self.data.run.files
 
     @property
     def hosts(self) -> tuple[str, ...]:
         """The hosts' names: the files' names without their ending."""
-        return self._run.hosts
+        return self.data.run.hosts
 
     def host(self, name: str) -> Profile:
         """Return the profile of one host.
@@ -146,7 +146,7 @@ class Profile:
         """
         if name not in self.hosts:
             raise ProfileNotFoundError(f"There is no host {name!r} in this profile: it has {', '.join(self.hosts)}.")
-        return Profile(self._run.only(name), f"{self.name} · {name}")
+        return Profile(self.data.run.only(name), f"{self.name} · {name}")
 
     @property
     def device_type(self) -> str:
@@ -345,7 +345,7 @@ class Profile:
         MissingDependencyError
             XProf is not installed.
         """
-        return xprof.run_tool(self._run, tool, params)
+        return xprof.run_tool(self.data.run, tool, params)
 
     def dashboard(self, views: str | Sequence[str] | None = None, *, static: bool = False) -> View:
         """Return the widget with the answer first and a page per result.

@@ -19,7 +19,13 @@ from tfprof_nb.runs import Run
 
 
 class RunData:
-    """A run's profiles and sidecars. Each part is decoded on first use and kept; lists have one item per host."""
+    """A run's profiles and sidecars. Each part is decoded on first use and kept; lists have one item per host.
+
+    Attributes
+    ----------
+    run
+        The run; once the profiles are decoded, without the files that cannot be read.
+    """
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -27,7 +33,8 @@ class RunData:
     @cached_property
     def forests(self) -> list[Forest]:
         """The events."""
-        return [Forest(host) for host in load_run(self.run)]
+        self.run, hosts = load_run(self.run)
+        return [Forest(host) for host in hosts]
 
     @cached_property
     def groupings(self) -> list[Grouping]:
@@ -37,6 +44,7 @@ class RunData:
     @cached_property
     def sidecars(self) -> list[Sidecar]:
         """What the capture wrote beside the profiles."""
+        _ = self.forests  # which tell the files that can be read
         if self.run.parts:  # runs on one common timeline: samples of single runs have no place there
             return [Sidecar()]
         return [read_sidecar(file) for file in self.run.files]
@@ -81,7 +89,11 @@ class RunData:
 
     @property
     def notes(self) -> list[str]:
-        """What the capture noted, and which sections are damaged: all sections are read for that."""
+        """What was left out or noted, and which sections are damaged: all sections are read for that."""
         _ = self.graphs, self.cells, self.labels, self.stacks, self.metrics, self.process_memory
         captures = [note for sidecar in self.sidecars for note in sidecar.notes]
-        return captures + list(dict.fromkeys(note for forest in self.forests for note in forest.host.notes))
+        return (
+            list(self.run.notes)
+            + captures
+            + list(dict.fromkeys(note for forest in self.forests for note in forest.host.notes))
+        )

@@ -7,11 +7,14 @@ RunMetadata of a session's runs (``<host>.<number>.run_metadata.pb``, see `captu
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import compress
 from os import PathLike
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
+from typing import Any
 
 from tfprof_nb._errors import ProfileNotFoundError, TfprofError
 from tfprof_nb._units import printable
@@ -48,6 +51,8 @@ class Run:
         The names of the parts, if the files are not hosts but runs of one host, shown one after another.
     newest_of
         How many runs a logdir has, if this is the newest of them.
+    notes
+        What was left out because it cannot be read, and why.
 
     Examples
     --------
@@ -66,6 +71,14 @@ class Run:
     time: datetime
     parts: tuple[str, ...] = ()
     newest_of: int = 1
+    notes: tuple[str, ...] = ()
+
+    def without(self, left_out: Mapping[int, str]) -> Run:
+        """Return the run without some of its files, given by their places, and with a note on each of them."""
+        kept = [place not in left_out for place in range(len(self.files))]
+        files, parts = tuple(compress(self.files, kept)), tuple(compress(self.parts, kept))
+        hosts = self.hosts if self.parts else tuple(compress(self.hosts, kept))
+        return replace(self, hosts=hosts, files=files, parts=parts, notes=(*self.notes, *left_out.values()))
 
     def only(self, host: str) -> Run:
         """Return the run with only one of its hosts."""
@@ -92,10 +105,8 @@ def find_runs(logdir: str | PathLike[str]) -> list[Run]:
     ProfileNotFoundError
         The folder does not exist. For a folder without runs the list is empty.
     """
-    folder = _existing(logdir)
-    folders = {folder, *(found for found in folder.rglob(_RUNS) if found.is_dir() and not _is_staged(found, folder))}
-    runs = [_run(files, found.name, found) for found in folders if (files := _profiles(found))]
-    return sorted(runs, key=lambda run: (run.time, run.name, run.path))
+    runs = [run for folder in _folders(_existing(logdir)) if (run := _run_in(folder))]
+    return sorted(runs, key=_age)
 
 
 def resolve(path: str | PathLike[str] | Iterable[str | PathLike[str]], *, as_runs: bool = False) -> Run:
@@ -111,19 +122,39 @@ def resolve(path: str | PathLike[str] | Iterable[str | PathLike[str]], *, as_run
     Raises
     ------
     ProfileNotFoundError
-        Nothing is at the path, or the folder has no run.
+        Nothing is at the path, it is no path, or the folder has no run.
     TfprofError
         With ``as_runs``, if a run has several hosts.
     """
-    if not path:
+    paths = _listed(path)
+    if not paths:
         raise ProfileNotFoundError("No path was given. Give a logdir, a run's folder, a file or a list of files.")
     if as_runs:
-        paths = [path] if isinstance(path, str | PathLike) else path
         return _one_after_another([run for each in paths for run in _all_runs(_existing(each))])
     if not isinstance(path, str | PathLike):
-        return _of_files([_existing(file) for file in path])
+        return _of_files([_existing(file) for file in paths])
     found = _all_runs(_existing(path))
     return replace(found[-1], newest_of=len(found))
+
+
+def _listed(path: Any) -> list[str | PathLike[str]]:
+    """Return the paths that a user gave as one or several."""
+    if isinstance(path, str | PathLike):
+        return [path] if str(path) else []
+    try:
+        return [] if path is None else list(path)
+    except TypeError:
+        raise ProfileNotFoundError(
+            f"{path!r} is no path. Give a logdir, a run's folder, a file or a list of files."
+        ) from None
+
+
+def _folders(logdir: Path) -> set[Path]:
+    """Return the folders that can be runs: the logdir itself, and those below it."""
+    try:
+        return {logdir, *(found for found in logdir.rglob(_RUNS) if found.is_dir() and not _is_staged(found, logdir))}
+    except OSError as error:
+        raise ProfileNotFoundError(f"The folder {logdir} cannot be read ({error.strerror}).") from None
 
 
 def _is_staged(run: Path, logdir: Path) -> bool:
@@ -131,12 +162,25 @@ def _is_staged(run: Path, logdir: Path) -> bool:
 
 
 def _existing(path: str | PathLike[str]) -> Path:
-    existing = Path(path).expanduser()
-    if not existing.exists():
+    try:
+        existing = Path(path).expanduser()
+        status = existing.stat()
+    except FileNotFoundError:
         raise ProfileNotFoundError(
-            f"There is no file or folder {existing} (working folder: {Path.cwd()}). Check the path."
-        )
+            f"There is no file or folder {existing} (working folder: {_working_folder()}). Check the path."
+        ) from None
+    except (OSError, RuntimeError, TypeError, ValueError) as error:  # too long, of an unknown user, no text, with \0
+        raise ProfileNotFoundError(f"{path!r} cannot be opened ({error}). Check the path.") from None
+    if not (S_ISDIR(status.st_mode) or S_ISREG(status.st_mode)):
+        raise ProfileNotFoundError(f"{existing} is neither a file nor a folder. Give the path of a profile.")
     return existing
+
+
+def _working_folder() -> str:
+    try:
+        return str(Path.cwd())
+    except OSError:
+        return "removed"
 
 
 def _all_runs(existing: Path) -> list[Run]:
@@ -149,7 +193,17 @@ def _all_runs(existing: Path) -> list[Run]:
             "anywhere below it. Give the log folder that the profile was written to, or capture a profile first. For a "
             "file of another kind (*.json, RunMetadata), give the path of the file itself."
         )
-    return runs
+    return [*runs[:-1], replace(runs[-1], notes=(*runs[-1].notes, *_newer_without_profile(existing, runs[-1])))]
+
+
+def _newer_without_profile(logdir: Path, newest: Run) -> list[str]:
+    """Return a note on each run folder that is newer by its name than the newest run, but has no profile."""
+    times = {folder: _time_in(folder.name) for folder in _folders(logdir) - {logdir} if not _run_in(folder)}
+    return [
+        f"The newer run {folder.name} was left out: it has no profile. Its capture did not finish."
+        for folder, time in sorted(times.items())
+        if time is not None and time > newest.time
+    ]
 
 
 def _one_after_another(runs: list[Run]) -> Run:
@@ -165,14 +219,31 @@ def _one_after_another(runs: list[Run]) -> Run:
     name = runs[0].name + (f" and {more} more run{'s' * (more > 1)}" if more else "")
     parts = tuple(part for run in runs for part in run.parts or (run.name,))
     files = tuple(file for run in runs for file in run.files)
-    return Run(name, runs[0].path, (hosts[0] if len(hosts) == 1 else name,), files, runs[-1].time, parts)
+    notes = tuple(note for run in runs for note in run.notes)
+    return Run(name, runs[0].path, (hosts[0] if len(hosts) == 1 else name,), files, runs[-1].time, parts, notes=notes)
 
 
-def _profiles(folder: Path) -> list[Path]:
-    """Return a run folder's profiles, all of one kind: the most detailed kind that is there."""
-    files = sorted(folder.iterdir()) if folder.is_dir() else []
+def _run_in(folder: Path) -> Run | None:
+    """Return the run in a folder, made of profiles of one kind: the most detailed kind that is there."""
+    try:
+        files = sorted(folder.iterdir()) if folder.is_dir() else []
+    except OSError:
+        return None
     kinds = ([file for file in files if file.name.endswith(kind)] for kind in (XSPACES, RUN_METADATA, CHROME_TRACES))
-    return next((found for found in kinds if found), [])
+    profiles = next((found for found in kinds if any(map(_is_file, found))), [])
+    readable = [file for file in profiles if _is_file(file)]
+    if not readable:
+        return None
+    notes = [f"{file.name} was left out: it is no file." for file in profiles if file not in readable]
+    return replace(_run(readable, folder.name, folder), notes=tuple(notes))
+
+
+def _is_file(path: Path) -> bool:
+    """Whether a path leads to a file that the system lets us look at."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def _of_files(files: list[Path]) -> Run:
@@ -196,7 +267,22 @@ def _run(files: list[Path], name: str, folder: Path) -> Run:
 
 def _time(name: str, files: list[Path]) -> datetime:
     """Return when a run was captured; its name may have a number after the time (`capture.run_folder`)."""
+    return _time_in(name) or datetime.fromtimestamp(max(map(_written, files))).astimezone()
+
+
+def _time_in(name: str) -> datetime | None:
     try:
         return datetime.strptime(name[:_TIME_CHARACTERS], RUN_TIME).astimezone()
-    except ValueError:
-        return datetime.fromtimestamp(max(file.stat().st_mtime for file in files)).astimezone()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _written(file: Path) -> float:
+    try:
+        return file.stat().st_mtime
+    except OSError:  # it is gone by now
+        return 0.0
+
+
+def _age(run: Run) -> tuple[datetime, str, Path]:
+    return run.time, run.name, run.path

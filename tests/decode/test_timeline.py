@@ -123,7 +123,7 @@ def test_cut_into_its_runs_and_merged_again_it_is_the_same(timelines, tmp_path, 
     for number, (first, last) in enumerate(pairwise(bounds)):
         parts.append(tmp_path / f"run_{number}.json")
         parts[-1].write_text(json.dumps({"traceEvents": marks + events[first:last]}))
-    (merged,) = load_run(resolve(parts, as_runs=True))
+    _, (merged,) = load_run(resolve(parts, as_runs=True))
     assert merged.origin_ns == whole.origin_ns
     assert described(merged) == described(whole)
     for stat in ("group_id", "step_num"):

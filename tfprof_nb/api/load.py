@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tfprof_nb import runs
+from tfprof_nb._errors import BadProfileError
 from tfprof_nb.profiles import Profile
+from tfprof_nb.runs import Run
 
 Source = str | os.PathLike[str]
 
@@ -17,8 +20,9 @@ def load(path: Source | Sequence[Source], *, name: str | None = None, as_runs: b
     Parameters
     ----------
     path
-        A logdir (its newest run is taken), a run's folder, a file, or several files: the hosts of one run. Files are
-        XSpace profiles (``*.xplane.pb``), Chrome traces (TensorFlow 1's timelines among them), or RunMetadata.
+        A logdir (its newest readable run is taken), a run's folder, a file, or several files: the hosts of one run.
+        Files are XSpace profiles (``*.xplane.pb``), Chrome traces (TensorFlow 1's timelines among them), or
+        RunMetadata.
     name
         What to call it; None takes the run's name.
     as_runs
@@ -29,7 +33,8 @@ def load(path: Source | Sequence[Source], *, name: str | None = None, as_runs: b
     ProfileNotFoundError
         If there is nothing at the path, or no profile in the folder.
     BadProfileError
-        If a file is empty, cut short or no profile.
+        If no file of the run can be read: they are empty, cut short or no profiles. Of several files, those that
+        cannot be read are left out, and ``overview.notes`` says so.
 
     Examples
     --------
@@ -39,6 +44,20 @@ def load(path: Source | Sequence[Source], *, name: str | None = None, as_runs: b
     >>> tp.load("logs").hosts == tp.last().hosts
     True
     """
-    profile = Profile(runs.resolve(path, as_runs=as_runs), name)
+    run = runs.resolve(path, as_runs=as_runs)
+    if run.newest_of == 1 or not isinstance(path, str | os.PathLike):
+        return _opened(run, name)
+    left_out: dict[str, BadProfileError] = {}
+    for older in reversed([*runs.find_runs(path)[:-1], run]):
+        notes = (f"The newer run {newer} was left out. {error}" for newer, error in left_out.items())
+        try:
+            return _opened(replace(older, notes=(*notes, *older.notes)), name)
+        except BadProfileError as error:
+            left_out[older.name] = error
+    raise left_out[run.name]
+
+
+def _opened(run: Run, name: str | None) -> Profile:
+    profile = Profile(run, name)
     profile.data.forests  # noqa: B018  (a bad file fails here, where it was named)
     return profile

@@ -22,8 +22,8 @@ _INSTANTS = ("i", "I", "R")
 _ASYNC_INSTANTS = ("n", "T", "p")
 _ASYNC_OPENS, _ASYNC_CLOSES = ("b", "S"), ("e", "F")
 _OBJECTS = ("N", "O", "D")
-# The name of a process in a trace of several hosts: "worker /device:GPU:0".
-_HOST_BEFORE_PLANE = re.compile(r"(.+?) (?=/(?:host|device):)")
+# In the name of a process in a trace of several hosts, "worker /device:GPU:0", what comes before the plane.
+_BEFORE_PLANE = re.compile(r" (?=/(?:host|device):)")
 
 
 def read_chrome_trace(data: bytes, name: str, source: str = "") -> Host:
@@ -116,7 +116,8 @@ def _planes(trace: ChromeEvents, pids: Iterable[Key]) -> tuple[dict[Key, str], P
         if pid not in names:
             args = trace.processes.get(pid, {})
             name = str(args.get("name", f"process {pid}"))
-            plane = _HOST_BEFORE_PLANE.sub("", name, count=1)
+            host = _BEFORE_PLANE.search(name, 1)
+            plane = name[host.end() :] if host else name
             names[pid] = plane if plane not in stats else f"{plane} ({name.removesuffix(plane).strip() or pid})"
             stats[names[pid]] = args["stats"] if isinstance(args.get("stats"), dict) else {}
     return names, stats

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from tfprof_nb._errors import BadProfileError
 from tfprof_nb.decode.chrome_trace import read_chrome_trace
 from tfprof_nb.decode.files import is_run_metadata, is_xspace, read, read_or_map
 from tfprof_nb.decode.host import Host
@@ -37,16 +38,34 @@ def load_hosts(files: Iterable[Path], names: Iterable[str] | None = None) -> lis
     return [_load(file, key) for file, key in zip(files, keys, strict=True)]
 
 
-def load_run(run: Run) -> list[Host]:
-    """Decode a run: a `Host` for each of its hosts. Files that are runs of one host become one `Host`."""
-    if run.parts:
-        return [merge_runs(load_hosts(run.files, run.parts), run.hosts[0])]
-    return load_hosts(run.files, run.hosts)
+def load_run(run: Run) -> tuple[Run, list[Host]]:
+    """Decode a run: a `Host` for each of its hosts. Files that are runs of one host become one `Host`.
+
+    Of several files those that cannot be read are left out: the run that is returned lacks them, and notes it.
+
+    Raises
+    ------
+    BadProfileError
+        None of the files can be read.
+    """
+    hosts, errors = [], dict[int, BadProfileError]()
+    for place, (file, key) in enumerate(zip(run.files, run.parts or run.hosts, strict=True)):
+        try:
+            hosts.append(_load(file, key))
+        except BadProfileError as error:
+            errors[place] = error
+    if errors and not hosts:
+        raise next(iter(errors.values()))
+    run = run.without({place: f"{run.files[place].name} was left out. {error}" for place, error in errors.items()})
+    return run, [merge_runs(hosts, run.hosts[0])] if run.parts else hosts
 
 
 def _load(file: Path, key: str) -> Host:
-    if is_xspace(file):
-        data, check = read_or_map(file)
-        return read_xspace(data, key, str(file), check)
-    decode = read_run_metadata if is_run_metadata(file) else read_chrome_trace
-    return decode(read(file), key, str(file))
+    try:
+        if is_xspace(file):
+            data, check = read_or_map(file)
+            return read_xspace(data, key, str(file), check)
+        decode = read_run_metadata if is_run_metadata(file) else read_chrome_trace
+        return decode(read(file), key, str(file))
+    except OSError as error:
+        raise BadProfileError(f"{file}: the file cannot be read ({error.strerror}).") from None

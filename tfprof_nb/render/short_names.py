@@ -77,7 +77,7 @@ def _cuts(name: str, trimmed: str, limit: int) -> Iterator[str]:
     if len(parts) > 3 and len(_CUT + "/".join(parts[-3:])) > limit:
         yield f"{_CUT}{parts[-3]}/{_CUT}{last}"
     for start in starts:
-        ends = ("/".join(parts[k:]) for k in range(1, len(parts)))
+        ends = ("/".join(parts[k:]) for k in range(max(1, len(parts) - limit), len(parts)))  # more parts do not fit
         yield next((start + end for end in ends if len(start + end) <= limit), "")
     for k in range(len(parts) - 2, -1, -1):
         yield from (f"{start}{parts[k]}/{_CUT}{last}" for start in starts)

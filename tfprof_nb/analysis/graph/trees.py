@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice, pairwise
 from pathlib import PurePosixPath
 
 import numpy as np
@@ -18,6 +19,7 @@ from tfprof_nb.analysis.graph.selection import ROOT, Rules, Tree, matches, order
 _GRADIENT_NODE = re.compile(r".*?gradients/(.+?)_grad/")
 _GRADIENT = " (gradient)"
 _MAX_FUNCTION_NAME = 20
+_MAX_SCOPES = 100
 _GROUPED = Rules(grouped=True)
 
 
@@ -49,12 +51,14 @@ View = Callable[[GraphModel, GraphOptions], Rows]
 
 
 def scope_view(model: GraphModel, options: GraphOptions) -> Rows:
-    """Return nodes by name scope: ``a/b`` is below ``a``."""
+    """Return nodes by name scope: ``a/b`` is below ``a``; below a depth that no model has, scopes are not separated."""
     node = {name: number for number, name in enumerate(model.nodes["name"].tolist())}
-    scopes = {name[: slash.start()] for name in node for slash in re.finditer("/", name)}
-    names = sorted(node.keys() | scopes, key=lambda name: name.split("/"))
+    scopes = {name: [name[: slash.start()] for slash in islice(re.finditer("/", name), _MAX_SCOPES)] for name in node}
+    parent = {one: above for own in scopes.values() for above, one in pairwise([None, *own])}
+    parent |= {name: own[-1] if own else None for name, own in scopes.items()}
+    names = sorted(parent, key=lambda name: name.split("/"))
     row = {name: number for number, name in enumerate(names, 1)}
-    parents = [row.get(name.rpartition("/")[0], 0) for name in names]
+    parents = [row.get(parent[name], 0) for name in names]
     return _of_nodes(model, options, names, parents, [node.get(name, -1) for name in names], Rules())
 
 
