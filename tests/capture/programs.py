@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from tfprof_nb.capture.remote import rpc
+from tfprof_nb.capture.remote import profiler_service as rpc
 
 PROGRAM = Path(__file__).with_name("training_worker.py")
 

@@ -15,7 +15,8 @@ import tfprof_nb as tp
 from capture.ports import free_ports
 from capture.programs import Program, terminate
 from tfprof_nb.capture.options import Options
-from tfprof_nb.capture.remote import capture_workers, rpc
+from tfprof_nb.capture.remote import capture_workers
+from tfprof_nb.capture.remote import profiler_service as rpc
 
 
 @contextmanager

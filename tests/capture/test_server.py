@@ -14,7 +14,7 @@ from capture.ports import free_ports
 from capture.programs import terminate
 from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.recording import Recording
-from tfprof_nb.capture.remote import rpc
+from tfprof_nb.capture.remote import profiler_service as rpc
 from tfprof_nb.capture.server import _stops as running_captures
 
 # A program that ends as soon as it is captured.

@@ -6,7 +6,7 @@ import tfprof_nb as tp
 from builders import XSpace
 from tfprof_nb.render.panels import Note, Split
 from tfprof_nb.views import overview as overview_view
-from tfprof_nb.views.overview import headline
+from tfprof_nb.views.verdict import headline
 
 
 @pytest.fixture

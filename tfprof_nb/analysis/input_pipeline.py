@@ -14,10 +14,10 @@ import pandas as pd
 
 from tfprof_nb._units import US_PER_MS
 from tfprof_nb.analysis.ops.ops import Ops
-from tfprof_nb.analysis.overview import input_verdict
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.analysis.tf_data.iterators import FILE_READERS, RUNTIME_STAGES, iterator_type, stage_of
+from tfprof_nb.analysis.verdict import input_verdict
 
 COLUMNS = ["op_name", "count", "total_ms", "total_share", "self_ms", "self_share", "category"]
 CATEGORIES = {

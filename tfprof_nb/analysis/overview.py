@@ -1,12 +1,8 @@
-"""The answer at a glance: whether the program waits for its input, the parts of a step's time, the ops that take most.
-
-Thresholds and verdicts are those of the TensorFlow Profiler guide (`op_stats_to_overview_page.cc`).
-"""
+"""The answer at a glance: the verdict, the parts of a step's time, the ops that take most."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -19,11 +15,8 @@ from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.activities import Activity, classify
 from tfprof_nb.analysis.steps.steps import Steps, percent
-from tfprof_nb.formats.marks import SESSION_RUN
+from tfprof_nb.analysis.verdict import are_session_runs, input_verdict
 
-Verdict = Literal["not", "potentially", "moderately", "highly", "unknown"]
-
-HIGHLY_PERCENT, MODERATELY_PERCENT, POTENTIALLY_OTHER_PERCENT = 20.0, 5.0, 3.0
 TOP_OPS = 10
 WHOLE = ("measured_steps_ms", "warm_up_steps_ms", "other_steps_ms", "outside_steps_ms")
 
@@ -80,37 +73,6 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops) -> Overview:
 def _reports(forest: Forest) -> tuple[str, ...]:
     """Return the profiler's own messages about problems, such as a GPU that could not be traced."""
     return forest.host.errors + forest.host.warnings
-
-
-def input_verdict(steps: Steps) -> Verdict:
-    """Classify how far waiting for input bounds the measured steps.
-
-    It is unknown for the runs of a TensorFlow 1 session: a trace of `session.run` does not include the waiting before.
-    """
-    shares = steps.shares
-    return "unknown" if are_session_runs(steps) else classify_input(shares["input_ms"], shares["other_ms"])
-
-
-def are_session_runs(steps: Steps) -> bool:
-    """Whether the steps are runs of a session: what happens between these is unknown."""
-    return bool((steps.measured["phase"] == SESSION_RUN).all())
-
-
-def classify_input(input_percent: float, other_percent: float) -> Verdict:
-    """Classify how far waiting for input bounds the program.
-
-    Examples
-    --------
-    >>> classify_input(20.0, 0.0), classify_input(4.99, 3.0), classify_input(4.99, 2.99)
-    ('highly', 'potentially', 'not')
-    """
-    if np.isnan(input_percent):
-        return "unknown"
-    if input_percent >= HIGHLY_PERCENT:
-        return "highly"
-    if input_percent >= MODERATELY_PERCENT:
-        return "moderately"
-    return "potentially" if other_percent >= POTENTIALLY_OTHER_PERCENT else "not"
 
 
 def _top_ops(ops: Ops) -> pd.DataFrame:

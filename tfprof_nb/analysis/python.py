@@ -39,7 +39,7 @@ COLUMNS = [
     "ops_ms",
     "nothing_ms",
 ]
-CALLBACK_COLUMNS = ["callback", "method", "calls", "total_ms", "per_step_ms"]
+CALLBACK_COLUMNS = ["callback", "method", "calls", "total_ms", "per_step_ms", "measured_ms"]
 _TIMES = ["self_ms", "in_steps_ms", "between_steps_ms", "waiting_ms", "ops_ms", "nothing_ms", "other_ms"]
 _LONGEST_GAP = 10  # intervals: a sample stands for no more time than that, however late the next one came
 _NOTHING = (
@@ -58,7 +58,8 @@ class Python(Result):
     ----------
     callbacks
         Time in methods of Keras callbacks, which is measured and not sampled: ``callback method calls total_ms
-        per_step_ms``, the longest first. ``per_step_ms`` is the time per step of the capture.
+        per_step_ms measured_ms``, the longest first. ``per_step_ms`` is the time per step of the capture,
+        ``measured_ms`` the time of calls that began in measured steps.
     """
 
     callbacks: pd.DataFrame
@@ -101,7 +102,7 @@ def python(
     accounted_ms, other_ms = float(table["other_ms"].sum()), float(steps.table["other_ms"].sum())
     table = table.sort_values("self_ms", ascending=False, kind="stable", ignore_index=True)[COLUMNS]
     table["file"] = [labels.get(file, file) for file in table["file"]]
-    callbacks = _callbacks(forests, len(steps.table))
+    callbacks = _callbacks(forests, steps)
     summary: dict[str, Any] = {
         "interval_ms": max((one.interval_ns for one in stacks), default=0) / NS_PER_MS,
         "samples": int(table["samples"].sum()),
@@ -226,17 +227,27 @@ def _named(rows: pd.DataFrame, stacks: PythonStacks) -> pd.DataFrame:
     return rows.assign(function=names[function], file=files[function], line=np.append(stacks.place_line, 0)[place])
 
 
-def _callbacks(forests: Sequence[Forest], steps: int) -> pd.DataFrame:
-    """Add up the events of callbacks' methods."""
+def _callbacks(forests: Sequence[Forest], steps: Steps) -> pd.DataFrame:
+    """Add up the events of callbacks' methods, and those that began in measured steps."""
     found = []
     for forest in forests:
         rows = np.flatnonzero(forest.names_starting(CALLBACK)[forest.host.metadata])
         names = forest.host.names[forest.host.metadata[rows]]
         time_ms: Floats = forest.host.duration_ps[rows] / PS_PER_MS
-        found.append(pd.DataFrame({"name": names.astype(str), "total_ms": time_ms}))
+        spans = steps.measured[steps.measured["host"] == forest.host.name]
+        begin = (spans["start_ms"].to_numpy(np.float64) * PS_PER_MS).astype(np.int64)
+        end = begin + (spans["step_ms"].to_numpy(np.float64) * PS_PER_MS).astype(np.int64)
+        in_measured = covered_at(begin, end, forest.host.start_ps[rows])
+        found.append(
+            pd.DataFrame({"name": names.astype(str), "total_ms": time_ms, "measured_ms": time_ms * in_measured})
+        )
     events = pd.concat(found, ignore_index=True)
-    table = events.groupby("name").agg(calls=("total_ms", "size"), total_ms=("total_ms", "sum")).reset_index()
+    table = (
+        events.groupby("name")
+        .agg(calls=("total_ms", "size"), total_ms=("total_ms", "sum"), measured_ms=("measured_ms", "sum"))
+        .reset_index()
+    )
     table["callback"] = [name.removeprefix(CALLBACK).rpartition(".")[0] for name in table["name"]]
     table["method"] = [name.rpartition(".")[2] for name in table["name"]]
-    table["per_step_ms"] = table["total_ms"] / max(steps, 1)
+    table["per_step_ms"] = table["total_ms"] / max(len(steps.table), 1)
     return table.sort_values("total_ms", ascending=False, ignore_index=True)[CALLBACK_COLUMNS]

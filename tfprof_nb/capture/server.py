@@ -19,7 +19,7 @@ from typing import Any, Self, TypeVar
 from tfprof_nb._errors import CaptureActiveError, CaptureError
 from tfprof_nb.capture.keras import keras_steps
 from tfprof_nb.capture.recording import Recording
-from tfprof_nb.capture.remote.rpc import BUSY, MESSAGES, SERVICE, grpc, requested_options
+from tfprof_nb.capture.remote.profiler_service import BUSY, MESSAGES, SERVICE, grpc, requested_options
 from tfprof_nb.capture.tensorflow import tensorflow
 from tfprof_nb.formats.files import RUNS_FOLDER, XSPACE
 

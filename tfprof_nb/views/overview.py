@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.advice import Advice
-from tfprof_nb.analysis.overview import Overview, classify_input
+from tfprof_nb.analysis.overview import Overview
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Part, Split, Table
 from tfprof_nb.views import advice as advice_view
 from tfprof_nb.views import steps as steps_view
-from tfprof_nb.views.categories import CAPTURE_PARTS, STEP_CATEGORIES, STEP_LABELS
+from tfprof_nb.views.categories import CAPTURE_PARTS, STEP_CATEGORIES
 from tfprof_nb.views.columns import OP, op_column
+from tfprof_nb.views.verdict import headline, kind
 
-_VERDICTS = {
-    "highly": "HIGHLY input-bound: {input} of each step waits for data.",
-    "moderately": ("MODERATELY input-bound: {input} of each step waits for data, {largest_share} is {largest}."),
-    "potentially": (
-        "POTENTIALLY input-bound: {other} of each step is time that TensorFlow does not account for "
-        "(Python code, or reading data outside tf.data)."
-    ),
-    "python": (
-        "NOT input-bound: {input} of each step waits for data. {other} of each step is Python code and other time "
-        "outside of TensorFlow ops."
-    ),
-    "not": "NOT input-bound: {largest_share} of each step is {largest}, {input} waits for data.",
-    "unseen": "{largest_share} of each step is {largest}. Waiting for data between steps is not in this trace.",
-    "unknown": "No step times: this profile has no steps that could be measured.",
-}
-_ALONE, _MOST = 0.3, 0.8
-_WORTH_SAYING_PERCENT = 10.0
+_MOST = 0.8
 _TOP_OP_COLUMNS = (
     op_column(meaning="the op's name in the graph"),
     Column("self_us", "self time", "us", meaning="time in the op itself, without the ops that ran inside it"),
@@ -49,7 +32,7 @@ def answer(overview: Overview, advice: Advice, steps: Steps) -> list[Panel]:
     """Say what bounds the program, what to do about it, and how its average step is spent."""
     verdict, grave = headline(overview), advice.table[advice.table["severity"] == "high"]
     # Where data are not what the program waits for, what costs it most comes before the verdict.
-    leads = _kind(overview.summary) in ("not", "python", "unknown", "unseen") and len(grave) > 0
+    leads = kind(overview.summary) in ("not", "python", "unknown", "unseen") and len(grave) > 0
     lead = f"{grave['finding'].iloc[0]}: {grave['evidence'].iloc[0]}" if leads else verdict
     found: list[Panel] = [Note(lead, "answer"), *advice_view.foremost(advice, told=leads)]
     found += [Note(verdict, "info")] if leads else []
@@ -70,41 +53,6 @@ def _whole(overview: Overview) -> list[Panel]:
         return []
     parts = [Part(part.label, numbers[key], part.color) for key, part in CAPTURE_PARTS.items() if numbers[key] > 0]
     return [Split(f"The whole capture: {_units.milliseconds(numbers['capture_ms'])}", parts, "ms")]
-
-
-def headline(overview: Overview) -> str:
-    """Put the verdict into a sentence."""
-    numbers = overview.summary
-    largest = numbers["largest_category"]
-    words = {"input": _units.percent(numbers["input_percent"]), "other": _units.percent(numbers["other_percent"])}
-    if largest:
-        words["largest"] = STEP_LABELS[largest]
-        words["largest_share"] = _units.percent(numbers[f"{largest.removesuffix('_ms')}_percent"])
-    return _VERDICTS[_kind(numbers)].format(**words) + _hiccup(numbers)
-
-
-def _kind(numbers: dict[str, Any]) -> str:
-    """The verdict, told apart where the guide's words alone would say too much or too little."""
-    verdict = str(numbers["verdict"])
-    if verdict == "unknown" and numbers["largest_category"]:
-        return "unseen"
-    if verdict != "potentially":
-        return verdict
-    if numbers["other_percent"] < _WORTH_SAYING_PERCENT:
-        return "not"
-    return "python" if numbers["fetches_in_steps"] else verdict
-
-
-def _hiccup(numbers: dict[str, Any]) -> str:
-    """Say so where a single step makes the verdict: the average follows it, and half of the steps do better."""
-    median = numbers["input_percent_median"]
-    milder = classify_input(median, numbers["other_percent"]) != numbers["verdict"]
-    if numbers["verdict"] not in ("highly", "moderately") or not milder or numbers["longest_wait_share"] < _ALONE:
-        return ""
-    return (
-        f" But half of the steps wait less than {_units.percent(median)}: step {numbers['longest_wait_step']} alone "
-        f"has {_units.share(numbers['longest_wait_share'])} of all the waiting."
-    )
 
 
 def average_step(steps: Steps) -> Split:

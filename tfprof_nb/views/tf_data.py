@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.overview import MODERATELY_PERCENT
 from tfprof_nb.analysis.tf_data.tf_data import TfData
+from tfprof_nb.analysis.verdict import MODERATELY_PERCENT
 from tfprof_nb.render.panels import Bars, Column, Diagram, Node, Note, Panel, Part, Tab, Table, Tabs
 from tfprof_nb.views.categories import INPUT, OTHER
 

@@ -15,8 +15,8 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding, severity_of
 from tfprof_nb.analysis.advice.input_advice import WAITING, copies_to_device, input_bound, input_outside_steps
 from tfprof_nb.analysis.advice.python_advice import python_findings
-from tfprof_nb.analysis.overview import HIGHLY_PERCENT, MODERATELY_PERCENT, are_session_runs
 from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT, are_session_runs
 
 COLUMNS = [
     *("severity", "finding", "evidence", "fix", "estimated_gain_percent"),

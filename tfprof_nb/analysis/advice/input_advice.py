@@ -6,9 +6,9 @@ from typing import Any
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding, severity_of
-from tfprof_nb.analysis.overview import HIGHLY_PERCENT, MODERATELY_PERCENT
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
 from tfprof_nb.analysis.tf_data.tf_data import TfData
+from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT
 
 WAITING = "Steps wait for their data"
 

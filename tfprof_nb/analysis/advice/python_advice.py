@@ -35,10 +35,11 @@ def python_findings(evidence: Evidence) -> list[Finding]:
 
 
 def _callbacks(evidence: Evidence) -> Iterator[Finding]:
-    steps_ms, whole_ms = _times_ms(evidence)
+    measured_ms, (_, whole_ms) = float(evidence.steps.measured["step_ms"].sum()), _times_ms(evidence)
     for row in evidence.python.callbacks.to_dict("records"):
-        in_steps = "_batch_" in row["method"]
-        percent = 100 * row["total_ms"] / max(steps_ms if in_steps else whole_ms, 1e-9)
+        in_steps = row["measured_ms"] > 0
+        time_ms, of_ms = (row["measured_ms"], measured_ms) if in_steps else (row["total_ms"], whole_ms)
+        percent = 100 * time_ms / max(of_ms, 1e-9)
         if percent >= _WORTH_SAYING_PERCENT:
             yield _callback(evidence, row, percent, in_steps)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from tfprof_nb._errors import CaptureError
 from tfprof_nb.capture.options import Options
-from tfprof_nb.capture.remote.rpc import BUSY, grpc, open_channel, profile_method, profile_request
+from tfprof_nb.capture.remote.profiler_service import BUSY, grpc, open_channel, profile_method, profile_request
 from tfprof_nb.capture.remote.workers import Worker, find_workers
 from tfprof_nb.capture.run_folder import publish, staging_folder
 from tfprof_nb.capture.window import check_number

@@ -1,0 +1,63 @@
+"""The verdict in a sentence: the headline of the first screen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.overview import Overview
+from tfprof_nb.analysis.verdict import classify_input
+from tfprof_nb.views.categories import STEP_LABELS
+
+_VERDICTS = {
+    "highly": "HIGHLY input-bound: {input} of each step waits for data.",
+    "moderately": ("MODERATELY input-bound: {input} of each step waits for data, {largest_share} is {largest}."),
+    "potentially": (
+        "POTENTIALLY input-bound: {other} of each step is time that TensorFlow does not account for "
+        "(Python code, or reading data outside tf.data)."
+    ),
+    "python": (
+        "NOT input-bound: {input} of each step waits for data. {other} of each step is Python code and other time "
+        "outside of TensorFlow ops."
+    ),
+    "not": "NOT input-bound: {largest_share} of each step is {largest}, {input} waits for data.",
+    "unseen": "{largest_share} of each step is {largest}. Waiting for data between steps is not in this trace.",
+    "unknown": "No step times: this profile has no steps that could be measured.",
+}
+_ALONE = 0.3
+_WORTH_SAYING_PERCENT = 10.0
+
+
+def headline(overview: Overview) -> str:
+    """Put the verdict into a sentence."""
+    numbers = overview.summary
+    largest = numbers["largest_category"]
+    words = {"input": _units.percent(numbers["input_percent"]), "other": _units.percent(numbers["other_percent"])}
+    if largest:
+        words["largest"] = STEP_LABELS[largest]
+        words["largest_share"] = _units.percent(numbers[f"{largest.removesuffix('_ms')}_percent"])
+    return _VERDICTS[kind(numbers)].format(**words) + _hiccup(numbers)
+
+
+def kind(numbers: dict[str, Any]) -> str:
+    """The verdict, told apart where the guide's words alone would say too much or too little."""
+    verdict = str(numbers["verdict"])
+    if verdict == "unknown" and numbers["largest_category"]:
+        return "unseen"
+    if verdict != "potentially":
+        return verdict
+    if numbers["other_percent"] < _WORTH_SAYING_PERCENT:
+        return "not"
+    return "python" if numbers["fetches_in_steps"] else verdict
+
+
+def _hiccup(numbers: dict[str, Any]) -> str:
+    """Say so where a single step makes the verdict: the average follows it, and half of the steps do better."""
+    median = numbers["input_percent_median"]
+    milder = classify_input(median, numbers["other_percent"]) != numbers["verdict"]
+    if numbers["verdict"] not in ("highly", "moderately") or not milder or numbers["longest_wait_share"] < _ALONE:
+        return ""
+    return (
+        f" But half of the steps wait less than {_units.percent(median)}: step {numbers['longest_wait_step']} alone "
+        f"has {_units.share(numbers['longest_wait_share'])} of all the waiting."
+    )
