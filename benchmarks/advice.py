@@ -1,0 +1,246 @@
+"""Whether the advice names the fault that was planted, its place, and the gain.
+
+    python -m benchmarks.advice [NAME ...] [--repeat 3]
+
+Runs the programs of ``advice_programs`` in processes of their own and prints a table: in one process a program's cell
+and its fixed cell run in turn, for the gain; in so many others the cell is profiled. Without names, all programs run
+(about an hour), and the table is written to ``docs/advice-truth.md``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from importlib.metadata import packages_distributions, version
+from pathlib import Path
+from typing import Any
+
+from benchmarks import advice_programs
+from benchmarks.advice_judgement import Finding, is_alarm, named, place_of, predicted
+from benchmarks.advice_programs import ROUNDS, Program
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "advice-truth.md"
+COSTS_PERCENT = 15  # what a planted fault must cost
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the processes of one program told: what its cells took, and per profile the findings and the headline."""
+
+    program: Program
+    peak_mb: dict[str, float]
+    seconds: dict[str, list[float]]
+    findings: list[list[Finding]]
+    headlines: list[str]
+
+    def named_first(self) -> list[bool]:
+        """Per profile, whether the first finding names the fault."""
+        return [bool(found) and named(self.program, found[0]) for found in self.findings]
+
+    def named_at_all(self) -> list[bool]:
+        """Per profile, whether any finding names the fault."""
+        return [any(named(self.program, finding) for finding in found) for found in self.findings]
+
+    def first_findings(self) -> list[str]:
+        """The different first findings, with their places."""
+        told = [f"{found[0]['finding']}{_in_brackets(place_of(found[0]))}" if found else "-" for found in self.findings]
+        return list(dict.fromkeys(told))
+
+    def predictions(self) -> list[tuple[float, float]]:
+        """Per profile, the range of the gain that the first finding predicts, where it predicts one."""
+        ranges = [predicted(found[0]) for found in self.findings if found]
+        return [one for one in ranges if one]
+
+    def taken(self) -> tuple[float, float]:
+        """What the cell and the fixed cell took: MB where the fault costs memory, else seconds."""
+        if self.program.saves == "memory":
+            return self.peak_mb["cell"], self.peak_mb["fixed"]
+        return statistics.median(self.seconds["cell"]), statistics.median(self.seconds["fixed"])
+
+    def gain_percent(self) -> float:
+        """How much less the fixed cell takes."""
+        cell, fixed = self.taken()
+        return 100 * (1 - fixed / cell)
+
+    def is_as_predicted(self) -> bool:
+        """Whether the first finding names the fault, and the gain lies where it says."""
+        gain = self.gain_percent()
+        return all(self.named_first()) and any(low <= gain <= high for low, high in self.predictions()[:1])
+
+    def alarms(self) -> list[bool]:
+        """Per profile, whether a person would think that something is wrong."""
+        return [is_alarm(found, line) for found, line in zip(self.findings, self.headlines, strict=True)]
+
+
+def _in_brackets(text: str) -> str:
+    return text and f" ({text})"
+
+
+def run(program: Program, repeats: int) -> Outcome:
+    """Measure what a fault costs, and profile the program, each in a fresh process."""
+    gain = {"peak_mb": {}, "seconds": {}} if program.is_healthy else _told("gain", program)
+    profiles = [_told("advice", program) for _ in range(repeats)]
+    findings, texts = [one["findings"] for one in profiles], [one["text"] for one in profiles]
+    return Outcome(program, gain["peak_mb"], gain["seconds"], findings, list(map(headline, texts)))
+
+
+def _told(what: str, program: Program) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        result = Path(folder) / "told.json"
+        command = [sys.executable, "-m", "benchmarks.advice_programs", what, program.name, str(result)]
+        surroundings = {"PYTHONPATH": str(ROOT), "TMPDIR": folder, "IPYTHONDIR": folder, "TF_CPP_MIN_LOG_LEVEL": "3"}
+        done = subprocess.run(
+            command, cwd=folder, env=os.environ | surroundings, capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+        return json.loads(result.read_text(encoding="utf-8"))
+
+
+def headline(text: str) -> str:
+    """Return the first sentence of a profile's text, below its title."""
+    lines = text.partition("\n\n")[0].splitlines()[2:]
+    return " ".join(line.strip() for line in lines)
+
+
+def faults_table(outcomes: list[Outcome]) -> str:
+    """Return a row per planted fault."""
+    head = ["program", "planted", "first finding", "named first", "named at all", "predicted gain", "measured gain"]
+    rows = [
+        [
+            outcome.program.name,
+            outcome.program.kind,
+            " / ".join(outcome.first_findings()),
+            _of(outcome.named_first()),
+            _of(outcome.named_at_all()),
+            _ranges(outcome),
+            _measured(outcome),
+        ]
+        for outcome in outcomes
+    ]
+    return _table(head, rows)
+
+
+def healthy_table(outcomes: list[Outcome]) -> str:
+    """Return a row per healthy program."""
+    head = ["program", "headline", "first finding", "alarm"]
+    rows = [
+        [
+            outcome.program.name,
+            " / ".join(dict.fromkeys(outcome.headlines)),
+            " / ".join(outcome.first_findings()),
+            _of(outcome.alarms()),
+        ]
+        for outcome in outcomes
+    ]
+    return _table(head, rows)
+
+
+def totals(faults: list[Outcome], healthy: list[Outcome]) -> str:
+    """Return what the tables come to. A count of programs demands the same of each of their profiles."""
+    timed = [one for one in faults if one.program.saves == "time"]
+    counts = [
+        ("named by the first finding", [all(one.named_first()) for one in faults]),
+        ("named by any finding", [all(one.named_at_all()) for one in faults]),
+        ("the same first finding in every profile", [len(one.first_findings()) == 1 for one in faults]),
+        ("named first, and the measured gain lies in the predicted range", [one.is_as_predicted() for one in timed]),
+        (f"the fault costs at least {COSTS_PERCENT}%", [one.gain_percent() >= COSTS_PERCENT for one in faults]),
+        ("healthy programs with an alarm", [any(one.alarms()) for one in healthy]),
+    ]
+    return _table(["", "programs"], [[what, f"{sum(which)} of {len(which)}"] for what, which in counts])
+
+
+def page(outcomes: list[Outcome], repeats: int) -> str:
+    """Return the page of the documentation."""
+    faults = [one for one in outcomes if not one.program.is_healthy]
+    healthy = [one for one in outcomes if one.program.is_healthy]
+    tensorflow = version(packages_distributions()["tensorflow"][0])
+    return f"""\
+# Advice against the truth
+
+{len(faults)} small programs have one planted fault each, {len(healthy)} have none: see `benchmarks/advice_programs`.
+Each was profiled with `%%tfprofile`, {repeats} times, each time in a fresh process. A finding names a fault if it
+states the cause and tells its place in the code: the function or the line. The measured gain is the part of the cell's
+time (of its memory, where the fault costs memory) that is gone once the fault is fixed. It compares medians of {ROUNDS}
+runs of each cell, in turn, without a profiler. *At most* stands for a prediction without a lower bound.
+
+Written by `python -m benchmarks.advice --repeat {repeats}` on {os.cpu_count()} cores (load average
+{os.getloadavg()[2]:.1f}), with TensorFlow {tensorflow} and Keras {version("keras")}.
+
+## In short
+
+{totals(faults, healthy)}
+
+## Planted faults
+
+{faults_table(faults)}
+
+## Healthy programs
+
+An alarm is a finding of severity high or medium, or a headline that calls the program input-bound.
+
+{healthy_table(healthy)}
+"""
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *([cell.replace("|", r"\|") for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _of(answers: list[bool]) -> str:
+    """Say how many answers are yes; of unanimous ones only yes or no."""
+    return f"{sum(answers)} of {len(answers)}" if len(set(answers)) > 1 else "yes" if all(answers) else "no"
+
+
+def _ranges(outcome: Outcome) -> str:
+    told = [f"{low:.0f}-{high:.0f}%" if low > 0 else f"at most {high:.0f}%" for low, high in outcome.predictions()]
+    return " / ".join(dict.fromkeys(told)) or "-"
+
+
+def _measured(outcome: Outcome) -> str:
+    unit, digits = ("MB", 0) if outcome.program.saves == "memory" else ("s", 1)
+    cell, fixed = (f"{taken:,.{digits}f}" for taken in outcome.taken())
+    return f"{outcome.gain_percent():.0f}% ({cell} to {fixed} {unit})"
+
+
+def _progress(outcome: Outcome) -> str:
+    """Say in one line how a program went."""
+    if outcome.program.is_healthy:
+        return f"alarm: {_of(outcome.alarms())}"
+    named_first, gain = _of(outcome.named_first()), _measured(outcome)
+    return f"named first: {named_first}, gains {gain}: {' / '.join(outcome.first_findings())}"
+
+
+def main() -> None:
+    """Run the programs that the command line names, and print; write the page if these are all."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="programs to run (default all)")
+    parser.add_argument("--repeat", type=int, default=1, help="profiles of each program (default 1)")
+    options = parser.parse_args()
+    names = options.names or advice_programs.names()
+    outcomes = []
+    for name in names:
+        try:
+            outcomes.append(run(advice_programs.load(name), options.repeat))
+        except RuntimeError as error:
+            print(f"{name} failed:\n{error}", file=sys.stderr, flush=True)
+        else:
+            print(f"{name}: {_progress(outcomes[-1])}", file=sys.stderr, flush=True)
+    text = page(outcomes, options.repeat)
+    print(text)
+    if len(outcomes) < len(names):
+        raise SystemExit("Not all programs ran.")
+    if not options.names:
+        PAGE.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

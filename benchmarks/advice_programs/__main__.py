@@ -1,0 +1,91 @@
+"""Run one program in this process and write what came out: ``advice_programs gain|advice NAME FILE``.
+
+- ``gain``: the peak memory and the times of the cell and of the fixed cell, which run in turn, once to warm up;
+- ``advice``: what ``%%tfprofile`` says of the cell, after a warm-up.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any, Self
+
+import psutil
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+from benchmarks.advice_programs import ROUNDS, Program, load
+
+_SAMPLE_S = 0.02
+
+
+class PeakMemory:
+    """Within the block, follows how much memory the process has; ``mb`` is the most."""
+
+    def __enter__(self) -> Self:
+        self.mb, self._ended = 0.0, threading.Event()
+        self._thread = threading.Thread(target=self._follow)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _follow(self) -> None:
+        process = psutil.Process()
+        while not self._ended.wait(_SAMPLE_S):
+            self.mb = max(self.mb, process.memory_info().rss / 1e6)
+
+
+def run(shell: InteractiveShell, cell: str) -> None:
+    """Run a cell, numbered as in a notebook."""
+    shell.run_cell(cell, store_history=True).raise_error()
+
+
+def seconds(shell: InteractiveShell, cell: str) -> float:
+    """Run a cell; return its time."""
+    begin = time.perf_counter()
+    run(shell, cell)
+    return time.perf_counter() - begin
+
+
+def peak_mb(shell: InteractiveShell, cell: str) -> float:
+    """Run a cell; return the most memory that the process had."""
+    with PeakMemory() as peak:
+        run(shell, cell)
+    return peak.mb
+
+
+def gain(shell: InteractiveShell, program: Program) -> dict[str, Any]:
+    """Measure the fixed cell and the cell in turn. Memory first: TensorFlow keeps what it once had."""
+    cells = {"fixed": program.fixed, "cell": program.cell}
+    peaks = {name: peak_mb(shell, cell) for name, cell in cells.items()}
+    rounds = [{name: seconds(shell, cell) for name, cell in cells.items()} for _ in range(ROUNDS)]
+    return {"peak_mb": peaks, "seconds": {name: [one[name] for one in rounds] for name in cells}}
+
+
+def advice(shell: InteractiveShell, program: Program) -> dict[str, Any]:
+    """Profile the cell; return the rows of the advice and the text that a person sees."""
+    run(shell, program.cell)
+    shell.run_line_magic("load_ext", "tfprof_nb")
+    run(shell, f"%%tfprofile profile_of_cell --quiet\n{program.cell}")
+    profile = shell.user_ns["profile_of_cell"]
+    return {"findings": json.loads(profile.advice.table.to_json(orient="records")), "text": str(profile)}
+
+
+def main() -> None:
+    """Do with a program what the command line says."""
+    what, name, target = sys.argv[1:]
+    program = load(name)
+    shell = InteractiveShell.instance(config=Config(HistoryManager={"enabled": False}))
+    run(shell, program.setup)
+    told = {"gain": gain, "advice": advice}[what](shell, program)
+    Path(target).write_text(json.dumps(told), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
