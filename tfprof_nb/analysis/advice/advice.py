@@ -230,12 +230,13 @@ def _retraced(evidence: Evidence) -> Iterator[Finding]:
 
 def _late_tracing(evidence: Evidence) -> Finding | None:
     """A step in the middle of a run traced, of functions that did so too seldom to be a finding by themselves."""
-    late = []
-    for _, mine in evidence.steps.table.groupby(["host", "phase"], sort=False):
-        after = (~mine["warm_up"]).cummax() & mine["warm_up"]
-        typical_ms = mine.loc[~mine["warm_up"], "step_ms"].median()
-        late.append(mine[after & (mine["step_ms"] >= _MUCH_LONGER * typical_ms)].assign(typical_ms=typical_ms))
-    found = pd.concat(late) if late else evidence.steps.table.iloc[:0]
+    table = evidence.steps.table
+    keys = [table["host"], table["phase"]]
+    ran_before = (~table["warm_up"]).groupby(keys, sort=False).cummax()
+    typical_ms = table["step_ms"].mask(table["warm_up"]).groupby(keys, sort=False).transform("median")
+    late = ran_before & table["warm_up"] & (table["step_ms"] >= _MUCH_LONGER * typical_ms)
+    found = table.assign(typical_ms=typical_ms, kind=table.groupby(keys, sort=False).ngroup())[late]
+    found = found.sort_values("kind", kind="stable")
     if found.empty or any(_retraced(evidence)):
         return None
     first, others = found.iloc[0], len(found) - 1
