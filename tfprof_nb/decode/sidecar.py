@@ -11,8 +11,9 @@ from typing import Any, TypeVar
 from tfprof_nb._errors import BadProfileError
 from tfprof_nb.decode.files import read
 from tfprof_nb.decode.sections.capture import read_notes
+from tfprof_nb.decode.typed import check
 from tfprof_nb.formats.files import SIDECAR, sidecar_of
-from tfprof_nb.formats.sidecar import VERSION, Section
+from tfprof_nb.formats.sidecar import SECTIONS, VERSION, Section
 
 T = TypeVar("T")
 
@@ -38,7 +39,10 @@ class Sidecar:
     def read(self, name: str, parse: Callable[[Any], T]) -> T:
         """Parse a section; if it is damaged, note that and parse None, as for a section that is missing."""
         try:
-            return parse(self.sections.get(name))
+            section = self.sections.get(name)
+            if section is not None:
+                check(section, SECTIONS[Section(name)], name)
+            return parse(section)
         except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
             self.damaged[name] = (
                 f"The section {name} of the file *{SIDECAR} beside the profile is damaged ({type(error).__name__}: "

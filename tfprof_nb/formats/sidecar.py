@@ -169,3 +169,15 @@ class FunctionEntry(TypedDict):
     # Only of a session's graph.
     parameters: NotRequired[list[int]]
     types: NotRequired[list[list[int]]]
+
+
+SECTIONS = {
+    Section.CAPTURE: CaptureSection,
+    Section.VERSIONS: VersionsSection,
+    Section.GRAPHS: GraphsSection,
+    Section.CELL: CellSection,
+    Section.CELLS: CellsSection,
+    Section.PROCESS_MEMORY: SamplesSection,
+    Section.METRICS: SamplesSection,
+}
+"""What each section holds."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
+from tfprof_nb._arrays import Int64
 from tfprof_nb.analysis.pods import Pods
 from tfprof_nb.render.panels import Column, Note, Panel, Series, StackedBars, Tab, Table, Tabs
 from tfprof_nb.views.categories import STEP_CATEGORIES, STEP_LABELS
@@ -68,11 +70,14 @@ def headline(pods: Pods) -> str:
 def _by_step(pods: Pods) -> Tabs:
     """Let a reader walk through the steps, from the average one on."""
     average = Tab("average step", partial(_hosts, "average step", pods.hosts))
-    steps = [
-        Tab(f"step {step}", partial(_hosts, f"step {step}", rows.reset_index()))
-        for step, rows in (pods.table.groupby(level="step") if len(pods.table) else ())
-    ]
+    places: dict[Any, Any] = dict(pods.table.groupby(level="step").indices) if len(pods.table) else {}
+    steps = [Tab(f"step {step}", partial(_step, pods, step, rows)) for step, rows in places.items()]
     return Tabs([average, *steps], "slider", "show", shown=1)
+
+
+def _step(pods: Pods, step: int, rows: Int64) -> list[Panel]:
+    """Show one step, the ``rows`` of the table."""
+    return _hosts(f"step {step}", pods.table.iloc[rows].reset_index())
 
 
 def _hosts(what: str, rows: pd.DataFrame) -> list[Panel]:

@@ -267,12 +267,13 @@ def _retraced(evidence: Evidence) -> Iterator[Finding]:
 
 def _late_tracing(evidence: Evidence) -> Finding | None:
     """Report a step in the middle of the run that traced, if the function traced too rarely for its own finding."""
-    late = []
-    for _, mine in evidence.steps.table.groupby(["host", "phase"], sort=False):
-        after = (~mine["warm_up"]).cummax() & mine["warm_up"]
-        typical_ms = mine.loc[~mine["warm_up"], "step_ms"].median()
-        late.append(mine[after & (mine["step_ms"] >= _LATE_TRACING_FACTOR * typical_ms)].assign(typical_ms=typical_ms))
-    steps = pd.concat(late) if late else evidence.steps.table.iloc[:0]
+    table = evidence.steps.table
+    keys = [table["host"], table["phase"]]
+    ran_before = (~table["warm_up"]).groupby(keys, sort=False).cummax()
+    typical_ms = table["step_ms"].mask(table["warm_up"]).groupby(keys, sort=False).transform("median")
+    late = ran_before & table["warm_up"] & (table["step_ms"] >= _LATE_TRACING_FACTOR * typical_ms)
+    steps = table.assign(typical_ms=typical_ms, kind=table.groupby(keys, sort=False).ngroup())[late]
+    steps = steps.sort_values("kind", kind="stable")
     if steps.empty or any(_retraced(evidence)):
         return None
     first, others = steps.iloc[0], len(steps) - 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from tfprof_nb.analysis.events.op_labels import OpLabels, label_ops
 from tfprof_nb.decode.sections.graphs import Graphs
 
 _NO_FUNCTION, _ANY_FUNCTION = -2, -1
-_MAX_DEPTH = 30  # functions that call themselves have no end
+_MAX_DEPTH, _MAX_NAMES = 30, 10**6  # functions that call themselves have no end
 _ROLE = re.compile(r"/(then|else|body|cond|branch\d+)/_\d+/")
 # What grappler adds: "ArithmeticOptimizer/ReplaceMulWithSquare_mul", "x-0-TransposeNHWCToNCHW-LayoutOptimizer".
 _ADDED = (
@@ -111,7 +112,8 @@ class _NodeNames:
     def _of(self, root: int) -> dict[str, int]:
         if root not in self._known:
             roots = self._searched if root == _ANY_FUNCTION else [root]
-            pairs = [pair for function in roots for pair in self._spread(int(function), "", 0)]
+            found = chain.from_iterable(self._spread(int(function), "", 0) for function in roots)
+            pairs = list(islice(found, _MAX_NAMES))
             self._known[root] = dict(reversed(pairs))  # of several nodes of one name, the first counts
         return self._known[root]
 

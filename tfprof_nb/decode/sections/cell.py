@@ -59,6 +59,8 @@ def read_labels(section: CellsSection | None) -> dict[str, str]:
 def _times(line: list[int], hits: list[int], spent_ns: list[int]) -> pd.DataFrame:
     """Add up the statements of each line."""
     columns = {"line": line, "hits": hits, "spent_ns": spent_ns}
+    if any(number < 0 for column in columns.values() for number in column):
+        raise ValueError("a line, a number of runs or a time is negative")
     statements = pd.DataFrame({name: np.array(values, dtype=np.int64) for name, values in columns.items()})
     by_line = statements.groupby("line").sum()
     return pd.DataFrame({"self_ms": by_line["spent_ns"] / NS_PER_MS, "occurrences": by_line["hits"]})

@@ -62,7 +62,11 @@ def read_graphs(section: GraphsSection | None) -> Graphs:
     functions = section.get("functions", [])
     first = np.cumsum([0, *(len(function["names"]) for function in functions)])
     parts = [_nodes(function, number, int(first[number]), texts) for number, function in enumerate(functions)]
-    calls = [(node + first[i], role, called) for i, f in enumerate(functions) for node, role, called in f["calls"]]
+    calls = [
+        (_of(function, node) + first[number], role, called)
+        for number, function in enumerate(functions)
+        for node, role, called in function["calls"]
+    ]
     graphs = Graphs(
         pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=_NODE_COLUMNS),
         _functions(functions),
@@ -86,13 +90,20 @@ def _check(graphs: Graphs) -> None:
         "variable": (nodes["variable"], len(graphs.variables)),
         "forward": (nodes["forward"], len(nodes)),
         "input": (list(chain(*nodes["inputs"])), len(nodes)),
-        "node of a call": (graphs.calls["node"], len(nodes)),
+        "called function": (graphs.calls["function"], len(graphs.functions)),
         "frame": (list(chain(*graphs.traces)), len(graphs.frames)),
     }
     for name, (rows, there) in references.items():
         named = np.array(rows, dtype=np.int64)
         if named.max(initial=-1) >= there or named.min(initial=0) < -1:
             raise IndexError(f"a {name} does not exist")
+
+
+def _of(function: FunctionEntry, node: int) -> int:
+    """Return a node if its function has it."""
+    if not 0 <= node < len(function["names"]):
+        raise IndexError("a node of a call does not exist")
+    return node
 
 
 def _functions(functions: Sequence[FunctionEntry]) -> pd.DataFrame:
@@ -123,16 +134,19 @@ def _nodes(function: FunctionEntry, number: int, first: int, texts: Objects) -> 
         "variable": _rows(function.get("variables", none)),
         "forward": np.where(forward >= 0, forward + first, -1),
         "float_ops": np.array(function["float_ops"], dtype=float),
-        "inputs": [[node + first for node in inputs] for inputs in function["inputs"]],
+        "inputs": [[_of(function, node) + first for node in inputs] for inputs in function["inputs"]],
     }
     return pd.DataFrame(columns, columns=_NODE_COLUMNS)
 
 
 def _rows(numbers: Sequence[int]) -> Int64:
-    return np.array(numbers, dtype=np.int64)
+    rows = np.array(numbers, dtype=np.int64)
+    if rows.min(initial=-1) < -1:
+        raise IndexError("a row is negative")
+    return rows
 
 
 def _table(table: Mapping[str, Any], texts: Objects, interned: list[str], plain: list[str]) -> pd.DataFrame:
     """Return a table of the section, with the texts themselves in its ``interned`` columns."""
-    columns = {name: texts[table.get(name, [])] if table else [] for name in interned}
+    columns: dict[str, Any] = {name: texts[_rows(table[name])] if table else [] for name in interned}
     return pd.DataFrame(columns | {name: table[name] for name in plain if name in table}, columns=interned + plain)

@@ -5,7 +5,7 @@ In: a Diagram panel. Out: SVG.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from markupsafe import Markup
 
@@ -44,23 +44,27 @@ def _places(nodes: Sequence[Node]) -> list[tuple[float, int]]:
     feeding: dict[int | None, list[int]] = {}
     for k, node in enumerate(nodes):
         feeding.setdefault(node.feeds, []).append(k)
-    places: dict[int, tuple[float, int]] = {}
-    columns = 0
+    order = [(end, 0) for end in feeding.get(None, [])]
+    for k, depth in order:
+        order += [(source, depth + 1) for source in feeding.get(k, [])]
+    columns: dict[int, float] = {}
+    for column, k in enumerate(_sources(feeding)):
+        columns[k] = float(column)
+    for k, _ in reversed(order):
+        if k in feeding:
+            columns[k] = (columns[feeding[k][0]] + columns[feeding[k][-1]]) / 2
+    depths = dict(order)
+    return [(columns[k], depths[k]) for k in range(len(nodes))]
 
-    def place(k: int, depth: int) -> float:
-        nonlocal columns
-        sources = feeding.get(k, [])
-        if sources:
-            across = [place(source, depth + 1) for source in sources]
-            column = (across[0] + across[-1]) / 2
-        else:
-            column, columns = float(columns), columns + 1
-        places[k] = column, depth
-        return column
 
-    for end in feeding.get(None, []):
-        place(end, 0)
-    return [places[k] for k in range(len(nodes))]
+def _sources(feeding: Mapping[int | None, Sequence[int]]) -> Iterator[int]:
+    """Yield the nodes that nothing feeds, branch by branch; ``feeding`` has the nodes that feed each."""
+    stack = [*reversed(feeding.get(None, []))]
+    while stack:
+        k = stack.pop()
+        if k not in feeding:
+            yield k
+        stack.extend(reversed(feeding.get(k, [])))
 
 
 def _box(picture: Picture, node: Node, x: float, y: float, width: float, height: float) -> None:
