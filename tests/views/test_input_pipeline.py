@@ -8,8 +8,8 @@ from tfprof_nb.analysis.ops.ops import ops
 from tfprof_nb.analysis.steps.groups import group_events
 from tfprof_nb.analysis.steps.steps import steps
 from tfprof_nb.analysis.tf_data.tf_data import tf_data
-from tfprof_nb.render.html import static_view
 from tfprof_nb.render.panels import Bars, Note, StackedBars, Table
+from tfprof_nb.render.static_form import static_view
 from tfprof_nb.render.text import text_view
 from tfprof_nb.views.input_pipeline import panels
 

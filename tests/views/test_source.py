@@ -5,8 +5,8 @@ from graph_sections import Function, Node, graphs_section
 from tfprof_nb.analysis.source.source import source
 from tfprof_nb.decode.sections.cell import read_cell
 from tfprof_nb.decode.sections.graphs import read_graphs
-from tfprof_nb.render.html import static_view
 from tfprof_nb.render.panels import Link, Note, Table, Tabs
+from tfprof_nb.render.static_form import static_view
 from tfprof_nb.render.text import text_view
 from tfprof_nb.views.source import panels
 

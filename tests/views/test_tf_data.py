@@ -5,8 +5,8 @@ import pytest
 from builders import XSpace, forest
 from shown import shown
 from tfprof_nb.analysis.tf_data.tf_data import tf_data
-from tfprof_nb.render.html import static_view
 from tfprof_nb.render.panels import Bars, Diagram, Note, Table, Tabs
+from tfprof_nb.render.static_form import static_view
 from tfprof_nb.render.text import text_view
 from tfprof_nb.views.categories import INPUT
 from tfprof_nb.views.tf_data import panels

@@ -1,4 +1,4 @@
-"""Panels as text, for terminals and ``print``: the answer first, aligned tables, bars of block characters.
+"""Panels as text, for terminals and ``print``: aligned tables, bars of block characters.
 
 In: panels. Out: lines of at most 100 columns.
 """
@@ -126,7 +126,7 @@ _NODE_MARKS = {"plain": " ", "path": "*", "bottleneck": "!"}
 
 
 def _diagram(panel: Diagram) -> list[str]:
-    """Indent each box below the one that it feeds; ``*`` is the critical path, ``!`` the bottleneck."""
+    """Write each node indented below the node that it feeds."""
     rows: list[str] = []
 
     def write(consumer: int | None, depth: int) -> None:
@@ -140,8 +140,8 @@ def _diagram(panel: Diagram) -> list[str]:
     return [*rows, "* on the critical path, ! the bottleneck"]
 
 
-def spark(values: Floats, most: int = 80) -> str:
-    """Draw values as a row of block characters from zero up; more than ``most`` values are averaged.
+def spark(values: Floats, limit: int = 80) -> str:
+    """Draw values as a row of block characters from zero up; more than ``limit`` values are averaged.
 
     Examples
     --------
@@ -149,8 +149,8 @@ def spark(values: Floats, most: int = 80) -> str:
     '▁▅█'
     """
     values = np.nan_to_num(np.asarray(values, dtype=np.float64))
-    if len(values) > most:
-        values = np.array([chunk.mean() for chunk in np.array_split(values, most)])
+    if len(values) > limit:
+        values = np.array([chunk.mean() for chunk in np.array_split(values, limit)])
     top = values.max(initial=0) or 1
     return "".join(_SPARKS[k] for k in np.ceil(values.clip(0) / top * 7).astype(int))
 
@@ -164,14 +164,14 @@ def _stacked(panel: StackedBars) -> list[str]:
     figures = f"mean {number(total[used].mean())}, min {number(total[used].min())}, max {number(total[used].max())}"
     without = f" without {panel.marked_label or 'marked'}" if not counted.all() and counted.any() else ""
     if not panel.averaged:
-        return [spark(total), *_wrap(_told(panel), indent=6)]
+        return [spark(total), *_wrap(_values(panel), indent=6)]
     span = f"{panel.x_label} {tick_text(panel.x[0])} to {tick_text(panel.x[-1])}"
     return [spark(total), f"{span}; {panel.y_label}: {figures}{without}", *_means(panel)]
 
 
-def _told(panel: StackedBars) -> str:
+def _values(panel: StackedBars) -> str:
     values = zip(panel.series, legend_values(panel), strict=True)
-    return f"{legend_title(panel)}: " + ", ".join(f"{one.label} {told}" for one, told in values)
+    return f"{legend_title(panel)}: " + ", ".join(f"{one.label} {value}" for one, value in values)
 
 
 def _means(panel: StackedBars) -> list[str]:
