@@ -86,7 +86,7 @@ def test_of_several_hosts_the_slowest_is_drawn():
 
 def test_without_input_ops_it_says_why():
     found = shown(training(300, iterators=()))
-    assert notes(found, "advice")[0].startswith("Data do not come from tf.data")
+    assert notes(found, "advice")[0].startswith("The data does not come from tf.data")
     (empty, *_) = notes(found, "empty")
     assert "host_level" in empty
     assert [panel for panel in found if isinstance(panel, Table)] == []

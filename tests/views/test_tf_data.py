@@ -41,7 +41,7 @@ def test_the_answer_says_how_the_call_compares_with_the_median_one():
         python.event("Iterator::Root", start_us=start, duration_us=duration_us, id=root)
         python.event("Iterator::Root::Map", start_us=start, duration_us=duration_us - 2, id=root + 1, parent_id=root)
     answer, *_ = panels(tf_data([forest(space)]))
-    assert answer.text.endswith("a call of 700 µs. It is the slowest of 3 calls; the median call takes 300 µs.")
+    assert answer.text.endswith("a call of 700 µs. This call is the slowest of 3 calls; the median call takes 300 µs.")
 
 
 def test_the_picture_shows_what_the_call_waited_for():
