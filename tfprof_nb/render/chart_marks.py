@@ -47,16 +47,16 @@ def marks(panel: StackedBars, drawn: DrawnBars, marked: Bools, width: float, sca
     """
     x, totals = np.asarray(panel.x, dtype=np.float64), drawn.heights.sum(axis=0)
     y_px = scales["y"].max / _HEIGHT
-    found: list[bqplot.Mark] = []
+    over: list[bqplot.Mark] = []
     striped = np.flatnonzero(marked & (totals > 0))
     if len(striped):
         lines = _stripes(x[striped], totals[striped], width, scales, y_px)
-        found.append(_lines(*lines, scales, 1.6))
+        over.append(_lines(*lines, scales, 1.6))
     cut = np.flatnonzero(drawn.cut)
     if len(cut):
-        found += _breaks(x[cut], width, drawn.top - 14 * y_px, scales, y_px)
-        found.append(_values(panel, drawn, cut, scales, y_px))
-    return found
+        over += _breaks(x[cut], width, drawn.top - 14 * y_px, scales, y_px)
+        over.append(_values(panel, drawn, cut, scales, y_px))
+    return over
 
 
 def _stripes(x: Floats, heights: Floats, width: float, scales: Scales, y_px: float) -> tuple[Floats, Floats]:
@@ -104,7 +104,7 @@ def _lines(x: Floats, y: Floats, scales: Scales, stroke: float, color: str = _PA
 def _values(panel: StackedBars, drawn: DrawnBars, cut: Int64, scales: Scales, y_px: float) -> bqplot.Label:
     """Write the true height above those bars that have room for it; ``cut`` has the positions of bars cut off."""
     x = np.asarray(panel.x, dtype=np.float64)[cut]
-    totals = np.nansum([np.asarray(one.values, dtype=np.float64)[cut] for one in panel.series], axis=0)
+    totals = np.nansum([np.asarray(layer.values, dtype=np.float64)[cut] for layer in panel.series], axis=0)
     shown = labels_that_fit(x, totals, _LABEL_PX * (scales["x"].max - scales["x"].min) / _WIDTH)
     return bqplot.Label(
         x=x[shown],

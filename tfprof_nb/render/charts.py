@@ -67,8 +67,8 @@ class Chart(ipywidgets.VBox):  # type: ignore[misc]
 
 def _last_at(x: Floats, value: float) -> int | None:
     """Return the position of the last x at or below a value: of the bar that stands for it; ``x`` ascends."""
-    found = np.flatnonzero(x <= value)
-    return int(found[-1]) if len(found) else None
+    below = np.flatnonzero(x <= value)
+    return int(below[-1]) if len(below) else None
 
 
 def _first(selected: Any) -> int | None:
@@ -77,12 +77,12 @@ def _first(selected: Any) -> int | None:
 
 def stacked_bars(panel: StackedBars) -> Chart:
     """Return one stacked bar per x; marked bars are hatched, and cut off if they would dwarf the others."""
-    used = [one for one in panel.series if np.nan_to_num(one.values).any()] or list(panel.series[:1])
+    used = [layer for layer in panel.series if np.nan_to_num(layer.values).any()] or list(panel.series[:1])
     whole = replace(panel, series=used)
     panel, per_bar = thin_bars(whole)
     series = panel.series
     x = np.asarray(panel.x, dtype=np.float64)
-    heights = np.nan_to_num(np.array([one.values for one in series], dtype=np.float64))
+    heights = np.nan_to_num(np.array([layer.values for layer in series], dtype=np.float64))
     low, high, slot = bar_axis(x)
     marked = np.isin(x, np.asarray(panel.marked, dtype=np.float64))
     drawn = cut_off(heights, marked)
@@ -117,7 +117,7 @@ def _stacked(panel: StackedBars, heights: Floats, slot: float, scales: Scales) -
         y=np.pad(heights, ((0, 0), (0, 1))) if single else heights,
         scales=scales,
         type="stacked",
-        colors=[one.color for one in panel.series],
+        colors=[layer.color for layer in panel.series],
         padding=1 - bar_width(len(x), 1.0),
         interactions={"click": "select"} if panel.selects else {},
         unselected_style={"opacity": "0.35"},
@@ -126,10 +126,10 @@ def _stacked(panel: StackedBars, heights: Floats, slot: float, scales: Scales) -
 
 def lines(panel: Lines) -> Chart:
     """Return one line, or one stacked area, per series."""
-    averages = [float(np.nan_to_num(one.values).mean()) for one in panel.series]
+    averages = [float(np.nan_to_num(curve.values).mean()) for curve in panel.series]
     panel = thin_lines(panel)
     x = np.asarray(panel.x, dtype=np.float64)
-    values = np.nan_to_num(np.array([one.values for one in panel.series], dtype=np.float64))
+    values = np.nan_to_num(np.array([curve.values for curve in panel.series], dtype=np.float64))
     edges = stack(list(values)) if panel.stacked else values
     top = float(edges.max()) or 1.0
     low, high = float(x.min()), float(x.max())

@@ -158,7 +158,7 @@ def spark(values: Floats, limit: int = 80) -> str:
 def _stacked(panel: StackedBars) -> list[str]:
     if not len(panel.x) or not panel.series:
         return ["– Nothing to draw."]
-    total = stack([one.values for one in panel.series])[-1]
+    total = stack([layer.values for layer in panel.series])[-1]
     counted = ~np.isin(panel.x, np.asarray(panel.marked, dtype=np.float64))
     used = counted if counted.any() else ~counted
     figures = f"mean {number(total[used].mean())}, min {number(total[used].min())}, max {number(total[used].max())}"
@@ -171,28 +171,28 @@ def _stacked(panel: StackedBars) -> list[str]:
 
 def _values(panel: StackedBars) -> str:
     values = zip(panel.series, legend_values(panel), strict=True)
-    return f"{legend_title(panel)}: " + ", ".join(f"{one.label} {value}" for one, value in values)
+    return f"{legend_title(panel)}: " + ", ".join(f"{layer.label} {value}" for layer, value in values)
 
 
 def _means(panel: StackedBars) -> list[str]:
     labelled = zip(panel.series, means(panel), strict=True)
-    return _wrap("mean: " + ", ".join(f"{one.label} {number(mean)}" for one, mean in labelled if mean), indent=6)
+    return _wrap("mean: " + ", ".join(f"{layer.label} {number(mean)}" for layer, mean in labelled if mean), indent=6)
 
 
 def _lines(panel: Lines) -> list[str]:
     if not len(panel.x) or not panel.series:
         return ["– Nothing to draw."]
-    width = min(24, max(len(one.label) for one in panel.series))
-    labels = [f"{shorten(one.label, width):<{width}}" for one in panel.series]
+    width = min(24, max(len(curve.label) for curve in panel.series))
+    labels = [f"{shorten(curve.label, width):<{width}}" for curve in panel.series]
     rows = [
-        f"{label}  {spark(one.values, 50)}  max {_highest(one)}"
-        for label, one in zip(labels, panel.series, strict=True)
+        f"{label}  {spark(curve.values, 50)}  max {_highest(curve)}"
+        for label, curve in zip(labels, panel.series, strict=True)
     ]
     return [*rows, f"{panel.y_label} over {panel.x_label} {tick_text(panel.x[0])} to {tick_text(panel.x[-1])}"]
 
 
-def _highest(one: Series) -> str:
-    return number(float(np.nan_to_num(one.values).max()))
+def _highest(curve: Series) -> str:
+    return number(float(np.nan_to_num(curve.values).max()))
 
 
 def _timeline(panel: Timeline, bins: int = 64) -> list[str]:

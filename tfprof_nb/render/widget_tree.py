@@ -16,12 +16,12 @@ def close_all(widgets: list[ipywidgets.Widget]) -> None:
 
 def whole(widget: ipywidgets.Widget) -> list[ipywidgets.Widget]:
     """Return a widget and all its parts, down to the scales of charts and the layouts."""
-    found, seen = [widget], {widget}
-    for one in found:  # the list grows meanwhile
-        new = set(_parts(one)) - seen
-        found += new
+    parts, seen = [widget], {widget}
+    for part in parts:  # the list grows meanwhile
+        new = set(_parts(part)) - seen
+        parts += new
         seen |= new
-    return found
+    return parts
 
 
 def _parts(widget: ipywidgets.Widget) -> Iterator[ipywidgets.Widget]:
@@ -30,4 +30,4 @@ def _parts(widget: ipywidgets.Widget) -> Iterator[ipywidgets.Widget]:
     for name in widget.traits(to_json=lambda function: function is to_json):
         value = getattr(widget, name)
         held = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else [value]
-        yield from (one for one in held if isinstance(one, ipywidgets.Widget))
+        yield from (part for part in held if isinstance(part, ipywidgets.Widget))

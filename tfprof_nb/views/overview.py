@@ -52,9 +52,9 @@ def answer(overview: Overview, advice: Advice, steps: Steps) -> list[Panel]:
     # If the program does not wait for data, the most severe finding comes before the verdict.
     leads = _kind(overview.summary) in ("not", "python", "unknown", "unseen") and len(severe) > 0
     lead = f"{severe['finding'].iloc[0]}: {severe['evidence'].iloc[0]}" if leads else verdict
-    found: list[Panel] = [Note(lead, "answer"), *advice_view.leading(advice, evidence_shown=leads)]
-    found += [Note(verdict, "info")] if leads else []
-    return [*found, *_step(overview, steps)]
+    shown: list[Panel] = [Note(lead, "answer"), *advice_view.leading(advice, evidence_shown=leads)]
+    shown += [Note(verdict, "info")] if leads else []
+    return [*shown, *_step(overview, steps)]
 
 
 def _step(overview: Overview, steps: Steps) -> list[Panel]:

@@ -15,7 +15,7 @@ from tfprof_nb.render.panels import Bars, Column, Diagram, Node, Note, Panel, Pa
 from tfprof_nb.views.categories import INPUT, OTHER
 
 _MAX_CALLS = 50
-_STAGES = {"Root": "the pipeline's end", "ForeverRepeat": "repeat() without end"}
+_STAGES = {"Root": "the pipeline's end", "ForeverRepeat": "endless repeat()"}
 _SLOW = "a call that takes over 50 µs"
 _STAGE_COLUMNS = (
     Column("name", "stage"),

@@ -37,7 +37,7 @@ def stacked_bars(chart: StackedBars, limit: int = MAX_BARS) -> Markup:
     chart, per_bar = thin_bars(chart, limit)
     x = np.asarray(chart.x, dtype=np.float64)
     marked = np.isin(x, np.asarray(chart.marked, dtype=np.float64))
-    drawn = cut_off(np.nan_to_num(np.array([one.values for one in chart.series], dtype=np.float64)), marked)
+    drawn = cut_off(np.nan_to_num(np.array([layer.values for layer in chart.series], dtype=np.float64)), marked)
     picture = Picture(_bars_label(chart, whole), 290 if marked.any() else 268)
     low, high, slot = bar_axis(x)
     plot = Plot(52, 26, _legend_at(chart) - 52 - 16, 194, low, high, drawn.reach * 1.04)
@@ -53,11 +53,11 @@ def stacked_bars(chart: StackedBars, limit: int = MAX_BARS) -> Markup:
         picture.elements.append(_HATCH)
     edges = stack(list(drawn.heights))
     bases = np.vstack([np.zeros(len(x)), edges[:-1]])
-    for one, base, edge in zip(chart.series, bases, edges, strict=True):
+    for layer, base, edge in zip(chart.series, bases, edges, strict=True):
         for chosen, hatch in ((~marked, {}), (marked, {"mask": "url(#apart)"})):
             path = _columns(plot, x[chosen], base[chosen], edge[chosen])
             if path:
-                picture.path(path, stroke=one.color, stroke_width=compact(width), **hatch)
+                picture.path(path, stroke=layer.color, stroke_width=compact(width), **hatch)
     _legend_of_means(picture, whole)
     _cut_marks(picture, plot, chart, drawn, width)
     if marked.any() and chart.marked_label:
@@ -68,8 +68,8 @@ def stacked_bars(chart: StackedBars, limit: int = MAX_BARS) -> Markup:
 def _bars_label(chart: StackedBars, whole: StackedBars) -> str:
     """Return the text for screen readers; ``whole`` is the chart before thinning."""
     values = zip(whole.series, legend_values(whole), strict=True)
-    layers = ", ".join(f"{one.label} {text}" for one, text in values if text != "0")
-    highest = number(float(stack([one.values for one in chart.series])[-1].max()))
+    layers = ", ".join(f"{layer.label} {text}" for layer, text in values if text != "0")
+    highest = number(float(stack([layer.values for layer in chart.series])[-1].max()))
     bars = f"{chart.title}: {len(chart.x)} bars, highest {highest} {chart.y_label}"
     return f"{bars}; {legend_quantity(chart)}: {shorten(layers, 400)}"
 
@@ -89,7 +89,7 @@ def _columns(plot: Plot, x: Floats, low: Floats, high: Floats) -> str:
 def _legend_of_means(picture: Picture, chart: StackedBars) -> None:
     """Write the legend in the order of the stack, top layer first, with each layer's mean."""
     written = zip(chart.series, legend_values(chart), strict=True)
-    shown = [(f"{one.label} {mean}", one.color) for one, mean in written if np.nan_to_num(one.values).any()]
+    shown = [(f"{layer.label} {mean}", layer.color) for layer, mean in written if np.nan_to_num(layer.values).any()]
     picture.text(_legend_at(chart), 36, legend_title(chart))
     draw_legend(picture, _legend_at(chart), 58, shown[::-1])
 
@@ -107,7 +107,7 @@ def _cut_marks(picture: Picture, plot: Plot, chart: StackedBars, drawn: DrawnBar
     y, reach = plot.y(drawn.top) + 14, width + 6
     lines = (f"M{compact(x - reach / 2)} {compact(y + d)}l{compact(reach)} -5" for x in middles for d in (0, 5))
     picture.path("".join(lines), stroke=INK, stroke_width=1.6)
-    totals = stack([one.values for one in chart.series])[-1][cut]
+    totals = stack([layer.values for layer in chart.series])[-1][cut]
     for k in labels_that_fit(middles, totals, 46):
         picture.text(middles[k], plot.y(drawn.top) - 5, amount(totals[k], chart.unit), "middle")
 

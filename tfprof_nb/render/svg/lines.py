@@ -28,14 +28,14 @@ def lines(chart: Lines, limit: int = MAX_BARS) -> Markup:
     """Draw one line or stacked area per series; lines differ in their dashes, too."""
     chart = thin_lines(chart, limit)
     x = np.asarray(chart.x, dtype=np.float64)
-    values = [np.nan_to_num(np.asarray(one.values, dtype=np.float64)) for one in chart.series]
+    values = [np.nan_to_num(np.asarray(curve.values, dtype=np.float64)) for curve in chart.series]
     edges = stack(values) if chart.stacked else np.array(values)
     top = float(edges.max()) or 1.0
     picture = Picture(f"{chart.title}: highest {number(top)} {chart.y_label}", 250)
     plot = Plot(62, 26, WIDTH - 62 - _LEGEND - 16, 174, x.min(), x.max(), top * 1.04)
     draw_axes(picture, plot, ticks(x.min(), x.max()), ticks(0, top), chart.x_label, chart.y_label)
     draw = _stairs if chart.held else _points
-    paths = [(f"M{draw(plot, x, edge)}", one.color) for edge, one in zip(edges, chart.series, strict=True)]
+    paths = [(f"M{draw(plot, x, edge)}", curve.color) for edge, curve in zip(edges, chart.series, strict=True)]
     if chart.stacked:
         # Each layer reaches down to the axis, and the next one covers it: the top layer comes first.
         for path, color in paths[::-1]:
@@ -43,7 +43,7 @@ def lines(chart: Lines, limit: int = MAX_BARS) -> Markup:
     else:
         for k, (path, color) in enumerate(paths):
             picture.path(path, fill="none", stroke=color, stroke_width=1.8, stroke_dasharray=_DASHES[k % len(_DASHES)])
-    entries = [(one.label, one.color) for one in chart.series]
+    entries = [(curve.label, curve.color) for curve in chart.series]
     draw_legend(picture, WIDTH - _LEGEND, 40, entries[::-1] if chart.stacked else entries)
     return picture.svg()
 
