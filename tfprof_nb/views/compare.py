@@ -84,9 +84,10 @@ def _counted(numbers: dict[str, Any]) -> str:
 
 
 def _too_few(numbers: dict[str, Any]) -> str:
+    needed = f"at least {MIN_VALUES} of each are needed"
     if numbers["speedup_of"] == "capture":
-        return f"Too few captures to tell a difference from chance (at least {MIN_VALUES} of each are needed)"
-    return f"Too few steps to tell a difference from chance ({_counted(numbers)}; at least {MIN_VALUES} of each are needed)"
+        return f"Too few captures to tell a difference from chance ({needed})"
+    return f"Too few steps to tell a difference from chance ({_counted(numbers)}; {needed})"
 
 
 def _between(table: pd.DataFrame) -> str:
