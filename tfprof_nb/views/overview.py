@@ -29,8 +29,8 @@ _VERDICTS = {
     "unseen": "{largest_share} of each step is {largest}. Waiting for data between steps is not in this trace.",
     "unknown": "No step times: this profile has no steps that could be measured.",
 }
-# Shares of the waiting that one step has, and of the capture that measured steps have.
-_MAX_SHARE_OF_ONE, _MIN_MEASURED_SHARE = 0.3, 0.8
+# Of all waiting, the share of one step that is a hiccup; of a capture, the share of measured steps that represents it.
+_HICCUP_SHARE, _MIN_MEASURED_SHARE = 0.3, 0.8
 _WORTH_SAYING_PERCENT = 10.0
 _TOP_OP_COLUMNS = (
     op_column(meaning="the op's name in the graph"),
@@ -103,7 +103,7 @@ def _hiccup(numbers: dict[str, Any]) -> str:
     if (
         numbers["verdict"] not in ("highly", "moderately")
         or not milder
-        or numbers["longest_wait_share"] < _MAX_SHARE_OF_ONE
+        or numbers["longest_wait_share"] < _HICCUP_SHARE
     ):
         return ""
     return (
