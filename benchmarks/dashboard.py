@@ -18,7 +18,8 @@ _GLANCE = "v = p.dashboard(); g = first_pages(v._panels); told = len(static_view
 _WHOLE = "v = p.dashboard(); v._build(); v._panels = opened(v._panels); told = len(v.to_html()); str(v)"
 _IMPORTS = (
     "import pandas, tfprof_nb as tp, tfprof_nb.profiles, tfprof_nb.render.view; p = tp.load(path); "
-    "from tfprof_nb.render.html import first_pages, opened, static_view; from tfprof_nb.render.text import text_view"
+    "from tfprof_nb.render.static_form import first_pages, opened, static_view; "
+    "from tfprof_nb.render.text import text_view"
 )
 CONTENDERS = {
     "until it is shown": Contender(_IMPORTS, _GLANCE),

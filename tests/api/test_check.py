@@ -31,7 +31,7 @@ def test_the_magic_gives_the_same(tmp_path):
     ("changes", "verdict"),
     [
         ({}, "Captures work here."),
-        ({"keras_backend": "jax"}, "Captures work here; 1 thing is worth a look."),
+        ({"keras_backend": "jax"}, "Captures work here; 1 check needs attention."),
         ({"keras_backend": "jax", "writable": False, "profiler_active": True}, "2 problems to solve"),
     ],
 )

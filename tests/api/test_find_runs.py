@@ -5,7 +5,7 @@ import pytest
 import tfprof_nb as tp
 from builders import XSpace
 from shown import pages, shown
-from tfprof_nb.render.html import static_view
+from tfprof_nb.render.static_form import static_view
 
 
 @pytest.fixture

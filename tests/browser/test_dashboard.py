@@ -121,7 +121,7 @@ def test_a_finding_opens_the_trace_at_the_wait(lab):
 
 
 def test_pages_that_were_opened_are_shown_while_a_cell_runs(lab):
-    pages = {"Steps": "average step", "Ops": "different ops", "Trace": "Pan"}
+    pages = {"Steps": "average step", "Ops": "distinct ops", "Trace": "Pan"}
     strip = {name: tabs(lab).filter(has_text=re.compile(f"^{name}$")) for name in pages}
     for tab in strip.values():
         open_page(lab, tab)

@@ -10,8 +10,9 @@ import pytest
 from render import samples
 from tfprof_nb.analysis.events.names import without_calls
 from tfprof_nb.render import page
-from tfprof_nb.render.html import STATIC_BYTES, Detail, draw, static_view
+from tfprof_nb.render.html import Detail, draw
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Lines, Link, Note, Split, StackedBars, Tab, Table, Tabs
+from tfprof_nb.render.static_form import STATIC_BYTES, static_view
 
 
 class Reader(HTMLParser):

@@ -57,18 +57,18 @@ def test_no_difference(profile):
 
 def test_too_few_steps(profile):
     assert headline(profile(SLOW[:3]), profile(FAST)) == (
-        "Too few steps to tell a difference from chance (3 and 6 steps; that takes 5 of each): "
+        "Too few steps to tell a difference from chance (3 and 6 steps; at least 5 of each are needed): "
         "the median step took 167 ms, now 62.0 ms (62.9% less)."
     )
 
 
 def test_one_step(profile):
-    assert "(1 step; that takes 5 of each)" in headline(profile(SLOW[:1]), profile(FAST[:1]))
+    assert "(1 step; at least 5 of each are needed)" in headline(profile(SLOW[:1]), profile(FAST[:1]))
 
 
 def test_whole_captures(profile):
     assert headline(profile([]), profile([])) == (
-        "Measured too few times to tell a difference from chance (that takes 5 captures of each): "
+        "Too few captures to tell a difference from chance (at least 5 of each are needed): "
         "the capture took 0 s, now 0 s (no change)."
     )
 
@@ -81,7 +81,7 @@ def test_not_the_same_work_is_said_first(profile):
 
 def test_time_that_no_step_sees_is_said(profile):
     said = headline(profile(SLOW, gap=100), profile(SLOW[::-1], gap=2))
-    assert said.endswith("From one step's end to the next one's begin it took 100 ms, now 2.00 ms.")
+    assert said.endswith("The gap between steps took 100 ms, now 2.00 ms.")
 
 
 def test_before_and_after_stand_side_by_side_in_the_usual_colours(profile):
@@ -104,16 +104,16 @@ def test_tables(profile):
     compared = tp.compare(profile(SLOW, wait=100, op="old:Cos"), profile(FAST, op="new:Sin"))
     tables = {panel.title: panel.frame for panel in view.panels(compared) if isinstance(panel, Table)}
     assert list(tables) == [
-        "What changed most, by medians",
+        "Largest changes, by median",
         "Ops that take less time, per step",
         "Ops that take more time, per step",
-        "Gone: what only ran before, per step",
-        "New: what only ran after, per step",
+        "Ran only before, per step",
+        "Ran only after, per step",
     ]
-    assert tables["What changed most, by medians"]["metric"].tolist() == ["step time", "input", "host compute"]
+    assert tables["Largest changes, by median"]["metric"].tolist() == ["step time", "input", "host compute"]
     assert tables["Ops that take less time, per step"]["op_name"].tolist() == ["IteratorGetNext", "old"]
-    assert tables["Gone: what only ran before, per step"]["name"].tolist() == ["IteratorGetNext", "old"]
-    assert tables["New: what only ran after, per step"]["name"].tolist() == ["new"]
+    assert tables["Ran only before, per step"]["name"].tolist() == ["IteratorGetNext", "old"]
+    assert tables["Ran only after, per step"]["name"].tolist() == ["new"]
 
 
 def test_names_are_escaped_and_in_the_title(profile):

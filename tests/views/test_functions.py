@@ -10,8 +10,5 @@ def test_how_a_call_ran_is_said_in_plain_words_and_the_frame_keeps_its_own():
     row = {**dict.fromkeys(COLUMNS, 1.0), "function": "train_step", "mode": "notTraced-nonXla"}
     result = Functions(table=pd.DataFrame([row, {**row, "mode": "a word of a later TensorFlow"}]), notes=[], summary={})
     shown = panels(result)[0]
-    assert shown.frame["mode"].tolist() == [
-        "ran a graph that was there already, without XLA",
-        "a word of a later TensorFlow",
-    ]
+    assert shown.frame["mode"].tolist() == ["ran an existing graph, without XLA", "a word of a later TensorFlow"]
     assert result.table["mode"].iloc[0] == "notTraced-nonXla"

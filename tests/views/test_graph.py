@@ -15,7 +15,7 @@ def profile(tmp_path_factory):
 
 def test_the_page_has_the_four_views(profile):
     text = str(profile.graph.view())
-    for words in ("Name scopes", "Data flow", "Op types", "Calls that made the nodes", "1,024"):
+    for words in ("Name scopes", "Data flow", "Op types", "Calls that created the nodes", "1,024"):
         assert words in text
 
 

@@ -8,8 +8,8 @@ from tfprof_nb.analysis.ops.ops import ops
 from tfprof_nb.analysis.steps.groups import group_events
 from tfprof_nb.analysis.steps.steps import steps
 from tfprof_nb.analysis.tf_data.tf_data import tf_data
-from tfprof_nb.render.html import static_view
 from tfprof_nb.render.panels import Bars, Note, StackedBars, Table
+from tfprof_nb.render.static_form import static_view
 from tfprof_nb.render.text import text_view
 from tfprof_nb.views.input_pipeline import panels
 
@@ -86,7 +86,7 @@ def test_of_several_hosts_the_slowest_is_drawn():
 
 def test_without_input_ops_it_says_why():
     found = shown(training(300, iterators=()))
-    assert notes(found, "advice")[0].startswith("Data do not come from tf.data")
+    assert notes(found, "advice")[0].startswith("The data does not come from tf.data")
     (empty, *_) = notes(found, "empty")
     assert "host_level" in empty
     assert [panel for panel in found if isinstance(panel, Table)] == []

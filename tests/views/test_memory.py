@@ -66,7 +66,7 @@ def test_one_allocator_needs_no_menu():
         "fragmentation": "0%",
         "capacity": "100 MiB",
         "highest ever": "4.00 MiB",
-        "taken / given back": "2 / 1",
+        "allocations / deallocations": "2 / 1",
     }
     chart = charts(panels)["in use"]
     assert chart.x.tolist() == [1, 2, 3]

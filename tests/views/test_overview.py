@@ -63,7 +63,7 @@ def test_a_single_step_that_makes_the_verdict_is_named(tmp_path):
     space.write(tmp_path / "host.xplane.pb")
     assert headline(tp.load(tmp_path).overview) == (
         "HIGHLY input-bound: 31.3% of each step waits for data. But half of the steps wait less than 2.0%: step 7 "
-        "alone has 95.7% of all the waiting."
+        "alone has 95.7% of all waiting."
     )
 
 
@@ -116,7 +116,7 @@ def test_where_the_whole_capture_went_is_told_if_much_of_it_is_in_no_measured_st
     ]
     assert whole.title == "The whole capture: 20.0 ms"
     assert {part.label: part.value for part in whole.parts} == pytest.approx(
-        {"steps in the averages": 4, "warm-up steps": 4, "steps of other phases": 2, "outside of steps": 10}
+        {"steps in the averages": 4, "warm-up steps": 4, "steps of other phases": 2, "outside steps": 10}
     )
 
 

@@ -46,7 +46,7 @@ def test_the_slowest_host_is_named_with_what_it_spends_its_time_on(run):
 
 
 def test_hosts_that_differ_little_are_no_finding(run):
-    assert view.headline(run(alpha=100, beta=102).pods).startswith("No host holds the others up")
+    assert view.headline(run(alpha=100, beta=102).pods).startswith("No host delays the others")
 
 
 def test_hosts_that_wait_for_one_another_take_equally_long_and_the_one_that_they_wait_for_is_named(tmp_path):
@@ -59,8 +59,8 @@ def test_hosts_that_wait_for_one_another_take_equally_long_and_the_one_that_they
             python.event(op, start_us=1000 * i, duration_us=length)
         space.write(tmp_path / f"{host}.xplane.pb")
     assert view.headline(tp.load(tmp_path).pods) == (
-        "The hosts' steps take equally long, but beta spends 60.0 µs more of each on input than the others do: "
-        "where hosts exchange gradients in every step, the others wait for it."
+        "The hosts' steps take equally long, but beta spends 60.0 µs more of each on input than the others: "
+        "if hosts exchange gradients in every step, the others wait for it."
     )
 
 

@@ -5,8 +5,8 @@ from graph_sections import Function, Node, graphs_section
 from tfprof_nb.analysis.source.source import source
 from tfprof_nb.decode.sections.cell import read_cell
 from tfprof_nb.decode.sections.graphs import read_graphs
-from tfprof_nb.render.html import static_view
 from tfprof_nb.render.panels import Link, Note, Table, Tabs
+from tfprof_nb.render.static_form import static_view
 from tfprof_nb.render.text import text_view
 from tfprof_nb.views.source import panels
 
@@ -44,8 +44,7 @@ def test_the_answer_names_the_line_that_took_longest_and_the_one_with_the_ops():
         [Link("Show in the trace", "Trace", "cell line 4")],
     )
     assert heaviest == Note(
-        "Line 3, `return x @ x  # <b>`, has the ops that took most: 40.0 µs, 100% of the time of all ops that "
-        "belong to a line.",
+        "Line 3, `return x @ x  # <b>`, has the most op time: 40.0 µs, 100% of the op time of all lines.",
         "info",
         [Link("Show in the trace", "Trace", "MatMul")],
     )
@@ -63,7 +62,7 @@ def test_where_one_line_is_the_whole_cell_the_line_with_the_ops_comes_first():
         "cell": {"text": CELL, "file": "cell.py", **ran},
     }
     first, second, *_ = panels(lines(space, sections))
-    assert first.text.startswith("Line 3, `return x @ x  # <b>`, has the ops that took most: 1.80 ms")
+    assert first.text.startswith("Line 3, `return x @ x  # <b>`, has the most op time: 1.80 ms")
     assert second.text.startswith("Line 4, `f(y)`, took longest: 2.00 ms")
     assert (first.kind, second.kind) == ("answer", "info")
 
@@ -91,14 +90,14 @@ def test_the_ops_of_a_line_can_be_chosen():
 def test_layers_and_lines_elsewhere_have_their_tables():
     found = tables(result())
     assert found["Keras layers"].frame["layer"].tolist() == ["big"]
-    assert found["Lines elsewhere"].frame[["file", "line"]].values.tolist() == [["other.py", 7]]
+    assert found["Lines of other cells and files"].frame[["file", "line"]].values.tolist() == [["other.py", 7]]
     assert "Keras layers" not in tables(result(layer=None))
 
 
 def test_without_a_cell_the_ops_lines_stand_alone_and_a_note_says_how_to_get_the_rest():
     shown = panels(result(cell=""))
     assert "Lines of code" in tables(result(cell=""))
-    assert shown[0].text.startswith("Line 3 of cell.py, `return x @ x`, has the ops")
+    assert shown[0].text.startswith("Line 3 of cell.py, `return x @ x`, has the most op time")
     assert shown[0].kind == "answer"
     assert "%%tfprofile" in shown[-1].text
 

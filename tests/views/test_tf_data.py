@@ -5,8 +5,8 @@ import pytest
 from builders import XSpace, forest
 from shown import shown
 from tfprof_nb.analysis.tf_data.tf_data import tf_data
-from tfprof_nb.render.html import static_view
 from tfprof_nb.render.panels import Bars, Diagram, Note, Table, Tabs
+from tfprof_nb.render.static_form import static_view
 from tfprof_nb.render.text import text_view
 from tfprof_nb.views.categories import INPUT
 from tfprof_nb.views.tf_data import panels
@@ -41,7 +41,7 @@ def test_the_answer_says_how_the_call_compares_with_the_median_one():
         python.event("Iterator::Root", start_us=start, duration_us=duration_us, id=root)
         python.event("Iterator::Root::Map", start_us=start, duration_us=duration_us - 2, id=root + 1, parent_id=root)
     answer, *_ = panels(tf_data([forest(space)]))
-    assert answer.text.endswith("a call of 700 µs. It is the slowest of 3 calls; the median call takes 300 µs.")
+    assert answer.text.endswith("a call of 700 µs. This call is the slowest of 3 calls; the median call takes 300 µs.")
 
 
 def test_the_picture_shows_what_the_call_waited_for():

@@ -18,8 +18,9 @@ from tfprof_nb.capture.remote import Progress, RemoteRun, capture_workers
 from tfprof_nb.profiles import Profile
 from tfprof_nb.render import display
 from tfprof_nb.render.head_widget import HeadWidget
-from tfprof_nb.render.html import draw, static_view
+from tfprof_nb.render.html import draw
 from tfprof_nb.render.panels import Note
+from tfprof_nb.render.static_form import static_view
 
 _TITLE = "Capture a profile of running programs"
 _NO_DIALOG = (

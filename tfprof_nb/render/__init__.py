@@ -1,4 +1,4 @@
-"""Panels in, pictures out: widgets, static HTML and text of the same drawing vocabulary."""
+"""Draws panels as widgets, as static HTML and as text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["View", "page"]
 
 
 def __getattr__(name: str) -> Any:
-    """Load :class:`View`, and the widget libraries with it, when it is first asked for."""
+    """Load `View`, and with it the widget libraries, on first use."""
     if name == "View":
         from tfprof_nb.render.view import View
 

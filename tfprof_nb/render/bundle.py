@@ -1,4 +1,4 @@
-"""Where the widgets' JavaScript is: built from js/ into the folder static/ beside this file."""
+"""The widgets' JavaScript: built from js/ into the folder static/ beside this file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def bundle(name: str) -> tuple[Path, Path]:
     Raises
     ------
     ImportError
-        The bundle is missing, as in a fresh checkout.
+        If the bundle is missing, as in a fresh checkout.
     """
     module, style = _STATIC / f"{name}.js", _STATIC / f"{name}.css"
     if not (module.is_file() and style.is_file()):

@@ -1,6 +1,6 @@
-"""What sets bars apart in a bqplot chart: stripes, and a break with the true value above a bar that is cut off.
+"""Marks over the bars of a bqplot chart: stripes on marked bars, a break and the value on bars that are cut off.
 
-In: bars as they are drawn. Out: bqplot marks to lay over them, in the colour of the paper, which the theme sets.
+In: bars as they are drawn. Out: bqplot marks in the colour of the paper, which the theme sets.
 """
 
 from __future__ import annotations
@@ -19,36 +19,65 @@ from tfprof_nb.render.svg.picture import INK
 
 
 def _of_theme(name: str, light: str) -> str:
-    """Return a colour that follows the theme; ipywidgets 7, as in Colab, takes only those that never change."""
+    """Return a colour that follows the theme; ipywidgets 7, as in Colab, takes only fixed colours."""
     return f"var(--tfp-{name}, {light})" if int(ipywidgets.__version__.partition(".")[0]) >= 8 else light
 
 
 _PAPER, _TEXT = _of_theme("paper", "#ffffff"), _of_theme("ink", "#7b7b7b")
-# Slopes and distances are for a chart of this size: CSS pixels inside the axes, as in a notebook of usual width.
+# Slopes and distances are made for this area inside the axes, in CSS pixels, as in a notebook of usual width.
 _WIDTH, _HEIGHT = 760.0, 222.0
 _STRIPES_PX, _SLANT_PX, _LABEL_PX = 6.0, 5.0, 46.0
 
-Scales = dict[str, Any]  # of bqplot, by the axis
+Scales = dict[str, Any]  # bqplot's scales by axis, "x" and "y"
 
 
 def marks(panel: StackedBars, drawn: DrawnBars, marked: Bools, width: float, scales: Scales) -> list[bqplot.Mark]:
-    """Return the stripes of marked bars, and the breaks and values of bars that are cut off."""
+    """Return the stripes of marked bars, and the breaks and values of bars that are cut off.
+
+    Parameters
+    ----------
+    panel, drawn
+        The bars, and how they are drawn.
+    marked
+        Per bar, whether it is marked.
+    width
+        The width of a bar, in the unit of x.
+    scales
+        The scales of the chart.
+    """
     x, totals = np.asarray(panel.x, dtype=np.float64), drawn.heights.sum(axis=0)
     y_px = scales["y"].max / _HEIGHT
-    found = []
+    over: list[bqplot.Mark] = []
     striped = np.flatnonzero(marked & (totals > 0))
     if len(striped):
         lines = _stripes(x[striped], totals[striped], width, scales, y_px)
-        found.append(_lines(*lines, scales, 1.6))
+        over.append(_lines(*lines, scales, 1.6))
     cut = np.flatnonzero(drawn.cut)
     if len(cut):
-        found += _breaks(x[cut], width, drawn.top - 14 * y_px, scales, y_px)
-        found.append(_values(panel, drawn, cut, scales, y_px))
-    return found
+        over += _breaks(x[cut], width, drawn.top - 14 * y_px, scales, y_px)
+        over.append(_values(panel, drawn, cut, scales, y_px))
+    return over
 
 
 def _stripes(x: Floats, heights: Floats, width: float, scales: Scales, y_px: float) -> tuple[Floats, Floats]:
-    """Return slanted lines over bars, each bar's as one path that goes on along the bar's edges."""
+    """Return slanted lines over bars, one path per bar, which connects them along the bar's edges.
+
+    Parameters
+    ----------
+    x, heights
+        The middle and the height of each bar, in the units of the axes.
+    width
+        The width of a bar, in the unit of x.
+    scales
+        The scales of the chart.
+    y_px
+        The height of one pixel, in the unit of y.
+
+    Returns
+    -------
+    across, up
+        Coordinates of the paths, bars x points.
+    """
     rise = width / (scales["x"].max - scales["x"].min) * _WIDTH * y_px
     starts = np.arange(-rise, heights.max(), _STRIPES_PX * y_px)
     low, high = np.broadcast_arrays(starts[None, :], heights[:, None])
@@ -60,7 +89,7 @@ def _stripes(x: Floats, heights: Floats, width: float, scales: Scales, y_px: flo
 
 
 def _breaks(x: Floats, width: float, y: float, scales: Scales, y_px: float) -> list[bqplot.Lines]:
-    """Return a slanted gap across each bar, with a line on each side of it."""
+    """Return a slanted gap across each bar at x, with a line on each side of it; ``y`` is its lower end."""
     over = 3 * (scales["x"].max - scales["x"].min) / _WIDTH
     across = np.column_stack([x - width / 2 - over, x + width / 2 + over])
     up = np.tile([y, y + _SLANT_PX * y_px], (len(x), 1))
@@ -73,9 +102,9 @@ def _lines(x: Floats, y: Floats, scales: Scales, stroke: float, color: str = _PA
 
 
 def _values(panel: StackedBars, drawn: DrawnBars, cut: Int64, scales: Scales, y_px: float) -> bqplot.Label:
-    """Write the true height above each bar that is cut off and has room for it."""
+    """Write the true height above those bars that have room for it; ``cut`` has the positions of bars cut off."""
     x = np.asarray(panel.x, dtype=np.float64)[cut]
-    totals = np.nansum([np.asarray(one.values, dtype=np.float64)[cut] for one in panel.series], axis=0)
+    totals = np.nansum([np.asarray(layer.values, dtype=np.float64)[cut] for layer in panel.series], axis=0)
     shown = labels_that_fit(x, totals, _LABEL_PX * (scales["x"].max - scales["x"].min) / _WIDTH)
     return bqplot.Label(
         x=x[shown],

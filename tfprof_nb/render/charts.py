@@ -1,8 +1,8 @@
-"""Charts as bqplot figures with a legend of our own below them.
+"""Charts as bqplot figures, with a legend of our own below them.
 
-In: StackedBars, Bars, Pie and Lines panels. Out: widgets. bqplot's own legend covers the bars, its ordinal axis
-smears at many bars, and its tooltips can't name a category while the kernel is busy: hence linear axes with few ticks
-and :class:`~tfprof_nb.render.readout_widget.ReadoutWidget`.
+In: StackedBars, Bars, Pie and Lines panels. Out: widgets. bqplot's own legend covers the bars, the labels of its
+ordinal axis overlap at many bars, and its tooltips can't name a series while the kernel is busy. So the axes here are
+linear with few ticks, and the legend is a `ReadoutWidget`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tfprof_nb.render.short_names import short_names
 from tfprof_nb.render.thinning import thin_bars, thin_lines
 from tfprof_nb.render.ticks import ticks, whole_ticks
 
-Scales = dict[str, Any]  # of bqplot, by the axis
+Scales = dict[str, Any]  # bqplot's scales by axis, "x" and "y"
 
 _ROW = 26
 _LINE_STYLES = ("solid", "dashed", "dotted", "dash_dotted")
@@ -35,7 +35,7 @@ _MARGIN = {"top": 8, "bottom": 50, "left": 64, "right": 28}
 
 
 class Chart(ipywidgets.VBox):  # type: ignore[misc]
-    """A figure and its legend. ``picked`` is the x of the bar that was clicked, None where there is none."""
+    """A figure and its legend. ``picked`` is the x of the selected bar, or None."""
 
     picked = traitlets.Float(None, allow_none=True)
 
@@ -47,7 +47,7 @@ class Chart(ipywidgets.VBox):  # type: ignore[misc]
         self.figure, self.readout = figure, readout
 
     def follow(self, bars: bqplot.Bars, x: Floats) -> None:
-        """Keep the clicked bar, the legend's selection and ``picked`` the same."""
+        """Synchronise the bar selected in the figure, the one selected in the legend, and ``picked``."""
 
         def pick(index: int | None) -> None:
             if index is None:
@@ -66,9 +66,9 @@ class Chart(ipywidgets.VBox):  # type: ignore[misc]
 
 
 def _last_at(x: Floats, value: float) -> int | None:
-    """Return the bar that holds a value: the last one that starts at or before it."""
-    found = np.flatnonzero(x <= value)
-    return int(found[-1]) if len(found) else None
+    """Return the position of the last x at or below a value: of the bar that stands for it; ``x`` ascends."""
+    below = np.flatnonzero(x <= value)
+    return int(below[-1]) if len(below) else None
 
 
 def _first(selected: Any) -> int | None:
@@ -76,13 +76,13 @@ def _first(selected: Any) -> int | None:
 
 
 def stacked_bars(panel: StackedBars) -> Chart:
-    """Return one stacked bar per x; marked bars are hatched, and cut off where they would dwarf the others."""
-    used = [one for one in panel.series if np.nan_to_num(one.values).any()] or list(panel.series[:1])
+    """Return one stacked bar per x; marked bars are hatched, and cut off if they would dwarf the others."""
+    used = [layer for layer in panel.series if np.nan_to_num(layer.values).any()] or list(panel.series[:1])
     whole = replace(panel, series=used)
     panel, per_bar = thin_bars(whole)
     series = panel.series
     x = np.asarray(panel.x, dtype=np.float64)
-    heights = np.nan_to_num(np.array([one.values for one in series], dtype=np.float64))
+    heights = np.nan_to_num(np.array([layer.values for layer in series], dtype=np.float64))
     low, high, slot = bar_axis(x)
     marked = np.isin(x, np.asarray(panel.marked, dtype=np.float64))
     drawn = cut_off(heights, marked)
@@ -106,15 +106,18 @@ def stacked_bars(panel: StackedBars) -> Chart:
 
 
 def _stacked(panel: StackedBars, heights: Floats, slot: float, scales: Scales) -> bqplot.Bars:
-    """Return the bars, each as wide as the distance to the next one: a bar alone gets an empty neighbour."""
+    """Return the bars; ``heights`` are layers x bars.
+
+    bqplot makes bars as wide as their distance, so that a single bar needs an empty neighbour.
+    """
     x = np.asarray(panel.x, dtype=np.float64)
-    alone = len(x) == 1
+    single = len(x) == 1
     return bqplot.Bars(
-        x=np.append(x, x + slot) if alone else x,
-        y=np.pad(heights, ((0, 0), (0, 1))) if alone else heights,
+        x=np.append(x, x + slot) if single else x,
+        y=np.pad(heights, ((0, 0), (0, 1))) if single else heights,
         scales=scales,
         type="stacked",
-        colors=[one.color for one in panel.series],
+        colors=[layer.color for layer in panel.series],
         padding=1 - bar_width(len(x), 1.0),
         interactions={"click": "select"} if panel.selects else {},
         unselected_style={"opacity": "0.35"},
@@ -123,15 +126,15 @@ def _stacked(panel: StackedBars, heights: Floats, slot: float, scales: Scales) -
 
 def lines(panel: Lines) -> Chart:
     """Return one line, or one stacked area, per series."""
-    averages = [float(np.nan_to_num(one.values).mean()) for one in panel.series]
+    averages = [float(np.nan_to_num(curve.values).mean()) for curve in panel.series]
     panel = thin_lines(panel)
     x = np.asarray(panel.x, dtype=np.float64)
-    values = np.nan_to_num(np.array([one.values for one in panel.series], dtype=np.float64))
+    values = np.nan_to_num(np.array([curve.values for curve in panel.series], dtype=np.float64))
     edges = stack(list(values)) if panel.stacked else values
     top = float(edges.max()) or 1.0
     low, high = float(x.min()), float(x.max())
     scales = _scales(low, high if high > low else low + 1, top)
-    # Top layer first, each down to the axis: the next one covers what isn't its own.
+    # Each layer reaches down to the axis, and the next one covers it: the top layer comes first.
     order = range(len(edges))[::-1] if panel.stacked else range(len(edges))
     marks = [_line(panel, k, x, edges[k], scales) for k in order]
     axes = [_x_axis(scales["x"], ticks(low, high), panel.x_label), _y_axis(scales["y"], top, panel.y_label)]
@@ -147,7 +150,7 @@ def lines(panel: Lines) -> Chart:
 
 
 def _line(panel: Lines, k: int, x: Floats, y: Floats, scales: Scales) -> bqplot.Lines:
-    """Return the line of the k-th series, or the area down from it."""
+    """Return the line of the k-th series, or the area below it; ``x`` and ``y`` have one entry per point."""
     color = [panel.series[k].color]
     return bqplot.Lines(
         x=x,
@@ -164,13 +167,13 @@ def _line(panel: Lines, k: int, x: Floats, y: Floats, scales: Scales) -> bqplot.
 
 
 def bars(panel: Bars) -> Chart:
-    """Return one horizontal bar per part, the first on top; each has its value written beside its name."""
+    """Return one horizontal bar per part, the first on top; its label has the value."""
     parts = list(panel.parts)
     rows = np.arange(len(parts), dtype=np.float64)
     values = np.nan_to_num(np.array([part.value for part in parts], dtype=np.float64))
     scales = _scales(-0.5, len(parts) - 0.5, float(values.max()) or 1.0)
     scales["x"].reverse = True
-    # bqplot makes bars as thick as they lie apart: a single one needs a neighbour, out of sight.
+    # bqplot makes bars as thick as their distance: a single bar needs a neighbour, out of sight.
     mark = bqplot.Bars(
         x=np.append(rows, len(parts)),
         y=np.append(values, 0.0),
@@ -193,7 +196,7 @@ def bars(panel: Bars) -> Chart:
 
 
 def pie(panel: Pie) -> Chart:
-    """Return one slice per part; the legend says what each is, and its share."""
+    """Return one slice per part; the legend has its name, value and share."""
     parts = [part for part in panel.parts if part.value > 0]
     whole = sum(part.value for part in parts)
     mark = bqplot.Pie(
@@ -214,7 +217,7 @@ def pie(panel: Pie) -> Chart:
         }
         for part, label in zip(parts, short_names([part.label for part in parts], 40, panel.trim), strict=True)
     ]
-    # No margins: on a page that is not shown, bqplot takes them off a size of nothing.
+    # No margins: on a hidden page, bqplot subtracts them from a size of zero.
     figure = _figure([mark], [], 190, dict.fromkeys(_MARGIN, 0))
     figure.layout.width, figure.layout.min_width = "190px", "190px"
     chart = Chart(panel.title, figure, ReadoutWidget(x=[], entries=legend))
@@ -223,7 +226,7 @@ def pie(panel: Pie) -> Chart:
 
 
 def _scales(low: float, high: float, top: float) -> Scales:
-    """Return the scales of a figure from low to high, and from zero to its top, with some room above."""
+    """Return the scales of x, from low to high, and of y, from zero to a little above the top."""
     return {
         "x": bqplot.LinearScale(min=low, max=high, allow_padding=False),
         "y": bqplot.LinearScale(min=0.0, max=top * 1.04, allow_padding=False),
@@ -237,7 +240,7 @@ def _figure(marks: list[Any], axes: list[Any], height: int, margin: dict[str, in
         fig_margin=margin or _MARGIN,
         padding_x=0,
         padding_y=0,
-        # bqplot lets the height shrink to keep these ratios; the width must follow the cell instead.
+        # bqplot reduces the height to keep these ratios; here only the width follows the notebook cell.
         min_aspect_ratio=0.01,
         max_aspect_ratio=100.0,
         animation_duration=0,

@@ -1,4 +1,4 @@
-"""What there is to show: a title and panels. A widget is made only when somebody looks at it."""
+"""A title and panels: what there is to show. Its widget is made only when it is displayed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Content:
     """Panels under a title; `View` is the widget of them.
 
-    ipywidgets keeps each widget, and the data that it shows, until it is closed; this class keeps no widget.
+    ipywidgets keeps each widget, and with it the data, until the widget is closed; this class keeps none.
     """
 
     title: str

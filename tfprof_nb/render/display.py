@@ -1,8 +1,9 @@
-"""How a view gets into an output cell, whatever shows it.
+"""How a view gets into the output of a notebook cell, in any front end.
 
-Two outputs: first the static form, then the widget. A live notebook shows the widget, whose script hides the static
-form; a reopened one without a kernel shows the static form, whose style rule hides the widget's "model not found". One
-output with both would show that message instead of the HTML. Without a notebook the text form is printed.
+There are two outputs: first the static form, then the widget. A live notebook shows the widget, whose script hides the
+static form; a notebook that was reopened without a kernel shows the static form, whose style rule hides the widget's
+"model not found". A single output with both would show that message instead of the HTML. Outside notebooks the text
+form is printed.
 """
 
 from __future__ import annotations
@@ -14,16 +15,16 @@ from uuid import uuid4
 
 from markupsafe import Markup
 
-from tfprof_nb.render.html import opened, static_view
 from tfprof_nb.render.markup import element
 from tfprof_nb.render.panels import Panel
+from tfprof_nb.render.static_form import opened, static_view
 from tfprof_nb.render.text import text_view
 
 WIDGET_TYPE = "application/vnd.jupyter.widget-view+json"
 
 
 def in_notebook() -> bool:
-    """Whether output goes to a front end that shows HTML: a Jupyter kernel, as opposed to a terminal or a script."""
+    """Return whether output goes to a front end that shows HTML: whether this is a Jupyter kernel."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     return getattr(shell, "kernel", None) is not None
@@ -44,11 +45,11 @@ def new_static_id() -> str:
 
 
 def publish_static(html: Markup, text: str, static_id: str, *, update: bool = False) -> None:
-    """Emit the static form, findable by its id, and the rule that hides a widget that can't be drawn after it.
+    """Emit the static form, with the rule that hides the widget after it if the widget can't be drawn.
 
-    With ``update`` it takes the place of the one of that id that was emitted before.
+    With ``update`` it replaces the static form that was emitted with the same id.
     """
-    # Below the static form: "model not found" (a widget without content), or JupyterLab's "Loading widget...".
+    # The output below: "model not found", which is a widget without content, or JupyterLab's "Loading widget...".
     widget = f".jp-OutputArea-child:has(#{static_id}) + .jp-OutputArea-child"
     rule = (
         f"{widget}:has(.jupyter-widgets):not(:has(.jupyter-widgets > *)),"
@@ -61,7 +62,7 @@ def publish_static(html: Markup, text: str, static_id: str, *, update: bool = Fa
 
 
 def publish_widget(model_id: str) -> None:
-    """Emit the widget; its text is empty, since the static form before it says it all."""
+    """Emit the widget; its text is empty, since the static form above it has one."""
     reference = {"version_major": 2, "version_minor": 0, "model_id": model_id}
     _publish({WIDGET_TYPE: reference, "text/plain": ""}, colab_metadata())
 
@@ -73,7 +74,7 @@ def _publish(data: dict[str, Any], metadata: dict[str, Any], **options: Any) -> 
 
 
 def colab_metadata() -> dict[str, Any]:
-    """Turn on Colab's manager of third-party widgets, and return the metadata that names it to each output.
+    """Turn on Colab's manager of third-party widgets, and return the metadata by which outputs refer to it.
 
     https://github.com/googlecolab/colabtools/issues/498
     """
@@ -81,6 +82,6 @@ def colab_metadata() -> dict[str, Any]:
     if output is None:
         return {}
     output.enable_custom_widget_manager()
-    # The address has no public name; anywidget reads it from here too.
+    # The address has no public name; anywidget reads it here, too.
     url = getattr(getattr(output, "_widgets", None), "_installed_url", None)
     return {WIDGET_TYPE: {"colab": {"custom_widget_manager": {"url": url}}}} if url else {}

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from markupsafe import Markup
 
 from tfprof_nb._units import amount, percent, shorten
-from tfprof_nb.render.markup import element, join, printable_markup, tag
+from tfprof_nb.render.markup import element, join, tag
 from tfprof_nb.render.panels import (
     Bars,
     Diagram,
@@ -42,8 +42,6 @@ from tfprof_nb.render.theme import BLUE, ORANGE
 from tfprof_nb.render.thinning import MAX_BARS
 from tfprof_nb.render.timeline.embedded import embedded_timeline
 
-# 64 KB is what an output cell may take; one more is for the rule and the id around it.
-STATIC_BYTES = 63 * 1024
 _MAX_NOTE = 2000
 _TIMELINE_BYTES = 1_000_000
 _NOTE_STYLES = {
@@ -62,13 +60,24 @@ _NOTE_STYLES = {
 class Detail:
     """How much to show.
 
-    Of a table the rows it asks for, but ``least`` to ``most``; of a cell ``text`` characters; of a chart ``points``
-    bars or points. ``links`` to pages are anchors in a document of its own, buttons where a script hears them.
-    ``scripted`` embeds what a report's script needs to draw tables and timelines to work with in place of these.
+    Attributes
+    ----------
+    min_rows, max_rows
+        Limits to the number of rows that a table asks for.
+    text
+        The most characters in a table cell.
+    points
+        The most bars or points in a chart.
+    folded
+        Whether pages can be folded.
+    links
+        How links to pages are drawn: as anchors within a report, as buttons where a script listens to them.
+    scripted
+        Whether to embed the data from which a report's script draws interactive tables and timelines.
     """
 
-    least: int = 0
-    most: int = 1_000_000
+    min_rows: int = 0
+    max_rows: int = 1_000_000
     text: int = 80
     points: int = MAX_BARS
     folded: bool = True
@@ -77,60 +86,39 @@ class Detail:
 
     def rows(self, panel: Table) -> int:
         """Return how many rows of a table to show."""
-        return min(max(panel.rows, self.least), self.most)
+        return min(max(panel.rows, self.min_rows), self.max_rows)
 
 
 _CODE = re.compile(r"`([^`]+)`")
 _SWATCH = "display:inline-block;width:10px;height:10px;margin-right:5px;background-color:"
 _BUTTON = f"border:0;background:none;padding:0 4px;font:inherit;color:{BLUE};cursor:pointer;text-decoration:underline"
-_DETAILS = (Detail(), Detail(points=130), Detail(most=8, text=60, points=130), Detail(most=3, text=40, points=100))
 
 
-def static_view(title: str, panels: Sequence[Panel], limit: int = STATIC_BYTES) -> Markup:
-    """Draw panels in at most ``limit`` bytes, for an output cell.
-
-    Charts get coarser first, then tables shorter, then whole panels are left out from the end; each says so.
-    """
-    panels = opened(panels)
-    blocks: list[tuple[str, Markup]] = []
-    for detail in _DETAILS:
-        blocks = [block for panel in panels for block in _blocks(panel, detail)]
-        html = _frame(title, join(part for _, part in blocks))
-        if len(html.encode()) <= limit:
-            return html
-    return _frame(title, _as_many_as_fit(blocks, limit - 1000))
-
-
-def opened(panels: Sequence[Panel]) -> list[Panel]:
-    """Make the panels of every page once, so that drawing them again costs nothing."""
-    return [_opened_tabs(panel) if isinstance(panel, Tabs) else panel for panel in panels]
-
-
-def first_pages(panels: Sequence[Panel]) -> list[Panel]:
-    """Leave out all pages but the first of each chooser."""
-    return [replace(panel, tabs=panel.tabs[:1]) if isinstance(panel, Tabs) else panel for panel in panels]
+def draw(panel: Panel, detail: Detail = Detail()) -> Markup:
+    """Draw one panel."""
+    match panel:
+        case Note():
+            return _note(panel, detail)
+        case KeyFigures():
+            return _key_figures(panel.figures)
+        case Tabs():
+            return join(part for _, part in blocks_of(panel, detail))
+        case Table() if len(panel.frame):
+            plain = html_table(panel, detail.rows(panel), detail.text)
+            return titled(panel.title, _scripted(plain, embedded_table(panel)) if detail.scripted else plain)
+        case Timeline() if detail.scripted:
+            data = embedded_timeline(panel.source, _TIMELINE_BYTES)
+            return titled(panel.title, _scripted(_image(chart_svg(panel)), data))
+        case Table():
+            return titled(panel.title, _note(Note("No rows.", "empty")))
+        case _:
+            picture = chart_svg(panel, detail.points)
+            shown = _image(picture) + split_legend(panel) if picture else _note(Note("Nothing to draw.", "empty"))
+            return titled(panel.title, shown)
 
 
-def _opened_tabs(panel: Tabs) -> Tabs:
-    shown = [Tab(tab.name, opened(tab.open()).copy) for tab in panel.tabs[: panel.shown]]
-    return replace(panel, tabs=[*shown, *panel.tabs[len(shown) :]])
-
-
-def _as_many_as_fit(blocks: Sequence[tuple[str, Markup]], limit: int) -> Markup:
-    kept, left_out, size = [], [], 0
-    for name, part in blocks:
-        if size + len(part.encode()) <= limit:
-            size += len(part.encode())
-            kept.append(part)
-        else:
-            left_out.append(name)
-    names = shorten(", ".join(left_out), 300)
-    notice = f"Left out here to keep the notebook small: {names}. The profile's .to_html(path) has everything."
-    return join([*kept, draw(Note(notice, "warning"))])
-
-
-def _blocks(panel: Panel, detail: Detail) -> list[tuple[str, Markup]]:
-    """Return (name, HTML) of a panel, page by page."""
+def blocks_of(panel: Panel, detail: Detail) -> list[tuple[str, Markup]]:
+    """Return name and HTML of each page of a panel, or of the panel itself."""
     if isinstance(panel, Tabs):
         shown = panel.tabs[: panel.shown]
         pages = [(tab.name, _page(panel, tab, detail, first=k == 0)) for k, tab in enumerate(shown)]
@@ -146,41 +134,12 @@ def _others(label: str, names: Sequence[str]) -> Markup:
     return _note(Note(f"{len(names)} more to choose from in the live notebook{by}: {some}"))
 
 
-def _frame(title: str, body: Markup) -> Markup:
-    head = element("div", _limited(title), style="font-size:12px;opacity:.75;margin:0 0 4px") if title else ""
-    style = "font-family:system-ui,sans-serif;font-size:13px;max-width:1100px"
-    return printable_markup(element("div", head, body, style=style))
-
-
-def draw(panel: Panel, detail: Detail = Detail()) -> Markup:
-    """Draw one panel."""
-    match panel:
-        case Note():
-            return _note(panel, detail)
-        case KeyFigures():
-            return _key_figures(panel.figures)
-        case Tabs():
-            return join(part for _, part in _blocks(panel, detail))
-        case Table() if len(panel.frame):
-            plain = html_table(panel, detail.rows(panel), detail.text)
-            return titled(panel.title, _scripted(plain, embedded_table(panel)) if detail.scripted else plain)
-        case Timeline() if detail.scripted:
-            data = embedded_timeline(panel.source, _TIMELINE_BYTES)
-            return titled(panel.title, _scripted(_image(drawn(panel)), data))
-        case Table():
-            return titled(panel.title, _note(Note("No rows.", "empty")))
-        case _:
-            picture = drawn(panel, detail.points)
-            shown = _image(picture) + legend(panel) if picture else _note(Note("Nothing to draw.", "empty"))
-            return titled(panel.title, shown)
-
-
 def _scripted(plain: Markup, data: Markup) -> Markup:
     """Put a script's data behind the plain form that the script replaces."""
     return element("div", plain, class_="tfp-plain") + data
 
 
-def drawn(panel: Split | Bars | Pie | Diagram | StackedBars | Lines | Timeline, points: int = MAX_BARS) -> Markup:
+def chart_svg(panel: Split | Bars | Pie | Diagram | StackedBars | Lines | Timeline, points: int = MAX_BARS) -> Markup:
     """Return the SVG of a chart; nothing if it has no data."""
     match panel:
         case Timeline():
@@ -199,7 +158,7 @@ def drawn(panel: Split | Bars | Pie | Diagram | StackedBars | Lines | Timeline, 
             return svg_lines.lines(panel, points) if len(panel.x) and panel.series else Markup()
 
 
-def legend(panel: Panel) -> Markup:
+def split_legend(panel: Panel) -> Markup:
     """Name the parts of a bar as text below it, which stays readable where the picture is small."""
     if not isinstance(panel, Split):
         return Markup()
@@ -209,7 +168,7 @@ def legend(panel: Panel) -> Markup:
         element(
             "span",
             element("span", style=f"{_SWATCH}{part.color}"),
-            f"{_limited(part.label)} {amount(part.value, panel.unit)} ({percent(100 * part.value / whole)})",
+            f"{limited(part.label)} {amount(part.value, panel.unit)} ({percent(100 * part.value / whole)})",
             style="display:inline-block;margin:0 18px 2px 0",
         )
         for part in parts
@@ -219,7 +178,7 @@ def legend(panel: Panel) -> Markup:
 
 def titled(title: str, body: Markup) -> Markup:
     """Put a heading over a panel."""
-    head = element("div", _limited(title), style="font-weight:600;margin:10px 0 6px") if title else Markup()
+    head = element("div", limited(title), style="font-weight:600;margin:10px 0 6px") if title else Markup()
     return head + element("div", body, style="margin:0 0 14px") if body else head
 
 
@@ -227,14 +186,14 @@ def _note(note: Note, detail: Detail = Detail()) -> Markup:
     """Draw the text; what is between backticks is code."""
     style, mark = _NOTE_STYLES[note.kind]
     # Every second part was between backticks.
-    parts = [tag("br").join(part.split("\n")) for part in _CODE.split(_limited(note.text))]
+    parts = [tag("br").join(part.split("\n")) for part in _CODE.split(limited(note.text))]
     parts[1::2] = [element("code", part, style="font-size:.93em") for part in parts[1::2]]
     links = [_link(link, detail) for link in note.links]
     return element("div", mark, *parts, *links, style=f"{style};overflow-wrap:anywhere")
 
 
 def _link(link: Link, detail: Detail) -> Markup:
-    text = _limited(link.text)
+    text = limited(link.text)
     if detail.links == "none":
         return Markup()
     if detail.links == "anchors":
@@ -254,16 +213,16 @@ def _key_figures(figures: Sequence[Figure]) -> Markup:
 
 
 def _figure(figure: Figure) -> Markup:
-    label = element("div", _limited(figure.label), style="font-size:12px;opacity:.75")
-    value = element("div", _limited(figure.value), style="font-size:17px;font-weight:600")
+    label = element("div", limited(figure.label), style="font-size:12px;opacity:.75")
+    value = element("div", limited(figure.value), style="font-size:17px;font-weight:600")
     box = "display:inline-block;vertical-align:top;margin:0 28px 8px 0"
     return element("div", label, value, style=box, title=figure.meaning or None)
 
 
 def _page(tabs: Tabs, tab: Tab, detail: Detail, first: bool) -> Markup:
-    name, body = _limited(tab.name), join(draw(panel, detail) for panel in tab.open())
+    name, body = limited(tab.name), join(draw(panel, detail) for panel in tab.open())
     if tabs.kind != "tabs" and first:
-        return element("div", element("b", f"{_limited(tabs.label)}: {name}"), style="margin:6px 0") + body
+        return element("div", element("b", f"{limited(tabs.label)}: {name}"), style="margin:6px 0") + body
     if not detail.folded and tabs.kind == "tabs":
         head = element("h2", name, style="font-size:17px;margin:28px 0 8px")
         return element("section", head, body, id=anchor(tab.name))
@@ -276,5 +235,6 @@ def _image(svg: Markup) -> Markup:
     return tag("img", src=data_uri(svg), alt=label, style="width:100%;max-width:760px;height:auto")
 
 
-def _limited(text: str) -> str:
+def limited(text: str) -> str:
+    """Shorten what is too long for a notebook."""
     return shorten(text, _MAX_NOTE)

@@ -24,10 +24,10 @@ def legend_quantity(chart: StackedBars) -> str:
 def legend_values(chart: StackedBars) -> list[str]:
     """Return the mean of each series, or its values; a series that only marked bars have gets their label instead."""
     if not chart.averaged:
-        return [" → ".join(number(float(value)) for value in one.values) for one in chart.series]
+        return [" → ".join(number(float(value)) for value in layer.values) for layer in chart.series]
     return [
-        f"({chart.marked_label})" if not mean and np.nan_to_num(one.values).any() else number(mean)
-        for one, mean in zip(chart.series, means(chart), strict=True)
+        f"({chart.marked_label})" if not mean and np.nan_to_num(layer.values).any() else number(mean)
+        for layer, mean in zip(chart.series, means(chart), strict=True)
     ]
 
 
@@ -35,7 +35,7 @@ def means(chart: StackedBars) -> list[float]:
     """Return the mean of each series over the bars that are not marked; over all bars if every one is marked."""
     marked = np.isin(chart.x, np.asarray(chart.marked))
     counted = ~marked if not marked.all() else np.ones_like(marked)
-    return [float(np.nan_to_num(one.values)[counted].mean()) for one in chart.series]
+    return [float(np.nan_to_num(layer.values)[counted].mean()) for layer in chart.series]
 
 
 def hatched_label(label: str) -> str:

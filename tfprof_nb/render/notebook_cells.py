@@ -1,4 +1,4 @@
-"""What each cell shows: when a cell runs again, its new views take the place of those of its last run."""
+"""The views of each notebook cell: when a cell runs again, the views of its last run are closed."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Any, Protocol
 
 
 class Replaceable(Protocol):
-    """Something shown that frees what it holds, once it is seen nowhere."""
+    """A view that can be closed once it is no longer visible."""
 
     def close_unseen(self) -> None:
         """Close it as soon as no front end shows it."""
 
 
-# By the cell's id: the message that ran it last, and what that run showed.
+# By the notebook cell's id: the id of the message that ran it last, and the views of that run.
 _shown: dict[str, tuple[str, list[Replaceable]]] = {}
 
 
 def shows(view: Replaceable) -> None:
-    """Note what the running cell shows, and let go of what its last run showed.
+    """Record a view of the running notebook cell, and close the views of the cell's last run.
 
-    Only for what nobody else can hold and show again. Where the front end doesn't tell cells apart, nothing happens.
+    Only for views that nobody else can hold and show again. Does nothing if the front end sends no ids of cells.
     """
     cell, run = _running()
     if not cell:
@@ -33,7 +33,7 @@ def shows(view: Replaceable) -> None:
 
 
 def _running() -> tuple[str, str]:
-    """Return the ids of the running cell and of the message that runs it; empty where they are not known."""
+    """Return the ids of the running notebook cell and of the message that runs it; empty if unknown."""
     ipython = sys.modules.get("IPython")
     shell: Any = ipython.get_ipython() if ipython else None
     request = shell.get_parent() if hasattr(shell, "get_parent") else {}

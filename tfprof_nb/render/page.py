@@ -1,4 +1,4 @@
-"""A report as one HTML file that needs nothing else.
+"""A report as one HTML file that needs no other files.
 
 In: a title and panels. Out: a whole HTML document.
 """
@@ -27,13 +27,13 @@ tbody tr:hover { background: rgba(128, 128, 128, .12); }
 """)
 
 
-_DETAIL = Detail(least=200, text=300, folded=False, links="anchors", scripted=True)
+_DETAIL = Detail(min_rows=200, text=300, folded=False, links="anchors", scripted=True)
 
 
 def page(title: str, panels: Sequence[Panel]) -> Markup:
-    """Return a self-contained HTML document, light and dark: no address outside it.
+    """Return a self-contained HTML document for light and dark themes.
 
-    Its script draws tables and timelines to work with; without script it shows their first rows and pictures.
+    Its script draws interactive tables and timelines; without the script, their first rows and pictures are shown.
 
     Examples
     --------
@@ -49,6 +49,6 @@ def page(title: str, panels: Sequence[Panel]) -> Markup:
         element("style", _STYLE),
     )
     shown = [element("h1", title), *(draw(panel, _DETAIL) for panel in panels)]
-    # The script has control characters of its own.
+    # The script keeps its control characters.
     body = element("body", printable_markup(join(shown)), report_viewers())
     return join([Markup("<!doctype html>"), element("html", printable_markup(head), body, lang="en"), "\n"])

@@ -1,6 +1,6 @@
-"""The drawing vocabulary: what a view may show. Panels are plain data; back ends draw each of them once.
+"""The vocabulary of drawing: what a view can show. Panels are plain data, which HTML, text and widgets draw.
 
-In: numbers and text that views took from results. Out: panels. Nothing here knows profiles or draws anything.
+In: numbers and text that views took from results. Out: panels.
 """
 
 from __future__ import annotations
@@ -14,13 +14,16 @@ import pandas as pd
 from tfprof_nb._arrays import Floats
 from tfprof_nb._units import Kind
 
-# Drops what a name that is too long loses first.
+# Returns a name without what it can lose first, where it is too long.
 Trim = Callable[[str], str]
 
 
 @dataclass(frozen=True)
 class Link:
-    """Opens a page of the tabs around it, by the page's name, and shows an op or a time range there."""
+    """A link to another page of the tabs around it, by the page's name, and to an op or a time range there.
+
+    ``time_range`` is start and end, in picoseconds from the start of the timeline.
+    """
 
     text: str
     page: str
@@ -32,8 +35,8 @@ class Link:
 class Note:
     """A sentence or two, with code between backticks.
 
-    ``answer`` is the headline, ``advice`` what to do, ``empty`` why something has no data. ``links`` lead to
-    pages that prove it, where there is script to follow them.
+    ``answer`` is the headline, ``advice`` what to do, ``empty`` why there is no data. ``links`` lead to the evidence;
+    places without script leave them out.
     """
 
     text: str
@@ -43,7 +46,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Figure:
-    """One headline number, already formatted, with what it means."""
+    """One headline number as text, with its tooltip."""
 
     label: str
     value: str
@@ -59,7 +62,7 @@ class KeyFigures:
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a whole, in the unit of the panel that holds it."""
+    """One part of a whole; the unit is that of its panel."""
 
     label: str
     value: float
@@ -68,7 +71,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Split:
-    """One bar that shows how a whole is divided, e.g. the average step."""
+    """One bar that shows how a whole is divided."""
 
     title: str
     parts: Sequence[Part]
@@ -77,7 +80,7 @@ class Split:
 
 @dataclass(frozen=True)
 class Bars:
-    """Horizontal bars, largest first: one value per label; ``trim`` is as in `Column`."""
+    """Horizontal bars, largest first: one value per label. ``trim`` is as in `Column`."""
 
     title: str
     parts: Sequence[Part]
@@ -87,7 +90,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class Pie:
-    """How a whole is divided among many: one slice per part, largest first; ``trim`` is as in `Column`."""
+    """How a whole is divided among many: one slice per part, largest first. ``trim`` is as in `Column`."""
 
     title: str
     parts: Sequence[Part]
@@ -97,9 +100,9 @@ class Pie:
 
 @dataclass(frozen=True)
 class Node:
-    """One box of a diagram: a name, lines of numbers, and the index of the node that it feeds (None: the last one).
+    """One box of a diagram: a name, lines of numbers, and the index of the node that it feeds, None for the end.
 
-    ``path`` nodes are on the critical path, the ``bottleneck`` is the one to look at.
+    The kind ``path`` is for nodes on the critical path, ``bottleneck`` for the most important one.
     """
 
     name: str
@@ -110,7 +113,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Diagram:
-    """Boxes, each feeding another: a pipeline, drawn from its sources down to its end."""
+    """A pipeline: boxes that feed one another, drawn from the sources down to the end."""
 
     title: str
     nodes: Sequence[Node]
@@ -118,7 +121,7 @@ class Diagram:
 
 @dataclass(frozen=True)
 class Series:
-    """One named sequence of values, all series of a chart sharing their x; ``meaning`` says more than its label."""
+    """One named sequence of values, one per x of its chart; ``meaning`` is its tooltip."""
 
     label: str
     values: Floats
@@ -128,12 +131,21 @@ class Series:
 
 @dataclass(frozen=True)
 class StackedBars:
-    """One bar per x, divided into series. ``marked`` x values are drawn apart (warm-up steps).
+    """One bar per x, divided into series.
 
-    These are hatched, and cut off where they would dwarf the others. ``selects`` says what a click on a bar selects in
-    the whole view: the step that x names, or nothing. ``names`` are what the bars are called where x only counts them;
-    many don't fit below the bars, where they are then numbered. ``unit`` is that of the values. Where bars are not
-    ``averaged``, as before and after are not, the legend tells the values themselves.
+    Attributes
+    ----------
+    marked, marked_label
+        The x of bars that are hatched, left out of averages, and cut off if they would dwarf the others; and what they
+        are called.
+    selects
+        What a click on a bar selects in the whole view: the step with the number x, or nothing.
+    names
+        Names of the bars, if x only counts them. Where they are too many to fit, bars are numbered.
+    unit
+        The unit of the values.
+    averaged
+        Whether the legend shows means; otherwise it shows the values, as for a bar before and one after.
     """
 
     title: str
@@ -151,9 +163,9 @@ class StackedBars:
 
 @dataclass(frozen=True)
 class Lines:
-    """One line (or stacked area) per series over x; ``held`` values last until the next x.
+    """One line, or stacked area, per series over x; ``held`` values last until the next x.
 
-    ``notes`` says of each x what a reader who points at it should know besides the values.
+    ``notes`` are texts for a pointer, one per x, shown with the values.
     """
 
     title: str
@@ -170,8 +182,17 @@ class Lines:
 class Column:
     """How to show one column of a table.
 
-    ``bar`` draws the value as a bar beside the number. ``path`` says that slashes divide the texts, as in names of ops:
-    texts that are too long are cut at slashes, ``trim`` first, and different texts never look the same.
+    Attributes
+    ----------
+    bar
+        Whether a bar beside the number shows the value.
+    meaning
+        The tooltip of the header.
+    path
+        Whether slashes divide the texts, as in names of ops. If they are too long, they are cut at slashes, such that
+        different texts stay different.
+    trim
+        Returns a path without what it can lose first.
     """
 
     key: str
@@ -185,11 +206,18 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A frame with the columns to show. Sorting and searching are the back end's; ``rows`` is what static forms show.
+    """A frame with the columns to show.
 
-    ``selects`` is the column whose value in the selected row becomes the view's selected op; rows select nothing if it
-    is empty or missing in the frame. For rows that form a tree, each after its parent, ``depth`` is the column of
-    their depths; the first column's texts are then indented with no-break spaces.
+    Attributes
+    ----------
+    rows
+        How many rows places without script show.
+    selects
+        The column whose value in the selected row becomes the view's selected op. If it is empty or missing in the
+        frame, rows select nothing.
+    depth
+        For rows that form a tree, each after its parent: the column of their depths. The first column's texts are then
+        indented with no-break spaces.
     """
 
     title: str
@@ -201,7 +229,7 @@ class Table:
 
 
 class TimelineSource(Protocol):
-    """What a timeline asks its data of; analysis/trace.py has this shape."""
+    """The data of a timeline; `Trace` in analysis implements it."""
 
     def header(self) -> dict[str, object]:
         """Everything but the events: groups, tracks, names, colours, steps (see docs/trace-format.md)."""
@@ -210,31 +238,31 @@ class TimelineSource(Protocol):
         """The events as compressed columns (see docs/trace-format.md)."""
 
     def overview(self, bins: int) -> tuple[Floats, list[str]]:
-        """Busy share (0 to 1), tracks x bins, and the tracks' labels: the picture for places without script."""
+        """Busy share (0 to 1) as tracks x bins, and the tracks' labels, for the picture in places without script."""
 
     def details(self, event: int) -> dict[str, object]:
-        """Every stat of one event, by its number."""
+        """All stats of one event, by the event's number."""
 
     def source_line(self, event: int) -> str:
-        """Place and text of the line of code that an event comes from, or nothing."""
+        """File, line and text of the code that an event comes from; empty if unknown."""
 
     def event_name(self, op: str) -> str:
-        """What the events of an op are called; the op's own name where there are none."""
+        """The name of an op's events; the op's own name if it has none."""
 
     def flows(self, event: int) -> list[dict[str, object]]:
-        """What caused an event and what it caused: where these are drawn."""
+        """Where the causes and the effects of an event are drawn."""
 
     def place(self, event: int) -> dict[str, object]:
         """Where an event is drawn."""
 
     def level(self, bins: int) -> tuple[dict[str, object], bytes]:
-        """Header and payload with events merged that are shorter than a ``bins``-th of the whole."""
+        """Header and payload, in which events shorter than a ``bins``-th of the whole are merged."""
 
     def tile(self, start_ps: int, end_ps: int, bins: int) -> tuple[dict[str, object], bytes]:
-        """A stretch of time in which events are merged that are shorter than a ``bins``-th of it."""
+        """A range of time, in which events shorter than a ``bins``-th of it are merged."""
 
     def find(self, names: Sequence[int], after: int, start_ps: int, direction: int) -> dict[str, object] | None:
-        """The event next in time that has one of some names of the header: where it is drawn."""
+        """Where the next event in time with one of the names is drawn; names are indices into the header's."""
 
     def totals(self, start_ps: int, end_ps: int, tracks: Sequence[int] | None) -> pd.DataFrame:
         """What ran between two times: ``name count total_ms self_ms avg_ms``."""
@@ -250,13 +278,13 @@ class Timeline:
 
 @dataclass(frozen=True)
 class Tab:
-    """One page of a dashboard; ``panels`` is called when the page is first needed."""
+    """One page; ``panels`` is called when the page is first needed."""
 
     name: str
     panels: Callable[[], Sequence[Panel]] = field(repr=False)
 
     def open(self) -> list[Panel]:
-        """Return the page's panels; where they can't be made, what went wrong: one page never costs the others."""
+        """Return the page's panels; if computing them fails, a note about the error, so that other pages still show."""
         try:
             return list(self.panels())
         except Exception as error:  # noqa: BLE001 - whatever it is, the reader sees it on that page
@@ -265,10 +293,10 @@ class Tab:
 
 @dataclass(frozen=True)
 class Tabs:
-    """Pages of which one is visible.
+    """Pages of which one is visible at a time.
 
-    ``kind`` is how a reader chooses: by tabs, from a menu with a ``label``, or along a slider where pages have an
-    order. Static forms show the first ``shown`` pages, all where it is None, and say that there are more.
+    ``kind`` is how a reader chooses: by tabs, from a menu with a ``label``, or along a slider if pages have an order.
+    Static forms show the first ``shown`` pages, all if it is None, and say that there are more.
     """
 
     tabs: Sequence[Tab]

@@ -1,4 +1,4 @@
-"""One line that says what is going on, gone when it is over: in notebooks and terminals, never in a file."""
+"""A line of progress that vanishes at the end, in notebooks and terminals; output to files has none."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from tfprof_nb.render.display import in_notebook
 
 @contextmanager
 def progress_line() -> Iterator[Callable[[str], None]]:
-    """Give a function that shows a text in place of the one before."""
+    """Yield a function that shows a text in place of the last one."""
     shown = in_notebook() or sys.stdout.isatty()
     width = 0
 
-    def say(text: str) -> None:
+    def show(text: str) -> None:
         nonlocal width
         if shown:
             print("\r" + text.ljust(width), end="", flush=True)  # noqa: T201
             width = max(width, len(text))
 
     try:
-        yield say
+        yield show
     finally:
         if width:
             print("\r" + " " * width + "\r", end="", flush=True)  # noqa: T201

@@ -43,13 +43,13 @@ def entries(series: Sequence[Series], means: Sequence[str]) -> list[dict[str, An
     """Return the legend's entry for each series: its values, and its mean, which is shown at rest."""
     return [
         {
-            "label": one.label,
-            "title": one.meaning,
-            "color": one.color,
-            "values": [float(f"{v:.4g}") if np.isfinite(v) else None for v in np.asarray(one.values, dtype=float)],
+            "label": item.label,
+            "title": item.meaning,
+            "color": item.color,
+            "values": [float(f"{v:.4g}") if np.isfinite(v) else None for v in np.asarray(item.values, dtype=float)],
             "mean": mean,
         }
-        for one, mean in zip(series, means, strict=True)
+        for item, mean in zip(series, means, strict=True)
     ]
 
 

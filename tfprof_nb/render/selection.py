@@ -1,6 +1,6 @@
-"""What a reader has selected in a view: charts, tables and the trace all follow it.
+"""What is selected in a view: its charts, tables and trace all follow it.
 
-In and out: traits, so that code can watch and set them too.
+The selection consists of traits, so that code can observe and set them, too.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ class Selection(traitlets.HasTraits):
     Attributes
     ----------
     selected_step
-        The step that was clicked in a chart, or None.
+        The step selected in a chart, or None.
     selected_op
-        The op that was picked in a table or in the trace, or None.
+        The op selected in a table or in the trace, or None.
     time_range
-        Start and end of what the trace shows, in picoseconds from the start of the profile; None shows everything.
-        Selecting a step moves it to that step.
+        Start and end of what the trace shows, in picoseconds from the start of the profile; None for everything.
+        Selecting a step sets it to the time of that step.
     followed
-        The link of a finding that was followed last, as ``{"page", "op", "range"}``; the trace selects its event.
+        The link followed last, as ``{"page", "op", "range"}``; the trace selects its event.
     """
 
     selected_step = traitlets.Int(None, allow_none=True)

@@ -1,4 +1,4 @@
-"""Tabs, a menu or a slider that switches panes in the browser, so that it answers while the kernel is busy."""
+"""Tabs, a menu or a slider that switches panes in the browser, even while the kernel is busy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tfprof_nb.render.bundle import source
 
 
 class TabsWidget(anywidget.AnyWidget):
-    """Chooses among widgets that carry the CSS classes of `pane_class`; all but one are hidden.
+    """Shows one of several widgets, which have the CSS classes of `pane_class`, and hides the others.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class TabsWidget(anywidget.AnyWidget):
     selected
         Index of the open tab; observe it to fill a pane when it is first opened.
     opened
-        What the last link that was followed wants shown: ``{"page", "op", "range"}``.
+        What to show for the link followed last: ``{"page", "op", "range"}``.
     """
 
     _esm, _css = source("tabs")

@@ -1,4 +1,4 @@
-"""Panels as text, for terminals and ``print``: the answer first, aligned tables, bars of block characters.
+"""Panels as text, for terminals and ``print``: aligned tables, bars of block characters.
 
 In: panels. Out: lines of at most 100 columns.
 """
@@ -126,7 +126,7 @@ _NODE_MARKS = {"plain": " ", "path": "*", "bottleneck": "!"}
 
 
 def _diagram(panel: Diagram) -> list[str]:
-    """Indent each box below the one that it feeds; ``*`` is the critical path, ``!`` the bottleneck."""
+    """Write each node indented below the node that it feeds."""
     rows: list[str] = []
 
     def write(consumer: int | None, depth: int) -> None:
@@ -140,8 +140,8 @@ def _diagram(panel: Diagram) -> list[str]:
     return [*rows, "* on the critical path, ! the bottleneck"]
 
 
-def spark(values: Floats, most: int = 80) -> str:
-    """Draw values as a row of block characters from zero up; more than ``most`` values are averaged.
+def spark(values: Floats, limit: int = 80) -> str:
+    """Draw values as a row of block characters from zero up; more than ``limit`` values are averaged.
 
     Examples
     --------
@@ -149,8 +149,8 @@ def spark(values: Floats, most: int = 80) -> str:
     '▁▅█'
     """
     values = np.nan_to_num(np.asarray(values, dtype=np.float64))
-    if len(values) > most:
-        values = np.array([chunk.mean() for chunk in np.array_split(values, most)])
+    if len(values) > limit:
+        values = np.array([chunk.mean() for chunk in np.array_split(values, limit)])
     top = values.max(initial=0) or 1
     return "".join(_SPARKS[k] for k in np.ceil(values.clip(0) / top * 7).astype(int))
 
@@ -158,41 +158,41 @@ def spark(values: Floats, most: int = 80) -> str:
 def _stacked(panel: StackedBars) -> list[str]:
     if not len(panel.x) or not panel.series:
         return ["– Nothing to draw."]
-    total = stack([one.values for one in panel.series])[-1]
+    total = stack([layer.values for layer in panel.series])[-1]
     counted = ~np.isin(panel.x, np.asarray(panel.marked, dtype=np.float64))
     used = counted if counted.any() else ~counted
     figures = f"mean {number(total[used].mean())}, min {number(total[used].min())}, max {number(total[used].max())}"
     without = f" without {panel.marked_label or 'marked'}" if not counted.all() and counted.any() else ""
     if not panel.averaged:
-        return [spark(total), *_wrap(_told(panel), indent=6)]
+        return [spark(total), *_wrap(_values(panel), indent=6)]
     span = f"{panel.x_label} {tick_text(panel.x[0])} to {tick_text(panel.x[-1])}"
     return [spark(total), f"{span}; {panel.y_label}: {figures}{without}", *_means(panel)]
 
 
-def _told(panel: StackedBars) -> str:
+def _values(panel: StackedBars) -> str:
     values = zip(panel.series, legend_values(panel), strict=True)
-    return f"{legend_title(panel)}: " + ", ".join(f"{one.label} {told}" for one, told in values)
+    return f"{legend_title(panel)}: " + ", ".join(f"{layer.label} {value}" for layer, value in values)
 
 
 def _means(panel: StackedBars) -> list[str]:
     labelled = zip(panel.series, means(panel), strict=True)
-    return _wrap("mean: " + ", ".join(f"{one.label} {number(mean)}" for one, mean in labelled if mean), indent=6)
+    return _wrap("mean: " + ", ".join(f"{layer.label} {number(mean)}" for layer, mean in labelled if mean), indent=6)
 
 
 def _lines(panel: Lines) -> list[str]:
     if not len(panel.x) or not panel.series:
         return ["– Nothing to draw."]
-    width = min(24, max(len(one.label) for one in panel.series))
-    labels = [f"{shorten(one.label, width):<{width}}" for one in panel.series]
+    width = min(24, max(len(curve.label) for curve in panel.series))
+    labels = [f"{shorten(curve.label, width):<{width}}" for curve in panel.series]
     rows = [
-        f"{label}  {spark(one.values, 50)}  max {_highest(one)}"
-        for label, one in zip(labels, panel.series, strict=True)
+        f"{label}  {spark(curve.values, 50)}  max {_highest(curve)}"
+        for label, curve in zip(labels, panel.series, strict=True)
     ]
     return [*rows, f"{panel.y_label} over {panel.x_label} {tick_text(panel.x[0])} to {tick_text(panel.x[-1])}"]
 
 
-def _highest(one: Series) -> str:
-    return number(float(np.nan_to_num(one.values).max()))
+def _highest(curve: Series) -> str:
+    return number(float(np.nan_to_num(curve.values).max()))
 
 
 def _timeline(panel: Timeline, bins: int = 64) -> list[str]:

@@ -33,8 +33,8 @@ def thin_bars(chart: StackedBars, limit: int = MAX_BARS) -> tuple[StackedBars, i
     starts = np.arange(0, count, per_bar)
     sizes = np.diff(np.append(starts, count))
     series = [
-        replace(one, values=np.add.reduceat(np.nan_to_num(one.values.astype(np.float64)), starts) / sizes)
-        for one in chart.series
+        replace(layer, values=np.add.reduceat(np.nan_to_num(layer.values.astype(np.float64)), starts) / sizes)
+        for layer in chart.series
     ]
     marked = np.isin(chart.x, np.asarray(chart.marked))
     thinned_marked = np.logical_or.reduceat(marked, starts)
@@ -50,9 +50,9 @@ def thin_lines(chart: Lines, limit: int = MAX_POINTS) -> Lines:
     count = len(chart.x)
     if count <= limit:
         return chart
-    totals = stack([one.values for one in chart.series])[-1]
+    totals = stack([curve.values for curve in chart.series])[-1]
     keep = np.unique(np.r_[0, _peaks(totals, np.arange(count) // -(-count // limit)), count - 1])
-    series = [replace(one, values=np.asarray(one.values)[keep]) for one in chart.series]
+    series = [replace(curve, values=np.asarray(curve.values)[keep]) for curve in chart.series]
     notes = [chart.notes[k] for k in keep] if chart.notes else ()
     return replace(chart, x=np.asarray(chart.x)[keep], series=series, notes=notes)
 

@@ -1,4 +1,4 @@
-"""A view: a title and panels, shown as widgets, static HTML or text, whichever the place can show.
+"""A view: a title and panels, shown as widgets, static HTML or text, depending on the place.
 
 In: panels. Out: an ipywidget that displays itself, and the other two forms on request.
 """
@@ -13,9 +13,9 @@ import traitlets
 
 from tfprof_nb.render import display
 from tfprof_nb.render.head_widget import HeadWidget
-from tfprof_nb.render.html import first_pages, opened, static_view
 from tfprof_nb.render.panels import Note, Panel
 from tfprof_nb.render.selection import Selection
+from tfprof_nb.render.static_form import first_pages, opened, static_view
 from tfprof_nb.render.text import text_view
 from tfprof_nb.render.widget_tree import close_all, whole
 from tfprof_nb.render.widgets import build_all
@@ -27,19 +27,19 @@ class View(Selection, ipywidgets.VBox):  # type: ignore[misc]
     Parameters
     ----------
     title
-        What is shown, in one line: the profile's name and size.
+        The title, in one line.
     panels
         What to show, from top to bottom.
     static
-        Emit only the static form: nothing then depends on a running kernel.
+        Whether to emit only the static form, which does not depend on a running kernel.
 
     Notes
     -----
-    The widgets inside are made when the view is first displayed, alone or inside another widget. ipywidgets keeps them,
-    and with them the profile, until `close`.
+    The widgets inside are created when the view is first displayed, by itself or inside another widget. ipywidgets
+    keeps them, and with them the profile, until `close`.
     """
 
-    # Counted by the front end: when a view sits inside another widget, nobody calls ``_ipython_display_``.
+    # The front end counts: inside another widget, nobody calls ``_ipython_display_``.
     _view_count = traitlets.Int(0, allow_none=True).tag(sync=True)
 
     def __init__(self, title: str, panels: Sequence[Panel], static: bool = False) -> None:
@@ -47,12 +47,12 @@ class View(Selection, ipywidgets.VBox):  # type: ignore[misc]
         self.add_class("tfp-view")
         self._title, self._panels, self._static = title, list(panels), static
         self._built = False
-        # Each showing has a static form of its own; the ids of all begin alike, so that one rule hides them.
-        self._static_id, self._showings = f"{display.new_static_id()}-", 0
+        # The ids of all static forms of this view begin with the same text, so that one rule hides them.
+        self._static_id, self._displays = f"{display.new_static_id()}-", 0
         self.observe(lambda _: self._build(), "_view_count")
 
     def _build(self) -> None:
-        """Make the widgets, once."""
+        """Create the widgets, once."""
         if self._built:
             return
         # On Colab the widget manager must be on before the first widget of another library exists.
@@ -64,9 +64,9 @@ class View(Selection, ipywidgets.VBox):  # type: ignore[misc]
         if self._static or not display.in_notebook():
             display.show_static(self._title, self._panels)
             return
-        self._showings += 1
-        static_id = f"{self._static_id}{self._showings}"
-        # Of the pages the widget makes one, the static form all: so it starts with one, and nobody waits for it.
+        self._displays += 1
+        static_id = f"{self._static_id}{self._displays}"
+        # The widget computes one page, the static form all of them: it starts with one, so that the widget comes soon.
         glance = first_pages(self._panels)
         display.publish_static(static_view(self._title, glance), text_view(self._title, glance), static_id)
         self._build()
@@ -75,15 +75,15 @@ class View(Selection, ipywidgets.VBox):  # type: ignore[misc]
         display.publish_static(static_view(self._title, self._panels), str(self), static_id, update=True)
 
     def close(self) -> None:
-        """Close the view and every widget in it, and let go of the profile. It vanishes wherever it is shown."""
+        """Close the view with every widget in it, and release the profile. It vanishes wherever it is shown."""
         if self.comm is None:
             return
-        _, *made = whole(self)
+        _, *inner = whole(self)
         super().close()
         self.unobserve_all()
-        close_all(made)
+        close_all(inner)
         self.children, self._built = (), False
-        self._panels, self._static = [Note("This view was closed. Make a new one to see it again.")], True
+        self._panels, self._static = [Note("This view was closed. Create a new one to see it again.")], True
 
     def close_unseen(self, _: object = None) -> None:
         """Close the view as soon as no front end shows it."""

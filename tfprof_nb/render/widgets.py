@@ -1,7 +1,7 @@
 """Panels as widgets, tied to the view's selection.
 
-In: panels and a selection. Out: ipywidgets. Short things are HTML; charts are bqplot; tables, tabs and trace are our
-own anywidgets.
+In: panels and a selection. Out: ipywidgets. Notes and key figures are HTML; charts are bqplot; tables, tabs and the
+trace are our own anywidgets.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import traitlets
 from markupsafe import Markup
 
 from tfprof_nb.render import charts
-from tfprof_nb.render.html import Detail, draw, drawn, legend, titled
+from tfprof_nb.render.html import Detail, chart_svg, draw, split_legend, titled
 from tfprof_nb.render.panels import Bars, Diagram, Lines, Note, Panel, Pie, Split, StackedBars, Table, Tabs, Timeline
 from tfprof_nb.render.selection import Selection
 from tfprof_nb.render.table.format import columns_of, flat, header
@@ -41,13 +41,13 @@ def build(panel: Panel, selection: Selection) -> ipywidgets.Widget:
             chart = _titled(panel.title, _chart(panel, selection))
             return chart.add_class("tfp-half") if isinstance(panel, Pie) else chart
         case Split() | Diagram() if not _is_empty(panel):
-            return _html(titled(panel.title, drawn(panel) + legend(panel)))
+            return _html(titled(panel.title, chart_svg(panel) + split_legend(panel)))
         case _:
             return _html(draw(panel, _LIVE))
 
 
 def _is_empty(panel: StackedBars | Lines | Bars | Pie | Split | Diagram) -> bool:
-    """Whether there is nothing to draw; the HTML form of such a panel says so."""
+    """Return whether there is nothing to draw; the HTML form of such a panel says so."""
     if isinstance(panel, Diagram):
         return not panel.nodes
     if isinstance(panel, (Bars, Pie, Split)):
@@ -94,9 +94,9 @@ def _table(panel: Table, selection: Selection) -> TableWidget:
         selection.selected_op = None if row is None else names[row] or None
 
     def show(change: Any) -> None:
-        # What is picked in the trace is an event's name: often the op with its type.
-        picked = change["new"]
-        wanted = [] if picked is None else [picked, picked.rpartition(":")[0] or picked]
+        # The trace selects names of events, often the op with its type.
+        selected = change["new"]
+        wanted = [] if selected is None else [selected, selected.rpartition(":")[0] or selected]
         row = widget.selected_row
         if row is None or names[row] not in wanted:
             widget.selected_row = next((names.index(name) for name in wanted if name in names), None)
@@ -107,7 +107,7 @@ def _table(panel: Table, selection: Selection) -> TableWidget:
 
 
 def _trace(panel: Timeline, selection: Selection) -> TraceWidget:
-    """Return the trace; it shows the selected step and marks the selected op."""
+    """Return the trace; it shows the selected step and highlights the selected op."""
     widget = TraceWidget(panel.source, layout=_WIDE)
     steps = widget.header.get("steps", [])
     times = {int(step["step"]): (step["start_ps"], step["start_ps"] + step["duration_ps"]) for step in steps}
@@ -125,7 +125,7 @@ def _trace(panel: Timeline, selection: Selection) -> TraceWidget:
 
     def select_event(link: dict[str, Any] | None) -> None:
         if link and link["op"] and link["range"] and widget.selected_name in names:
-            # Links know times to a nanosecond.
+            # Times of links are rounded to nanoseconds.
             found: Any = panel.source.find([names.index(widget.selected_name)], -1, int(link["range"][0]) - 1000, 1)
             widget.selected_event = found["event"] if found else None
 
@@ -137,32 +137,32 @@ def _trace(panel: Timeline, selection: Selection) -> TraceWidget:
 def _tie(
     selection: Selection, name: str, widget: ipywidgets.Widget, trait: str, as_widget: Callable[[Any], Any]
 ) -> None:
-    """Keep a trait of the selection and one of a widget the same, the selection's value first."""
-    # Neither side is answered: a rounded time would move what the reader is just moving.
-    speaking = False
+    """Synchronise a trait of the selection with one of a widget, which starts with the selection's value."""
+    # A change is not sent back: a rounded time would move what the reader is just moving.
+    sending = False
 
-    def say(target: traitlets.HasTraits, target_trait: str, value: Any) -> None:
-        nonlocal speaking
-        if not speaking:
-            speaking = True
+    def send(target: traitlets.HasTraits, target_trait: str, value: Any) -> None:
+        nonlocal sending
+        if not sending:
+            sending = True
             try:
                 target.set_trait(target_trait, value)
             finally:
-                speaking = False
+                sending = False
 
-    def tell(value: Any) -> None:
-        say(widget, trait, None if value is None else as_widget(value))
+    def send_to_widget(value: Any) -> None:
+        send(widget, trait, None if value is None else as_widget(value))
 
-    tell(getattr(selection, name))
-    selection.observe(lambda change: tell(change["new"]), name)
-    widget.observe(lambda change: say(selection, name, change["new"]), trait)
+    send_to_widget(getattr(selection, name))
+    selection.observe(lambda change: send_to_widget(change["new"]), name)
+    widget.observe(lambda change: send(selection, name, change["new"]), trait)
 
 
 def _tabs(panel: Tabs, selection: Selection) -> ipywidgets.VBox:
-    """Return pages that are made when they are first opened; the first one at once."""
+    """Return pages that are filled when they are first opened; the first one at once."""
     chooser = TabsWidget([tab.name for tab in panel.tabs], kind=panel.kind, label=panel.label)
-    waiting = draw(Note("Loading … While a cell runs, this page waits for it to end."))
-    panes = [ipywidgets.VBox([_html(waiting)], layout=_WIDE) for _ in panel.tabs]
+    loading = draw(Note("Loading … While a cell runs, this page waits for it to end."))
+    panes = [ipywidgets.VBox([_html(loading)], layout=_WIDE) for _ in panel.tabs]
     for k, pane in enumerate(panes):
         pane.add_class(chooser.pane_class(k))
     filled: set[int] = set()
@@ -176,7 +176,7 @@ def _tabs(panel: Tabs, selection: Selection) -> ipywidgets.VBox:
 
     def follow(target: dict[str, Any] | None) -> None:
         if target is not None:
-            chooser.opened = None  # so that following the same link again is heard
+            chooser.opened = None  # so that following the same link again is a change
             if target["op"]:
                 selection.selected_op = target["op"]
             if target["range"]:

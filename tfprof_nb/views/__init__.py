@@ -1,4 +1,4 @@
-"""Results to panels: what each feature shows, one file per feature.
+"""From results to panels: what each feature shows, one file per feature.
 
-In: results of analyses. Out: lists of panels. No arithmetic beyond formatting, no drawing.
+In: results of analyses. Out: lists of panels. Views format, but neither calculate nor draw.
 """

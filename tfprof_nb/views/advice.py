@@ -7,7 +7,7 @@ from tfprof_nb.render.panels import Column, Note, Panel, Table
 from tfprof_nb.views.columns import OP
 from tfprof_nb.views.pages import links_of
 
-_FOREMOST = 2
+_MAX_LEADING = 2
 _COLUMNS = (
     Column("severity", "severity"),
     Column("finding", "finding"),
@@ -29,15 +29,15 @@ def panels(advice: Advice) -> list[Panel]:
     ]
 
 
-def foremost(advice: Advice, told: bool = False) -> list[Panel]:
-    """Say the one or two things to do first, without the evidence of the first if it is ``told``; or that none is."""
+def leading(advice: Advice, evidence_shown: bool = False) -> list[Panel]:
+    """Show the most severe findings, the first without its evidence if that is shown already; or say that none is."""
     if not len(advice.table):
         return [Note(note, "info") for note in advice.notes]
-    grave = advice.table[advice.table["severity"] != "info"].head(_FOREMOST)
-    if grave.empty:
+    severe = advice.table[advice.table["severity"] != "info"].head(_MAX_LEADING)
+    if severe.empty:
         minor = advice.table.iloc[0]
         return [Note(f"{minor['finding']}. {minor['evidence']} {minor['fix']}", "info", links_of(minor.to_dict()))]
     return [
-        Note(row["fix"] if told and not number else f"{row['evidence']} {row['fix']}", "advice", links_of(row))
-        for number, row in enumerate(grave.to_dict("records"))
+        Note(row["fix"] if evidence_shown and not k else f"{row['evidence']} {row['fix']}", "advice", links_of(row))
+        for k, row in enumerate(severe.to_dict("records"))
     ]

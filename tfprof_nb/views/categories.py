@@ -1,4 +1,4 @@
-"""The kinds of work that a step's time divides into, and the colour of each: one meaning, one colour, in every view."""
+"""The kinds of work in a step's time, with their colours: each meaning has one colour in all views."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MEMORY_FREE = theme.PALE
 
 @dataclass(frozen=True)
 class Category:
-    """One part of a time: what it is called, its colour, and its tooltip."""
+    """One part of a time: its label, its colour and its tooltip."""
 
     label: str
     color: str
@@ -38,12 +38,12 @@ STEP_CATEGORIES = {
     "device_collectives_ms": Category(
         "device collectives", DEVICE_COMMUNICATION, "devices exchanged data, such as gradients"
     ),
-    "host_compute_ms": Category("host compute", HOST_COMPUTE, "ops of TensorFlow ran on the CPU"),
-    "kernel_launch_ms": Category("kernel launch", KERNEL_LAUNCH, "the host was starting kernels of the device"),
+    "host_compute_ms": Category("host compute", HOST_COMPUTE, "TensorFlow's ops ran on the CPU"),
+    "kernel_launch_ms": Category("kernel launch", KERNEL_LAUNCH, "the host launched kernels on the device"),
     "input_ms": Category("input", INPUT, "the step waited for its data"),
     "output_ms": Category("output", OUTPUT, "results were copied from the device to the host"),
     "compile_ms": Category("compilation", COMPILATION, "TensorFlow traced a function, or XLA compiled it"),
-    "other_ms": Category("other", OTHER, "TensorFlow recorded nothing: Python, or waiting for something else"),
+    "other_ms": Category("other", OTHER, "TensorFlow recorded nothing: Python code, or another wait"),
 }
 STEP_LABELS = {column: category.label for column, category in STEP_CATEGORIES.items()}
 
@@ -52,5 +52,5 @@ CAPTURE_PARTS = {
     "measured_steps_ms": Category("steps in the averages", theme.FOREST),
     "warm_up_steps_ms": Category("warm-up steps", theme.OLIVE),
     "other_steps_ms": Category("steps of other phases", theme.CYAN),
-    "outside_steps_ms": Category("outside of steps", theme.SILVER),
+    "outside_steps_ms": Category("outside steps", theme.SILVER),
 }

@@ -1,4 +1,4 @@
-"""Preflight: what to do before a capture, then everything that was looked at."""
+"""Preflight: what to fix before a capture, then all checks."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from tfprof_nb.analysis.result import Result
 from tfprof_nb.render.content import Content
 from tfprof_nb.render.panels import Column, Note, Panel, Table
 
-_COLUMNS = (Column("check", "what"), Column("status", "status"), Column("detail", "found"))
+_COLUMNS = (Column("check", "check"), Column("status", "status"), Column("detail", "result"))
 
 
 def content(preflight: Result) -> Content:
-    """Return what shows the preflight; as plain HTML, since widgets may be what does not work."""
+    """Return the content that shows the preflight; as plain HTML, since widgets may not work here."""
     return Content("tfprof_nb · preflight", panels(preflight), static=True)
 
 
 def panels(preflight: Result) -> list[Panel]:
-    """Show the verdict, a line for each thing to do, and a table of all that was looked at."""
+    """Show the verdict, a line for each thing to fix, and a table of all checks."""
     todo = preflight.table[preflight.table["status"] != "fine"]
     cures = [
         Note(f"{row.check}: {row.detail}. {row.cure}", "warning" if row.status == "problem" else "advice")
         for row in todo.itertuples()
     ]
-    return [Note(_verdict(preflight), "answer"), *cures, Table("What was looked at", preflight.table, _COLUMNS)]
+    return [Note(_verdict(preflight), "answer"), *cures, Table("Checks", preflight.table, _COLUMNS)]
 
 
 def _verdict(preflight: Result) -> str:
     problems, others = preflight.summary["problem"], preflight.summary["attention"]
     if problems:
-        return f"{problems} {'problem' if problems == 1 else 'problems'} to solve before profiles are whole."
+        return f"{problems} {'problem' if problems == 1 else 'problems'} to solve before profiles are complete."
     if others:
-        return f"Captures work here; {others} {'thing is' if others == 1 else 'things are'} worth a look."
+        return f"Captures work here; {others} {'check needs' if others == 1 else 'checks need'} attention."
     return "Captures work here."

@@ -1,4 +1,4 @@
-"""Two profiles side by side: how much faster in words, then the picture, then what changed most."""
+"""Two profiles side by side: the speedup in words, then a picture, then the largest changes."""
 
 from __future__ import annotations
 
@@ -14,25 +14,23 @@ from tfprof_nb.render.panels import Column, Note, Panel, Series, StackedBars, Ta
 from tfprof_nb.views.categories import STEP_CATEGORIES, STEP_LABELS
 from tfprof_nb.views.columns import OP, op_column
 
-# Between steps, below this share of a step nothing is said of it.
-_WORTH_SAYING = 0.05
+# A change of the gap between steps is mentioned from this share of a step on.
+_MIN_GAP_CHANGE = 0.05
 _LABELS = {
     "step_ms": "step time",
-    BETWEEN: "until the next step",
+    BETWEEN: "gap to the next step",
     "duration_ms": "whole capture",
     "peak_bytes": "in use",
     "heap_bytes": "heap",
     "stack_bytes": "stack",
     **STEP_LABELS,
 }
-_CHANCE = Column(
-    "p_value", "by chance", "share", meaning="how likely such a difference is if nothing but chance made it"
-)
+_CHANCE = Column("p_value", "by chance", "share", meaning="probability of at least such a difference by chance alone")
 _ROWS = 10
 
 
 def panels(compared: Comparison) -> list[Panel]:
-    """Say how much faster it got, show the step before and after, then what changed most."""
+    """Show the speedup in words, the step before and after, and the largest changes."""
     return [
         *answer(compared),
         *_bars(compared),
@@ -41,23 +39,23 @@ def panels(compared: Comparison) -> list[Panel]:
         *_ops("Ops that take more time", compared.ops[compared.ops["change"] > 0]),
         *_kernels(compared.kernels),
         *_memory(compared.memory),
-        *_only("Gone: what only ran before", compared.only_before),
-        *_only("New: what only ran after", compared.only_after),
+        *_only("Ran only before", compared.only_before),
+        *_only("Ran only after", compared.only_after),
         *(Note(note) for note in compared.notes),
     ]
 
 
 def answer(compared: Comparison) -> list[Note]:
-    """Say first whether the two can be compared, then how they do."""
+    """Say first whether the two did the same work, then how they compare."""
     numbers = compared.summary
-    said = f"{headline(compared)}{_between(compared.table)}"
+    text = f"{headline(compared)}{_between(compared.table)}"
     if numbers["same_work"]:
-        return [Note(said, "answer")]
-    return [Note(f"Not the same work: {'; '.join(numbers['why_not_same'])}.", "answer"), Note(said)]
+        return [Note(text, "answer")]
+    return [Note(f"Not the same work: {'; '.join(numbers['why_not_same'])}.", "answer"), Note(text)]
 
 
 def headline(compared: Comparison) -> str:
-    """Put the speedup into a sentence, as far as enough was measured to tell."""
+    """Put the speedup into a sentence, and say if there is too little data for one."""
     numbers = compared.summary
     old, new = (_units.milliseconds(numbers[f"{side}_ms"]) for side in ("before", "after"))
     took = f"the {numbers['speedup_of'].replace('training ', '')} took {old}, now {new}"
@@ -79,25 +77,26 @@ def _less_or_more(numbers: dict[str, Any]) -> str:
 
 
 def _counted(numbers: dict[str, Any]) -> str:
-    """How many steps or captures, once where both sides have as many."""
+    """Count the steps or captures, once if both sides have as many."""
     unit = "capture" if numbers["speedup_of"] == "capture" else "step"
     counts = dict.fromkeys(_units.count(numbers[f"measured_{side}"]) for side in ("before", "after"))
     return f"{' and '.join(counts)} {unit}{'' if list(counts) == ['1'] else 's'}"
 
 
 def _too_few(numbers: dict[str, Any]) -> str:
+    needed = f"at least {MIN_VALUES} of each are needed"
     if numbers["speedup_of"] == "capture":
-        return f"Measured too few times to tell a difference from chance (that takes {MIN_VALUES} captures of each)"
-    return f"Too few steps to tell a difference from chance ({_counted(numbers)}; that takes {MIN_VALUES} of each)"
+        return f"Too few captures to tell a difference from chance ({needed})"
+    return f"Too few steps to tell a difference from chance ({_counted(numbers)}; {needed})"
 
 
 def _between(table: pd.DataFrame) -> str:
-    """Say what changed between steps: what a step does not see, such as batches that a loop fetches."""
+    """Say how the gap between steps changed, which no step counts; a loop may fetch its batches there."""
     gaps, step = table[table["metric"] == BETWEEN], table.iloc[0]
-    if gaps.empty or abs(gaps["change"].iloc[0]) < _WORTH_SAYING * step["before"]:
+    if gaps.empty or abs(gaps["change"].iloc[0]) < _MIN_GAP_CHANGE * step["before"]:
         return ""
     old, new = (_units.milliseconds(gaps[side].iloc[0]) for side in ("before", "after"))
-    return f" From one step's end to the next one's begin it took {old}, now {new}."
+    return f" The gap between steps took {old}, now {new}."
 
 
 def _bars(compared: Comparison) -> list[Panel]:
@@ -110,23 +109,23 @@ def _bars(compared: Comparison) -> list[Panel]:
         for key, category in STEP_CATEGORIES.items()
         if key in rows.index
     ]
-    title, x = "A typical step, by what it does: the mean of the middle half of the steps", np.arange(2.0)
+    title, x = "A typical step by kind of work: the mean of the middle half of the steps", np.arange(2.0)
     return [StackedBars(title, x, series, "", "time (ms)", names=tuple(rows.columns), averaged=False)]
 
 
 def _parts(table: pd.DataFrame) -> Table:
-    """The step and its parts, the greatest change first."""
+    """Return a table of the step and its parts, the largest change first."""
     parts = table.iloc[1:].sort_values("change", key=np.abs, ascending=False, kind="stable")
     rows = pd.concat([table.iloc[:1], parts])
-    title = "What changed most, by medians" if len(rows) > 1 else "Time"
-    columns = [Column("metric", "time of"), *_numbers("ms"), *_known(table)]
+    title = "Largest changes, by median" if len(rows) > 1 else "Time"
+    columns = [Column("metric", "part"), *_numbers("ms"), *_known(table)]
     return Table(title, rows.assign(metric=rows["metric"].map(_LABELS)), columns)
 
 
 def _ops(title: str, rows: pd.DataFrame) -> list[Panel]:
     if rows.empty:
         return []
-    names = (op_column(meaning="as it is called after"), Column("op_type", "type"), Column("side", "runs on"))
+    names = (op_column(meaning="its name after"), Column("op_type", "type"), Column("side", "runs on"))
     return [
         Table(_per(title, rows), rows, [names[0], *_numbers("us"), *_known(rows), *names[1:]], rows=_ROWS, selects=OP)
     ]
@@ -136,7 +135,7 @@ def _kernels(rows: pd.DataFrame) -> list[Panel]:
     if rows.empty:
         return []
     columns = [Column("kernel", "kernel", "code"), *_numbers("us"), *_known(rows), op_column()]
-    return [Table(_per("GPU kernels that changed most", rows), rows, columns, rows=_ROWS, selects=OP)]
+    return [Table(_per("GPU kernels with the largest changes", rows), rows, columns, rows=_ROWS, selects=OP)]
 
 
 def _memory(rows: pd.DataFrame) -> list[Panel]:
@@ -144,7 +143,7 @@ def _memory(rows: pd.DataFrame) -> list[Panel]:
     if shown.empty:
         return []
     columns = [Column("allocator", "allocator", "code"), Column("metric", "memory"), *_numbers("bytes"), *_known(rows)]
-    return [Table("Memory at its peak", shown.assign(metric=shown["metric"].map(_LABELS)), columns)]
+    return [Table("Peak memory", shown.assign(metric=shown["metric"].map(_LABELS)), columns)]
 
 
 def _only(title: str, rows: pd.DataFrame) -> list[Panel]:
@@ -163,7 +162,7 @@ def _numbers(kind: _units.Kind) -> list[Column]:
         Column("before", "before", kind),
         Column("after", "after", kind),
         Column("change", "change", kind, meaning="negative: less than before"),
-        Column("change_percent", "change", "percent", meaning="of what it was before"),
+        Column("change_percent", "change", "percent", meaning="relative to before"),
     ]
 
 

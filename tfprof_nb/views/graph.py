@@ -1,4 +1,4 @@
-"""The graph that ran: its four trees, with bars."""
+"""The graph that ran: its four views as trees."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Tab
 from tfprof_nb.views.columns import OP
 
 _INDENT = "\N{NO-BREAK SPACE}" * 2
-_MOST_ROWS = 20_000  # as many as a browser sorts at once
+_MAX_ROWS = 20_000  # a browser sorts as many at once
 _KINDS = {
     "scope": ("Name scopes", "name scope"),
-    "graph": ("Data flow: below each node what it takes data from", "node"),
+    "graph": ("Data flow: below each node its inputs", "node"),
     "op": ("Op types", "op type"),
-    "code": ("Calls that made the nodes, the outermost first", "code"),
+    "code": ("Calls that created the nodes, the outermost first", "code"),
 }
 _ATTRIBUTES = {
     "micros": [
-        Column("total_micros", "time", "us", bar=True, meaning="summed over threads, with all that is counted below"),
+        Column("total_micros", "time", "us", bar=True, meaning="summed over threads, including everything below"),
         Column("self_micros", "self time", "us"),
     ],
     "accelerator_micros": [Column("total_accelerator_micros", "on accelerators", "us", bar=True)],
     "cpu_micros": [Column("total_cpu_micros", "on the CPU", "us", bar=True)],
-    "bytes": [Column("total_bytes", "memory asked for", "bytes", bar=True)],
+    "bytes": [Column("total_bytes", "memory requested", "bytes", bar=True)],
     "peak_bytes": [Column("total_peak_bytes", "peak memory", "bytes", bar=True)],
-    "residual_bytes": [Column("total_residual_bytes", "memory kept", "bytes", bar=True)],
+    "residual_bytes": [Column("total_residual_bytes", "memory kept after the op", "bytes", bar=True)],
     "output_bytes": [Column("total_output_bytes", "output", "bytes", bar=True)],
     "params": [Column("total_parameters", "parameters", "count", bar=True)],
     "float_ops": [
@@ -40,7 +40,7 @@ _ATTRIBUTES = {
             "float ops",
             "count",
             bar=True,
-            meaning="of a step, or of the capture where there are none",
+            meaning="per step; in the whole capture if it has no steps",
         )
     ],
     "occurrence": [Column("occurrences", "runs", "count"), Column("definitions", "nodes", "count")],
@@ -50,13 +50,13 @@ _ATTRIBUTES = {
 }
 _ESTIMATE = (
     Column("use", "use"),
-    Column("time_bound_us", "time by the roofline", "us", bar=True),
+    Column("time_bound_us", "roofline time", "us", bar=True),
     Column("bound_by", "bound by"),
     Column("float_ops", "float ops", "count"),
     Column("moved_bytes", "memory traffic", "bytes"),
     Column("parameter_bytes", "variables", "bytes"),
-    Column("peak_live_bytes", "memory at its peak", "bytes"),
-    Column("fits", "fits", "flag", meaning="whether the device has as much memory"),
+    Column("peak_live_bytes", "peak memory", "bytes"),
+    Column("fits", "fits", "flag", meaning="whether it fits into the device's memory"),
 )
 _SHOWN = ("micros", "float_ops", "params", "bytes", "occurrence", "op_types", "device")
 
@@ -70,21 +70,21 @@ def panels(graph: Graph) -> list[Panel]:
 
 
 def part_panels(part: Result) -> list[Panel]:
-    """Show one view with the attributes that it was made with, or an estimate."""
+    """Show one view with its selected attributes, or an estimate."""
     if isinstance(part, GraphTree):
         return [_table(part, part.options.select), *map(Note, part.notes)]
     return [Table("Estimate of a step", part.table, _ESTIMATE), *map(Note, part.notes)]
 
 
 def _view(graph: Graph, kind: str) -> list[Panel]:
-    ran = int(bool(graph.summary["micros"]))  # what took no time is only of interest where nothing ran
+    ran = int(bool(graph.summary["micros"]))  # nodes without time are shown only if nothing ran
     tree = getattr(graph, kind)(order_by="micros", min_micros=ran)
     return [_table(tree, _SHOWN)]
 
 
 def _table(tree: GraphTree, attributes: tuple[str, ...]) -> Table:
     title, what = _KINDS[tree.kind]
-    frame = tree.table.head(_MOST_ROWS)
+    frame = tree.table.head(_MAX_ROWS)
     is_node = frame["op_types"] != ""
     frame = frame.assign(
         occurrences=frame["occurrences"].where(is_node),
@@ -95,14 +95,14 @@ def _table(tree: GraphTree, attributes: tuple[str, ...]) -> Table:
     if tree.kind != "op":
         selects = "" if tree.kind == "code" else OP
         return Table(title, frame, [Column("row", what, "code"), *columns], 25, selects, "depth")
-    # A list: its totals are of what comes after, too.
+    # A list, not a tree: its totals would include the rows below.
     own = {column.key.replace("total_", "self_"): column for column in reversed(columns)}
     columns = [replace(own[key], key=key, bar=True) if "self_" in key else own[key] for key in reversed(own)]
     return Table(title, frame.iloc[1:], [Column("name", what, "code"), *columns], 25)
 
 
 def _names(frame: pd.DataFrame, kind: str) -> list[str]:
-    """Indent names; a scope is named without the scopes that it is shown in, a node without its function."""
+    """Indent names; a scope is shown without its parents' names, a node without its function's."""
     written: list[str] = []
     above: list[str] = []
     for name, depth in zip(frame["name"], frame["depth"], strict=True):
@@ -118,18 +118,18 @@ def _names(frame: pd.DataFrame, kind: str) -> list[str]:
 
 def _figures(graph: Graph) -> list[Figure]:
     summary = graph.summary
-    of = "per step" if graph.summary["steps"] else "in the capture"
-    threads = "threads run at once: their sum can exceed the time that passed"
-    known = {
+    scope = "per step" if graph.summary["steps"] else "in the capture"
+    threads = "threads run in parallel, so the sum can exceed the elapsed time"
+    figures = {
         "nodes": (_units.count(summary["nodes"]), "nodes of the functions that ran, and ops outside of functions"),
         "parameters": (
             _units.count(summary["parameters"]),
-            "numbers in the weights that are used, without what the optimizer keeps",
+            "numbers in the weights that were used, without those of the optimizer",
         ),
-        f"op time {of}, summed over threads": (_or_unknown(summary["micros"], _units.microseconds), threads),
-        f"float ops {of}": (_or_unknown(summary["float_ops"], _units.count), "as far as TensorFlow counts them"),
+        f"op time {scope}, summed over threads": (_or_unknown(summary["micros"], _units.microseconds), threads),
+        f"float ops {scope}": (_or_unknown(summary["float_ops"], _units.count), "as far as TensorFlow counts them"),
     }
-    return [Figure(label, value, meaning) for label, (value, meaning) in known.items()]
+    return [Figure(label, value, meaning) for label, (value, meaning) in figures.items()]
 
 
 def _or_unknown(value: float | None, write: Callable[[float], str]) -> str:

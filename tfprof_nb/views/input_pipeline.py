@@ -1,4 +1,4 @@
-"""Input pipeline: whether steps wait for data, and what getting the data is made of."""
+"""Input pipeline: whether steps wait for data, and which parts of the pipeline take the time."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from tfprof_nb.views.step_bars import step_bars
 _VERDICTS = {
     "highly": "Highly input-bound: steps wait for data {input} of their time.",
     "moderately": "Moderately input-bound: steps wait for data {input} of their time.",
-    "potentially": "Steps wait for data only {input} of their time, but Python may be making data in time of no op.",
+    "potentially": "Steps wait for data only {input} of their time, but Python may be making data while no op runs.",
     "not": "The input pipeline keeps up: steps wait for data {input} of their time.",
-    "unknown": "How long steps waited for data is not in this profile.",
+    "unknown": "This profile does not show how long steps waited for data.",
 }
 _CLASSES = {**CATEGORIES, "other_ms": "Outside tf.data"}
 _ADVICE = {
@@ -25,7 +25,7 @@ _ADVICE = {
     ),
     "advanced_file_read_ms": (
         "Reading files takes most of the input time although it runs ahead or in parallel: read more files at once (a "
-        "larger cycle_length), from a disk nearer to the machine, or put `.cache()` behind the read."
+        "larger cycle_length), from a faster disk, or put `.cache()` behind the read."
     ),
     "preprocessing_ms": (
         "Preprocessing takes most of the input time: `map(f, num_parallel_calls=tf.data.AUTOTUNE)`, `.cache()` what "
@@ -36,21 +36,22 @@ _ADVICE = {
         "larger pieces."
     ),
     "other_ms": (
-        "Data do not come from tf.data: put them into a tf.data.Dataset that ends with `.prefetch(tf.data.AUTOTUNE)`."
+        "The data does not come from tf.data: put it into a tf.data.Dataset that ends with "
+        "`.prefetch(tf.data.AUTOTUNE)`."
     ),
 }
 _COLUMNS = (
-    Column(OP, "input op", "code", meaning="the iterator, from the one that hands elements out to its source"),
+    Column(OP, "input op", "code", meaning="an iterator by its place, from the end of the pipeline on"),
     Column("category", "class"),
     Column("count", "runs", "count"),
-    Column("self_ms", "self time", "ms", meaning="without the input ops that ran inside it, summed over threads"),
+    Column("self_ms", "self time", "ms", meaning="without the input ops inside it, summed over threads"),
     Column("self_share", "share", "share", bar=True, meaning="of the self time of all input ops"),
     Column("total_ms", "total time", "ms"),
 )
 
 
 def panels(result: InputPipeline, tf_data: TfData) -> list[Panel]:
-    """Show how far steps wait for data, what to do about it, and what getting the data is made of."""
+    """Show how long steps wait for data, what to do about it, and which input ops take the time."""
     return [Note(headline(result), "answer"), *advice(result, tf_data), *_per_step(result), *_input_ops(result)]
 
 
@@ -61,13 +62,13 @@ def headline(result: InputPipeline) -> str:
 
 
 def advice(result: InputPipeline, tf_data: TfData) -> list[Panel]:
-    """Say what to change: the slowest stage of tf.data where it is known; nothing where input keeps up."""
+    """Say what to change: the slowest stage of tf.data, if it is known; nothing if the input keeps up."""
     if result.summary["verdict"] in ("not", "potentially"):
         return []
-    blamed = tf_data.summary
-    if blamed["bottleneck"] and blamed["slow_calls"]:
-        stage = _units.shorten(blamed["bottleneck"], 80)
-        return [Note(f"{stage} is the slowest stage. {blamed['suggestion']}", "advice")]
+    calls = tf_data.summary
+    if calls["bottleneck"] and calls["slow_calls"]:
+        stage = _units.shorten(calls["bottleneck"], 80)
+        return [Note(f"{stage} is the slowest stage. {calls['suggestion']}", "advice")]
     largest = result.summary["largest"]
     return [Note(_ADVICE[largest], "advice")] if largest else []
 

@@ -1,4 +1,4 @@
-"""GPU kernels: which took the time, for which op, and whether they used tensor cores."""
+"""GPU kernels: their time, the ops that launched them, and whether they used tensor cores."""
 
 from __future__ import annotations
 
@@ -17,7 +17,12 @@ _COLUMNS = (
     Column("avg_us", "average", "us"),
     Column("min_us", "shortest", "us"),
     Column("max_us", "longest", "us"),
-    Column("occupancy_percent", "occupancy", "percent", meaning="theoretical: warps that fit, of those possible"),
+    Column(
+        "occupancy_percent",
+        "occupancy",
+        "percent",
+        meaning="theoretical share of the possible warps that can be active",
+    ),
     Column("tensor_core_eligible", "op can use tensor cores", "flag"),
     Column("tensor_core_used", "tensor cores used", "flag"),
     Column("registers_per_thread", "registers per thread", "count"),
@@ -34,7 +39,7 @@ def panels(kernels: Kernels) -> list[Panel]:
     numbers = kernels.summary
     figures = [
         Figure("kernel time", _units.microseconds(numbers["total_us"]), "summed over streams and devices"),
-        Figure("different kernels", _units.count(numbers["kernels"])),
+        Figure("distinct kernels", _units.count(numbers["kernels"])),
         Figure("in tensor cores", _units.share(numbers["tensor_core_share"]), "share of kernel time"),
     ]
     return [

@@ -15,22 +15,22 @@ from tfprof_nb.render.thinning import thin_rows
 from tfprof_nb.views.categories import MEMORY_FREE, MEMORY_HEAP, MEMORY_STACK, OTHER
 from tfprof_nb.views.columns import OP, op_column
 
-_ALLOCATORS = {"mklcpu": "the CPU's memory for tensors"}
+_ALLOCATORS = {"mklcpu": "CPU memory for tensors"}
 _FIGURES = (
-    ("peak_bytes", "peak", _units.size, "the most in use while captured, heap and stack together"),
+    ("peak_bytes", "peak", _units.size, "the most in use during the capture, heap and stack together"),
     ("peak_time_ms", "peak at", _units.milliseconds, "from the start of the capture"),
-    ("heap_bytes", "heap at the peak", _units.size, "allocated as ops ask for it"),
+    ("heap_bytes", "heap at the peak", _units.size, "allocated as ops request it"),
     ("stack_bytes", "stack at the peak", _units.size, "reserved for the program as a whole"),
-    ("free_bytes", "free at the peak", _units.size, "what the allocator could still have given"),
+    ("free_bytes", "free at the peak", _units.size, "what the allocator could still hand out"),
     ("fragmentation", "fragmentation", _units.share, "share of the free memory that is not in its largest piece"),
     ("capacity_bytes", "capacity", _units.size, "in use and free together"),
     ("peak_bytes_lifetime", "highest ever", _units.size, "the most in use since the program began"),
 )
 _AT_PEAK = (
-    op_column(meaning="the op that asked for the memory"),
+    op_column(meaning="the op that requested the memory"),
     Column("allocation_bytes", "allocated", "bytes", bar=True),
     Column("requested_bytes", "requested", "bytes"),
-    Column("occurrences", "times", "count", meaning="how many equal allocations the row stands for"),
+    Column("occurrences", "count", "count", meaning="how many equal allocations the row stands for"),
     Column("region_type", "region", meaning="what it was for: an op's output, its temporary memory, a variable"),
     Column("data_type", "data type"),
     Column("shape", "shape", "code"),
@@ -39,7 +39,7 @@ _EVENTS = (
     Column("time_ms", "time", "ms"),
     Column("event", "event"),
     Column("memory_in_use_bytes", "in use", "bytes", bar=True, meaning="heap and stack after the event"),
-    Column("allocation_bytes", "allocated", "bytes", meaning="negative where memory was given back"),
+    Column("allocation_bytes", "allocated", "bytes", meaning="negative for deallocations"),
     Column("requested_bytes", "requested", "bytes"),
     *(column for column in _AT_PEAK if column.key == OP),
     Column("step", "step", "count"),
@@ -54,7 +54,7 @@ _SCALES = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "bytes"))
 
 
 def panels(memory: Memory) -> list[Panel]:
-    """Show one allocator, of several the one with the highest peak first, for a reader to choose."""
+    """Show one allocator; of several, a menu with the highest peak first."""
     if not len(memory.allocators):
         return [Note(note, "empty") for note in memory.notes]
     peaks = memory.allocators["peak_bytes"].sort_values(ascending=False, kind="stable")
@@ -67,7 +67,7 @@ def panels(memory: Memory) -> list[Panel]:
 
 
 def _plain(name: str) -> str:
-    """Name an allocator in plain words where TensorFlow's word says little."""
+    """Name an allocator in plain words, if TensorFlow's name says little."""
     return f"{_ALLOCATORS[name]} ({name})" if name in _ALLOCATORS else name
 
 
@@ -88,7 +88,7 @@ def _allocator(memory: Memory, name: str) -> list[Panel]:
 
 
 def _described(rows: pd.DataFrame) -> pd.DataFrame:
-    """Write what is not known as such."""
+    """Mark unknown texts as missing."""
     texts = rows[["op_name", "region_type", "data_type", "shape"]].astype(object)
     return rows.assign(**texts.replace(["", "unknown", "INVALID"], _units.MISSING))
 
@@ -106,11 +106,11 @@ def _figures(numbers: dict[str, Any]) -> list[Figure]:
     if numbers["allocations"] is None:
         return figures
     counts = f"{_units.count(numbers['allocations'])} / {_units.count(numbers['deallocations'])}"
-    return [*figures, Figure("taken / given back", counts, "allocations and deallocations while captured")]
+    return [*figures, Figure("allocations / deallocations", counts, "during the capture")]
 
 
 def _charts(name: str, points: pd.DataFrame) -> list[Tab]:
-    """Free memory and fragmentation apart: beside all that is free, what is in use would often not be seen."""
+    """Return the charts of an allocator; memory in use by itself, as free memory would often dwarf it."""
     short = _units.shorten(_plain(name), 60)
     fragmentation = Lines(
         f"Fragmentation of {short}",
@@ -132,11 +132,11 @@ def _stacked(title: str, points: pd.DataFrame, layers: int) -> Lines:
     scale, unit = _scale(points[[column for _, column, _ in drawn]].sum(axis=1).max())
     series = [Series(label, points[column].to_numpy(np.float64) / scale, color) for label, column, color in drawn]
     x = points["time_ms"].to_numpy(np.float64)
-    return Lines(title, x, series, "time (ms)", unit, stacked=True, held=True, notes=_told(points))
+    return Lines(title, x, series, "time (ms)", unit, stacked=True, held=True, notes=_tooltips(points))
 
 
-def _told(points: pd.DataFrame) -> list[str]:
-    """Say of each event what a pointer on it reads."""
+def _tooltips(points: pd.DataFrame) -> list[str]:
+    """Describe each event for a pointer."""
     return [
         f"{row['event']} of {_units.size(abs(row['allocation_bytes']))} for {_units.shorten(row['op_name'], 80)}"
         for row in _described(points)[["event", "allocation_bytes", "op_name"]].to_dict("records")
@@ -145,11 +145,11 @@ def _told(points: pd.DataFrame) -> list[str]:
 
 def _sampled(name: str, points: pd.DataFrame) -> Lines:
     scale, unit = _scale(points["memory_in_use_bytes"].max())
-    held = Series("memory of the process", points["memory_in_use_bytes"].to_numpy(np.float64) / scale, OTHER)
+    series = Series("memory of the process", points["memory_in_use_bytes"].to_numpy(np.float64) / scale, OTHER)
     title, x = f"Memory: {_units.shorten(name, 60)}", points["time_ms"].to_numpy(np.float64)
-    return Lines(title, x, [held], "time (ms)", unit)
+    return Lines(title, x, [series], "time (ms)", unit)
 
 
 def _scale(highest: float) -> tuple[int, str]:
-    """The largest unit of which the highest value has at least one."""
+    """Return the bytes and the name of the largest unit that is not above the highest value."""
     return next((scale for scale in _SCALES if highest >= scale[0]), _SCALES[-1])

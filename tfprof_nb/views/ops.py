@@ -1,4 +1,4 @@
-"""Ops: where time goes by operation and by type, on hosts and devices."""
+"""Ops: time by op and by op type, on hosts and devices."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _SLICES = 8
 _SIDES = {"device": ("on devices", DEVICE_COMPUTE), "host": ("on hosts", HOST_COMPUTE)}
 _COLUMNS = (
     op_column(meaning="the op's name in the graph"),
-    Column("self_us", "self time", "us", meaning="time in the op itself, without the ops that ran inside it"),
+    Column("self_us", "self time", "us", meaning="time in the op itself, without the ops inside it"),
     Column("self_share", "share", "share", bar=True, meaning="of the self time of all ops on the same side"),
     Column("op_type", "type"),
     Column("side", "runs on"),
     Column("occurrences", "runs", "count", meaning="how often the op ran"),
     Column("avg_self_us", "self time per run", "us"),
-    Column("total_us", "total time", "us", meaning="from begin to end, ops that ran inside it included"),
+    Column("total_us", "total time", "us", meaning="from start to end, including the ops inside it"),
     Column("eager", "eager", "flag", meaning="ran op by op, outside a tf.function"),
 )
 _RATE_COLUMNS = (
-    Column("flops", "float ops", "count", meaning="floating-point operations of all its runs"),
+    Column("flops", "float ops", "count", meaning="floating-point operations of all runs"),
     Column("gflops_per_s", "GFLOP/s", meaning="floating-point operations by self time"),
-    Column("bound_by", "bound by", meaning="whether computing or memory holds the op back, by the device's roofline"),
+    Column("bound_by", "bound by", meaning="what limits the op by the device's roofline: compute or memory"),
 )
 
 
@@ -38,7 +38,7 @@ def panels(ops: Ops) -> list[Panel]:
     """Show time by op and by type, on devices and hosts, without idle time or with it; then every op."""
     if not len(ops.table):
         return [Note(note, "empty") for note in ops.notes]
-    choices = [Tab("left out", partial(_shares, ops.table)), Tab("counted in", lambda: _shares(ops.with_idle()))]
+    choices = [Tab("excluded", partial(_shares, ops.table)), Tab("included", lambda: _shares(ops.with_idle()))]
     return [
         KeyFigures(_figures(ops)),
         Tabs(choices, "menu", "idle time", shown=1),
@@ -57,7 +57,7 @@ def _figures(ops: Ops) -> list[Figure]:
         Figure(f"{side} op self time", _units.microseconds(ops.summary[f"{side}_self_us"]), "summed over all threads")
         for side in _SIDES
         if ops.summary[f"{side}_self_us"] > 0
-    ] + [Figure("different ops", _units.count(len(ops.table)))]
+    ] + [Figure("distinct ops", _units.count(len(ops.table)))]
 
 
 def _pies(table: pd.DataFrame, side: str) -> list[Panel]:
@@ -72,7 +72,7 @@ def _pies(table: pd.DataFrame, side: str) -> list[Panel]:
 
 
 def slices(rows: pd.DataFrame, key: str, color: str, time: str = "self_us") -> list[Part]:
-    """Sum a time by a column: the largest in shades of a colour, the rest as one."""
+    """Sum a time by a column: the largest sums in shades of a colour, the others as one part."""
     by_key = rows.groupby(key, observed=True)[time].sum().sort_values(ascending=False)
     largest, rest = by_key.head(_SLICES), by_key.iloc[_SLICES:]
     named = zip(largest.items(), shades(color, len(largest)), strict=True)

@@ -1,4 +1,4 @@
-"""The first screen: the answer in words, what to do about it, and the picture that proves it."""
+"""The first screen: the answer in words, what to do about it, and the picture that shows why."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tfprof_nb.views.categories import CAPTURE_PARTS, STEP_CATEGORIES
 from tfprof_nb.views.columns import OP, op_column
 from tfprof_nb.views.verdict import headline, kind
 
-_MOST = 0.8
+_MIN_MEASURED_SHARE = 0.8  # of a capture: measured steps with less do not represent it
 _TOP_OP_COLUMNS = (
     op_column(meaning="the op's name in the graph"),
-    Column("self_us", "self time", "us", meaning="time in the op itself, without the ops that ran inside it"),
+    Column("self_us", "self time", "us", meaning="time in the op itself, without the ops inside it"),
     Column("self_share", "share of self time", "share", bar=True, meaning="of all ops on the same side"),
     Column("op_type", "type"),
     Column("side", "runs on"),
@@ -24,19 +24,19 @@ _TOP_OP_COLUMNS = (
 
 
 def panels(overview: Overview, steps: Steps) -> list[Panel]:
-    """Show the overview by itself: the verdict, what it rests on, no advice."""
+    """Show the overview by itself: the verdict and its evidence, without advice."""
     return [Note(headline(overview), "answer"), *_step(overview, steps), *proof(overview, steps)]
 
 
 def answer(overview: Overview, advice: Advice, steps: Steps) -> list[Panel]:
-    """Say what bounds the program, what to do about it, and how its average step is spent."""
-    verdict, grave = headline(overview), advice.table[advice.table["severity"] == "high"]
-    # Where data are not what the program waits for, what costs it most comes before the verdict.
-    leads = kind(overview.summary) in ("not", "python", "unknown", "unseen") and len(grave) > 0
-    lead = f"{grave['finding'].iloc[0]}: {grave['evidence'].iloc[0]}" if leads else verdict
-    found: list[Panel] = [Note(lead, "answer"), *advice_view.foremost(advice, told=leads)]
-    found += [Note(verdict, "info")] if leads else []
-    return [*found, *_step(overview, steps)]
+    """Say what limits the program, what to do about it, and how its average step is spent."""
+    verdict, severe = headline(overview), advice.table[advice.table["severity"] == "high"]
+    # If the program does not wait for data, the most severe finding comes before the verdict.
+    leads = kind(overview.summary) in ("not", "python", "unknown", "unseen") and len(severe) > 0
+    lead = f"{severe['finding'].iloc[0]}: {severe['evidence'].iloc[0]}" if leads else verdict
+    shown: list[Panel] = [Note(lead, "answer"), *advice_view.leading(advice, evidence_shown=leads)]
+    shown += [Note(verdict, "info")] if leads else []
+    return [*shown, *_step(overview, steps)]
 
 
 def _step(overview: Overview, steps: Steps) -> list[Panel]:
@@ -47,9 +47,9 @@ def _step(overview: Overview, steps: Steps) -> list[Panel]:
 
 
 def _whole(overview: Overview) -> list[Panel]:
-    """Show the whole capture, where much of it is not in the steps that averages are of."""
+    """Show the whole capture, if much of it is not in measured steps."""
     numbers = overview.summary
-    if not numbers["measured_steps_ms"] < _MOST * numbers["capture_ms"]:
+    if not numbers["measured_steps_ms"] < _MIN_MEASURED_SHARE * numbers["capture_ms"]:
         return []
     parts = [Part(part.label, numbers[key], part.color) for key, part in CAPTURE_PARTS.items() if numbers[key] > 0]
     return [Split(f"The whole capture: {_units.milliseconds(numbers['capture_ms'])}", parts, "ms")]
@@ -68,7 +68,7 @@ def average_step(steps: Steps) -> Split:
 
 
 def proof(overview: Overview, steps: Steps) -> list[Panel]:
-    """Show what the answer rests on: the step-time graph and the ops that take most."""
+    """Show the evidence: the step-time graph and the ops that take most time."""
     title = "Top ops by self time"
     return [
         *steps_view.graph(steps),
@@ -83,7 +83,7 @@ def proof(overview: Overview, steps: Steps) -> list[Panel]:
 def _figures(overview: Overview) -> list[Figure]:
     numbers = overview.summary
     figures = [
-        Figure("ran on", _device(overview), "the device, and how many of them"),
+        Figure("ran on", _device(overview), "the type of device, and how many there are"),
         Figure("hosts", _units.count(numbers["host_count"])),
         Figure("eager ops", _units.percent(numbers["eager_percent"]), "share of op self time outside tf.functions"),
         Figure("device busy", _units.percent(numbers["device_busy_percent"]), "share of time with a kernel running"),

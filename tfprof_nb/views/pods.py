@@ -1,4 +1,4 @@
-"""Hosts side by side: which is the slowest, and what its steps spend more time on."""
+"""Hosts side by side: which is the slowest, and in which kind of work."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tfprof_nb.analysis.pods import Pods
 from tfprof_nb.render.panels import Column, Note, Panel, Series, StackedBars, Tab, Table, Tabs
 from tfprof_nb.views.categories import STEP_CATEGORIES, STEP_LABELS
 
-# Below this hosts differ no more than steps do.
+# Hosts that differ by less are no slower: steps vary as much.
 _SAME_PERCENT = 5.0
 _TIMES = (
     Column("step_ms", "step time", "ms", bar=True),
     *(Column(key, label, "ms") for key, label in STEP_LABELS.items()),
     Column("bottleneck", "largest part"),
 )
-_HOST_COLUMNS = (Column("host", "host"), Column("steps", "steps", "count", meaning="that the averages are of"), *_TIMES)
+_HOST_COLUMNS = (Column("host", "host"), Column("steps", "steps", "count", meaning="steps in the averages"), *_TIMES)
 _STEP_COLUMNS = (
     Column("step", "step", "count", meaning="the same step on every host"),
     Column("host", "host"),
@@ -55,10 +55,10 @@ def headline(pods: Pods) -> str:
             more, label = _units.milliseconds(numbers["uneven_in_ms"]), STEP_LABELS[numbers["uneven_in"]]
             return (
                 f"The hosts' steps take equally long, but {numbers['uneven_host']} spends {more} more of each on "
-                f"{label} than the others do: where hosts exchange gradients in every step, the others wait for it."
+                f"{label} than the others: if hosts exchange gradients in every step, the others wait for it."
             )
         return (
-            f"No host holds the others up: the slowest, {numbers['slowest_host']}, takes {percent} longer than they do."
+            f"No host delays the others: the slowest, {numbers['slowest_host']}, takes {percent} longer than they do."
         )
     more, label = _units.milliseconds(numbers["slower_in_ms"]), STEP_LABELS[numbers["slower_in"]]
     return (
@@ -68,7 +68,7 @@ def headline(pods: Pods) -> str:
 
 
 def _by_step(pods: Pods) -> Tabs:
-    """Let a reader walk through the steps, from the average one on."""
+    """Return a slider over the steps, which begins with the average step."""
     average = Tab("average step", partial(_hosts, "average step", pods.hosts))
     places: dict[Any, Any] = dict(pods.table.groupby(level="step").indices) if len(pods.table) else {}
     steps = [Tab(f"step {step}", partial(_step, pods, step, rows)) for step, rows in places.items()]
@@ -96,6 +96,6 @@ def _hosts(what: str, rows: pd.DataFrame) -> list[Panel]:
 
 
 def _table(title: str, frame: pd.DataFrame, columns: Sequence[Column]) -> Table:
-    """Leave out categories in which no step spent any time."""
+    """Return a table without the categories in which no step spent any time."""
     shown = [column for column in columns if column.key not in STEP_CATEGORIES or frame[column.key].any()]
     return Table(title, frame.assign(bottleneck=frame["bottleneck"].map(STEP_LABELS)), shown)

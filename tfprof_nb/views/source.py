@@ -1,4 +1,4 @@
-"""Lines: the cell with the time of each line, of the ops that it created, and of the model's layers."""
+"""Lines: the notebook cell with the time of each line and of the ops that it created, and the model's layers."""
 
 from __future__ import annotations
 
@@ -14,21 +14,19 @@ from tfprof_nb.render.panels import Column, Link, Note, Panel, Tab, Table, Tabs
 from tfprof_nb.views.columns import OP, op_column
 from tfprof_nb.views.pages import PAGES
 
-_LINES_IN_MENU = 30
-_CODE_IN_MENU = 60
-# Shares of the cell's time, and of a line's.
+_MAX_LINES_IN_MENU = 30
+_MAX_CODE_IN_MENU = 60
+# Shares of the cell's time, and of the slowest line's.
 _NEARLY_ALL, _MUCH = 0.8, 0.3
 _INDENT = re.compile(r"^\s+")
-_OP_TIME = "of the ops that the line created or ran, their gradients included, on all threads and devices together"
+_OP_TIME = "of the ops that the line created or ran, including gradients, on all threads and devices"
 _LINE_COLUMNS = (
     Column("line", "line", "count"),
     Column("code", "code", "code"),
-    Column("self_ms", "time", "ms", bar=True, meaning="for which the cell was at this line"),
+    Column("self_ms", "time", "ms", bar=True, meaning="that the cell spent at this line"),
     Column("op_ms", "op time", "ms", bar=True, meaning=_OP_TIME),
-    Column("occurrences", "runs", "count", meaning="how often the line ran, or an op of it"),
-    Column(
-        "called_op_ms", "with calls", "ms", meaning="op time, and that of ops created in functions that the line called"
-    ),
+    Column("occurrences", "runs", "count", meaning="of the line, or of its ops"),
+    Column("called_op_ms", "with calls", "ms", meaning="op time, including that of functions that the line called"),
 )
 _OTHER_COLUMNS = (Column("file", "file", "code"), *(column for column in _LINE_COLUMNS if column.key != "self_ms"))
 _LAYER_COLUMNS = (
@@ -42,22 +40,22 @@ _LAYER_COLUMNS = (
 _OP_COLUMNS = (
     op_column(),
     Column("op_type", "type"),
-    Column("op_ms", "time", "ms", bar=True, meaning="in the op itself, on all threads and devices together"),
+    Column("op_ms", "time", "ms", bar=True, meaning="in the op itself, on all threads and devices"),
     Column("occurrences", "runs", "count"),
     Column("phase", "phase"),
     Column("gradient", "gradient", "flag"),
     Column("layer", "layer", "code", path=True),
     Column("side", "runs on"),
-    Column("absorbed", "fused with", meaning="ops that ran as one with this: their time is in its own"),
+    Column("absorbed", "fused with", meaning="ops that ran fused into this one, whose time includes theirs"),
 )
 
 
 def panels(source: SourceLines) -> list[Panel]:
-    """Show which line takes most, the cell line by line, layers, each line's ops, and lines of other files."""
+    """Show the slowest line, the cell line by line, layers, each line's ops, and lines of other files."""
     if not source.summary["lines"]:
         return [Note(note, "empty") for note in source.notes]
     is_cell = source.table["file"] == "cell"
-    others = "Lines elsewhere" if is_cell.any() else "Lines of code"
+    others = "Lines of other cells and files" if is_cell.any() else "Lines of code"
     return [
         *_answers(source),
         *_lines("The cell, line by line", source.table[is_cell], _LINE_COLUMNS),
@@ -70,33 +68,31 @@ def panels(source: SourceLines) -> list[Panel]:
 
 def _answers(source: SourceLines) -> list[Panel]:
     slowest, heaviest, layer = (source.summary[name] for name in ("slowest_line", "heaviest_line", "slowest_layer"))
-    said: list[tuple[str, list[Link]]] = []
+    answers: list[tuple[str, list[Link]]] = []
     if slowest:
         text = f"{_where(slowest)} took longest: {_units.milliseconds(slowest['self_ms'])}"
-        said.append((f"{text}, {_units.share(slowest['share'])} of the cell's time.", _links(slowest)))
+        answers.append((f"{text}, {_units.share(slowest['share'])} of the cell's time.", _links(slowest)))
     if heaviest:
         same = slowest and (slowest["file"], slowest["line"]) == (heaviest["file"], heaviest["line"])
-        text = (
-            f"{'It' if same else _where(heaviest)} has the ops that took most: {_units.milliseconds(heaviest['op_ms'])}"
-        )
-        share = f"{_units.share(heaviest['share'])} of the time of all ops that belong to a line."
-        said.append((f"{text}, {share}", [] if same else _links(heaviest)))
-        if slowest and not same and _tells_more(heaviest, slowest):
-            said.reverse()
+        text = f"{'It' if same else _where(heaviest)} has the most op time: {_units.milliseconds(heaviest['op_ms'])}"
+        share = f"{_units.share(heaviest['share'])} of the op time of all lines."
+        answers.append((f"{text}, {share}", [] if same else _links(heaviest)))
+        if slowest and not same and _explains(heaviest, slowest):
+            answers.reverse()
     if layer:
         text = f"The slowest Keras layer is `{layer['layer']}` ({layer['kind']}): {_units.milliseconds(layer['op_ms'])}"
-        said.append((f"{text}, {_units.share(layer['share'])} of the model's op time.", []))
-    return [Note(text, "info" if number else "answer", links) for number, (text, links) in enumerate(said)]
+        answers.append((f"{text}, {_units.share(layer['share'])} of the model's op time.", []))
+    return [Note(text, "info" if number else "answer", links) for number, (text, links) in enumerate(answers)]
 
 
-def _tells_more(heaviest: dict[str, Any], slowest: dict[str, Any]) -> bool:
-    """Whether the slowest line is nearly all of the cell (a ``fit``), and the heaviest much of what goes on in it."""
+def _explains(heaviest: dict[str, Any], slowest: dict[str, Any]) -> bool:
+    """Return whether one line is nearly all of the cell, such as a ``fit``, and the heaviest line much of that."""
     return bool(slowest["share"] >= _NEARLY_ALL and heaviest["op_ms"] >= _MUCH * slowest["self_ms"])
 
 
 def _where(line: dict[str, Any]) -> str:
     place = f"Line {line['line']}" if line["file"] == "cell" else f"Line {line['line']} of {line['file']}"
-    return f"{place}, `{_units.shorten(line['code'], _CODE_IN_MENU)}`,"
+    return f"{place}, `{_units.shorten(line['code'], _MAX_CODE_IN_MENU)}`,"
 
 
 def _links(line: dict[str, Any]) -> list[Link]:
@@ -105,8 +101,8 @@ def _links(line: dict[str, Any]) -> list[Link]:
 
 def _lines(title: str, rows: pd.DataFrame, columns: tuple[Column, ...]) -> list[Panel]:
     indented = rows.assign(code=[_INDENT.sub(_unbreakable, code) for code in rows["code"]])
-    told = [column for column in columns if not rows[column.key].isna().all()]
-    return [Table(title, indented, told, rows=60, selects="event")] if len(rows) else []
+    known = [column for column in columns if not rows[column.key].isna().all()]
+    return [Table(title, indented, known, rows=60, selects="event")] if len(rows) else []
 
 
 def _unbreakable(indent: re.Match[str]) -> str:
@@ -114,11 +110,11 @@ def _unbreakable(indent: re.Match[str]) -> str:
 
 
 def _ops(source: SourceLines) -> list[Panel]:
-    """Show the ops of any one line, the heaviest line first."""
-    heavy = source.table[source.table["op_ms"] > 0].nlargest(_LINES_IN_MENU, "op_ms")
+    """Return a menu of lines with their ops, the heaviest line first."""
+    heavy = source.table[source.table["op_ms"] > 0].nlargest(_MAX_LINES_IN_MENU, "op_ms")
     pages = [
         Tab(
-            f"{'' if file == 'cell' else f'{file} '}{line}: {_units.shorten(code.strip(), _CODE_IN_MENU)}",
+            f"{'' if file == 'cell' else f'{file} '}{line}: {_units.shorten(code.strip(), _MAX_CODE_IN_MENU)}",
             partial(_of_line, source, line, file),
         )
         for file, line, code in heavy[["file", "line", "code"]].itertuples(index=False)
@@ -128,5 +124,5 @@ def _ops(source: SourceLines) -> list[Panel]:
 
 def _of_line(source: SourceLines, line: int, file: str) -> list[Panel]:
     ops = source.ops(line, file)
-    told = [column for column in _OP_COLUMNS if not ops[column.key].isin(["", False]).all()]
-    return [Table(f"Ops of line {line}", ops, told, selects=OP)]
+    known = [column for column in _OP_COLUMNS if not ops[column.key].isin(["", False]).all()]
+    return [Table(f"Ops of line {line}", ops, known, selects=OP)]

@@ -1,4 +1,4 @@
-"""One bar per step: of which host, where it stands, and which bars are set apart."""
+"""One bar per step, with warm-up steps marked; of several hosts, the slowest host's."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from tfprof_nb.views.categories import Category
 
 
 def step_bars(title: str, table: pd.DataFrame, parts: dict[str, Category], y_label: str) -> StackedBars:
-    """Return bars of steps; those that traced or compiled are marked.
+    """Return one bar per step; warm-up steps are marked.
 
-    Of several hosts the slowest is shown: it is the one that the others wait for.
+    Of several hosts the slowest is shown, as the others wait for it.
 
     Parameters
     ----------
     title
-        What the bars show; of several hosts the one that is shown is added.
+        What the bars show; the name of the host is added if there are several.
     table
         One row per step and host, with ``host step_ms phase warm_up`` and the parts.
     parts
-        What each column is, from the axis upwards; those that are all zero are left out.
+        The category of each column, from the axis upwards; columns of zeros are left out.
     y_label
-        What the parts are, and their unit.
+        The quantity of the parts, and its unit.
     """
     if (hosts := table["host"].nunique()) > 1:
         host = slowest_host(table)

@@ -1,4 +1,4 @@
-"""Step times: one bar per step, divided by what the step was doing."""
+"""Step times: one bar per step, divided by kind of work."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _COLUMNS = (
     Column("host", "host"),
     Column("step_ms", "step time", "ms", bar=True),
     *(Column(key, part.label, "ms", meaning=part.meaning) for key, part in STEP_CATEGORIES.items()),
-    Column("warm_up", "warm-up", "flag", meaning="traced, compiled or started a session: left out of averages"),
+    Column("warm_up", "warm-up", "flag", meaning="traced, compiled or started a session; not in the averages"),
     Column("step_name", "name"),
     Column("phase", "phase"),
 )
@@ -27,7 +27,7 @@ _SOURCES = {
 
 
 def panels(steps: Steps) -> list[Panel]:
-    """Show step times: headline numbers, the graph, every step."""
+    """Show headline numbers, the step-time graph and every step."""
     if not len(steps.table):
         return [Note(note, "empty") for note in steps.notes]
     return [
@@ -39,7 +39,7 @@ def panels(steps: Steps) -> list[Panel]:
 
 
 def graph(steps: Steps) -> list[Panel]:
-    """Show one bar per step, divided by category; steps that traced or compiled are marked."""
+    """Show one bar per step, divided by category; warm-up steps are marked."""
     if not len(steps.table):
         return []
     return [step_bars("Step time", steps.table, STEP_CATEGORIES, "time per step (ms)")]
@@ -53,12 +53,12 @@ def _figures(steps: Steps) -> list[Figure]:
         Figure("deviation", _units.milliseconds(numbers["step_ms_std"]), "standard deviation of the step time"),
         Figure("shortest", _units.milliseconds(numbers["step_ms_min"])),
         Figure("longest", _units.milliseconds(numbers["step_ms_max"])),
-        Figure("steps come from", _SOURCES[numbers["source"]], "what told where a step begins and ends"),
+        Figure("source of steps", _SOURCES[numbers["source"]], "what shows where each step begins and ends"),
     ]
 
 
 def _shown_columns(steps: Steps) -> list[Column]:
-    """Put the categories that took most first; leave out those that no step has, and the host if there is only one."""
+    """Put the largest categories first; leave out those that no step has, and the host if there is only one."""
     empty = {key for key in STEP_CATEGORIES if not steps.table[key].any()}
     if steps.table["host"].nunique() == 1:
         empty.add("host")

@@ -1,4 +1,4 @@
-"""tf.data: how long the program waited for elements, and for which stage of the pipeline."""
+"""tf.data: how long the program waited for data, and for which stage of the pipeline."""
 
 from __future__ import annotations
 
@@ -14,26 +14,28 @@ from tfprof_nb.analysis.verdict import MODERATELY_PERCENT
 from tfprof_nb.render.panels import Bars, Column, Diagram, Node, Note, Panel, Part, Tab, Table, Tabs
 from tfprof_nb.views.categories import INPUT, OTHER
 
-_RANKS_SHOWN = 50
-_STAGES = {"Root": "the pipeline's end", "ForeverRepeat": "repeat() for ever"}
+_MAX_CALLS = 50
+_STAGES = {"Root": "the pipeline's end", "ForeverRepeat": "endless repeat()"}
 _SLOW = "a call that takes over 50 µs"
 _STAGE_COLUMNS = (
     Column("name", "stage"),
-    Column("critical_ms", "waited for", "ms", bar=True, meaning="time of the call in which it was this stage's turn"),
+    Column(
+        "critical_ms", "waited for", "ms", bar=True, meaning="the part of the call's time that counts for this stage"
+    ),
     Column("self_ms", "self time", "ms", meaning="without the stages before it, summed over calls"),
-    Column("total_ms", "total time", "ms", meaning="summed over calls, also those that ran ahead or in parallel"),
+    Column("total_ms", "total time", "ms", meaning="summed over calls, including those that ran ahead or in parallel"),
     Column("calls", "calls", "count"),
-    Column("critical", "held the call up", "flag"),
+    Column("critical", "delays the call", "flag"),
     Column("bottleneck", "bottleneck", "flag"),
     Column("injected", "added by TensorFlow", "flag"),
     Column("long_name", "place in the pipeline", "code", meaning="from the end of the pipeline to this stage"),
 )
 _PIPELINE_COLUMNS = (
     Column("host", "host"),
-    Column("pipeline", "pipeline", "count", meaning="all passes over datasets of one shape"),
+    Column("pipeline", "pipeline", "count", meaning="all passes over datasets with the same stages"),
     Column("side", "runs on"),
     Column("stages", "stages", "code", meaning="from the source to the end"),
-    Column("calls", "calls", "count", meaning="elements that were asked for"),
+    Column("calls", "calls", "count", meaning="requests for an element"),
     Column("slow_calls", "slow calls", "count", meaning=_SLOW),
     Column("min_us", "shortest", "us"),
     Column("mean_us", "mean", "us"),
@@ -42,7 +44,7 @@ _PIPELINE_COLUMNS = (
 
 
 def panels(result: TfData) -> list[Panel]:
-    """Show the verdict with what to change, what a typical slow call waited for (or any other), and all pipelines."""
+    """Show the verdict and what to change, what a typical slow call or any other waited for, and all pipelines."""
     if not len(result.pipelines):
         return [Note(note, "empty") for note in result.notes]
     return [
@@ -55,7 +57,7 @@ def panels(result: TfData) -> list[Panel]:
 
 
 def headline(result: TfData) -> str:
-    """Say how many calls were slow, and what held the slowest up."""
+    """Say how many calls were slow, and which stage delayed them."""
     numbers = result.summary
     calls = f"{_units.count(numbers['calls'])} calls for data"
     if numbers["latency_ms"] is None:
@@ -71,14 +73,14 @@ def headline(result: TfData) -> str:
 
 
 def _compared(result: TfData) -> str:
-    """Say how the call that is shown compares with the others of its pipeline."""
+    """Say how the shown call compares with the other calls of its pipeline."""
     times = result.calls(result.summary["host"], result.summary["pipeline"])["total_ms"]
     if len(times) < 2:
         return ""
     slower = int((times > result.summary["latency_ms"] * (1 + 1e-9)).sum())
     rank = "the slowest" if not slower else f"number {_units.count(slower + 1)} by time"
     typical = _units.milliseconds(float(times.median()))
-    return f" It is {rank} of {_units.count(len(times))} calls; the median call takes {typical}."
+    return f" This call is {rank} of {_units.count(len(times))} calls; the median call takes {typical}."
 
 
 def _advice(result: TfData) -> list[Panel]:
@@ -92,7 +94,7 @@ def _advice(result: TfData) -> list[Panel]:
 
 
 def _pipelines(result: TfData) -> Tabs:
-    """Let a reader choose among the pipelines; the one that was waited for the longest comes first."""
+    """Return a menu of pipelines, which begins with the one that the program waited for longest."""
     worst = (result.summary["host"], result.summary["pipeline"])
     several = len(set(result.pipelines["host"])) > 1
     rows = result.pipelines.to_dict("records")
@@ -108,7 +110,7 @@ def _pipelines(result: TfData) -> Tabs:
 
 
 def _calls(result: TfData, host: str, pipeline: int) -> list[Panel]:
-    """Let a reader choose among the calls of a pipeline, slowest first; in front the one that stands for them."""
+    """Return a menu of a pipeline's calls: the typical slow call, then the slowest calls."""
     typical = [
         Tab(f"the call above, {_units.milliseconds(result.summary['latency_ms'])}", partial(_stages, result.table))
     ]
@@ -116,14 +118,14 @@ def _calls(result: TfData, host: str, pipeline: int) -> list[Panel]:
     ranked = result.calls(host, pipeline)
     pages = [
         Tab(_call_name(rank, call), partial(_call, result, host, pipeline, rank))
-        for rank, call in enumerate(ranked.head(_RANKS_SHOWN).to_dict("records"))
+        for rank, call in enumerate(ranked.head(_MAX_CALLS).to_dict("records"))
     ]
     return [Tabs([*(typical if is_worst else []), *pages], "menu", "call", shown=1)]
 
 
 def _call_name(rank: int, call: dict[Any, Any]) -> str:
-    blamed = f", {_units.shorten(call['bottleneck'], 80)}" if isinstance(call["bottleneck"], str) else ""
-    return f"{rank + 1}. slowest, {_units.milliseconds(call['total_ms'])}{blamed}"
+    stage = f", {_units.shorten(call['bottleneck'], 80)}" if isinstance(call["bottleneck"], str) else ""
+    return f"{rank + 1}. slowest, {_units.milliseconds(call['total_ms'])}{stage}"
 
 
 def _call(result: TfData, host: str, pipeline: int, rank: int) -> list[Panel]:
@@ -131,26 +133,26 @@ def _call(result: TfData, host: str, pipeline: int, rank: int) -> list[Panel]:
 
 
 def _stages(stages: pd.DataFrame) -> list[Panel]:
-    """Show what one call waited for, and its stages as a graph and as a table."""
+    """Show what one call waited for, and its stages as a diagram and as a table."""
     waited = stages[stages["critical_ms"] > 0].sort_values("critical_ms", ascending=False)
     parts = [
-        Part(_told(name), time, INPUT if blamed else OTHER)
-        for name, time, blamed in zip(waited["name"], waited["critical_ms"], waited["bottleneck"], strict=True)
+        Part(_described(name), time, INPUT if bottleneck else OTHER)
+        for name, time, bottleneck in zip(waited["name"], waited["critical_ms"], waited["bottleneck"], strict=True)
     ]
     return [
-        Bars("What it waited for", parts, "ms"),
+        Bars("What the call waited for", parts, "ms"),
         Diagram("The pipeline, from its sources to its end", list(_nodes(stages))),
-        Table("Its stages, from the end of the pipeline to the source", stages, _STAGE_COLUMNS, selects="long_name"),
+        Table("Stages, from the end of the pipeline to its sources", stages, _STAGE_COLUMNS, selects="long_name"),
     ]
 
 
-def _told(stage: str) -> str:
-    """Name a stage, with what it stands for where no method of tf.data has its name."""
+def _described(stage: str) -> str:
+    """Name a stage, with an explanation if no method of tf.data has its name."""
     return f"{stage}: {_STAGES[stage]}" if stage in _STAGES else stage
 
 
 def _nodes(stages: pd.DataFrame) -> Iterator[Node]:
-    """Make a box of each stage; a stage feeds the one whose place in the pipeline its own place begins with."""
+    """Yield a box per stage; a stage feeds the stage whose place in the pipeline its own place begins with."""
     places = {name: k for k, name in enumerate(stages["long_name"])}
     for stage in stages.to_dict("records"):
         consumer = stage["long_name"]
@@ -161,4 +163,4 @@ def _nodes(stages: pd.DataFrame) -> Iterator[Node]:
         times = f"total {_units.milliseconds(stage['total_ms'])}, self {_units.milliseconds(stage['self_ms'])}"
         calls = f"{_units.count(stage['calls'])} call{'s' * (stage['calls'] != 1)}"
         place = f"from {_units.milliseconds(stage['start_ms'])}, {calls}"
-        yield Node(f"{_told(stage['name'])}{added}", (times, place), places.get(consumer), kind)
+        yield Node(f"{_described(stage['name'])}{added}", (times, place), places.get(consumer), kind)

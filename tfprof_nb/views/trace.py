@@ -1,4 +1,4 @@
-"""The trace: every event on the row of its thread or stream."""
+"""The trace: every event on the track of its thread or stream."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _VERDICTS = {
     "unseen": "{largest_share} of each step is {largest}. Waiting for data between steps is not in this trace.",
     "unknown": "No step times: this profile has no steps that could be measured.",
 }
-_ALONE = 0.3
+_HICCUP_SHARE = 0.3  # of all waiting, in one step
 _WORTH_SAYING_PERCENT = 10.0
 
 
@@ -40,7 +40,7 @@ def headline(overview: Overview) -> str:
 
 
 def kind(numbers: dict[str, Any]) -> str:
-    """The verdict, told apart where the guide's words alone would say too much or too little."""
+    """Return the key of the sentence: the verdict, or a variant where the guide's words alone would mislead."""
     verdict = str(numbers["verdict"])
     if verdict == "unknown" and numbers["largest_category"]:
         return "unseen"
@@ -52,12 +52,16 @@ def kind(numbers: dict[str, Any]) -> str:
 
 
 def _hiccup(numbers: dict[str, Any]) -> str:
-    """Say so where a single step makes the verdict: the average follows it, and half of the steps do better."""
+    """Say if a single step makes the verdict: it raises the average, while half of the steps do better."""
     median = numbers["input_percent_median"]
     milder = classify_input(median, numbers["other_percent"]) != numbers["verdict"]
-    if numbers["verdict"] not in ("highly", "moderately") or not milder or numbers["longest_wait_share"] < _ALONE:
+    if (
+        numbers["verdict"] not in ("highly", "moderately")
+        or not milder
+        or numbers["longest_wait_share"] < _HICCUP_SHARE
+    ):
         return ""
     return (
         f" But half of the steps wait less than {_units.percent(median)}: step {numbers['longest_wait_step']} alone "
-        f"has {_units.share(numbers['longest_wait_share'])} of all the waiting."
+        f"has {_units.share(numbers['longest_wait_share'])} of all waiting."
     )

@@ -1,1 +1,1 @@
-"""Charts as SVG images, for static HTML: one file per chart, drawn into the same ``picture``."""
+"""Charts as SVG images, for static HTML: a file per chart, all of which draw into a ``picture``."""

@@ -32,13 +32,13 @@ _HATCH = Markup(
 
 
 def stacked_bars(chart: StackedBars, limit: int = MAX_BARS) -> Markup:
-    """Draw one bar per x; marked bars are hatched, and cut off where they would dwarf the others."""
+    """Draw one bar per x; marked bars are hatched, and cut off if they would dwarf the others."""
     whole = chart
     chart, per_bar = thin_bars(chart, limit)
     x = np.asarray(chart.x, dtype=np.float64)
     marked = np.isin(x, np.asarray(chart.marked, dtype=np.float64))
-    drawn = cut_off(np.nan_to_num(np.array([one.values for one in chart.series], dtype=np.float64)), marked)
-    picture = Picture(_spoken_bars(chart, whole), 290 if marked.any() else 268)
+    drawn = cut_off(np.nan_to_num(np.array([layer.values for layer in chart.series], dtype=np.float64)), marked)
+    picture = Picture(_bars_label(chart, whole), 290 if marked.any() else 268)
     low, high, slot = bar_axis(x)
     plot = Plot(52, 26, _legend_at(chart) - 52 - 16, 194, low, high, drawn.reach * 1.04)
     x_label = chart.x_label if per_bar == 1 else f"{chart.x_label} (each bar: the mean of {per_bar})"
@@ -53,11 +53,11 @@ def stacked_bars(chart: StackedBars, limit: int = MAX_BARS) -> Markup:
         picture.elements.append(_HATCH)
     edges = stack(list(drawn.heights))
     bases = np.vstack([np.zeros(len(x)), edges[:-1]])
-    for one, base, edge in zip(chart.series, bases, edges, strict=True):
+    for layer, base, edge in zip(chart.series, bases, edges, strict=True):
         for chosen, hatch in ((~marked, {}), (marked, {"mask": "url(#apart)"})):
             path = _columns(plot, x[chosen], base[chosen], edge[chosen])
             if path:
-                picture.path(path, stroke=one.color, stroke_width=compact(width), **hatch)
+                picture.path(path, stroke=layer.color, stroke_width=compact(width), **hatch)
     _legend_of_means(picture, whole)
     _cut_marks(picture, plot, chart, drawn, width)
     if marked.any() and chart.marked_label:
@@ -65,16 +65,20 @@ def stacked_bars(chart: StackedBars, limit: int = MAX_BARS) -> Markup:
     return picture.svg()
 
 
-def _spoken_bars(chart: StackedBars, whole: StackedBars) -> str:
-    told = zip(whole.series, legend_values(whole), strict=True)
-    layers = ", ".join(f"{one.label} {text}" for one, text in told if text != "0")
-    highest = number(float(stack([one.values for one in chart.series])[-1].max()))
-    said = f"{chart.title}: {len(chart.x)} bars, highest {highest} {chart.y_label}"
-    return f"{said}; {legend_quantity(chart)}: {shorten(layers, 400)}"
+def _bars_label(chart: StackedBars, whole: StackedBars) -> str:
+    """Return the text for screen readers; ``whole`` is the chart before thinning."""
+    values = zip(whole.series, legend_values(whole), strict=True)
+    layers = ", ".join(f"{layer.label} {text}" for layer, text in values if text != "0")
+    highest = number(float(stack([layer.values for layer in chart.series])[-1].max()))
+    bars = f"{chart.title}: {len(chart.x)} bars, highest {highest} {chart.y_label}"
+    return f"{bars}; {legend_quantity(chart)}: {shorten(layers, 400)}"
 
 
 def _columns(plot: Plot, x: Floats, low: Floats, high: Floats) -> str:
-    """Return bars as vertical strokes, a third of the bytes of rectangles; nothing for less than half a pixel."""
+    """Return a path of bars as vertical strokes, a third of the bytes of rectangles.
+
+    ``x``, ``low`` and ``high`` have one entry per bar, in the units of the axes. Bars below half a pixel are left out.
+    """
     shares = (np.minimum(edge / (plot.y_high or 1), 1) for edge in (low, high))
     bottom, top = (np.rint(2 * (plot.top + plot.height * (1 - share))) / 2 for share in shares)
     seen = bottom > top
@@ -85,7 +89,7 @@ def _columns(plot: Plot, x: Floats, low: Floats, high: Floats) -> str:
 def _legend_of_means(picture: Picture, chart: StackedBars) -> None:
     """Write the legend in the order of the stack, top layer first, with each layer's mean."""
     written = zip(chart.series, legend_values(chart), strict=True)
-    shown = [(f"{one.label} {mean}", one.color) for one, mean in written if np.nan_to_num(one.values).any()]
+    shown = [(f"{layer.label} {mean}", layer.color) for layer, mean in written if np.nan_to_num(layer.values).any()]
     picture.text(_legend_at(chart), 36, legend_title(chart))
     draw_legend(picture, _legend_at(chart), 58, shown[::-1])
 
@@ -95,7 +99,7 @@ def _legend_at(chart: StackedBars) -> int:
 
 
 def _cut_marks(picture: Picture, plot: Plot, chart: StackedBars, drawn: DrawnBars, width: float) -> None:
-    """Draw a break near the top of each bar that is cut off, and write its true height above it where there is room."""
+    """Draw a break near the top of each bar that is cut off, and write its true height above it if there is room."""
     cut = np.flatnonzero(drawn.cut)
     if not len(cut):
         return
@@ -103,7 +107,7 @@ def _cut_marks(picture: Picture, plot: Plot, chart: StackedBars, drawn: DrawnBar
     y, reach = plot.y(drawn.top) + 14, width + 6
     lines = (f"M{compact(x - reach / 2)} {compact(y + d)}l{compact(reach)} -5" for x in middles for d in (0, 5))
     picture.path("".join(lines), stroke=INK, stroke_width=1.6)
-    totals = stack([one.values for one in chart.series])[-1][cut]
+    totals = stack([layer.values for layer in chart.series])[-1][cut]
     for k in labels_that_fit(middles, totals, 46):
         picture.text(middles[k], plot.y(drawn.top) - 5, amount(totals[k], chart.unit), "middle")
 
@@ -122,7 +126,7 @@ def bars(chart: Bars) -> Markup:
     left = max(map(text_width, labels)) + 10
     room = WIDTH - left - max(map(text_width, values)) - 14
     longest = max(part.value for part in parts) or 1
-    picture = Picture(f"{chart.title}: " + ", ".join(_spoken(parts, chart.unit)), _ROW * len(parts) + 8)
+    picture = Picture(f"{chart.title}: " + ", ".join(_part_labels(parts, chart.unit)), _ROW * len(parts) + 8)
     for k, (part, label, value) in enumerate(zip(parts, labels, values, strict=True)):
         y = 4 + k * _ROW
         length = max(1.0, room * max(0.0, part.value) / longest)
@@ -132,17 +136,17 @@ def bars(chart: Bars) -> Markup:
     return picture.svg()
 
 
-def _spoken(parts: Sequence[Part], unit: Kind, limit: int = 6) -> list[str]:
-    """Return what a screen reader says of the largest parts."""
+def _part_labels(parts: Sequence[Part], unit: Kind, limit: int = 6) -> list[str]:
+    """Return label and value of the largest parts, for screen readers."""
     largest = sorted(parts, key=lambda part: -part.value)[:limit]
     return [f"{shorten(part.label, 60)} {amount(part.value, unit)}" for part in largest]
 
 
 def split(chart: Split) -> Markup:
-    """Draw one bar divided into parts; each part is named inside when it fits. The legend is text below the picture."""
+    """Draw one bar divided into parts, with the names that fit; the legend is text below the picture."""
     parts = [part for part in chart.parts if part.value > 0]
     whole = sum(part.value for part in parts)
-    picture = Picture(f"{chart.title}: " + ", ".join(_spoken(parts, chart.unit, len(parts))), 28)
+    picture = Picture(f"{chart.title}: " + ", ".join(_part_labels(parts, chart.unit, len(parts))), 28)
     x = 0.0
     for part in parts:
         width = WIDTH * part.value / whole
@@ -155,7 +159,7 @@ def split(chart: Split) -> Markup:
 
 
 def readable_on(color: str) -> str:
-    """Return black or white, whichever reads better on a colour (relative luminance of WCAG 2).
+    """Return black or white, whichever has more contrast to a colour (relative luminance of WCAG 2).
 
     Examples
     --------

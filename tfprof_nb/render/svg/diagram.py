@@ -1,4 +1,4 @@
-"""SVG of a diagram: boxes from the sources above down to the end.
+"""SVG of a diagram: boxes, from the sources down to the end.
 
 In: a Diagram panel. Out: SVG.
 """
@@ -15,7 +15,7 @@ from tfprof_nb.render.svg.picture import INK, WIDTH, Picture, compact, text_widt
 from tfprof_nb.render.theme import VERMILLION
 
 _LINE = 16
-_BOLD = 8.0  # mean width of a bold character, of wide ones
+_BOLD = 8.0  # width of a bold character, rather wide
 _GAP = 26
 _MAX_WIDTH = 300.0
 _SPACE = 18.0
@@ -23,14 +23,14 @@ _PATH_INK = "#8a8a8a"
 
 
 def diagram(chart: Diagram) -> Markup:
-    """Draw the critical path bold, the bottleneck in its own colour and labelled, what is beside the path dashed."""
+    """Draw the critical path bold, the bottleneck labelled and in a colour of its own, other nodes dashed."""
     places = _places(chart.nodes)
     columns = max(x for x, _ in places) + 1
     width = max(WIDTH, columns * (200 + _SPACE))
     box = min(_MAX_WIDTH, width / columns - _SPACE)
     height = 12 + _LINE * (1 + max(len(node.lines) for node in chart.nodes))
     depth = max(y for _, y in places)
-    picture = Picture(_spoken(chart), (depth + 1) * (height + _GAP) + 4, width)
+    picture = Picture(_label(chart), (depth + 1) * (height + _GAP) + 4, width)
     middles = [(width * (x + 0.5) / columns, 4 + (depth - y) * (height + _GAP)) for x, y in places]
     for node, (x, y) in zip(chart.nodes, middles, strict=True):
         if node.feeds is not None:
@@ -40,7 +40,7 @@ def diagram(chart: Diagram) -> Markup:
 
 
 def _places(nodes: Sequence[Node]) -> list[tuple[float, int]]:
-    """Return each node's column and its distance from the end; a node stands over the middle of what feeds it."""
+    """Return per node its column and its distance from the end; a node is centred below the nodes that feed it."""
     feeding: dict[int | None, list[int]] = {}
     for k, node in enumerate(nodes):
         feeding.setdefault(node.feeds, []).append(k)
@@ -94,6 +94,6 @@ def _arrow(picture: Picture, start: tuple[float, float], end: tuple[float, float
     picture.path(f"M{compact(to_x - 4)} {compact(to_y - 6)}h8l-4 6z", fill=color)
 
 
-def _spoken(chart: Diagram) -> str:
+def _label(chart: Diagram) -> str:
     worst = next((node.name for node in chart.nodes if node.kind == "bottleneck"), "")
     return f"{chart.title}: {len(chart.nodes)} stages" + (f", the bottleneck is {worst}" if worst else "")

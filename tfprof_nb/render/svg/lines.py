@@ -1,4 +1,4 @@
-"""SVG of curves over time, and of the busy times of many tracks.
+"""SVG of lines over time, and of the busy times of tracks.
 
 In: Lines and Timeline panels. Out: SVG.
 """
@@ -25,25 +25,25 @@ _LEVELS = 5
 
 
 def lines(chart: Lines, limit: int = MAX_BARS) -> Markup:
-    """Draw one line per series (or stacked areas); dashes tell lines apart where colours can't."""
+    """Draw one line or stacked area per series; lines differ in their dashes, too."""
     chart = thin_lines(chart, limit)
     x = np.asarray(chart.x, dtype=np.float64)
-    values = [np.nan_to_num(np.asarray(one.values, dtype=np.float64)) for one in chart.series]
+    values = [np.nan_to_num(np.asarray(curve.values, dtype=np.float64)) for curve in chart.series]
     edges = stack(values) if chart.stacked else np.array(values)
     top = float(edges.max()) or 1.0
     picture = Picture(f"{chart.title}: highest {number(top)} {chart.y_label}", 250)
     plot = Plot(62, 26, WIDTH - 62 - _LEGEND - 16, 174, x.min(), x.max(), top * 1.04)
     draw_axes(picture, plot, ticks(x.min(), x.max()), ticks(0, top), chart.x_label, chart.y_label)
     draw = _stairs if chart.held else _points
-    paths = [(f"M{draw(plot, x, edge)}", one.color) for edge, one in zip(edges, chart.series, strict=True)]
+    paths = [(f"M{draw(plot, x, edge)}", curve.color) for edge, curve in zip(edges, chart.series, strict=True)]
     if chart.stacked:
-        # The top layer first, each layer down to the axis: the next one covers what isn't its own.
+        # Each layer reaches down to the axis, and the next one covers it: the top layer comes first.
         for path, color in paths[::-1]:
             picture.path(f"{path}V{compact(plot.bottom)}H{compact(plot.left)}Z", fill=color)
     else:
         for k, (path, color) in enumerate(paths):
             picture.path(path, fill="none", stroke=color, stroke_width=1.8, stroke_dasharray=_DASHES[k % len(_DASHES)])
-    entries = [(one.label, one.color) for one in chart.series]
+    entries = [(curve.label, curve.color) for curve in chart.series]
     draw_legend(picture, WIDTH - _LEGEND, 40, entries[::-1] if chart.stacked else entries)
     return picture.svg()
 
@@ -53,13 +53,13 @@ def _points(plot: Plot, x: Floats, y: Floats) -> str:
 
 
 def _stairs(plot: Plot, x: Floats, y: Floats) -> str:
-    """A path that goes on level until the next x, and there up or down."""
+    """Return a path that is level until the next x, and there goes up or down."""
     first, *others = ((compact(plot.x(a)), f"{round(2 * plot.y(b)) / 2:g}") for a, b in zip(x, y, strict=True))
     return " ".join(first) + "".join(f"H{across}V{level}" for across, level in others)
 
 
 def timeline(chart: Timeline) -> Markup:
-    """Draw one row per track, the darker the busier; an idle gap stays empty."""
+    """Draw one row per track, darker where it is busier; idle times stay empty."""
     busy, labels = chart.source.overview(_BINS)
     span_ps = float(chart.source.header()["span_ps"])  # type: ignore[arg-type]
     shown = min(len(labels), _MAX_TRACKS)
@@ -72,13 +72,13 @@ def timeline(chart: Timeline) -> Markup:
         _draw_track(picture, busy[k], left, y, width)
     _time_axis(picture, left, top + row * shown, width, span_ps)
     hidden = len(labels) - shown
-    note = "darker: busier" + (f"; {hidden} more tracks not shown" if hidden else "")
+    note = "darker means busier" + (f"; {hidden} more tracks not shown" if hidden else "")
     picture.text(left, picture.height - 6, note)
     return picture.svg()
 
 
 def _draw_track(picture: Picture, busy: Floats, left: float, y: float, width: float) -> None:
-    """Draw runs of equal level as one stroke each; a bin with anything in it is at least the palest level."""
+    """Draw a track as strokes of equal shade; ``busy`` is the share (0 to 1) of each bin, and any work is visible."""
     level = np.ceil(np.clip(busy, 0, 1) * _LEVELS).astype(int)
     starts = np.r_[0, np.flatnonzero(np.diff(level)) + 1]
     ends = np.r_[starts[1:], len(level)]

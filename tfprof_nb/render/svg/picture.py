@@ -19,7 +19,7 @@ from tfprof_nb.render.ticks import tick_text
 WIDTH = 680
 INK = "#7b7b7b"
 FONT = 12
-_CHARACTER = 7.0  # mean width of a character at FONT in common system fonts, to fit labels without a layout engine
+_CHARACTER = 7.0  # mean width of a character of size FONT in common system fonts
 
 
 def text_width(text: str) -> float:
@@ -34,7 +34,7 @@ def compact(value: float) -> str:
 
 @dataclass
 class Picture:
-    """Collects the elements of one SVG."""
+    """One SVG, made of elements; ``label`` is its text for screen readers."""
 
     label: str
     height: float
@@ -74,7 +74,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Plot:
-    """The area inside the axes, and how values map into it."""
+    """The area inside the axes, in pixels, and the values at its edges."""
 
     left: float
     top: float
@@ -113,7 +113,7 @@ def draw_axes(
 
 
 def draw_legend(picture: Picture, x: float, y: float, entries: Sequence[tuple[str, str]]) -> None:
-    """Write (label, colour) entries below one another, each with a box of its colour."""
+    """Draw a column of entries, label and colour, each with a box of its colour."""
     for k, (label, color) in enumerate(entries):
         line = y + 18 * k
         picture.rect(x, line - 9, 10, 10, color)
@@ -121,5 +121,5 @@ def draw_legend(picture: Picture, x: float, y: float, entries: Sequence[tuple[st
 
 
 def data_uri(svg: Markup) -> str:
-    """Return the picture as the address of an ``<img>``, the only form that untrusted notebooks show."""
+    """Return the picture as the address of an ``<img>``, the only form of SVG that untrusted notebooks show."""
     return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode("ascii")

@@ -19,12 +19,12 @@ _ROW = 20
 
 
 def pie(chart: Pie) -> Markup:
-    """Draw one slice per part, clockwise from noon; the legend says what each one is, and its share."""
+    """Draw one slice per part, clockwise from the top; the legend has name, value and share."""
     parts = [part for part in chart.parts if part.value > 0]
     whole = sum(part.value for part in parts)
     written = [f"{amount(part.value, chart.unit)} ({percent(100 * part.value / whole)})" for part in parts]
-    spoken = ", ".join(f"{shorten(part.label, 60)} {text}" for part, text in zip(parts, written, strict=True))
-    picture = Picture(f"{chart.title}: {spoken}", max(2 * _RADIUS + 12, _ROW * len(parts) + 12))
+    described = ", ".join(f"{shorten(part.label, 60)} {text}" for part, text in zip(parts, written, strict=True))
+    picture = Picture(f"{chart.title}: {described}", max(2 * _RADIUS + 12, _ROW * len(parts) + 12))
     begin, left = 0.0, 2 * _RADIUS + 40
     labels = short_names([part.label for part in parts], 40, chart.trim)
     for k, (part, text) in enumerate(zip(parts, written, strict=True)):
@@ -39,7 +39,7 @@ def pie(chart: Pie) -> Markup:
 
 
 def _slice(begin: float, end: float) -> str:
-    """Return the outline between two shares of the round."""
+    """Return the outline of a slice between two shares (0 to 1) of the circle."""
     middle, (x, y), (to_x, to_y) = _RADIUS + 6, _at(begin), _at(end)
     if end - begin > 1 - 1e-9:
         return f"M{middle:g} 6a{_RADIUS:g} {_RADIUS:g} 0 1 1 -.01 0z"
@@ -48,5 +48,6 @@ def _slice(begin: float, end: float) -> str:
 
 
 def _at(share: float) -> tuple[float, float]:
+    """Return the point of the circle after a share of it, clockwise from the top."""
     turn = 2 * math.pi * share
     return _RADIUS + 6 + _RADIUS * math.sin(turn), _RADIUS + 6 - _RADIUS * math.cos(turn)

@@ -1,4 +1,4 @@
-"""A table in a page of its own: the same script as the widget's, with the rows beside it."""
+"""A table in a report: its data, for the script that also draws the widget."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from tfprof_nb.render.panels import Table
 from tfprof_nb.render.table.encoding import encode_table
 from tfprof_nb.render.table.format import columns_of, flat, header
 
-# More rows make a report slow to open; the profile's frames have them all.
+# More rows make a report slow to open.
 _MAX_ROWS = 5000
 
 
 def embedded_table(panel: Table) -> Markup:
-    """Put a table's rows into a script element that no browser runs; the report's script draws them.
+    """Put a table's rows into a script element that browsers don't run; the report's script draws them.
 
     Parameters
     ----------
     panel
-        The table; of more than 5,000 rows the first are embedded, which a line below says.
+        The table; of more than 5,000 rows only the first are embedded, with a notice.
     """
     panel = flat(panel)
     columns = [replace(column, header=header(column)) for column in columns_of(panel)]
     headers, buffers, depths = encode_table(panel.frame.head(_MAX_ROWS), columns, panel.depth)
-    told = {
+    data = {
         "title": panel.title,
         "rows": min(len(panel.frame), _MAX_ROWS),
         "columns": headers,
@@ -37,11 +37,11 @@ def embedded_table(panel: Table) -> Markup:
         "depths": _base64(depths),
         "selected_row": None,
     }
-    packed = zlib.compress(json.dumps(told).encode(), level=9)
-    data = element("script", _base64(packed), type="application/json", class_="tfp-table-data")
+    packed = zlib.compress(json.dumps(data).encode(), level=9)
+    script = element("script", _base64(packed), type="application/json", class_="tfp-table-data")
     cut = len(panel.frame) > _MAX_ROWS
     notice = f"The first {_MAX_ROWS:,} of {len(panel.frame):,} rows; all rows in .table"
-    return data + element("p", notice) if cut else data
+    return script + element("p", notice) if cut else script
 
 
 def _base64(data: bytes) -> str:

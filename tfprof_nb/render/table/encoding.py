@@ -1,4 +1,4 @@
-"""A frame as what the script of tables draws from, for the widget and for reports."""
+"""A frame encoded for the browser's script, for the widget and for reports."""
 
 from __future__ import annotations
 
@@ -12,13 +12,17 @@ from tfprof_nb._units import is_numeric
 from tfprof_nb.render.panels import Column
 from tfprof_nb.render.short_names import short_names
 
-_PATH = 40  # characters of a path that are shown, all of them in its tooltip
+_MAX_PATH = 40  # characters; the tooltip has the whole path
 
 
 def encode_table(
     frame: pd.DataFrame, columns: Sequence[Column], depth: str
 ) -> tuple[list[dict[str, Any]], list[bytes], bytes]:
-    """Return what the script draws a table from: columns with their texts, the columns' values, the rows' depths."""
+    """Return the columns' headers and texts, the columns' values, and the rows' depths.
+
+    Values are little-endian float64, one per row: the number, or the index of the row's text, -1 for none. Depths have
+    the same type; they are empty if ``depth`` is.
+    """
     encoded = [_encode(frame[column.key], column) for column in columns]
     headers = [_header(column) | _texts(column, texts) for column, (_, texts) in zip(columns, encoded, strict=True)]
     depths = frame[depth].to_numpy("<f8").tobytes() if depth else b""
@@ -30,13 +34,13 @@ def _header(column: Column) -> dict[str, Any]:
 
 
 def _texts(column: Column, texts: list[str] | None) -> dict[str, list[str] | None]:
-    """Return a column's distinct texts, and of paths what to show for each."""
-    short = {"short": short_names(texts, _PATH, column.trim)} if column.path and texts else {}
+    """Return a column's distinct texts, and for paths their short forms."""
+    short = {"short": short_names(texts, _MAX_PATH, column.trim)} if column.path and texts else {}
     return {"texts": texts, **short}
 
 
 def _encode(values: pd.Series, column: Column) -> tuple[np.ndarray[Any, np.dtype[np.float64]], list[str] | None]:
-    """One float64 for each row: the number itself, or the place of its text in the list of distinct texts."""
+    """Return one float64 per row, and the distinct texts, if the column is one of texts."""
     if is_numeric(column.kind) or column.kind == "flag":
         return pd.to_numeric(values).to_numpy(dtype="<f8", na_value=np.nan), None
     codes, texts = pd.factorize(values.astype(object))

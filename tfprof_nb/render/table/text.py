@@ -1,4 +1,4 @@
-"""A table as text: columns aligned, headers wrapped, cut to a width with a notice.
+"""A table as text: columns are aligned, headers wrapped, and columns that don't fit left out with a notice.
 
 In: Table panels. Out: lines.
 """
@@ -17,7 +17,7 @@ from tfprof_nb.render.short_names import short_names
 from tfprof_nb.render.table.format import cell_texts, columns_of, flat, header, rows_notice
 
 _GAP = "  "
-# A text column may lose the middle of its texts down to this width; beyond that, columns are left out from the right.
+# The width down to which texts are cut; if that is not enough, columns are left out from the right.
 _NARROW, _NARROW_PATH = 22, 40
 _MAX_CELL = 200
 _BREAKABLE = re.compile(r"[^\S\N{NO-BREAK SPACE}]+")
@@ -25,7 +25,7 @@ _BREAKABLE = re.compile(r"[^\S\N{NO-BREAK SPACE}]+")
 
 @dataclass
 class _Printed:
-    """One column as it will be printed."""
+    """One column as it is printed."""
 
     header: str
     values: list[str]
@@ -34,15 +34,15 @@ class _Printed:
     width: int = 0
 
     def natural(self) -> int:
-        """The width at which no value is cut and no word of the header is broken."""
+        """Return the width at which no value is cut and no word of the header is broken."""
         return max(len(text) for text in [*self.values, *self.header.split(), ""])
 
-    def fewest(self) -> int:
-        """The width that the column needs at least: numbers are never cut."""
+    def least(self) -> int:
+        """Return the width that the column needs at least; numbers are never cut."""
         return self.natural() if self.right else min(self.natural(), _NARROW_PATH if self.trim else _NARROW)
 
     def fitting(self) -> list[str]:
-        """Return the values; paths are cut to the width so that none looks like another."""
+        """Return the values; paths are cut to the width such that different ones stay different."""
         return short_names(self.values, self.width, self.trim) if self.trim else self.values
 
     def line(self, text: str) -> str:
@@ -74,14 +74,14 @@ def text_table(panel: Table, width: int) -> list[str]:
 
 
 def _one_line(text: str) -> str:
-    return shorten(_BREAKABLE.sub(" ", text).strip(" "), _MAX_CELL)  # what may not break indents code
+    return shorten(_BREAKABLE.sub(" ", text).strip(" "), _MAX_CELL)  # no-break spaces indent code
 
 
 def _that_fit(columns: Sequence[_Printed], width: int) -> list[_Printed]:
-    """Return as many columns from the left as fit at their least width, but at least one."""
+    """Return the columns from the left that fit at their least width, but at least one."""
     shown: list[_Printed] = []
     for column in columns:
-        column.width = column.fewest()
+        column.width = column.least()
         if shown and _total([*shown, column]) > width:
             break
         shown.append(column)
@@ -89,7 +89,7 @@ def _that_fit(columns: Sequence[_Printed], width: int) -> list[_Printed]:
 
 
 def _widen(columns: Sequence[_Printed], width: int) -> None:
-    """Give the room that is left to the columns that are still cut, first ones first."""
+    """Widen columns that are still cut, from the left, as far as there is room."""
     for column in columns:
         column.width = min(column.natural(), column.width + max(0, width - _total(columns)))
 
@@ -99,7 +99,7 @@ def _total(columns: Sequence[_Printed]) -> int:
 
 
 def _header_lines(columns: Sequence[_Printed]) -> list[str]:
-    """Return the headers, wrapped within their columns and resting on a rule."""
+    """Return the headers, wrapped within their columns, and the rule below them."""
     wrapped = [textwrap.wrap(column.header, column.width) or [""] for column in columns]
     lines = list(zip_longest(*(words[::-1] for words in wrapped), fillvalue=""))[::-1]
     written = [_GAP.join(column.line(text) for column, text in zip(columns, line, strict=True)) for line in lines]

@@ -1,4 +1,4 @@
-"""A frame as a table to sort, search, select in and export: sent once, worked with in the browser."""
+"""A frame as a table to sort, search and export: sent once, and handled in the browser."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class TableWidget(anywidget.AnyWidget):
     columns
         Which columns to show, and how.
     depth
-        The column that says how deep each row lies, where rows are a tree; else empty.
+        For rows that form a tree, the column of their depths; else empty.
 
     Attributes
     ----------
     selected_row
         Position of the selected row in ``frame``, whatever the order on screen, or None.
     title
-        What the table is called for screen readers and in the name of an exported file.
+        The table's name for screen readers and for exported files.
     """
 
     _esm, _css = source("table")

@@ -1,4 +1,4 @@
-"""A timeline in a page without a kernel: its events, for the same script as the widget's."""
+"""A timeline in a report: its data, for the script that also draws the widget."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from tfprof_nb.render.markup import element
 from tfprof_nb.render.panels import TimelineSource
 
 _MAX_BINS, _MIN_BINS = 65_536, 64
-_HEIGHT = 480  # the drawing's largest, in CSS pixels
+_MAX_HEIGHT = 480  # CSS pixels
 
 
 def embedded_timeline(source: TimelineSource, budget_bytes: int) -> Markup:
-    """Return a timeline that the script of `bundle.report_viewers` draws, to zoom, pan and search in without a kernel.
+    """Put a timeline's events into a script element that browsers don't run; the report's script draws them.
 
-    All events are in it where they fit, else as many levels of detail as do, with a visible notice. The stats of events
-    are not. The browser runs the script, so it is for reports, not for a notebook's outputs.
+    It contains all events if they fit, otherwise the finest level of detail that does, with a visible notice. It lacks
+    the events' stats.
 
     Parameters
     ----------
     source
-        Where the events come from.
+        The data of the timeline.
     budget_bytes
-        The most that the HTML may take; the coarsest form (some 20 kB) is given in any case.
+        The most that the HTML may take; the coarsest level, some 20 kB, is returned in any case.
     """
     data = _data(source.header(), source.payload())
     return data if len(data) <= budget_bytes else _finest(source, budget_bytes)
 
 
 def _finest(source: TimelineSource, budget_bytes: int) -> Markup:
-    """The finest level that fits, of those with twice as many bins each; the coarsest if none does."""
+    """Return the finest level that fits, where each level has twice as many bins; the coarsest if none does."""
     bins = _MIN_BINS
     data = _data(*source.level(bins))
     while bins < _MAX_BINS and len(finer := _data(*source.level(2 * bins))) <= budget_bytes:
@@ -42,11 +42,11 @@ def _finest(source: TimelineSource, budget_bytes: int) -> Markup:
 
 
 def _data(header: dict[str, object], payload: bytes) -> Markup:
-    """Put the columns into a script element that no browser runs."""
+    """Return the script element of a header and a payload."""
     packed = zlib.compress(json.dumps(header | {"alone": True}).encode(), level=9)
-    told = {"header": _base64(packed), "payload": _base64(payload), "height": _HEIGHT}
+    data = {"header": _base64(packed), "payload": _base64(payload), "height": _MAX_HEIGHT}
     # Numbers and base64 have no characters that end the element.
-    return element("script", Markup(json.dumps(told)), type="application/json", class_="tfp-trace-data")  # noqa: S704
+    return element("script", Markup(json.dumps(data)), type="application/json", class_="tfp-trace-data")  # noqa: S704
 
 
 def _base64(data: bytes) -> str:

@@ -1,4 +1,4 @@
-"""The trace viewer as a widget: sends a timeline once, then answers what is asked of it."""
+"""The trace viewer as a widget: sends a timeline once, then answers the viewer's requests."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class TraceWidget(anywidget.AnyWidget):
     Parameters
     ----------
     source
-        Where the events come from; asked again for the stats of a selected event and, where there are too many events
-        to send them all, for those of a stretch of time.
+        The data of the timeline. It answers requests for the stats of a selected event and, if there are too many
+        events to send them all, for those in a range of time.
 
     Attributes
     ----------
@@ -31,9 +31,9 @@ class TraceWidget(anywidget.AnyWidget):
     selected_event
         The selected event's number, or None.
     selected_name
-        The events of this name are highlighted; None for no highlight.
+        The name whose events are highlighted, or None.
     height
-        The largest height of the drawing in CSS pixels.
+        The maximum height of the drawing in CSS pixels.
     """
 
     _esm, _css = source("trace")
@@ -56,9 +56,9 @@ class TraceWidget(anywidget.AnyWidget):
         kind, known = question.get("type"), {"id": question.get("id")}
         if kind == "details":
             event = int(question["event"])
-            told: dict[str, object] = {"stats": self._source.details(event), "flows": self._source.flows(event)}
-            self.send({"type": kind, **known, **_json_ready(told)})
-            # Lines of code take longer when the first is asked for.
+            details: dict[str, object] = {"stats": self._source.details(event), "flows": self._source.flows(event)}
+            self.send({"type": kind, **known, **_json_ready(details)})
+            # The first look-up of a line of code takes longer, so that it is an answer of its own.
             self.send({"type": "source", **known, "line": self._source.source_line(event)})
         elif kind == "tile":
             start_ps, end_ps = int(question["start_ps"]), int(question["end_ps"])
@@ -76,7 +76,7 @@ class TraceWidget(anywidget.AnyWidget):
 
 
 def _json_ready(stats: dict[str, object]) -> dict[str, object]:
-    """Numbers of numpy become Python's, whatever else JSON does not know becomes text."""
+    """Convert numpy's numbers to Python's, and whatever else JSON does not know to text."""
     ready: dict[str, object] = json.loads(json.dumps(stats, default=_plain))
     return ready
 

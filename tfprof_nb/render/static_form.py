@@ -1,0 +1,76 @@
+"""The static form of a view: panels as HTML of a limited size, for the output of a notebook cell.
+
+In: a title and panels. Out: HTML without script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from markupsafe import Markup
+
+from tfprof_nb._units import shorten
+from tfprof_nb.render.html import Detail, blocks_of, draw, limited
+from tfprof_nb.render.markup import element, join, printable_markup
+from tfprof_nb.render.panels import Note, Panel, Tab, Tabs
+
+# An output may have 64 KB; 1 KB is left for the element around it, with the id and the rule.
+STATIC_BYTES = 63 * 1024
+# From fine to coarse.
+_DETAILS = (
+    Detail(),
+    Detail(points=130),
+    Detail(max_rows=8, text=60, points=130),
+    Detail(max_rows=3, text=40, points=100),
+)
+
+
+def static_view(title: str, panels: Sequence[Panel], limit: int = STATIC_BYTES) -> Markup:
+    """Draw panels in at most ``limit`` bytes, for the output of a notebook cell.
+
+    Charts get coarser first, then tables shorter, then panels are left out from the end, each with a notice.
+    """
+    panels = opened(panels)
+    blocks: list[tuple[str, Markup]] = []
+    for detail in _DETAILS:
+        blocks = [block for panel in panels for block in blocks_of(panel, detail)]
+        html = _frame(title, join(part for _, part in blocks))
+        if len(html.encode()) <= limit:
+            return html
+    return _frame(title, _as_many_as_fit(blocks, limit - 1000))
+
+
+def opened(panels: Sequence[Panel]) -> list[Panel]:
+    """Compute the panels of every page, so that drawing them again does not."""
+    return [_opened_tabs(panel) if isinstance(panel, Tabs) else panel for panel in panels]
+
+
+def first_pages(panels: Sequence[Panel]) -> list[Panel]:
+    """Return the panels with only the first page of each chooser."""
+    return [replace(panel, tabs=panel.tabs[:1]) if isinstance(panel, Tabs) else panel for panel in panels]
+
+
+def _opened_tabs(panel: Tabs) -> Tabs:
+    shown = [Tab(tab.name, opened(tab.open()).copy) for tab in panel.tabs[: panel.shown]]
+    return replace(panel, tabs=[*shown, *panel.tabs[len(shown) :]])
+
+
+def _as_many_as_fit(blocks: Sequence[tuple[str, Markup]], limit: int) -> Markup:
+    """Join the blocks, names and HTML, that fit into ``limit`` bytes, and name the others."""
+    kept, left_out, size = [], [], 0
+    for name, part in blocks:
+        if size + len(part.encode()) <= limit:
+            size += len(part.encode())
+            kept.append(part)
+        else:
+            left_out.append(name)
+    names = shorten(", ".join(left_out), 300)
+    notice = f"Left out here to keep the notebook small: {names}. The profile's .to_html(path) has everything."
+    return join([*kept, draw(Note(notice, "warning"))])
+
+
+def _frame(title: str, body: Markup) -> Markup:
+    head = element("div", limited(title), style="font-size:12px;opacity:.75;margin:0 0 4px") if title else ""
+    style = "font-family:system-ui,sans-serif;font-size:13px;max-width:1100px"
+    return printable_markup(element("div", head, body, style=style))
