@@ -54,6 +54,13 @@ def test_marks_of_a_loop(tmp_path, read_marks):
     assert marks.unfinished("interrupted") == ["search"]
 
 
+def test_a_number_sign_in_a_steps_name_does_not_lose_the_step(tmp_path, read_marks):
+    recording = Recording(tmp_path, Options()).start()
+    with step(3, "epoch #1"):
+        tf.add(1, 1)
+    assert read_marks(recording.stop()).steps("epoch \N{FULLWIDTH NUMBER SIGN}1") == [3]
+
+
 def test_a_steps_number_may_be_a_tensor_or_a_variable(tmp_path, read_marks):
     recording = Recording(tmp_path, Options()).start()
     for number in (tf.constant(1), tf.Variable(2), np.int64(3)):

@@ -111,6 +111,14 @@ def test_the_program_goes_on_while_it_is_saved(recording):
     capture.stop()
 
 
+@pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_time_that_no_timer_can_wait_is_no_end(recording):
+    capture = recording(max_seconds=1e30)
+    loop(range(2))
+    time.sleep(0.1)
+    capture.stop()
+
+
 def test_a_time_to_record(recording, read_marks):
     began = time.monotonic()
     capture = recording(max_seconds=0.2)

@@ -129,3 +129,15 @@ def test_an_empty_profile_is_an_empty_trace(tmp_path):
 def test_a_folder_is_no_file(profile, tmp_path):
     with pytest.raises(TfprofError, match="is a folder"):
         profile.to_chrome_trace(tmp_path)
+
+
+def test_numbers_that_are_not_finite_or_too_large_for_64_bits_are_kept(tmp_path):
+    events = [
+        {"ph": "X", "pid": 1, "tid": 1, "ts": 10 * k, "dur": 3, "name": "a", "args": {"x": value}}
+        for k, value in enumerate([float("nan"), float("inf"), 1e300, 7, 0.5])
+    ]
+    (tmp_path / "t.json").write_text(json.dumps(events))
+    target = load(tmp_path / "t.json").to_chrome_trace(tmp_path / "again.json")
+    content = json.loads(target.read_text(), parse_constant=pytest.fail)
+    found = [event["args"]["x"] for event in content["traceEvents"] if event.get("ph") == "X"]
+    assert found == ["nan", "inf", 1e300, 7, 0.5]

@@ -16,6 +16,8 @@ from typing import Any
 from tfprof_nb.capture.tensorflow import trace_class
 from tfprof_nb.formats.marks import END_OF_DATA, INTERRUPTED, ROOT, STEP_NUMBER
 
+_HASH = "\N{FULLWIDTH NUMBER SIGN}"  # the profiler takes what follows a plain one for the mark's numbers
+
 
 @dataclass(frozen=True, eq=False)
 class Mark:
@@ -28,7 +30,7 @@ class Mark:
     def of_step(cls, name: str, number: int, **metadata: int) -> Mark:
         """Begin a step here and now."""
         begin_again = partial(cls.of_step, name, number, **metadata)
-        return cls(trace_class()(name, **{STEP_NUMBER: number, ROOT: 1}, **metadata), begin_again)
+        return cls(trace_class()(name.replace("#", _HASH), **{STEP_NUMBER: number, ROOT: 1}, **metadata), begin_again)
 
     def close(self, why: str = "") -> None:
         """End the step; if it is not complete, ``why`` is `END_OF_DATA` or `INTERRUPTED`."""

@@ -160,7 +160,7 @@ class Pacing:
 
 
 def _timer(seconds: float, then: Callable[[], None]) -> threading.Timer:
-    timer = threading.Timer(seconds, then)
+    timer = threading.Timer(min(seconds, threading.TIMEOUT_MAX), then)
     timer.daemon = True
     timer.start()
     return timer

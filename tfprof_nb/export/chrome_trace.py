@@ -23,6 +23,7 @@ from tfprof_nb.analysis.trace.counters import Counter
 from tfprof_nb.decode import Host
 
 _EXACT_IN_JAVASCRIPT = 1 << 53
+_MAX_WHOLE = 2.0**64  # larger numbers are no whole numbers of a profile
 _LONG_NAME = "long_name"
 _BLOCK = 1 << 16
 
@@ -109,14 +110,16 @@ def _arguments(host: Host) -> Objects:
 
 def _number_texts(host: Host, stat: str) -> tuple[Int64, Objects]:
     """Write a stat's numbers; those that JavaScript would round are written as texts."""
-    whole, exact = host.ints(stat), host.floats(stat)
-    values = whole.values.astype(np.int64)
+    exact = host.floats(stat)
+    rows, numbers = exact.rows.astype(np.int64), exact.values.astype(np.float64)
+    values = host.ints(stat).at(rows).astype(np.int64)
     texts = _texts(map(str, values.tolist()))
     large = np.abs(values) >= _EXACT_IN_JAVASCRIPT
     texts[large] = '"' + texts[large] + '"'
-    broken = np.flatnonzero(exact.values.astype(np.float64) % 1 != 0)
-    texts[broken] = _texts(map(_float, exact.values[broken].tolist()))
-    return whole.rows.astype(np.int64), texts
+    with np.errstate(invalid="ignore"):  # infinity has no remainder
+        broken = np.flatnonzero((numbers % 1 != 0) | (np.abs(numbers) > _MAX_WHOLE))
+    texts[broken] = _texts(map(_float, numbers[broken].tolist()))
+    return rows, texts
 
 
 def _text_texts(host: Host, stat: str) -> tuple[Int64, Objects]:

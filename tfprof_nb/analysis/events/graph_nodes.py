@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from tfprof_nb.analysis.events.op_labels import OpLabels, label_ops
 from tfprof_nb.decode.sections.graphs import Graphs
 
 _NO_FUNCTION, _ANY_FUNCTION = -2, -1
-_MAX_DEPTH, _MAX_NAMES = 30, 10**6  # functions that call themselves have no end
+_MAX_DEPTH, _MAX_CALLS = 30, 20_000  # functions that call themselves have no end, or branch without end
 _ROLE = re.compile(r"/(then|else|body|cond|branch\d+)/_\d+/")
 # What grappler adds: "ArithmeticOptimizer/ReplaceMulWithSquare_mul", "x-0-TransposeNHWCToNCHW-LayoutOptimizer".
 _ADDED = (
@@ -102,6 +101,7 @@ class _NodeNames:
         python = graphs.functions["called"].astype(bool)
         inner = graphs.functions.index.isin(graphs.calls["function"])
         self._searched = [*graphs.functions.index[~python & ~inner], *graphs.functions.index[python]]
+        self._calls_left = _MAX_CALLS
         self._known: dict[int, dict[str, int]] = {_NO_FUNCTION: {}}
 
     def find(self, root: int, name: str) -> int:
@@ -112,8 +112,8 @@ class _NodeNames:
     def _of(self, root: int) -> dict[str, int]:
         if root not in self._known:
             roots = self._searched if root == _ANY_FUNCTION else [root]
-            found = chain.from_iterable(self._spread(int(function), "", 0) for function in roots)
-            pairs = list(islice(found, _MAX_NAMES))
+            self._calls_left = _MAX_CALLS
+            pairs = [pair for function in roots for pair in self._spread(int(function), "", 0)]
             self._known[root] = dict(reversed(pairs))  # of several nodes of one name, the first counts
         return self._known[root]
 
@@ -122,6 +122,9 @@ class _NodeNames:
         names = self._nodes.get(function, pd.Series(dtype=object))
         yield from zip(prefix + names, names.index.tolist(), strict=True)
         for node, role, called in self._calls[function] if depth < _MAX_DEPTH else ():
+            if not self._calls_left:
+                return
+            self._calls_left -= 1
             inner = f"{prefix}{names[node]}/" if role == "call" else f"{prefix}{names[node]}/{role}/"
             yield from self._spread(called, inner, depth + 1)
 
