@@ -151,3 +151,12 @@ class Lab:
             with suppress(Error):  # a page that is gone can't be photographed
                 self.screenshot(f"{name}-failed", settled=False)
             raise
+
+
+class Notebook7(Lab):
+    """One browser page of Notebook 7."""
+
+    def open(self, name):
+        self.page.goto(f"{self.url}/notebooks/{name}")
+        self.page.wait_for_function("() => window.jupyterapp?.shell.currentWidget")
+        self.page.wait_for_function(f"() => {{ {NOTEBOOK} return {STATUS} === 'idle' }}")

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from browser.conftest import TIMEOUT_S
-from browser.lab import NOTEBOOK, STATUS, Lab
+from browser.lab import Notebook7
 from builders import XSpace
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
@@ -26,15 +26,6 @@ ANSWER = "HIGHLY input-bound: 80.0% of each step"
 BROKEN = re.compile("model not found|Error displaying widget|Loading widget", re.IGNORECASE)
 # Notebook 7.6 says so for a notebook without widgets, and with our extension turned off, too.
 NOTEBOOKS_OWN = re.compile(r"reading 'schema'|Settings failed to load|Command 'filebrowser:open-path' not registered")
-
-
-class Notebook7(Lab):
-    """One browser page of Notebook 7."""
-
-    def open(self, name):
-        self.page.goto(f"{self.url}/notebooks/{name}")
-        self.page.wait_for_function("() => window.jupyterapp?.shell.currentWidget")
-        self.page.wait_for_function(f"() => {{ {NOTEBOOK} return {STATUS} === 'idle' }}")
 
 
 def elsewhere(folder):

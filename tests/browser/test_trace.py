@@ -105,6 +105,26 @@ def test_keys_walk_events_of_one_name_and_nesting(viewer):
     assert fake.get("selected_event") is None
 
 
+def test_keys_work_under_the_pointer_without_a_click(viewer):
+    fake, canvas = viewer
+    before = shown_range(fake)
+    fake.page.keyboard.press("w")
+    assert shown_range(fake) == before
+    for time_us in (390, 400):
+        canvas.hover(position=position(time_us, 1))
+    fake.page.keyboard.press("w")
+    assert shown_range(fake) != before
+    fake.page.keyboard.press("0")
+    assert shown_range(fake) == before
+    fake.page.keyboard.press("/")
+    fake.page.keyboard.type("w")
+    fake.page.keyboard.press("Escape")
+    fake.page.mouse.move(500, 780)
+    fake.page.evaluate("() => document.activeElement.blur()")
+    fake.page.keyboard.press("w")
+    assert shown_range(fake) == before
+
+
 def test_a_track_folds_by_key_and_by_a_click_on_its_name(viewer):
     fake, canvas = viewer
     height = "() => document.querySelector('.tfp-canvas').clientHeight"

@@ -18,7 +18,7 @@ import numpy as np
 from tfprof_nb._arrays import Int64, Objects
 from tfprof_nb._units import PS_PER_US
 from tfprof_nb.analysis.events.forest import Forest
-from tfprof_nb.analysis.events.links import links
+from tfprof_nb.analysis.events.links import forward_links
 from tfprof_nb.analysis.trace.counters import Counter
 from tfprof_nb.decode import Host
 
@@ -131,7 +131,7 @@ def _text_texts(host: Host, stat: str) -> tuple[Int64, Objects]:
 
 def _flows(forest: Forest, first_pid: int) -> Objects:
     """Write an arrow from each cause to each effect, from start to start."""
-    causes, effects = forest.once(links)
+    causes, effects = forest.once(forward_links)
     host, places = forest.host, _places(forest.host, first_pid)
     # Arrows with equal ids would join: the host's first process makes ids unique among hosts.
     number = _texts(f',"cat":"flow","name":"flow","id":"{first_pid}.{flow}"}}' for flow in range(len(causes)))

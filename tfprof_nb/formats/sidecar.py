@@ -179,5 +179,6 @@ SECTIONS = {
     Section.CELLS: CellsSection,
     Section.PROCESS_MEMORY: SamplesSection,
     Section.METRICS: SamplesSection,
+    Section.PYTHON: PythonSection,
 }
 """What each section holds."""

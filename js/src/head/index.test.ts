@@ -33,3 +33,12 @@ it("tells the view which theme the notebook has", async () => {
   await new Promise((resolve) => setTimeout(resolve));
   expect(view?.classList.contains("tfp-dark")).toBe(false);
 });
+
+it("keeps the keys of everything in the view from the notebook's shortcuts", () => {
+  document.body.innerHTML = `<div class="widget-vbox"><div id="head"></div><p><a href="#x">link</a></p></div><a href="#y">no</a>`;
+  const model = new FakeModel<Traits>({ title: "", static_id: "" });
+  head.render({ model, el: document.getElementById("head") as HTMLElement });
+  const links = [...document.querySelectorAll("a")];
+  for (const link of links) link.focus();
+  expect(links.map((link) => link.dataset.lmSuppressShortcuts)).toEqual(["true", undefined]);
+});

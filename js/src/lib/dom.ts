@@ -1,10 +1,13 @@
 type Attributes = Record<string, string | number | boolean>;
 
 /**
- * Keeps keys from JupyterLab's shortcuts (S saves, D D deletes the notebook cell ...). The element that has the focus
- * must have it: with an ancestor, JupyterLab finds its own `:focus` rule first.
+ * Keeps keys from JupyterLab's shortcuts (S saves, D D deletes the notebook cell ...) while the focus is inside an element.
+ * What has the focus must say so itself: with an ancestor, JupyterLab finds its own `:focus` rule first.
  */
-export const OWN_KEYS: Attributes = { "data-lm-suppress-shortcuts": "true" };
+export function keepKeys(root: Element, signal: AbortSignal): void {
+  const mark = ({ target }: Event) => (target as Element).setAttribute("data-lm-suppress-shortcuts", "true");
+  root.addEventListener("focusin", mark, { signal });
+}
 
 /** Creates an element. Text becomes text nodes, never markup. */
 export function element<K extends keyof HTMLElementTagNameMap>(
@@ -22,7 +25,7 @@ export function element<K extends keyof HTMLElementTagNameMap>(
 
 /** A button with a visible text and an accessible name. */
 export function button(text: string, label: string, onClick: () => void): HTMLButtonElement {
-  const attributes = { ...OWN_KEYS, type: "button", class: "tfp-button", title: label, "aria-label": label };
+  const attributes = { type: "button", class: "tfp-button", title: label, "aria-label": label };
   const node = element("button", attributes, text);
   node.addEventListener("click", onClick);
   return node;

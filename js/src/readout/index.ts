@@ -1,5 +1,5 @@
 import "./readout.css";
-import { element, OWN_KEYS } from "../lib/dom";
+import { element, keepKeys } from "../lib/dom";
 import { significant } from "../lib/format";
 import { listen, type Model, push, type RenderProps } from "../lib/host";
 import { followTheme } from "../lib/theme";
@@ -40,7 +40,7 @@ function render({ model, el }: RenderProps<Traits>): () => void {
   const values = model.get("entries").map(() => element("span", { class: "tfp-readout-value" }));
   const root = element(
     "div",
-    { ...OWN_KEYS, class: "tfp-readout", tabindex: 0, role: "group", "aria-label": "Legend and values" },
+    { class: "tfp-readout", tabindex: 0, role: "group", "aria-label": "Legend and values" },
     place,
   );
   model.get("entries").forEach((entry, k) => {
@@ -89,6 +89,7 @@ function render({ model, el }: RenderProps<Traits>): () => void {
   root.addEventListener("blur", rest, { signal });
   listen(model, "change:selected", rest, signal);
   followTheme(box, signal, () => {});
+  keepKeys(box, signal);
   rest();
   return () => lifetime.abort();
 }

@@ -1,12 +1,8 @@
-import { element, OWN_KEYS } from "../lib/dom";
+import { element } from "../lib/dom";
 
 /** The chart's numbers as a table, for readers who can't see the chart or want to copy them. Made when first opened. */
 export function numbers(title: string, rows: () => string[][]): HTMLDetailsElement {
-  const summary = element(
-    "summary",
-    { ...OWN_KEYS, "aria-label": `Numbers of the chart ${title}` },
-    "Numbers",
-  );
+  const summary = element("summary", { "aria-label": `Numbers of the chart ${title}` }, "Numbers");
   const root = element("details", { class: "tfp-numbers" }, summary);
   root.addEventListener("toggle", () => {
     if (!root.querySelector("table")) root.append(table(title, rows()));
@@ -23,7 +19,6 @@ function table(title: string, [header = [], ...rows]: string[][]): HTMLElement {
   const body = element("tbody", {}, ...rows.map((row) => element("tr", {}, ...cells(row, "row"))));
   // Focusable, so that the arrow keys scroll it.
   const attributes = {
-    ...OWN_KEYS,
     class: "tfp-numbers-scroll",
     tabindex: 0,
     role: "region",

@@ -1,5 +1,5 @@
 import { at } from "../lib/at";
-import { element, OWN_KEYS } from "../lib/dom";
+import { element } from "../lib/dom";
 import { type Spare, tableCell, widths } from "./cells";
 import type { Column } from "./columns";
 import type { Direction } from "./order";
@@ -20,7 +20,7 @@ export interface GridListener {
 
 /** A table of which only the visible rows are in the document. */
 export class Grid {
-  readonly root = element("div", { ...OWN_KEYS, class: "tfp-grid", role: "grid", tabindex: 0 });
+  readonly root = element("div", { class: "tfp-grid", role: "grid", tabindex: 0 });
   private readonly headers: HTMLElement[];
   private readonly body = element("div", { class: "tfp-body", role: "rowgroup" });
   private order: Uint32Array = new Uint32Array();
@@ -153,7 +153,6 @@ export class Grid {
 
   private headerCell(column: Column, index: number): HTMLElement {
     const sort = element("button", {
-      ...OWN_KEYS,
       type: "button",
       class: "tfp-sort",
       title: column.meaning || column.header,

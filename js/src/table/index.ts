@@ -1,7 +1,7 @@
 import "../lib/theme.css";
 import "./table.css";
 import { at } from "../lib/at";
-import { button, element, OWN_KEYS } from "../lib/dom";
+import { button, element, keepKeys } from "../lib/dom";
 import { grouped } from "../lib/format";
 import { listen, type Model, push, type RenderProps } from "../lib/host";
 import { followTheme } from "../lib/theme";
@@ -31,7 +31,6 @@ class TableView {
   private readonly tree: Tree | null;
   private readonly count = element("span", { class: "tfp-muted", role: "status" });
   private readonly input = element("input", {
-    ...OWN_KEYS,
     type: "search",
     class: "tfp-input",
     placeholder: "Search",
@@ -117,6 +116,7 @@ function render({ model, el }: RenderProps<Traits>): () => void {
   const root = element("div", { class: "tfp tfp-table" });
   el.append(root);
   followTheme(root, done.signal, () => {});
+  keepKeys(root, done.signal);
   new TableView(root, model, done.signal);
   return () => {
     done.abort();

@@ -1,10 +1,10 @@
 import { at } from "../lib/at";
-import { element, OWN_KEYS } from "../lib/dom";
+import { element } from "../lib/dom";
 import type { Column } from "./columns";
 
 /** A menu of all columns but the first, which is always shown. `onChange` gets the indices of the ticked columns. */
 export function columnMenu(columns: readonly Column[], onChange: (shown: number[]) => void): HTMLElement {
-  const boxes = columns.map(() => element("input", { ...OWN_KEYS, type: "checkbox", checked: true }));
+  const boxes = columns.map(() => element("input", { type: "checkbox", checked: true }));
   const labels = boxes.map((box, index) => {
     const { header, meaning } = at(columns, index);
     return element("label", { title: meaning }, box, ` ${header}`);
@@ -13,10 +13,6 @@ export function columnMenu(columns: readonly Column[], onChange: (shown: number[
   menu.addEventListener("change", () => {
     onChange(boxes.flatMap((box, index) => (box.checked ? [index] : [])));
   });
-  const summary = element(
-    "summary",
-    { ...OWN_KEYS, class: "tfp-button", title: "Choose columns" },
-    "Columns",
-  );
+  const summary = element("summary", { class: "tfp-button", title: "Choose columns" }, "Columns");
   return element("details", { class: "tfp-columns tfp-push" }, summary, menu);
 }

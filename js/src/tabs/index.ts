@@ -1,6 +1,6 @@
 import "../lib/theme.css";
 import "./tabs.css";
-import { element, whenAttached } from "../lib/dom";
+import { element, keepKeys, whenAttached } from "../lib/dom";
 import { listen, type Model, push, type RenderProps } from "../lib/host";
 import { followTheme } from "../lib/theme";
 import { followLinks, type Target } from "./links";
@@ -61,6 +61,7 @@ function render({ model, el }: RenderProps<Traits>): () => void {
   listen(model, "change:selected", show, signal);
   show();
   followTheme(root, signal, () => {});
+  keepKeys(root, signal);
   whenAttached(el, () => {
     const scope = el.closest<HTMLElement>(`[class*="${PANE}"], .tfp-view`);
     if (scope) followLinks(scope, opener(model, root, signal), signal);

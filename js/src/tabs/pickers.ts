@@ -1,4 +1,4 @@
-import { element, OWN_KEYS } from "../lib/dom";
+import { element } from "../lib/dom";
 
 /** Chooses a page from a list that is too long for tabs. */
 export class Menu {
@@ -7,7 +7,7 @@ export class Menu {
 
   constructor(names: string[], label: string, choose: (index: number) => void) {
     const options = names.map((name, index) => element("option", { value: index }, name));
-    this.list = element("select", { ...OWN_KEYS, class: "tfp-input" }, ...options);
+    this.list = element("select", { class: "tfp-input" }, ...options);
     this.list.addEventListener("change", () => choose(this.list.selectedIndex));
     this.root = element("label", { class: "tfp-picker" }, `${label} `, this.list);
   }
@@ -28,7 +28,7 @@ export class Slider {
     label: string,
     choose: (index: number) => void,
   ) {
-    const attributes = { ...OWN_KEYS, type: "range", min: 0, max: names.length - 1, step: 1 };
+    const attributes = { type: "range", min: 0, max: names.length - 1, step: 1 };
     this.range = element("input", attributes);
     this.range.addEventListener("input", () => this.show(Number(this.range.value)));
     this.range.addEventListener("change", () => choose(Number(this.range.value)));

@@ -1,4 +1,4 @@
-import { element, OWN_KEYS } from "../lib/dom";
+import { element } from "../lib/dom";
 import { paneClass } from "./panes";
 
 const RETRY_MS = 50;
@@ -32,7 +32,7 @@ export class Strip {
 
   private tab(name: string, index: number): HTMLElement {
     const id = `tfp-tab-${this.uid}-${index}`;
-    const tab = element("button", { ...OWN_KEYS, type: "button", class: "tfp-tab", role: "tab", id }, name);
+    const tab = element("button", { type: "button", class: "tfp-tab", role: "tab", id }, name);
     tab.addEventListener("click", () => this.choose(index));
     return tab;
   }

@@ -1,4 +1,4 @@
-import { button, debounce, element, OWN_KEYS } from "../lib/dom";
+import { button, debounce, element } from "../lib/dom";
 import { duration, grouped } from "../lib/format";
 import { listen, type Model } from "../lib/host";
 import { followTheme } from "../lib/theme";
@@ -33,7 +33,6 @@ const MIN_HEIGHT_PX = 60;
 /** The trace viewer as the user sees it: makes its parts and connects them. */
 export class App implements StateListener {
   private readonly canvas = element("canvas", {
-    ...OWN_KEYS,
     class: "tfp-canvas",
     tabindex: 0,
     role: "application",
@@ -135,9 +134,15 @@ export class App implements StateListener {
       },
       nextMatch: (names: Uint8Array, direction: 1 | -1) => this.navigation.nextMatch(names, direction),
       typed: () => this.traits.sendName(null),
-      left: () => this.canvas.focus(),
+      left: (before: EventTarget | null) => this.focusAgain(before),
     };
     return new Search(this.state.header, actions, signal);
+  }
+
+  /** Gives the focus back to where it was before, a notebook cell perhaps. */
+  private focusAgain(before: EventTarget | null): void {
+    const outside = before instanceof HTMLElement && before.isConnected && !this.root.contains(before);
+    (outside ? before : this.canvas).focus({ preventScroll: true });
   }
 
   private assemble(): void {
@@ -162,7 +167,7 @@ export class App implements StateListener {
     this.chooseTool(tool);
   }
 
-  /** Connects the canvas with what the pointer and the keys do. */
+  /** Connects the viewer with what the pointer and the keys do. */
   private connect(signal: AbortSignal): void {
     const { canvas, navigation, ranges, state } = this;
     const pointer = {
@@ -178,7 +183,7 @@ export class App implements StateListener {
       escape: () => this.escape(),
     };
     connectPointer(canvas, navigation, pointer, signal);
-    connectKeyboard(canvas, navigation, keys, signal);
+    connectKeyboard(this.root, navigation, keys, signal);
   }
 
   /** Follows the page and the kernel. */
@@ -210,8 +215,9 @@ export class App implements StateListener {
   }
 
   private toggleHelp(): void {
+    const focused = this.help.contains(document.activeElement);
     this.help.hidden = !this.help.hidden;
-    if (this.help.hidden) this.canvas.focus();
+    if (focused) this.canvas.focus({ preventScroll: true });
   }
 
   /** Clears the selection, else the range, else the search. */

@@ -1,6 +1,6 @@
 import "../lib/theme.css";
 import "./trace.css";
-import { element } from "../lib/dom";
+import { element, keepKeys } from "../lib/dom";
 import { grouped } from "../lib/format";
 import type { RenderProps } from "../lib/host";
 import { App } from "./app";
@@ -14,6 +14,7 @@ function render({ model, el }: RenderProps<Traits>): () => void {
   const message = element("p", { class: "tfp-message", role: "status" });
   const root = element("div", { class: "tfp tfp-trace" }, message);
   el.append(root);
+  keepKeys(root, done.signal);
   message.textContent = `Reading ${grouped(header.events)} events over ${exactTime(header.span_ps)} …`;
   decodeTrace(header, model.get("payload"))
     .then((slices) => {

@@ -1,4 +1,5 @@
 import type { Tool } from "./drag";
+import { HoverKeys } from "./hover_keys";
 import type { Navigation } from "./navigation";
 import { toolOfKey } from "./ui/toolbar";
 
@@ -36,14 +37,35 @@ const ZOOM_PER_KEY = 1.4;
 const PAN_PER_KEY_PX = 80;
 const SCROLL_PER_KEY_PX = 200;
 
-/** Connects the keys, which work while the canvas has the focus. */
+/** Connects the keys, which work while the pointer is on the viewer, or the focus in it. */
 export function connectKeyboard(
-  canvas: HTMLCanvasElement,
+  root: HTMLElement,
   navigation: Navigation,
   commands: KeyCommands,
   signal: AbortSignal,
 ): void {
-  const keys: Record<string, () => unknown> = {
+  const actions = actionsOf(navigation, commands);
+  const press = (event: KeyboardEvent): boolean => {
+    const tool = toolOfKey(event.key);
+    const key = event.key === "Enter" && event.shiftKey ? "shift+enter" : event.key.toLowerCase();
+    const action = tool ? () => commands.chooseTool(tool) : actions[key];
+    action?.();
+    return !!action;
+  };
+  const onKey = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    // Enter presses the button that has the focus.
+    if (event.key === "Enter" && event.target instanceof HTMLButtonElement) return;
+    if (!press(event)) return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  root.addEventListener("keydown", onKey, { signal });
+  new HoverKeys(root, press, signal);
+}
+
+function actionsOf(navigation: Navigation, commands: KeyCommands): Record<string, () => unknown> {
+  return {
     w: () => navigation.zoom(ZOOM_PER_KEY),
     s: () => navigation.zoom(1 / ZOOM_PER_KEY),
     a: () => navigation.pan(-PAN_PER_KEY_PX),
@@ -64,15 +86,4 @@ export function connectKeyboard(
     "?": () => commands.help(),
     escape: () => commands.escape(),
   };
-  const onKey = (event: KeyboardEvent) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const tool = toolOfKey(event.key);
-    const key = event.key === "Enter" && event.shiftKey ? "shift+enter" : event.key.toLowerCase();
-    const action = tool ? () => commands.chooseTool(tool) : keys[key];
-    if (!action) return;
-    action();
-    event.preventDefault();
-    event.stopPropagation();
-  };
-  canvas.addEventListener("keydown", onKey, { signal });
 }

@@ -20,8 +20,24 @@ _THREADPOOL_CONTEXT = 15
 
 
 def links(forest: Forest) -> tuple[Int64, Int64]:
-    """Return pairs of events, causes and effects, that connect threads and devices."""
-    pairs = [_context_links(forest), _run_links(forest), _iterator_links(forest), _launch_links(forest)]
+    """Return pairs of events, causes and effects, that connect threads and devices: along these, steps spread."""
+    return _all_links(forest, _last_causes(*_iterators(forest)))
+
+
+def forward_links(forest: Forest) -> tuple[Int64, Int64]:
+    """Return the pairs to show as arrows: no cause begins after its effect."""
+    return forward(forest, _all_links(forest, _iterator_starts(forest)))
+
+
+def forward(forest: Forest, pairs: tuple[Int64, Int64]) -> tuple[Int64, Int64]:
+    """Return the pairs whose cause begins no later than its effect: others share an id that was used again."""
+    causes, effects = pairs
+    kept = forest.host.start_ps[causes] <= forest.host.start_ps[effects]
+    return causes[kept], effects[kept]
+
+
+def _all_links(forest: Forest, iterators: tuple[Int64, Int64]) -> tuple[Int64, Int64]:
+    pairs = [_context_links(forest), _run_links(forest), iterators, _launch_links(forest)]
     causes = np.concatenate([causes for causes, _ in pairs])
     effects = np.concatenate([effects for _, effects in pairs])
     return causes, effects
@@ -54,12 +70,26 @@ def _run_links(forest: Forest) -> tuple[Int64, Int64]:
     return _last_causes(steps.take(forest.named(*RUNS)[steps.events]), steps.take(process[steps.events]))
 
 
-def _iterator_links(forest: Forest) -> tuple[Int64, Int64]:
-    """Link `ExecutorState::Process` to the `IteratorGetNext` that it started elsewhere, by step id and iteration."""
+def _iterators(forest: Forest) -> tuple[Keyed, Keyed]:
+    """Return `ExecutorState::Process` and the `IteratorGetNext` that it starts elsewhere, by step id and iteration."""
     steps = keyed(forest, "id", "iter_num")
     process = steps.take(forest.named(EXECUTOR)[steps.events])
     computes = forest.named("IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute")
-    return _last_causes(process, steps.take(computes[steps.events]))
+    return process, steps.take(computes[steps.events])
+
+
+def _iterator_starts(forest: Forest) -> tuple[Int64, Int64]:
+    """Link each `IteratorGetNext` to the last `ExecutorState::Process` that began before it.
+
+    An executor runs `Process` again and again in one iteration. The last one of all, to which steps spread as in XLA,
+    usually continues after the iterator, and so cannot have started it.
+    """
+    process, computes = (
+        pd.DataFrame({**pairs._asdict(), "start_ps": forest.host.start_ps[pairs.events]}).sort_values("start_ps")
+        for pairs in _iterators(forest)
+    )
+    found = pd.merge_asof(computes, process, on="start_ps", by=["first", "second"], suffixes=("", "_before")).dropna()
+    return found["events_before"].to_numpy(np.int64), found["events"].to_numpy(np.int64)
 
 
 def _launch_links(forest: Forest) -> tuple[Int64, Int64]:

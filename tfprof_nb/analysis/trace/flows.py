@@ -9,7 +9,7 @@ import pandas as pd
 
 from tfprof_nb._arrays import Int64
 from tfprof_nb.analysis.events.forest import Forest
-from tfprof_nb.analysis.events.links import links
+from tfprof_nb.analysis.events.links import forward, forward_links
 from tfprof_nb.analysis.tf_data.iterators import CONSUMED, PRODUCED, element_events
 
 # The runtime of each context type in `context_types.h` (tsl).
@@ -36,7 +36,8 @@ class Flows:
     """The links of one host's events, computed on first use.
 
     These are the links along which steps spread (producer and consumer contexts, iterators, kernel launches), and those
-    from the producer of an element of tf.data to its consumer. Events are given by their positions in the host.
+    from the producer of an element of tf.data to its consumer. No cause begins after its effect. Events are given by
+    their positions in the host.
     """
 
     def __init__(self, forest: Forest) -> None:
@@ -61,7 +62,8 @@ class Flows:
 
     @cached_property
     def _links(self) -> tuple[Int64, Int64]:
-        pairs = self._forest.once(links), _element_links(self._forest)
+        elements = forward(self._forest, _element_links(self._forest))
+        pairs = self._forest.once(forward_links), elements
         causes, effects = (np.concatenate(events).astype(np.int64) for events in zip(*pairs, strict=True))
         return causes, effects
 

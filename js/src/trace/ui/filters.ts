@@ -1,4 +1,4 @@
-import { button, element, OWN_KEYS } from "../../lib/dom";
+import { button, element } from "../../lib/dom";
 import { TIME_UNITS } from "../../lib/format";
 import type { Picoseconds } from "../../lib/units";
 
@@ -26,7 +26,7 @@ export class Filters {
   readonly toggle = button("Filter", "Filter by track, duration or name", () => this.flip());
   private readonly rows = field("Track name contains", "any");
   private readonly shortest = field("Minimum duration", "e.g. 10 us");
-  private readonly hits = element("input", { ...OWN_KEYS, type: "checkbox" });
+  private readonly hits = element("input", { type: "checkbox" });
   private readonly summary = element("span", { class: "tfp-muted", role: "status" });
   readonly root = element("div", { class: "tfp-filters", hidden: true });
 
@@ -82,6 +82,6 @@ export class Filters {
 }
 
 function field(name: string, placeholder: string): { label: HTMLLabelElement; input: HTMLInputElement } {
-  const input = element("input", { ...OWN_KEYS, type: "text", class: "tfp-input", placeholder, size: 14 });
+  const input = element("input", { type: "text", class: "tfp-input", placeholder, size: 14 });
   return { input, label: element("label", { class: "tfp-field" }, name, input) };
 }

@@ -14,7 +14,7 @@ export function helpOverlay(onClose: () => void): HTMLElement {
   const note = element(
     "p",
     { class: "tfp-muted" },
-    "Keys work while the timeline has the focus: click it or tab to it.",
+    "Keys work while the pointer is on the viewer, or the focus in it.",
   );
   return element(
     "div",

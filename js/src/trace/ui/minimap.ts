@@ -1,4 +1,4 @@
-import { debounce, element, OWN_KEYS } from "../../lib/dom";
+import { debounce, element } from "../../lib/dom";
 import { type CssPx, type TraceTime, toPicoseconds } from "../../lib/units";
 import type { Slices } from "../data/slices";
 import { MinimapPainter, type MinimapScene } from "../draw/minimap";
@@ -22,7 +22,6 @@ export interface MinimapActions {
 /** The strip with the whole trace. Its window is the visible range and can be moved, resized at its edges, or redrawn. */
 export class Minimap {
   readonly canvas = element("canvas", {
-    ...OWN_KEYS,
     class: "tfp-minimap",
     tabindex: 0,
     role: "scrollbar",

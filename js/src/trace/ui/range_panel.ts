@@ -1,4 +1,4 @@
-import { button, element, OWN_KEYS } from "../../lib/dom";
+import { button, element } from "../../lib/dom";
 import { duration, grouped } from "../../lib/format";
 import { type Picoseconds, toPicoseconds } from "../../lib/units";
 import type { Header } from "../data/header";
@@ -97,7 +97,7 @@ export class RangePanel {
 
   private columnHeader(key: keyof TotalRow, title: string): HTMLElement {
     const label = `Order by ${title.toLowerCase()}`;
-    const sort = element("button", { ...OWN_KEYS, type: "button", title: label }, title);
+    const sort = element("button", { type: "button", title: label }, title);
     sort.addEventListener("click", () => {
       this.by = key;
       this.fill();
@@ -108,7 +108,7 @@ export class RangePanel {
   }
 
   private row({ name, count, total, self, average }: TotalRow): HTMLElement {
-    const highlight = element("button", { ...OWN_KEYS, type: "button", title: `Highlight ${name}` }, name);
+    const highlight = element("button", { type: "button", title: `Highlight ${name}` }, name);
     highlight.addEventListener("click", () => this.actions.highlight(name));
     const times = [total, self, average].map((ps) => element("td", {}, duration(Math.round(ps))));
     const head = element("th", { scope: "row" }, highlight);

@@ -1,4 +1,4 @@
-import { button, element, OWN_KEYS } from "../../lib/dom";
+import { button, element } from "../../lib/dom";
 import { grouped } from "../../lib/format";
 import type { Header } from "../data/header";
 
@@ -20,14 +20,13 @@ export interface SearchActions {
   nextMatch(names: Uint8Array, direction: 1 | -1): void;
   /** The user, not the kernel, changed the search. */
   typed(): void;
-  /** The user left the search box by Escape. */
-  left(): void;
+  /** The user left the search box by Escape; the focus was elsewhere before, or nowhere. */
+  left(before: EventTarget | null): void;
 }
 
 /** The search box: highlights events by name and steps through the hits. */
 export class Search {
   readonly input = element("input", {
-    ...OWN_KEYS,
     type: "search",
     class: "tfp-input",
     placeholder: "Search events",
@@ -39,6 +38,7 @@ export class Search {
   readonly parts = [this.input, this.previous, this.next, this.hits];
   /** Flags the names that match; null without a search. */
   names: Uint8Array | null = null;
+  private before: EventTarget | null = null;
 
   constructor(
     private readonly header: Pick<Header, "names" | "name_events">,
@@ -50,7 +50,7 @@ export class Search {
       if (event.key === "Escape") {
         this.set("");
         actions.typed();
-        actions.left();
+        actions.left(this.before);
       }
       event.stopPropagation();
     };
@@ -58,6 +58,10 @@ export class Search {
       this.set(this.input.value);
       actions.typed();
     };
+    const onFocus = ({ relatedTarget }: FocusEvent) => {
+      this.before = relatedTarget;
+    };
+    this.input.addEventListener("focus", onFocus, { signal });
     this.input.addEventListener("keydown", onKey, { signal });
     this.input.addEventListener("input", onInput, { signal });
     this.previous.hidden = this.next.hidden = true;
