@@ -1,5 +1,6 @@
 """What all tests share: a quiet TensorFlow, the package as users get it, and real captures where they are at hand."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -29,6 +30,14 @@ def shared_data():
     if not SHARED_DATA.is_dir():
         pytest.skip("the real captures are not here (set TFPROF_NB_SHARED_DATA to their folder)")
     return SHARED_DATA
+
+
+@pytest.fixture
+def no_collection():
+    """Keep Python from collecting garbage: Hypothesis listens to that, and an interrupt in the middle of it is lost."""
+    gc.disable()
+    yield
+    gc.enable()
 
 
 @pytest.fixture(scope="module")

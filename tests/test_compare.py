@@ -13,7 +13,7 @@ from traitlets.config import Config
 import tfprof_nb as tp
 
 STEPS, BATCH = 20, 16
-READING_S = 0.03
+READING_S = 0.1
 
 
 def program(batch=BATCH, *, slow):

@@ -11,7 +11,7 @@ from tfprof_nb.decode import read_xspace
 
 
 def sleepy(x):
-    time.sleep(0.005)
+    time.sleep(0.02)
     return x
 
 
