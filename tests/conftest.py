@@ -15,7 +15,13 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 
 ROOT = Path(__file__).parents[1]
+SLOW = ("timeout", "browser")  # marks of files, the slowest first
 SHARED_DATA = Path(os.environ.get("TFPROF_NB_SHARED_DATA", ROOT.parent / "shared" / "data"))
+
+
+def pytest_collection_modifyitems(items):
+    """Begin with the files that take longest: at the end no worker waits for another's last file."""
+    items.sort(key=lambda item: [item.getparent(pytest.Module).get_closest_marker(name) is None for name in SLOW])
 
 
 @pytest.fixture(scope="session")
