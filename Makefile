@@ -64,7 +64,7 @@ format: $(EDITABLE) ## let ruff and biome rewrite what they can
 
 test: env lint ## everything CI runs: lint, the JavaScript's tests, all of pytest's but the slow ones
 	@echo "== vitest"; cd js && npm run --silent test
-	@echo "== pytest"; $(BIN)/pytest
+	@echo "== pytest"; $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 test-long: env ## the slow tests: soaks, large files
 	@$(BIN)/pytest -m slow

@@ -1,5 +1,6 @@
 """What all tests share: a quiet TensorFlow, the package as users get it, and real captures where they are at hand."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -14,7 +15,13 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 
 ROOT = Path(__file__).parents[1]
+SLOW = ("timeout", "browser")  # marks of files, the slowest first
 SHARED_DATA = Path(os.environ.get("TFPROF_NB_SHARED_DATA", ROOT.parent / "shared" / "data"))
+
+
+def pytest_collection_modifyitems(items):
+    """Begin with the files that take longest: at the end no worker waits for another's last file."""
+    items.sort(key=lambda item: [item.getparent(pytest.Module).get_closest_marker(name) is None for name in SLOW])
 
 
 @pytest.fixture(scope="session")
@@ -29,6 +36,14 @@ def shared_data():
     if not SHARED_DATA.is_dir():
         pytest.skip("the real captures are not here (set TFPROF_NB_SHARED_DATA to their folder)")
     return SHARED_DATA
+
+
+@pytest.fixture
+def no_collection():
+    """Keep Python from collecting garbage: Hypothesis listens to that, and an interrupt in the middle of it is lost."""
+    gc.disable()
+    yield
+    gc.enable()
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ import tfprof_nb as tp
 from tfprof_nb.profiles import PendingRun
 
 STEPS, BATCH = 20, 16
-READING_S = 0.03
+READING_S = 0.1
 
 
 def program(batch=BATCH, *, slow):

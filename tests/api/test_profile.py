@@ -176,6 +176,7 @@ def test_of_two_threads_that_ask_at_once_one_wins(ask):
     running().finish()
 
 
+@pytest.mark.usefixtures("no_collection")
 def test_saving_that_is_interrupted_leaves_the_process_ready(monkeypatch):
     tp.start()
     capture = running()

@@ -114,6 +114,7 @@ def interrupted(function):
     return called
 
 
+@pytest.mark.usefixtures("no_collection")
 @pytest.mark.parametrize(
     ("owner", "name"), [(recording_module, "Profiler"), (Profiler, "begin"), (threading.Thread, "start")]
 )
@@ -128,6 +129,7 @@ def test_an_interrupt_while_a_capture_begins_leaves_nothing_running(tmp_path, mo
     assert Recording(tmp_path, Options()).start().stop().is_dir()
 
 
+@pytest.mark.usefixtures("no_collection")
 @pytest.mark.parametrize(
     ("owner", "name"), [(Profiler, "end"), (recording_module, "gathered"), (Profiler, "wait"), (Profiler, "when_saved")]
 )

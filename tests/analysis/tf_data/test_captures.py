@@ -10,7 +10,7 @@ from tfprof_nb.analysis.tf_data.tf_data import tf_data
 
 
 def sleepy(x):
-    time.sleep(0.005)
+    time.sleep(0.02)
     return x
 
 
