@@ -158,7 +158,10 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
         return profiled
 
 
-_started: list[Capture] = []  # by `start`, and not stopped: one at most, since a process can run one capture
+class _Started:
+    """The capture that `start` began and `stop` has not ended."""
+
+    capture: Capture | None = None
 
 
 def _with_arguments_of(capture: Callable[P, profile]) -> Callable[[Callable[[profile], R]], Callable[P, R]]:
@@ -191,7 +194,7 @@ def start(settings: profile) -> None:
     __tracebackhide__ = True
     started = settings.new_capture()
     started.start()
-    _started.append(started)
+    _Started.capture = started
 
 
 def stop() -> Profile:
@@ -209,6 +212,7 @@ def stop() -> Profile:
     >>> tp.stop() is tp.last()
     True
     """
-    if not _started:
+    started, _Started.capture = _Started.capture, None
+    if started is None:
         raise CaptureError("There is no capture to stop: begin one with tfprof_nb.start().")
-    return _started.pop().finish()
+    return started.finish()

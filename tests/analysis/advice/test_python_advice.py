@@ -24,7 +24,7 @@ def line_of(function, text):
 
 class Heavy(keras.callbacks.Callback):
     def on_train_batch_end(self, batch, logs=None):
-        time.sleep(0.02)
+        time.sleep(0.05)
 
 
 def fit(*callbacks, eagerly=False, epochs=1):
@@ -58,7 +58,7 @@ def test_a_checkpoint_in_every_batch_is_told_to_come_less_often(tmp_path):
 
 
 def slow_metric(batch):
-    time.sleep(0.01)
+    time.sleep(0.04)
     return float(batch[0, 0])
 
 
@@ -93,9 +93,9 @@ def test_eager_comes_before_the_python_that_it_causes():
 
 
 def test_a_step_that_computes_has_no_finding_on_python():
-    model = keras.Sequential([keras.layers.Dense(1500), keras.layers.Dense(1500), keras.layers.Dense(1)])
+    model = keras.Sequential([keras.layers.Dense(3000), keras.layers.Dense(3000), keras.layers.Dense(1)])
     model.compile("sgd", "mse")
-    data = tf.data.Dataset.from_tensors((tf.ones((256, 512)), tf.ones((256, 1)))).repeat(20).prefetch(2)
+    data = tf.data.Dataset.from_tensors((tf.ones((256, 512)), tf.ones((256, 1)))).repeat(12).prefetch(2)
     model.fit(data, verbose=0)
     with tp.profile() as p:
         model.fit(data, verbose=0)
