@@ -1,6 +1,7 @@
 """A notebook in a real JupyterLab, driven as a user would: open, run all, look."""
 
 import re
+import time
 from contextlib import contextmanager, suppress
 
 from playwright.sync_api import Error
@@ -52,7 +53,7 @@ class Lab:
     """
 
     def __init__(self, page, url, artifacts, timeout_s):
-        self.page, self.url, self.artifacts = page, url, artifacts
+        self.page, self.url, self.artifacts, self._timeout_s = page, url, artifacts, timeout_s
         self.console, self.errors = [], []
         page.set_default_timeout(timeout_s * 1000)
         page.on("console", self._on_console)
@@ -101,6 +102,13 @@ class Lab:
     def wait_for(self, locator, condition):
         """Wait until a JavaScript function of the element returns true."""
         self.page.wait_for_function(condition, arg=locator.element_handle())
+
+    def wait_until(self, condition):
+        """Wait until a function returns true, for states that neither a selector nor the page's own code describes."""
+        deadline = time.monotonic() + self._timeout_s
+        while not condition():
+            assert time.monotonic() < deadline, "the state did not come"
+            self.page.wait_for_timeout(50)
 
     def ask(self, expression):
         """Return the text of an expression's value in the kernel."""
