@@ -18,8 +18,6 @@ from tfprof_nb.decode.host import Host
 from tfprof_nb.decode.session_runs import NODE_COLUMNS, TENSOR_COLUMNS, arrange
 from tfprof_nb.formats.protobuf import Messages
 
-_OP_LABEL = re.compile(r"(.*) = (.*)\((.*)\)")  # name = op(input, input)
-_KERNEL_LABEL = re.compile(r"(.*?)@@([^#]+)#")  # kernel@@name:op#details
 _RECEIVED = re.compile(r"/_[^/]*$")
 _MAX_PS = 10**18  # int64 holds the sum of a few such times
 
@@ -220,14 +218,17 @@ def _node(device: Any, stats: Any) -> dict[str, Any]:
 def _described(device: str, stats: Any) -> tuple[str, str, str, list[str]]:
     """Return node, op, kernel and inputs, as far as the label has them; on devices it names the kernel and its op."""
     if "/stream:" in device or "/memcpy" in device:
-        label = _KERNEL_LABEL.match(stats.timeline_label)
-        node, _, op = (label[2] if label else stats.node_name).partition(":")
+        kernel, _, rest = stats.timeline_label.partition("@@")  # kernel@@name:op#details
+        label, named, _ = rest.partition("#")
+        node, _, op = (label if label and named else stats.node_name).partition(":")
         op = op.partition(":")[0] or "unknown"
-        return node, op, (label[1].strip() if label else "") or op, []
-    label = _OP_LABEL.match(stats.timeline_label)
-    if label is None:
+        return node, op, (kernel.strip() if label and named else "") or op, []
+    call, closed, _ = stats.timeline_label.rpartition(")")  # name = op(input, input)
+    before, opened, inputs = call.rpartition("(")
+    _, named, op = before.rpartition(" = ")
+    if not (closed and opened and named):
         return stats.node_name, "RecvTensor" if stats.node_name == "RecvTensor" else "unknown", "", []
-    return stats.node_name, label[2], "", [name for name in label[3].split(", ") if name]
+    return stats.node_name, op, "", [name for name in inputs.split(", ") if name]
 
 
 def _tensors(nodes: pd.DataFrame) -> pd.DataFrame:

@@ -19,7 +19,7 @@ _NO_TENSORS = (
     "Timeline(step_stats).generate_chrome_trace_format(show_memory=True)."
 )
 _SIZE = re.compile(r"\bsize: (-?\d+)")
-_SHAPE = re.compile(r"\bshape \{.*?\n\}", re.DOTALL)
+_SHAPE = re.compile(r"\bshape \{")
 
 
 def is_timeline(trace: ChromeEvents) -> bool:
@@ -98,5 +98,6 @@ def _text(description: str, field: str) -> str:
 
 
 def _shape(description: str) -> str:
-    shape = _SHAPE.search(description)
-    return f"[{','.join(_SIZE.findall(shape[0]))}]" if shape else ""
+    begin = _SHAPE.search(description)
+    end = description.find("\n}", begin.end()) if begin else -1
+    return f"[{','.join(_SIZE.findall(description, begin.start(), end))}]" if begin and end >= 0 else ""

@@ -126,17 +126,18 @@ _NODE_MARKS = {"plain": " ", "path": "*", "bottleneck": "!"}
 
 
 def _diagram(panel: Diagram) -> list[str]:
-    """Write each node indented below the node that it feeds."""
+    """Indent each box below the one that it feeds; ``*`` is the critical path, ``!`` the bottleneck."""
+    feeding: dict[int | None, list[int]] = {}
+    for k, node in enumerate(panel.nodes):
+        feeding.setdefault(node.feeds, []).append(k)
     rows: list[str] = []
-
-    def write(consumer: int | None, depth: int) -> None:
-        for k, node in enumerate(panel.nodes):
-            if node.feeds == consumer:
-                line = f"{_NODE_MARKS[node.kind]} {'  ' * depth}{node.name}  ({', '.join(node.lines)})"
-                rows.append(shorten(line, WIDTH))
-                write(k, depth + 1)
-
-    write(None, 0)
+    stack = [(k, 0) for k in reversed(feeding.get(None, []))]
+    while stack:
+        k, depth = stack.pop()
+        node = panel.nodes[k]
+        indent = "  " * min(depth, WIDTH // 4)
+        rows.append(shorten(f"{_NODE_MARKS[node.kind]} {indent}{node.name}  ({', '.join(node.lines)})", WIDTH))
+        stack.extend((source, depth + 1) for source in reversed(feeding.get(k, [])))
     return [*rows, "* on the critical path, ! the bottleneck"]
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import TypeAlias
 
-_NUMBERS = re.compile(r"(?:[._]\d+)*$")
+_NUMBERS = re.compile(r"(?:\d+[._])*")  # of a name read from its end
 
 _Names: TypeAlias = "dict[str, _Names]"
 _Path = tuple[str, ...]
@@ -61,9 +61,14 @@ def _by_kind(names: Iterable[str]) -> dict[str, list[str]]:
     """Group names by what precedes their numbers, in the order of the numbers."""
     kinds: dict[str, list[str]] = {}
     for name in sorted(names, key=_numbers):
-        kinds.setdefault(_NUMBERS.sub("", name), []).append(name)
+        kinds.setdefault(_without_numbers(name), []).append(name)
     return kinds
 
 
 def _numbers(name: str) -> list[int]:
-    return [int(number) for number in re.findall(r"\d+", name[len(_NUMBERS.sub("", name)) :])]
+    return [int(number) for number in re.findall(r"\d+", name[len(_without_numbers(name)) :])]
+
+
+def _without_numbers(name: str) -> str:
+    numbers = _NUMBERS.match(name[::-1])
+    return name[: len(name) - numbers.end()] if numbers else name

@@ -22,7 +22,7 @@ Parser = Callable[[str], Op | None]
 _INSTRUCTION_LINES = ("XLA Ops", "Sparse Core Ops")
 # XLA records these around its kernels: they name no op.
 _XLA_FRAMES = ("XlaModule:", "Thunk:")
-_INSTRUCTION_NUMBER = re.compile(r"(\.\d+)+$")
+_INSTRUCTION_NUMBER = re.compile(r"(\d+\.)*")  # of a name read from its end: there a search takes no longer
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,4 +203,5 @@ def _label_instructions(forest: Forest, labels: _Labels) -> None:
 def _instruction(name: str) -> Op:
     """Return the op of an instruction: ``%fusion.12 = f32[8] fusion(...)`` is ``fusion.12``, of type ``fusion``."""
     short = name.partition(" = ")[0].removeprefix("%")
-    return Op(Category.UNKNOWN, short, _INSTRUCTION_NUMBER.sub("", short))
+    number = _INSTRUCTION_NUMBER.match(short[::-1])
+    return Op(Category.UNKNOWN, short, short[: len(short) - number.end()] if number else short)

@@ -16,7 +16,6 @@ from tfprof_nb.analysis.graph.model import COLUMN, METRICS, Frame, GraphModel
 from tfprof_nb.analysis.graph.options import EVERYTHING, GraphOptions
 from tfprof_nb.analysis.graph.selection import ROOT, Rules, Tree, matches, order, shown, wanted
 
-_GRADIENT_NODE = re.compile(r".*?gradients/(.+?)_grad/")
 _GRADIENT = " (gradient)"
 _MAX_FUNCTION_NAME = 20
 _MAX_SCOPES = 100
@@ -153,9 +152,9 @@ def code_view(model: GraphModel, options: GraphOptions) -> Rows:
     forward: dict[str, int] = {}
     backward: dict[str, list[int]] = defaultdict(list)
     for node in sorted((node for node, trace in enumerate(traces) if trace), key=names.__getitem__):
-        gradient = _GRADIENT_NODE.match(names[node])
+        gradient = _differentiated(names[node])
         if gradient:
-            backward[gradient[1]].append(node)
+            backward[gradient].append(node)
         else:
             forward[names[node]] = node
     calls = _Calls()
@@ -165,6 +164,12 @@ def code_view(model: GraphModel, options: GraphOptions) -> Rows:
         if name in forward:
             calls.add(traces[forward[name]], _GRADIENT, nodes)
     return calls.rows(model, options)
+
+
+def _differentiated(name: str) -> str:
+    """Return the node whose gradient a node computes, by its name, ``.../gradients/<node>_grad/...``; else empty."""
+    rest = name.partition("gradients/")[2]
+    return rest[: max(rest.find("_grad/", 1), 0)]
 
 
 class _Calls:
