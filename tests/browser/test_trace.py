@@ -156,6 +156,56 @@ def test_the_kernel_sets_the_range(viewer):
     assert selected_name(fake) == "MatMul"
 
 
+def test_a_trace_opens_on_its_steps(host, tmp_path):
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    python.event("start-up", start_us=0, duration_us=8000)
+    for number in range(4):
+        python.event("train", start_us=9000 + 250 * number, duration_us=250, step_num=number, _r=1)
+    fake = host("trace")
+    fake.show(TraceWidget(tp.load(space.write(tmp_path / "host.xplane.pb")).trace))
+    canvas = fake.page.locator(".tfp-canvas")
+    canvas.wait_for()
+    fake.page.wait_for_timeout(400)  # longer than until a move is told to the kernel
+    assert shown_range(fake) == "8.96 ms to 10 ms (1.04 ms)"
+    assert fake.get("time_range") is None
+    canvas.press("0")
+    assert shown_range(fake) == "0 s to 10 ms (10.0 ms)"
+    canvas.press("w")
+    fake.page.wait_for_timeout(400)
+    canvas.press("0")
+    fake.wait_for("time_range", None)
+    assert shown_range(fake) == "0 s to 10 ms (10.0 ms)"
+
+
+def test_the_tooltip_follows_keys_and_hides_during_a_drag(viewer):
+    fake, canvas = viewer
+    tooltip = fake.page.get_by_role("tooltip")
+    first = lambda: tooltip.locator("strong").inner_text() if tooltip.is_visible() else ""  # noqa: E731
+    for time_us in (190, 200):
+        canvas.hover(position=position(time_us, 1))
+    assert first() == "MatMul"
+    for _ in range(3):
+        fake.page.keyboard.press("w")
+    for _ in range(4):
+        fake.page.keyboard.press("d")
+    fake.page.wait_for_timeout(100)
+    assert first() == ""
+    fake.page.keyboard.press("0")
+    fake.page.wait_for_timeout(100)
+    assert first() == "MatMul"
+    fake.page.keyboard.press("w")
+    box = canvas.bounding_box()
+    at = position(200, 1)
+    fake.page.mouse.down()
+    fake.page.mouse.move(box["x"] + at["x"] + 30, box["y"] + at["y"])
+    assert first() == ""
+    fake.page.mouse.move(box["x"] + at["x"] + 40, box["y"] + at["y"])
+    assert first() == ""
+    fake.page.mouse.up()
+    assert first() == "MatMul"
+
+
 def test_the_plain_wheel_stays_the_page_s_unless_rows_overflow(viewer):
     fake, canvas = viewer
     taken = "(canvas, delta) => !canvas.dispatchEvent(new WheelEvent('wheel', {deltaY: delta, cancelable: true}))"

@@ -67,7 +67,7 @@ export class App implements StateListener {
     const header = model.get("header");
     const state = new State(header, slices, this);
     this.state = state;
-    this.painter = new Painter(this.canvas, state);
+    this.painter = new Painter(this.canvas, state, () => this.describePointed());
     this.kernel = new Kernel(model, signal);
     this.navigation = new Navigation(state, this.kernel);
     this.ranges = new RangeSelection(state);
@@ -211,7 +211,12 @@ export class App implements StateListener {
 
   private hover(x: CssPx, y: CssPx): void {
     this.navigation.hover(x, y);
-    this.tooltip.show(describe(this.state, this.state.hovered, x, y), x, y);
+    this.describePointed();
+  }
+
+  private describePointed(): void {
+    const { hovered, pointer } = this.state;
+    this.tooltip.show(describe(this.state, hovered, pointer.x, pointer.y), pointer.x, pointer.y);
   }
 
   private toggleHelp(): void {
@@ -220,12 +225,12 @@ export class App implements StateListener {
     if (focused) this.canvas.focus({ preventScroll: true });
   }
 
-  /** Clears the selection, else the range, else the search. */
+  /** Closes the help, else clears the selection, else the range, else the search. */
   private escape(): void {
-    if (this.state.selection) this.navigation.select(null);
+    if (!this.help.hidden) this.toggleHelp();
+    else if (this.state.selection) this.navigation.select(null);
     else if (this.state.range) this.ranges.clear();
     else {
-      this.help.hidden = true;
       this.search.set("");
       this.traits.sendName(null);
     }

@@ -21,7 +21,7 @@ export const KEYS: [string, string][] = [
   ["Shift + drag", "zoom to the dragged range, whatever the tool"],
   ["Click on a step", "show that step"],
   ["Wheel, Page up / down", "scroll the rows"],
-  ["0", "show everything"],
+  ["0", "show everything, including the time before and after the steps"],
   ["F", "fit the selected event, or the selected range"],
   ["M", "mark the time of the selected event, or the visible time"],
   ["← / →", "previous, next event of the same name"],
@@ -29,7 +29,7 @@ export const KEYS: [string, string][] = [
   ["Enter, Shift + Enter", "fold or unfold the track, the section of the selected event"],
   ["I", "open or close nearly idle tracks and further counters"],
   ["/", "search; Enter and Shift + Enter step through the hits"],
-  ["Esc", "clear the selection, then the range, then the search"],
+  ["Esc", "close this help; clear the selection, then the range, then the search"],
   ["?", "show or hide this help"],
 ];
 

@@ -58,6 +58,26 @@ describe("navigation", () => {
     expect(listener.selected.mock.calls.map(([slice]) => slice?.event)).toEqual([2, undefined]);
   });
 
+  it("knows what is under the pointer after the trace moved below it", () => {
+    navigation.show(0, 400);
+    navigation.hover(LABELS_PX + 250, LANE_0 + LANE_PX);
+    expect(state.hovered).toBe(2);
+    navigation.pan(100);
+    expect(state.hovered).toBe(-1);
+    navigation.pan(-100);
+    expect(state.hovered).toBe(2);
+  });
+
+  it("shows the steps with a margin, of several hosts in any order, and everything without steps", async () => {
+    navigation.show(0, 10);
+    navigation.showSteps();
+    expect(visible()).toEqual([0, 800]);
+    const steps = [500_000, 300_000].map((start_ps, step) => ({ step, start_ps, duration_ps: 200_000 }));
+    await view({ steps });
+    navigation.showSteps();
+    expect(visible()).toEqual([292, 708]);
+  });
+
   it("fits the selected slice with a margin, else the selected range", () => {
     state.setRange({ start: 300, end: 400, tracks: null });
     navigation.fitSelection();

@@ -9,6 +9,7 @@ import { LANE_PX, type Row } from "./rows";
 import type { State } from "./state";
 
 const FIT_MARGIN = 0.1;
+const STEPS_MARGIN = 0.02;
 
 /** Commands that lead through the trace: in time, over the rows, from event to event. */
 export class Navigation {
@@ -31,8 +32,18 @@ export class Navigation {
     return viewport.start <= firstStart && viewport.end >= viewport.span;
   }
 
+  /** Shows the steps with a margin; everything if there are none, as in a capture without marks. */
+  showSteps(): void {
+    const { steps, unit_ps } = this.state.header;
+    const start = steps.reduce((least, { start_ps }) => Math.min(least, start_ps), Infinity);
+    const end = steps.reduce((most, { start_ps, duration_ps }) => Math.max(most, start_ps + duration_ps), 0);
+    const margin = (end - start) * STEPS_MARGIN;
+    if (steps.length === 0) this.showAll();
+    else this.show(toTraceTime(start - margin, unit_ps), toTraceTime(end + margin, unit_ps));
+  }
+
   /** Zooms at a position, of -1 at the middle of the plot; by default at the pointer. */
-  zoom(factor: number, x: CssPx = this.state.pointerX): void {
+  zoom(factor: number, x: CssPx = this.state.pointer.x): void {
     const { labelWidth } = this.state;
     this.state.move((viewport) =>
       viewport.zoom(factor, x >= labelWidth ? x - labelWidth : viewport.width / 2),
@@ -72,8 +83,7 @@ export class Navigation {
   }
 
   hover(x: CssPx, y: CssPx): void {
-    this.state.pointerX = x;
-    this.state.hover(sliceAt(this.state, x, y));
+    this.state.hover(x, y);
   }
 
   click(x: CssPx, y: CssPx): void {

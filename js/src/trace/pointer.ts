@@ -13,7 +13,7 @@ export interface PointerNavigation {
 
 /** What the pointer does besides. */
 export interface PointerCommands {
-  /** Both coordinates are -1 when the pointer leaves. */
+  /** Both coordinates are -1 when the pointer leaves, and while it drags. */
   hover(x: CssPx, y: CssPx): void;
   startDrag(x: CssPx, y: CssPx, shift: boolean): Drag;
 }
@@ -67,13 +67,16 @@ function connectButton(
     const { offsetX: x, offsetY: y } = event;
     if (!pressed) return commands.hover(x, y);
     pressed.moved ||= Math.hypot(x - pressed.x, y - pressed.y) >= CLICK_SLACK_PX;
-    if (pressed.moved) pressed.drag.to(x, y);
+    if (!pressed.moved) return;
+    commands.hover(-1, -1);
+    pressed.drag.to(x, y);
   };
   const onUp = (event: PointerEvent) => {
     if (!pressed) return;
     if (pressed.moved) pressed.drag.end(event.offsetX);
     else navigation.click(event.offsetX, event.offsetY);
     pressed = null;
+    commands.hover(event.offsetX, event.offsetY);
   };
   canvas.addEventListener("pointerdown", onDown, { signal });
   canvas.addEventListener("pointermove", onMove, { signal });

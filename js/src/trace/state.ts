@@ -4,6 +4,7 @@ import type { Highlight, Slice, Slices, Totals } from "./data/slices";
 import type { Tool } from "./drag";
 import { DARK, Ink, LIGHT, type Look, paletteIndices } from "./draw/colors";
 import { GUTTER_PX, headPx, type Scene } from "./draw/scene";
+import { sliceAt } from "./hit_test";
 import type { SelectedRange } from "./range";
 import { Rows } from "./rows";
 import { Viewport } from "./viewport";
@@ -36,13 +37,12 @@ export class State implements Scene {
   /** Where the first event starts, if there is much time before it; else 0. */
   readonly firstStart: TraceTime;
   tool: Tool = "pan";
-  /** Where the pointer is, or -1. */
-  pointerX: CssPx = -1;
+  /** Where the pointer is on the canvas; both are -1 while it is elsewhere. */
+  pointer: { x: CssPx; y: CssPx } = { x: -1, y: -1 };
   selection: Slice | null = null;
   flows: Flow[] = [];
   range: SelectedRange | null = null;
   highlight: Highlight | null = null;
-  hovered = -1;
   band: [CssPx, CssPx] | null = null;
   width: CssPx = 0;
   height: CssPx = 0;
@@ -84,7 +84,6 @@ export class State implements Scene {
   setSlices(slices: Slices): void {
     if (slices === this.slices) return;
     this.slices = slices;
-    this.hovered = -1;
     if (this.highlight) this.highlight = slices.highlight(this.highlight.names);
     this.listener.changed();
   }
@@ -126,9 +125,15 @@ export class State implements Scene {
     return this.scrollTop !== before;
   }
 
-  hover(slice: number): void {
-    if (slice !== this.hovered) this.listener.changed();
-    this.hovered = slice;
+  /** The slice under the pointer, or -1: another one after the trace moves below it. */
+  get hovered(): number {
+    return sliceAt(this, this.pointer.x, this.pointer.y);
+  }
+
+  hover(x: CssPx, y: CssPx): void {
+    const before = this.hovered;
+    this.pointer = { x, y };
+    if (this.hovered !== before) this.listener.changed();
   }
 
   select(slice: Slice | null): void {

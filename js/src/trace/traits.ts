@@ -5,11 +5,13 @@ import type { Navigation } from "./navigation";
 import type { State } from "./state";
 import { matchOp, type Search } from "./ui/search";
 
+type TimeRange = [Picoseconds, Picoseconds];
+
 export interface Traits {
   header: Header;
   payload: BlobPart[];
-  /** The visible range; null for everything. */
-  time_range: [Picoseconds, Picoseconds] | null;
+  /** The visible range; null for everything, and until somebody moves away from the steps that are shown at first. */
+  time_range: TimeRange | null;
   selected_event: number | null;
   /** The events of this name are highlighted. */
   selected_name: string | null;
@@ -19,6 +21,8 @@ export interface Traits {
 /** Keeps the view and the traits that it shares with the kernel the same. */
 export class LinkedTraits {
   private sending = false;
+  /** What is shown at first. */
+  private opening: TimeRange | null = null;
 
   constructor(
     private readonly model: Model<Traits>,
@@ -32,17 +36,18 @@ export class LinkedTraits {
     listen(this.model, "change:time_range", () => this.takeRange(), signal);
     listen(this.model, "change:selected_event", () => this.takeEvent(), signal);
     listen(this.model, "change:selected_name", () => this.takeName(), signal);
-    this.takeRange();
+    if (this.model.get("time_range")) this.takeRange();
+    else this.navigation.showSteps();
+    this.opening = this.visible;
     this.takeName();
     this.takeEvent();
   }
 
   sendRange(): void {
-    const { viewport, header } = this.state;
-    // Rounded to whole picoseconds, times stay the same there and back, so that two views of one model come to rest.
-    const ps = (time: number) => Math.round(toPicoseconds(time, header.unit_ps));
+    const range = this.visible;
+    if (this.model.get("time_range") === null && String(range) === String(this.opening)) return;
     this.sending = true;
-    push(this.model, "time_range", this.navigation.showsAll ? null : [ps(viewport.start), ps(viewport.end)]);
+    push(this.model, "time_range", range);
     this.sending = false;
   }
 
@@ -58,6 +63,13 @@ export class LinkedTraits {
   highlight(name: string): void {
     this.sendName(name);
     this.takeName();
+  }
+
+  private get visible(): TimeRange | null {
+    const { viewport, header } = this.state;
+    // Rounded to whole picoseconds, times stay the same there and back, so that two views of one model come to rest.
+    const ps = (time: number) => Math.round(toPicoseconds(time, header.unit_ps));
+    return this.navigation.showsAll ? null : [ps(viewport.start), ps(viewport.end)];
   }
 
   private takeRange(): void {

@@ -24,6 +24,7 @@ export class Painter {
   constructor(
     private readonly canvas: HTMLCanvasElement,
     private readonly scene: Scene,
+    private readonly onPainted: () => void,
   ) {
     const context = canvas.getContext("2d", { alpha: false });
     if (!context) throw new Error("This browser cannot draw on a canvas.");
@@ -63,6 +64,7 @@ export class Painter {
     context.restore();
     paintHead(context, scene);
     paintRangeEnds(context, scene);
+    this.onPainted();
   }
 
   /** Fits the canvas to the scene. Returns the number of device pixels per CSS pixel. */
