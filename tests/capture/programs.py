@@ -56,7 +56,7 @@ class Program:
 
 def terminate(channel, session_id):
     """Ask the server at the other end to end a capture early."""
-    messages = rpc.messages()
+    messages = rpc.MESSAGES
     method = channel.unary_unary(
         f"/{rpc.SERVICE}/Terminate",
         request_serializer=messages["TerminateRequest"].SerializeToString,

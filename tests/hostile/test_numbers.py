@@ -109,7 +109,7 @@ def test_hosts_whose_clocks_are_months_apart_are_compared(tmp_path):
         space.write(tmp_path / f"{number}.xplane.pb")
     p = load(tmp_path)
     assert p.pods.summary["steps"] == 3
-    assert any("not plausibly" in note for note in p.pods.notes)
+    assert any("not plausible" in note for note in p.pods.notes)
     assert load([tmp_path / "0.xplane.pb", tmp_path / "1.xplane.pb"], as_runs=True).duration_ms < 10
 
 
