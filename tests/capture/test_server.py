@@ -154,7 +154,7 @@ def test_while_a_request_is_served_a_cell_is_refused(ask, server, tmp_path):
     call = ask(25.0, session_id="served")
     until_captures()
     with pytest.raises(tp.CaptureActiveError):
-        Recording(tmp_path, Options())
+        Recording(tmp_path, Options()).start()
     with rpc.open_channel(server.address) as channel:
         terminate(channel, "served")
     assert call.result().xspace
