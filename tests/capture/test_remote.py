@@ -110,7 +110,7 @@ def test_a_busy_worker_is_asked_again(program, capture):
     with rpc.open_channel(others) as channel, rpc.open_channel(ours) as probe:
         rival = until_it_captures(channel, probe)
         with pytest.raises(
-            tp.CaptureError, match=f"{ours} is already being profiled: wait until that has ended, or raise retries"
+            tp.CaptureError, match=f"{ours} is already being profiled: wait"
         ):
             capture(ours)
         assert not rival.done()
