@@ -109,9 +109,7 @@ def test_a_busy_worker_is_asked_again(program, capture):
     ours, others = program.addresses  # two servers of one program: it has one profiler
     with rpc.open_channel(others) as channel, rpc.open_channel(ours) as probe:
         rival = until_it_captures(channel, probe)
-        with pytest.raises(
-            tp.CaptureError, match=f"{ours} is already being profiled: wait"
-        ):
+        with pytest.raises(tp.CaptureError, match=f"{ours} is already being profiled: wait"):
             capture(ours)
         assert not rival.done()
         threading.Timer(0.5, terminate, [channel, "rival"]).start()
