@@ -6,13 +6,13 @@ SETUP = """
 import numpy as np
 import tensorflow as tf
 
-photos = np.random.rand(320, 48, 48, 3).astype("float32")
+photos = np.random.rand(320, 64, 64, 3).astype("float32")
 breeds = np.random.randint(0, 6, 320)
 
 def pretrained():
-    i = tf.keras.Input((48, 48, 3))
+    i = tf.keras.Input((64, 64, 3))
     x = i
-    for filters in (32, 48, 64):
+    for filters in (32, 64, 96):
         x = tf.keras.layers.Conv2D(filters, 3, padding="same", activation="relu")(x)
         x = tf.keras.layers.MaxPooling2D()(x)
     return tf.keras.Model(i, tf.keras.layers.GlobalAveragePooling2D()(x), name="backbone")
@@ -22,7 +22,7 @@ base_model.trainable = False
 """
 
 CELL = """
-inputs = tf.keras.Input(shape=(48, 48, 3))
+inputs = tf.keras.Input(shape=(64, 64, 3))
 x = base_model(inputs, training=False)
 x = tf.keras.layers.Dropout(0.2)(x)
 outputs = tf.keras.layers.Dense(6)(x)
@@ -31,7 +31,7 @@ model.compile(
     optimizer=tf.keras.optimizers.Adam(0.001),
     loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
 )
-model.fit(photos, breeds, batch_size=32, epochs=8, verbose=0)
+model.fit(photos, breeds, batch_size=32, epochs=5, verbose=0)
 """
 
 FIXED = """
@@ -44,7 +44,7 @@ model.compile(
     optimizer=tf.keras.optimizers.Adam(0.001),
     loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
 )
-model.fit(features, breeds, batch_size=32, epochs=8, verbose=0)
+model.fit(features, breeds, batch_size=32, epochs=5, verbose=0)
 """
 
 CAUSE = r"frozen|same (value|result|output|feature|computation)|(once|again) (for|in) (each|every)"
