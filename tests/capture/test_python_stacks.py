@@ -1,5 +1,7 @@
 """Samples of Python's stacks: the right thread, the right lines, and nothing changed in the program."""
 
+import gc
+import subprocess
 import sys
 import threading
 import time
@@ -8,7 +10,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tfprof_nb.capture.python_stacks import python_stacks
+from tfprof_nb.capture.python_stacks import python_stacks, stack_of
 from tfprof_nb.decode.sections.python import read_python
 
 
@@ -85,6 +87,67 @@ def test_the_interpreter_is_as_it_was():
     with python_stacks():
         assert sys.getswitchinterval() <= before[0]
     assert (sys.getswitchinterval(), threading.active_count()) == before
+
+
+def test_a_stack_is_read_innermost_first():
+    def inner():
+        return stack_of(threading.get_ident())
+
+    names = [code.co_name for code, _ in inner()]
+    assert names[:3] == ["stack_of", "inner", "test_a_stack_is_read_innermost_first"]
+
+
+def test_a_deep_stack_is_cut_and_an_ended_thread_has_none():
+    def deep(levels):
+        return deep(levels - 1) if levels else stack_of(threading.get_ident())
+
+    assert len(deep(300)) == 200
+    thread = threading.Thread(target=lambda: None)
+    thread.start()
+    thread.join()
+    assert stack_of(thread.ident) == ()
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_a_stack_leaves_the_collector_as_it_was(collects):
+    before = gc.isenabled()
+    try:
+        (gc.enable if collects else gc.disable)()
+        stack_of(threading.get_ident())
+        assert gc.isenabled() == collects
+    finally:
+        (gc.enable if before else gc.disable)()
+
+
+RETRACING = """
+import sys, time
+import tensorflow as tf
+from tfprof_nb.capture.python_stacks import python_stacks
+
+class Cycle:
+    def __init__(self):
+        self.me = self
+    def __del__(self):  # long enough that the interpreter switches threads in the middle of a collection
+        for number in range(2000):
+            str(number)
+
+end, count = time.time() + 40, 0
+with python_stacks(0.0001) as gather:
+    while time.time() < end:
+        step = tf.function(lambda x: tf.reduce_sum(x * 2 + count))
+        Cycle()
+        step(tf.ones([count % 7 + 1]))
+        count += 1
+print("sampled", len(gather()["samples"]["time_ns"]) > 1000)
+"""
+
+
+@pytest.mark.slow
+def test_sampling_survives_collections_of_garbage():
+    for _ in range(4):  # held frames ended one such process in three
+        ended = subprocess.run([sys.executable, "-c", RETRACING], capture_output=True, text=True, check=False)
+        assert (ended.returncode, ended.stdout) == (0, "sampled True\n"), ended.stderr[-2000:]
+        assert "Exception in thread" not in ended.stderr
 
 
 @pytest.mark.parametrize(

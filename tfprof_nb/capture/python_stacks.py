@@ -2,18 +2,25 @@
 
 A thread reads the stacks of other threads at a regular interval; nothing is added to the code that it watches.
 Python runs one thread at a time, so a sample must wait until the watched thread pauses; `_SWITCH_S` bounds that wait.
+
+A frame of another thread may be read only while that thread stands still: one that returned meanwhile, or that a
+collection of garbage met half made (Python 3.11 collects wherever it allocates), ends the process. So a stack is read
+by iterators written in C, within one call, and no frame is ever held here.
 """
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 import time
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from operator import itemgetter
-from types import CodeType, FrameType
+from itertools import accumulate, chain, islice, repeat, takewhile
+from operator import attrgetter, itemgetter, methodcaller
+from types import CodeType
+from typing import Any
 
 from tfprof_nb.capture.autograph import Place, origins
 from tfprof_nb.capture.graphs.interning import Interned
@@ -51,47 +58,31 @@ class _Sampler(threading.Thread):
         super().__init__(name="tfprof_nb Python stacks", daemon=True)
         self._main, self._interval_s = thread, interval_s
         self._ended = threading.Event()
-        self._stacks: dict[tuple[int, ...], int] = {}
-        self._places: list[list[Instruction]] = []
+        self._numbers: dict[tuple[tuple[int, int], ...], int] = {}  # by identity: to hash a code object is slow
+        self._stacks: list[tuple[Instruction, ...]] = []  # which keeps the code, and its identity, alive
         self._samples: list[tuple[int, int, int]] = []  # time (ns since 1970), thread, stack
-        self._idle: dict[int, tuple[int, int]] = {}
+        self._others: set[int] = set()  # threads that feed nothing
 
     def run(self) -> None:
-        wait, own = self._ended.wait, threading.get_ident()
+        wait = self._ended.wait
+        self._others.add(threading.get_ident())
         while not wait(self._interval_s):
             now = time.time_ns()
-            for thread, frame in sys._current_frames().items():  # noqa: SLF001  (the only way to see other threads)
-                if thread == self._main:
-                    self._samples.append((now, thread, self._stack(frame)))
-                elif thread != own:
-                    self._sample_feeder(now, thread, frame)
+            self._add(now, self._main, stack_of(self._main))
+            threads = _threads()
+            self._others &= threads
+            for thread in threads - self._others - {self._main}:
+                stack = stack_of(thread)
+                if stack and stack[-1][0].co_filename.endswith(_FEEDERS):
+                    self._add(now, thread, stack)
+                else:
+                    self._others.add(thread)
 
-    def _sample_feeder(self, now: int, thread: int, frame: FrameType) -> None:
-        """Sample a thread of TensorFlow's that runs Python; most threads wait in one place and are skipped cheaply."""
-        at = id(frame), frame.f_lasti
-        if self._idle.get(thread) == at:
-            return
-        outermost = frame
-        while outermost.f_back is not None:
-            outermost = outermost.f_back
-        if outermost.f_code.co_filename.endswith(_FEEDERS):
-            self._samples.append((now, thread, self._stack(frame)))
-        else:
-            self._idle[thread] = at
-
-    def _stack(self, frame: FrameType | None) -> int:
-        """Return the number of a stack, which is stored innermost first."""
-        key: list[int] = []
-        frames: list[Instruction] = []
-        while frame is not None and len(frames) < _MAX_DEPTH:
-            code, at = frame.f_code, frame.f_lasti
-            key += (id(code), at)
-            frames.append((code, at))
-            frame = frame.f_back
-        found = self._stacks.setdefault(tuple(key), len(self._places))
-        if found == len(self._places):
-            self._places.append(frames)  # which keeps the code, and its id, alive
-        return found
+    def _add(self, now: int, thread: int, stack: tuple[Instruction, ...]) -> None:
+        number = self._numbers.setdefault(tuple([(id(code), at) for code, at in stack]), len(self._stacks))
+        if number == len(self._stacks):
+            self._stacks.append(stack)
+        self._samples.append((now, thread, number))
 
     def end(self) -> None:
         self._ended.set()
@@ -103,7 +94,7 @@ class _Sampler(threading.Thread):
         self.end()
         strings, functions, places = Interned[str](), Interned[tuple[str, str]](), Interned[tuple[int, int]]()
         generated, stacks = origins(), []
-        for frames in self._places:
+        for frames in self._stacks:
             own = [_place(code, at, generated) for code, at in frames]
             lines = [(functions.number((place.function, place.file)), place.line) for place in own]
             stacks.append(places.numbers(lines))
@@ -125,6 +116,35 @@ class _Sampler(threading.Thread):
             },
             strings=strings.values(),
         )
+
+
+def stack_of(thread: int) -> tuple[Instruction, ...]:
+    """Return what a thread runs, innermost first: nothing where it has ended, or at most 200 calls."""
+    first = map(methodcaller("get", thread), _once(sys._current_frames))  # noqa: SLF001  (no other way)
+    frames = takewhile(bool, accumulate(chain(first, repeat("f_back", _MAX_DEPTH - 1)), getattr))
+    return _uncollected(map(attrgetter("f_code", "f_lasti"), frames))
+
+
+def _threads() -> set[int]:
+    """Return the threads that run Python."""
+    found: set[int] = set()
+    found.update(*_uncollected(map(frozenset, _once(sys._current_frames))))  # noqa: SLF001
+    return found
+
+
+def _once(call: Callable[[], Any]) -> Iterator[Any]:
+    """Return an iterator that calls, when it is asked, once."""
+    return islice(iter(call, object()), 1)
+
+
+def _uncollected(values: Iterable[Any]) -> tuple[Any, ...]:
+    """Return the values, read while no collection of garbage can start, by one call in C."""
+    if sys.version_info >= (3, 12):  # which collects between instructions only
+        return tuple(values)
+    found = tuple(chain(_once(gc.isenabled), _once(gc.disable), values, _once(gc.enable)))
+    if not found[0]:
+        gc.disable()
+    return found[2:-1]
 
 
 def _place(code: CodeType, at: int, generated: Mapping[tuple[str, int], Place]) -> Place:
