@@ -29,6 +29,7 @@ from tfprof_nb.analysis.overview import Overview, overview
 from tfprof_nb.analysis.pods import Pods, pods
 from tfprof_nb.analysis.python import Python, python
 from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.source.source import SourceLines, source
 from tfprof_nb.analysis.steps.capture_notes import capture_notes
 from tfprof_nb.analysis.steps.steps import Steps, steps
@@ -247,7 +248,7 @@ class Profile:
     def advice(self) -> Advice:
         """What to change, the most severe first."""
         evidence = Evidence(
-            self.overview, self.steps, self.ops, self.functions, self.tf_data, self.python, self._made_at, self._code_of
+            self.overview, self.steps, self.ops, self.functions, self.tf_data, self.python, self._made_at, self._code
         )
         return self._page("advice", advice(evidence))
 
@@ -269,11 +270,14 @@ class Profile:
         """The line that passed the slowest function of this name to tf.data; empty if that is not known."""
         return self.source.slowest_function(function) if self.data.has_lines else ""
 
-    def _code_of(self, file: str, line: int) -> str:
-        """The code of a line, named as in `source`; empty if that is not known."""
-        table = self.source.table
-        found = table.loc[(table["file"] == file) & (table["line"] == line), "code"]
-        return str(found.iloc[0]).strip() if len(found) else ""
+    @property
+    def _code(self) -> Code:
+        """The text of the program, by the names that results have for its files."""
+        data = self.data
+        labels = {file: label for labels in data.labels for file, label in labels.items()}
+        cell = next((cell.text for cell in data.cells if cell.text), "")
+        texts = {labels.get(file, file): text for stacks in data.stacks for file, text in stacks.sources.items()}
+        return Code({**texts, "cell": cell})
 
     def _counters(self) -> list[Counter]:
         """What the trace draws as lines above the events."""

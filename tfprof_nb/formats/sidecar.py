@@ -62,6 +62,7 @@ class PythonSection(TypedDict, total=False):
     places: PlacesTable
     stacks: list[list[int]]
     samples: StackSamples
+    sources: dict[str, str]
 
 
 class FunctionsTable(TypedDict):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from tfprof_nb import _units
@@ -12,6 +12,7 @@ from tfprof_nb.analysis.functions.functions import Functions
 from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.overview import Overview
 from tfprof_nb.analysis.python import Python
+from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.analysis.tf_data.tf_data import TfData
 
@@ -41,8 +42,8 @@ class Finding:
 class Evidence:
     """The results that rules look at.
 
-    ``line_of`` returns the line that gave tf.data the slowest function with a name, and ``code_of`` the code of a line
-    of a file; both return an empty text if that is unknown.
+    ``line_of`` returns the line that gave tf.data the slowest function with a name, or an empty text if that is
+    unknown; ``code`` is the text of the program.
     """
 
     overview: Overview
@@ -52,7 +53,7 @@ class Evidence:
     tf_data: TfData
     python: Python
     line_of: Callable[[str], str] = lambda _name: ""
-    code_of: Callable[[str, int], str] = lambda _file, _line: ""
+    code: Code = field(default_factory=lambda: Code({}))
 
     def percent(self, name: str) -> float:
         """Return a percentage of the overview; 0 if it is unknown, so that no rule applies."""
