@@ -13,7 +13,7 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding, severity_of
-from tfprof_nb.analysis.advice.input_advice import WAITING, copies_to_device, input_bound, input_outside_steps
+from tfprof_nb.analysis.advice.input_advice import copies_to_device, input_bound, input_outside_steps
 from tfprof_nb.analysis.advice.python_advice import python_findings
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT, are_session_runs
@@ -75,9 +75,8 @@ def advice(evidence: Evidence) -> Advice:
 
 
 def _rank(finding: Finding) -> tuple[int, int, float]:
-    """Order by severity; then eager ops, whose cost shows as Python, and the input, which the verdict is about."""
-    first = (_EAGER, WAITING)
-    kind = first.index(finding.finding) if finding.finding in first else len(first)
+    """Order by severity; then eager ops, whose cost shows as Python, and findings with a place; then by gain."""
+    kind = 0 if finding.finding.startswith(_EAGER) else 1 if finding.place else 2
     return _RANKS[finding.severity], kind, -np.nan_to_num(finding.estimated_gain_percent)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from typing import Any
 
 from tfprof_nb import _units
@@ -23,6 +25,16 @@ _COPY_LESS = (
     "Copy less, in larger pieces: send uint8 and cast on the device, keep constant tensors there, and let "
     "tf.data copy ahead (tf.data.experimental.prefetch_to_device as the pipeline's last stage)."
 )
+# A fetch costs about this much, whatever is in the batch.
+FETCH_COSTS_MS = 0.5
+# A pass that begins with a long wait: it is so much longer than the median, in so few steps, for so much of all waiting.
+_LONG_WAIT, _RARE_SHARE, _MOST_WAITING = 10.0, 0.15, 0.5
+_PASSES_WORTH_CACHING = 3
+_MAPPED = re.compile(r"\.map\(\s*([A-Za-z_][\w.]*)(?:\s*,\s*[\w.]+\s*=\s*[\w.]+)*\s*\)")
+_GENERATE_BATCHES = (
+    "Yield whole batches from the generator, made by NumPy in one call each, and drop .batch(); or move the work to "
+    "`.map(f, num_parallel_calls=tf.data.AUTOTUNE)` with TensorFlow ops."
+)
 _PYTHON_OPS, _PYTHON_SHARE = ("EagerPyFunc", "PyFunc", "PyFuncStateless"), 0.5
 # tf.data names functions after the method that takes them, e.g. `__inference_Dataset_map_decode_42`.
 _FUNCTIONS = {
@@ -34,40 +46,178 @@ _FUNCTIONS = {
 
 
 def input_bound(evidence: Evidence) -> Finding | None:
-    """Report steps that wait for their data, for longer than copying it explains."""
+    """Report steps that wait for their data, for longer than copying it explains, and what makes them wait."""
     percent = evidence.percent("input")
-    if percent < MODERATELY_PERCENT or _copying_share(evidence) > _ONLY_COPYING:
+    short = float(evidence.steps.summary["input_ms_mean"]) < FETCH_COSTS_MS
+    if percent < MODERATELY_PERCENT or short or _copying_share(evidence) > _ONLY_COPYING:
         return None
+    percent *= _training_share(evidence)
     stage = iterator_type(str(evidence.tf_data.summary["bottleneck_long_name"] or ""))
-    where = f"; the slowest stage of the input pipeline is {_placed(stage, evidence)}" if stage else ""
-    fix = str(evidence.tf_data.summary["suggestion"]) if stage else ""
+    cause = _python_source(evidence) or _filled_buffer(evidence) or _stage(evidence, stage)
     return Finding(
         severity_of(percent, MODERATELY_PERCENT, HIGHLY_PERCENT),
-        WAITING,
-        f"{evidence.of_step('input_ms')} is spent waiting for the next batch{where}. "
-        f"{_python(evidence)}{_bound(evidence)}",
-        fix or _PREPARE,
+        f"{WAITING}{cause.name and ': '}{cause.name}",
+        f"{evidence.of_step('input_ms')} is spent waiting for the next batch{cause.evidence and '; '}{cause.evidence}. "
+        f"{_bound(evidence)}",
+        cause.fix or _PREPARE,
         percent,
+        place=cause.place,
+        gain_low_percent=cause.least_saved * percent,
+        gain_high_percent=cause.most_saved * percent,
+        change=cause.change,
         **_longest_wait(evidence.tf_data),
     )
+
+
+def _training_share(evidence: Evidence) -> float:
+    """Return which part of the time from the first step to the last the steps take."""
+    between = evidence.percent("between_steps")
+    return 1 - between / 100
+
+
+@dataclass(frozen=True)
+class _Cause:
+    """What makes steps wait; the parts of the waiting that the change saves at least and at most."""
+
+    name: str = ""
+    evidence: str = ""
+    fix: str = ""
+    place: str = ""
+    change: str = ""
+    least_saved: float = 0.3
+    most_saved: float = 1.0
+
+
+def _python_source(evidence: Evidence) -> _Cause | None:
+    """Find a function of the user's in Python that makes the data."""
+    ops, waited_ms = evidence.ops.table, float(evidence.steps.table["input_ms"].sum())
+    python_ms = ops.loc[ops["op_type"].isin(_PYTHON_OPS), "self_us"].sum() / _units.US_PER_MS
+    if python_ms < _PYTHON_SHARE * waited_ms:
+        return None
+    ran = f"ran for {_units.milliseconds(python_ms)}, one element at a time, under Python's lock"
+    table = evidence.python.table
+    table = table[(table["thread"] == "tf.data") & (table["line"] > 0)]
+    if table.empty:
+        place = _line_with(evidence, r"from_generator\(|py_function\(|numpy_function\(")
+        return _Cause("it is made by Python", f"Python functions of the pipeline {ran}", _GENERATE_BATCHES, place)
+    function = table.groupby("function", sort=False)["total_ms"].sum().idxmax()
+    line = table[table["function"] == function].iloc[0]
+    place = f"{line['file']} line {line['line']}"
+    code = evidence.code.line(str(line["file"]), int(line["line"]))
+    shown = f"{function} ({place}{f', `{_units.shorten(code, 80)}`' if code else ''}) {ran}"
+    name = f"{function} makes it in Python"
+    if str(function).endswith(".__getitem__"):
+        fix, change = _more_workers(evidence, str(function).partition(".")[0])
+        return _Cause(name, shown, fix, place, change)
+    if any(evidence.code.find(r"(py_function|numpy_function)\(")):
+        fix = (
+            f"Write {function} with TensorFlow ops and pass it to .map() itself, with "
+            "num_parallel_calls=tf.data.AUTOTUNE: TensorFlow ops run on all cores."
+        )
+        return _Cause(name, shown, fix, place)
+    return _Cause(name, shown, _GENERATE_BATCHES, place)
+
+
+def _more_workers(evidence: Evidence, dataset: str) -> tuple[str, str]:
+    """Return how to let several workers make a PyDataset's batches, in words and as code where that is certain."""
+    fix = (
+        f"Let several workers make the batches: `{dataset}(..., workers=4, use_multiprocessing=True, "
+        "max_queue_size=16)`. Its __init__ must pass **kwargs on: `super().__init__(**kwargs)`. If each epoch has the "
+        "same batches and they fit in memory, keep them in __init__ instead."
+    )
+    return fix, ""
+
+
+def _filled_buffer(evidence: Evidence) -> _Cause | None:
+    """Find a shuffle buffer that fills with finished elements while the first step of each pass waits."""
+    waits = evidence.steps.table["input_ms"]
+    slow = waits >= _LONG_WAIT * max(float(waits.median()), FETCH_COSTS_MS)
+    rare = slow.sum() <= _RARE_SHARE * len(waits)
+    stages = str(evidence.tf_data.summary["bottleneck_long_name"] or "").split("::")
+    above = [k for k, stage in enumerate(stages[:-1]) if iterator_type(stage).startswith("Shuffle")]
+    if not above or not rare or waits[slow].sum() < _MOST_WAITING * waits.sum() or _filling_cache(evidence):
+        return None
+    stage = iterator_type(str(evidence.tf_data.summary["bottleneck_long_name"]))
+    made_by = _placed(stage, evidence)
+    shuffle = _line_with(evidence, r"\.shuffle\(")
+    count = int(slow.sum())
+    waited = f"{count} step{'s' * (count != 1)} {'have' if count != 1 else 'has'} "
+    return _Cause(
+        "a pass over the data begins with a full shuffle buffer",
+        f"{waited}{_units.share(float(waits[slow].sum() / waits.sum()))} of all waiting, up to "
+        f"{_units.milliseconds(float(waits.max()))}: before the first batch, {made_by} makes every element of the "
+        f"shuffle buffer{f' ({shuffle})' if shuffle else ''}",
+        "Shuffle first and work afterwards: move `.shuffle(...)` before `.map(...)`, so that the buffer fills with "
+        "file names or raw records, which takes no time. Or use a smaller buffer.",
+        shuffle,
+        least_saved=0.4,
+    )
+
+
+def _filling_cache(evidence: Evidence) -> bool:
+    """Whether a cache stands between the slow stage and the end: then only the first pass is slow."""
+    return "Cache" in str(evidence.tf_data.summary["bottleneck_long_name"] or "")
+
+
+def _stage(evidence: Evidence, stage: str) -> _Cause:
+    """Name the slowest stage, and what to change about it."""
+    if not stage or stage == "Prefetch":
+        return _Cause()
+    line = evidence.line_of(_FUNCTIONS[stage]) if stage in _FUNCTIONS else ""
+    code = _code_at(evidence, line)
+    in_code = f", `{_units.shorten(code, 80)}`" if code else ""
+    shown = (
+        f"the slowest stage of the input pipeline is {_units.shorten(stage, 80)}{f' ({line}{in_code})' if line else ''}"
+    )
+    mapped, passes = _MAPPED.search(code), int(evidence.steps.table["epoch"].nunique())
+    name = f"{mapped[1]} is slow" if mapped else f"{stage} is slow"
+    if mapped and passes >= _PASSES_WORTH_CACHING and not _filling_cache(evidence) and not _random_ops(evidence):
+        change = code[: mapped.end()] + ".cache()" + code[mapped.end() :]
+        return _Cause(
+            f"{mapped[1]} makes the same elements anew in each of {passes} epochs; there is no cache",
+            shown,
+            f"Cache what {mapped[1]} returns, if it fits in memory: `{_units.shorten(change, 100)}`. Only the first "
+            "epoch then runs it.",
+            line,
+            change,
+            least_saved=0.6 * (passes - 1) / passes,
+            most_saved=(passes - 1) / passes,
+        )
+    if mapped and "num_parallel_calls" not in code and stage in ("Map", "MapAndBatch"):
+        end = mapped.end() - 1
+        change = f"{code[:end]}, num_parallel_calls=tf.data.AUTOTUNE{code[end:]}"
+        return _Cause(
+            f"{mapped[1]} works on one element at a time",
+            shown,
+            f"Let it work on several at once: `{_units.shorten(change, 120)}`.",
+            line,
+            change,
+            least_saved=0.2,
+            most_saved=0.8,
+        )
+    return _Cause(name, shown, str(evidence.tf_data.summary["suggestion"]), line)
+
+
+def _random_ops(evidence: Evidence) -> bool:
+    """Whether random ops run on the host, perhaps in the pipeline: what a cache keeps is random no more."""
+    ops = evidence.ops.table
+    return bool((ops["op_type"].str.contains("Random") & (ops["side"] == "host")).any())
+
+
+def _line_with(evidence: Evidence, pattern: str) -> str:
+    """Return the first line of the program with a pattern, as a place; empty if there is none."""
+    return next((f"{file} line {line}" for file, line in evidence.code.find(pattern)), "")
+
+
+def _code_at(evidence: Evidence, place: str) -> str:
+    file, _, line = place.rpartition(" line ")
+    return evidence.code.line(file, int(line)) if line.isdigit() else ""
 
 
 def _placed(stage: str, evidence: Evidence) -> str:
     """Return a stage's name, with the line that gave it its function."""
     line = evidence.line_of(_FUNCTIONS[stage]) if stage in _FUNCTIONS else ""
     return _units.shorten(stage, 80) + (f" ({line})" if line else "")
-
-
-def _python(evidence: Evidence) -> str:
-    """Say how long Python functions ran in the input pipeline, if that explains a good part of the wait."""
-    ops, waited_ms = evidence.ops.table, float(evidence.steps.table["input_ms"].sum())
-    python_ms = ops.loc[ops["op_type"].isin(_PYTHON_OPS), "self_us"].sum() / _units.US_PER_MS
-    if python_ms < _PYTHON_SHARE * waited_ms:
-        return ""
-    return (
-        f"Its Python functions (tf.py_function, tf.numpy_function) ran for {_units.milliseconds(python_ms)} in total: "
-        "they share one lock, and TensorFlow ops do not. "
-    )
 
 
 def _bound(evidence: Evidence) -> str:
