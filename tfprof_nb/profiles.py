@@ -184,7 +184,8 @@ class Profile:
     @cached_property
     def overview(self) -> Overview:
         """Verdict, headline numbers and the ops that take most."""
-        result = overview(self.data.forests, self.steps, self.ops)
+        sampled = any(len(stacks.time_ns) for stacks in self.data.stacks)
+        result = overview(self.data.forests, self.steps, self.ops, python_sampled=sampled)
         result.notes += self.data.notes
         return self._page("overview", result)
 

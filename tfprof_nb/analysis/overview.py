@@ -27,7 +27,7 @@ class Overview(Result):
     """Verdict and headline numbers; ``table`` holds the ops with the most self time."""
 
 
-def overview(forests: Sequence[Forest], steps: Steps, ops: Ops) -> Overview:
+def overview(forests: Sequence[Forest], steps: Steps, ops: Ops, *, python_sampled: bool = False) -> Overview:
     """Summarise a profile.
 
     Parameters
@@ -36,6 +36,8 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops) -> Overview:
         One per host.
     steps, ops
         Results of the same profile.
+    python_sampled
+        Whether the profile has samples of Python, which tell what the steps' other time is.
 
     Returns
     -------
@@ -55,6 +57,9 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops) -> Overview:
         "bottleneck": _BOTTLENECKS[verdict],
         "largest_category": None if np.isnan(shares["input_ms"]) else max(shares, key=lambda name: shares[name]),
         **{f"{name.removesuffix('_ms')}_percent": share for name, share in shares.items()},
+        "step_ms": steps.summary["step_ms_mean"],
+        "input_ms": steps.summary["input_ms_mean"],
+        "python_sampled": python_sampled,
         "fetches_in_steps": bool((steps.measured["input_ms"] > 0).all()) and len(steps.measured) > 0,
         **_typical_wait(steps),
         **_between_steps(steps, forests),

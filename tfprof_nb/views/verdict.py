@@ -6,7 +6,7 @@ from typing import Any
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.overview import Overview
-from tfprof_nb.analysis.verdict import classify_input
+from tfprof_nb.analysis.verdict import FETCH_COSTS_MS, classify_input
 from tfprof_nb.views.categories import STEP_LABELS
 
 _VERDICTS = {
@@ -21,10 +21,13 @@ _VERDICTS = {
         "outside of TensorFlow ops."
     ),
     "not": "NOT input-bound: {largest_share} of each step is {largest}, {input} waits for data.",
+    "short": (
+        "NOT input-bound: each step takes {step}, of which {fetch} fetches the batch. {largest_share} is {largest}."
+    ),
     "unseen": "{largest_share} of each step is {largest}. Waiting for data between steps is not in this trace.",
     "unknown": "No step times: this profile has no steps that could be measured.",
 }
-_HICCUP_SHARE = 0.3  # of all waiting, in one step
+_HICCUP_SHARE, _START_SHARE = 0.3, 0.5  # of all waiting, in one step
 _WORTH_SAYING_PERCENT = 10.0
 
 
@@ -32,7 +35,8 @@ def headline(overview: Overview) -> str:
     """Put the verdict into a sentence."""
     numbers = overview.summary
     largest = numbers["largest_category"]
-    words = {"input": _units.percent(numbers["input_percent"]), "other": _units.percent(numbers["other_percent"])}
+    words = {"step": _units.milliseconds(numbers["step_ms"]), "fetch": _units.milliseconds(numbers["input_ms"])}
+    words |= {"input": _units.percent(numbers["input_percent"]), "other": _units.percent(numbers["other_percent"])}
     if largest:
         words["largest"] = STEP_LABELS[largest]
         words["largest_share"] = _units.percent(numbers[f"{largest.removesuffix('_ms')}_percent"])
@@ -44,24 +48,30 @@ def kind(numbers: dict[str, Any]) -> str:
     verdict = str(numbers["verdict"])
     if verdict == "unknown" and numbers["largest_category"]:
         return "unseen"
+    if verdict in ("moderately", "highly") and numbers["input_ms"] < FETCH_COSTS_MS:
+        return "short"
+    if verdict in ("moderately", "highly") and _is_milder(numbers) and numbers["longest_wait_share"] >= _START_SHARE:
+        return "not"
     if verdict != "potentially":
         return verdict
     if numbers["other_percent"] < _WORTH_SAYING_PERCENT:
         return "not"
-    return "python" if numbers["fetches_in_steps"] else verdict
+    return "python" if numbers["fetches_in_steps"] or numbers["python_sampled"] else verdict
 
 
 def _hiccup(numbers: dict[str, Any]) -> str:
     """Say if a single step makes the verdict: it raises the average, while half of the steps do better."""
     median = numbers["input_percent_median"]
-    milder = classify_input(median, numbers["other_percent"]) != numbers["verdict"]
-    if (
-        numbers["verdict"] not in ("highly", "moderately")
-        or not milder
-        or numbers["longest_wait_share"] < _HICCUP_SHARE
-    ):
+    if kind(numbers) not in ("highly", "moderately", "not") or numbers["verdict"] not in ("highly", "moderately"):
+        return ""
+    if not _is_milder(numbers) or numbers["longest_wait_share"] < _HICCUP_SHARE:
         return ""
     return (
-        f" But half of the steps wait less than {_units.percent(median)}: step {numbers['longest_wait_step']} alone "
+        f" Half of the steps wait less than {_units.percent(median)}: step {numbers['longest_wait_step']} alone "
         f"has {_units.share(numbers['longest_wait_share'])} of all waiting."
     )
+
+
+def _is_milder(numbers: dict[str, Any]) -> bool:
+    """Whether half of the steps would have a milder verdict than all together."""
+    return classify_input(numbers["input_percent_median"], numbers["other_percent"]) != numbers["verdict"]

@@ -11,7 +11,7 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding, severity_of
-from tfprof_nb.analysis.verdict import are_session_runs
+from tfprof_nb.analysis.source.code import Use
 
 # Shares of the steps' time, or of the training's time.
 _WORTH_SAYING_PERCENT, _HIGH_PERCENT = 10.0, 25.0
@@ -21,6 +21,7 @@ _FRAMEWORKS = ("Keras", "TensorFlow", "tfprof_nb")
 # What part of the time a fix saves at least: the code still runs now and then, and the pipeline may then be what waits.
 _LEAST_SAVED = 0.7
 _MORE = 1.2
+_EVERY = re.compile(r"((?:save|update)_freq *= *)(\d+|[\"']batch[\"'])")
 _LESS_OFTEN = {
     "ModelCheckpoint": 'Save less often: ModelCheckpoint(..., save_freq="epoch").',
     "BackupAndRestore": 'Back up less often: BackupAndRestore(..., save_freq="epoch").',
@@ -40,6 +41,21 @@ _WAITING_CALLS = {
 }
 _APPENDED = re.compile(r"^([\w.]+)\.append\((?:float|int)?\(?([\w.\[\]\"']+?)(?:\.numpy\(\))?\)?\)$")
 _FEWER_SAVED = 0.3  # of what may overlap
+_RECORDING_CALLS = (
+    *(
+        "scalar",
+        "histogram",
+        "image",
+        "audio",
+        "text",
+        "flush",
+        "save",
+        "save_weights",
+        "save_model",
+        "export",
+        "write",
+    ),
+)
 _SESSION_RUN = "BaseSession.run"
 _MIN_COPYING_MS = 0.5
 _BY_KERAS = ("predict", "evaluate")
@@ -49,9 +65,10 @@ _PREDICT = re.compile(r"^(.*?)([\w.]+)\.predict\((\w+)(?:, *verbose *= *\w+)?\)(
 
 def python_findings(evidence: Evidence) -> list[Finding]:
     """Name the callbacks, and else the lines of Python, that take much of the time."""
-    callbacks = list(_callbacks(evidence))
+    callbacks, waits = list(_callbacks(evidence)), list(_waits(evidence))
     explained = sum(finding.estimated_gain_percent for finding in callbacks)
-    others = [*_waits(evidence), *_session_copies(evidence), *_single_predictions(evidence), *_functions(evidence)]
+    others = [*waits, *_session_copies(evidence), *_single_predictions(evidence), *_records(evidence)]
+    others += _functions(evidence, beside_waits=bool(waits))
     # A callback's own lines, and the functions that it calls, are part of its time.
     return callbacks + [other for other in others if other.estimated_gain_percent > _MORE * explained]
 
@@ -73,6 +90,11 @@ def _callback(evidence: Evidence, row: dict[Any, Any], percent: float, in_steps:
     each = _units.milliseconds(row["total_ms"] / max(row["calls"], 1))
     calls = f"{_units.count(row['calls'])} call{'s' * (row['calls'] != 1)}"
     fix, change = _rarer(row["callback"], row["method"])
+    made = next(evidence.code.find(rf"\b{re.escape(str(row['callback']))}\("), None)
+    if made and not place:
+        place, code = place_of(*made), evidence.code.line(*made)
+        rarer = _EVERY.sub(r'\1"epoch"', code)
+        change = rarer if row["callback"] in _LESS_OFTEN and rarer != code else change
     return _finding(
         f"{name} takes {_units.percent(percent)} of {of_what}",
         f"The callback's {calls} took {each} each{f' ({place})' if place else ''}.",
@@ -135,20 +157,18 @@ def _wait(evidence: Evidence, rows: pd.DataFrame, file: str, line: int, percent:
 
 def _session_copies(evidence: Evidence) -> Iterator[Finding]:
     """Sessions that spend their runs on copying what is fed and fetched, while no op runs."""
-    if not len(evidence.steps.table) or not are_session_runs(evidence.steps):
-        return
     calls = evidence.python.calls
     for (file, line), rows in calls[calls["call"] == _SESSION_RUN].groupby(["file", "line"], sort=False):
         nothing_ms = float(rows["nothing_ms"].sum())
         percent = 100 * nothing_ms / max(training_ms(evidence), 1e-9)
-        each_ms = nothing_ms / len(evidence.steps.table)
+        each_ms = nothing_ms / max(len(evidence.steps.table), 1)
         if percent < _WORTH_SAYING_PERCENT or each_ms < _MIN_COPYING_MS or rows["samples"].sum() < _MIN_SAMPLES:
             continue
         place, code = place_of(str(file), int(str(line))), evidence.code.line(str(file), int(str(line)))
         yield _finding(
             f"Feeding session.run takes {_units.percent(percent)} of the time",
             f"{_in_code(place, code)}: of each run, "
-            f"{_units.milliseconds(each_ms)} passes while what feed_dict holds is converted and copied, and no op runs.",
+            f"{_units.milliseconds(each_ms)} passes while values in feed_dict are converted and copied, and no op runs.",
             "Feed only what changes from run to run. Put large constant arrays into a variable once: "
             "`table = tf.get_variable('table', initializer=array, trainable=False)`. Feed arrays that have the "
             "placeholder's dtype (NumPy makes float64, placeholders are mostly float32).",
@@ -184,7 +204,30 @@ def _single_predictions(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def _functions(evidence: Evidence) -> Iterator[Finding]:
+def _records(evidence: Evidence) -> Iterator[Finding]:
+    """Lines that write: summaries, checkpoints and models."""
+    calls = evidence.python.calls
+    wrote = calls["call"].str.rpartition(".")[2].isin(_RECORDING_CALLS) & calls["library"].isin(_FRAMEWORKS)
+    whole_ms = training_ms(evidence)
+    for (function, file), rows in calls[wrote & (calls["thread"] == "main")].groupby(["function", "file"], sort=False):
+        time_ms = float(rows["self_ms"].sum() - rows["outside_ms"].sum())
+        percent = min(100.0, 100 * time_ms / whole_ms) if whole_ms else 0.0
+        if percent < _WORTH_SAYING_PERCENT or rows["samples"].sum() < _MIN_SAMPLES:
+            continue
+        line, what = int(rows.iloc[0]["line"]), str(rows.iloc[0]["call"]).rpartition(".")[2]
+        place, code = place_of(str(file), line), evidence.code.line(str(file), line)
+        where = f"{function}: " if function != "<module>" else ""
+        yield _finding(
+            f"{where}{what}() writes for {_units.percent(percent)} of the time",
+            f"{_in_code(place, code)}: {_units.milliseconds(time_ms / max(len(evidence.steps.table), 1))} per step.",
+            "Write every 50 steps instead of in each: put it below `if step % 50 == 0:`.",
+            percent,
+            place,
+            "",
+        )
+
+
+def _functions(evidence: Evidence, *, beside_waits: bool) -> Iterator[Finding]:
     """Functions of the user's, and lines of the cell, that run while TensorFlow records nothing."""
     whole_ms = training_ms(evidence)
     table = evidence.python.table
@@ -194,21 +237,26 @@ def _functions(evidence: Evidence) -> Iterator[Finding]:
         time_ms = float(rows["nothing_ms"].sum() + rows["between_steps_ms"].sum())
         percent = min(100.0, 100 * time_ms / whole_ms) if whole_ms else 0.0
         if percent >= _WORTH_SAYING_PERCENT and rows["samples"].sum() >= _MIN_SAMPLES:
-            yield _function(evidence, str(file), rows, time_ms, percent)
+            finding, use = _function(evidence, str(file), rows, time_ms, percent)
+            if not (beside_waits and use == "batch"):  # once nothing waits for results, the steps run meanwhile
+                yield finding
 
 
-def _function(evidence: Evidence, file: str, rows: pd.DataFrame, time_ms: float, percent: float) -> Finding:
+def _function(evidence: Evidence, file: str, rows: pd.DataFrame, time_ms: float, percent: float) -> tuple[Finding, Use]:
+    """Return the finding, and what the function's value is for."""
     longest = rows.iloc[int(np.argmax((rows["nothing_ms"] + rows["between_steps_ms"]).to_numpy()))]
     line, function, caller = int(longest["line"]), str(longest["function"]), str(longest["called_from"])
     place, code = place_of(file, line), evidence.code.line(file, line)
-    name = place if function == "<module>" else f"{function} ({place})"
+    name = _in_code(place, code) if function == "<module>" else f"{function} ({place})"
     library = f", mostly in {longest['library']}" if longest["library"] else ""
     calling = caller if function != "<module>" and caller else place
-    called = f", called from {_in_code(caller, _code_at(evidence, caller))}" if calling == caller else ""
-    written = f", in `{_units.shorten(code, 80)}`" if code else ""
+    from_code = _code_at(evidence, caller)
+    from_code = f", `{_units.shorten(from_code, 80)}`" if from_code else ""
+    called = f", called from {caller}{from_code}" if calling == caller else ""
+    written = f", in `{_units.shorten(code, 80)}`" if code and function != "<module>" else ""
     use = evidence.code.use(*_file_and_line(calling))
     steps = max(len(evidence.steps.table), 1)
-    return _finding(
+    finding = _finding(
         f"{name} takes {_units.percent(percent)} of the time",
         f"{_units.milliseconds(time_ms / steps)} per step{library}{written}{called}: TensorFlow waits meanwhile.",
         _fix_of(use, function, _code_at(evidence, calling)),
@@ -217,6 +265,7 @@ def _function(evidence: Evidence, file: str, rows: pd.DataFrame, time_ms: float,
         "",
         least=_LEAST_SAVED if use in ("record", "validation") else _FEWER_SAVED,
     )
+    return finding, use
 
 
 def _fix_of(use: str, function: str, calling: str) -> str:
@@ -289,4 +338,4 @@ def _code_at(evidence: Evidence, place: str) -> str:
 
 
 def _in_code(place: str, code: str) -> str:
-    return f"{place}, `{_units.shorten(code, 80)}`" if code else place
+    return f"`{_units.shorten(code, 80)}` ({place})" if code else f"The line at {place}"

@@ -46,6 +46,32 @@ class Code:
                 if re.search(pattern, text.partition("#")[0]):
                     yield file, number
 
+    def with_argument(self, file: str, line: int, function: str, argument: str) -> str:
+        r"""Return a line with an argument added to the call of a function in it; empty if the call is not that plain.
+
+        Examples
+        --------
+        >>> Code({"cell": "model.fit(Images(paths), epochs=2)"}).with_argument("cell", 1, "Images", "workers=4")
+        'model.fit(Images(paths, workers=4), epochs=2)'
+        """
+        calls = [
+            node
+            for node in _nodes(self._texts.get(file, ""), ast.Call)
+            if node.lineno == node.end_lineno == line and _name(node.func) == function
+        ]
+        if len(calls) != 1 or not calls[0].end_col_offset:
+            return ""
+        text, end = self._texts[file].splitlines()[line - 1], calls[0].end_col_offset - 1
+        comma = ", " if calls[0].args or calls[0].keywords else ""
+        return f"{text[:end]}{comma}{argument}{text[end:]}".strip()
+
+    def takes_keywords(self, file: str, name: str) -> bool:
+        """Whether the ``__init__`` of a class of the program takes any keyword."""
+        classes = [node for node in _nodes(self._texts.get(file, ""), ast.ClassDef) if node.name == name]
+        inits = [one for found in classes for one in found.body if isinstance(one, ast.FunctionDef)]
+        own = [one for one in inits if one.name == "__init__"]
+        return bool(classes) and all(one.args.kwarg is not None for one in own)
+
     def use(self, file: str, line: int) -> Use:
         """Return what the value of a call at a line is for.
 
@@ -91,6 +117,13 @@ def _tree(text: str) -> ast.Module:
 
 def _nodes(text: str, kind: type[Node]) -> Iterator[Node]:
     return (node for node in ast.walk(_tree(text)) if isinstance(node, kind))
+
+
+def _name(function: ast.expr) -> str:
+    """Return the last part of the name that is called."""
+    return (
+        function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+    )
 
 
 def _holds(node: ast.stmt, line: int) -> bool:
