@@ -12,9 +12,14 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, severity_of
+from tfprof_nb.analysis.advice.batch_advice import batch_findings
+from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, ONE_OP, Evidence, Finding, severity_of
 from tfprof_nb.analysis.advice.input_advice import WAITING, copies_to_device, input_bound, input_outside_steps
+from tfprof_nb.analysis.advice.layer_advice import layer_findings
+from tfprof_nb.analysis.advice.memory_advice import memory_findings
 from tfprof_nb.analysis.advice.python_advice import python_findings
+from tfprof_nb.analysis.advice.repeated_advice import repeated_findings
+from tfprof_nb.analysis.advice.small_ops_advice import small_ops_findings
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT, are_session_runs
 
@@ -67,6 +72,13 @@ def advice(evidence: Evidence) -> Advice:
     """
     findings = [finding for rule in _RULES if (finding := rule(evidence))]
     findings += [*python_findings(evidence), *_shares(evidence), *_retraced(evidence)]
+    findings += layer_findings(evidence)
+    findings += small_ops_findings(evidence)
+    findings += repeated_findings(evidence)
+    findings += memory_findings(evidence)
+    findings += batch_findings(evidence)
+    worse = tuple(said for finding in findings for said in finding.instead_of)
+    findings = [finding for finding in findings if not finding.finding.startswith(worse)]
     findings.sort(key=_rank)
     table = pd.DataFrame([vars(finding) for finding in findings], columns=COLUMNS)
     summary = {severity: int((table["severity"] == severity).sum()) for severity in _RANKS}
@@ -179,7 +191,7 @@ def _unexplained(evidence: Evidence) -> Finding | None:
     several = "set steps_per_execution=10 in model.compile" if by_keras else "run several batches in one @tf.function"
     return Finding(
         severity_of(percent, _UNEXPLAINED_PERCENT, _HIGH_UNEXPLAINED_PERCENT),
-        "Python between ops takes time",
+        BETWEEN_OPS,
         f"{evidence.of_step('other_ms')} is spent {spent}.",
         f"The steps are short: use larger batches, or {several}."
         if short
@@ -226,7 +238,7 @@ def _dominant_op(evidence: Evidence) -> Finding | None:
     op = top.iloc[0]
     return Finding(
         "info",
-        f"One op does most of the work: {op['op_type'] or _units.shorten(op['op_name'], 40)}",
+        f"{ONE_OP}: {op['op_type'] or _units.shorten(op['op_name'], 40)}",
         f"{_units.shorten(op['op_name'], 80)} takes {_units.share(op['self_share'])} of all op self time on the "
         f"{op['side']}.",
         "Start with this op: look at its shapes, at how often it runs, and whether every step needs it.",
