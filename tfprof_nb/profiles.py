@@ -31,6 +31,7 @@ from tfprof_nb.analysis.python import Python, python
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.source.source import SourceLines, source
+from tfprof_nb.analysis.step_ops.step_ops import StepOps, step_ops
 from tfprof_nb.analysis.steps.capture_notes import capture_notes
 from tfprof_nb.analysis.steps.steps import Steps, steps
 from tfprof_nb.analysis.tf_data.tf_data import TfData, tf_data
@@ -225,9 +226,7 @@ class Profile:
     def python(self) -> Python:
         """Python by line, sampled, and time in Keras callbacks."""
         data = self.data
-        labels = {file: label for labels in data.labels for file, label in labels.items()}
-        labels |= {cell.file: "cell" for cell in data.cells if cell.file}
-        return self._page("python", python(data.forests, data.groupings, self.steps, data.stacks, labels))
+        return self._page("python", python(data.forests, data.groupings, self.steps, data.stacks, self._labels))
 
     @cached_property
     def graph(self) -> Graph:
@@ -249,7 +248,17 @@ class Profile:
     def advice(self) -> Advice:
         """What to change, the most severe first."""
         evidence = Evidence(
-            self.overview, self.steps, self.ops, self.functions, self.tf_data, self.python, self._made_at, self._code
+            self.overview,
+            self.steps,
+            self.ops,
+            self.functions,
+            self.tf_data,
+            self.python,
+            self._made_at,
+            self._code,
+            lambda: self._step_ops,
+            lambda: self.memory,
+            lambda: self.source,
         )
         return self._page("advice", advice(evidence))
 
@@ -258,6 +267,17 @@ class Profile:
         """Every event on its row of time."""
         data = self.data
         return self._page("trace", trace(data.forests, data.groupings, self.steps, self._counters, self._line_of))
+
+    @property
+    def _labels(self) -> dict[str, str]:
+        """What the notebook's cells are called, by the files that they were compiled as."""
+        labels = {file: label for labels in self.data.labels for file, label in labels.items()}
+        return labels | {cell.file: "cell" for cell in self.data.cells if cell.file}
+
+    @cached_property
+    def _step_ops(self) -> StepOps:
+        data = self.data
+        return step_ops(data.forests, data.graphs, self._steps_of_events, self.steps, self._labels)
 
     @property
     def _steps_of_events(self) -> Any:

@@ -143,6 +143,7 @@ class LayersTable(TypedDict):
 
     name: list[int]
     type: list[int]
+    frame: NotRequired[list[int]]
 
 
 class FunctionEntry(TypedDict):
@@ -167,6 +168,8 @@ class FunctionEntry(TypedDict):
     variables: NotRequired[list[int]]
     python: NotRequired[str]
     signature: NotRequired[list[tuple[str, str, str]]]
+    arguments: NotRequired[list[tuple[int, int, int]]]
+    given: NotRequired[int | None]
     # Only of a session's graph.
     parameters: NotRequired[list[int]]
     types: NotRequired[list[list[int]]]

@@ -74,4 +74,5 @@ def _hiccup(numbers: dict[str, Any]) -> str:
 
 def _is_milder(numbers: dict[str, Any]) -> bool:
     """Whether half of the steps would have a milder verdict than all together."""
-    return classify_input(numbers["input_percent_median"], numbers["other_percent"]) != numbers["verdict"]
+    of_median = classify_input(numbers["input_percent_median"], numbers["other_percent"])
+    return of_median != str(numbers["verdict"])

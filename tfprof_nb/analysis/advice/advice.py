@@ -13,10 +13,15 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, severity_of
+from tfprof_nb.analysis.advice.batch_advice import batch_findings
+from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, ONE_OP, Evidence, Finding, severity_of
 from tfprof_nb.analysis.advice.input_advice import copies_to_device, input_bound, input_outside_steps
+from tfprof_nb.analysis.advice.layer_advice import layer_findings
+from tfprof_nb.analysis.advice.memory_advice import memory_findings
 from tfprof_nb.analysis.advice.python_advice import python_findings
+from tfprof_nb.analysis.advice.repeated_advice import repeated_findings
 from tfprof_nb.analysis.advice.retracing_advice import retracing_findings
+from tfprof_nb.analysis.advice.small_ops_advice import small_ops_findings
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT, are_session_runs
 
@@ -39,6 +44,7 @@ _ASKED_TO_RUN_EAGERLY = r"(run_eagerly *= *True|tf\.config\.run_functions_eagerl
 _EAGER_GAIN_PERCENT = 50.0, 95.0
 # Below the first share, time outside of ops is normal; in steps as short as this, it is the fixed cost of a step.
 _UNEXPLAINED_PERCENT, _HIGH_UNEXPLAINED_PERCENT, _SHORT_STEP_MS = 10.0, 25.0, 20.0
+_LEAST_JOINED = 0.3  # of the time between ops: each step still runs some Python of its own
 _BETWEEN_PERCENT = 20.0
 _NO_FINDINGS = "Nothing in this profile calls for a change."
 _NO_STEPS = "Without steps there is little to base advice on: the notes on the steps say how to get them."
@@ -69,6 +75,13 @@ def advice(evidence: Evidence) -> Advice:
     """
     findings = [finding for rule in _RULES if (finding := rule(evidence))]
     findings += [*python_findings(evidence), *_shares(evidence), *retracing_findings(evidence)]
+    findings += layer_findings(evidence)
+    findings += small_ops_findings(evidence)
+    findings += repeated_findings(evidence)
+    findings += memory_findings(evidence)
+    findings += batch_findings(evidence)
+    worse = tuple(said for finding in findings for said in finding.instead_of)
+    findings = [finding for finding in findings if not finding.finding.startswith(worse)]
     findings.sort(key=_rank)
     table = pd.DataFrame([vars(finding) for finding in findings], columns=COLUMNS)
     summary = {severity: int((table["severity"] == severity).sum()) for severity in _RANKS}
@@ -192,8 +205,8 @@ def _decorated(function: str, change: str) -> str:
         return "Move the body of the loop into a function, and put @tf.function above it."
     before = f"`{_units.shorten(change.splitlines()[1], 80)}`" if change else function
     return (
-        f"Put @tf.function above {before}. Its ops then run as one graph; Python code in it, such as print or .numpy(), "
-        "runs only when it is traced."
+        f"Put @tf.function above {before}. Its ops then run as one graph; Python code in it, such as print or "
+        ".numpy(), runs only when it is traced."
     )
 
 
@@ -211,27 +224,32 @@ def _eager_percent(evidence: Evidence) -> float:
 
 
 def _unexplained(evidence: Evidence) -> Finding | None:
-    """Report the time outside of ops that no finding on Python explains; within a session's run no Python runs."""
+    """Report the time outside of ops if no finding on Python explains it, and steps are short enough to be joined.
+
+    Within a session's run no Python runs, and without Keras' epochs nothing tells what kind of program it is.
+    """
     percent = evidence.percent("other")
-    explained = sum(finding.estimated_gain_percent for finding in python_findings(evidence))
-    mostly_eager = _eager_percent(evidence) >= _MOSTLY_EAGER_PERCENT and not _runs_functions(evidence)
-    mostly_eager |= any(finding.severity == "high" for finding in python_findings(evidence))
-    if percent < _UNEXPLAINED_PERCENT or explained >= percent / 2 or mostly_eager or are_session_runs(evidence.steps):
-        return None
     by_keras = bool(evidence.steps.table["epoch"].notna().any())
-    sampled = len(evidence.python.table) > 0
-    spent = "in Python code of Keras and TensorFlow" if sampled else "where TensorFlow records nothing"
+    mostly_eager = _eager_percent(evidence) >= _MOSTLY_EAGER_PERCENT and not _runs_functions(evidence)
+    if percent < _UNEXPLAINED_PERCENT or mostly_eager or python_findings(evidence) or are_session_runs(evidence.steps):
+        return None
     short = float(evidence.steps.measured["step_ms"].median()) <= _SHORT_STEP_MS
-    several = "set steps_per_execution=10 in model.compile" if by_keras else "run several batches in one @tf.function"
+    sampled = len(evidence.python.table) > 0
+    if sampled and not (short and by_keras):
+        return None
+    spent = "in Python code of Keras and TensorFlow" if sampled else "where TensorFlow records nothing"
+    joined = short and by_keras
     return Finding(
         severity_of(percent, _UNEXPLAINED_PERCENT, _HIGH_UNEXPLAINED_PERCENT),
-        "Python between ops takes time",
+        BETWEEN_OPS,
         f"{evidence.of_step('other_ms')} is spent {spent}.",
-        f"The steps are short: use larger batches, or {several}."
-        if short
-        else "Look at the Python page and at the gaps in the trace: they show what runs there.",
+        "Set steps_per_execution=10 in model.compile: Keras then starts ten steps at once."
+        if joined
+        else "Look at the gaps in the trace. To see which lines run there, profile with %%tfprofile.",
         percent,
         proved_by="python" if sampled else "steps",
+        gain_low_percent=_LEAST_JOINED * percent if joined else float("nan"),
+        gain_high_percent=percent if joined else float("nan"),
     )
 
 
@@ -275,7 +293,7 @@ def _dominant_op(evidence: Evidence) -> Finding | None:
     op = top.iloc[0]
     return Finding(
         "info",
-        f"One op does most of the work: {op['op_type'] or _units.shorten(op['op_name'], 40)}",
+        f"{ONE_OP}: {op['op_type'] or _units.shorten(op['op_name'], 40)}",
         f"{_units.shorten(op['op_name'], 80)} takes {_units.share(op['self_share'])} of all op self time on the "
         f"{op['side']}.",
         "Start with this op: look at its shapes, at how often it runs, and whether every step needs it.",

@@ -168,7 +168,7 @@ def _session_copies(evidence: Evidence) -> Iterator[Finding]:
         yield _finding(
             f"Feeding session.run takes {_units.percent(percent)} of the time",
             f"{_in_code(place, code)}: of each run, "
-            f"{_units.milliseconds(each_ms)} passes while values in feed_dict are converted and copied, and no op runs.",
+            f"{_units.milliseconds(each_ms)} passes while the fed values are converted and copied, and no op runs.",
             "Feed only what changes from run to run. Put large constant arrays into a variable once: "
             "`table = tf.get_variable('table', initializer=array, trainable=False)`. Feed arrays that have the "
             "placeholder's dtype (NumPy makes float64, placeholders are mostly float32).",

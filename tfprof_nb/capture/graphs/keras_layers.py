@@ -49,10 +49,15 @@ def layers_of(nodes: Sequence[Node], models: Iterable[Any]) -> list[Layer | None
     """Return the layer of each node, for the nodes of functions that ran together."""
     by_scope = _by_variables(nodes)
     _by_order(nodes, _weightless(models), by_scope)
-    types = {_path(layer): type(layer).__name__ for model in models for layer in _all_layers(model)}
-    found = {name: Layer(name, types.get(name, "")) for name in by_scope.values()}
+    layers = layers_by_path(models)
+    found = {name: Layer(name, type(layers[name]).__name__ if name in layers else "") for name in by_scope.values()}
     cache: dict[str, Layer | None] = {}
     return [_innermost(_forward_name(node.name), by_scope, found, cache) for node in nodes]
+
+
+def layers_by_path(models: Iterable[Any]) -> dict[str, Any]:
+    """Return the layers of models, as Keras' objects."""
+    return {_path(layer): layer for model in models for layer in _all_layers(model)}
 
 
 def forward_node(name: str, numbers: dict[str, int]) -> int:

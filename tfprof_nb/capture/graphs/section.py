@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from tfprof_nb.capture.graphs.function_nodes import Argument, Call, FunctionNodes, describe
 from tfprof_nb.capture.graphs.interning import Interned
-from tfprof_nb.capture.graphs.keras_layers import Layer, Node, forward_node, layers_of, phase
+from tfprof_nb.capture.graphs.keras_layers import Layer, Node, forward_node, layers_by_path, layers_of, phase
+from tfprof_nb.capture.graphs.layer_lines import lines_of
 from tfprof_nb.capture.graphs.signature import Traced, signature
 from tfprof_nb.capture.graphs.source_lines import SourceLines
 from tfprof_nb.formats.sidecar import FunctionEntry, GraphsSection, LayersTable, VariablesTable
@@ -75,6 +76,7 @@ class _Function:
     files: list[frozenset[str]]
     python: str = ""
     signature: Sequence[Traced] = ()
+    given: int | None = None
 
 
 def section(roots: Sequence[Root], *, complete: bool) -> GraphsSection | None:
@@ -102,6 +104,12 @@ def _functions() -> set[str]:
     return set(context.context().list_function_names())
 
 
+def _given(root: Root) -> int | None:
+    """Return how many of a function's arguments its caller gives; None if that is unknown."""
+    captures = getattr(getattr(root.traced, "function_type", None), "captures", None)
+    return None if captures is None else len(root.arguments) - len(captures)
+
+
 def _bytes(handle: Any) -> bytes | None:
     return None if handle is None else handle.SerializeToString()
 
@@ -114,6 +122,7 @@ class _Section:
         self._strings, self._layers = Interned[str](), Interned[Layer]()
         self._variables, self._lines = Interned[_Variable](), SourceLines()
         self._layers_of: dict[str, list[int]] = {}
+        self._keras_layers: dict[str, Any] = {}
         self._nodes = 0
         self._used = defaultdict[str, dict[Hashable, _Kept]](dict)
 
@@ -140,6 +149,7 @@ class _Section:
         if root.name in self.functions:
             function = self.functions[root.name]
             function.called, function.signature = called, signature(root.traced, self._objects)
+            function.given = _given(root)
             function.python = str(getattr(getattr(root.traced, "_cached_graph", None), "name", ""))
         self._find_layers(list(self.functions.values())[before:], root.models)
 
@@ -186,6 +196,7 @@ class _Section:
     def _find_layers(self, functions: Sequence[_Function], models: Sequence[Any]) -> None:
         nodes = [node for function in functions for node in self._keras_nodes(function)]
         layers = iter([-1 if layer is None else self._layers.number(layer) for layer in layers_of(nodes, models)])
+        self._keras_layers |= layers_by_path(models)
         for function in functions:
             self._layers_of[function.name] = [next(layers) for _ in function.files]
 
@@ -198,7 +209,9 @@ class _Section:
         """Return the section."""
         intern = self._strings.numbers
         functions = [self._entry(function) for function in self.functions.values()]
-        frames, layers, variables = self._lines.columns(self._strings), self._layers.values(), self._variables.values()
+        layers, variables = self._layers.values(), self._variables.values()
+        made_at = self._lines_of_layers(layers)
+        frames = self._lines.columns(self._strings)
         return GraphsSection(
             frames=frames,
             traces=self._lines.traces.values(),
@@ -210,12 +223,18 @@ class _Section:
                 model=[variable.model for variable in variables],
             ),
             layers=LayersTable(
-                name=intern(layer.name for layer in layers), type=intern(layer.type for layer in layers)
+                name=intern(layer.name for layer in layers), type=intern(layer.type for layer in layers), frame=made_at
             ),
             functions=functions,
             notes=self.notes,
             strings=self._strings.values(),  # last: all above add to them
         )
+
+    def _lines_of_layers(self, layers: Sequence[Layer]) -> list[int]:
+        """Return the frame of the line that makes each layer, -1 if that is not certain."""
+        own = {layer.name: self._keras_layers[layer.name] for layer in layers if layer.name in self._keras_layers}
+        made = lines_of(own, [frame.file for frame in self._lines.frames.values()]) if own else {}
+        return [self._lines.frames.number(made[layer.name]) if layer.name in made else -1 for layer in layers]
 
     def _entry(self, function: _Function) -> FunctionEntry:
         nodes, intern = function.nodes, self._strings.numbers
@@ -240,6 +259,8 @@ class _Section:
             calls=[(call.node, call.role, places.get(call.function, -1)) for call in nodes.calls],
             python=function.python,
             signature=list(function.signature),
+            arguments=nodes.arguments,
+            given=function.given,
         )
 
     def _variable(self, variable: Any) -> _Variable:
