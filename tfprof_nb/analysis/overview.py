@@ -44,11 +44,11 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops, *, python_sample
     Overview
         ``summary["verdict"]`` is about the measured steps: the training steps after warm-up. Single slow steps affect
         means: ``input_percent_median`` is that of the median step, ``longest_wait_step`` the step with the longest
-        wait, ``longest_wait_share`` its share (0 to 1) of all waiting; ``fetches_in_steps`` says whether every measured
-        step fetched data, so that none of its other time can be waiting for data. ``capture_ms`` is the time of the
-        whole capture;
-        for a single host with steps, ``measured_steps_ms``, ``warm_up_steps_ms``, ``other_steps_ms`` (of other phases,
-        such as validation) and ``outside_steps_ms`` add up to it.
+        wait, ``longest_wait_share`` its share (0 to 1) of all waiting, ``longest_wait_is_first`` whether it is the
+        first; ``fetches_in_steps`` says whether every measured step fetched data, so that none of its other time can be
+        waiting for data. ``step_ms`` and ``input_ms`` are means. ``capture_ms`` is the time of the whole capture; for a
+        single host with steps, ``measured_steps_ms``, ``warm_up_steps_ms``, ``other_steps_ms`` (of other phases, such
+        as validation) and ``outside_steps_ms`` add up to it.
     """
     shares = steps.shares
     verdict = input_verdict(steps)
@@ -91,11 +91,17 @@ def _top_ops(ops: Ops) -> pd.DataFrame:
 def _typical_wait(steps: Steps) -> dict[str, object]:
     waited, length = (steps.measured[name].to_numpy() for name in ("input_ms", "step_ms"))
     if not waited.sum() > 0:
-        return {"input_percent_median": percent(0.0, len(waited)), "longest_wait_step": None, "longest_wait_share": 0.0}
+        return {
+            "input_percent_median": percent(0.0, len(waited)),
+            "longest_wait_step": None,
+            "longest_wait_share": 0.0,
+            "longest_wait_is_first": False,
+        }
     return {
         "input_percent_median": float(np.median(100 * waited[length > 0] / length[length > 0])),
         "longest_wait_step": int(steps.measured.index.to_numpy()[waited.argmax()]),
         "longest_wait_share": float(waited.max() / waited.sum()),
+        "longest_wait_is_first": bool(waited.argmax() == 0),
     }
 
 

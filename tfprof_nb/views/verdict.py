@@ -48,9 +48,10 @@ def kind(numbers: dict[str, Any]) -> str:
     verdict = str(numbers["verdict"])
     if verdict == "unknown" and numbers["largest_category"]:
         return "unseen"
-    if verdict in ("moderately", "highly") and numbers["input_ms"] < FETCH_COSTS_MS:
+    if verdict == "moderately" and numbers["python_sampled"] and numbers["input_ms"] < FETCH_COSTS_MS:
         return "short"
-    if verdict in ("moderately", "highly") and _is_milder(numbers) and numbers["longest_wait_share"] >= _START_SHARE:
+    starts = numbers["longest_wait_is_first"] and numbers["longest_wait_share"] >= _START_SHARE
+    if verdict in ("moderately", "highly") and starts and _is_milder(numbers):
         return "not"
     if verdict != "potentially":
         return verdict
@@ -66,8 +67,9 @@ def _hiccup(numbers: dict[str, Any]) -> str:
         return ""
     if not _is_milder(numbers) or numbers["longest_wait_share"] < _HICCUP_SHARE:
         return ""
+    half = "Half" if kind(numbers) == "not" else "But half"
     return (
-        f" Half of the steps wait less than {_units.percent(median)}: step {numbers['longest_wait_step']} alone "
+        f" {half} of the steps wait less than {_units.percent(median)}: step {numbers['longest_wait_step']} alone "
         f"has {_units.share(numbers['longest_wait_share'])} of all waiting."
     )
 

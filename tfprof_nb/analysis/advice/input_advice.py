@@ -53,7 +53,7 @@ _FUNCTIONS = {
 def input_bound(evidence: Evidence) -> Finding | None:
     """Report steps that wait for their data, for longer than copying it explains, and what makes them wait."""
     percent = evidence.percent("input")
-    short = float(evidence.steps.summary["input_ms_mean"]) < FETCH_COSTS_MS
+    short = percent < HIGHLY_PERCENT and float(evidence.steps.summary["input_ms_mean"]) < FETCH_COSTS_MS
     if percent < MODERATELY_PERCENT or short or _only_starts(evidence) or _copying_share(evidence) > _ONLY_COPYING:
         return None
     percent *= _training_share(evidence)

@@ -120,7 +120,7 @@ def _rarer(callback: str, method: str) -> tuple[str, str]:
 def _waits(evidence: Evidence) -> Iterator[Finding]:
     """Lines that turn a result into a Python value, and wait for it before the program prepares the next step."""
     calls = evidence.python.calls
-    how = calls["call"].str.rpartition(".")[2]
+    how = _method(calls)
     calls = calls[how.isin(list(_WAITING_CALLS)) & calls["library"].isin(_FRAMEWORKS) & (calls["thread"] == "main")]
     whole_ms = training_ms(evidence)
     for (file, line), rows in calls.groupby(["file", "line"], sort=False):
@@ -181,7 +181,7 @@ def _session_copies(evidence: Evidence) -> Iterator[Finding]:
 def _single_predictions(evidence: Evidence) -> Iterator[Finding]:
     """Calls of predict or evaluate for few examples each: most of the time goes into starting them."""
     calls, phases = evidence.python.calls, evidence.steps.table["phase"]
-    method = calls["call"].str.rpartition(".")[2]
+    method = _method(calls)
     for name, phase in zip(_BY_KERAS, ("predict", "test"), strict=True):
         rows = calls[(method == name) & (calls["library"] == "Keras") & (calls["thread"] == "main")]
         starting_ms = float(rows["between_steps_ms"].sum())
@@ -207,7 +207,7 @@ def _single_predictions(evidence: Evidence) -> Iterator[Finding]:
 def _records(evidence: Evidence) -> Iterator[Finding]:
     """Lines that write: summaries, checkpoints and models."""
     calls = evidence.python.calls
-    wrote = calls["call"].str.rpartition(".")[2].isin(_RECORDING_CALLS) & calls["library"].isin(_FRAMEWORKS)
+    wrote = _method(calls).isin(_RECORDING_CALLS) & calls["library"].isin(_FRAMEWORKS)
     whole_ms = training_ms(evidence)
     for (function, file), rows in calls[wrote & (calls["thread"] == "main")].groupby(["function", "file"], sort=False):
         time_ms = float(rows["self_ms"].sum() - rows["outside_ms"].sum())
@@ -314,6 +314,11 @@ def training_ms(evidence: Evidence) -> float:
     spans = table.assign(end_ms=table["start_ms"] + table["step_ms"]).groupby("host")
     whole_ms = float((spans["end_ms"].max() - spans["start_ms"].min()).sum())
     return whole_ms - float(table.loc[table["warm_up"], "step_ms"].sum())
+
+
+def _method(calls: pd.DataFrame) -> pd.Series:
+    """Return the last part of what each line called."""
+    return calls["call"].astype(str).str.replace(r".*\.", "", regex=True)
 
 
 def _place_of_function(evidence: Evidence, name: str) -> str:
