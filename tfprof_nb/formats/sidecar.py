@@ -136,6 +136,7 @@ class VariablesTable(TypedDict):
     parameters: list[int | None]
     trainable: list[bool]
     model: NotRequired[list[bool]]
+    layer: NotRequired[list[int]]
 
 
 class LayersTable(TypedDict):
@@ -165,6 +166,7 @@ class FunctionEntry(TypedDict):
     forward: NotRequired[list[int]]
     layers: NotRequired[list[int]]
     phases: NotRequired[list[int]]
+    by_keras: NotRequired[list[int]]
     variables: NotRequired[list[int]]
     python: NotRequired[str]
     signature: NotRequired[list[tuple[str, str, str]]]

@@ -15,6 +15,7 @@ from tfprof_nb.analysis.verdict import MODERATELY_PERCENT
 _SHORT_STEP_MS, _FIXED_SHARE, _HIGH_FIXED_SHARE = 10.0, 0.5, 0.6
 _MOSTLY = 0.5
 _CELL = "cell"
+_BATCHES = r"\.batch\(|\bbatch_size\s*="
 _PYTHON_PERCENT = 25.0
 # How many times larger to make batches up to a size.
 _FACTORS = ((8, 16), (32, 8), (100_000, 4))
@@ -60,12 +61,14 @@ def _finding(ops: StepOps, source: SourceLines, size: int, fixed: float) -> Find
 
 
 def _line(source: SourceLines, size: int, larger: int) -> tuple[str, str]:
-    """Return the only known line that sets the batch size, and that line with another size."""
+    """Return the only known line that sets the batch size, and that line with another size if the size stands there."""
     sets = re.compile(rf"(\bbatch(?:_size)?\s*[=(]\s*|\b\w*batch\w*\s*=\s*){size}\b", re.IGNORECASE)
     table = source.table.drop_duplicates(["file", "line"])
     rows = table[[sets.search(str(code)) is not None for code in table["code"]]]
-    rows = rows[rows["file"] == _CELL] if (rows["file"] == _CELL).any() else rows
-    if len(rows) != 1:
-        return "", ""
-    row = rows.iloc[0]
-    return f"{row['file']} line {row['line']}", sets.sub(rf"\g<1>{larger}", str(row["code"]).strip())
+    batching = table[table["code"].str.contains(_BATCHES)]
+    for found, known in ((rows, True), (batching, False)):
+        own = found[found["file"] == _CELL] if (found["file"] == _CELL).any() else found
+        if len(own) == 1:
+            file, line, code = own[["file", "line", "code"]].iloc[0]
+            return f"{file} line {line}", sets.sub(rf"\g<1>{larger}", str(code).strip()) if known else ""
+    return "", ""

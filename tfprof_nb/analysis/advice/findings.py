@@ -21,6 +21,7 @@ from tfprof_nb.analysis.tf_data.tf_data import TfData
 
 Severity = Literal["high", "medium", "info"]
 # Beginnings of findings for which better ones stand in.
+ONE_LAYER = ("The layer ", "The ops at ")
 BETWEEN_OPS, ONE_OP, SMALL_STEPS = (
     "Python between ops takes time",
     "One op does most of the work",

@@ -117,10 +117,12 @@ def _pooled(ops: StepOps, layer: pd.Series) -> _Fix | None:
         return None
     frame = int(known["frame"].iloc[0])
     code = ops.code(frame)
-    change = code.replace("Flatten()", f"{pooling}()") if code.count("Flatten()") == 1 else ""
+    change = (
+        code.replace(".Flatten()", f".{pooling}()") if code.count(".Flatten()") == 1 else ""
+    )  # else an import lacks
     instead = f"Replace Flatten() ({ops.place(frame)})" if frame >= 0 else "Replace Flatten()"
-    text = f"{instead} by {pooling}(): the layer's input, and so its parameters, become many times smaller."
-    return _Fix(text, change=change, place=ops.place(frame) if change else "")
+    text = f"{instead} by keras.layers.{pooling}(): the layer's input, and so its parameters, become much smaller."
+    return _Fix(text, change=change, place=ops.place(frame))
 
 
 def _short(path: str) -> str:

@@ -9,7 +9,7 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding
 from tfprof_nb.analysis.memory.growth import MIN_STEPS, Growth, growth
 from tfprof_nb.analysis.source.source import SourceLines
-from tfprof_nb.analysis.step_ops.step_ops import StepOps
+from tfprof_nb.analysis.step_ops.step_ops import TRAINING_CALLS, StepOps
 
 _HIGH_BYTES = 128 * 2**20
 # Statements that keep an object: list.append(x), cache[key] = x, list += [x].
@@ -64,5 +64,9 @@ def _keeping(source: SourceLines, steps: int) -> Iterator[tuple[str, str]]:
 def _made_at(ops: StepOps, source: SourceLines, found: Growth) -> str:
     """Return the line that makes the tensors; empty if it is not known."""
     nodes = ops.ops.loc[ops.ops["op_name"] == found.op_name, "node"]
-    known = ops.place(ops.frame_of(int(nodes.iloc[0]))) if len(nodes) else ""
-    return known or (source.line_of(found.op_name) if found.op_name else "")
+    frame = ops.frame_of(int(nodes.iloc[0])) if len(nodes) else -1
+    place = ops.place(frame) or (source.line_of(found.op_name) if found.op_name else "")
+    file, _, line = place.rpartition(" line ")
+    table = source.table
+    code = table.loc[(table["file"] == file) & (table["line"].astype(str) == line), "code"]
+    return "" if code.str.contains(TRAINING_CALLS).any() else place

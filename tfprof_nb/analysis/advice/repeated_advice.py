@@ -5,12 +5,16 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
+from itertools import takewhile
+
+import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
-from tfprof_nb.analysis.advice.findings import ONE_OP, Evidence, Finding, severity_of
+from tfprof_nb.analysis.advice.findings import ONE_LAYER, ONE_OP, Evidence, Finding, severity_of
 from tfprof_nb.analysis.step_ops.repeated import constant_lines, has_chance, repeated, trains
 from tfprof_nb.analysis.step_ops.step_ops import TRAINING_CALLS, StepOps
+from tfprof_nb.decode.sections.graphs import Graphs
 
 _WORTH_SAYING_PERCENT, _HIGH_PERCENT = 10.0, 25.0
 _WORTH_CACHING_PERCENT = 30.0
@@ -53,7 +57,7 @@ def _constant(ops: StepOps, constant: Bools) -> list[Finding]:
             gain_low_percent=100 * _LEAST_SAVED * share.alone,
             gain_high_percent=percent,
             change=_moved(ops, frames) if lines["whole"].all() else "",
-            instead_of=(ONE_OP,),
+            instead_of=(ONE_OP, *ONE_LAYER),
         )
     ]
 
@@ -104,7 +108,7 @@ def _frozen(evidence: Evidence, ops: StepOps, of_data: Bools) -> list[Finding]:
             place=place,
             gain_low_percent=100 * _LEAST_SAVED * share.alone,
             gain_high_percent=percent,
-            instead_of=(ONE_OP,),
+            instead_of=(ONE_OP, *ONE_LAYER),
         )
     ]
 
@@ -124,11 +128,18 @@ def _what(ops: StepOps, chosen: Bools) -> tuple[str, str]:
     if in_layers["op_ms"].sum() < own.sum() / 2:
         function = str(graphs.frames["function"].iloc[made_by_user[0]]) if made_by_user else ""
         return (function if function.isidentifier() else place), place
-    scopes = in_layers["name"].str.split("/")
-    depth = int(scopes.map(len).min())
-    common = [scopes.iloc[0][k] for k in range(depth) if scopes.map(lambda parts, k=k: parts[k]).nunique() == 1]
-    inner = [_NUMBER.sub("", name) for name in common[1:]]
+    model = _model(graphs, in_layers["name"].tolist())
     names = graphs.layers["name"].iloc[in_layers["layer"].unique()].str.rpartition("/")[2]
     if len(names) == 1:
         return f"The layer {names.iloc[0]}", place
-    return (f"{_FROZEN}{inner[-1]}", place) if inner else (f"The part up to the layer {names.iloc[-1]}", place)
+    return (f"{_FROZEN}{model}" if model else f"The part up to the layer {names.iloc[-1]}", place)
+
+
+def _model(graphs: Graphs, names: Sequence[str]) -> str:
+    """Return the model of which nodes are a part, if nothing in it is trained; else an empty text."""
+    levels = zip(*(name.split("/")[:-1] for name in names), strict=False)
+    scope = [level[0] for level in takewhile(lambda level: len(set(level)) == 1, levels)]
+    nodes, variables = graphs.nodes, graphs.variables
+    of_weights = nodes["name"][np.append(variables["trainable"].to_numpy(bool), False)[nodes["variable"]]]
+    trained = of_weights.str.startswith("/".join([*scope, ""])).any()
+    return "" if trained or not scope else _NUMBER.sub("", scope[-1])

@@ -33,8 +33,8 @@ def _finding(ops: StepOps, row: pd.Series) -> Finding:
         severity_of(percent, _WORTH_SAYING_PERCENT, _HIGH_PERCENT),
         f"Many small ops: {_subject(row, place)} {row['count']:,.0f} ops in each step",
         f"Half of them take less than {_units.microseconds(row['median_us'])}{loops}. With the time to start them, "
-        f"they take {_units.percent(percent)} of each step. Most come from {place}"
-        f"{code and f': `{_units.shorten(code, 80)}`'}.",
+        f"they take {_units.percent(percent)} of each step."
+        f"{place and f' Most come from {place}: `{_units.shorten(code, 80)}`.'}",
         _vectorised(row, in_loop=in_loop),
         percent,
         proved_by="source",

@@ -19,6 +19,9 @@ COLUMNS = [
     *("forward_ms", "backward_ms", "optimizer_ms", "frame", "behind"),
 ]
 _PARTS = ("forward", "backward", "optimizer")
+# Ops that end a layer: the bias and the activation. Their event is often that of the whole layer, fused.
+_FOLLOWING = ("BiasAdd", "Relu", "Relu6", "Elu", "LeakyRelu", "Tanh", "Sigmoid", "Softmax", "Add", "AddV2", "Erf")
+_FOLLOWING_OPS = 2
 # Something without a class that has more variables than this is a model of the user's, not a layer.
 _MAX_VARIABLES_WITHOUT_CLASS = 2
 _SINGLE_OR_SEVERAL = r"\[\]|;"
@@ -37,7 +40,7 @@ def layers(ops: StepOps) -> pd.DataFrame:
     graphs = ops.graphs
     if graphs.nodes.empty:
         return pd.DataFrame(columns=COLUMNS)
-    owner, part = _owners(graphs)
+    owner, part = owners(graphs)
     per_node = ops.per_node["op_ms"].reindex(graphs.nodes.index, fill_value=0.0).to_numpy()
     costs = np.zeros((int(owner.max(initial=-1)) + 1, len(_PARTS)))
     np.add.at(costs, (owner[owner >= 0], part[owner >= 0]), per_node[owner >= 0])
@@ -94,7 +97,7 @@ def _behind(graphs: Graphs, owner: Int64, forward: Bools) -> str:
     return str(graphs.layers["name"].iloc[known[0]]) if len(known) == 1 else ""
 
 
-def _owners(graphs: Graphs) -> tuple[Int64, Int64]:
+def owners(graphs: Graphs) -> tuple[Int64, Int64]:
     """Return for each node its layer (a variable after the last layer, -1 for none) and its part of `_PARTS`."""
     nodes = graphs.nodes
     layer, variable = nodes["layer"].to_numpy(np.int64).copy(), nodes["variable"].to_numpy(np.int64)
@@ -110,6 +113,10 @@ def _owners(graphs: Graphs) -> tuple[Int64, Int64]:
     source, target = _edges(graphs)
     takes_read = alone[target] & (layer[target] < 0) & (variable[source] >= 0) & (op[source] == "ReadVariableOp")
     layer[target[takes_read]] = own_variable[source[takes_read]]
+    follows = np.isin(op, _FOLLOWING) & (part == 0)
+    for _ in range(_FOLLOWING_OPS):
+        goes_on = follows[target] & (layer[target] < 0) & (layer[source] >= 0)
+        layer[target[goes_on]] = layer[source[goes_on]]
     inherits = (layer < 0) & (forward >= 0)
     layer[inherits] = layer[forward[inherits]]
     optimizer = part == 2
@@ -138,7 +145,8 @@ def _owner_of_variables(graphs: Graphs, layer: Int64, phase: Objects) -> Int64:
     reads = (variable >= 0) & (layer >= 0) & np.isin(phase, ("forward", ""))
     reads &= np.append(own, False)[variable]
     owner[variable[reads]] = layer[reads]
-    return owner
+    known = variables["layer"].to_numpy(np.int64)
+    return np.where(own & (known >= 0), known, owner)
 
 
 def _owners_of_updates(

@@ -60,6 +60,16 @@ def layers_by_path(models: Iterable[Any]) -> dict[str, Any]:
     return {_path(layer): layer for model in models for layer in _all_layers(model)}
 
 
+def layers_of_weights(models: Iterable[Any]) -> dict[int, Layer]:
+    """Return the innermost layer that has each weight, by the identity of its `tf.Variable`."""
+    layers = (layer for model in models for layer in _all_layers(model))  # outer layers come before inner ones
+    return {
+        id(weight._value): Layer(_path(layer), type(layer).__name__)  # noqa: SLF001
+        for layer in layers
+        for weight in layer.weights
+    }
+
+
 def forward_node(name: str, numbers: dict[str, int]) -> int:
     """Return the forward node that a node of the backward pass belongs to, or -1."""
     if not _BACKWARD_SCOPE.match(name):

@@ -15,7 +15,7 @@ from tfprof_nb.formats.sidecar import FunctionEntry, GraphsSection
 
 _NODE_COLUMNS = [
     *("function", "name", "op", "device", "outputs", "takes", "phase"),
-    *("trace", "layer", "variable", "forward", "float_ops", "inputs"),
+    *("trace", "layer", "variable", "forward", "float_ops", "inputs", "by_keras"),
 ]
 _ALL = 1_000_000  # arguments of a function of which it is not known what its callers give
 
@@ -28,7 +28,7 @@ class Graphs:
     ----------
     nodes
         The nodes of all functions, in the order of the functions: ``function name op device outputs takes phase trace
-        layer variable forward float_ops inputs``.
+        layer variable forward float_ops inputs by_keras``.
     functions
         ``name called batch python signature given``: ``python`` is the name of the Python function, ``signature``
         its arguments as (name, kind, text), empty if they are not known; ``given`` is the number of
@@ -44,7 +44,7 @@ class Graphs:
     layers
         Keras layers: ``name type frame``, the line that makes each, -1 if unknown.
     variables
-        ``name dtype parameters trainable model``; older files lack ``model``.
+        ``name dtype parameters trainable model layer``; older files lack ``model``.
     notes
         What was left out, and why.
     """
@@ -86,7 +86,9 @@ def read_graphs(section: GraphsSection | None) -> Graphs:
         _table(section.get("frames", {}), texts, ["file", "function", "text"], ["line", "users"]),
         section.get("traces", []),
         layers.fillna({"frame": -1}).astype({"frame": np.int64}),
-        _table(section.get("variables", {}), texts, ["name", "dtype"], ["parameters", "trainable", "model"]),
+        _table(
+            section.get("variables", {}), texts, ["name", "dtype"], ["parameters", "trainable", "model", "layer"]
+        ).fillna({"layer": -1}),
         [str(note) for note in section.get("notes", [])],
     )
     _check(graphs)
@@ -147,6 +149,7 @@ def _nodes(function: FunctionEntry, number: int, first: int, texts: Objects) -> 
         "variable": _rows(function.get("variables", none)),
         "forward": np.where(forward >= 0, forward + first, -1),
         "float_ops": np.array(function["float_ops"], dtype=float),
+        "by_keras": np.array(function.get("by_keras", [0] * len(none)), dtype=bool),
         "inputs": [[_of(function, node) + first for node in inputs] for inputs in function["inputs"]],
     }
     return pd.DataFrame(columns, columns=_NODE_COLUMNS)
