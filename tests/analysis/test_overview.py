@@ -144,6 +144,16 @@ def test_how_busy_the_device_was():
     assert (found["device_busy_percent"], found["device_idle_percent"]) == (70, 30)
 
 
+def test_a_program_without_devices_is_bound_by_its_host():
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for k in range(3):
+        python.event("train", start_us=100 * k, duration_us=100, step_num=k, _r=1)
+        python.event("MatMul:MatMul", start_us=100 * k, duration_us=100)
+    found = summed_up(space).summary
+    assert (found["verdict"], found["bottleneck"]) == ("not", "host")
+
+
 def test_nothing_is_known_of_an_empty_profile():
     space = XSpace()
     space.plane("/host:CPU")

@@ -15,7 +15,7 @@ from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.activities import Activity, classify
 from tfprof_nb.analysis.steps.steps import Steps, percent
-from tfprof_nb.analysis.verdict import are_session_runs, input_verdict
+from tfprof_nb.analysis.verdict import Verdict, are_session_runs, input_verdict
 
 TOP_OPS = 10
 WHOLE = ("measured_steps_ms", "warm_up_steps_ms", "other_steps_ms", "outside_steps_ms")
@@ -52,7 +52,7 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops) -> Overview:
     verdict = input_verdict(steps)
     summary = {
         "verdict": verdict,
-        "bottleneck": _BOTTLENECKS[verdict],
+        "bottleneck": _bottleneck(verdict, forests),
         "largest_category": None if np.isnan(shares["input_ms"]) else max(shares, key=lambda name: shares[name]),
         **{f"{name.removesuffix('_ms')}_percent": share for name, share in shares.items()},
         "fetches_in_steps": bool((steps.measured["input_ms"] > 0).all()) and len(steps.measured) > 0,
@@ -68,6 +68,11 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops) -> Overview:
     }
     reported = [f"The profiler reported: {text}" for forest in forests for text in _reports(forest)]
     return Overview(_top_ops(ops), summary, [*dict.fromkeys(reported), *steps.notes])
+
+
+def _bottleneck(verdict: Verdict, forests: Sequence[Forest]) -> str:
+    """Name the side that limits the program; a program without devices has only the host."""
+    return "host" if verdict != "unknown" and not device_cores(forests) else _BOTTLENECKS[verdict]
 
 
 def _reports(forest: Forest) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from tfprof_nb.views.columns import OP, op_column
 from tfprof_nb.views.ops import slices
 
 _COLUMNS = (
-    Column("kernel", "kernel", "code"),
+    Column("kernel", "kernel", "code", path=True),
     op_column(meaning="the op that launched it"),
     Column("total_us", "total time", "us", bar=True),
     Column("occurrences", "runs", "count"),

@@ -73,6 +73,16 @@ class Forest:
         return np.array([planes[line.plane] for line in self.host.lines], dtype=bool)
 
     @cached_property
+    def line_is_counters(self) -> Bools:
+        """Per line: whether its events are values of counters, which nothing ran for."""
+        return np.array([line.name == COUNTERS for line in self.host.lines], dtype=bool)
+
+    @cached_property
+    def are_counters(self) -> Bools:
+        """Per event: whether it is a counter's value."""
+        return self._spread_over_events(self.line_is_counters)
+
+    @cached_property
     def line_is_derived(self) -> Bools:
         """Per line: whether a converter made it of other lines' events."""
 
@@ -88,7 +98,7 @@ class Forest:
     @cached_property
     def on_host(self) -> Bools:
         """Per event: whether it was recorded on a thread of the host."""
-        return self._spread_over_events(~self.line_is_device)
+        return self._spread_over_events(~self.line_is_device & ~self.line_is_counters)
 
     @cached_property
     def on_device(self) -> Bools:
