@@ -258,10 +258,11 @@ def test_in_averages_of_steps_each_host_counts_the_same():
     forests = [forest(loop(step_us=us, count=n), str(us)) for us, n in ((100, 3), (300, 1))]
     found = steps(forests, [group_events(forest) for forest in forests])
     assert (found.summary["steps"], found.summary["step_ms_mean"]) == (4, pytest.approx((0.1 + 0.3) / 2))
-    assert found.notes == [
-        "Steps of 2 hosts, each on its own clock. In averages each host counts the same, however many of its steps were "
-        "captured."
-    ]
+    (note,) = found.notes
+    assert note == (
+        "Steps of 2 hosts, each on its own clock. In averages each host counts the same, however many steps were captured "
+        "on it."
+    )
 
 
 def test_the_deviation_of_hosts_with_equally_many_steps_is_that_of_all_steps():

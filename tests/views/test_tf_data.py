@@ -105,9 +105,8 @@ def test_a_stage_that_the_call_did_not_wait_for_does_not_delay_it():
     python = space.plane("/host:CPU").line("python")
     for depth, name in enumerate(("Iterator::Root", "Iterator::Root::Take", "Iterator::Root::Take::Map")):
         python.event(name, duration_us=100, id=depth + 1, parent_id=depth)
-    (stages,) = (
-        panel for panel in shown(panels(tf_data([forest(space)]))) if isinstance(panel, Table) and "long_name" in panel.frame
-    )
+    tables = [panel for panel in shown(panels(tf_data([forest(space)]))) if isinstance(panel, Table)]
+    (stages,) = (table for table in tables if "long_name" in table.frame)
     assert dict(zip(stages.frame["name"], stages.frame["delays"], strict=True)) == {
         "Root": False,
         "Take": False,

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -43,12 +43,15 @@ class ChromeEvents:
         The ``args`` of the events that name processes, by pid, and threads, by pid and tid.
     left_out
         The number of other events by phase: they do not say when something ran.
+    base_ns
+        Time 0 of the events in nanoseconds since 1970, as PyTorch writes it; 0 if the file does not say.
     """
 
     frame: pd.DataFrame
     processes: dict[Key, dict[str, Any]] = field(default_factory=dict)
     threads: dict[tuple[Key, Key], dict[str, Any]] = field(default_factory=dict)
     left_out: dict[str, int] = field(default_factory=dict)
+    base_ns: int = 0
 
 
 def read_events(data: bytes, source: str) -> ChromeEvents:
@@ -60,7 +63,8 @@ def read_events(data: bytes, source: str) -> ChromeEvents:
         It is not JSON, cut short, not a trace, or has an invalid event. The message calls the file ``source``.
     """
     with _no_garbage_collection():
-        return _read(_event_list(_parse(data, source), source), source)
+        content = _parse(data, source)
+        return replace(_read(_event_list(content, source), source), base_ns=_base_ns(content))
 
 
 @contextmanager
@@ -126,6 +130,11 @@ def _event_list(content: Any, source: str) -> list[Any]:
         f"{source}: this is JSON, but not a Chrome trace, which is an array of events or an object with an array "
         "traceEvents."
     )
+
+
+def _base_ns(content: Any) -> int:
+    base = content.get("baseTimeNanoseconds", 0) if isinstance(content, dict) else 0
+    return base if isinstance(base, int) and 0 <= base < 1 << 62 else 0
 
 
 def _phase(event: Any, number: int, source: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from itertools import count
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -48,7 +49,8 @@ def read_chrome_trace(data: bytes, name: str, source: str = "") -> Host:
         It is not JSON, cut short, not a trace, or has an invalid event.
     """
     trace = read_events(data, source or name)
-    clock = read_clock(trace.frame, source or name)
+    of_tensorflow = is_timeline(trace) or any(_is_plane(process) for process in trace.processes.values())
+    clock = read_clock(trace.frame, source or name, of_tensorflow=of_tensorflow, base_ns=trace.base_ns)
     if is_timeline(trace):
         return read_timeline(trace, clock, name)
     spans, notes = _spans(trace.frame)
@@ -65,6 +67,11 @@ def read_chrome_trace(data: bytes, name: str, source: str = "") -> Host:
     return build_host(
         name, rows[COLUMNS], stats, origin_ns=clock.origin_ns, notes=(*notes, *_left_out(trace), *clock.notes)
     )
+
+
+def _is_plane(process: dict[str, Any]) -> bool:
+    """Whether a process is a plane of TensorFlow's profiler, by its name."""
+    return re.search(r"(?:^| )/(?:host|device):", str(process.get("name", ""))) is not None
 
 
 def _spans(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:

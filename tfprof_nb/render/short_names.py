@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from os.path import commonprefix
 
 from tfprof_nb._units import shorten
 
@@ -63,7 +62,7 @@ def _apart(names: dict[str, str], limit: int, taken: set[str]) -> dict[str, str]
     groups: dict[str, list[str]] = {}
     for text in names.values():
         groups.setdefault(shorten(text, limit), []).append(text)
-    shared = {text: len(commonprefix(group)) for group in groups.values() for text in group}
+    shared = {text: _shared(group) for group in groups.values() for text in group}
     head = limit // 3
     short = {
         name: f"{text[:head]}…{shorten(text[max(shared[text] - 2, 0) :], max(1, limit - head - 1))}"
@@ -72,6 +71,12 @@ def _apart(names: dict[str, str], limit: int, taken: set[str]) -> dict[str, str]
     counts = Counter(short.values())
     alike = [name for name, text in short.items() if counts[text] > 1 or text in taken or len(text) > limit]
     return short | {name: _numbered(names[name], limit, number) for number, name in enumerate(alike, 1)}
+
+
+def _shared(texts: Sequence[str]) -> int:
+    """Return the length of the start that texts share."""
+    first, last = min(texts), max(texts)
+    return next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
 
 
 def _numbered(name: str, limit: int, number: int) -> str:

@@ -107,8 +107,9 @@ def measured_steps(table: pd.DataFrame) -> pd.DataFrame:
 
 def is_measured(table: pd.DataFrame) -> pd.Series[bool]:
     """Return per step whether it is in the averages; see `measured_steps`."""
-    warm = ~table["warm_up"].astype(bool) | table["warm_up"].all()
-    training = warm & (table["phase"] == "train")
+    warm = ~table["warm_up"].astype(bool)
+    warm = warm if warm.any() else ~warm
+    training: pd.Series[bool] = warm & (table["phase"] == "train")
     return training if training.any() else warm
 
 
@@ -252,8 +253,8 @@ def _notes(table: pd.DataFrame, measured: pd.DataFrame, source: str) -> list[str
     notes = [_SOURCE_NOTES[source]] if source in _SOURCE_NOTES else []
     if (hosts := table["host"].nunique()) > 1:
         notes.append(
-            f"Steps of {hosts} hosts, each on its own clock. In averages each host counts the same, however many of its "
-            "steps were captured."
+            f"Steps of {hosts} hosts, each on its own clock. In averages each host counts the same, however many steps "
+            "were captured on it."
         )
     if len(measured) < len(table):
         included = _inclusion(table, str(measured["phase"].iloc[0]))

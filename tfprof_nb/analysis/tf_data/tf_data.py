@@ -52,9 +52,9 @@ class TfData(Result):
 
     In ``table``, ``total_ms`` and ``self_ms`` are sums over the stage's calls that the pipeline's call caused, so they
     can exceed its time if these ran in parallel or ahead; ``self_ms`` excludes the time in which a stage before it ran.
-    The stages on the way to what the call waited for are ``critical``; each delayed it for ``critical_ms``, which adds up
-    to the call's time and is 0 for a stage that only passed elements on. The ``bottleneck``
-    is the stage that delayed it the longest; ``injected`` stages were added by the runtime.
+    The stages on the way to what the call waited for are ``critical``; each delayed it for ``critical_ms``, which adds
+    up to the call's time and is 0 for a stage that only passed elements on. The ``bottleneck`` is the stage that
+    delayed it the longest; ``injected`` stages were added by the runtime.
 
     Attributes
     ----------

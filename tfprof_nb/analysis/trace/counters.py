@@ -116,9 +116,8 @@ def _recorded(forest: Forest, host: str) -> list[Counter]:
         ).dropna(subset="value")
         for (_, name), rows in frame.groupby(["plane", "name"], sort=False):
             label = str(name) if stat in (*_PLAIN, *_UNITS) else f"{name}: {stat}"
-            rows = rows.sort_values("time_ps", kind="stable")
-            unit = stat if stat in _UNITS else ""
-            counters.append(Counter(label, unit, rows["time_ps"].to_numpy(), rows["value"].to_numpy(), host))
+            points, unit = rows.sort_values("time_ps", kind="stable"), stat if stat in _UNITS else ""
+            counters.append(Counter(label, unit, points["time_ps"].to_numpy(), points["value"].to_numpy(), host))
     return counters
 
 
