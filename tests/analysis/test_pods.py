@@ -260,8 +260,8 @@ def test_in_averages_of_steps_each_host_counts_the_same():
     assert (found.summary["steps"], found.summary["step_ms_mean"]) == (4, pytest.approx((0.1 + 0.3) / 2))
     (note,) = found.notes
     assert note == (
-        "Steps of 2 hosts, each on its own clock. In averages each host counts the same, however many steps were captured "
-        "on it."
+        "Steps of 2 hosts, each on its own clock. In averages each host counts the same, however many steps were "
+        "captured on it."
     )
 
 

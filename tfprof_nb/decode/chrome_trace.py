@@ -15,6 +15,7 @@ from tfprof_nb.decode.brackets import match
 from tfprof_nb.decode.chrome_json import ChromeEvents, Key, read_events
 from tfprof_nb.decode.clock import read_clock
 from tfprof_nb.decode.host import Host, StatValue
+from tfprof_nb.decode.kineto import as_profile, is_kineto
 from tfprof_nb.decode.table import COLUMNS, PlaneStats, build_host
 from tfprof_nb.decode.timeline import is_timeline, read_timeline
 from tfprof_nb.formats.xspace import ASYNCHRONOUS, COUNTERS
@@ -53,6 +54,7 @@ def read_chrome_trace(data: bytes, name: str, source: str = "") -> Host:
     clock = read_clock(trace.frame, source or name, of_tensorflow=of_tensorflow, base_ns=trace.base_ns)
     if is_timeline(trace):
         return read_timeline(trace, clock, name)
+    trace = as_profile(trace) if is_kineto(trace) else trace
     spans, notes = _spans(trace.frame)
     planes, stats = _planes(trace, spans["pid"])
     rows = spans.assign(

@@ -7,6 +7,7 @@ from typing import Literal
 from tfprof_nb.analysis.events.forest import Forest
 
 Framework = Literal["tensorflow", "jax", "pytorch"]
+TITLES: dict[Framework, str] = {"tensorflow": "TensorFlow", "jax": "JAX", "pytorch": "PyTorch"}
 
 _PYTORCH = ("aten::", "ProfilerStep#", "autograd::engine::")
 _JAX = ("PjitFunction(", "jit(", "jit_")

@@ -39,6 +39,7 @@ _COPIES = {
     Activity.DEVICE_TO_HOST: ("MemcpyD2H", "MEMCPYDToH"),
     Activity.DEVICE_TO_DEVICE: ("MemcpyD2D", "MEMCPYDToD", "MemcpyP2P", "MEMCPYPToP"),
 }
+_DATA_LOADER = "enumerate(DataLoader)"  # PyTorch's annotation of the wait for a batch
 _HALF_NAMES = ("half", "fp16", "bf16", "bfloat16")
 
 
@@ -62,6 +63,7 @@ def _launched(forest: Forest) -> Bools:
 
 def _host_activity(forest: Forest) -> npt.NDArray[np.int16]:
     activity = _activity_of_names(forest)[forest.host.metadata]
+    activity[forest.are_annotations & (activity != Activity.WAIT_INPUT)] = Activity.NONE
     activity[_waiting_stages(forest)] = Activity.WAIT_INPUT
     if forest.on_device.any():
         weaker = (activity == Activity.HOST_COMPUTE) | (activity == Activity.WAIT_INPUT)
@@ -86,7 +88,7 @@ def _waiting_stages(forest: Forest) -> Int64:
 def _activity_of_names(forest: Forest) -> npt.NDArray[np.int16]:
     """Return per name the `Activity` of its events on the host."""
     activity = np.full(len(forest.host.names), Activity.HOST_COMPUTE, dtype=np.int16)
-    activity[forest.names_starting("IteratorGetNext")] = Activity.WAIT_INPUT
+    activity[forest.names_starting("IteratorGetNext", _DATA_LOADER)] = Activity.WAIT_INPUT
     if forest.on_device.any():
         activity[forest.names_starting("ExecutorState::Process")] = Activity.KERNEL_LAUNCH
     activity[forest.names_starting("MEMCPYHToH")] = Activity.HOST_TO_HOST
