@@ -190,7 +190,7 @@ class Profile:
     @cached_property
     def input_pipeline(self) -> InputPipeline:
         """How far steps wait for data, and what getting the data is made of."""
-        return self._page("input_pipeline", input_pipeline(self.steps, self.ops))
+        return self._page("input_pipeline", input_pipeline(self.steps, self.ops, self.overview.summary["framework"]))
 
     @cached_property
     def tf_data(self) -> TfData:

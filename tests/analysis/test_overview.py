@@ -154,6 +154,15 @@ def test_a_program_without_devices_is_bound_by_its_host():
     assert (found["verdict"], found["bottleneck"]) == ("not", "host")
 
 
+def test_devices_without_work_are_named_if_others_worked():
+    space = XSpace()
+    for k in range(3):
+        stream = space.plane(f"/device:GPU:{k}").line("Stream #1")
+        if k == 1:
+            stream.event("kernel", duration_us=10)
+    assert "No work was recorded on 2 of 3 devices: /device:GPU:0, /device:GPU:2." in summed_up(space).notes
+
+
 def test_nothing_is_known_of_an_empty_profile():
     space = XSpace()
     space.plane("/host:CPU")

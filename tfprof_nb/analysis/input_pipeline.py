@@ -13,6 +13,7 @@ from itertools import dropwhile
 import pandas as pd
 
 from tfprof_nb._units import US_PER_MS
+from tfprof_nb.analysis.events.framework import Framework
 from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.steps import Steps
@@ -42,10 +43,20 @@ _AHEAD = frozenset(
 )
 _STEP_COLUMNS = ["host", "phase", "warm_up", "step_ms", "input_ms"]
 
-_NO_INPUT_OPS = (
-    "No input op was recorded: the program does not read its data with tf.data, or host_level is below 2. Time in "
-    "which Python makes data appears as `other` in the steps."
-)
+_NO_INPUT_OPS: dict[Framework, str] = {
+    "tensorflow": (
+        "No input op was recorded: the program does not read its data with tf.data, or host_level is below 2. Time in "
+        "which Python makes data appears as `other` in the steps."
+    ),
+    "jax": (
+        "This page lists the ops of tf.data and Grain: this JAX program ran none during the capture. Time in which "
+        "Python makes data appears as `other` in the steps."
+    ),
+    "pytorch": (
+        "This page lists the ops of tf.data: a PyTorch program has none. The wait for its DataLoader and copies to the "
+        "device appear as `input` in the steps."
+    ),
+}
 
 
 @dataclass(eq=False, kw_only=True)
@@ -61,20 +72,22 @@ class InputPipeline(Result):
     steps: pd.DataFrame
 
 
-def input_pipeline(steps: Steps, ops: Ops) -> InputPipeline:
+def input_pipeline(steps: Steps, ops: Ops, used: Framework = "tensorflow") -> InputPipeline:
     """Measure how long the program waits for data, and the ops that get it.
 
     Parameters
     ----------
     steps, ops
         Results of the same profile.
+    used
+        The program's framework.
 
     Returns
     -------
     InputPipeline
         Its summary has ``input_percent`` (of the time of the measured steps) and ``verdict``; the self time of each
         class of input op, summed over threads; ``other_ms``, the time for which steps waited for data if no input op
-        was recorded; and ``largest``, the key of the class with the most time, None without any.
+        was recorded; ``largest``, the key of the class with the most time, None without any; and ``framework``.
     """
     table = _input_ops(ops)
     spent = table.groupby("category")["self_ms"].sum()
@@ -87,8 +100,9 @@ def input_pipeline(steps: Steps, ops: Ops) -> InputPipeline:
         "verdict": input_verdict(steps),
         **times,
         "largest": max(times, key=lambda key: times[key]) if any(times.values()) else None,
+        "framework": used,
     }
-    notes = steps.notes if len(table) else [_NO_INPUT_OPS, *steps.notes]
+    notes = steps.notes if len(table) else [_NO_INPUT_OPS[used], *steps.notes]
     return InputPipeline(table, summary, list(notes), steps=_steps(steps))
 
 

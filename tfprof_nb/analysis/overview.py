@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb._units import PS_PER_MS
-from tfprof_nb.analysis.events.devices import device_cores, device_type
+from tfprof_nb.analysis.events.devices import device_cores, device_planes, device_type
 from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.framework import framework
 from tfprof_nb.analysis.events.intervals import newly_covered
 from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.result import Result
@@ -59,6 +60,7 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops) -> Overview:
         **_typical_wait(steps),
         **_between_steps(steps, forests),
         **_whole(steps, forests),
+        "framework": framework(forests[0]) if forests else "tensorflow",
         "device_type": device_type(forests),
         "device_cores": device_cores(forests),
         "host_count": len(forests),
@@ -67,7 +69,22 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops) -> Overview:
         **_device_use(ops),
     }
     reported = [f"The profiler reported: {text}" for forest in forests for text in _reports(forest)]
-    return Overview(_top_ops(ops), summary, [*dict.fromkeys(reported), *steps.notes])
+    return Overview(_top_ops(ops), summary, [*dict.fromkeys(reported), *steps.notes, *_idle_devices(forests)])
+
+
+def _idle_devices(forests: Sequence[Forest]) -> list[str]:
+    """Name the devices without work, if others have some."""
+    idle, count = [], 0
+    for forest in forests:
+        busy = {
+            forest.host.planes[plane].name for plane in np.unique(forest.planes_of(np.flatnonzero(forest.on_device)))
+        }
+        planes = [plane.name for plane in device_planes([forest])]
+        count += len(planes)
+        idle += [f"{forest.host.name} {name}" if len(forests) > 1 else name for name in planes if name not in busy]
+    if not idle or len(idle) == count:
+        return []
+    return [f"No work was recorded on {len(idle)} of {count} devices: {', '.join(idle)}."]
 
 
 def _bottleneck(verdict: Verdict, forests: Sequence[Forest]) -> str:

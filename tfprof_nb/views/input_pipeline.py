@@ -63,7 +63,7 @@ def headline(result: InputPipeline) -> str:
 
 def advice(result: InputPipeline, tf_data: TfData) -> list[Panel]:
     """Say what to change: the slowest stage of tf.data, if it is known; nothing if the input keeps up."""
-    if result.summary["verdict"] in ("not", "potentially"):
+    if result.summary["verdict"] in ("not", "potentially") or result.summary["framework"] != "tensorflow":
         return []
     calls = tf_data.summary
     if calls["bottleneck"] and calls["slow_calls"]:

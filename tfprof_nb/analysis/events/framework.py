@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from tfprof_nb.analysis.events.forest import Forest
@@ -21,3 +22,12 @@ def framework(forest: Forest) -> Framework:
     traced = forest.host.texts("tf_op").categories
     jitted = any(str(op).startswith("jit(") for op in traced) if traced is not None else False
     return "jax" if jitted or any(name.startswith(_JAX) for name in names) else "tensorflow"
+
+
+def not_for(forests: Sequence[Forest], shows: str) -> str:
+    """Say that a page about something of TensorFlow does not apply; empty if the program used TensorFlow.
+
+    ``shows`` is what the page shows, a plural.
+    """
+    used = framework(forests[0]) if forests else "tensorflow"
+    return "" if used == "tensorflow" else f"This page shows {shows}: a profile of a {TITLES[used]} program has none."

@@ -10,6 +10,7 @@ import pandas as pd
 
 from tfprof_nb._arrays import Bools, Int64
 from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.decode.session_runs import RUNS
 from tfprof_nb.formats.marks import CALLBACK, CELL_LINE
 
 
@@ -112,8 +113,11 @@ def is_of_old_tensorflow(forest: Forest) -> bool:
     """Whether TensorFlow up to 2.10 made the capture; its own tools stored their results beside it.
 
     Our results agree with those, even where the meaning has changed since: copies on a device counted as compute. These
-    versions stored the groups of events with the events, and the older ones name a kernel's op in ``level 0``.
+    versions stored the groups of events with the events, and the older ones name a kernel's op in ``level 0``. Records
+    of `session.run` are no such captures.
     """
+    if any(line.name == RUNS for line in forest.host.lines):
+        return False
     grouped = forest.host.ints("group_id").rows
     return bool(forest.on_device[grouped].any()) or len(forest.host.texts("level 0").rows) > 0
 
