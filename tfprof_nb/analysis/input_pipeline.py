@@ -61,7 +61,7 @@ _NO_INPUT_OPS: dict[Framework, str] = {
 
 @dataclass(eq=False, kw_only=True)
 class InputPipeline(Result):
-    """Input ops by self time; ``total_share`` and ``self_share`` are of the self time of all input ops.
+    """Input ops by self time, one row per stage; ``total_share`` and ``self_share`` are of the self time of all.
 
     Attributes
     ----------
@@ -87,7 +87,8 @@ def input_pipeline(steps: Steps, ops: Ops, used: Framework = "tensorflow") -> In
     InputPipeline
         Its summary has ``input_percent`` (of the time of the measured steps) and ``verdict``; the self time of each
         class of input op, summed over threads; ``other_ms``, the time for which steps waited for data if no input op
-        was recorded; ``largest``, the key of the class with the most time, None without any; and ``framework``.
+        was recorded; ``step_ms_`` and ``input_ms_``, each with ``mean``, ``std``, ``min`` and ``max``, of the
+        measured steps; ``largest``, the key of the class with the most time, None without any; and ``framework``.
     """
     table = _input_ops(ops)
     spent = table.groupby("category")["self_ms"].sum()
@@ -99,6 +100,11 @@ def input_pipeline(steps: Steps, ops: Ops, used: Framework = "tensorflow") -> In
         "input_percent": shares.get("input_ms", float("nan")),
         "verdict": input_verdict(steps),
         **times,
+        **{
+            f"{column}_{name}": steps.measured[column].agg(name)
+            for column in ("step_ms", "input_ms")
+            for name in ("mean", "std", "min", "max")
+        },
         "largest": max(times, key=lambda key: times[key]) if any(times.values()) else None,
         "framework": used,
     }
@@ -110,7 +116,7 @@ def _input_ops(ops: Ops) -> pd.DataFrame:
     host = ops.table[ops.table["side"] == "host"]
     kinds = zip(host["op_type"], host["op_name"], strict=True)
     category = pd.Series([_category(op_type, op_name) for op_type, op_name in kinds], index=host.index, dtype=object)
-    mine = host[category.notna()]
+    mine = _by_stage(host.assign(category=category)[category.notna()])
     whole = mine["self_us"].sum()
     table = pd.DataFrame(
         {
@@ -120,10 +126,19 @@ def _input_ops(ops: Ops) -> pd.DataFrame:
             "total_share": (mine["total_us"] / whole).fillna(0.0),
             "self_ms": mine["self_us"] / US_PER_MS,
             "self_share": (mine["self_us"] / whole).fillna(0.0),
-            "category": category,
+            "category": mine["category"],
         }
-    ).loc[mine.index]
+    )
     return table.sort_values(["self_ms", "op_name"], ascending=[False, True], ignore_index=True)[COLUMNS]
+
+
+def _by_stage(ops: pd.DataFrame) -> pd.DataFrame:
+    """Add up the iterators of one stage: each file and each repetition has its own. An only one keeps its name."""
+    names = ops["op_name"].astype(object)
+    stage = names.where(ops["op_type"] != "Dataset", names.map(stage_of))
+    one = stage.groupby(stage).transform("size") == 1
+    keys = ops.assign(op_name=names.where(one, stage)).groupby(["op_name", "category"], as_index=False, sort=False)
+    return keys[["occurrences", "total_us", "self_us"]].sum()
 
 
 def _category(op_type: str, op_name: str) -> str | None:

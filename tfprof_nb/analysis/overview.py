@@ -10,11 +10,11 @@ import pandas as pd
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.devices import device_cores, device_planes, device_type
 from tfprof_nb.analysis.events.forest import Forest
-from tfprof_nb.analysis.events.framework import framework
+from tfprof_nb.analysis.events.framework import Framework, framework
 from tfprof_nb.analysis.events.intervals import newly_covered
 from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.analysis.steps.activities import Activity, classify
+from tfprof_nb.analysis.steps.activities import Activity, classify, tells_types
 from tfprof_nb.analysis.steps.steps import Steps, percent
 from tfprof_nb.analysis.verdict import Verdict, are_session_runs, input_verdict
 
@@ -51,6 +51,7 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops) -> Overview:
     """
     shares = steps.shares
     verdict = input_verdict(steps)
+    used = framework(forests[0]) if forests else "tensorflow"
     summary = {
         "verdict": verdict,
         "bottleneck": _bottleneck(verdict, forests),
@@ -60,11 +61,11 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops) -> Overview:
         **_typical_wait(steps),
         **_between_steps(steps, forests),
         **_whole(steps, forests),
-        "framework": framework(forests[0]) if forests else "tensorflow",
+        "framework": used,
         "device_type": device_type(forests),
         "device_cores": device_cores(forests),
         "host_count": len(forests),
-        **_placement(ops),
+        **_placement(ops, used),
         **_precision(forests),
         **_device_use(ops),
     }
@@ -152,7 +153,7 @@ def _between_steps(steps: Steps, forests: Sequence[Forest]) -> dict[str, float]:
     }
 
 
-def _placement(ops: Ops) -> dict[str, float]:
+def _placement(ops: Ops, used: Framework) -> dict[str, float]:
     """Return the shares of op executions per side, and of eager self time."""
     table = ops.table
     runs = table.groupby("side")["occurrences"].sum()
@@ -160,13 +161,15 @@ def _placement(ops: Ops) -> dict[str, float]:
     return {
         "host_op_percent": percent(runs.get("host", 0), runs.sum()),
         "device_op_percent": percent(runs.get("device", 0), runs.sum()),
-        "eager_percent": percent(eager_us, all_us),
+        "eager_percent": percent(eager_us, all_us) if used == "tensorflow" else float("nan"),
     }
 
 
 def _precision(forests: Sequence[Forest]) -> dict[str, float]:
-    """Return the shares of the kernels' time in 16 and in 32 bit."""
+    """Return the shares of the kernels' time in 16 and in 32 bit; NaN if no kernel tells its type."""
     half = full = 0
+    if not any(map(tells_types, forests)):
+        return {"fp16_percent": float("nan"), "fp32_percent": float("nan")}
     for forest in forests:
         activity = classify(forest, np.where(forest.on_device, 0, -1))
         half += int(forest.host.duration_ps[forest.on_device & (activity == Activity.DEVICE_COMPUTE_16)].sum())

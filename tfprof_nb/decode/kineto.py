@@ -40,7 +40,9 @@ def is_kineto(trace: ChromeEvents) -> bool:
 def as_profile(trace: ChromeEvents) -> ChromeEvents:
     """Return the trace in TensorFlow's terms."""
     frame = trace.frame.copy()
-    frame["args"] = [{**args, **_stats(*event)} for *event, args in _rows(frame, "cat", "name", "args", "args")]
+    frame["args"] = [  # type: ignore[assignment]
+        {**args, **_stats(*event)} for *event, args in _rows(frame, "cat", "name", "args", "args")
+    ]
     _name_ops(frame)
     _add_launches(frame, trace.arrivals)
     # What a program annotated is repeated above the streams that it reached.

@@ -42,6 +42,7 @@ _COPIES = {
 }
 _DATA_LOADER = "enumerate(DataLoader)"  # PyTorch's annotation of the wait for a batch
 _HALF_NAMES = ("half", "fp16", "bf16", "bfloat16")
+_FULL_NAMES = ("float", "fp32", "f32", "sgemm", "double", "f64")
 
 
 def classify(forest: Forest, group: Int64) -> npt.NDArray[np.int16]:
@@ -120,6 +121,14 @@ def is_of_old_tensorflow(forest: Forest) -> bool:
         return False
     grouped = forest.host.ints("group_id").rows
     return bool(forest.on_device[grouped].any()) or len(forest.host.texts("level 0").rows) > 0
+
+
+def tells_types(forest: Forest) -> bool:
+    """Whether any event of a device says which type it computes in: its tensors' types, or its name."""
+    ran = forest.host.metadata[forest.on_device]
+    shaped = forest.host.texts("shape").rows
+    named = forest.names_with(*_HALF_NAMES, *_FULL_NAMES)
+    return bool(forest.on_device[shaped].any() or named[ran].any())
 
 
 def _sixteen_bit(forest: Forest) -> Bools:
