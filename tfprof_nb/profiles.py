@@ -35,7 +35,7 @@ from tfprof_nb.analysis.step_ops.step_ops import StepOps, step_ops
 from tfprof_nb.analysis.steps.capture_notes import capture_notes
 from tfprof_nb.analysis.steps.steps import Steps, steps
 from tfprof_nb.analysis.tf_data.tf_data import TfData, tf_data
-from tfprof_nb.analysis.trace.counters import Counter, memory_counters, metric_counters
+from tfprof_nb.analysis.trace.counters import Counter, memory_counters, metric_counters, recorded_counters
 from tfprof_nb.analysis.trace.event_names import line_of
 from tfprof_nb.analysis.trace.trace import Trace, trace
 from tfprof_nb.decode.session_graph import read_session
@@ -193,7 +193,7 @@ class Profile:
     @cached_property
     def input_pipeline(self) -> InputPipeline:
         """How far steps wait for data, and what getting the data is made of."""
-        return self._page("input_pipeline", input_pipeline(self.steps, self.ops))
+        return self._page("input_pipeline", input_pipeline(self.steps, self.ops, self.overview.summary["framework"]))
 
     @cached_property
     def tf_data(self) -> TfData:
@@ -303,7 +303,9 @@ class Profile:
     def _counters(self) -> list[Counter]:
         """What the trace draws as lines above the events."""
         sampled_too = () if self.metrics.empty else (PROCESS,)
-        return [*memory_counters(self.memory, without=sampled_too), *metric_counters(self.metrics)]
+        made = [*memory_counters(self.memory, without=sampled_too), *metric_counters(self.metrics)]
+        # A trace that was written by `to_chrome_trace` holds those made from its events, too.
+        return [*recorded_counters(self.data.forests, {counter.name for counter in made}), *made]
 
     def _page(self, name: str, result: R) -> R:
         """Let a result show itself as its page of the dashboard."""

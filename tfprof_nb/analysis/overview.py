@@ -8,14 +8,15 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb._units import PS_PER_MS
-from tfprof_nb.analysis.events.devices import device_cores, device_type
+from tfprof_nb.analysis.events.devices import device_cores, device_planes, device_type
 from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.framework import Framework, framework
 from tfprof_nb.analysis.events.intervals import newly_covered
 from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.analysis.steps.activities import Activity, classify
+from tfprof_nb.analysis.steps.activities import Activity, classify, tells_types
 from tfprof_nb.analysis.steps.steps import Steps, percent
-from tfprof_nb.analysis.verdict import are_session_runs, input_verdict
+from tfprof_nb.analysis.verdict import Verdict, are_session_runs, input_verdict
 
 TOP_OPS = 10
 WHOLE = ("measured_steps_ms", "warm_up_steps_ms", "other_steps_ms", "outside_steps_ms")
@@ -52,9 +53,10 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops, *, python_sample
     """
     shares = steps.shares
     verdict = input_verdict(steps)
+    used = framework(forests[0]) if forests else "tensorflow"
     summary = {
         "verdict": verdict,
-        "bottleneck": _BOTTLENECKS[verdict],
+        "bottleneck": _bottleneck(verdict, forests),
         "largest_category": None if np.isnan(shares["input_ms"]) else max(shares, key=lambda name: shares[name]),
         **{f"{name.removesuffix('_ms')}_percent": share for name, share in shares.items()},
         "step_ms": steps.summary["step_ms_mean"],
@@ -64,15 +66,36 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops, *, python_sample
         **_typical_wait(steps),
         **_between_steps(steps, forests),
         **_whole(steps, forests),
+        "framework": used,
         "device_type": device_type(forests),
         "device_cores": device_cores(forests),
         "host_count": len(forests),
-        **_placement(ops),
+        **_placement(ops, used),
         **_precision(forests),
         **_device_use(ops),
     }
     reported = [f"The profiler reported: {text}" for forest in forests for text in _reports(forest)]
-    return Overview(_top_ops(ops), summary, [*dict.fromkeys(reported), *steps.notes])
+    return Overview(_top_ops(ops), summary, [*dict.fromkeys(reported), *steps.notes, *_idle_devices(forests)])
+
+
+def _idle_devices(forests: Sequence[Forest]) -> list[str]:
+    """Name the devices without work, if others have some."""
+    idle, count = [], 0
+    for forest in forests:
+        busy = {
+            forest.host.planes[plane].name for plane in np.unique(forest.planes_of(np.flatnonzero(forest.on_device)))
+        }
+        planes = [plane.name for plane in device_planes([forest])]
+        count += len(planes)
+        idle += [f"{forest.host.name} {name}" if len(forests) > 1 else name for name in planes if name not in busy]
+    if not idle or len(idle) == count:
+        return []
+    return [f"No work was recorded on {len(idle)} of {count} devices: {', '.join(idle)}."]
+
+
+def _bottleneck(verdict: Verdict, forests: Sequence[Forest]) -> str:
+    """Name the side that limits the program; a program without devices has only the host."""
+    return "host" if verdict != "unknown" and not device_cores(forests) else _BOTTLENECKS[verdict]
 
 
 def _reports(forest: Forest) -> tuple[str, ...]:
@@ -141,7 +164,7 @@ def _between_steps(steps: Steps, forests: Sequence[Forest]) -> dict[str, float]:
     }
 
 
-def _placement(ops: Ops) -> dict[str, float]:
+def _placement(ops: Ops, used: Framework) -> dict[str, float]:
     """Return the shares of op executions per side, and of eager self time."""
     table = ops.table
     runs = table.groupby("side")["occurrences"].sum()
@@ -149,13 +172,15 @@ def _placement(ops: Ops) -> dict[str, float]:
     return {
         "host_op_percent": percent(runs.get("host", 0), runs.sum()),
         "device_op_percent": percent(runs.get("device", 0), runs.sum()),
-        "eager_percent": percent(eager_us, all_us),
+        "eager_percent": percent(eager_us, all_us) if used == "tensorflow" else float("nan"),
     }
 
 
 def _precision(forests: Sequence[Forest]) -> dict[str, float]:
-    """Return the shares of the kernels' time in 16 and in 32 bit."""
+    """Return the shares of the kernels' time in 16 and in 32 bit; NaN if no kernel tells its type."""
     half = full = 0
+    if not any(map(tells_types, forests)):
+        return {"fp16_percent": float("nan"), "fp32_percent": float("nan")}
     for forest in forests:
         activity = classify(forest, np.where(forest.on_device, 0, -1))
         half += int(forest.host.duration_ps[forest.on_device & (activity == Activity.DEVICE_COMPUTE_16)].sum())

@@ -19,6 +19,7 @@ _TOP_OP_COLUMNS = (
     op_column(meaning="the op's name in the graph"),
     Column("self_us", "self time", "us", meaning="time in the op itself, without the ops inside it"),
     Column("self_share", "share of self time", "share", bar=True, meaning="of all ops on the same side"),
+    Column("cumulative_share", "cumulative share", "share", meaning="of this op and all above it, on the same side"),
     Column("op_type", "type"),
     Column("side", "runs on"),
 )
@@ -90,6 +91,7 @@ def _figures(overview: Overview) -> list[Figure]:
         Figure("eager ops", _units.percent(numbers["eager_percent"]), "share of op self time outside tf.functions"),
         Figure("device busy", _units.percent(numbers["device_busy_percent"]), "share of time with a kernel running"),
         Figure("16-bit compute", _units.percent(numbers["fp16_percent"]), "share of the device's compute time"),
+        Figure("32-bit compute", _units.percent(numbers["fp32_percent"]), "share of the device's compute time"),
         Figure("ops on the device", _units.percent(numbers["device_op_percent"]), "share of op executions"),
     ]
     return figures if numbers["device_cores"] else figures[:3]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfprof_nb import _units
+from tfprof_nb.analysis.events.framework import TITLES
 from tfprof_nb.analysis.overview import Overview
 from tfprof_nb.analysis.verdict import FETCH_COSTS_MS, classify_input
 from tfprof_nb.views.categories import STEP_LABELS
@@ -13,12 +14,12 @@ _VERDICTS = {
     "highly": "HIGHLY input-bound: {input} of each step waits for data.",
     "moderately": ("MODERATELY input-bound: {input} of each step waits for data, {largest_share} is {largest}."),
     "potentially": (
-        "POTENTIALLY input-bound: {other} of each step is time that TensorFlow does not account for "
-        "(Python code, or reading data outside tf.data)."
+        "POTENTIALLY input-bound: {other} of each step is time that {framework} does not account for "
+        "(Python code, or reading data{outside})."
     ),
     "python": (
         "NOT input-bound: {input} of each step waits for data. {other} of each step is Python code and other time "
-        "outside of TensorFlow ops."
+        "outside of {framework} ops."
     ),
     "not": "NOT input-bound: {largest_share} of each step is {largest}, {input} waits for data.",
     "short": (
@@ -37,6 +38,8 @@ def headline(overview: Overview) -> str:
     largest = numbers["largest_category"]
     words = {"step": _units.milliseconds(numbers["step_ms"]), "fetch": _units.milliseconds(numbers["input_ms"])}
     words |= {"input": _units.percent(numbers["input_percent"]), "other": _units.percent(numbers["other_percent"])}
+    words["framework"] = TITLES[numbers["framework"]]
+    words["outside"] = " outside tf.data" if numbers["framework"] == "tensorflow" else ""
     if largest:
         words["largest"] = STEP_LABELS[largest]
         words["largest_share"] = _units.percent(numbers[f"{largest.removesuffix('_ms')}_percent"])

@@ -255,7 +255,7 @@ def _unexplained(evidence: Evidence) -> Finding | None:
 
 def _precision(evidence: Evidence) -> Finding | None:
     capable = any(name in str(evidence.overview.summary["device_type"]) for name in _TENSOR_CORE_ARCHITECTURES)
-    if not capable or evidence.percent("fp32") == 0 or evidence.percent("fp16") >= _FEW_16_BIT_PERCENT:
+    if not capable or not evidence.percent("fp32") > 0 or evidence.percent("fp16") >= _FEW_16_BIT_PERCENT:
         return None
     return Finding(
         "medium",
