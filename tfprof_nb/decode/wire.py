@@ -221,10 +221,18 @@ class Wire:
                     column[owner[hit]] = values[hit]
         return found
 
-    def chain(self, begin: int, end: int) -> Int64:
-        """Return where the fields of one message start, by a plain loop, for messages of few fields."""
+    def chain(self, begin: int, end: int, most: int | None = None) -> Int64:
+        """Return where the fields of one message start, by a plain loop, for messages of few fields.
+
+        Raises
+        ------
+        BadProfileError
+            A field does not end within the message, or the message has more than ``most`` fields.
+        """
         data, starts, at = self.data, array("q"), begin
         while at < end:
+            if len(starts) == most:
+                raise BadProfileError(f"{self.name}: the file has more than {most:,} planes. It is damaged: copy it again.")
             starts.append(at)
             tag, length = data[at], data[at + 1] if at + 1 < end else 0x80
             if 8 <= tag < 0x80 and length < 0x80 and tag & 5 == 0:
