@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -30,19 +30,20 @@ from tfprof_nb.analysis.pods import Pods, pods
 from tfprof_nb.analysis.python import Python, python
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.source.source import SourceLines, source
-from tfprof_nb.analysis.steps.capture_notes import capture_notes
+from tfprof_nb.analysis.steps.capture_notes import capture_notes, stopped_notes
 from tfprof_nb.analysis.steps.steps import Steps, steps
 from tfprof_nb.analysis.tf_data.tf_data import TfData, tf_data
 from tfprof_nb.analysis.trace.counters import Counter, memory_counters, metric_counters
 from tfprof_nb.analysis.trace.event_names import line_of
 from tfprof_nb.analysis.trace.trace import Trace, trace
+from tfprof_nb.capture.run_folder import copied
 from tfprof_nb.decode.session_graph import read_session
 from tfprof_nb.export import xprof
 from tfprof_nb.export.chrome_trace import write_chrome_trace
 from tfprof_nb.export.sql import Frames, run_sql
 from tfprof_nb.export.tfprof_output import write_view
 from tfprof_nb.run_data import RunData
-from tfprof_nb.runs import Run
+from tfprof_nb.runs import Run, resolve
 from tfprof_nb.views import dashboard
 from tfprof_nb.views.pages import PAGES
 
@@ -57,6 +58,7 @@ class PendingRun:
 
     def __init__(self) -> None:
         self._run: Run | None = None
+        self._write: Callable[[Path], Path] | None = None
         self._why_not = "This profile is still being captured, or its capture failed: use it after its block ended."
 
     @property
@@ -71,6 +73,16 @@ class PendingRun:
     def fail(self, why: str) -> None:
         """Store the error that `get` raises from now on."""
         self._why_not = why
+
+    def keep(self, write: Callable[[Path], Path]) -> None:
+        """Store how to write the run, which is only in memory, to a folder."""
+        self._write = write
+
+    def save(self, logdir: Path) -> None:
+        """Write the run to a folder if it is only in memory."""
+        if self._write is not None:
+            self.complete(resolve(self._write(logdir)))
+            self._write = None
 
     def get(self) -> Run:
         """Return the run.
@@ -184,6 +196,7 @@ class Profile:
     def overview(self) -> Overview:
         """Verdict, headline numbers and the ops that take most."""
         result = overview(self.data.forests, self.steps, self.ops)
+        result.notes += stopped_notes(self.data.stopped, len(self.steps.table))
         result.notes += self.data.notes
         return self._page("overview", result)
 
@@ -363,6 +376,35 @@ class Profile:
             If a name is not that of a page.
         """
         return dashboard.content(self, views, static=static).view()
+
+    def save(self, logdir: str | os.PathLike[str]) -> Path:
+        """Write the profile's files to another log folder.
+
+        This also saves a profile that a capture kept in memory because its disk was full.
+
+        Returns
+        -------
+        Path
+            The run's folder, which `load` and TensorBoard open.
+
+        Raises
+        ------
+        CaptureError
+            If they cannot be written there, or there is no profile.
+
+        Examples
+        --------
+        >>> import tfprof_nb as tp
+        >>> with tp.profile() as p:
+        ...     pass
+        >>> tp.load(p.save("build/copies")).hosts == p.hosts
+        True
+        """
+        folder = Path(logdir).expanduser().absolute()
+        if isinstance(self._source, PendingRun) and not self._source.is_complete:
+            self._source.save(folder)
+            return self._run.path
+        return copied(self.files, folder, self._run.name)
 
     def to_html(self, path: str | os.PathLike[str]) -> Path:
         """Write a report that opens in any browser, offline: one file.

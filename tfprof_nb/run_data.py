@@ -10,11 +10,12 @@ from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.metrics import sampled
 from tfprof_nb.analysis.steps.groups import Grouping, group_events
 from tfprof_nb.decode import load_run
+from tfprof_nb.decode.sections.capture import read_stopped
 from tfprof_nb.decode.sections.cell import Cell, read_cell, read_labels
 from tfprof_nb.decode.sections.graphs import Graphs, read_graphs
 from tfprof_nb.decode.sections.python import PythonStacks, read_python
 from tfprof_nb.decode.sidecar import Sidecar, read_sidecar
-from tfprof_nb.formats.sidecar import Section
+from tfprof_nb.formats.sidecar import Section, Stopped
 from tfprof_nb.runs import Run
 
 
@@ -48,6 +49,12 @@ class RunData:
         if self.run.parts:  # runs on one common timeline: samples of single runs have no place there
             return [Sidecar()]
         return [read_sidecar(file) for file in self.run.files]
+
+    @cached_property
+    def stopped(self) -> list[Stopped]:
+        """Why and when recordings were ended because of the memory that they took."""
+        found = [sidecar.read(Section.CAPTURE, read_stopped) for sidecar in self.sidecars]
+        return [stopped for stopped in found if stopped]
 
     @cached_property
     def graphs(self) -> list[Graphs]:

@@ -9,6 +9,7 @@ import zlib
 from pathlib import Path
 
 from tfprof_nb._errors import BadProfileError
+from tfprof_nb._memory import free_bytes
 from tfprof_nb._units import size
 from tfprof_nb.formats.files import XSPACES
 
@@ -84,11 +85,7 @@ def read_or_map(file: Path) -> bytes | mmap.mmap:
 
 
 def _fits(file_bytes: int) -> bool:
-    if file_bytes < _ALWAYS_READ_BYTES:
-        return True
-    import psutil
-
-    return bool(file_bytes <= psutil.virtual_memory().available * _MAX_READ_SHARE)
+    return file_bytes < _ALWAYS_READ_BYTES or file_bytes <= free_bytes() * _MAX_READ_SHARE
 
 
 def _head(file: Path) -> bytes:
@@ -104,9 +101,7 @@ def _head(file: Path) -> bytes:
 
 
 def _decompressed(data: bytes, file: Path) -> bytes:
-    import psutil
-
-    free = int(psutil.virtual_memory().available * _MAX_SHARE)
+    free = int(free_bytes() * _MAX_SHARE)
     sane = max(len(data) * _MAX_RATIO, _ANY_RATIO_BYTES)
     limit = min(free, sane)
     parts, left = [], limit

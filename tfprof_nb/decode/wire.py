@@ -232,7 +232,7 @@ class Wire:
         data, starts, at = self.data, array("q"), begin
         while at < end:
             if len(starts) == most:
-                raise BadProfileError(f"{self.name}: the file has more than {most:,} planes. It is damaged: copy it again.")
+                raise BadProfileError(f"{self.name}: the file has more than {most:,} planes. It is damaged.")
             starts.append(at)
             tag, length = data[at], data[at + 1] if at + 1 < end else 0x80
             if 8 <= tag < 0x80 and length < 0x80 and tag & 5 == 0:
