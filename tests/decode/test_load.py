@@ -180,6 +180,34 @@ def test_without_room_for_a_copy_of_a_large_file_the_message_says_so(tmp_path, m
         load(large(tmp_path / "m.xplane.pb"))
 
 
+@pytest.mark.parametrize(("name", "content"), [("m.xplane.pb", None), ("t.json", CHROME), ("m.pb", b"\n\0")])
+def test_a_file_that_needs_more_than_the_free_memory_is_refused_before_it_is_decoded(
+    tmp_path, monkeypatch, name, content
+):
+    monkeypatch.setattr("tfprof_nb.decode.room.free_bytes", lambda: 3 << 20)
+    monkeypatch.setattr("tfprof_nb.decode.room._ALWAYS_BYTES", 0)
+    path = tmp_path / name
+    many = field(1, field(3, field(4, b"") * 20_000)) if content is None else content.ljust(200_000)
+    path.write_bytes(many)
+    with pytest.raises(BadProfileError, match=rf"{name}: to read this file takes about \d.* and 3.00 MiB are free"):
+        load(path)
+
+
+def test_many_stats_of_one_event_take_memory_as_their_number(tmp_path):
+    path = tmp_path / "m.xplane.pb"
+    path.write_bytes(field(1, field(3, field(4, field(1, 1) + field(4, b"") * 500_000))))
+    code = f"""
+import resource, tfprof_nb
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+p = tfprof_nb.load({str(path)!r})
+before = peak()
+p.data.forests[0].host.stat_names()
+print(peak() - before)
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert int(done.stdout) * 1024 < 120 * path.stat().st_size
+
+
 def test_many_hosts_take_no_file_descriptors(tmp_path):
     paths = [large(tmp_path / f"{number}.xplane.pb") for number in range(3)]
     before = psutil.Process().num_fds()

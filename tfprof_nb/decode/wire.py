@@ -22,6 +22,7 @@ from tfprof_nb._errors import BadProfileError
 Uint64 = npt.NDArray[Any]
 Data = bytes | memoryview | mmap.mmap
 
+_ROUNDS = 256  # of `take_run`; what is left is for `walk`, which is quick with few long messages
 # Beyond the end of any file, and safe to add to.
 _NOWHERE = 1 << 62
 _CONTINUES = 0x8080_8080_8080_8080
@@ -191,13 +192,15 @@ class Wire:
         return index, value[whole]
 
     def take_run(self, at: Int64, end: Int64, tag: int) -> Iterator[tuple[Int64, Int64, Int64]]:
-        """Step through consecutive texts and messages of less than 128 bytes with one tag.
+        """Step through consecutive texts and messages of less than 128 bytes with one tag, up to 256 of them.
 
         Yields, round by round, the indices of the positions with another such field, its start and its stop. Moves
         ``at`` behind the last field of each position.
         """
         index = np.flatnonzero(at + 1 < end)
-        while index.size:
+        for _ in range(_ROUNDS):
+            if not index.size:
+                return
             place, limit = at[index], end[index]
             head = self._pairs[place]
             start = place + 2
