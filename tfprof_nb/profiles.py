@@ -37,6 +37,7 @@ from tfprof_nb.analysis.trace.counters import Counter, memory_counters, metric_c
 from tfprof_nb.analysis.trace.event_names import line_of
 from tfprof_nb.analysis.trace.trace import Trace, trace
 from tfprof_nb.capture.run_folder import copied
+from tfprof_nb.decode.redaction import redacted
 from tfprof_nb.decode.session_graph import read_session
 from tfprof_nb.export import xprof
 from tfprof_nb.export.chrome_trace import write_chrome_trace
@@ -114,9 +115,10 @@ class Profile:
     0
     """
 
-    def __init__(self, run: Run | PendingRun, name: str | None = None) -> None:
+    def __init__(self, run: Run | PendingRun, name: str | None = None, *, redact: bool = False) -> None:
         self._source = run
         self._name = name
+        self._redact = redact
 
     @property
     def _run(self) -> Run:
@@ -125,7 +127,7 @@ class Profile:
     @cached_property
     def data(self) -> RunData:
         """The decoded files, from which the results are computed."""
-        return RunData(self._run)
+        return RunData(self._run, redact=self._redact)
 
     @property
     def name(self) -> str:
@@ -158,7 +160,7 @@ class Profile:
         """
         if name not in self.hosts:
             raise ProfileNotFoundError(f"There is no host {name!r} in this profile: it has {', '.join(self.hosts)}.")
-        return Profile(self.data.run.only(name), f"{self.name} · {name}")
+        return Profile(self.data.run.only(name), f"{self.name} · {name}", redact=self._redact)
 
     @property
     def device_type(self) -> str:
@@ -244,6 +246,8 @@ class Profile:
     def graph(self) -> Graph:
         """The graph that ran, as tfprof's four views: by name scope, data flow, op type and code."""
         if session := read_session(self.files):
+            if self._redact:
+                session = session._replace(sidecar=redacted(session.sidecar))
             result = graph(from_session(session), write_view)
             result.notes += session.sidecar.notes
         else:
@@ -406,10 +410,19 @@ class Profile:
             return self._run.path
         return copied(self.files, folder, self._run.name)
 
-    def to_html(self, path: str | os.PathLike[str]) -> Path:
+    def to_html(self, path: str | os.PathLike[str], *, redact: bool = False) -> Path:
         """Write a report that opens in any browser, offline: one file.
 
-        The script of its tables and timelines comes along; without script it shows first rows and pictures.
+        The script of its tables and timelines comes along; without script it shows first rows and pictures. It carries
+        the names of hosts, ops, layers and functions, the text of the notebook cell and of the lines of code that ran,
+        and the paths of their files; neither environment variables nor command lines.
+
+        Parameters
+        ----------
+        path
+            Where to write it.
+        redact
+            Leave out the text of the cell and of lines of code, and the folders of files.
 
         Returns
         -------
@@ -417,7 +430,8 @@ class Profile:
             Where it was written.
         """
         target = _writable(path, "report.html")
-        target.write_text(dashboard.report(self), encoding="utf-8")
+        shown = Profile(self._source, self._name, redact=True) if redact else self
+        target.write_text(dashboard.report(shown), encoding="utf-8")
         return target
 
     def to_chrome_trace(self, path: str | os.PathLike[str]) -> Path:
