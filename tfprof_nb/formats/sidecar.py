@@ -28,6 +28,17 @@ class CaptureSection(TypedDict):
     """The capture itself."""
 
     notes: list[str]
+    stopped: NotRequired[Stopped]
+
+
+class Stopped(TypedDict):
+    """The capture ended its recording because the events took too much memory."""
+
+    why: str
+    seconds: float
+
+
+SHORT_OF_MEMORY, TOO_LARGE = "memory", "size"  # values of ``why``
 
 
 class VersionsSection(TypedDict):
