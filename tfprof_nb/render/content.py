@@ -31,13 +31,17 @@ class Content:
 
         return View(self.title, self.panels, static=self.static)
 
-    def _ipython_display_(self, **_: Any) -> None:
+    def show(self, place: display.Place | None = None) -> None:
+        """Show it in a place of the cell's output, or at its end."""
         if self.static or not display.in_notebook():
-            display.show_static(self.title, self.panels)
+            display.show_static(self.title, self.panels, place)
             return
         view = self.view()
         notebook_cells.shows(view)
-        view._ipython_display_()
+        view.show(place)
+
+    def _ipython_display_(self, **_: Any) -> None:
+        self.show()
 
     def __str__(self) -> str:
         return text_view(self.title, self.panels)

@@ -61,18 +61,23 @@ class View(Selection, ipywidgets.VBox):  # type: ignore[misc]
         self.children, self._built = (head, *build_all(self._panels, self)), True
 
     def _ipython_display_(self, **_: Any) -> None:
+        self.show()
+
+    def show(self, place: display.Place | None = None) -> None:
+        """Show it in a place of the cell's output, or at its end."""
+        place = place or display.Place()
         if self._static or not display.in_notebook():
-            display.show_static(self._title, self._panels)
+            display.show_static(self._title, self._panels, place)
             return
         self._displays += 1
         static_id = f"{self._static_id}{self._displays}"
         # The widget computes one page, the static form all of them: it starts with one, so that the widget comes soon.
         glance = first_pages(self._panels)
-        display.publish_static(static_view(self._title, glance), text_view(self._title, glance), static_id)
+        place.show_static(static_view(self._title, glance), text_view(self._title, glance), static_id)
         self._build()
-        display.publish_widget(self.model_id)
+        place.show_widget(self.model_id)
         self._panels = opened(self._panels)
-        display.publish_static(static_view(self._title, self._panels), str(self), static_id, update=True)
+        place.show_static(static_view(self._title, self._panels), str(self), static_id, update=True)
 
     def close(self) -> None:
         """Close the view with every widget in it, and release the profile. It vanishes wherever it is shown."""
