@@ -6,6 +6,7 @@ from functools import cached_property
 
 import pandas as pd
 
+from tfprof_nb import _units
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.metrics import sampled
 from tfprof_nb.analysis.steps.groups import Grouping, group_events
@@ -16,6 +17,9 @@ from tfprof_nb.decode.sections.python import PythonStacks, read_python
 from tfprof_nb.decode.sidecar import Sidecar, read_sidecar
 from tfprof_nb.formats.sidecar import Section
 from tfprof_nb.runs import Run
+
+
+LARGE_BYTES = 50_000_000
 
 
 class RunData:
@@ -82,6 +86,16 @@ class RunData:
     def _samples(self, section: str) -> pd.DataFrame:
         return sampled([forest.host for forest in self.forests], self.sidecars, section)
 
+    def _size_notes(self) -> list[str]:
+        """Say how to record less, if this is a large capture of ours."""
+        size = sum(file.stat().st_size for file in self.run.files)
+        if size < LARGE_BYTES or not self.has_lines:
+            return []
+        return [
+            f"This profile has {_units.size(size)}, which takes long to save and to read. "
+            "`%%tfprofile --warmup 2 --steps 10` records ten steps only."
+        ]
+
     @property
     def has_lines(self) -> bool:
         """Whether the capture recorded anything from which lines of code can be told."""
@@ -95,5 +109,6 @@ class RunData:
         return (
             list(self.run.notes)
             + captures
+            + self._size_notes()
             + list(dict.fromkeys(note for forest in self.forests for note in forest.host.notes))
         )

@@ -41,6 +41,8 @@ from tfprof_nb.views import tf_data as tf_data_view
 from tfprof_nb.views import trace as trace_view
 from tfprof_nb.views.pages import PAGES
 
+_MANY_EVENTS = 500_000  # all pages of fewer events take less than a second
+
 
 class Results(Protocol):
     """What the dashboard reads of a profile. Each result is computed when it is read."""
@@ -56,6 +58,8 @@ class Results(Protocol):
     def device_type(self) -> str: ...
     @property
     def duration_ms(self) -> float: ...
+    @property
+    def event_count(self) -> int: ...
     @property
     def overview(self) -> Overview: ...
     @property
@@ -89,7 +93,7 @@ class Results(Protocol):
 
 def content(results: Results, pages: str | Sequence[str] | None = None, *, static: bool = False) -> Content:
     """Return the dashboard, with all pages or the named ones (keys of `PAGES`)."""
-    return Content(title(results), panels(results, pages), static=static)
+    return Content(title(results), panels(results, pages), static=static, costly=results.event_count > _MANY_EVENTS)
 
 
 def report(results: Results) -> str:
