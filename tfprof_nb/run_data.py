@@ -18,7 +18,6 @@ from tfprof_nb.decode.sidecar import Sidecar, read_sidecar
 from tfprof_nb.formats.sidecar import Section
 from tfprof_nb.runs import Run
 
-
 LARGE_BYTES = 50_000_000
 
 
@@ -91,10 +90,8 @@ class RunData:
         size = sum(file.stat().st_size for file in self.run.files)
         if size < LARGE_BYTES or not self.has_lines:
             return []
-        return [
-            f"This profile has {_units.size(size)}, which takes long to save and to read. "
-            "`%%tfprofile --warmup 2 --steps 10` records ten steps only."
-        ]
+        less = "`%%tfprofile --warmup 2 --steps 10` records ten steps only."
+        return [f"This profile has {_units.size(size)}, which takes long to save and to read. {less}"]
 
     @property
     def has_lines(self) -> bool:

@@ -153,13 +153,15 @@ def _one_host(results: Results, name: str, pages: Sequence[str]) -> list[Panel]:
 
 
 def _answer_and_pages(results: Results, pages: Sequence[str]) -> list[Panel]:
-    answer = overview_view.answer(results.overview, results.advice, results.steps)
-    return [*answer, Tabs([Tab(PAGES[name], partial(_page_below_answer, results, name)) for name in pages])]
+    """Show the answer's first sentence above all pages, the rest on the overview; above the pages if that is absent."""
+    lead, *rest = overview_view.answer(results.overview, results.advice, results.steps)
+    tabs = [Tab(PAGES[name], partial(_page_below_answer, results, name, rest)) for name in pages]
+    return [lead, Tabs(tabs)] if "overview" in pages else [lead, *rest, Tabs(tabs)]
 
 
-def _page_below_answer(results: Results, name: str) -> list[Panel]:
+def _page_below_answer(results: Results, name: str, answer: Sequence[Panel]) -> list[Panel]:
     if name == "overview":
-        return overview_view.proof(results.overview, results.steps)
+        return [*answer, *overview_view.proof(results.overview, results.steps)]
     return page_panels(results, name)
 
 
