@@ -174,6 +174,11 @@ class Profile:
         """Time from the start of the capture to the end of its last event."""
         return max((forest.end_ps for forest in self.data.forests), default=0) / PS_PER_MS
 
+    @property
+    def event_count(self) -> int:
+        """How many events were recorded."""
+        return sum(len(forest.host) for forest in self.data.forests)
+
     @cached_property
     def events(self) -> pd.DataFrame:
         """Every complete event: ``host plane line name start_ps duration_ps``, times from the start of the capture."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.activities import Activity, classify, tells_types
 from tfprof_nb.analysis.steps.steps import Steps, percent
 from tfprof_nb.analysis.verdict import Verdict, are_session_runs, input_verdict
+from tfprof_nb.formats.marks import CELL_LINE, STEP_NUMBER
 
 TOP_OPS = 10
 WHOLE = ("measured_steps_ms", "warm_up_steps_ms", "other_steps_ms", "outside_steps_ms")
@@ -49,7 +51,8 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops, *, python_sample
         first; ``fetches_in_steps`` says whether every measured step fetched data, so that none of its other time can be
         waiting for data. ``step_ms`` and ``input_ms`` are means. ``capture_ms`` is the time of the whole capture; for a
         single host with steps, ``measured_steps_ms``, ``warm_up_steps_ms``, ``other_steps_ms`` (of other phases, such
-        as validation) and ``outside_steps_ms`` add up to it.
+        as validation) and ``outside_steps_ms`` add up to it. ``outside_longest`` is the name of the longest event
+        outside of steps on the threads that run steps, ``outside_longest_ms`` its time; empty and 0 without one.
     """
     shares = steps.shares
     verdict = input_verdict(steps)
@@ -128,17 +131,36 @@ def _typical_wait(steps: Steps) -> dict[str, object]:
     }
 
 
-def _whole(steps: Steps, forests: Sequence[Forest]) -> dict[str, float]:
+def _whole(steps: Steps, forests: Sequence[Forest]) -> dict[str, Any]:
     """Divide the whole capture of a single host into measured steps, other steps, and the rest."""
     capture_ms = max((forest.end_ps for forest in forests), default=0) / PS_PER_MS
     table, measured = steps.table, steps.measured
     if len(forests) != 1 or not len(table):
-        return {"capture_ms": capture_ms} | dict.fromkeys(WHOLE, float("nan"))
+        return {"capture_ms": capture_ms} | dict.fromkeys(WHOLE, float("nan")) | _longest(forests[:0], steps)
     steps_ms, measured_ms = float(table["step_ms"].sum()), float(measured["step_ms"].sum())
     warm_up_ms = 0.0 if measured["warm_up"].any() else float(table.loc[table["warm_up"], "step_ms"].sum())
     other_ms = round(steps_ms - measured_ms - warm_up_ms, 9)  # a remainder of floats is never quite 0
     times = (measured_ms, warm_up_ms, other_ms, max(capture_ms - steps_ms, 0.0))
-    return {"capture_ms": capture_ms} | dict(zip(WHOLE, times, strict=True))
+    return {"capture_ms": capture_ms} | dict(zip(WHOLE, times, strict=True)) | _longest(forests, steps)
+
+
+def _longest(forests: Sequence[Forest], steps: Steps) -> dict[str, Any]:
+    """Name the longest event in no step on the threads that mark steps; the marks of the cell's lines do not count."""
+    longest_name, longest_ps = "", 0
+    step_start = steps.table["start_ms"].to_numpy() * PS_PER_MS
+    step_end = step_start + steps.table["step_ms"].to_numpy() * PS_PER_MS
+    for forest in forests:
+        host = forest.host
+        runs_steps = np.zeros(len(host.lines), dtype=bool)
+        runs_steps[host.line[host.ints(STEP_NUMBER).rows]] = True
+        events = np.flatnonzero(runs_steps[host.line] & ~forest.name_starts(CELL_LINE))
+        begun = np.searchsorted(np.sort(step_start), forest.ends_ps(events), side="left")
+        ended = np.searchsorted(np.sort(step_end), host.start_ps[events], side="right")
+        events = events[begun == ended]
+        if len(events) and (length := int(host.duration_ps[events].max())) > longest_ps:
+            longest = events[host.duration_ps[events].argmax()]
+            longest_name, longest_ps = str(host.names[host.metadata[longest]]), length
+    return {"outside_longest": longest_name, "outside_longest_ms": longest_ps / PS_PER_MS}
 
 
 def _between_steps(steps: Steps, forests: Sequence[Forest]) -> dict[str, float]:

@@ -15,6 +15,7 @@ from tfprof_nb.views.columns import OP, op_column
 from tfprof_nb.views.verdict import headline
 
 _MIN_MEASURED_SHARE = 0.8  # of a capture: measured steps with less do not represent it
+_WORTH_NAMING_SHARE = 0.1
 _TOP_OP_COLUMNS = (
     op_column(meaning="the op's name in the graph"),
     Column("self_us", "self time", "us", meaning="time in the op itself, without the ops inside it"),
@@ -54,7 +55,11 @@ def _whole(overview: Overview) -> list[Panel]:
     numbers = overview.summary
     if not numbers["measured_steps_ms"] < _MIN_MEASURED_SHARE * numbers["capture_ms"]:
         return []
-    parts = [Part(part.label, numbers[key], part.color) for key, part in CAPTURE_PARTS.items() if numbers[key] > 0]
+    labels = {key: part.label for key, part in CAPTURE_PARTS.items()}
+    if numbers["outside_longest_ms"] > _WORTH_NAMING_SHARE * numbers["outside_steps_ms"]:
+        longest = f"{_units.milliseconds(numbers['outside_longest_ms'])} of it in {numbers['outside_longest']}"
+        labels["outside_steps_ms"] += f", {longest}"
+    parts = [Part(labels[key], numbers[key], part.color) for key, part in CAPTURE_PARTS.items() if numbers[key] > 0]
     return [Split(f"The whole capture: {_units.milliseconds(numbers['capture_ms'])}", parts, "ms")]
 
 
