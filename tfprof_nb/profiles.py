@@ -281,6 +281,7 @@ class Profile:
             lambda: self._step_ops,
             lambda: self.memory,
             lambda: self.source,
+            gpus=self.data.gpus,
         )
         return self._page("advice", advice(evidence))
 
