@@ -52,7 +52,7 @@ def _launching(evidence: Evidence) -> Finding | None:
         "Launching kernels takes time",
         f"{evidence.of_step('kernel_launch_ms')} is spent launching kernels: half of the ops keep the device busy "
         f"for less than {_units.microseconds(typical_us)} each.",
-        "Let XLA fuse the ops into fewer kernels: jit_compile=True in model.compile, or @tf.function(jit_compile=True).",
+        "Let XLA fuse ops into fewer kernels: jit_compile=True in model.compile, or @tf.function(jit_compile=True).",
         percent,
         proved_by="kernels",
     )
