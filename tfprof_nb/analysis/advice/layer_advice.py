@@ -55,7 +55,8 @@ def layer_findings(evidence: Evidence) -> list[Finding]:
 
 def _finding(ops: StepOps, table: pd.DataFrame, layer: pd.Series) -> Finding:
     whole = int(table["parameters"].sum())
-    huge = layer["parameters"] >= max(_HUGE_PARAMETERS, _HUGE_SHARE * whole)
+    several = (table["parameters"] > 0).sum() > 1
+    huge = several and layer["parameters"] >= max(_HUGE_PARAMETERS, _HUGE_SHARE * whole)
     fix = _cheaper(ops, layer, huge=huge)
     place = fix.place or ops.place(layer["frame"])
     what = f"The layer {_short(layer['layer'])} takes" if layer["kind"] else f"The ops at {place} take"
@@ -117,9 +118,8 @@ def _pooled(ops: StepOps, layer: pd.Series) -> _Fix | None:
         return None
     frame = int(known["frame"].iloc[0])
     code = ops.code(frame)
-    change = (
-        code.replace(".Flatten()", f".{pooling}()") if code.count(".Flatten()") == 1 else ""
-    )  # else an import lacks
+    # Without a module before the name, the new code would lack an import.
+    change = code.replace(".Flatten()", f".{pooling}()") if code.count(".Flatten()") == 1 else ""
     instead = f"Replace Flatten() ({ops.place(frame)})" if frame >= 0 else "Replace Flatten()"
     text = f"{instead} by keras.layers.{pooling}(): the layer's input, and so its parameters, become much smaller."
     return _Fix(text, change=change, place=ops.place(frame))

@@ -69,4 +69,4 @@ def _made_at(ops: StepOps, source: SourceLines, found: Growth) -> str:
     file, _, line = place.rpartition(" line ")
     table = source.table
     code = table.loc[(table["file"] == file) & (table["line"].astype(str) == line), "code"]
-    return "" if code.str.contains(TRAINING_CALLS).any() else place
+    return "" if code.astype(str).str.contains(TRAINING_CALLS).any() else place

@@ -56,7 +56,7 @@ def _constant(ops: StepOps, constant: Bools) -> list[Finding]:
             place=ops.place(slowest),
             gain_low_percent=100 * _LEAST_SAVED * share.alone,
             gain_high_percent=percent,
-            change=_moved(ops, frames) if lines["whole"].all() else "",
+            change=_moved(ops, [frame for frame in frames if frame in set(lines.loc[lines["whole"], "frame"])]),
             instead_of=(ONE_OP, *ONE_LAYER),
         )
     ]
@@ -141,5 +141,5 @@ def _model(graphs: Graphs, names: Sequence[str]) -> str:
     scope = [level[0] for level in takewhile(lambda level: len(set(level)) == 1, levels)]
     nodes, variables = graphs.nodes, graphs.variables
     of_weights = nodes["name"][np.append(variables["trainable"].to_numpy(bool), False)[nodes["variable"]]]
-    trained = of_weights.str.startswith("/".join([*scope, ""])).any()
+    trained = of_weights.astype(str).str.startswith("/".join([*scope, ""])).any()
     return "" if trained or not scope else _NUMBER.sub("", scope[-1])
