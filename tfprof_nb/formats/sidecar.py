@@ -28,12 +28,25 @@ class CaptureSection(TypedDict):
     """The capture itself."""
 
     notes: list[str]
+    stopped: NotRequired[Stopped]
+
+
+class Stopped(TypedDict):
+    """The capture ended its recording because the events took too much memory."""
+
+    why: str
+    seconds: float
+
+
+SHORT_OF_MEMORY, TOO_LARGE = "memory", "size"  # values of ``why``
 
 
 class VersionsSection(TypedDict):
-    """What ran."""
+    """What ran, and the GPUs that it could use."""
 
     tensorflow: str
+    visible_gpus: NotRequired[int]
+    has_nvidia_gpu: NotRequired[bool]
 
 
 class CellSection(TypedDict):
@@ -62,6 +75,7 @@ class PythonSection(TypedDict, total=False):
     places: PlacesTable
     stacks: list[list[int]]
     samples: StackSamples
+    sources: dict[str, str]
 
 
 class FunctionsTable(TypedDict):
