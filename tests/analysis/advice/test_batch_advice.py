@@ -20,7 +20,7 @@ def fit(batch_size, units=16):
 def test_a_batch_of_four(advised, place_of, the_one):
     table = advised(lambda: fit(4))
     found = the_one(table, BEGIN)
-    assert found["finding"].startswith("The steps are small: 4 examples in ")
+    assert found["finding"] == "The steps are small: 4 examples each"
     assert found["place"] == place_of(fit, "batch_size=4, ")
     assert found["change"] == "model.fit(X, X[:, :1], batch_size=64, verbose=0)"
     # With 16 times as many examples per step, at most 15 of 16 parts are saved.

@@ -56,6 +56,7 @@ def test_a_huge_dense_layer_is_named_and_its_input_pooled(advised, place_of, the
     table = advised(program)
     found = the_one(table, "The layer ")
     assert found["finding"].startswith(f"The layer {name}")
+    assert found["finding"].endswith("takes most of each step")
     assert found["severity"] == "medium"
     assert place_of(code, f"Dense({400 if name == 'wide' else 399}") in found["evidence"]
     assert "in the optimizer" in found["evidence"]

@@ -35,7 +35,7 @@ def run(function, width):
 def test_a_loop_over_columns(advised, place_of, the_one):
     table = advised(run(by_column, 120))
     found = the_one(table, BEGIN)
-    assert found["finding"].startswith("Many small ops: by_column runs about ")
+    assert found["finding"].startswith("Many small ops in each step: by_column")
     assert found["place"] == place_of(by_column, "log1p")
     assert "Vectorise" in found["fix"]
     assert found["gain_low_percent"] < found["gain_high_percent"]
@@ -59,7 +59,7 @@ def test_many_layers_of_one_class(advised, place_of, the_one):
         model.fit(data, np.zeros((400, 1)), batch_size=16, verbose=0)
 
     found = the_one(advised(fit), BEGIN)
-    assert found["finding"].startswith("Many small ops: 20 Embedding layers run about ")
+    assert found["finding"].startswith("Many small ops in each step: 20 Embedding layers")
     assert found["place"] == place_of(fit, "keras.layers.Embedding")
 
 

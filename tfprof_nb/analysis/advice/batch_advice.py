@@ -9,6 +9,7 @@ from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, SMALL_STEPS, Evidenc
 from tfprof_nb.analysis.advice.python_advice import python_findings
 from tfprof_nb.analysis.source.source import SourceLines
 from tfprof_nb.analysis.step_ops.batch import batch_size
+from tfprof_nb.analysis.step_ops.repeated import trains
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
 
 _SHORT_STEP_MS, _FIXED_SHARE, _HIGH_FIXED_SHARE = 10.0, 0.5, 0.6
@@ -57,10 +58,12 @@ def _finding(ops: StepOps, source: SourceLines, size: int, fixed: float) -> Find
     place, change = _line(source, size, size * factor)
     return Finding(
         severity_of(fixed, _FIXED_SHARE, _HIGH_FIXED_SHARE),
-        f"{SMALL_STEPS}: {size} example{'s' * (size != 1)} in {_units.milliseconds(step_ms)}",
-        f"Ops that are long enough to be recorded run in {_units.share(1 - fixed)} of a step. The rest is the fixed "
-        f"cost of starting a step and its ops: {_units.milliseconds(fixed * step_ms)}, whatever the batch size.",
-        f"Use larger batches, {size * factor} instead of {size}. A larger batch may need a higher learning rate.",
+        f"{SMALL_STEPS}: {size} example{'s' * (size != 1)} each",
+        f"A step takes {_units.milliseconds(step_ms)}. Ops that are long enough to be recorded run in "
+        f"{_units.share(1 - fixed)} of it. The rest is the fixed cost of starting a step and its ops: "
+        f"{_units.milliseconds(fixed * step_ms)}, whatever the batch size.",
+        f"Use larger batches, {size * factor} instead of {size}."
+        + " A larger batch may need a higher learning rate." * trains(ops.graphs),
         100 * saved,
         place=place,
         gain_low_percent=100 * saved * fixed,

@@ -62,7 +62,7 @@ def _finding(ops: StepOps, table: pd.DataFrame, layer: pd.Series) -> Finding:
     what = f"The layer {_short(layer['layer'])} takes" if layer["kind"] else f"The ops at {place} take"
     return Finding(
         "medium" if huge else "info",
-        f"{what} {_units.share(layer['alone_share'])} of each step",
+        f"{what} most of each step",
         _described(ops, layer, whole),
         fix.text,
         100 * fix.high,
@@ -80,9 +80,10 @@ def _described(ops: StepOps, layer: pd.Series, whole: int) -> str:
     has = f"{layer['parameters']:,} of the {whole:,} parameters" if layer["parameters"] else "no parameters"
     parts = (("forward", "the forward pass"), ("backward", "the backward pass"), ("optimizer", "the optimizer"))
     spent = [f"{_units.milliseconds(layer[f'{key}_ms'])} in {name}" for key, name in parts if layer[f"{key}_ms"] > 0]
-    first = ", ".join(spent[:-1])
+    first, alone = ", ".join(spent[:-1]), _units.share(layer["alone_share"])
     return (
-        f"{_short(layer['layer'])} ({known}) has {has}. Per step, its ops take {first and f'{first} and '}{spent[-1]}."
+        f"During {alone} of each step, no other ops run. {_short(layer['layer'])} ({known}) has {has}. Per step, "
+        f"its ops take {first and f'{first} and '}{spent[-1]}."
     )
 
 

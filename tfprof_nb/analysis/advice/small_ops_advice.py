@@ -28,9 +28,10 @@ def _finding(ops: StepOps, row: pd.Series) -> Finding:
     in_loop = bool(row["in_loop"])
     return Finding(
         severity_of(percent, _WORTH_SAYING_PERCENT, _HIGH_PERCENT),
-        f"Many small ops: {_subject(row, place)} about {_units.number(row['count'])} ops in each step",
-        f"Half of them take less than {_units.microseconds(row['median_us'])}{', in a loop' * in_loop}. With the time "
-        f"to start them, they take {_units.percent(percent)} of each step."
+        f"Many small ops in each step: {_subject(row, place)}",
+        f"{'They run' if row['kind'] else 'It runs'} about {_units.count(round(row['count'], -1))} ops per step"
+        f"{', in a loop' * in_loop}. Half of them take less than {_units.microseconds(row['median_us'])}. With the "
+        f"time to start them, they take {_units.percent(percent)} of each step."
         f"{place and f' Most come from {place}: `{_units.shorten(code, 80)}`.'}",
         _vectorised(row, in_loop=in_loop),
         percent,
@@ -44,9 +45,9 @@ def _finding(ops: StepOps, row: pd.Series) -> Finding:
 
 def _subject(row: pd.Series, place: str) -> str:
     if row["kind"]:
-        return f"{row['layers']} {row['kind']} layers run"
+        return f"{row['layers']} {row['kind']} layers"
     function = str(row["function"]).rpartition(".")[2]
-    return f"{function if function.isidentifier() else place} runs"
+    return function if function.isidentifier() else place
 
 
 def _vectorised(row: pd.Series, *, in_loop: bool) -> str:

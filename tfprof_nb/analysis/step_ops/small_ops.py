@@ -19,7 +19,7 @@ _LOOP_ROLES = ("body", "cond")
 _LIBRARY_PHASES = ("optimizer", "metrics", "loss")
 # Keras loops over time by itself in these: no line of the user's makes the ops.
 _RECURRENT = ("RNN", "LSTM", "GRU", "LSTMCell", "GRUCell", "SimpleRNN", "SimpleRNNCell", "ConvLSTM2D", "Bidirectional")
-_MANY_LAYERS = 10
+_MANY_LAYERS, _NEARLY = 10, 0.8
 # A line that treats one slice after another makes ops of one type at least so many times per step.
 _REPEATS = 30
 # TensorFlow's own ops of the backward pass and of the optimizer belong to these lines.
@@ -71,8 +71,9 @@ def _nodes(ops: StepOps) -> pd.DataFrame:
 
 def _row(ops: StepOps, group: str, own: pd.DataFrame, step_ms: float) -> list[object]:
     layers, of_function = ops.graphs.layers, "\n" in group
-    frames = own.groupby("frame")["count"].sum() if of_function else layers.loc[layers["type"] == group, "frame"]
-    frame = int(str(frames.idxmax() if of_function else frames.value_counts().index[0]))
+    of_layers = layers.loc[layers["type"] == group, "frame"].value_counts()
+    counts = own.groupby("frame")["count"].sum() if of_function else of_layers
+    frame = int(counts.index[counts >= _NEARLY * counts.max()].min())  # of like lines always the same
     by_time = own.sort_values("us")
     median_us = by_time["us"].iloc[int(np.searchsorted(by_time["count"].cumsum(), own["count"].sum() / 2))]
     in_loop = bool(own.loc[own["in_loop"], "count"].sum() > own["count"].sum() / 2)
