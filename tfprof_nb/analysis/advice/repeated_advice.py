@@ -102,7 +102,8 @@ def _frozen(evidence: Evidence, ops: StepOps, of_data: Bools) -> list[Finding]:
             f"{what} computes the same features in every epoch",
             f"{_units.percent(percent)} of each step is spent on ops that depend only on the batch: neither on weights "
             f"that are trained nor on random numbers.{f' They begin at {place}.' if place else ''}",
-            f"{again}, and no other code changes the weights, compute these features {once}, and train the rest of the model on them.",
+            f"{again}, and no other code changes the weights, compute these features {once}, and train the rest of the "
+            "model on them.",
             percent,
             proved_by="source",
             place=place,
