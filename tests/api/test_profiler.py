@@ -3,6 +3,7 @@
 import copy
 import gzip
 import json
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -119,8 +120,8 @@ def test_text_goes_to_the_screen_or_a_file(profiler, tmp_path, capsys):
 
 def test_a_timeline_says_which_file_it_wrote(profiler, tmp_path, capsys):
     profiler.profile_graph({"step": 2, "output": f"timeline:outfile={tmp_path / 'out.json'}"})
-    written = capsys.readouterr().out.removeprefix("Wrote ").strip()
-    assert json.loads(open(written, encoding="utf-8").read())["traceEvents"]
+    written = Path(capsys.readouterr().out.removeprefix("Wrote ").strip())
+    assert json.loads(written.read_text(encoding="utf-8"))["traceEvents"]
 
 
 def test_types_and_runs_are_written_in_full(profiler, capsys):
@@ -133,7 +134,7 @@ def test_types_and_runs_are_written_in_full(profiler, capsys):
 def test_a_node_shows_itself_as_its_view(profiler, monkeypatch):
     node = profiler.profile_name_scope(QUIET)
     shown = []
-    monkeypatch.setattr(type(node.tree), "_ipython_display_", lambda tree: shown.append(tree))
+    monkeypatch.setattr(type(node.tree), "_ipython_display_", shown.append)
     node._ipython_display_()
     assert shown == [node.tree]
 

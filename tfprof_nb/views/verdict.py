@@ -21,6 +21,7 @@ _VERDICTS = {
         "NOT input-bound: {input} of each step waits for data. {other} of each step is Python code and other time "
         "outside of {framework} ops."
     ),
+    "idle": "POTENTIALLY input-bound: the TPU runs nothing for {other} of each step.",
     "not": "NOT input-bound: {largest_share} of each step is {largest}, {input} waits for data.",
     "unseen": "{largest_share} of each step is {largest}. Waiting for data between steps is not in this trace.",
     "unknown": "No step times: this profile has no steps that could be measured.",
@@ -51,6 +52,8 @@ def kind(numbers: dict[str, Any]) -> str:
         return verdict
     if numbers["other_percent"] < _WORTH_SAYING_PERCENT:
         return "not"
+    if str(numbers["device_type"]).startswith("TPU"):
+        return "idle"
     return "python" if numbers["fetches_in_steps"] else verdict
 
 
