@@ -104,7 +104,8 @@ def test_a_module_that_ran_once_makes_no_step():
     space = XSpace()
     tpu = space.plane("/device:TPU:0")
     tpu.line("XLA Modules").event("jit_f(1)", duration_us=10)
-    assert measured(space).notes[0].startswith("No steps: the TPU's planes have no line of steps")
+    tpu.line("XLA Ops").event("%fusion.1 = f32[8] fusion()", duration_us=10)
+    assert measured(space).notes[0].startswith("No steps: the TPU's cores recorded no instructions, or neither")
 
 
 def test_a_real_capture_without_steps_infers_them(shared_data):

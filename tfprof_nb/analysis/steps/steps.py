@@ -232,7 +232,7 @@ _OLD_COPIES = (
     "Captured by TensorFlow 2.10 or older: copies on a device count as device compute, as in that version's own tools."
 )
 _TPU = (
-    "No steps: the TPU's planes have no line of steps, and no module ran repeatedly. Put "
+    "No steps: the TPU's cores recorded no instructions, or neither steps nor a module that ran repeatedly. Put "
     "`with jax.profiler.StepTraceAnnotation('train', step_num=i):` around the code of a step."
 )
 _TPU_RECORDED = "Steps are those that the TPU's cores recorded. Time in which no instruction ran is `other`."

@@ -20,6 +20,8 @@ def tpu_spans(forest: Forest) -> tuple[pd.DataFrame, str]:
     module is empty if the steps were recorded.
     """
     marks = _events(forest, STEPS_LINE)
+    if not on_instruction_line(forest).any():  # what the cores did is not in the file
+        return marks.assign(step=0)[["plane", "step", "start_ps", "end_ps"]].iloc[:0], ""
     if len(marks):
         steps = forest.ints_at("group_id", marks["event"].to_numpy(np.int64))
         numbers = pd.to_numeric(marks["name"], errors="coerce").to_numpy()
