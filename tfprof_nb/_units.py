@@ -18,7 +18,7 @@ NS_PER_MS, US_PER_MS = 10**6, 10**3
 MISSING = "–"
 # The unit in the header of a column of this kind; other kinds have a unit in each value, or none.
 COLUMN_UNITS: dict[Kind, str] = {"ms": "ms", "us": "µs"}
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 _NUMERIC: frozenset[Kind] = frozenset({"count", "ms", "us", "bytes", "share", "percent", "number"})
 _TIME_UNITS = ((10**12, "s"), (PS_PER_MS, "ms"), (PS_PER_US, "µs"), (PS_PER_NS, "ns"), (1, "ps"))
 
@@ -177,7 +177,9 @@ def amount(value: float, kind: Kind) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Remove what XML and terminals do not accept: control characters except line breaks and tabs, and surrogates.
+    r"""Remove what XML and terminals do not accept, and what reverses the order of text.
+
+    That is control characters except line breaks and tabs, halves of surrogate pairs, and directional overrides.
 
     Examples
     --------

@@ -6,16 +6,22 @@ from functools import cached_property
 
 import pandas as pd
 
+from tfprof_nb import _units
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.metrics import sampled
 from tfprof_nb.analysis.steps.groups import Grouping, group_events
 from tfprof_nb.decode import load_run
+from tfprof_nb.decode.redaction import redacted, without_paths
+from tfprof_nb.decode.sections.capture import read_stopped
 from tfprof_nb.decode.sections.cell import Cell, read_cell, read_labels
 from tfprof_nb.decode.sections.graphs import Graphs, read_graphs
 from tfprof_nb.decode.sections.python import PythonStacks, read_python
+from tfprof_nb.decode.sections.versions import Gpus, read_gpus
 from tfprof_nb.decode.sidecar import Sidecar, read_sidecar
-from tfprof_nb.formats.sidecar import Section
+from tfprof_nb.formats.sidecar import Section, Stopped
 from tfprof_nb.runs import Run
+
+LARGE_BYTES = 50_000_000
 
 
 class RunData:
@@ -25,10 +31,12 @@ class RunData:
     ----------
     run
         The run; once the profiles are decoded, without the files that cannot be read.
+    redact
+        Whether to leave out the program's text and the paths of files.
     """
 
-    def __init__(self, run: Run) -> None:
-        self.run = run
+    def __init__(self, run: Run, *, redact: bool = False) -> None:
+        self.run, self.redact = run, redact
 
     @cached_property
     def forests(self) -> list[Forest]:
@@ -47,7 +55,14 @@ class RunData:
         _ = self.forests  # which tell the files that can be read
         if self.run.parts:  # runs on one common timeline: samples of single runs have no place there
             return [Sidecar()]
-        return [read_sidecar(file) for file in self.run.files]
+        found = [read_sidecar(file) for file in self.run.files]
+        return [redacted(sidecar) for sidecar in found] if self.redact else found
+
+    @cached_property
+    def stopped(self) -> list[Stopped]:
+        """Why and when recordings were ended because of the memory that they took."""
+        found = [sidecar.read(Section.CAPTURE, read_stopped) for sidecar in self.sidecars]
+        return [stopped for stopped in found if stopped]
 
     @cached_property
     def graphs(self) -> list[Graphs]:
@@ -58,6 +73,11 @@ class RunData:
     def cells(self) -> list[Cell]:
         """The profiled cell: its text, and how long its lines took."""
         return [sidecar.read(Section.CELL, read_cell) for sidecar in self.sidecars]
+
+    @cached_property
+    def gpus(self) -> list[Gpus]:
+        """The GPUs that could be used."""
+        return [sidecar.read(Section.VERSIONS, read_gpus) for sidecar in self.sidecars]
 
     @cached_property
     def labels(self) -> list[dict[str, str]]:
@@ -82,6 +102,14 @@ class RunData:
     def _samples(self, section: str) -> pd.DataFrame:
         return sampled([forest.host for forest in self.forests], self.sidecars, section)
 
+    def _size_notes(self) -> list[str]:
+        """Say how to record less, if this is a large capture of ours."""
+        size = sum(file.stat().st_size for file in self.run.files)
+        if size < LARGE_BYTES or not self.has_lines:
+            return []
+        less = "`%%tfprofile --warmup 2 --steps 10` records ten steps only."
+        return [f"This profile has {_units.size(size)}, which takes long to save and to read. {less}"]
+
     @property
     def has_lines(self) -> bool:
         """Whether the capture recorded anything from which lines of code can be told."""
@@ -92,8 +120,6 @@ class RunData:
         """What was left out or noted, and which sections are damaged: all sections are read for that."""
         _ = self.graphs, self.cells, self.labels, self.stacks, self.metrics, self.process_memory
         captures = [note for sidecar in self.sidecars for note in sidecar.notes]
-        return (
-            list(self.run.notes)
-            + captures
-            + list(dict.fromkeys(note for forest in self.forests for note in forest.host.notes))
-        )
+        hosts = dict.fromkeys(note for forest in self.forests for note in forest.host.notes)
+        notes = [*self.run.notes, *captures, *self._size_notes(), *hosts]
+        return [without_paths(note) for note in notes] if self.redact else notes

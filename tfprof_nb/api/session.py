@@ -13,11 +13,12 @@ from tfprof_nb.capture.lines import CellLines
 from tfprof_nb.capture.metrics import process_memory, system_metrics
 from tfprof_nb.capture.notebook import notebook_cells
 from tfprof_nb.capture.options import Options
+from tfprof_nb.capture.profiler import UnsavedError
 from tfprof_nb.capture.python_stacks import python_stacks
 from tfprof_nb.capture.recording import NothingRecordedError, Recording
 from tfprof_nb.capture.sidecar import Collector
 from tfprof_nb.capture.versions import versions
-from tfprof_nb.capture.window import Window
+from tfprof_nb.capture.window import Pacing, Window
 from tfprof_nb.formats.sidecar import Section
 from tfprof_nb.profiles import PendingRun, Profile
 
@@ -97,6 +98,11 @@ class Capture:
             collectors[Section.METRICS] = system_metrics()
         return collectors
 
+    @property
+    def pacing(self) -> Pacing:
+        """Whether it records now, and how many steps it let pass and recorded."""
+        return self._recording.pacing
+
     def begin_anew(self, note: str) -> None:
         """Drop what was recorded, and record from here on; the profile's note says why."""
         self._recording.begin_anew(note)
@@ -119,6 +125,9 @@ class Capture:
         except BaseException as error:
             why = str(error) if isinstance(error, CaptureError) else "An interrupt came before this profile was saved."
             self._run.fail(why)
+            if isinstance(error, UnsavedError):
+                self._run.keep(self._recording.save)
+                remember(self.profile)
             raise
         self._run.complete(runs.resolve(run))
         self.finished = True

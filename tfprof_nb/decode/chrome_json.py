@@ -19,9 +19,11 @@ import pandas as pd
 
 from tfprof_nb._arrays import Floats, Objects
 from tfprof_nb._errors import BadProfileError
+from tfprof_nb.decode.room import check_room
 
 Key = Hashable
 
+_MEMORY_PER_BYTE = 20
 # Phases of events with a time. M names processes and threads; s, t and f are flows between events.
 TIMED = frozenset("XBEbenSFTpiIRCNOD")
 _UNTIMED = frozenset("Mstf")
@@ -71,6 +73,7 @@ def read_events(data: bytes, source: str) -> ChromeEvents:
     BadProfileError
         It is not JSON, cut short, not a trace, or has an invalid event. The message calls the file ``source``.
     """
+    check_room(len(data) * _MEMORY_PER_BYTE, source)
     with _no_garbage_collection():
         content = _parse(data, source)
         about = (

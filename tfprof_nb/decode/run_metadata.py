@@ -15,11 +15,13 @@ from tfprof_nb._errors import BadProfileError
 from tfprof_nb._units import PS_PER_NS, PS_PER_US
 from tfprof_nb.decode import data_types
 from tfprof_nb.decode.host import Host
+from tfprof_nb.decode.room import check_room
 from tfprof_nb.decode.session_runs import NODE_COLUMNS, TENSOR_COLUMNS, arrange
 from tfprof_nb.formats.protobuf import Messages
 
 _RECEIVED = re.compile(r"/_[^/]*$")
 _GRAPH = re.compile(rb"\s*(?:#[^\n]*\s+)*(?:node|library|versions)\b\s*[:{]")  # how the text of a GraphDef begins
+_MEMORY_PER_BYTE = 20
 _MAX_PS = 10**18  # int64 holds the sum of a few such times
 
 # Fields of the messages in tensorflow/core/framework (step_stats, tensor_description,
@@ -153,6 +155,7 @@ def parse_run_metadata(data: bytes, source: str) -> Any:
 
     if not data:
         raise BadProfileError(f"{source}: the file is empty. Write the RunMetadata again.")
+    check_room(len(data) * _MEMORY_PER_BYTE, source)
     message = MESSAGES["RunMetadata"]()
     try:
         message.ParseFromString(data)

@@ -103,7 +103,7 @@ def memory(
     steps = [np.full(len(forest.host), -1, dtype=np.int64) for forest in forests] if steps is None else steps
     several = len(forests) > 1
     by_host = [allocation_events(forest, step, several) for forest, step in zip(forests, steps, strict=True)]
-    result = _recorded(pd.concat(by_host, ignore_index=True)) if any(map(len, by_host)) else _nothing_recorded()
+    result = _recorded(pd.concat(by_host, ignore_index=True)) if any(map(len, by_host)) else no_memory()
     without = [forest.host.name for forest, events in zip(forests, by_host, strict=True) if events.empty]
     if process is None or not without:
         return result
@@ -215,7 +215,8 @@ def _notes(live: pd.DataFrame, events: pd.DataFrame) -> list[str]:
     return notes
 
 
-def _nothing_recorded() -> Memory:
+def no_memory() -> Memory:
+    """Return the result for profiles without events of memory."""
     note = (
         "No memory events: nothing was allocated during the capture, host_level was below 2, or files of this kind "
         "have none (see the overview's notes)."

@@ -173,6 +173,11 @@ def source(
     return result
 
 
+def no_source() -> SourceLines:
+    """Return the result for profiles without lines of code."""
+    return source([], [], [], [])
+
+
 class _Host:
     """The lines of one host."""
 
