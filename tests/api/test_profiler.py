@@ -134,7 +134,11 @@ def test_types_and_runs_are_written_in_full(profiler, capsys):
 def test_a_node_shows_itself_as_its_view(profiler, monkeypatch):
     node = profiler.profile_name_scope(QUIET)
     shown = []
-    monkeypatch.setattr(type(node.tree), "_ipython_display_", shown.append)
+
+    def display(tree):
+        shown.append(tree)
+
+    monkeypatch.setattr(type(node.tree), "_ipython_display_", display)
     node._ipython_display_()
     assert shown == [node.tree]
 
