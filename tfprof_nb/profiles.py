@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -429,10 +430,10 @@ class Profile:
         Path
             Where it was written.
         """
-        target = _writable(path, "report.html")
         shown = Profile(self._source, self._name, redact=True) if redact else self
-        target.write_text(dashboard.report(shown), encoding="utf-8")
-        return target
+        with _replacing(path, "report.html") as part:
+            part.write_text(dashboard.report(shown), encoding="utf-8")
+        return Path(path).expanduser()
 
     def to_chrome_trace(self, path: str | os.PathLike[str]) -> Path:
         """Write a Chrome trace, which Perfetto (ui.perfetto.dev) and chrome://tracing open, and `load` reads.
@@ -453,9 +454,9 @@ class Profile:
         >>> len(tp.load(p.to_chrome_trace("build/trace.json.gz")).events) >= len(p.events)
         True
         """
-        target = _writable(path, "trace.json.gz")
-        write_chrome_trace(target, self.data.forests, self._counters())
-        return target
+        with _replacing(path, "trace.json.gz") as part:
+            write_chrome_trace(part, self.data.forests, self._counters())
+        return Path(path).expanduser()
 
     def _ipython_display_(self) -> None:
         dashboard.content(self)._ipython_display_()
@@ -471,10 +472,20 @@ class Profile:
         return f"<Profile {self.name!r}: {', '.join(self.hosts)} in {self.files[0].parent}>"
 
 
-def _writable(path: str | os.PathLike[str], example: str) -> Path:
-    """Return where to write a file, and make its folder."""
+@contextmanager
+def _replacing(path: str | os.PathLike[str], example: str) -> Iterator[Path]:
+    """Make a file and its folder: the block gets a path to write to, which takes the file's place if all goes well."""
     target = Path(path).expanduser()
     if target.is_dir():
         raise TfprofError(f"{target} is a folder. Name a file, for example {target / example}.")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    return target
+    part = target.with_name(f".{os.getpid()}-{target.name}") if target.is_file() or not target.exists() else target
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        yield part
+        part.replace(target)
+    except OSError as error:
+        raise TfprofError(f"{target} cannot be written: {error.strerror or error}. Choose another place.") from None
+    finally:
+        if part != target:
+            with suppress(OSError):
+                part.unlink()
