@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-ALL = ("decode", "analyses", "trace", "dashboard", "capture")
+ALL = ("decode", "analyses", "trace", "dashboard", "capture", "seat")
 
 
 def main() -> None:

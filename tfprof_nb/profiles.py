@@ -30,11 +30,13 @@ from tfprof_nb.analysis.overview import Overview, overview
 from tfprof_nb.analysis.pods import Pods, pods
 from tfprof_nb.analysis.python import Python, python
 from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.source.source import SourceLines, source
+from tfprof_nb.analysis.step_ops.step_ops import StepOps, step_ops
 from tfprof_nb.analysis.steps.capture_notes import capture_notes, stopped_notes
 from tfprof_nb.analysis.steps.steps import Steps, steps
 from tfprof_nb.analysis.tf_data.tf_data import TfData, tf_data
-from tfprof_nb.analysis.trace.counters import Counter, memory_counters, metric_counters
+from tfprof_nb.analysis.trace.counters import Counter, memory_counters, metric_counters, recorded_counters
 from tfprof_nb.analysis.trace.event_names import line_of
 from tfprof_nb.analysis.trace.trace import Trace, trace
 from tfprof_nb.capture.run_folder import copied
@@ -173,6 +175,11 @@ class Profile:
         """Time from the start of the capture to the end of its last event."""
         return max((forest.end_ps for forest in self.data.forests), default=0) / PS_PER_MS
 
+    @property
+    def event_count(self) -> int:
+        """How many events were recorded."""
+        return sum(len(forest.host) for forest in self.data.forests)
+
     @cached_property
     def events(self) -> pd.DataFrame:
         """Every complete event: ``host plane line name start_ps duration_ps``, times from the start of the capture."""
@@ -198,7 +205,8 @@ class Profile:
     @cached_property
     def overview(self) -> Overview:
         """Verdict, headline numbers and the ops that take most."""
-        result = overview(self.data.forests, self.steps, self.ops)
+        sampled = any(len(stacks.time_ns) for stacks in self.data.stacks)
+        result = overview(self.data.forests, self.steps, self.ops, python_sampled=sampled)
         result.notes += stopped_notes(self.data.stopped, len(self.steps.table))
         result.notes += self.data.notes
         return self._page("overview", result)
@@ -206,7 +214,7 @@ class Profile:
     @cached_property
     def input_pipeline(self) -> InputPipeline:
         """How far steps wait for data, and what getting the data is made of."""
-        return self._page("input_pipeline", input_pipeline(self.steps, self.ops))
+        return self._page("input_pipeline", input_pipeline(self.steps, self.ops, self.overview.summary["framework"]))
 
     @cached_property
     def tf_data(self) -> TfData:
@@ -239,9 +247,7 @@ class Profile:
     def python(self) -> Python:
         """Python by line, sampled, and time in Keras callbacks."""
         data = self.data
-        labels = {file: label for labels in data.labels for file, label in labels.items()}
-        labels |= {cell.file: "cell" for cell in data.cells if cell.file}
-        return self._page("python", python(data.forests, data.groupings, self.steps, data.stacks, labels))
+        return self._page("python", python(data.forests, data.groupings, self.steps, data.stacks, self._labels))
 
     @cached_property
     def graph(self) -> Graph:
@@ -265,7 +271,17 @@ class Profile:
     def advice(self) -> Advice:
         """What to change, the most severe first."""
         evidence = Evidence(
-            self.overview, self.steps, self.ops, self.functions, self.tf_data, self.python, self._made_at, self._code_of
+            self.overview,
+            self.steps,
+            self.ops,
+            self.functions,
+            self.tf_data,
+            self.python,
+            self._made_at,
+            self._code,
+            lambda: self._step_ops,
+            lambda: self.memory,
+            lambda: self.source,
         )
         return self._page("advice", advice(evidence))
 
@@ -274,6 +290,17 @@ class Profile:
         """Every event on its row of time."""
         data = self.data
         return self._page("trace", trace(data.forests, data.groupings, self.steps, self._counters, self._line_of))
+
+    @property
+    def _labels(self) -> dict[str, str]:
+        """What the notebook's cells are called, by the files that they were compiled as."""
+        labels = {file: label for labels in self.data.labels for file, label in labels.items()}
+        return labels | {cell.file: "cell" for cell in self.data.cells if cell.file}
+
+    @cached_property
+    def _step_ops(self) -> StepOps:
+        data = self.data
+        return step_ops(data.forests, data.graphs, self._steps_of_events, self.steps, self._labels)
 
     @property
     def _steps_of_events(self) -> Any:
@@ -287,16 +314,21 @@ class Profile:
         """The line that passed the slowest function of this name to tf.data; empty if that is not known."""
         return self.source.slowest_function(function) if self.data.has_lines else ""
 
-    def _code_of(self, file: str, line: int) -> str:
-        """The code of a line, named as in `source`; empty if that is not known."""
-        table = self.source.table
-        found = table.loc[(table["file"] == file) & (table["line"] == line), "code"]
-        return str(found.iloc[0]).strip() if len(found) else ""
+    @property
+    def _code(self) -> Code:
+        """The text of the program, by the names that results have for its files."""
+        data = self.data
+        labels = {file: label for labels in data.labels for file, label in labels.items()}
+        cell = next((cell.text for cell in data.cells if cell.text), "")
+        texts = {labels.get(file, file): text for stacks in data.stacks for file, text in stacks.sources.items()}
+        return Code({**texts, "cell": cell})
 
     def _counters(self) -> list[Counter]:
         """What the trace draws as lines above the events."""
         sampled_too = () if self.metrics.empty else (PROCESS,)
-        return [*memory_counters(self.memory, without=sampled_too), *metric_counters(self.metrics)]
+        made = [*memory_counters(self.memory, without=sampled_too), *metric_counters(self.metrics)]
+        # A trace that was written by `to_chrome_trace` holds those made from its events, too.
+        return [*recorded_counters(self.data.forests, {counter.name for counter in made}), *made]
 
     def _page(self, name: str, result: R) -> R:
         """Let a result show itself as its page of the dashboard."""

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import pandas as pd
 
+from tfprof_nb import _units
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.metrics import sampled
 from tfprof_nb.analysis.steps.groups import Grouping, group_events
@@ -18,6 +19,8 @@ from tfprof_nb.decode.sections.python import PythonStacks, read_python
 from tfprof_nb.decode.sidecar import Sidecar, read_sidecar
 from tfprof_nb.formats.sidecar import Section, Stopped
 from tfprof_nb.runs import Run
+
+LARGE_BYTES = 50_000_000
 
 
 class RunData:
@@ -93,6 +96,14 @@ class RunData:
     def _samples(self, section: str) -> pd.DataFrame:
         return sampled([forest.host for forest in self.forests], self.sidecars, section)
 
+    def _size_notes(self) -> list[str]:
+        """Say how to record less, if this is a large capture of ours."""
+        size = sum(file.stat().st_size for file in self.run.files)
+        if size < LARGE_BYTES or not self.has_lines:
+            return []
+        less = "`%%tfprofile --warmup 2 --steps 10` records ten steps only."
+        return [f"This profile has {_units.size(size)}, which takes long to save and to read. {less}"]
+
     @property
     def has_lines(self) -> bool:
         """Whether the capture recorded anything from which lines of code can be told."""
@@ -104,5 +115,5 @@ class RunData:
         _ = self.graphs, self.cells, self.labels, self.stacks, self.metrics, self.process_memory
         captures = [note for sidecar in self.sidecars for note in sidecar.notes]
         hosts = dict.fromkeys(note for forest in self.forests for note in forest.host.notes)
-        notes = [*self.run.notes, *captures, *hosts]
+        notes = [*self.run.notes, *captures, *self._size_notes(), *hosts]
         return [without_paths(note) for note in notes] if self.redact else notes

@@ -241,3 +241,12 @@ def test_levels_are_obeyed():
         return len(p.events)
 
     assert events(1) < events(2) <= events(3)
+
+
+def test_a_large_capture_says_how_to_record_less(monkeypatch):
+    with tp.profile() as p:
+        tf.add(1, 1)
+    again = tp.load(p.files[0])
+    assert not any("--steps" in note for note in p.overview.notes)
+    monkeypatch.setattr("tfprof_nb.run_data.LARGE_BYTES", p.files[0].stat().st_size)
+    assert [note for note in again.overview.notes if note.startswith("This profile has ") and "--steps 10" in note]

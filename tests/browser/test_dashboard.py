@@ -112,6 +112,7 @@ def test_a_host_can_be_chosen_for_all_pages(lab):
 
 
 def test_a_finding_opens_the_trace_at_the_wait(lab):
+    tabs(lab).first.click()
     lab.page.get_by_role("button", name="Show in the trace").first.click()
     assert lab.page.locator(".tfp-tab[aria-selected=true]").first.inner_text() == "Trace"
     search = lab.page.locator(".tfp-trace input").first

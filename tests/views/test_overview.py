@@ -1,10 +1,17 @@
 """The first screen: the verdict in a sentence that says neither more nor less than the numbers do."""
 
+import math
+
+import pandas as pd
 import pytest
 
 import tfprof_nb as tp
 from builders import XSpace
+from tfprof_nb.analysis.advice.advice import COLUMNS, Advice
+from tfprof_nb.render.html import draw
 from tfprof_nb.render.panels import Note, Split
+from tfprof_nb.views import advice as advice_view
+from tfprof_nb.views import dashboard
 from tfprof_nb.views import overview as overview_view
 from tfprof_nb.views.verdict import headline
 
@@ -78,7 +85,7 @@ def test_what_costs_most_comes_before_a_verdict_that_is_not_about_it(tmp_path):
     p = tp.load(tmp_path)
     first, second, third, *_ = overview_view.answer(p.overview, p.advice, p.steps)
     assert first == Note(
-        "f is traced again and again: 4 calls of f traced it first, which took 3.60 ms (100% of its time).", "answer"
+        "f is traced again and again. 4 calls of f traced it first, which took 3.60 ms (100% of its time).", "answer"
     )
     assert (second.kind, second.text[:12]) == ("advice", "Write @tf.fu")
     assert third.text.startswith("NOT input-bound")
@@ -118,6 +125,54 @@ def test_where_the_whole_capture_went_is_told_if_much_of_it_is_in_no_measured_st
     assert {part.label: part.value for part in whole.parts} == pytest.approx(
         {"steps in the averages": 4, "warm-up steps": 4, "steps of other phases": 2, "outside steps": 10}
     )
+
+
+def test_time_outside_of_steps_is_named_by_its_longest_event(tmp_path):
+    """Two steps of 1 ms, then 6 ms in which a line of the cell deletes a handle for 5 ms; a worker works meanwhile."""
+    space = XSpace()
+    host = space.plane("/host:CPU")
+    python = host.line("python")
+    python.event("cell line 3", start_us=0, duration_us=8000)
+    for i in range(2):
+        python.event("train", start_us=1000 * i, duration_us=1000, step_num=i, _r=1)
+    python.event("cell line 4", start_us=2000, duration_us=6000)
+    python.event("TFE_DeleteTensorHandle", start_us=2500, duration_us=5000)
+    host.line("worker").event("Compute", start_us=2000, duration_us=6000)
+    space.write(tmp_path / "host.xplane.pb")
+    p = tp.load(tmp_path)
+    *_, whole = overview_view.answer(p.overview, p.advice, p.steps)
+    assert [part.label for part in whole.parts] == [
+        "steps in the averages",
+        "outside steps, 5.00 ms of it in TFE_DeleteTensorHandle",
+    ]
+
+
+def test_other_pages_have_one_sentence_above_them(tmp_path):
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for i in range(3):
+        python.event("train", start_us=1000 * i, duration_us=900, step_num=i, _r=1)
+        python.event("IteratorGetNext:x", start_us=1000 * i, duration_us=800)
+    space.write(tmp_path / "host.xplane.pb")
+    lead, tabs = dashboard.panels(tp.load(tmp_path))
+    assert lead.text.startswith("HIGHLY input-bound")
+    kinds = list(dict.fromkeys(type(panel).__name__ for panel in tabs.tabs[0].open()))
+    assert kinds[:3] == ["Note", "Split", "StackedBars"]
+    assert len(dashboard.panels(tp.load(tmp_path), ["ops"])) > 2
+
+
+def test_a_change_is_shown_as_code_with_its_place():
+    row = dict.fromkeys(COLUMNS, "") | {"severity": "high", "fix": "Do it less often.", "proved_by": "python"}
+    row |= {
+        "start_ms": math.nan,
+        "duration_ms": math.nan,
+        "place": "In[3] line 2",
+        "change": "if batch % 50:\n    return",
+    }
+    (note,) = advice_view.leading(Advice(pd.DataFrame([row]), {}, []))
+    assert note.code == "# In[3] line 2\nif batch % 50:\n    return"
+    assert "<pre" in draw(note)
+    assert "    return</pre>" in draw(note)
 
 
 def test_without_steps_there_is_no_verdict(tmp_path):

@@ -5,7 +5,7 @@ import pytest
 import tfprof_nb as tp
 from builders import XSpace
 from shown import pages, shown
-from tfprof_nb.render.panels import Note, StackedBars, Table, Tabs
+from tfprof_nb.render.panels import Note, Split, StackedBars, Table, Tabs
 from tfprof_nb.render.text import draw
 from tfprof_nb.views import dashboard
 from tfprof_nb.views import pods as view
@@ -83,7 +83,8 @@ def test_a_slider_walks_through_the_steps(run):
 def test_every_page_can_be_of_one_host(run):
     (hosts,) = dashboard.panels(run(alpha=100, beta=300))
     assert (hosts.kind, [tab.name for tab in hosts.tabs]) == ("menu", ["all 2", "alpha", "beta"])
-    texts = ["\n".join(draw(panel)[-1] for panel in tab.open() if not isinstance(panel, Tabs)) for tab in hosts.tabs]
+    overviews = [tab.open()[-1].tabs[0].open() for tab in hosts.tabs]
+    texts = ["\n".join(draw(panel)[-1] for panel in panels if isinstance(panel, Split)) for panels in overviews]
     assert "90.0 µs" in texts[1]
     assert "290 µs" in texts[2]
     assert "Pods" not in pages(hosts.tabs[1].open())

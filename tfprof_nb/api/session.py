@@ -18,7 +18,7 @@ from tfprof_nb.capture.python_stacks import python_stacks
 from tfprof_nb.capture.recording import NothingRecordedError, Recording
 from tfprof_nb.capture.sidecar import Collector
 from tfprof_nb.capture.versions import versions
-from tfprof_nb.capture.window import Window
+from tfprof_nb.capture.window import Pacing, Window
 from tfprof_nb.formats.sidecar import Section
 from tfprof_nb.profiles import PendingRun, Profile
 
@@ -97,6 +97,11 @@ class Capture:
         if self._metrics:
             collectors[Section.METRICS] = system_metrics()
         return collectors
+
+    @property
+    def pacing(self) -> Pacing:
+        """Whether it records now, and how many steps it let pass and recorded."""
+        return self._recording.pacing
 
     def begin_anew(self, note: str) -> None:
         """Drop what was recorded, and record from here on; the profile's note says why."""

@@ -115,6 +115,11 @@ class Recording:
             self._changes, self._files = undo.pop_all(), files.pop_all()
         return self
 
+    @property
+    def pacing(self) -> Pacing:
+        """Whether it records now, and how many steps it let pass and recorded."""
+        return self._pacing
+
     def _begin(self) -> None:
         __tracebackhide__ = True
         with interrupts_wait():

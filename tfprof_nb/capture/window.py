@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import functools
 import threading
-import weakref
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from math import inf
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, Literal, Self
 
-from tfprof_nb.capture.patching import replaced
 from tfprof_nb.capture.profiler import Profiler
-from tfprof_nb.capture.tensorflow import trace_class
-from tfprof_nb.formats.marks import STEP_NUMBER
+from tfprof_nb.capture.watched_steps import watched_steps
+
+Phase = Literal["delayed", "warming up", "unmarked", "recording", "over"]
 
 
 @dataclass(frozen=True)
@@ -58,6 +56,9 @@ def check_number(name: str, value: Any, kind: type, minimum: float, meaning: str
 class Pacing:
     """Begins and ends a recording where a window says, while the ``with`` block runs.
 
+    Until the code marks its first step, everything is recorded: code without marks would otherwise end without a
+    profile. The first mark drops that recording, and the window holds.
+
     Parameters
     ----------
     window
@@ -77,6 +78,8 @@ class Pacing:
         self._window, self._profiler, self._begin, self._end = window, profiler, begin, end
         self._lock = threading.RLock()
         self._delayed, self._over = window.delay_ms > 0, False
+        self._marked = self._begun = False
+        self._limit: threading.Timer | None = None
         self.passed = self.recorded = 0
         self._failure: Exception | None = None
         self._undo = ExitStack()
@@ -85,8 +88,8 @@ class Pacing:
         __tracebackhide__ = True
         with ExitStack() as undo:
             undo.push(self.__exit__)
-            if self._window.warmup or self._window.steps:
-                self._undo.enter_context(_watched_steps(lambda: self._profiler.is_running, self._step_ended))
+            if self._counts_steps:
+                self._undo.enter_context(watched_steps(self._step_began, self._step_ended))
             if self._delayed:
                 self._undo.callback(_timer(self._window.delay_ms / 1000, self._delay_ended).cancel)
             self._begin_if_due()
@@ -109,6 +112,19 @@ class Pacing:
         with self._lock:
             self._over = True
 
+    @property
+    def phase(self) -> Phase:
+        """What happens now: the recording has yet to begin, is on, or is over."""
+        if not self._begun:
+            return "delayed" if self._delayed else "warming up"
+        if not self._profiler.is_running:
+            return "over"
+        return "unmarked" if self._counts_steps and not self._marked else "recording"
+
+    @property
+    def _counts_steps(self) -> bool:
+        return bool(self._window.warmup or self._window.steps)
+
     def why_nothing(self) -> str:
         """Return why nothing was recorded, and what to do."""
         self._raise_failure()
@@ -117,13 +133,20 @@ class Pacing:
             return f"the block ended before the delay of {window.delay_ms:g} ms was over. Choose a smaller delay_ms."
         return (
             f"the block ended after {self.passed} steps, before the {window.warmup} warm-up steps were over. Choose a "
-            "smaller warmup. In your own loop, only steps marked with `with tfprof_nb.step(i):` count."
+            "smaller warmup."
         )
 
     def note(self) -> str:
         """Return a note if fewer steps were recorded than the window asks for."""
         asked = self._window.steps
-        if self._over or not asked or not self._profiler.began or self.recorded >= asked:
+        if self._over or not self._profiler.began:
+            return ""
+        if self._counts_steps and not self._marked:
+            return (
+                "The code marks no steps, so there was nothing to count and all of it was recorded. In your own loop, "
+                "mark each step with `with tfprof_nb.step(i):`."
+            )
+        if not asked or self.recorded >= asked:
             return ""
         why = "the code ended" if self._profiler.is_running else "max_seconds had passed"
         return f"Only {self.recorded} of {asked} requested steps were recorded: {why} before the others."
@@ -138,26 +161,44 @@ class Pacing:
             self._delayed = False
             self._begin_if_due()
 
+    def _step_began(self) -> bool:
+        """Return whether the step is recorded from its beginning."""
+        with self._lock:
+            if not self._marked:
+                self._marked = True
+                if self._window.warmup and not self._over:
+                    self._drop_unmarked()
+        return self._profiler.is_running
+
+    def _drop_unmarked(self) -> None:
+        self._begun = False
+        self._profiler.drop()
+        if self._limit:
+            self._limit.cancel()
+
     def _step_ended(self, recorded: bool) -> None:
         with self._lock:
             if recorded:
                 self.recorded += 1
                 if self.recorded == self._window.steps and not self._over:
                     self._end()
-            elif not self._profiler.began:
+            elif not self._begun:
                 self.passed += 1
                 self._begin_if_due()
 
     def _begin_if_due(self) -> None:
-        if self._over or self._delayed or self._profiler.began or self.passed < self._window.warmup:
+        early = self._marked and self.passed < self._window.warmup
+        if self._over or self._delayed or self._begun or early:
             return
+        self._begun = True
         try:
             self._begin()
         except Exception as error:  # noqa: BLE001  (this runs inside the user's program, which must go on)
             self._failure, self._over = error, True
             return
         if self._window.max_seconds:
-            self._undo.callback(_timer(self._window.max_seconds, self._time_ended).cancel)
+            self._limit = _timer(self._window.max_seconds, self._time_ended)
+            self._undo.callback(self._limit.cancel)
 
     def _time_ended(self) -> None:
         with self._lock:
@@ -170,36 +211,3 @@ def _timer(seconds: float, then: Callable[[], None]) -> threading.Timer:
     timer.daemon = True
     timer.start()
     return timer
-
-
-@contextmanager
-def _watched_steps(began: Callable[[], bool], ended: Callable[[bool], None]) -> Iterator[None]:
-    """Watch all marked steps, whoever marks them: a mark is a ``Trace`` with a step number.
-
-    A mark inside another mark, as when a callback evaluates during training, is part of the outer step. ``ended`` gets
-    what ``began`` returned; it is not called for a step that an error or the end of the data cuts short.
-    """
-    trace, outermost = trace_class(), threading.local()
-    begin, end = trace.__init__, trace.__exit__
-
-    @functools.wraps(begin)
-    def init(self: Any, *args: Any, **kwargs: Any) -> None:
-        begin(self, *args, **kwargs)
-        if STEP_NUMBER in kwargs and _alive(outermost) is None:
-            outermost.mark, outermost.token = weakref.ref(self), began()
-
-    @functools.wraps(end)
-    def exit_(self: Any, kind: Any, *error: Any) -> None:
-        end(self, kind, *error)
-        if _alive(outermost) is self:
-            outermost.mark = None
-            if kind is None:
-                ended(outermost.token)
-
-    with replaced(trace, "__init__", init), replaced(trace, "__exit__", exit_):
-        yield
-
-
-def _alive(outermost: Any) -> Any:
-    mark = getattr(outermost, "mark", None)
-    return mark and mark()

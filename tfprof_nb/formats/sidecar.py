@@ -73,6 +73,7 @@ class PythonSection(TypedDict, total=False):
     places: PlacesTable
     stacks: list[list[int]]
     samples: StackSamples
+    sources: dict[str, str]
 
 
 class FunctionsTable(TypedDict):
@@ -146,6 +147,7 @@ class VariablesTable(TypedDict):
     parameters: list[int | None]
     trainable: list[bool]
     model: NotRequired[list[bool]]
+    layer: NotRequired[list[int]]
 
 
 class LayersTable(TypedDict):
@@ -153,6 +155,7 @@ class LayersTable(TypedDict):
 
     name: list[int]
     type: list[int]
+    frame: NotRequired[list[int]]
 
 
 class FunctionEntry(TypedDict):
@@ -174,9 +177,12 @@ class FunctionEntry(TypedDict):
     forward: NotRequired[list[int]]
     layers: NotRequired[list[int]]
     phases: NotRequired[list[int]]
+    by_keras: NotRequired[list[int]]
     variables: NotRequired[list[int]]
     python: NotRequired[str]
     signature: NotRequired[list[tuple[str, str, str]]]
+    arguments: NotRequired[list[tuple[int, int, int]]]
+    given: NotRequired[int | None]
     # Only of a session's graph.
     parameters: NotRequired[list[int]]
     types: NotRequired[list[list[int]]]

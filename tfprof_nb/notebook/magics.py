@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from types import CodeType, TracebackType
 from typing import Any
@@ -19,7 +20,6 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
-from IPython.display import display
 
 from tfprof_nb._errors import TfprofError
 from tfprof_nb.analysis.compare.compare import Comparison
@@ -31,8 +31,11 @@ from tfprof_nb.api.profile import profile
 from tfprof_nb.api.session import Capture, hides
 from tfprof_nb.capture.interrupts import interrupts_wait
 from tfprof_nb.capture.lines import CellLines
+from tfprof_nb.capture.progress import StepTimes, step_times
 from tfprof_nb.notebook.cell_code import CellOfMagic, awaits, compiled, run, run_awaiting
+from tfprof_nb.notebook.live import Live, started_live
 from tfprof_nb.profiles import Profile
+from tfprof_nb.render.display import Place
 from tfprof_nb.views import dashboard
 
 SAVING_NOTE_S = 1.0  # saving that takes longer is announced
@@ -109,7 +112,7 @@ class TfprofMagics(Magics):
         code = compiled(self.shell, statement, "none")
         if awaits(code):
             raise UsageError("%tfprofile takes a statement without await: use the cell form, %%tfprofile.")
-        with _ProfiledCell(Capture(), None, lambda _: None) as result:
+        with _ProfiledCell(Capture(), None, lambda _result, _live: None) as result:
             run(self.shell, code)
         return result
 
@@ -133,13 +136,14 @@ class TfprofMagics(Magics):
             await run_awaiting(self.shell, code)
 
     def _profiled(self, args: argparse.Namespace, capture: Capture, lines: CellLines | None) -> _ProfiledCell:
-        def hand_over(result: Profile) -> None:
+        def hand_over(result: Profile, live: Live | None) -> None:
             if args.name:
                 self.shell.push({args.name: result})
             if capture.finished and not args.quiet:
-                _show(result, args.views, static=args.static)
+                _show(result, args.views, live, static=args.static)
 
-        return _ProfiledCell(capture, lines, hand_over)
+        tell = partial(started_live, self.shell, capture, Place(has_widget=not args.static))
+        return _ProfiledCell(capture, lines, hand_over, None if args.quiet else tell)
 
     @magic_arguments()
     @argument("path", type=_path, metavar="PATH", help="A profile file, a run folder or a logdir.")
@@ -215,32 +219,45 @@ def _settings(args: argparse.Namespace) -> profile:
 class _ProfiledCell:
     """Captures while the ``with`` block runs, and passes on the profile, also if an error ends the block.
 
-    The user must see the error of the block; a failure of the capture is reported beside it.
+    The user must see the error of the block; a failure of the capture is reported beside it. ``tell`` begins to show
+    what the capture does.
     """
 
-    def __init__(self, capture: Capture, lines: CellLines | None, hand_over: Callable[[Profile], None]) -> None:
-        self._capture, self._hand_over, self._lines = capture, hand_over, lines
+    def __init__(
+        self,
+        capture: Capture,
+        lines: CellLines | None,
+        hand_over: Callable[[Profile, Live | None], None],
+        tell: Callable[[StepTimes], Live | None] | None = None,
+    ) -> None:
+        self._capture, self._hand_over, self._lines, self._tell = capture, hand_over, lines, tell
+        self._live: Live | None = None
 
     def __enter__(self) -> Profile:
         __tracebackhide__ = True
-        result = self._capture.start()
-        self._marks = self._lines.running() if self._lines else nullcontext()
-        try:
-            self._marks.__enter__()
-        except BaseException:
-            with suppress(TfprofError):
-                self._capture.finish()
-            raise
+        with ExitStack() as undo:
+            times = undo.enter_context(step_times()) if self._tell else None
+            result = self._capture.start()
+            try:
+                self._marks = self._lines.running() if self._lines else nullcontext()
+                self._marks.__enter__()
+                if self._tell and times:
+                    self._live = self._tell(times)
+            except BaseException:
+                with suppress(TfprofError):
+                    self._capture.finish()
+                raise
+            self._undo = undo.pop_all()
         return result
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         __tracebackhide__ = True
         try:
-            with ExitStack() as said:
+            with self._undo, ExitStack() as said:
                 try:
                     with interrupts_wait():
                         self._marks.__exit__(None, None, None)
-                        said.enter_context(_saying_that_it_saves())
+                        said.enter_context(_saying_that_it_saves(self._live))
                 finally:
                     self._capture.finish()
         except TfprofError as failure:
@@ -248,12 +265,19 @@ class _ProfiledCell:
                 raise failure.with_traceback(None) from failure.__cause__
             print(f"No profile: {failure}", file=sys.stderr)  # noqa: T201
         finally:
-            self._hand_over(self._capture.profile)
+            self._hand_over(self._capture.profile, self._live)
+            if self._live:
+                self._live.vanish()
 
 
 @contextmanager
-def _saying_that_it_saves() -> Iterator[None]:
+def _saying_that_it_saves(live: Live | None) -> Iterator[None]:
     """If the block takes long, show meanwhile that the profile is being saved."""
+    if live:
+        live.say("TensorFlow saves the profile")
+        yield
+        live.say("Reading the profile")
+        return
     line, said = "saving the profile ...", threading.Event()
 
     def say() -> None:
@@ -271,10 +295,11 @@ def _saying_that_it_saves() -> Iterator[None]:
             print("\r" + " " * len(line) + "\r", end="", flush=True)  # noqa: T201
 
 
-def _show(result: Profile, views: list[str] | None, *, static: bool) -> None:
-    """Show the profile; if that fails, say why, and where the profile's files are."""
+def _show(result: Profile, views: list[str] | None, live: Live | None, *, static: bool) -> None:
+    """Show the profile, in the place of its live line; if that fails, say why, and where the profile's files are."""
     try:
-        display(dashboard.content(result, views, static=static))
+        content = dashboard.content(result, views, static=static)
+        content.show(live.end() if live else None)
     except Exception as error:  # noqa: BLE001  (the cell's own result must not suffer)
         files = ", ".join(str(file) for file in result.files)
         reason = f"{type(error).__name__}: {error}"

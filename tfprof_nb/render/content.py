@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Content:
-    """Panels under a title; `View` is the widget of them.
+    """Panels under a title; `View` is the widget of them, and says what the attributes mean.
 
     ipywidgets keeps each widget, and with it the data, until the widget is closed; this class keeps none.
     """
@@ -24,20 +24,25 @@ class Content:
     title: str
     panels: Sequence[Panel]
     static: bool = False
+    costly: bool = False
 
     def view(self) -> View:
         """Return the widget."""
         from tfprof_nb.render.view import View
 
-        return View(self.title, self.panels, static=self.static)
+        return View(self.title, self.panels, static=self.static, costly=self.costly)
 
-    def _ipython_display_(self, **_: Any) -> None:
+    def show(self, place: display.Place | None = None) -> None:
+        """Show it in a place of the cell's output, or at its end."""
         if self.static or not display.in_notebook():
-            display.show_static(self.title, self.panels)
+            display.show_static(self.title, self.panels, place)
             return
         view = self.view()
         notebook_cells.shows(view)
-        view._ipython_display_()
+        view.show(place)
+
+    def _ipython_display_(self, **_: Any) -> None:
+        self.show()
 
     def __str__(self) -> str:
         return text_view(self.title, self.panels)

@@ -30,13 +30,39 @@ def in_notebook() -> bool:
     return getattr(shell, "kernel", None) is not None
 
 
-def show_static(title: str, panels: Sequence[Panel]) -> None:
+class Place:
+    """Where a view stands in a cell's output: its static form and, below that, its widget.
+
+    A cell can reserve the place before it has the view, and show a line there meanwhile.
+    """
+
+    def __init__(self, has_widget: bool = True) -> None:
+        self._form, self._widget = (f"tfp-place-{uuid4().hex[:12]}" for _ in range(2))
+        self._has_widget, self._reserved = has_widget, False
+
+    def reserve(self, html: Markup, text: str) -> None:
+        """Show something in the place, or something else."""
+        _publish(_bundle(html, text), {}, transient={"display_id": self._form}, update=self._reserved)
+        if self._has_widget and not self._reserved:
+            _publish(_bundle(Markup(), ""), {}, transient={"display_id": self._widget})
+        self._reserved = True
+
+    def show_static(self, html: Markup, text: str, static_id: str, *, update: bool = False) -> None:
+        """Show the static form; with ``update`` in place of the one that is shown."""
+        publish_static(html, text, static_id, self._form, update=update or self._reserved)
+
+    def show_widget(self, model_id: str) -> None:
+        """Show the widget."""
+        publish_widget(model_id, self._widget, update=self._reserved)
+
+
+def show_static(title: str, panels: Sequence[Panel], place: Place | None = None) -> None:
     """Show panels without a widget: as HTML in a notebook, else as text."""
     if not in_notebook():
         print(text_view(title, panels))  # noqa: T201 - a terminal's way to show something
         return
     panels = opened(panels)
-    publish_static(static_view(title, panels), text_view(title, panels), new_static_id())
+    (place or Place()).show_static(static_view(title, panels), text_view(title, panels), new_static_id())
 
 
 def new_static_id() -> str:
@@ -44,10 +70,12 @@ def new_static_id() -> str:
     return f"tfp-static-{uuid4().hex[:12]}"
 
 
-def publish_static(html: Markup, text: str, static_id: str, *, update: bool = False) -> None:
+def publish_static(
+    html: Markup, text: str, static_id: str, display_id: str | None = None, *, update: bool = False
+) -> None:
     """Emit the static form, with the rule that hides the widget after it if the widget can't be drawn.
 
-    With ``update`` it replaces the static form that was emitted with the same id.
+    With ``update`` it replaces what was emitted with the same ``display_id``.
     """
     # The output below: "model not found", which is a widget without content, or JupyterLab's "Loading widget...".
     widget = f".jp-OutputArea-child:has(#{static_id}) + .jp-OutputArea-child"
@@ -57,14 +85,18 @@ def publish_static(html: Markup, text: str, static_id: str, *, update: bool = Fa
         "{display:none}"
     )
     framed = element("div", element("style", Markup(rule)), html, id=static_id)  # noqa: S704 - of ids that we made
-    data = {"text/html": str(framed), "text/plain": text}
-    _publish(data, {}, transient={"display_id": static_id}, update=update)
+    _publish(_bundle(framed, text), {}, transient={"display_id": display_id or static_id}, update=update)
 
 
-def publish_widget(model_id: str) -> None:
+def publish_widget(model_id: str, display_id: str | None = None, *, update: bool = False) -> None:
     """Emit the widget; its text is empty, since the static form above it has one."""
     reference = {"version_major": 2, "version_minor": 0, "model_id": model_id}
-    _publish({WIDGET_TYPE: reference, "text/plain": ""}, colab_metadata())
+    transient = {"display_id": display_id} if display_id else {}
+    _publish({WIDGET_TYPE: reference, "text/plain": ""}, colab_metadata(), transient=transient, update=update)
+
+
+def _bundle(html: Markup, text: str) -> dict[str, str]:
+    return {"text/html": str(html), "text/plain": text}
 
 
 def _publish(data: dict[str, Any], metadata: dict[str, Any], **options: Any) -> None:

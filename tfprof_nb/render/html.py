@@ -89,6 +89,10 @@ class Detail:
         return min(max(panel.rows, self.min_rows), self.max_rows)
 
 
+_CODE_STYLE = (
+    "margin:4px 0 0;padding:6px 10px;border-left:3px solid #888;background:rgba(128,128,128,.12);font-size:12px;"
+    "line-height:1.4;white-space:pre-wrap"
+)
 _CODE = re.compile(r"`([^`]+)`")
 _SWATCH = "display:inline-block;width:10px;height:10px;margin-right:5px;background-color:"
 _BUTTON = f"border:0;background:none;padding:0 4px;font:inherit;color:{BLUE};cursor:pointer;text-decoration:underline"
@@ -189,7 +193,8 @@ def _note(note: Note, detail: Detail = Detail()) -> Markup:
     parts = [tag("br").join(part.split("\n")) for part in _CODE.split(limited(note.text))]
     parts[1::2] = [element("code", part, style="font-size:.93em") for part in parts[1::2]]
     links = [_link(link, detail) for link in note.links]
-    return element("div", mark, *parts, *links, style=f"{style};overflow-wrap:anywhere")
+    code = element("pre", limited(note.code), style=_CODE_STYLE) if note.code else ""
+    return element("div", mark, *parts, *links, code, style=f"{style};overflow-wrap:anywhere")
 
 
 def _link(link: Link, detail: Detail) -> Markup:

@@ -36,12 +36,13 @@ class Note:
     """A sentence or two, with code between backticks.
 
     ``answer`` is the headline, ``advice`` what to do, ``empty`` why there is no data. ``links`` lead to the evidence;
-    places without script leave them out.
+    places without script leave them out. ``code`` are lines of code below the text.
     """
 
     text: str
     kind: Literal["answer", "advice", "info", "warning", "empty"] = "info"
     links: Sequence[Link] = ()
+    code: str = ""
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,8 @@ def draw(panel: Panel) -> list[str]:
         case Note():
             mark = _MARKS[panel.kind]
             lines = panel.text.split("\n")
-            return [part for line in lines for part in _wrap(mark + line, indent=len(mark))]
+            text = [part for line in lines for part in _wrap(mark + line, indent=len(mark))]
+            return [*text, *textwrap.indent(panel.code, "    ").splitlines()]
         case KeyFigures():
             width = max((len(figure.label) for figure in panel.figures), default=0)
             return [shorten(f"{figure.label:<{width}}  {figure.value}", WIDTH) for figure in panel.figures]

@@ -6,6 +6,7 @@ In: panels. Out: an ipywidget that displays itself, and the other two forms on r
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import ipywidgets
@@ -13,6 +14,7 @@ import traitlets
 
 from tfprof_nb.render import display
 from tfprof_nb.render.head_widget import HeadWidget
+from tfprof_nb.render.idle import when_idle
 from tfprof_nb.render.panels import Note, Panel
 from tfprof_nb.render.selection import Selection
 from tfprof_nb.render.static_form import first_pages, opened, static_view
@@ -32,6 +34,8 @@ class View(Selection, ipywidgets.VBox):  # type: ignore[misc]
         What to show, from top to bottom.
     static
         Whether to emit only the static form, which does not depend on a running kernel.
+    costly
+        Whether pages take long to compute: the static form gets all but the first when no cell runs.
 
     Notes
     -----
@@ -42,10 +46,10 @@ class View(Selection, ipywidgets.VBox):  # type: ignore[misc]
     # The front end counts: inside another widget, nobody calls ``_ipython_display_``.
     _view_count = traitlets.Int(0, allow_none=True).tag(sync=True)
 
-    def __init__(self, title: str, panels: Sequence[Panel], static: bool = False) -> None:
+    def __init__(self, title: str, panels: Sequence[Panel], static: bool = False, costly: bool = False) -> None:
         super().__init__(layout={"width": "100%"})
         self.add_class("tfp-view")
-        self._title, self._panels, self._static = title, list(panels), static
+        self._title, self._panels, self._static, self._costly = title, list(panels), static, costly
         self._built = False
         # The ids of all static forms of this view begin with the same text, so that one rule hides them.
         self._static_id, self._displays = f"{display.new_static_id()}-", 0
@@ -61,18 +65,34 @@ class View(Selection, ipywidgets.VBox):  # type: ignore[misc]
         self.children, self._built = (head, *build_all(self._panels, self)), True
 
     def _ipython_display_(self, **_: Any) -> None:
+        self.show()
+
+    def show(self, place: display.Place | None = None) -> None:
+        """Show it in a place of the cell's output, or at its end."""
+        place = place or display.Place()
         if self._static or not display.in_notebook():
-            display.show_static(self._title, self._panels)
+            display.show_static(self._title, self._panels, place)
             return
         self._displays += 1
         static_id = f"{self._static_id}{self._displays}"
         # The widget computes one page, the static form all of them: it starts with one, so that the widget comes soon.
         glance = first_pages(self._panels)
-        display.publish_static(static_view(self._title, glance), text_view(self._title, glance), static_id)
+        place.show_static(static_view(self._title, glance), text_view(self._title, glance), static_id)
         self._build()
-        display.publish_widget(self.model_id)
-        self._panels = opened(self._panels)
-        display.publish_static(static_view(self._title, self._panels), str(self), static_id, update=True)
+        place.show_widget(self.model_id)
+        complete = partial(self._complete_static, place, static_id)
+        if self._costly:
+            when_idle(complete)
+        else:
+            complete()
+
+    def _complete_static(self, place: display.Place, static_id: str) -> None:
+        """Show the static form with all pages."""
+        if self.comm is None:
+            return
+        panels = opened(self._panels)
+        place.show_static(static_view(self._title, panels), text_view(self._title, panels), static_id, update=True)
+        self._panels = panels
 
     def close(self) -> None:
         """Close the view with every widget in it, and release the profile. It vanishes wherever it is shown."""

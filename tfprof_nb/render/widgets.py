@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from tfprof_nb.render import charts
 from tfprof_nb.render.html import Detail, chart_svg, draw, split_legend, titled
+from tfprof_nb.render.idle import someone_waits
 from tfprof_nb.render.panels import Bars, Diagram, Lines, Note, Panel, Pie, Split, StackedBars, Table, Tabs, Timeline
 from tfprof_nb.render.selection import Selection
 from tfprof_nb.render.table.format import columns_of, flat, header
@@ -171,7 +172,8 @@ def _tabs(panel: Tabs, selection: Selection) -> ipywidgets.VBox:
         if k not in filled:
             filled.add(k)
             notice = panes[k].children[0]
-            panes[k].children = build_all(panel.tabs[k].open(), selection)
+            with someone_waits():
+                panes[k].children = build_all(panel.tabs[k].open(), selection)
             close_all(whole(notice))
 
     def follow(target: dict[str, Any] | None) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tfprof_nb.analysis.advice.advice import Advice
 from tfprof_nb.render.panels import Column, Note, Panel, Table
 from tfprof_nb.views.columns import OP
@@ -22,7 +24,7 @@ def panels(advice: Advice) -> list[Panel]:
         return [Note(note, "empty") for note in advice.notes]
     return [
         *(
-            Note(f"{row['finding']}. {row['evidence']} {row['fix']}", "advice", links_of(row))
+            Note(f"{row['finding']}. {row['evidence']} {row['fix']}", "advice", links_of(row), _code(row))
             for row in advice.table.to_dict("records")
         ),
         Table("Findings", advice.table, _COLUMNS, selects=OP),
@@ -36,8 +38,19 @@ def leading(advice: Advice, evidence_shown: bool = False) -> list[Panel]:
     severe = advice.table[advice.table["severity"] != "info"].head(_MAX_LEADING)
     if severe.empty:
         minor = advice.table.iloc[0]
-        return [Note(f"{minor['finding']}. {minor['evidence']} {minor['fix']}", "info", links_of(minor.to_dict()))]
+        text = f"{minor['finding']}. {minor['evidence']} {minor['fix']}"
+        return [Note(text, "info", links_of(minor.to_dict()), _code(minor.to_dict()))]
     return [
-        Note(row["fix"] if evidence_shown and not k else f"{row['evidence']} {row['fix']}", "advice", links_of(row))
+        Note(_told(row, evidence_shown and not k), "advice", links_of(row), _code(row))
         for k, row in enumerate(severe.to_dict("records"))
     ]
+
+
+def _told(row: dict[Any, Any], evidence_shown: bool) -> str:
+    return str(row["fix"]) if evidence_shown else f"{row['evidence']} {row['fix']}"
+
+
+def _code(row: dict[Any, Any]) -> str:
+    """Return the change as code, with its place above it."""
+    place = f"# {row['place']}\n" if row["place"] else ""
+    return f"{place}{row['change']}" if row["change"] else ""

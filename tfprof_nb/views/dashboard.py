@@ -41,6 +41,8 @@ from tfprof_nb.views import tf_data as tf_data_view
 from tfprof_nb.views import trace as trace_view
 from tfprof_nb.views.pages import PAGES
 
+_MANY_EVENTS = 500_000  # all pages of fewer events take less than a second
+
 
 class Results(Protocol):
     """What the dashboard reads of a profile. Each result is computed when it is read."""
@@ -56,6 +58,8 @@ class Results(Protocol):
     def device_type(self) -> str: ...
     @property
     def duration_ms(self) -> float: ...
+    @property
+    def event_count(self) -> int: ...
     @property
     def overview(self) -> Overview: ...
     @property
@@ -89,7 +93,7 @@ class Results(Protocol):
 
 def content(results: Results, pages: str | Sequence[str] | None = None, *, static: bool = False) -> Content:
     """Return the dashboard, with all pages or the named ones (keys of `PAGES`)."""
-    return Content(title(results), panels(results, pages), static=static)
+    return Content(title(results), panels(results, pages), static=static, costly=results.event_count > _MANY_EVENTS)
 
 
 def report(results: Results) -> str:
@@ -149,13 +153,15 @@ def _one_host(results: Results, name: str, pages: Sequence[str]) -> list[Panel]:
 
 
 def _answer_and_pages(results: Results, pages: Sequence[str]) -> list[Panel]:
-    answer = overview_view.answer(results.overview, results.advice, results.steps)
-    return [*answer, Tabs([Tab(PAGES[name], partial(_page_below_answer, results, name)) for name in pages])]
+    """Show the answer's first sentence above all pages, the rest on the overview; above the pages if that is absent."""
+    lead, *rest = overview_view.answer(results.overview, results.advice, results.steps)
+    tabs = [Tab(PAGES[name], partial(_page_below_answer, results, name, rest)) for name in pages]
+    return [lead, Tabs(tabs)] if "overview" in pages else [lead, *rest, Tabs(tabs)]
 
 
-def _page_below_answer(results: Results, name: str) -> list[Panel]:
+def _page_below_answer(results: Results, name: str, answer: Sequence[Panel]) -> list[Panel]:
     if name == "overview":
-        return overview_view.proof(results.overview, results.steps)
+        return [*answer, *overview_view.proof(results.overview, results.steps)]
     return page_panels(results, name)
 
 

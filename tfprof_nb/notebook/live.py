@@ -1,0 +1,123 @@
+"""What a capture does while its cell runs: a line and a bar per step under the cell, where the dashboard will stand."""
+
+from __future__ import annotations
+
+import contextvars
+import sys
+import threading
+import time
+from typing import Any
+
+from IPython.core.displaypub import CapturingDisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+from markupsafe import Markup
+
+from tfprof_nb import _units
+from tfprof_nb.api.session import Capture
+from tfprof_nb.capture.progress import StepTimes
+from tfprof_nb.render.display import Place, in_notebook
+from tfprof_nb.render.live import live_html
+
+UPDATE_S = 0.5
+
+
+class Live:
+    """The line of one capture.
+
+    A thread sends it: the kernel is busy with the cell, and can send but not receive.
+    """
+
+    def __init__(self, shell: InteractiveShell, capture: Capture, place: Place, times: StepTimes) -> None:
+        self._publisher: Any = shell.display_pub
+        self._capture, self._times = capture, times
+        self._place: Place | None = place
+        self._after, self._since = "", time.monotonic()
+        self._sent, self._lock, self._ended = "", threading.Lock(), threading.Event()
+        # The message that runs the cell, to which the outputs belong, is a variable of the context.
+        self._thread = threading.Thread(target=contextvars.copy_context().run, args=(self._run,), daemon=True)
+
+    def start(self) -> None:
+        """Show the line from now on."""
+        self._publisher.register_hook(self._hear)
+        self._send()
+        self._thread.start()
+
+    def say(self, what: str) -> None:
+        """Say from now on what follows the cell's own work, and for how long it has been going on."""
+        self._after, self._since = what, time.monotonic()
+        self._send()
+
+    def end(self) -> Place | None:
+        """End, and return the place for what comes instead; None if the cell has cleared its output."""
+        self._ended.set()
+        self._thread.join()
+        self._publisher.unregister_hook(self._hear)
+        place, self._place = self._place, None
+        return place
+
+    def vanish(self) -> None:
+        """Leave the place empty, unless something came instead."""
+        if not self._ended.is_set() and (place := self.end()):
+            place.reserve(Markup(), "")
+
+    def _run(self) -> None:
+        while not self._ended.wait(UPDATE_S):
+            self._send()
+
+    def _send(self) -> None:
+        with self._lock:
+            line, typical = self._line(), self._times.typical
+            html = live_html(line, self._times.bars, typical.step)
+            if self._place and html != self._sent:
+                self._place.reserve(html, line)
+                self._sent = html
+
+    def _hear(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Note that the cell clears its output: the place is gone."""
+        if message["header"]["msg_type"] == "clear_output":
+            self._place = None
+        return message
+
+    def _line(self) -> str:
+        if self._after:
+            waited = time.monotonic() - self._since
+            return self._after + (f" · {waited:.0f} s" if waited >= 1 else "")
+        pacing = self._capture.pacing
+        match pacing.phase:
+            case "delayed":
+                return "Recording begins after the delay."
+            case "warming up":
+                return f"Recording begins after the warm-up: {_steps(pacing.passed)} passed."
+            case "over":
+                return f"Recorded {_steps(pacing.recorded)}. The cell goes on unrecorded: {self._step_times()}"
+            case "unmarked":
+                return (
+                    "Recording everything: no step is marked so far, so there is nothing to count. Keras marks its "
+                    "batches; mark the steps of your own loop with `with tfprof_nb.step(i):`."
+                )
+        return f"Recording: {self._step_times()}"
+
+    def _step_times(self) -> str:
+        if not self._times.count:
+            return "no step yet"
+        typical = self._times.typical
+        each = f"{_steps(self._times.count)}, {_units.milliseconds(1000 * typical.step)} each"
+        waiting = typical.waiting / typical.step if typical.step else 0
+        return each + (f", {waiting:.0%} waiting for data" if waiting >= 0.005 else "")
+
+
+def _steps(count: int) -> str:
+    return f"{_units.count(count)} step{'' if count == 1 else 's'}"
+
+
+def started_live(shell: InteractiveShell, capture: Capture, place: Place, times: StepTimes) -> Live | None:
+    """Show the line of a capture in a notebook, a single line of text in a terminal, nothing in a file."""
+    if not in_notebook():
+        if sys.stdout.isatty():
+            print("Recording this cell: the answer follows when it ends.", flush=True)  # noqa: T201
+        return None
+    if isinstance(shell.display_pub, CapturingDisplayPublisher):  # %%capture
+        return None
+    live = Live(shell, capture, place, times)
+    live.start()
+    return live
