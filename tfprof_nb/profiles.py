@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property, partial
@@ -48,6 +49,7 @@ from tfprof_nb.export.sql import Frames, run_sql
 from tfprof_nb.export.tfprof_output import write_view
 from tfprof_nb.run_data import RunData
 from tfprof_nb.runs import Run, resolve
+from tfprof_nb.storage import is_url, send
 from tfprof_nb.views import dashboard
 from tfprof_nb.views.pages import PAGES
 
@@ -145,7 +147,8 @@ class Profile:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The files that it was read from, one per host."""
+        """The files that it was read from, one per host; of a profile at a URL, their copies."""
+        _ = self.data.forests  # which fetches them
         return self.data.run.files
 
     @property
@@ -414,15 +417,15 @@ class Profile:
         """
         return dashboard.content(self, views, static=static).view()
 
-    def save(self, logdir: str | os.PathLike[str]) -> Path:
-        """Write the profile's files to another log folder.
+    def save(self, logdir: str | os.PathLike[str]) -> Path | str:
+        """Write the profile's files to another log folder, here or at a URL.
 
         This also saves a profile that a capture kept in memory because its disk was full.
 
         Returns
         -------
-        Path
-            The run's folder, which `load` and TensorBoard open.
+        Path or str
+            The run's folder, which `load` and TensorBoard open; a text if it is a URL.
 
         Raises
         ------
@@ -437,11 +440,16 @@ class Profile:
         >>> tp.load(p.save("build/copies")).hosts == p.hosts
         True
         """
-        folder = Path(logdir).expanduser().absolute()
+        if is_url(logdir):
+            with tempfile.TemporaryDirectory() as folder:
+                run = copied(self.files, Path(folder), self._run.name)
+                send(Path(folder), os.fspath(logdir))
+                return f"{os.fspath(logdir).rstrip('/')}/{run.relative_to(folder).as_posix()}"
+        target = Path(os.path.expandvars(logdir)).expanduser().absolute()
         if isinstance(self._source, PendingRun) and not self._source.is_complete:
-            self._source.save(folder)
+            self._source.save(target)
             return self._run.path
-        return copied(self.files, folder, self._run.name)
+        return copied(self.files, target, self._run.name)
 
     def to_html(self, path: str | os.PathLike[str], *, redact: bool = False) -> Path:
         """Write a report that opens in any browser, offline: one file.

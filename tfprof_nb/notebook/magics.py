@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import keyword
+import os
 import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
@@ -36,6 +37,7 @@ from tfprof_nb.notebook.cell_code import CellOfMagic, awaits, compiled, run, run
 from tfprof_nb.notebook.live import Live, started_live
 from tfprof_nb.profiles import Profile
 from tfprof_nb.render.display import Place
+from tfprof_nb.storage import is_url
 from tfprof_nb.views import dashboard
 
 SAVING_NOTE_S = 1.0  # saving that takes longer is announced
@@ -54,8 +56,10 @@ def _views(text: str) -> list[str]:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def _path(text: str) -> Path:
-    return Path(text.strip("\"'")).expanduser()
+def _path(text: str) -> Path | str:
+    """Return a folder or file; a URL stays a text."""
+    place = os.path.expandvars(text.strip("\"'"))
+    return place if is_url(place) else Path(place).expanduser()
 
 
 @magics_class
@@ -186,7 +190,7 @@ class TfprofMagics(Magics):
         path = _path(text)
         if text in self.shell.user_ns:
             return self.shell.user_ns[text]
-        if not path.exists():
+        if isinstance(path, Path) and not path.exists():
             raise UsageError(
                 f"There is no variable, file or folder {text}: give a variable that holds a profile "
                 "(%%tfprofile NAME makes one), or the path of a profile."
