@@ -16,6 +16,7 @@ from tfprof_nb.decode.sections.capture import read_stopped
 from tfprof_nb.decode.sections.cell import Cell, read_cell, read_labels
 from tfprof_nb.decode.sections.graphs import Graphs, read_graphs
 from tfprof_nb.decode.sections.python import PythonStacks, read_python
+from tfprof_nb.decode.sections.versions import Gpus, read_gpus
 from tfprof_nb.decode.sidecar import Sidecar, read_sidecar
 from tfprof_nb.formats.sidecar import Section, Stopped
 from tfprof_nb.render.progress import progress_line
@@ -77,6 +78,11 @@ class RunData:
     def cells(self) -> list[Cell]:
         """The profiled cell: its text, and how long its lines took."""
         return [sidecar.read(Section.CELL, read_cell) for sidecar in self.sidecars]
+
+    @cached_property
+    def gpus(self) -> list[Gpus]:
+        """The GPUs that could be used."""
+        return [sidecar.read(Section.VERSIONS, read_gpus) for sidecar in self.sidecars]
 
     @cached_property
     def labels(self) -> list[dict[str, str]]:

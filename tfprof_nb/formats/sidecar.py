@@ -42,9 +42,11 @@ SHORT_OF_MEMORY, TOO_LARGE = "memory", "size"  # values of ``why``
 
 
 class VersionsSection(TypedDict):
-    """What ran."""
+    """What ran, and the GPUs that it could use."""
 
     tensorflow: str
+    visible_gpus: NotRequired[int]
+    has_nvidia_gpu: NotRequired[bool]
 
 
 class CellSection(TypedDict):

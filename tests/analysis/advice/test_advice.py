@@ -60,7 +60,7 @@ def test_the_slowest_stage_is_named_with_its_line(tmp_path):
 
 def test_time_that_nothing_accounts_for(tmp_path):
     table = advised(tmp_path, loop(compute=90)).table
-    assert table["finding"].tolist()[0] == "Python between ops takes time"
+    assert table["finding"].tolist()[0] == "Much of each step is not recorded"
     assert table["severity"].tolist()[0] == "medium"
 
 
@@ -70,7 +70,7 @@ def test_time_of_a_session_that_nothing_accounts_for_is_not_pythons(tmp_path):
     for i in range(3):
         line.event("session run", start_us=1000 * i, duration_us=900, step_num=i, _r=1)
         line.event("MatMul:MatMul", start_us=1000 * i, duration_us=500)
-    assert "Python between ops takes time" not in advised(tmp_path, space).table["finding"].tolist()
+    assert set(advised(tmp_path, space).table["severity"]) <= {"info"}
 
 
 def test_a_dominant_op_is_named_as_information(tmp_path):

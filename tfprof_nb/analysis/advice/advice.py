@@ -14,6 +14,7 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.batch_advice import batch_findings
+from tfprof_nb.analysis.advice.device_advice import device_findings
 from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, ONE_OP, Evidence, Finding, severity_of
 from tfprof_nb.analysis.advice.input_advice import copies_to_device, input_bound, input_outside_steps
 from tfprof_nb.analysis.advice.layer_advice import layer_findings
@@ -39,11 +40,13 @@ _FETCHING_OPS = "Iterator|Optional|Dataset"  # Keras fetches its data with these
 _DOMINANT_OP_SHARE = 0.3
 _EAGER, _MOSTLY_EAGER_PERCENT = "Ops run one by one", 50.0
 _NOT_EAGERLY_IN_KERAS = "Remove run_eagerly=True from model.compile, and tf.config.run_functions_eagerly(True)."
+_NOT_EAGERLY = "Put @tf.function on the function that runs a step."
 _ASKED_TO_RUN_EAGERLY = r"(run_eagerly *= *True|tf\.config\.run_functions_eagerly\(True\))"
 # Programs of small ops became 2 to 20 times faster (docs/advice-truth.md).
 _EAGER_GAIN_PERCENT = 50.0, 95.0
 # Below the first share, time outside of ops is normal; in steps as short as this, it is the fixed cost of a step.
 _UNEXPLAINED_PERCENT, _HIGH_UNEXPLAINED_PERCENT, _SHORT_STEP_MS = 10.0, 25.0, 20.0
+_UNRECORDED = "Much of each step is not recorded"
 _LEAST_JOINED = 0.3  # of the time between ops: each step still runs some Python of its own
 _BETWEEN_PERCENT = 20.0
 _NO_FINDINGS = "Nothing in this profile calls for a change."
@@ -75,6 +78,7 @@ def advice(evidence: Evidence) -> Advice:
     """
     findings = [finding for rule in _RULES if (finding := rule(evidence))]
     findings += [*python_findings(evidence), *_shares(evidence), *retracing_findings(evidence)]
+    findings += device_findings(evidence)
     findings += layer_findings(evidence)
     findings += small_ops_findings(evidence)
     findings += repeated_findings(evidence)
@@ -108,15 +112,6 @@ class _ShareRule:
 
 
 _SHARE_RULES = (
-    _ShareRule(
-        "kernel_launch",
-        _OVERHEAD_PERCENT,
-        HIGH_OVERHEAD_PERCENT,
-        "Launching kernels takes time",
-        "is spent launching kernels",
-        "Set TF_GPU_THREAD_MODE=gpu_private before importing TensorFlow, so that input processing does not occupy the "
-        "threads that launch kernels. Larger batches or jit_compile=True make fewer, longer kernels.",
-    ),
     _ShareRule(
         "output",
         MODERATELY_PERCENT,
@@ -160,12 +155,13 @@ def _eager(evidence: Evidence) -> Finding | None:
         return None
     asked = next(evidence.code.find(_ASKED_TO_RUN_EAGERLY), None)
     function, place, change = ("", *_without_eagerly(evidence, *asked)) if asked else _step_function(evidence)
+    fix = _decorated(function, change) if place else _NOT_EAGERLY
     what = "run_eagerly" if asked else function
     return Finding(
         "high" if mostly else "medium",
         f"{_EAGER}{what and ': '}{f'{what} ({place})' if what and place else what}",
         f"{_units.percent(percent)} of op self time ran eagerly, outside any tf.function: Python starts each op.",
-        _NOT_EAGERLY_IN_KERAS if asked or by_keras else _decorated(function, change),
+        _NOT_EAGERLY_IN_KERAS if asked or by_keras else fix,
         proved_by="ops",
         place=place,
         gain_low_percent=_EAGER_GAIN_PERCENT[0] if mostly else float("nan"),
@@ -239,9 +235,10 @@ def _unexplained(evidence: Evidence) -> Finding | None:
         return None
     spent = "in Python code of Keras and TensorFlow" if sampled else "where TensorFlow records nothing"
     joined = short and by_keras
+    severity = severity_of(percent, _UNEXPLAINED_PERCENT, _HIGH_UNEXPLAINED_PERCENT)
     return Finding(
-        severity_of(percent, _UNEXPLAINED_PERCENT, _HIGH_UNEXPLAINED_PERCENT),
-        BETWEEN_OPS,
+        severity if sampled else "medium",
+        BETWEEN_OPS if sampled else _UNRECORDED,
         f"{evidence.of_step('other_ms')} is spent {spent}.",
         "Set steps_per_execution=10 in model.compile: Keras then starts ten steps at once."
         if joined

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -18,6 +18,7 @@ from tfprof_nb.analysis.source.source import SourceLines, no_source
 from tfprof_nb.analysis.step_ops.step_ops import StepOps, no_step_ops
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.analysis.tf_data.tf_data import TfData
+from tfprof_nb.decode.sections.versions import Gpus
 
 Severity = Literal["high", "medium", "info"]
 # Beginnings of findings for which better ones stand in.
@@ -69,6 +70,7 @@ class Evidence:
     step_ops: Callable[[], StepOps] = no_step_ops
     memory: Callable[[], Memory] = no_memory
     source: Callable[[], SourceLines] = no_source
+    gpus: Sequence[Gpus] = ()
 
     def percent(self, name: str) -> float:
         """Return a percentage of the overview; 0 if it is unknown, so that no rule applies."""
