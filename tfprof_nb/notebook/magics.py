@@ -72,7 +72,7 @@ class TfprofMagics(Magics):
     @magic_arguments()
     @argument("name", nargs="?", type=_variable, metavar="NAME", help="Variable that gets the profile.")
     @argument("--warmup", type=int, default=0, metavar="N", help="Steps to skip first (default 0).")
-    @argument("--steps", type=int, metavar="N", help="Steps to record (default all).")
+    @argument("--steps", type=int, metavar="N", help="Steps to record (default all, up to 1 GiB of events).")
     @argument("--max-seconds", type=float, metavar="S", help="Time to record for (default all).")
     @argument("--host-level", type=int, choices=range(4), default=2, help="Detail on the host (default 2).")
     @argument("--device-level", type=int, choices=range(2), default=1, help="0 leaves out GPUs and TPUs (default 1).")
