@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import keyword
+import os
 import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
@@ -36,6 +37,7 @@ from tfprof_nb.notebook.cell_code import CellOfMagic, awaits, compiled, run, run
 from tfprof_nb.notebook.live import Live, started_live
 from tfprof_nb.profiles import Profile
 from tfprof_nb.render.display import Place
+from tfprof_nb.storage import is_url
 from tfprof_nb.views import dashboard
 
 SAVING_NOTE_S = 1.0  # saving that takes longer is announced
@@ -54,8 +56,10 @@ def _views(text: str) -> list[str]:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def _path(text: str) -> Path:
-    return Path(text.strip("\"'")).expanduser()
+def _path(text: str) -> Path | str:
+    """Return a folder or file; a URL stays a text."""
+    place = os.path.expandvars(text.strip("\"'"))
+    return place if is_url(place) else Path(place).expanduser()
 
 
 @magics_class
@@ -68,7 +72,7 @@ class TfprofMagics(Magics):
     @magic_arguments()
     @argument("name", nargs="?", type=_variable, metavar="NAME", help="Variable that gets the profile.")
     @argument("--warmup", type=int, default=0, metavar="N", help="Steps to skip first (default 0).")
-    @argument("--steps", type=int, metavar="N", help="Steps to record (default all).")
+    @argument("--steps", type=int, metavar="N", help="Steps to record (default all, up to 1 GiB of events).")
     @argument("--max-seconds", type=float, metavar="S", help="Time to record for (default all).")
     @argument("--host-level", type=int, choices=range(4), default=2, help="Detail on the host (default 2).")
     @argument("--device-level", type=int, choices=range(2), default=1, help="0 leaves out GPUs and TPUs (default 1).")
@@ -186,7 +190,7 @@ class TfprofMagics(Magics):
         path = _path(text)
         if text in self.shell.user_ns:
             return self.shell.user_ns[text]
-        if not path.exists():
+        if isinstance(path, Path) and not path.exists():
             raise UsageError(
                 f"There is no variable, file or folder {text}: give a variable that holds a profile "
                 "(%%tfprofile NAME makes one), or the path of a profile."
