@@ -17,7 +17,7 @@ import numpy as np
 import traitlets
 
 from tfprof_nb._arrays import Floats
-from tfprof_nb._units import amount, number, percent, shorten
+from tfprof_nb._units import cell, number, percent, shorten
 from tfprof_nb.render import chart_marks
 from tfprof_nb.render.bar_layout import bar_axis, bar_names, bar_width, cut_off, stack
 from tfprof_nb.render.legend import legend_title, legend_values
@@ -182,7 +182,7 @@ def bars(panel: Bars) -> Chart:
         colors=[part.color for part in [*parts, parts[-1]]],
         color_mode="group",
     )
-    written = [amount(part.value, panel.unit) for part in parts]
+    written = [cell(part.value, panel.unit) for part in parts]
     labels = short_names([part.label for part in parts], 28, panel.trim)
     names = {str(k): f"{label}  {written[k]}" for k, label in enumerate(labels)}
     label_axis = bqplot.Axis(
@@ -213,7 +213,7 @@ def pie(panel: Pie) -> Chart:
             "title": shorten(part.label, 400),
             "color": part.color,
             "values": [],
-            "mean": f"{amount(part.value, panel.unit)} ({percent(100 * part.value / whole)})",
+            "mean": f"{cell(part.value, panel.unit)} ({percent(100 * part.value / whole)})",
         }
         for part, label in zip(parts, short_names([part.label for part in parts], 40, panel.trim), strict=True)
     ]

@@ -12,7 +12,7 @@ from typing import Literal
 
 from markupsafe import Markup
 
-from tfprof_nb._units import amount, percent, shorten
+from tfprof_nb._units import cell, percent, shorten
 from tfprof_nb.render.markup import element, join, tag
 from tfprof_nb.render.panels import (
     Bars,
@@ -172,7 +172,7 @@ def split_legend(panel: Panel) -> Markup:
         element(
             "span",
             element("span", style=f"{_SWATCH}{part.color}"),
-            f"{limited(part.label)} {amount(part.value, panel.unit)} ({percent(100 * part.value / whole)})",
+            f"{limited(part.label)} {cell(part.value, panel.unit)} ({percent(100 * part.value / whole)})",
             style="display:inline-block;margin:0 18px 2px 0",
         )
         for part in parts

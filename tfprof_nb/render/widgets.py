@@ -7,7 +7,6 @@ trace are our own anywidgets.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import ipywidgets
@@ -19,7 +18,7 @@ from tfprof_nb.render.html import Detail, chart_svg, draw, split_legend, titled
 from tfprof_nb.render.idle import someone_waits
 from tfprof_nb.render.panels import Bars, Diagram, Lines, Note, Panel, Pie, Split, StackedBars, Table, Tabs, Timeline
 from tfprof_nb.render.selection import Selection
-from tfprof_nb.render.table.format import columns_of, flat, header
+from tfprof_nb.render.table.format import columns_of, flat
 from tfprof_nb.render.table.widget import TableWidget
 from tfprof_nb.render.tabs_widget import TabsWidget
 from tfprof_nb.render.timeline.widget import TraceWidget
@@ -84,7 +83,7 @@ def _whole(value: float | None) -> int | None:
 
 
 def _table(panel: Table, selection: Selection) -> TableWidget:
-    columns = [replace(column, header=header(column)) for column in columns_of(panel)]
+    columns = columns_of(panel)
     widget = TableWidget(panel.frame, columns, panel.depth, title=panel.title, layout=_WIDE)
     if panel.selects not in panel.frame.columns:
         return widget

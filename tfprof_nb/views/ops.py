@@ -28,7 +28,7 @@ _COLUMNS = (
     Column("eager", "eager", "flag", meaning="ran op by op, outside a tf.function"),
 )
 _RATE_COLUMNS = (
-    Column("flops", "float ops", "count", meaning="floating-point operations of all runs"),
+    Column("flops", "float ops", "flops", meaning="floating-point operations of all runs"),
     Column("gflops_per_s", "GFLOP/s", meaning="floating-point operations by self time"),
     Column("bound_by", "bound by", meaning="what limits the op by the device's roofline: compute or memory"),
 )

@@ -9,7 +9,7 @@ import math
 
 from markupsafe import Markup
 
-from tfprof_nb._units import amount, percent, shorten
+from tfprof_nb._units import cell, percent, shorten
 from tfprof_nb.render.panels import Pie
 from tfprof_nb.render.short_names import short_names
 from tfprof_nb.render.svg.picture import WIDTH, Picture
@@ -22,7 +22,7 @@ def pie(chart: Pie) -> Markup:
     """Draw one slice per part, clockwise from the top; the legend has name, value and share."""
     parts = [part for part in chart.parts if part.value > 0]
     whole = sum(part.value for part in parts)
-    written = [f"{amount(part.value, chart.unit)} ({percent(100 * part.value / whole)})" for part in parts]
+    written = [f"{cell(part.value, chart.unit)} ({percent(100 * part.value / whole)})" for part in parts]
     described = ", ".join(f"{shorten(part.label, 60)} {text}" for part, text in zip(parts, written, strict=True))
     picture = Picture(f"{chart.title}: {described}", max(2 * _RADIUS + 12, _ROW * len(parts) + 12))
     begin, left = 0.0, 2 * _RADIUS + 40
