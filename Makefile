@@ -10,7 +10,7 @@ EDITABLE := .venv/.editable
 NODE := js/node_modules/.packages
 SCRIPTS := $(STATIC)/trace.js
 
-.PHONY: help env chromium build lint format test test-long demo notebooks docs bench wheel lock clean
+.PHONY: help env chromium build lint format test test-long fuzz demo notebooks docs bench wheel lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -65,6 +65,9 @@ format: $(EDITABLE) ## let ruff and biome rewrite what they can
 test: env lint ## everything CI runs: lint, the JavaScript's tests, all of pytest's but the slow ones
 	@echo "== vitest"; cd js && npm run --silent test
 	@echo "== pytest"; $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
+
+fuzz: $(EDITABLE) ## open changed files for SECONDS (300): every input gives a right result or a TfprofError
+	@$(BIN)/python tests/fuzz/run.py --seconds $(or $(SECONDS),300) --jobs $(or $(JOBS),2) --first $(or $(FIRST),0)
 
 test-long: env ## the slow tests: soaks, large files
 	@$(BIN)/pytest -m slow

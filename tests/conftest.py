@@ -38,6 +38,18 @@ def shared_data():
     return SHARED_DATA
 
 
+@pytest.fixture(autouse=True)
+def no_capture_left():
+    """Name the test that leaves a capture running, not one that starts after it."""
+    yield
+    session = sys.modules.get("tfprof_nb.api.session")
+    left = session.running() if session else None
+    if left:
+        left.end()
+        session._session.running = None
+    assert left is None, "this test left a capture running"
+
+
 @pytest.fixture
 def no_collection():
     """Keep Python from collecting garbage: Hypothesis listens to that, and an interrupt in the middle of it is lost."""

@@ -1,5 +1,7 @@
 """The errors that tfprof_nb raises: each message says what happened and what to do next."""
 
+from tfprof_nb._units import printable
+
 
 class TfprofError(Exception):
     """Base of every error that tfprof_nb raises on purpose.
@@ -13,6 +15,9 @@ class TfprofError(Exception):
     ...     print(type(error).__name__)
     ProfileNotFoundError
     """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(printable(message))  # names of files and what is in them can be anything
 
 
 class ProfileNotFoundError(TfprofError, FileNotFoundError):

@@ -16,7 +16,7 @@ PS_PER_NS, PS_PER_US, PS_PER_MS = 10**3, 10**6, 10**9
 NS_PER_MS, US_PER_MS = 10**6, 10**3
 
 MISSING = "–"
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 _NUMERIC: frozenset[Kind] = frozenset({"count", "ms", "us", "bytes", "flops", "share", "percent", "number"})
 _TIME_UNITS = ((10**12, "s"), (PS_PER_MS, "ms"), (PS_PER_US, "µs"), (PS_PER_NS, "ns"), (1, "ps"))
 
@@ -177,7 +177,9 @@ def cell(value: Any, kind: Kind) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Remove what XML and terminals do not accept: control characters except line breaks and tabs, and surrogates.
+    r"""Remove what XML and terminals do not accept, and what reverses the order of text.
+
+    That is control characters except line breaks and tabs, halves of surrogate pairs, and directional overrides.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -29,20 +29,24 @@ from tfprof_nb.analysis.overview import Overview, overview
 from tfprof_nb.analysis.pods import Pods, pods
 from tfprof_nb.analysis.python import Python, python
 from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.source.source import SourceLines, source
-from tfprof_nb.analysis.steps.capture_notes import capture_notes
+from tfprof_nb.analysis.step_ops.step_ops import StepOps, step_ops
+from tfprof_nb.analysis.steps.capture_notes import capture_notes, stopped_notes
 from tfprof_nb.analysis.steps.steps import Steps, steps
 from tfprof_nb.analysis.tf_data.tf_data import TfData, tf_data
-from tfprof_nb.analysis.trace.counters import Counter, memory_counters, metric_counters
+from tfprof_nb.analysis.trace.counters import Counter, memory_counters, metric_counters, recorded_counters
 from tfprof_nb.analysis.trace.event_names import line_of
 from tfprof_nb.analysis.trace.trace import Trace, trace
+from tfprof_nb.capture.run_folder import copied
+from tfprof_nb.decode.redaction import redacted
 from tfprof_nb.decode.session_graph import read_session
 from tfprof_nb.export import xprof
 from tfprof_nb.export.chrome_trace import write_chrome_trace
 from tfprof_nb.export.sql import Frames, run_sql
 from tfprof_nb.export.tfprof_output import write_view
 from tfprof_nb.run_data import RunData
-from tfprof_nb.runs import Run
+from tfprof_nb.runs import Run, resolve
 from tfprof_nb.views import dashboard
 from tfprof_nb.views.pages import PAGES
 
@@ -57,6 +61,7 @@ class PendingRun:
 
     def __init__(self) -> None:
         self._run: Run | None = None
+        self._write: Callable[[Path], Path] | None = None
         self._why_not = "This profile is still being captured, or its capture failed: use it after its block ended."
 
     @property
@@ -71,6 +76,16 @@ class PendingRun:
     def fail(self, why: str) -> None:
         """Store the error that `get` raises from now on."""
         self._why_not = why
+
+    def keep(self, write: Callable[[Path], Path]) -> None:
+        """Store how to write the run, which is only in memory, to a folder."""
+        self._write = write
+
+    def save(self, logdir: Path) -> None:
+        """Write the run to a folder if it is only in memory."""
+        if self._write is not None:
+            self.complete(resolve(self._write(logdir)))
+            self._write = None
 
     def get(self) -> Run:
         """Return the run.
@@ -102,9 +117,10 @@ class Profile:
     0
     """
 
-    def __init__(self, run: Run | PendingRun, name: str | None = None) -> None:
+    def __init__(self, run: Run | PendingRun, name: str | None = None, *, redact: bool = False) -> None:
         self._source = run
         self._name = name
+        self._redact = redact
 
     @property
     def _run(self) -> Run:
@@ -113,7 +129,7 @@ class Profile:
     @cached_property
     def data(self) -> RunData:
         """The decoded files, from which the results are computed."""
-        return RunData(self._run)
+        return RunData(self._run, redact=self._redact)
 
     @property
     def name(self) -> str:
@@ -146,7 +162,7 @@ class Profile:
         """
         if name not in self.hosts:
             raise ProfileNotFoundError(f"There is no host {name!r} in this profile: it has {', '.join(self.hosts)}.")
-        return Profile(self.data.run.only(name), f"{self.name} · {name}")
+        return Profile(self.data.run.only(name), f"{self.name} · {name}", redact=self._redact)
 
     @property
     def device_type(self) -> str:
@@ -188,14 +204,16 @@ class Profile:
     @cached_property
     def overview(self) -> Overview:
         """Verdict, headline numbers and the ops that take most."""
-        result = overview(self.data.forests, self.steps, self.ops)
+        sampled = any(len(stacks.time_ns) for stacks in self.data.stacks)
+        result = overview(self.data.forests, self.steps, self.ops, python_sampled=sampled)
+        result.notes += stopped_notes(self.data.stopped, len(self.steps.table))
         result.notes += self.data.notes
         return self._page("overview", result)
 
     @cached_property
     def input_pipeline(self) -> InputPipeline:
         """How far steps wait for data, and what getting the data is made of."""
-        return self._page("input_pipeline", input_pipeline(self.steps, self.ops))
+        return self._page("input_pipeline", input_pipeline(self.steps, self.ops, self.overview.summary["framework"]))
 
     @cached_property
     def tf_data(self) -> TfData:
@@ -228,14 +246,14 @@ class Profile:
     def python(self) -> Python:
         """Python by line, sampled, and time in Keras callbacks."""
         data = self.data
-        labels = {file: label for labels in data.labels for file, label in labels.items()}
-        labels |= {cell.file: "cell" for cell in data.cells if cell.file}
-        return self._page("python", python(data.forests, data.groupings, self.steps, data.stacks, labels))
+        return self._page("python", python(data.forests, data.groupings, self.steps, data.stacks, self._labels))
 
     @cached_property
     def graph(self) -> Graph:
         """The graph that ran, as tfprof's four views: by name scope, data flow, op type and code."""
         if session := read_session(self.files):
+            if self._redact:
+                session = session._replace(sidecar=redacted(session.sidecar))
             result = graph(from_session(session), write_view)
             result.notes += session.sidecar.notes
         else:
@@ -252,7 +270,18 @@ class Profile:
     def advice(self) -> Advice:
         """What to change, the most severe first."""
         evidence = Evidence(
-            self.overview, self.steps, self.ops, self.functions, self.tf_data, self.python, self._made_at, self._code_of
+            self.overview,
+            self.steps,
+            self.ops,
+            self.functions,
+            self.tf_data,
+            self.python,
+            self._made_at,
+            self._code,
+            lambda: self._step_ops,
+            lambda: self.memory,
+            lambda: self.source,
+            gpus=self.data.gpus,
         )
         return self._page("advice", advice(evidence))
 
@@ -261,6 +290,17 @@ class Profile:
         """Every event on its row of time."""
         data = self.data
         return self._page("trace", trace(data.forests, data.groupings, self.steps, self._counters, self._line_of))
+
+    @property
+    def _labels(self) -> dict[str, str]:
+        """What the notebook's cells are called, by the files that they were compiled as."""
+        labels = {file: label for labels in self.data.labels for file, label in labels.items()}
+        return labels | {cell.file: "cell" for cell in self.data.cells if cell.file}
+
+    @cached_property
+    def _step_ops(self) -> StepOps:
+        data = self.data
+        return step_ops(data.forests, data.graphs, self._steps_of_events, self.steps, self._labels)
 
     @property
     def _steps_of_events(self) -> Any:
@@ -274,16 +314,21 @@ class Profile:
         """The line that passed the slowest function of this name to tf.data; empty if that is not known."""
         return self.source.slowest_function(function) if self.data.has_lines else ""
 
-    def _code_of(self, file: str, line: int) -> str:
-        """The code of a line, named as in `source`; empty if that is not known."""
-        table = self.source.table
-        found = table.loc[(table["file"] == file) & (table["line"] == line), "code"]
-        return str(found.iloc[0]).strip() if len(found) else ""
+    @property
+    def _code(self) -> Code:
+        """The text of the program, by the names that results have for its files."""
+        data = self.data
+        labels = {file: label for labels in data.labels for file, label in labels.items()}
+        cell = next((cell.text for cell in data.cells if cell.text), "")
+        texts = {labels.get(file, file): text for stacks in data.stacks for file, text in stacks.sources.items()}
+        return Code({**texts, "cell": cell})
 
     def _counters(self) -> list[Counter]:
         """What the trace draws as lines above the events."""
         sampled_too = () if self.metrics.empty else (PROCESS,)
-        return [*memory_counters(self.memory, without=sampled_too), *metric_counters(self.metrics)]
+        made = [*memory_counters(self.memory, without=sampled_too), *metric_counters(self.metrics)]
+        # A trace that was written by `to_chrome_trace` holds those made from its events, too.
+        return [*recorded_counters(self.data.forests, {counter.name for counter in made}), *made]
 
     def _page(self, name: str, result: R) -> R:
         """Let a result show itself as its page of the dashboard."""
@@ -369,10 +414,48 @@ class Profile:
         """
         return dashboard.content(self, views, static=static).view()
 
-    def to_html(self, path: str | os.PathLike[str]) -> Path:
+    def save(self, logdir: str | os.PathLike[str]) -> Path:
+        """Write the profile's files to another log folder.
+
+        This also saves a profile that a capture kept in memory because its disk was full.
+
+        Returns
+        -------
+        Path
+            The run's folder, which `load` and TensorBoard open.
+
+        Raises
+        ------
+        CaptureError
+            If they cannot be written there, or there is no profile.
+
+        Examples
+        --------
+        >>> import tfprof_nb as tp
+        >>> with tp.profile() as p:
+        ...     pass
+        >>> tp.load(p.save("build/copies")).hosts == p.hosts
+        True
+        """
+        folder = Path(logdir).expanduser().absolute()
+        if isinstance(self._source, PendingRun) and not self._source.is_complete:
+            self._source.save(folder)
+            return self._run.path
+        return copied(self.files, folder, self._run.name)
+
+    def to_html(self, path: str | os.PathLike[str], *, redact: bool = False) -> Path:
         """Write a report that opens in any browser, offline: one file.
 
-        The script of its tables and timelines comes along; without script it shows first rows and pictures.
+        The script of its tables and timelines comes along; without script it shows first rows and pictures. It carries
+        the names of hosts, ops, layers and functions, the text of the notebook cell and of the lines of code that ran,
+        and the paths of their files; neither environment variables nor command lines.
+
+        Parameters
+        ----------
+        path
+            Where to write it.
+        redact
+            Leave out the text of the cell and of lines of code, and the folders of files.
 
         Returns
         -------
@@ -380,7 +463,8 @@ class Profile:
             Where it was written.
         """
         target = _writable(path, "report.html")
-        target.write_text(dashboard.report(self), encoding="utf-8")
+        shown = Profile(self._source, self._name, redact=True) if redact else self
+        target.write_text(dashboard.report(shown), encoding="utf-8")
         return target
 
     def to_chrome_trace(self, path: str | os.PathLike[str]) -> Path:

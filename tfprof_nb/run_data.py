@@ -11,11 +11,14 @@ from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.metrics import sampled
 from tfprof_nb.analysis.steps.groups import Grouping, group_events
 from tfprof_nb.decode import load_run
+from tfprof_nb.decode.redaction import redacted, without_paths
+from tfprof_nb.decode.sections.capture import read_stopped
 from tfprof_nb.decode.sections.cell import Cell, read_cell, read_labels
 from tfprof_nb.decode.sections.graphs import Graphs, read_graphs
 from tfprof_nb.decode.sections.python import PythonStacks, read_python
+from tfprof_nb.decode.sections.versions import Gpus, read_gpus
 from tfprof_nb.decode.sidecar import Sidecar, read_sidecar
-from tfprof_nb.formats.sidecar import Section
+from tfprof_nb.formats.sidecar import Section, Stopped
 from tfprof_nb.runs import Run
 
 LARGE_BYTES = 50_000_000
@@ -28,10 +31,12 @@ class RunData:
     ----------
     run
         The run; once the profiles are decoded, without the files that cannot be read.
+    redact
+        Whether to leave out the program's text and the paths of files.
     """
 
-    def __init__(self, run: Run) -> None:
-        self.run = run
+    def __init__(self, run: Run, *, redact: bool = False) -> None:
+        self.run, self.redact = run, redact
 
     @cached_property
     def forests(self) -> list[Forest]:
@@ -50,7 +55,14 @@ class RunData:
         _ = self.forests  # which tell the files that can be read
         if self.run.parts:  # runs on one common timeline: samples of single runs have no place there
             return [Sidecar()]
-        return [read_sidecar(file) for file in self.run.files]
+        found = [read_sidecar(file) for file in self.run.files]
+        return [redacted(sidecar) for sidecar in found] if self.redact else found
+
+    @cached_property
+    def stopped(self) -> list[Stopped]:
+        """Why and when recordings were ended because of the memory that they took."""
+        found = [sidecar.read(Section.CAPTURE, read_stopped) for sidecar in self.sidecars]
+        return [stopped for stopped in found if stopped]
 
     @cached_property
     def graphs(self) -> list[Graphs]:
@@ -61,6 +73,11 @@ class RunData:
     def cells(self) -> list[Cell]:
         """The profiled cell: its text, and how long its lines took."""
         return [sidecar.read(Section.CELL, read_cell) for sidecar in self.sidecars]
+
+    @cached_property
+    def gpus(self) -> list[Gpus]:
+        """The GPUs that could be used."""
+        return [sidecar.read(Section.VERSIONS, read_gpus) for sidecar in self.sidecars]
 
     @cached_property
     def labels(self) -> list[dict[str, str]]:
@@ -103,9 +120,6 @@ class RunData:
         """What was left out or noted, and which sections are damaged: all sections are read for that."""
         _ = self.graphs, self.cells, self.labels, self.stacks, self.metrics, self.process_memory
         captures = [note for sidecar in self.sidecars for note in sidecar.notes]
-        return (
-            list(self.run.notes)
-            + captures
-            + self._size_notes()
-            + list(dict.fromkeys(note for forest in self.forests for note in forest.host.notes))
-        )
+        hosts = dict.fromkeys(note for forest in self.forests for note in forest.host.notes)
+        notes = [*self.run.notes, *captures, *self._size_notes(), *hosts]
+        return [without_paths(note) for note in notes] if self.redact else notes

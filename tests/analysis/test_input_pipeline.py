@@ -2,6 +2,7 @@
 
 import json
 
+import pandas as pd
 import pytest
 
 from builders import XSpace, forest
@@ -9,6 +10,7 @@ from tfprof_nb.analysis.input_pipeline import COLUMNS, input_pipeline
 from tfprof_nb.analysis.ops.ops import ops
 from tfprof_nb.analysis.steps.groups import group_events
 from tfprof_nb.analysis.steps.steps import steps
+from tfprof_nb.analysis.tf_data.iterators import stage_of
 
 TIMES = ("demanded_file_read_ms", "advanced_file_read_ms", "preprocessing_ms", "enqueue_ms", "other_ms")
 DEMANDED, ADVANCED, PREPROCESSING, ENQUEUE = "Demanded file read", "Advanced file read", "Preprocessing", "Enqueue"
@@ -145,14 +147,15 @@ def test_agrees_with_xprof(fixture, request):
     tables = json.loads(raw_to_tool_data.xspace_to_tool_data([str(file)], "input_pipeline_analyzer", {})[0])
     theirs = next(table for table in tables if any(column["id"] == "opName" for column in table.get("cols", [])))
     columns = [column["id"] for column in theirs["cols"]]
-    rows = {
-        row["opName"]: row
-        for row in (dict(zip(columns, (cell["v"] for cell in row["c"]), strict=True)) for row in theirs["rows"])
-    }
+    # XProf has a row per iterator, so one for each file.
+    numbers = ["count", "selfTimeInMs", "selfTimeInPercent", "timeInMs", "timeInPercent"]
+    frame = pd.DataFrame([[cell["v"] for cell in row["c"]] for row in theirs["rows"]], columns=columns)
+    by_stage = frame.groupby(frame["opName"].map(stage_of))
+    rows = by_stage[numbers].sum().join(by_stage["category"].first()).to_dict("index")
     ours = run(file.read_bytes())
-    assert sorted(ours.table["op_name"]) == sorted(rows)
+    assert sorted(ours.table["op_name"].map(stage_of)) == sorted(rows)
     for row in ours.table.itertuples():
-        expected = rows[row.op_name]
+        expected = rows[stage_of(row.op_name)]
         assert row.count == expected["count"]
         assert row.self_ms == pytest.approx(expected["selfTimeInMs"], rel=0.01)
         assert row.self_share == pytest.approx(expected["selfTimeInPercent"], rel=0.01)
@@ -164,6 +167,26 @@ def test_agrees_with_xprof(fixture, request):
     assert ours.summary["preprocessing_ms"] * 1e3 == pytest.approx(float(totals["preprocessing_us"]), rel=0.01)
     reads = ours.summary["demanded_file_read_ms"] + ours.summary["advanced_file_read_ms"]
     assert reads * 1e3 == pytest.approx(float(totals["advanced_file_read_us"]), rel=0.01)
+
+
+def test_files_of_one_stage_and_repetitions_are_one_row():
+    names = [f"Iterator::Root::ForeverRepeat[{k}]::FlatMap[{k}]::TFRecord" for k in range(30)]
+    result = run(host_ops(**dict.fromkeys(names, 20)).to_bytes())
+    assert result.table[["op_name", "count", "self_ms"]].to_numpy().tolist() == [
+        ["Iterator::Root::ForeverRepeat::FlatMap::TFRecord", 30, pytest.approx(0.6)]
+    ]
+
+
+def test_step_times_and_waits_are_summed_up():
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for k, wait in enumerate((10, 30)):
+        python.event("train", start_us=1000 * k, duration_us=100 + wait, step_num=k, _r=1)
+        python.event("IteratorGetNext", start_us=1000 * k, duration_us=wait)
+    found = run(space.to_bytes()).summary
+    names = ("mean", "std", "min", "max")
+    assert [found[f"step_ms_{name}"] for name in names] == pytest.approx([0.12, 0.02 / 2**0.5, 0.11, 0.13])
+    assert [found[f"input_ms_{name}"] for name in names] == pytest.approx([0.02, 0.02 / 2**0.5, 0.01, 0.03])
 
 
 def test_both_kinds_of_read_are_distinguished(reading_capture):

@@ -218,5 +218,6 @@ def test_every_kernel_agrees_with_what_tensorflow_stored(shared_data):
 def test_other_devices(shared_data, folder):
     file = next((shared_data / folder).rglob("*.xplane.pb"))
     result = kernels([forest(file.read_bytes())])
-    assert bool(len(result.table)) != bool(result.notes)
     assert result.table.empty == ("tpu" in folder)
+    assert bool(result.notes) == (folder != "tf2-gpu-multi-worker")
+    assert (result.summary["tensor_core_share"] is None) == (folder != "tf2-gpu-multi-worker")

@@ -144,6 +144,37 @@ def test_how_busy_the_device_was():
     assert (found["device_busy_percent"], found["device_idle_percent"]) == (70, 30)
 
 
+def test_a_program_without_devices_is_bound_by_its_host():
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for k in range(3):
+        python.event("train", start_us=100 * k, duration_us=100, step_num=k, _r=1)
+        python.event("MatMul:MatMul", start_us=100 * k, duration_us=100)
+    found = summed_up(space).summary
+    assert (found["verdict"], found["bottleneck"]) == ("not", "host")
+
+
+def test_devices_without_work_are_named_if_others_worked():
+    space = XSpace()
+    for k in range(3):
+        stream = space.plane(f"/device:GPU:{k}").line("Stream #1")
+        if k == 1:
+            stream.event("kernel", duration_us=10)
+    assert "No work was recorded on 2 of 3 devices: /device:GPU:0, /device:GPU:2." in summed_up(space).notes
+
+
+def test_the_precision_of_kernels_that_do_not_tell_their_type_is_unknown():
+    space = XSpace()
+    stream = space.plane("/device:GPU:0").line("Stream #1")
+    stream.event("Cijk_Ailk_Bljk_MT64x64", duration_us=10, correlation_id=1)
+    found = summed_up(space).summary
+    assert math.isnan(found["fp16_percent"])
+    assert math.isnan(found["fp32_percent"])
+    stream.event("sgemm", start_us=10, duration_us=10, correlation_id=2)
+    found = summed_up(space).summary
+    assert (found["fp16_percent"], found["fp32_percent"]) == (0, 100)
+
+
 def test_nothing_is_known_of_an_empty_profile():
     space = XSpace()
     space.plane("/host:CPU")

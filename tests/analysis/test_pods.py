@@ -254,11 +254,21 @@ def test_a_coordinator_is_excluded_from_the_steps():
     assert pods(forests, found).notes[0] == "No steps to compare on chief."
 
 
-def test_averages_of_steps_are_over_all_hosts():
+def test_in_averages_of_steps_each_host_counts_the_same():
     forests = [forest(loop(step_us=us, count=n), str(us)) for us, n in ((100, 3), (300, 1))]
     found = steps(forests, [group_events(forest) for forest in forests])
-    assert (found.summary["steps"], found.summary["step_ms_mean"]) == (4, pytest.approx((3 * 0.1 + 0.3) / 4))
-    assert found.notes == ["Counts and averages are over the steps of 2 hosts, each on its own clock."]
+    assert (found.summary["steps"], found.summary["step_ms_mean"]) == (4, pytest.approx((0.1 + 0.3) / 2))
+    (note,) = found.notes
+    assert note == (
+        "Steps of 2 hosts, each on its own clock. In averages each host counts the same, however many steps were "
+        "captured on it."
+    )
+
+
+def test_the_deviation_of_hosts_with_equally_many_steps_is_that_of_all_steps():
+    forests = [forest(loop(step_us=us, count=2), str(us)) for us in (100, 300)]
+    found = steps(forests, [group_events(forest) for forest in forests])
+    assert found.summary["step_ms_std"] == pytest.approx(np.std([0.1, 0.1, 0.3, 0.3], ddof=1))
 
 
 def test_a_single_host_has_nothing_to_compare():

@@ -1,5 +1,7 @@
 """The dialog without a browser; tests/browser has it in JupyterLab."""
 
+import time
+
 import pytest
 import tensorflow as tf
 
@@ -23,9 +25,11 @@ def finished(dialog):
 
 
 def test_what_is_set_is_what_is_captured(dialog, tmp_path):
-    dialog.host_level.value = 1
+    dialog.host_level.value, dialog.delay_ms.value = 1, 300
+    pressed_ns = time.time_ns()
     assert f"Saved in {tmp_path}" in finished(dialog)
     assert dialog.profile is tp.last()
+    assert dialog.profile.data.forests[0].host.began_ns >= pressed_ns + 300_000_000
     assert dialog.profile.steps.summary["steps"] > 0
     assert not dialog.profile.events["name"].str.contains("Add").any()  # ops are of level 2
     assert [run.path.parents[2] for run in tp.find_runs(tmp_path)] == [tmp_path]

@@ -74,6 +74,17 @@ def test_those_batches_and_no_others_are_steps(batches, steps):
     assert callback.profile is tp.last()
 
 
+def test_the_steps_have_the_batches_own_numbers_and_epochs():
+    callback, later = tp.ProfileCallback((38, 43)), tp.ProfileCallback((60, 60))
+    fit(model(), callback, later, epochs=2)
+    table = callback.profile.steps.table
+    assert table.index.tolist() == [38, 39, 40, 41, 42, 43]
+    assert table["step_name"].tolist() == [f"train {number}" for number in table.index]
+    assert table["epoch"].tolist() == [0, 0, 0, 1, 1, 1]
+    assert "epoch" in str(callback.profile.steps)
+    assert later.profile.steps.table["epoch"].to_dict() == {60: 1}
+
+
 def test_it_says_where_and_under_what_name(tmp_path):
     callback = tp.ProfileCallback((2, 3), name="few", logdir="elsewhere")
     fit(model(), callback)

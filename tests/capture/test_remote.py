@@ -177,7 +177,7 @@ def test_without_grpc_it_says_what_to_install(capture, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"seconds": 0}, {"seconds": "2"}, {"retries": -1}, {"retries": "3"}, {"host_level": 4}]
+    "wrong", [{"seconds": 0}, {"seconds": "2"}, {"retries": -1}, {"retries": "3"}, {"host_level": 4}, {"delay_ms": -1}]
 )
 def test_numbers_out_of_range_are_refused(capture, wrong):
     with pytest.raises(ValueError, match="must be"):
@@ -197,6 +197,15 @@ def test_an_interrupt_leaves_nothing_behind_and_the_worker_free(program, capture
     assert time.monotonic() - started < 150
     assert list(tmp_path.iterdir()) == []
     assert capture(address, retries=10).hosts
+
+
+def test_workers_record_after_the_delay(program, capture, tmp_path):
+    asked_ns = time.time_ns()
+    profile = capture(program.addresses[0], delay_ms=1500, retries=10)
+    assert profile.data.forests[0].host.began_ns - asked_ns >= 1.5e9
+    said = []
+    capture_workers(program.addresses[0], 0.2, tmp_path, Options(), retries=10, report=said.append, delay_ms=500)
+    assert any(progress.text.endswith("s before recording") for progress in said)
 
 
 def test_progress_says_what_it_waits_for(program, tmp_path):

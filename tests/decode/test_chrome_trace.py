@@ -139,6 +139,21 @@ def test_times_of_a_clock_count_from_the_first_event():
     assert host.origin_ns == start * 1000
 
 
+def test_a_clock_that_does_not_count_from_1970_may_have_a_base():
+    """PyTorch's times are relative to `baseTimeNanoseconds`."""
+    base, start = 1_712_000_000_000_000_000, 5_000_000.5
+    host = read([{"ph": "X", "pid": 1, "tid": 1, "ts": start, "dur": 4, "name": "a"}], baseTimeNanoseconds=base)
+    assert host.start_ps.tolist() == [0]
+    assert host.began_ns == base + 5_000_000_500
+
+
+def test_a_trace_of_another_program_begins_with_its_first_event():
+    """TensorFlow's times count from the start of the capture."""
+    events = [{"ph": "X", "pid": 1, "tid": 1, "ts": 40e6, "dur": 5, "name": "a"}]
+    assert read(events).start_ps.tolist() == [0]
+    assert read([*NAMED, *events]).start_ps.tolist() == [40 * 10**12]
+
+
 def test_processes_of_several_hosts_become_their_planes():
     planes = ["one /device:GPU:0", "two /device:GPU:0", "/host:CPU", "/host:CPU"]
     events = [{"ph": "M", "pid": n, "name": "process_name", "args": {"name": name}} for n, name in enumerate(planes)]

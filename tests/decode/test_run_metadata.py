@@ -141,6 +141,7 @@ def test_a_text_with_fields_that_nobody_knows_is_read(gpu_run):
     [
         (b"", "empty"),
         (b"\x08\x01\x02\xff\xff", "not supported"),
+        (b'# A graph.\nnode { name: "a" op: "Const" }', "a GraphDef"),
         (b"cost_graph { }", "no traced ops.*FULL_TRACE"),
         ("ä".encode("latin-1"), "not supported"),
     ],

@@ -228,3 +228,10 @@ def test_tasks_have_planes_of_their_own():
     names = [plane.name for plane in host.planes]
     assert names[1:] == [f"/host:CPU (job:worker/replica:0/task:{n})" for n in range(2)]
     assert not np.any([name.startswith("/device") for name in names])
+
+
+def test_copies_of_a_session_s_run_are_no_compute(timelines):
+    path = timelines / "GPU/timeline_03_merged_5_runs.json"
+    profile = load(path)
+    assert (profile.steps.table["input_ms"] > 0).all()
+    assert not any("copies on a device count" in note for note in profile.steps.notes)

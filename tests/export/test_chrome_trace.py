@@ -11,7 +11,6 @@ from builders import Uint, XSpace, forest
 from tfprof_nb import TfprofError, load
 from tfprof_nb.analysis.trace.counters import Counter
 from tfprof_nb.export.chrome_trace import chrome_trace
-from tfprof_nb.formats.xspace import COUNTERS
 
 
 def space():
@@ -32,8 +31,7 @@ COLUMNS = ["plane", "line", "name", "start_ps", "duration_ps"]
 
 
 def table(profile):
-    events = profile.events[profile.events["line"] != COUNTERS][COLUMNS]
-    return events.astype(dict.fromkeys(COLUMNS[:3], str)).sort_values(COLUMNS, ignore_index=True)
+    return profile.events[COLUMNS].astype(dict.fromkeys(COLUMNS[:3], str)).sort_values(COLUMNS, ignore_index=True)
 
 
 def whole(value):
@@ -59,6 +57,32 @@ def test_read_again_it_is_the_same_profile(profile, tmp_path, name):
     for row in range(len(ours.host)):
         for stat, value in ours.host.stats_of(row).items():
             assert whole(theirs.host.stats_of(row)[stat]) == whole(value)
+
+
+def test_counters_come_back_as_counters(tmp_path):
+    program = XSpace()
+    cpu = program.plane("/host:CPU")
+    for k in range(3):
+        cpu.line("python").event("MemoryAllocation", start_us=k, allocator_name="cpu", bytes_allocated=k, addr=k)
+    cpu.line("_counters_").event("MXU utilisation", start_us=1, counter_value=12.5, group_id=7)
+    cpu.line("_counters_").event("MXU utilisation", start_us=2, counter_value=25.0, group_id=7)
+    captured = load(program.write(tmp_path / "h.xplane.pb"))
+    written = captured.to_chrome_trace(tmp_path / "a.json")
+    twice = load(load(written).to_chrome_trace(tmp_path / "b.json"))
+    for profile in (captured, load(written), twice):
+        assert len(profile.events) == 3
+        assert {c["name"]: (c["times_ps"], c["values"]) for c in profile.trace.header()["counters"]} == {
+            "MXU utilisation": ([10**6, 2 * 10**6], [12.5, 25.0]),
+            "memory in use: cpu": ([0, 10**6, 2 * 10**6], [0, 1, 2]),
+        }
+        assert "_counters_" not in set(profile.trace.table["label"])
+
+
+def test_the_values_of_a_foreign_counter_are_a_counter_each(tmp_path):
+    path = tmp_path / "other.json"
+    path.write_text('[{"ph":"C","pid":1,"ts":1,"name":"heap","args":{"used":5,"free":6}}]')
+    drawn = load(path).trace.header()["counters"]
+    assert [(counter["name"], counter["values"]) for counter in drawn] == [("heap: used", [5]), ("heap: free", [6])]
 
 
 def test_every_real_capture_reads_again(shared_data, tmp_path):

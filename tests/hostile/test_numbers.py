@@ -1,5 +1,6 @@
 """Numbers that no program writes: they cost neither memory nor a wrong result."""
 
+import json
 import subprocess
 import sys
 
@@ -116,3 +117,19 @@ def test_hosts_whose_clocks_are_months_apart_are_compared(tmp_path):
 def test_runs_with_groups_of_large_numbers_are_joined(tmp_path):
     paths = [marked(2**62, 2**62 + 1).write(tmp_path / f"{number}.xplane.pb") for number in range(3)]
     assert len(load(paths, as_runs=True).steps.table) == 6
+
+
+@pytest.mark.parametrize("count", [200, 3000])
+def test_durations_whose_sum_int64_does_not_hold_are_cut_and_noted(tmp_path, count):
+    space = marked(1, 2)
+    line = space.planes[0].lines[0]
+    for _ in range(count):
+        line.event("MatMul:MatMul", start_us=300, duration_ps=2**56)
+    trace = [{"ph": "X", "pid": 1, "tid": 1, "ts": 0, "dur": 9e11, "name": "a"}] * count
+    (tmp_path / "t.json").write_text(json.dumps(trace))
+    for path in (space.write(tmp_path / "m.xplane.pb"), tmp_path / "t.json"):
+        p = load(path)
+        assert any("all events together last for weeks. They are shown cut" in note for note in p.overview.notes)
+        assert (p.ops.table.select_dtypes("number").fillna(0) >= 0).all(axis=None)
+        assert p.events["duration_ps"].sum() > 0
+        assert str(p)

@@ -46,6 +46,12 @@ def test_names_that_all_fit_stay_as_they_are():
     assert short_names(names, 40, without_calls) == names
 
 
+def test_names_that_differ_only_in_the_middle_show_where():
+    kernels = [f"void tensorflow::functor::ShuffleInTensor{k}Simple<float, 2, 1, 0, false>(int, float)" for k in "23"]
+    short = short_names(kernels, 32)
+    assert ["r2Simple" in short[0], "r3Simple" in short[1]] == [True, True]
+
+
 def test_a_long_name_without_slashes_gets_none():
     kernels = [f"void engine<float, {k}, 128, 5, 5, 3, 3, 3, true>(int, int, int, float const*)" for k in (1, 2)]
     short = short_names([*kernels, "void other<half, 1>(int, int, int, int, int, int)"], 30)

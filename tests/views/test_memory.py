@@ -101,8 +101,33 @@ def test_events_have_what_the_guides_popup_has():
 
 
 def test_a_pointer_on_the_chart_reads_the_event():
-    found = charts(view.panels(result((1, "gpu", 2 * MIB), (2, "gpu", MIB), tf_op="dense/MatMul")))["in use"]
-    assert list(found.notes) == ["allocation of 2.00 MiB for dense/MatMul", "deallocation of 1.00 MiB for dense/MatMul"]
+    stats = {"tf_op": "dense/MatMul", "region_type": "output", "data_type": 1, "shape": "[8,8]"}
+    found = charts(view.panels(result((1, "gpu", 2 * MIB), (2, "gpu", MIB), **stats)))["in use"]
+    known = "op dense/MatMul · region output · type float · shape [8,8]"
+    assert list(found.notes) == [
+        f"allocation of 2.00 MiB, 2.00 MiB requested · 2.00 MiB in use · {known}",
+        f"deallocation of 1.00 MiB, 1.00 MiB requested · 1.00 MiB in use · {known}",
+    ]
+
+
+def test_thinned_points_keep_the_descriptions_of_their_own_events():
+    rows = [(k, "gpu", MIB * (1 + k % 7)) for k in range(3000)]
+    found = charts(view.panels(result(*rows)))["in use"]
+    assert len(found.x) == len(found.notes) < 3000
+    for x, heap, note in zip(found.x, found.series[0].values, found.notes, strict=True):
+        assert MIB * (1 + round(x) % 7) == heap * MIB
+        assert f"{heap:.2f} MiB in use" in note
+
+
+def test_an_allocator_that_nothing_limits_has_no_capacity():
+    panels = view.panels(result((1, "mklcpu", 200), (2, "mklcpu", 400), bytes_available=0))
+    assert not {"capacity", "free at the peak", "fragmentation"} & set(figures(panels))
+    assert list(charts(panels)) == ["in use"]
+
+
+@pytest.mark.parametrize(("size", "said"), [(200, False), (256 << 10, True)])
+def test_unrecorded_small_allocations_are_mentioned_only_where_none_is_recorded(size, said):
+    assert any("below 256 KiB" in note for note in result((1, "mklcpu", size)).notes) == said
 
 
 def test_peaks_survive_where_there_are_more_events_than_points():

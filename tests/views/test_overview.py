@@ -85,7 +85,7 @@ def test_what_costs_most_comes_before_a_verdict_that_is_not_about_it(tmp_path):
     p = tp.load(tmp_path)
     first, second, third, *_ = overview_view.answer(p.overview, p.advice, p.steps)
     assert first == Note(
-        "f is traced again and again: 4 calls of f traced it first, which took 3.60 ms (100% of its time).", "answer"
+        "f is traced again and again. 4 calls of f traced it first, which took 3.60 ms (100% of its time).", "answer"
     )
     assert (second.kind, second.text[:12]) == ("advice", "Write @tf.fu")
     assert third.text.startswith("NOT input-bound")

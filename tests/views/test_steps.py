@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb.analysis.steps.steps import Steps
+from tfprof_nb.render.legend import means
 from tfprof_nb.render.panels import StackedBars
 from tfprof_nb.views.categories import STEP_CATEGORIES
 from tfprof_nb.views.step_bars import step_bars
@@ -32,6 +33,19 @@ def test_what_no_average_counts_ranks_no_category():
     validation = table().iloc[[1]].assign(phase="test", host_compute_ms=500.0, step_ms=507.0)
     keys = [column.key for column in _shown_columns(steps(pd.concat([table(), validation])))]
     assert keys[:4] == ["step", "step_ms", "input_ms", "host_compute_ms"]
+
+
+def test_the_bar_of_the_average_step_and_the_legend_of_the_graph_have_the_same_mean():
+    validation = table().iloc[[1, 2]].assign(phase="test", host_compute_ms=500.0, step_ms=507.0)
+    both = pd.concat([table(), validation], ignore_index=True)
+    bars = step_bars("Step time", both, STEP_CATEGORIES, "time (ms)")
+    assert bars.marked == (0.0, 3.0, 4.0)
+    assert bars.marked_label == "warm-up, test"
+    assert dict(zip([one.label for one in bars.series], means(bars), strict=True)) == {
+        STEP_CATEGORIES["host_compute_ms"].label: 2.0,
+        STEP_CATEGORIES["input_ms"].label: 7.5,
+        STEP_CATEGORIES["compile_ms"].label: 0.0,
+    }
 
 
 def test_hosts_stand_beside_the_steps_where_there_are_several():

@@ -13,6 +13,7 @@ from itertools import dropwhile
 import pandas as pd
 
 from tfprof_nb._units import US_PER_MS
+from tfprof_nb.analysis.events.framework import Framework
 from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.steps import Steps
@@ -42,15 +43,25 @@ _AHEAD = frozenset(
 )
 _STEP_COLUMNS = ["host", "phase", "warm_up", "step_ms", "input_ms"]
 
-_NO_INPUT_OPS = (
-    "No input op was recorded: the program does not read its data with tf.data, or host_level is below 2. Time in "
-    "which Python makes data appears as `other` in the steps."
-)
+_NO_INPUT_OPS: dict[Framework, str] = {
+    "tensorflow": (
+        "No input op was recorded: the program does not read its data with tf.data, or host_level is below 2. Time in "
+        "which Python makes data appears as `other` in the steps."
+    ),
+    "jax": (
+        "This page lists the ops of tf.data and Grain: this JAX program ran none during the capture. Time in which "
+        "Python makes data appears as `other` in the steps."
+    ),
+    "pytorch": (
+        "This page lists the ops of tf.data: a PyTorch program has none. The wait for its DataLoader and copies to the "
+        "device appear as `input` in the steps."
+    ),
+}
 
 
 @dataclass(eq=False, kw_only=True)
 class InputPipeline(Result):
-    """Input ops by self time; ``total_share`` and ``self_share`` are of the self time of all input ops.
+    """Input ops by self time, one row per stage; ``total_share`` and ``self_share`` are of the self time of all.
 
     Attributes
     ----------
@@ -61,20 +72,23 @@ class InputPipeline(Result):
     steps: pd.DataFrame
 
 
-def input_pipeline(steps: Steps, ops: Ops) -> InputPipeline:
+def input_pipeline(steps: Steps, ops: Ops, used: Framework = "tensorflow") -> InputPipeline:
     """Measure how long the program waits for data, and the ops that get it.
 
     Parameters
     ----------
     steps, ops
         Results of the same profile.
+    used
+        The program's framework.
 
     Returns
     -------
     InputPipeline
         Its summary has ``input_percent`` (of the time of the measured steps) and ``verdict``; the self time of each
         class of input op, summed over threads; ``other_ms``, the time for which steps waited for data if no input op
-        was recorded; and ``largest``, the key of the class with the most time, None without any.
+        was recorded; ``step_ms_`` and ``input_ms_``, each with ``mean``, ``std``, ``min`` and ``max``, of the
+        measured steps; ``largest``, the key of the class with the most time, None without any; and ``framework``.
     """
     table = _input_ops(ops)
     spent = table.groupby("category")["self_ms"].sum()
@@ -86,9 +100,15 @@ def input_pipeline(steps: Steps, ops: Ops) -> InputPipeline:
         "input_percent": shares.get("input_ms", float("nan")),
         "verdict": input_verdict(steps),
         **times,
+        **{
+            f"{column}_{name}": steps.measured[column].agg(name)
+            for column in ("step_ms", "input_ms")
+            for name in ("mean", "std", "min", "max")
+        },
         "largest": max(times, key=lambda key: times[key]) if any(times.values()) else None,
+        "framework": used,
     }
-    notes = steps.notes if len(table) else [_NO_INPUT_OPS, *steps.notes]
+    notes = steps.notes if len(table) else [_NO_INPUT_OPS[used], *steps.notes]
     return InputPipeline(table, summary, list(notes), steps=_steps(steps))
 
 
@@ -96,7 +116,7 @@ def _input_ops(ops: Ops) -> pd.DataFrame:
     host = ops.table[ops.table["side"] == "host"]
     kinds = zip(host["op_type"], host["op_name"], strict=True)
     category = pd.Series([_category(op_type, op_name) for op_type, op_name in kinds], index=host.index, dtype=object)
-    mine = host[category.notna()]
+    mine = _by_stage(host.assign(category=category)[category.notna()])
     whole = mine["self_us"].sum()
     table = pd.DataFrame(
         {
@@ -106,10 +126,19 @@ def _input_ops(ops: Ops) -> pd.DataFrame:
             "total_share": (mine["total_us"] / whole).fillna(0.0),
             "self_ms": mine["self_us"] / US_PER_MS,
             "self_share": (mine["self_us"] / whole).fillna(0.0),
-            "category": category,
+            "category": mine["category"],
         }
-    ).loc[mine.index]
+    )
     return table.sort_values(["self_ms", "op_name"], ascending=[False, True], ignore_index=True)[COLUMNS]
+
+
+def _by_stage(ops: pd.DataFrame) -> pd.DataFrame:
+    """Add up the iterators of one stage: each file and each repetition has its own. An only one keeps its name."""
+    names = ops["op_name"].astype(object)
+    stage = names.where(ops["op_type"] != "Dataset", names.map(stage_of))
+    one = stage.groupby(stage).transform("size") == 1
+    keys = ops.assign(op_name=names.where(one, stage)).groupby(["op_name", "category"], as_index=False, sort=False)
+    return keys[["occurrences", "total_us", "self_us"]].sum()
 
 
 def _category(op_type: str, op_name: str) -> str | None:

@@ -15,6 +15,7 @@ import pandas as pd
 
 from tfprof_nb._arrays import Bools, Int64, Objects
 from tfprof_nb._units import PS_PER_US
+from tfprof_nb.analysis.events.devices import device_planes
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.op_labels import label_ops
 from tfprof_nb.analysis.result import Result, empty_table
@@ -67,6 +68,7 @@ _TENSOR_CORE_NAMES = (
     "tcgen05",
     "utcmma",
 )
+_MATRIX_CORES = "Names of an AMD GPU's kernels do not tell whether they use its matrix cores."
 _ELIGIBLE_OP = re.compile(
     r"(Conv2D|Conv2DBackpropFilter|Conv2DBackpropInput|Conv3D|DepthwiseConv2dNative|"
     r"DepthwiseConv2dNativeBackpropFilter|DepthwiseConv2dNativeBackpropInput|/MatMul|FusedMatMul|/CudnnRNN|"
@@ -95,12 +97,18 @@ def kernels(forests: Sequence[Forest]) -> Kernels:
     -------
     Kernels
         Its summary has ``kernels`` (rows), ``occurrences`` (launches), ``total_us`` and ``tensor_core_share`` (of the
-        time, 0 to 1; None without kernels). Shared memory is static plus dynamic; occupancy is theoretical.
+        time, 0 to 1; None if that is unknown). Shared memory is static plus dynamic; occupancy is theoretical.
     """
     sums = [frame for frame in map(_sums, forests) if len(frame)]
     table = _merged(pd.concat(sums, ignore_index=True) if sums else _no_sums())
-    notes = [] if len(table) else [_why_empty(forests)]
-    return Kernels(table, _summary(table), notes)
+    summary = _summary(table)
+    if len(table) and _are_amd(forests):
+        return Kernels(table, summary | {"tensor_core_share": None}, [_MATRIX_CORES])
+    return Kernels(table, summary, [] if len(table) else [_why_empty(forests)])
+
+
+def _are_amd(forests: Sequence[Forest]) -> bool:
+    return any(plane.stats.get("device_vendor") == "AMD" for plane in device_planes(forests))
 
 
 def parse_kernel_details(text: str) -> LaunchDetails:

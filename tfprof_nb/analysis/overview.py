@@ -9,14 +9,15 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb._units import PS_PER_MS
-from tfprof_nb.analysis.events.devices import device_cores, device_type
+from tfprof_nb.analysis.events.devices import device_cores, device_planes, device_type
 from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.framework import Framework, framework
 from tfprof_nb.analysis.events.intervals import newly_covered
 from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.analysis.steps.activities import Activity, classify
+from tfprof_nb.analysis.steps.activities import Activity, classify, tells_types
 from tfprof_nb.analysis.steps.steps import Steps, percent
-from tfprof_nb.analysis.verdict import are_session_runs, input_verdict
+from tfprof_nb.analysis.verdict import Verdict, are_session_runs, input_verdict
 from tfprof_nb.formats.marks import CELL_LINE, STEP_NUMBER
 
 TOP_OPS = 10
@@ -29,7 +30,7 @@ class Overview(Result):
     """Verdict and headline numbers; ``table`` holds the ops with the most self time."""
 
 
-def overview(forests: Sequence[Forest], steps: Steps, ops: Ops) -> Overview:
+def overview(forests: Sequence[Forest], steps: Steps, ops: Ops, *, python_sampled: bool = False) -> Overview:
     """Summarise a profile.
 
     Parameters
@@ -38,39 +39,66 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops) -> Overview:
         One per host.
     steps, ops
         Results of the same profile.
+    python_sampled
+        Whether the profile has samples of Python, which tell what the steps' other time is.
 
     Returns
     -------
     Overview
         ``summary["verdict"]`` is about the measured steps: the training steps after warm-up. Single slow steps affect
         means: ``input_percent_median`` is that of the median step, ``longest_wait_step`` the step with the longest
-        wait, ``longest_wait_share`` its share (0 to 1) of all waiting; ``fetches_in_steps`` says whether every measured
-        step fetched data, so that none of its other time can be waiting for data. ``capture_ms`` is the time of the
-        whole capture;
-        for a single host with steps, ``measured_steps_ms``, ``warm_up_steps_ms``, ``other_steps_ms`` (of other phases,
-        such as validation) and ``outside_steps_ms`` add up to it. ``outside_longest`` is the name of the longest event
+        wait, ``longest_wait_share`` its share (0 to 1) of all waiting, ``longest_wait_is_first`` whether it is the
+        first; ``fetches_in_steps`` says whether every measured step fetched data, so that none of its other time can be
+        waiting for data. ``step_ms`` and ``input_ms`` are means. ``capture_ms`` is the time of the whole capture; for a
+        single host with steps, ``measured_steps_ms``, ``warm_up_steps_ms``, ``other_steps_ms`` (of other phases, such
+        as validation) and ``outside_steps_ms`` add up to it. ``outside_longest`` is the name of the longest event
         outside of steps on the threads that run steps, ``outside_longest_ms`` its time; empty and 0 without one.
     """
     shares = steps.shares
     verdict = input_verdict(steps)
+    used = framework(forests[0]) if forests else "tensorflow"
     summary = {
         "verdict": verdict,
-        "bottleneck": _BOTTLENECKS[verdict],
+        "bottleneck": _bottleneck(verdict, forests),
         "largest_category": None if np.isnan(shares["input_ms"]) else max(shares, key=lambda name: shares[name]),
         **{f"{name.removesuffix('_ms')}_percent": share for name, share in shares.items()},
+        "step_ms": steps.summary["step_ms_mean"],
+        "input_ms": steps.summary["input_ms_mean"],
+        "python_sampled": python_sampled,
         "fetches_in_steps": bool((steps.measured["input_ms"] > 0).all()) and len(steps.measured) > 0,
         **_typical_wait(steps),
         **_between_steps(steps, forests),
         **_whole(steps, forests),
+        "framework": used,
         "device_type": device_type(forests),
         "device_cores": device_cores(forests),
         "host_count": len(forests),
-        **_placement(ops),
+        **_placement(ops, used),
         **_precision(forests),
         **_device_use(ops),
     }
     reported = [f"The profiler reported: {text}" for forest in forests for text in _reports(forest)]
-    return Overview(_top_ops(ops), summary, [*dict.fromkeys(reported), *steps.notes])
+    return Overview(_top_ops(ops), summary, [*dict.fromkeys(reported), *steps.notes, *_idle_devices(forests)])
+
+
+def _idle_devices(forests: Sequence[Forest]) -> list[str]:
+    """Name the devices without work, if others have some."""
+    idle, count = [], 0
+    for forest in forests:
+        busy = {
+            forest.host.planes[plane].name for plane in np.unique(forest.planes_of(np.flatnonzero(forest.on_device)))
+        }
+        planes = [plane.name for plane in device_planes([forest])]
+        count += len(planes)
+        idle += [f"{forest.host.name} {name}" if len(forests) > 1 else name for name in planes if name not in busy]
+    if not idle or len(idle) == count:
+        return []
+    return [f"No work was recorded on {len(idle)} of {count} devices: {', '.join(idle)}."]
+
+
+def _bottleneck(verdict: Verdict, forests: Sequence[Forest]) -> str:
+    """Name the side that limits the program; a program without devices has only the host."""
+    return "host" if verdict != "unknown" and not device_cores(forests) else _BOTTLENECKS[verdict]
 
 
 def _reports(forest: Forest) -> tuple[str, ...]:
@@ -89,11 +117,17 @@ def _top_ops(ops: Ops) -> pd.DataFrame:
 def _typical_wait(steps: Steps) -> dict[str, object]:
     waited, length = (steps.measured[name].to_numpy() for name in ("input_ms", "step_ms"))
     if not waited.sum() > 0:
-        return {"input_percent_median": percent(0.0, len(waited)), "longest_wait_step": None, "longest_wait_share": 0.0}
+        return {
+            "input_percent_median": percent(0.0, len(waited)),
+            "longest_wait_step": None,
+            "longest_wait_share": 0.0,
+            "longest_wait_is_first": False,
+        }
     return {
         "input_percent_median": float(np.median(100 * waited[length > 0] / length[length > 0])),
         "longest_wait_step": int(steps.measured.index.to_numpy()[waited.argmax()]),
         "longest_wait_share": float(waited.max() / waited.sum()),
+        "longest_wait_is_first": bool(waited.argmax() == 0),
     }
 
 
@@ -152,7 +186,7 @@ def _between_steps(steps: Steps, forests: Sequence[Forest]) -> dict[str, float]:
     }
 
 
-def _placement(ops: Ops) -> dict[str, float]:
+def _placement(ops: Ops, used: Framework) -> dict[str, float]:
     """Return the shares of op executions per side, and of eager self time."""
     table = ops.table
     runs = table.groupby("side")["occurrences"].sum()
@@ -160,13 +194,15 @@ def _placement(ops: Ops) -> dict[str, float]:
     return {
         "host_op_percent": percent(runs.get("host", 0), runs.sum()),
         "device_op_percent": percent(runs.get("device", 0), runs.sum()),
-        "eager_percent": percent(eager_us, all_us),
+        "eager_percent": percent(eager_us, all_us) if used == "tensorflow" else float("nan"),
     }
 
 
 def _precision(forests: Sequence[Forest]) -> dict[str, float]:
-    """Return the shares of the kernels' time in 16 and in 32 bit."""
+    """Return the shares of the kernels' time in 16 and in 32 bit; NaN if no kernel tells its type."""
     half = full = 0
+    if not any(map(tells_types, forests)):
+        return {"fp16_percent": float("nan"), "fp32_percent": float("nan")}
     for forest in forests:
         activity = classify(forest, np.where(forest.on_device, 0, -1))
         half += int(forest.host.duration_ps[forest.on_device & (activity == Activity.DEVICE_COMPUTE_16)].sum())

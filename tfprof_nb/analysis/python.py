@@ -6,6 +6,7 @@ innermost line of the user's code on the stack: time in libraries is that of the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tfprof_nb._arrays import Bools, Floats, Int64
+from tfprof_nb._arrays import Bools, Floats, Int64, Objects
 from tfprof_nb._units import NS_PER_MS, PS_PER_MS, PS_PER_NS
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.intervals import covered_at
@@ -24,6 +25,7 @@ from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.decode.sections.python import PythonStacks
 from tfprof_nb.formats.marks import CALLBACK
 
+_OF_STEPS = ["in_steps_ms", "between_steps_ms", "outside_ms", "waiting_ms", "ops_ms", "nothing_ms"]
 COLUMNS = [
     "function",
     "file",
@@ -32,15 +34,21 @@ COLUMNS = [
     "total_ms",
     "in_steps_ms",
     "between_steps_ms",
+    "outside_ms",
     "samples",
     "thread",
     "library",
     "waiting_ms",
     "ops_ms",
     "nothing_ms",
+    "called_from",
 ]
+CALL_COLUMNS = ["function", "file", "line", "thread", "library", "call", "self_ms", *_OF_STEPS, "samples"]
 CALLBACK_COLUMNS = ["callback", "method", "calls", "total_ms", "per_step_ms", "measured_ms"]
-_TIMES = ["self_ms", "in_steps_ms", "between_steps_ms", "waiting_ms", "ops_ms", "nothing_ms", "other_ms"]
+_TIMES = ["self_ms", *_OF_STEPS, "other_ms"]
+# Comprehensions are functions of their own until Python 3.12; Keras and TensorFlow wrap what they offer.
+_INNER = re.compile(r"\.<locals>\.<(listcomp|genexpr|dictcomp|setcomp)>")
+_WRAPPER, _WRAPPERS_DEEP = "error_handler", 3
 _LONGEST_GAP = 10  # intervals: a sample stands for no more time than that, however late the next one came
 _NOTHING = (
     "This profile has no samples of Python: it was recorded elsewhere, or with --no-python. Capture with %%tfprofile "
@@ -60,9 +68,13 @@ class Python(Result):
         Time in methods of Keras callbacks, which is measured and not sampled: ``callback method calls total_ms
         per_step_ms measured_ms``, the longest first. ``per_step_ms`` is the time per step of the capture,
         ``measured_ms`` the time of calls that began in measured steps.
+    calls
+        The time of each line's own by what it called, a function of a library or nothing: ``function file line thread
+        library call self_ms in_steps_ms between_steps_ms outside_ms waiting_ms ops_ms nothing_ms samples``.
     """
 
     callbacks: pd.DataFrame
+    calls: pd.DataFrame
 
 
 def python(
@@ -74,13 +86,14 @@ def python(
 ) -> Python:
     """Share out the time of Python's threads among the lines of the user's code.
 
-    The table's columns are ``function file line self_ms total_ms in_steps_ms between_steps_ms samples thread library
-    waiting_ms ops_ms nothing_ms``. ``self_ms`` is the time in which the line was the innermost of the user's code,
-    ``total_ms`` the time in which it was on the stack. ``self_ms`` is the sum of ``in_steps_ms`` and
-    ``between_steps_ms``; ``in_steps_ms`` is the sum of ``waiting_ms`` (the step waited for its data), ``ops_ms`` (ops
-    ran) and ``nothing_ms`` (TensorFlow recorded nothing). ``thread`` is ``main``, the thread that began the capture,
+    The table's columns are ``function file line self_ms total_ms in_steps_ms between_steps_ms outside_ms samples thread
+    library waiting_ms ops_ms nothing_ms called_from``. ``self_ms`` is the time in which the line was the innermost of
+    the user's code, ``total_ms`` the time in which it was on the stack. ``self_ms`` is the sum of ``in_steps_ms``,
+    ``between_steps_ms`` and ``outside_ms``, the time before the first step and after the last; ``in_steps_ms`` is the
+    sum of ``waiting_ms`` (the step waited for its data), ``ops_ms`` (ops ran) and ``nothing_ms`` (TensorFlow recorded
+    nothing). ``thread`` is ``main``, the thread that began the capture,
     or ``tf.data``, a thread in which TensorFlow calls Python. ``library`` is the package in which the line spent most
-    of its own time, if it called one.
+    of its own time, if it called one; ``called_from`` the line of the user's that called the function.
 
     Parameters
     ----------
@@ -97,35 +110,51 @@ def python(
         Its summary has ``interval_ms``, ``samples`` and ``accounted_percent``: the part of the steps' ``other_ms`` for
         which there are samples.
     """
-    hosts = [_host(*one, steps) for one in zip(forests, groupings, stacks, strict=True)]
-    table = pd.concat(hosts, ignore_index=True)
+    hosts = [_host(*one, steps, labels) for one in zip(forests, groupings, stacks, strict=True)]
+    table, calls = (
+        pd.concat(parts, ignore_index=True).sort_values("self_ms", ascending=False, kind="stable", ignore_index=True)
+        for parts in zip(*hosts, strict=True)
+    )
     accounted_ms, other_ms = float(table["other_ms"].sum()), float(steps.table["other_ms"].sum())
-    table = table.sort_values("self_ms", ascending=False, kind="stable", ignore_index=True)[COLUMNS]
-    table["file"] = [labels.get(file, file) for file in table["file"]]
     callbacks = _callbacks(forests, steps)
     summary: dict[str, Any] = {
         "interval_ms": max((one.interval_ns for one in stacks), default=0) / NS_PER_MS,
         "samples": int(table["samples"].sum()),
         "accounted_percent": min(100.0, 100 * accounted_ms / other_ms) if other_ms > 0 else float("nan"),
     }
-    return Python(table, summary, [] if summary["samples"] else [_NOTHING], callbacks=callbacks)
+    notes = [] if summary["samples"] else [_NOTHING]
+    return Python(table[COLUMNS], summary, notes, callbacks=callbacks, calls=calls[CALL_COLUMNS])
 
 
-def _host(forest: Forest, grouping: Grouping, stacks: PythonStacks, steps: Steps) -> pd.DataFrame:
-    """Return one host's rows: the columns of the table, and ``other_ms``, the time while a step's ``other`` went on."""
+def _host(
+    forest: Forest, grouping: Grouping, stacks: PythonStacks, steps: Steps, labels: Mapping[str, str]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return one host's rows by line, and by line and call.
+
+    They have the results' columns, and ``other_ms``, the time while a step's ``other`` went on.
+    """
     samples = _samples(forest, stacks)
     spans = steps.table[steps.table["host"] == forest.host.name]
     samples = _with_activity(samples, forest, grouping, spans)
-    leaf, library = _leaves(stacks)
-    samples["place"], samples["library"] = leaf[samples["stack"]], library[samples["stack"]]
-    totals = _totals(samples, stacks)
-    main_library = samples.groupby(["place", "thread", "library"])["self_ms"].sum().sort_values().reset_index()
-    main_library = main_library.drop_duplicates(["place", "thread"], keep="last").set_index(["place", "thread"])
-    rows = samples.groupby(["place", "thread"])[_TIMES].sum()
-    rows["samples"] = samples.groupby(["place", "thread"]).size()
-    rows = rows.join(totals, how="left").join(main_library["library"]).reset_index()
+    of_stack = _users_lines(stacks)
+    samples = samples.join(of_stack, on="stack")
+    keys = ["place", "thread"]
+    by_line = samples.groupby(keys)
+    rows = by_line[_TIMES].sum().assign(samples=by_line.size()).join(_totals(samples, stacks))
+    for column in ("library", "caller"):
+        rows[column] = _most(samples, keys, column)
     rows["total_ms"] = rows["total_ms"].fillna(rows["self_ms"])
-    return _named(rows, stacks)
+    by_call = samples.groupby([*keys, "library", "call"])
+    calls = by_call[_TIMES].sum().assign(samples=by_call.size())
+    named = _named(rows.reset_index(), stacks, labels)
+    named["called_from"] = _places(rows["caller"].to_numpy(np.int64), stacks, labels)
+    return named, _named(calls.reset_index(), stacks, labels)
+
+
+def _most(samples: pd.DataFrame, keys: list[str], column: str) -> pd.Series:
+    """Return the value of a column that has most of each group's time."""
+    time = samples.groupby([*keys, column])["self_ms"].sum().sort_values().reset_index()
+    return time.drop_duplicates(keys, keep="last").set_index(keys)[column]
 
 
 def _samples(forest: Forest, stacks: PythonStacks) -> pd.DataFrame:
@@ -154,6 +183,7 @@ def _with_activity(samples: pd.DataFrame, forest: Forest, grouping: Grouping, sp
     begin = (spans["start_ms"].to_numpy(np.float64) * PS_PER_MS).astype(np.int64)
     end = begin + (spans["step_ms"].to_numpy(np.float64) * PS_PER_MS).astype(np.int64)
     in_step = covered_at(begin, end, at)
+    within = (at >= begin.min()) & (at <= end.max()) if len(begin) else np.zeros(len(at), dtype=bool)
     activity = classify(forest, grouping.group)
     waiting = in_step & _going_on(forest, activity == Activity.WAIT_INPUT, at)
     _, traced_from, traced_to = tracing_spans(forest)
@@ -163,7 +193,8 @@ def _with_activity(samples: pd.DataFrame, forest: Forest, grouping: Grouping, sp
     on_main = (samples["thread"] == "main").to_numpy()
     parts: dict[str, Bools] = {
         "in_steps_ms": in_step,
-        "between_steps_ms": ~in_step,
+        "between_steps_ms": ~in_step & within,
+        "outside_ms": ~in_step & ~within,
         "waiting_ms": waiting,
         "ops_ms": ops,
         "nothing_ms": in_step & ~waiting & ~ops,
@@ -178,23 +209,51 @@ def _going_on(forest: Forest, chosen: Bools, at: Int64) -> Bools:
     return covered_at(forest.host.start_ps[rows], forest.ends_ps(rows), at)
 
 
-def _leaves(stacks: PythonStacks) -> tuple[Int64, Any]:
-    """Return per stack the innermost place of the user's code (-1: none), and the package that it called (or "")."""
+def _users_lines(stacks: PythonStacks) -> pd.DataFrame:
+    """Return per stack ``place library call caller``: the innermost line of the user's, what it called, who called it.
+
+    Places are -1 where there is none, texts are empty.
+    """
     count = int(stacks.frame_stack.max(initial=-1)) + 1
-    users = stacks.function_is_users[stacks.place_function[stacks.frame_place]]
-    frames = np.arange(len(users))
-    first = np.full(count, len(users), dtype=np.int64)
-    np.minimum.at(first, stacks.frame_stack[users], frames[users])
+    function = np.append(stacks.place_function[stacks.frame_place], -1)  # the last stands for no frame
+    place = np.append(stacks.frame_place, -1)
+    names = np.array([*map(_without_comprehension, stacks.function_name), ""], dtype=object)
+    numbers = np.append(pd.factorize(names[:-1])[0], -1)
+    none = len(function) - 1
+    users = np.flatnonzero(stacks.function_is_users[function[:-1]]) if none else function[:0]
+    leaf = _first(users, stacks.frame_stack, count, none)
+    outside = users[
+        (users > leaf[stacks.frame_stack[users]])
+        & (numbers[function[users]] != numbers[function[leaf[stacks.frame_stack[users]]]])
+    ]
+    caller = _first(outside, stacks.frame_stack, count, none)
     start = np.searchsorted(stacks.frame_stack, np.arange(count))
-    has_user = first < len(users)
-    leaf = np.where(has_user, np.append(stacks.frame_place, -1)[np.minimum(first, len(users))], -1)
-    end = np.append(start[1:], len(users))
-    called = np.where(has_user, first - 1, end - 1)  # the frame that the user's line called
-    calls = (called >= start) & (end > start)
-    packages = np.array([_package(str(file)) for file in stacks.function_file] or [""], dtype=object)
-    function = stacks.place_function[stacks.frame_place[np.where(calls, called, 0)]] if len(users) else called
-    library = np.where(calls, packages[function], "") if len(users) else np.full(count, "", dtype=object)
-    return leaf, library
+    end = np.append(start[1:], none) if count else start
+    called = np.where(leaf < none, leaf, end) - 1
+    for _ in range(_WRAPPERS_DEEP):
+        wraps = np.array([str(name).endswith(_WRAPPER) for name in names], dtype=bool)
+        called = np.where((called > start) & wraps[function[called]], called - 1, called)
+    called = np.where((called >= start) & (end > start), called, none)
+    packages = np.array([*(_package(str(file)) for file in stacks.function_file), ""], dtype=object)
+    return pd.DataFrame(
+        {
+            "place": place[leaf],
+            "library": packages[function[called]],
+            "call": names[function[called]],
+            "caller": place[caller],
+        }
+    )
+
+
+def _first(frames: Int64, stack: Int64, count: int, none: int) -> Int64:
+    """Return the first of the chosen frames in each stack, or `none`."""
+    first = np.full(count, none, dtype=np.int64)
+    np.minimum.at(first, stack[frames], frames)
+    return first
+
+
+def _without_comprehension(name: Any) -> str:
+    return _INNER.sub("", str(name))
 
 
 def _package(file: str) -> str:
@@ -219,12 +278,25 @@ def _totals(samples: pd.DataFrame, stacks: PythonStacks) -> pd.DataFrame:
     return on_stack.merge(time, on="stack").groupby(["place", "thread"])[["total_ms"]].sum()
 
 
-def _named(rows: pd.DataFrame, stacks: PythonStacks) -> pd.DataFrame:
+def _named(rows: pd.DataFrame, stacks: PythonStacks, labels: Mapping[str, str]) -> pd.DataFrame:
     """Add what the place of each row is called."""
     place = rows["place"].to_numpy(np.int64)
     function = np.append(stacks.place_function, -1)[place]
-    names, files = np.append(stacks.function_name, _NO_USER_CODE), np.append(stacks.function_file, "")
-    return rows.assign(function=names[function], file=files[function], line=np.append(stacks.place_line, 0)[place])
+    names = np.array([*map(_without_comprehension, stacks.function_name), _NO_USER_CODE], dtype=object)
+    lines = np.append(stacks.place_line, 0)[place]
+    return rows.assign(function=names[function], file=_files(stacks, labels)[function], line=lines)
+
+
+def _places(place: Int64, stacks: PythonStacks, labels: Mapping[str, str]) -> list[str]:
+    """Write places as file and line; -1 is none."""
+    function, line = np.append(stacks.place_function, -1)[place], np.append(stacks.place_line, 0)[place]
+    written = zip(_files(stacks, labels)[function], line, place, strict=True)
+    return [f"{file} line {number}" if one >= 0 else "" for file, number, one in written]
+
+
+def _files(stacks: PythonStacks, labels: Mapping[str, str]) -> Objects:
+    """Return the name of each function's file, and as the last that of none."""
+    return np.array([*(labels.get(str(file), str(file)) for file in stacks.function_file), ""], dtype=object)
 
 
 def _callbacks(forests: Sequence[Forest], steps: Steps) -> pd.DataFrame:

@@ -13,6 +13,8 @@ Verdict = Literal["not", "potentially", "moderately", "highly", "unknown"]
 
 # Shares of step time (`op_stats_to_overview_page.cc`).
 HIGHLY_PERCENT, MODERATELY_PERCENT, POTENTIALLY_OTHER_PERCENT = 20.0, 5.0, 3.0
+# To fetch a batch costs about this much, whatever is in it.
+FETCH_COSTS_MS = 0.5
 
 
 def input_verdict(steps: Steps) -> Verdict:

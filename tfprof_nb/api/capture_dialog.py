@@ -99,6 +99,9 @@ class CaptureDialog(ipywidgets.VBox):  # type: ignore[misc]
         self.seconds = ipywidgets.BoundedFloatText(
             seconds, min=0.1, max=3600, step=0.5, description="Duration (s)", style=_LABEL, layout=narrow
         )
+        self.delay_ms = ipywidgets.BoundedFloatText(
+            0, min=0, max=3_600_000, step=100, description="Delay (ms)", style=_LABEL, layout=narrow
+        )
         self.retries = ipywidgets.BoundedIntText(3, min=0, max=100, description="Retries", style=_LABEL, layout=narrow)
         self.host_level = _choice("Record on hosts", _HOST_LEVELS, 2)
         self.device_level = _choice("GPUs and TPUs", _OFF_ON, 1)
@@ -107,7 +110,7 @@ class CaptureDialog(ipywidgets.VBox):  # type: ignore[misc]
         self.cancel_button = ipywidgets.Button(description="Cancel", disabled=True)
         self.capture_button.on_click(lambda _: self.capture())
         self.cancel_button.on_click(lambda _: self._cancelled.set())
-        rows = ((self.seconds, self.retries), (self.host_level, self.device_level), (self.python_level,))
+        rows = ((self.seconds, self.delay_ms), (self.host_level, self.device_level), (self.python_level, self.retries))
         wrapped = {"flex_flow": "row wrap"}
         self._fields = [self.addresses, *(ipywidgets.HBox(row, layout=wrapped) for row in rows)]
 
@@ -117,10 +120,10 @@ class CaptureDialog(ipywidgets.VBox):  # type: ignore[misc]
         self._busy(now=True)
         options = Options(self.host_level.value, self.device_level.value, self.python_level.value)
         arguments = (self.addresses.value, self.seconds.value, self._logdir, options)
-        retries = self.retries.value
+        when = {"retries": self.retries.value, "delay_ms": self.delay_ms.value}
 
         def run() -> RemoteRun:
-            return capture_workers(*arguments, retries=retries, report=self._report, cancelled=self._cancelled.is_set)
+            return capture_workers(*arguments, **when, report=self._report, cancelled=self._cancelled.is_set)
 
         thread = threading.Thread(target=self._run, args=(run,), name="tfprof_nb-dialog", daemon=True)
         thread.start()

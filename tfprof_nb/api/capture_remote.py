@@ -23,6 +23,7 @@ def capture_remote(
     host_level: int = 2,
     device_level: int = 1,
     python_level: int = 0,
+    delay_ms: float = 0,
     retries: int = 3,
 ) -> Profile:
     """Capture a profile of running programs that have a profiler server.
@@ -41,6 +42,8 @@ def capture_remote(
         folder. The workers need no access to it.
     host_level, device_level, python_level
         What to record, as in `profile`.
+    delay_ms
+        How long the workers wait before they record, by their own clocks.
     retries
         How often to ask a worker again that is busy with another capture, or in which nothing ran.
 
@@ -55,7 +58,7 @@ def capture_remote(
     CaptureError
         If no worker could be captured, a TPU's name could not be looked up, or nothing can be written to ``logdir``.
     ValueError
-        If an address, the time, a level or ``retries`` is invalid.
+        If an address, the time, a level, ``delay_ms`` or ``retries`` is invalid.
     MissingDependencyError
         If gRPC is not installed. TensorFlow is not needed on this side.
 
@@ -78,7 +81,13 @@ def capture_remote(
     target = LOGDIR if logdir is None else logdir
     with progress_line() as say:
         run = capture_workers(
-            addresses, seconds, target, options, retries=retries, report=lambda progress: say(progress.text)
+            addresses,
+            seconds,
+            target,
+            options,
+            retries=retries,
+            report=lambda progress: say(progress.text),
+            delay_ms=delay_ms,
         )
     if run.problems:
         warnings.warn(problems_text(run), stacklevel=2)

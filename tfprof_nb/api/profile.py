@@ -36,9 +36,10 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
     warmup
         Steps to skip before recording starts: the first steps trace and compile.
     steps
-        Steps to record; then the profiler stops and the block goes on. None records to the end of the block.
+        Steps to record; then the profiler stops and the block goes on. None records to the end of the block, or until
+        the events take 1 GiB of memory. Any recording ends before memory runs short, with a note in the overview.
     max_seconds
-        Seconds to record; then the profiler stops and the block goes on. None records to the end of the block.
+        Seconds to record; then the profiler stops and the block goes on. None records as ``steps`` says.
     host_level
         0 records nothing of the host, 1 the most important events, 2 also ops, 3 everything.
     device_level

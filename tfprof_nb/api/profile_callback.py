@@ -9,6 +9,7 @@ from typing import Any
 
 from tfprof_nb._errors import CaptureActiveError, CaptureError, MissingDependencyError, TfprofError
 from tfprof_nb.api.session import Capture, running
+from tfprof_nb.capture.keras import announce_batch, end_announcements
 from tfprof_nb.capture.notebook import at_the_cells_end
 from tfprof_nb.profiles import Profile
 
@@ -34,7 +35,8 @@ class ProfileCallback(keras.callbacks.Callback):  # type: ignore[misc]
     batches
         Which batches, counted from 1 over all epochs of a fit, as the TensorBoard callback's ``profile_batch``:
         ``15`` is the fifteenth; ``(500, 520)`` or ``"500,520"`` are the 500th to the 520th; 0 is none.
-        With ``steps_per_execution`` Keras runs several batches at once, and they count as one.
+        With ``steps_per_execution`` Keras runs several batches at once, and they count as one. The steps of the
+        profile have these numbers, and their epoch.
     name, logdir
         As for `profile`.
 
@@ -60,7 +62,7 @@ class ProfileCallback(keras.callbacks.Callback):  # type: ignore[misc]
         super().__init__()
         self._first, self._last = _first_and_last(batches)
         self._name, self._logdir = name, logdir
-        self._seen = 0
+        self._seen = self._epoch = 0
         self._capture: Capture | None = None
         self._recording = self._ours = False
         self._until_finished = ExitStack()
@@ -82,7 +84,7 @@ class ProfileCallback(keras.callbacks.Callback):  # type: ignore[misc]
 
     def on_train_begin(self, logs: Any = None) -> None:  # noqa: ARG002, D102  (Keras calls it, like all below)
         self._finish()  # of a fit that an error ended
-        self._seen, self._capture = 0, None
+        self._seen, self._epoch, self._capture = 0, 0, None
         self._missing = "Nothing was captured: batches=0 asks for none."
         self._begin_before_first()
 
@@ -90,7 +92,12 @@ class ProfileCallback(keras.callbacks.Callback):  # type: ignore[misc]
         self._end_after_last()  # not at the batch's own end, where its step is not over
         self._seen += 1
 
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:  # noqa: ARG002, D102
+        self._epoch = epoch
+        self._announce()
+
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:  # noqa: ARG002, D102
+        self._announce()
         self._begin_before_first()
 
     def on_test_begin(self, logs: Any = None) -> None:  # noqa: ARG002, D102
@@ -101,12 +108,20 @@ class ProfileCallback(keras.callbacks.Callback):  # type: ignore[misc]
 
     def on_train_end(self, logs: Any = None) -> None:  # noqa: ARG002, D102
         self._finish()
+        end_announcements(self.model)
         if 0 < self._seen < self._first:
             self._missing = (
                 f"Nothing was captured: the fit ended after {self._seen} batches, before batch "
                 f"{self._first}, the first to capture. Choose earlier ones: ProfileCallback(batches=...)."
             )
             warnings.warn(self._missing, stacklevel=2)
+
+    def _announce(self) -> None:
+        """Say which batch is next, if it is one of those to capture."""
+        if self._first <= self._seen + 1 <= self._last:
+            announce_batch(self.model, self._seen + 1, self._epoch)
+        elif self._seen == self._last:
+            end_announcements(self.model)
 
     def _begin_before_first(self) -> None:
         if self._seen != self._first - 1:

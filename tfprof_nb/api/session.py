@@ -13,6 +13,7 @@ from tfprof_nb.capture.lines import CellLines
 from tfprof_nb.capture.metrics import process_memory, system_metrics
 from tfprof_nb.capture.notebook import notebook_cells
 from tfprof_nb.capture.options import Options
+from tfprof_nb.capture.profiler import UnsavedError
 from tfprof_nb.capture.python_stacks import python_stacks
 from tfprof_nb.capture.recording import NothingRecordedError, Recording
 from tfprof_nb.capture.sidecar import Collector
@@ -124,6 +125,9 @@ class Capture:
         except BaseException as error:
             why = str(error) if isinstance(error, CaptureError) else "An interrupt came before this profile was saved."
             self._run.fail(why)
+            if isinstance(error, UnsavedError):
+                self._run.keep(self._recording.save)
+                remember(self.profile)
             raise
         self._run.complete(runs.resolve(run))
         self.finished = True

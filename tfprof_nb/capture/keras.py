@@ -49,6 +49,20 @@ class _Patches:
 
 
 _patches = _Patches()
+_announced = WeakKeyDictionary[Any, tuple[int, int]]()
+
+
+def announce_batch(model: Any, number: int, epoch: int) -> None:
+    """Give the next batch that a model trains on a number of the caller's own, and its epoch.
+
+    A capture that begins in the middle of a fit knows neither.
+    """
+    _announced[model] = number, epoch
+
+
+def end_announcements(model: Any) -> None:
+    """Let a model's steps be counted again."""
+    _announced.pop(model, None)
 
 
 def marks_steps() -> bool:
@@ -117,8 +131,10 @@ def _open_step(
         def on_batch_begin(callbacks: Any, *args: Any, **kwargs: Any) -> None:
             __tracebackhide__ = True
             timed.watch(callbacks)
-            epoch = {EPOCH: epochs[callbacks]} if callbacks in epochs else {}
-            open_mark(callbacks, phase, next(count), **epoch, **_execution(callbacks.model))
+            announced = _announced.get(callbacks.model) if phase == "train" else None
+            number, of_epoch = announced or (next(count), epochs.get(callbacks))
+            epoch = {} if of_epoch is None else {EPOCH: of_epoch}
+            open_mark(callbacks, phase, number, **epoch, **_execution(callbacks.model))
             original(callbacks, *args, **kwargs)
 
         return on_batch_begin

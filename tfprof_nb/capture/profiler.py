@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tfprof_nb._errors import CaptureActiveError, CaptureError
+from tfprof_nb.capture.memory_folder import MemoryFolder
 from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.profiler_log import no_profiler_log
 from tfprof_nb.capture.tensorflow import is_tracing, profiler_is_started, session_class, tensorflow
@@ -22,6 +23,10 @@ _OTHER_PROFILER = (
 )
 
 _POLL_S = 1e-4
+
+
+class UnsavedError(CaptureError):
+    """The profile is in memory, and could not be written to its folder."""
 
 
 class Profiler:
@@ -45,7 +50,7 @@ class Profiler:
 
     def __init__(self, folder: Path, options: Options) -> None:
         __tracebackhide__ = True
-        self._folder, self._options = folder, options
+        self._folder, self._options, self._memory = folder, options, MemoryFolder()
         self._session: Any = None
         self._new_session = session_class()  # before `foreign_profilers` replaces it
         # Not the thread itself: after an interrupted `join`, CPython 3.11 takes a running thread for a finished one.
@@ -83,7 +88,8 @@ class Profiler:
         with self._lock:
             self._session, self._saved = None, None  # a session without a reference ends
             shutil.rmtree(self._folder / RUNS_FOLDER, ignore_errors=True)
-            self._session = _started(self._new_session(), self._folder, self._options)
+            self._memory.clear()
+            self._session = _started(self._new_session(), self._memory.path, self._options)
 
     def end(self) -> None:
         """End recording, if it is recording, and save the profile in the background."""
@@ -106,12 +112,34 @@ class Profiler:
             with no_profiler_log():
                 session.export_to_tb()
         except Exception as error:  # noqa: BLE001  (`wait` raises it)
-            self._failure = CaptureError(
-                f"The profile could not be saved, and its data is lost: {error}. Free space there, record less "
-                "(steps=..., max_seconds=...), or choose another folder with logdir=... (in the magic: --out DIR)."
-            )
+            self._failure = CaptureError(f"TensorFlow's profiler could not collect its data, which is lost: {error}.")
+        else:
+            self._copy()
         finally:
             saved.set()
+
+    def _copy(self) -> None:
+        try:
+            self.write(self._folder)
+        except UnsavedError as error:
+            self._failure = error
+
+    def write(self, folder: Path) -> None:
+        """Write the profile from memory to a folder.
+
+        Raises
+        ------
+        UnsavedError
+            It cannot be written; it stays in memory.
+        """
+        try:
+            self._memory.copy_to(folder)
+        except OSError as error:
+            raise UnsavedError(
+                f"The profile could not be saved in {folder.parent}: {error.strerror or error}. It is kept in memory: "
+                'save it in another folder with tfprof_nb.last().save("FOLDER").'
+            ) from None
+        self._memory.clear()
 
     def wait(self) -> None:
         """Wait until the profile is saved. An interrupt ends the wait, not the saving.
@@ -139,11 +167,11 @@ def _call_after(saved: threading.Event, then: Callable[[], object]) -> None:
     then()
 
 
-def _started(session: Any, folder: Path, options: Options) -> Any:
+def _started(session: Any, folder: str, options: Options) -> Any:
     __tracebackhide__ = True
     try:
         with no_profiler_log():
-            session.start(str(folder), options.for_tensorflow())
+            session.start(folder, options.for_tensorflow())
     except tensorflow().errors.AlreadyExistsError:
         raise CaptureActiveError(_OTHER_PROFILER) from None
     except Exception as error:

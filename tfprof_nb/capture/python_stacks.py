@@ -11,6 +11,7 @@ by iterators written in C, within one call, and no frame is ever held here.
 from __future__ import annotations
 
 import gc
+import linecache
 import sys
 import threading
 import time
@@ -19,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import accumulate, chain, islice, repeat, takewhile
 from operator import attrgetter, itemgetter, methodcaller
+from pathlib import Path
 from types import CodeType
 from typing import Any
 
@@ -31,8 +33,11 @@ from tfprof_nb.formats.sidecar import PythonSection
 INTERVAL_S = 0.004
 _SWITCH_S = 0.0005
 _MAX_DEPTH = 200
+_MAX_SOURCE = 200_000  # characters
 # TensorFlow calls Python functions of tf.data on threads of its own, through this file.
 _FEEDERS = "script_ops.py"
+# What called the magics runs for as long as the cell that they profile.
+_MAGICS = str(Path(__file__).parents[1] / "notebook")
 
 Instruction = tuple[CodeType, int]  # a code object, and the index of the instruction that it runs
 
@@ -95,7 +100,8 @@ class _Sampler(threading.Thread):
         strings, functions, places = Interned[str](), Interned[tuple[str, str]](), Interned[tuple[int, int]]()
         generated, stacks = origins(), []
         for frames in self._stacks:
-            own = [_place(code, at, generated) for code, at in frames]
+            of_cell = takewhile(lambda frame: not frame[0].co_filename.startswith(_MAGICS), frames)
+            own = [_place(code, at, generated) for code, at in of_cell]
             lines = [(functions.number((place.function, place.file)), place.line) for place in own]
             stacks.append(places.numbers(lines))
         threads = Interned[int]()
@@ -115,6 +121,7 @@ class _Sampler(threading.Thread):
                 "stack": [stack for _, _, stack in self._samples],
             },
             strings=strings.values(),
+            sources=_sources({file for _, file in functions.values() if is_users(file)}),
         )
 
 
@@ -145,6 +152,12 @@ def _uncollected(values: Iterable[Any]) -> tuple[Any, ...]:
     if not found[0]:
         gc.disable()
     return found[2:-1]
+
+
+def _sources(files: Iterable[str]) -> dict[str, str]:
+    """Return the text of files, but of very long ones."""
+    texts = {file: "".join(linecache.getlines(file)) for file in sorted(files)}
+    return {file: text for file, text in texts.items() if 0 < len(text) <= _MAX_SOURCE}
 
 
 def _place(code: CodeType, at: int, generated: Mapping[tuple[str, int], Place]) -> Place:

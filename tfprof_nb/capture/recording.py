@@ -16,6 +16,7 @@ from tfprof_nb._errors import CaptureActiveError, CaptureError
 from tfprof_nb.capture.foreign_profilers import ForeignProfilers
 from tfprof_nb.capture.interrupts import interrupts_wait
 from tfprof_nb.capture.keras import keras_steps
+from tfprof_nb.capture.memory_watch import MemoryWatch
 from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.profiler import Profiler
 from tfprof_nb.capture.run_folder import publish, staging_folder
@@ -23,7 +24,7 @@ from tfprof_nb.capture.sidecar import Collector, Gather, gathered, write_sidecar
 from tfprof_nb.capture.tensorflow import tensorflow
 from tfprof_nb.capture.window import Pacing, Window
 from tfprof_nb.formats.files import RUNS_FOLDER, SIDECAR, XSPACE
-from tfprof_nb.formats.sidecar import CaptureSection, Section
+from tfprof_nb.formats.sidecar import CaptureSection, Section, Stopped
 
 _claim = threading.Lock()  # held while a capture runs in this process
 _saving = threading.Event()  # set while the claim is held only by saving: an interrupt ended the wait for it
@@ -72,6 +73,8 @@ class Recording:
     ) -> None:
         self.logdir, self.options = Path(logdir).expanduser().absolute(), options  # the code may change folders
         self._window, self._note = window or Window(), ""
+        unlimited = self._window.steps is None and self._window.max_seconds is None
+        self._memory, self._stopped = MemoryWatch(self._stop_early, bounded=unlimited), list[Stopped]()
         self._collectors, self._sections = dict(collectors or {}), dict[str, Gather]()
         self._collecting, self._marking = ExitStack(), ExitStack()
         self._foreign = ForeignProfilers(self._give_way)
@@ -102,6 +105,7 @@ class Recording:
                 files.callback(shutil.rmtree, self._staging, ignore_errors=True)
                 self._profiler = Profiler(self._staging, self.options)
                 undo.callback(self._profiler.drop)
+                undo.callback(self._memory.end)
                 self._pacing = Pacing(self._window, self._profiler, self._begin, self._end)
                 undo.enter_context(self._foreign)
                 undo.enter_context(self._marking)
@@ -121,6 +125,7 @@ class Recording:
         with interrupts_wait():
             self._collect()
             self._profiler.begin()
+            self._memory.begin()
 
     def _collect(self) -> None:
         for name in list(self._collectors):
@@ -128,8 +133,14 @@ class Recording:
 
     def _end(self) -> None:
         with interrupts_wait():
+            self._memory.end()
             self._profiler.end()
             self._collecting.close()
+
+    def _stop_early(self, stopped: Stopped) -> None:
+        """End the recording because of the memory that it takes; the code goes on."""
+        self._stopped.append(stopped)
+        self._pacing.stop()
 
     def _give_way(self) -> bool:
         """Let another profiler start; our recording up to now is saved, in case the other profiler saves nothing."""
@@ -145,6 +156,7 @@ class Recording:
     def begin_anew(self, note: str) -> None:
         """Drop the recording and record from here on, ignoring the window. The note says why."""
         self._note = note
+        self._stopped.clear()
         self._pacing.take_over()
         self._begin()
 
@@ -168,17 +180,30 @@ class Recording:
             self._marking.close()  # the last marks must still be recorded
             fewer = self._pacing.note()
             self.end()
-            sections = self._capture_section(fewer) | gathered(self._sections)  # TensorFlow saves meanwhile
+            self._sidecar = self._capture_section(fewer) | gathered(self._sections)  # TensorFlow saves meanwhile
             if self._foreign.cut_short and self._foreign.runs:
                 run = self._foreign.runs[-1]
-                self._add_sidecar(run, sections)
+                self._add_sidecar(run)
                 return run
             self._profiler.wait()
-            run = self._saved_run()
-            self._add_sidecar(run, sections)
-            run = publish(run, self._staging, self.logdir)
+            run = self._published(self._staging, self.logdir)
         self._check_options(run)
         return run
+
+    def save(self, logdir: Path) -> Path:
+        """Write a profile that `stop` could not save, because its disk was full, to another folder.
+
+        Raises
+        ------
+        CaptureError
+            It cannot be written there either; it stays in memory.
+        """
+        staging = staging_folder(logdir)
+        try:
+            self._profiler.write(staging)
+            return self._published(staging, logdir)
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
 
     def _clear_away(self) -> None:
         """Undo all changes; once the profile is saved, remove the staging folder and release the claim."""
@@ -188,12 +213,18 @@ class Recording:
                 _saving.set()
             self._profiler.when_saved(self._files.close)
 
-    def _saved_run(self) -> Path:
+    def _published(self, staging: Path, logdir: Path) -> Path:
+        """Move the run folder that TensorFlow saved to its place, with its sidecar, and return it."""
+        run = self._saved_run(staging)
+        self._add_sidecar(run)
+        return publish(run, staging, logdir)
+
+    def _saved_run(self, staging: Path) -> Path:
         """Return the run folder that TensorFlow saved."""
         if not self._profiler.began:
             why = self._foreign.note() or self._pacing.why_nothing()
             raise NothingRecordedError(f"Nothing was recorded: {why}")
-        runs = sorted({file.parent for file in self._staging.glob(f"{RUNS_FOLDER}/*/*{XSPACE}")})
+        runs = sorted({file.parent for file in staging.glob(f"{RUNS_FOLDER}/*/*{XSPACE}")})
         if not runs:
             raise CaptureError("TensorFlow's profiler saved no file, so there is no profile of this run.")
         return runs[-1]
@@ -202,11 +233,13 @@ class Recording:
         """Return the section about the capture itself."""
         options = "" if self._foreign.cut_short else self.options.note()
         notes = [note for note in (self._note, self._foreign.note(), options, fewer) if note]
+        if self._stopped and not self._foreign.cut_short:
+            return {Section.CAPTURE: CaptureSection(notes=notes, stopped=self._stopped[-1])}
         return {Section.CAPTURE: CaptureSection(notes=notes)} if notes else {}
 
-    def _add_sidecar(self, run: Path, sections: Mapping[str, Any]) -> None:
+    def _add_sidecar(self, run: Path) -> None:
         try:
-            write_sidecar(run, sections)
+            write_sidecar(run, self._sidecar)
         except OSError as error:
             for part in run.glob(f"*{SIDECAR}"):
                 part.unlink()

@@ -6,11 +6,12 @@ import itertools
 import shutil
 import tempfile
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 from tfprof_nb._errors import CaptureError
-from tfprof_nb.formats.files import RUNS_FOLDER, STAGING_PREFIX
+from tfprof_nb.formats.files import RUNS_FOLDER, SESSION_GRAPH, SIDECAR, STAGING_PREFIX, sidecar_of
 
 _ABANDONED_S = 24 * 60 * 60
 
@@ -57,6 +58,23 @@ def publish(run: Path, staging: Path, logdir: Path) -> Path:
             f"The profile could not be saved in {target}: {error.strerror or error}. It is kept in {kept}: open it "
             "with tfprof_nb.load()."
         ) from error
+
+
+def copied(files: Iterable[Path], logdir: Path, name: str) -> Path:
+    """Copy profiles and what was recorded beside them to a run folder of this name, and return it."""
+    staging = staging_folder(logdir)
+    try:
+        run = staging / name
+        run.mkdir()
+        for file in files:
+            for part in (file, sidecar_of(file), file.with_name(SESSION_GRAPH + SIDECAR)):
+                if part.is_file():
+                    shutil.copy2(part, run)
+        return publish(run, staging, logdir)
+    except OSError as error:
+        raise CaptureError(f"The profile cannot be copied to {logdir}: {error.strerror or error}.") from None
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
 
 
 def _moved(run: Path, target: Path) -> Path:

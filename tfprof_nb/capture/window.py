@@ -101,6 +101,12 @@ class Pacing:
         self._over = True
         self._undo.close()
 
+    def stop(self) -> None:
+        """End the recording now, from any thread."""
+        with self._lock:
+            self._over = True
+            self._end()
+
     def take_over(self) -> None:
         """From now on, let the caller decide when the profiler begins and ends."""
         with self._lock:

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,9 +19,11 @@ import pandas as pd
 
 from tfprof_nb._arrays import Floats, Objects
 from tfprof_nb._errors import BadProfileError
+from tfprof_nb.decode.room import check_room
 
 Key = Hashable
 
+_MEMORY_PER_BYTE = 20
 # Phases of events with a time. M names processes and threads; s, t and f are flows between events.
 TIMED = frozenset("XBEbenSFTpiIRCNOD")
 _UNTIMED = frozenset("Mstf")
@@ -43,12 +45,24 @@ class ChromeEvents:
         The ``args`` of the events that name processes, by pid, and threads, by pid and tid.
     left_out
         The number of other events by phase: they do not say when something ran.
+    arrivals
+        The ids of arrows from launches to devices, in PyTorch's traces, by the place and time where they arrive.
+    about
+        What the file says besides the events.
     """
 
     frame: pd.DataFrame
     processes: dict[Key, dict[str, Any]] = field(default_factory=dict)
     threads: dict[tuple[Key, Key], dict[str, Any]] = field(default_factory=dict)
     left_out: dict[str, int] = field(default_factory=dict)
+    arrivals: dict[tuple[Key, Key, float], Any] = field(default_factory=dict)
+    about: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def base_ns(self) -> int:
+        """Time 0 of the events in nanoseconds since 1970, as PyTorch writes it; 0 if the file does not say."""
+        base = self.about.get("baseTimeNanoseconds", 0)
+        return base if isinstance(base, int) and 0 <= base < 1 << 62 else 0
 
 
 def read_events(data: bytes, source: str) -> ChromeEvents:
@@ -59,8 +73,13 @@ def read_events(data: bytes, source: str) -> ChromeEvents:
     BadProfileError
         It is not JSON, cut short, not a trace, or has an invalid event. The message calls the file ``source``.
     """
+    check_room(len(data) * _MEMORY_PER_BYTE, source)
     with _no_garbage_collection():
-        return _read(_event_list(_parse(data, source), source), source)
+        content = _parse(data, source)
+        about = (
+            {key: value for key, value in content.items() if key != "traceEvents"} if isinstance(content, dict) else {}
+        )
+        return replace(_read(_event_list(content, source), source), about=about)
 
 
 @contextmanager
@@ -78,13 +97,18 @@ def _no_garbage_collection() -> Iterator[None]:
 def _read(events: list[Any], source: str) -> ChromeEvents:
     phases = np.array([_phase(event, number, source) for number, event in enumerate(events)], dtype=object)
     timed = np.flatnonzero([phase in TIMED for phase in phases])
-    named = np.flatnonzero(phases == "M")
+    named, arrows = np.flatnonzero(phases == "M"), np.flatnonzero(phases == "f")
     others = pd.Series([phase for phase in phases if phase and phase not in TIMED | _UNTIMED], dtype=object)
     return ChromeEvents(
         _frame([events[row] for row in timed], phases[timed], timed, source),
         {_key(e.get("pid")): _args(e) for e in (events[row] for row in named) if e.get("name") == "process_name"},
         {_place(e): _args(e) for e in (events[row] for row in named) if e.get("name") == "thread_name"},
         {str(phase): int(count) for phase, count in others.value_counts().items()},
+        {
+            (*_place(e), _number(e.get("ts"))): e.get("id")
+            for e in (events[row] for row in arrows)
+            if e.get("cat") == "ac2g"
+        },
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from itertools import count
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from tfprof_nb.decode.brackets import match
 from tfprof_nb.decode.chrome_json import ChromeEvents, Key, read_events
 from tfprof_nb.decode.clock import read_clock
 from tfprof_nb.decode.host import Host, StatValue
+from tfprof_nb.decode.kineto import as_profile, is_kineto
 from tfprof_nb.decode.table import COLUMNS, PlaneStats, build_host
 from tfprof_nb.decode.timeline import is_timeline, read_timeline
 from tfprof_nb.formats.xspace import ASYNCHRONOUS, COUNTERS
@@ -48,9 +50,11 @@ def read_chrome_trace(data: bytes, name: str, source: str = "") -> Host:
         It is not JSON, cut short, not a trace, or has an invalid event.
     """
     trace = read_events(data, source or name)
-    clock = read_clock(trace.frame, source or name)
+    of_tensorflow = is_timeline(trace) or any(_is_plane(process) for process in trace.processes.values())
+    clock = read_clock(trace.frame, source or name, of_tensorflow=of_tensorflow, base_ns=trace.base_ns)
     if is_timeline(trace):
         return read_timeline(trace, clock, name)
+    trace = as_profile(trace) if is_kineto(trace) else trace
     spans, notes = _spans(trace.frame)
     planes, stats = _planes(trace, spans["pid"])
     rows = spans.assign(
@@ -65,6 +69,11 @@ def read_chrome_trace(data: bytes, name: str, source: str = "") -> Host:
     return build_host(
         name, rows[COLUMNS], stats, origin_ns=clock.origin_ns, notes=(*notes, *_left_out(trace), *clock.notes)
     )
+
+
+def _is_plane(process: dict[str, Any]) -> bool:
+    """Whether a process is a plane of TensorFlow's profiler, by its name."""
+    return re.search(r"(?:^| )/(?:host|device):", str(process.get("name", ""))) is not None
 
 
 def _spans(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:

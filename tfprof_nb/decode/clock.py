@@ -12,8 +12,9 @@ from tfprof_nb._arrays import Int64
 from tfprof_nb._errors import BadProfileError
 from tfprof_nb._units import PS_PER_US
 
-# A first time that is above this, and above the length of the trace, is the reading of a clock, not a delay.
-_MAX_DELAY_US = 60e6
+# A first time that is above this, and above the length of the trace, is the reading of a clock, not a delay. Only
+# profilers that TensorFlow's names tell of count from the start of the capture.
+_MAX_DELAY_US, _MAX_OTHERS_DELAY_US = 60e6, 1e6
 _EPOCH_US = (946_684_800e6, 4_102_444_800e6)  # the years 2000 to 2100
 _MAX_LENGTH_US = 1e12  # int64 holds the sum of a few such times in picoseconds
 
@@ -48,8 +49,19 @@ class Clock:
         return lengths
 
 
-def read_clock(events: pd.DataFrame, source: str) -> Clock:
+def read_clock(events: pd.DataFrame, source: str, *, of_tensorflow: bool = True, base_ns: int = 0) -> Clock:
     """Find the clock of a trace.
+
+    Parameters
+    ----------
+    events
+        With ``ts_us`` and ``dur_us``.
+    source
+        The file's name in messages.
+    of_tensorflow
+        Whether TensorFlow, or this package, wrote the trace.
+    base_ns
+        When the clock was 0, in nanoseconds since 1970; 0 if that is unknown.
 
     Raises
     ------
@@ -58,7 +70,8 @@ def read_clock(events: pd.DataFrame, source: str) -> Clock:
     """
     first = float(events["ts_us"].min()) if len(events) else 0.0
     last = float((events["ts_us"] + events["dur_us"]).max()) if len(events) else 0.0
-    zero = first if first < 0 or first > max(_MAX_DELAY_US, last - first) else 0.0
+    delay = _MAX_DELAY_US if of_tensorflow else _MAX_OTHERS_DELAY_US
+    zero = first if first < 0 or first > max(delay, last - first) else 0.0
     if last - zero > _MAX_LENGTH_US:
         raise BadProfileError(
             f"{source}: the events span {(last - zero) / 8.64e10:,.0f} days. Times in a Chrome trace are in "
@@ -66,5 +79,6 @@ def read_clock(events: pd.DataFrame, source: str) -> Clock:
         )
     backwards = int((events["dur_us"] < 0).sum())
     note = f"{backwards:,} events with a negative duration are shown as instants."
-    since_1970 = _EPOCH_US[0] < zero < _EPOCH_US[1]
-    return Clock(zero, int(zero) * 1000 + round(zero % 1 * 1000) if since_1970 else 0, (note,) if backwards else ())
+    since_1970 = base_ns > 0 or _EPOCH_US[0] < zero < _EPOCH_US[1]
+    origin_ns = base_ns + int(zero) * 1000 + round(zero % 1 * 1000) if since_1970 else 0
+    return Clock(zero, origin_ns, (note,) if backwards else ())

@@ -12,9 +12,11 @@ from tfprof_nb.decode import schema
 from tfprof_nb.decode.lanes import find_fields
 from tfprof_nb.decode.metadata import Metadata
 from tfprof_nb.decode.parts import Parts
+from tfprof_nb.decode.room import check_room
 from tfprof_nb.decode.wire import Fields, Wire
 
 _BLOCK = 1 << 14
+_EVENT_BYTES = 250  # of memory per event, to load and analyse it
 # Nearly all events begin with these fields in this order; their stats follow.
 _IN_ORDER = (schema.EVENT_METADATA, schema.EVENT_OFFSET_PS, schema.EVENT_DURATION_PS)
 
@@ -66,6 +68,7 @@ def read_lines(wire: Wire, lines: Parts, names: Metadata) -> tuple[Events, Parts
         The lines' messages, by plane.
     """
     places = find_fields(wire, lines.fields.start, lines.fields.stop)
+    check_room(places.size * _EVENT_BYTES, wire.name)
     counts = np.diff(np.searchsorted(places, np.append(lines.fields.start, wire.size)))
     line = np.repeat(np.arange(counts.size, dtype=np.int32), counts)
     wide, narrow = np.empty((3, places.size), np.int64), np.empty((4, places.size), np.int32)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import mmap
+import shutil
+import tempfile
 import zlib
-from collections.abc import Callable
-from functools import partial
-from os import stat_result
 from pathlib import Path
 
 from tfprof_nb._errors import BadProfileError
+from tfprof_nb._memory import free_bytes
 from tfprof_nb._units import size
 from tfprof_nb.formats.files import XSPACES
 
@@ -17,8 +17,8 @@ _GZIP = b"\x1f\x8b"
 _GZIP_FORMAT = 16 + zlib.MAX_WBITS
 _JSON, _BINARY = (".json", ".json.gz"), (".pb", ".pb.gz")
 _HEAD_BYTES = 64
-_ALWAYS_READ_BYTES = 2 << 20
-_MAX_READ_SHARE = 0.25  # of the free memory for the bytes of a file; a larger file is mapped
+_ALWAYS_READ_BYTES, _COPIED_BYTES = 2 << 20, 16 << 20
+_MAX_READ_SHARE = 0.25  # of the free memory for the bytes of a file; of a larger one a copy is mapped
 _MAX_SHARE = 0.5  # of the free memory for decompressed bytes, which must still be decoded
 # Profiles shrink by a factor of 5 to 40 in gzip. Beyond this factor, and this size, a file is made to fill the memory.
 _MAX_RATIO, _ANY_RATIO_BYTES = 250, 64 << 20
@@ -55,40 +55,37 @@ def read(file: Path) -> bytes:
     return _decompressed(data, file) if data.startswith(_GZIP) else data
 
 
-def read_or_map(file: Path) -> tuple[bytes | mmap.mmap, Callable[[], None]]:
-    """Return the bytes of a file as `read` does, and a check to run before they are used later.
+def read_or_map(file: Path) -> bytes | mmap.mmap:
+    """Return the bytes of a file as `read` does.
 
-    A file larger than a quarter of the free memory is mapped, unless it is compressed. A program that reads a mapped
-    file after another program has cut it short is killed by the system: the check raises `BadProfileError` instead.
+    Of a file larger than a quarter of the free memory, unless it is compressed, a copy without a name is mapped. The
+    file itself is not: a program that reads a mapped file after another program has cut it short is killed by the
+    system.
+
+    Raises
+    ------
+    BadProfileError
+        As `read`; or there is no room for the copy.
     """
     with file.open("rb") as stream:
         if stream.read(len(_GZIP)) == _GZIP or _fits(stream.seek(0, 2)):
-            return read(file), _always_valid
-        data = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-        return data, partial(_check_unchanged, file, file.stat())
+            return read(file)
+        stream.seek(0)
+        with tempfile.TemporaryFile() as copy:
+            try:
+                shutil.copyfileobj(stream, copy, _COPIED_BYTES)
+                copy.flush()
+            except OSError as error:
+                raise BadProfileError(
+                    f"{file}: the file is larger than a quarter of the free memory, and cannot be copied to "
+                    f"{tempfile.gettempdir()} ({error.strerror}). Free memory, or set TMPDIR to a folder with "
+                    f"{size(file.stat().st_size)} of free space, and start Python again."
+                ) from None
+            return mmap.mmap(copy.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def _fits(file_bytes: int) -> bool:
-    if file_bytes < _ALWAYS_READ_BYTES:
-        return True
-    import psutil
-
-    return bool(file_bytes <= psutil.virtual_memory().available * _MAX_READ_SHARE)
-
-
-def _always_valid() -> None:
-    """Accept bytes in memory, which nothing changes."""
-
-
-def _check_unchanged(file: Path, before: stat_result) -> None:
-    """Raise `BadProfileError` if a mapped file was written to; one that was replaced or removed stays readable."""
-    try:
-        now = file.stat()
-    except OSError:
-        return
-    same_file = (now.st_dev, now.st_ino) == (before.st_dev, before.st_ino)
-    if same_file and (now.st_size, now.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
-        raise BadProfileError(f"{file}: the file changed while it was in use. Load it again.")
+    return file_bytes < _ALWAYS_READ_BYTES or file_bytes <= free_bytes() * _MAX_READ_SHARE
 
 
 def _head(file: Path) -> bytes:
@@ -104,9 +101,7 @@ def _head(file: Path) -> bytes:
 
 
 def _decompressed(data: bytes, file: Path) -> bytes:
-    import psutil
-
-    free = int(psutil.virtual_memory().available * _MAX_SHARE)
+    free = int(free_bytes() * _MAX_SHARE)
     sane = max(len(data) * _MAX_RATIO, _ANY_RATIO_BYTES)
     limit = min(free, sane)
     parts, left = [], limit

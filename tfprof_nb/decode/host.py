@@ -9,8 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tfprof_nb._arrays import Int32, Int64, Objects
+from tfprof_nb.formats.protobuf import Messages
 
 StatValue = int | float | str | bytes
+
+_OPTIONS = Messages("message ProfileOptions { uint32 host_tracer_level = 2; uint32 version = 5; }")
 
 
 @dataclass(frozen=True)
@@ -143,6 +146,20 @@ class Host:
     def ended_ns(self) -> int:
         """When the profiler stopped recording, in nanoseconds since 1970; 0 if that is unknown."""
         return self._environment("profile_stop_time")
+
+    @property
+    def host_level(self) -> int | None:
+        """The ``host_level`` that the file was recorded with; None if it does not say so."""
+        from google.protobuf.message import DecodeError
+
+        saved = next((plane.stats["profile_options"] for plane in self.planes if "profile_options" in plane.stats), b"")
+        if not isinstance(saved, bytes):
+            return None
+        try:
+            options = _OPTIONS["ProfileOptions"].FromString(saved)
+        except DecodeError:
+            return None
+        return options.host_tracer_level if options.version else None
 
     def _environment(self, stat: str) -> int:
         return next((int(plane.stats[stat]) for plane in self.planes if stat in plane.stats), 0)

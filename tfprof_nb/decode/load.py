@@ -23,8 +23,7 @@ def load_hosts(files: Iterable[Path], names: Iterable[str] | None = None) -> lis
     ----------
     files
         XSpace profiles (``*.xplane.pb``), Chrome traces (JSON), or RunMetadata (binary or text); plain or compressed
-        with gzip. A plain ``*.xplane.pb`` larger than a quarter of the free memory is mapped: it must not change while
-        the host is used.
+        with gzip.
     names
         The hosts' keys; by default the files' names without the suffix of their kind.
 
@@ -63,8 +62,7 @@ def load_run(run: Run) -> tuple[Run, list[Host]]:
 def _load(file: Path, key: str) -> Host:
     try:
         if is_xspace(file):
-            data, check = read_or_map(file)
-            return read_xspace(data, key, str(file), check)
+            return read_xspace(read_or_map(file), key, str(file))
         decode = read_run_metadata if is_run_metadata(file) else read_chrome_trace
         return decode(read(file), key, str(file))
     except OSError as error:

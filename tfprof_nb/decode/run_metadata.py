@@ -15,10 +15,13 @@ from tfprof_nb._errors import BadProfileError
 from tfprof_nb._units import PS_PER_NS, PS_PER_US
 from tfprof_nb.decode import data_types
 from tfprof_nb.decode.host import Host
+from tfprof_nb.decode.room import check_room
 from tfprof_nb.decode.session_runs import NODE_COLUMNS, TENSOR_COLUMNS, arrange
 from tfprof_nb.formats.protobuf import Messages
 
 _RECEIVED = re.compile(r"/_[^/]*$")
+_GRAPH = re.compile(rb"\s*(?:#[^\n]*\s+)*(?:node|library|versions)\b\s*[:{]")  # how the text of a GraphDef begins
+_MEMORY_PER_BYTE = 20
 _MAX_PS = 10**18  # int64 holds the sum of a few such times
 
 # Fields of the messages in tensorflow/core/framework (step_stats, tensor_description,
@@ -152,6 +155,7 @@ def parse_run_metadata(data: bytes, source: str) -> Any:
 
     if not data:
         raise BadProfileError(f"{source}: the file is empty. Write the RunMetadata again.")
+    check_room(len(data) * _MEMORY_PER_BYTE, source)
     message = MESSAGES["RunMetadata"]()
     try:
         message.ParseFromString(data)
@@ -161,6 +165,10 @@ def parse_run_metadata(data: bytes, source: str) -> Any:
     if binary and _has_nodes(message):
         return message
     message = _from_text(data, source)
+    if _GRAPH.match(data):
+        raise BadProfileError(
+            f"{source}: this is a GraphDef: a graph, without the times of a run. Load the RunMetadata of a run instead."
+        )
     if not _has_nodes(message):
         raise BadProfileError(
             f"{source}: this RunMetadata has no traced ops. Run the session with "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -126,8 +125,6 @@ class FileStats:
         The plane and the event metadata of each row.
     begin, size
         The position of each row's first stat, and the number of bytes from there to the end of the event.
-    check
-        Called before the file's bytes are read; see `xspace.read_xspace`.
     """
 
     wire: Wire
@@ -137,7 +134,6 @@ class FileStats:
     metadata: Int32
     begin: Int64
     size: Int32
-    check: Callable[[], None] | None = None
 
     def ints(self, stat: str) -> Stat:
         """See `Host.ints`."""
@@ -158,7 +154,6 @@ class FileStats:
 
     def texts(self, stat: str) -> Stat:
         """See `Host.texts`."""
-        self._check()
         found = self._select(stat, _IS_TEXT)
         refers = found.kind == schema.STAT_REF
         planes = self.plane[found.owner[refers]]
@@ -172,7 +167,6 @@ class FileStats:
 
     def of_row(self, row: int) -> dict[str, StatValue]:
         """See `Host.stats_of`."""
-        self._check()
         at, metadata = self.begin[[row]], self.metadata[[row]]
         names, shared = self.stat_metadata, self.event_metadata
         own = read_stats(self.wire, at, at + self.size[[row]], schema.EVENT_STAT)
@@ -185,10 +179,6 @@ class FileStats:
         used = np.unique(np.concatenate([self._of_events.key, self._of_metadata.key]))
         names = list(self._codes)
         return [names[code] for code in used.tolist()]
-
-    def _check(self) -> None:
-        if self.check is not None:
-            self.check()
 
     def _select(self, stat: str, is_wanted: Bools) -> Values:
         """Return a stat of all rows that have it: their own, or else their metadata's.
@@ -236,7 +226,6 @@ class FileStats:
 
         ``plane``, ``begin`` and ``size`` have a value per row of the file, ``rows`` the rows to read.
         """
-        self._check()
         blocks = []
         # At least one block, so that a file without events gives empty columns.
         for first in range(0, max(1, rows.size), _BLOCK):

@@ -14,6 +14,7 @@ import pandas as pd
 
 from tfprof_nb._arrays import Int64, Objects
 from tfprof_nb.decode.host import Host, Line, Plane, Stat, StatValue
+from tfprof_nb.decode.lengths import cut_lengths
 
 Args = Mapping[str, Any]
 PlaneStats = Mapping[str, Mapping[str, StatValue]]
@@ -47,6 +48,8 @@ def build_host(name: str, events: pd.DataFrame, planes: PlaneStats, **about: Any
     metadata = _codes_of_pairs(events["name"], events["display_name"])
     _, first_of_name = np.unique(metadata, return_index=True)
     plane_number = {plane: number for number, plane in enumerate(planes)}
+    duration_ps = events["duration_ps"].to_numpy(np.int64, copy=True)
+    notes = (*about.pop("notes", ()), *cut_lengths(duration_ps))
     return Host(
         name=name,
         planes=tuple(Plane(plane, dict(stats)) for plane, stats in planes.items()),
@@ -54,10 +57,11 @@ def build_host(name: str, events: pd.DataFrame, planes: PlaneStats, **about: Any
         line=line.astype(np.int32),
         metadata=metadata.astype(np.int32),
         start_ps=events["start_ps"].to_numpy(np.int64),
-        duration_ps=events["duration_ps"].to_numpy(np.int64),
+        duration_ps=duration_ps,
         names=events["name"].to_numpy(object)[first_of_name],
         display_names=events["display_name"].to_numpy(object)[first_of_name],
         _stats=ArgsStats(events["args"].tolist()),
+        notes=notes,
         **about,
     )
 

@@ -22,6 +22,7 @@ from tfprof_nb._errors import BadProfileError
 Uint64 = npt.NDArray[Any]
 Data = bytes | memoryview | mmap.mmap
 
+_ROUNDS = 256  # of `take_run`; what is left is for `walk`, which is quick with few long messages
 # Beyond the end of any file, and safe to add to.
 _NOWHERE = 1 << 62
 _CONTINUES = 0x8080_8080_8080_8080
@@ -191,13 +192,15 @@ class Wire:
         return index, value[whole]
 
     def take_run(self, at: Int64, end: Int64, tag: int) -> Iterator[tuple[Int64, Int64, Int64]]:
-        """Step through consecutive texts and messages of less than 128 bytes with one tag.
+        """Step through consecutive texts and messages of less than 128 bytes with one tag, up to 256 of them.
 
         Yields, round by round, the indices of the positions with another such field, its start and its stop. Moves
         ``at`` behind the last field of each position.
         """
         index = np.flatnonzero(at + 1 < end)
-        while index.size:
+        for _ in range(_ROUNDS):
+            if not index.size:
+                return
             place, limit = at[index], end[index]
             head = self._pairs[place]
             start = place + 2
@@ -221,10 +224,18 @@ class Wire:
                     column[owner[hit]] = values[hit]
         return found
 
-    def chain(self, begin: int, end: int) -> Int64:
-        """Return where the fields of one message start, by a plain loop, for messages of few fields."""
+    def chain(self, begin: int, end: int, most: int | None = None) -> Int64:
+        """Return where the fields of one message start, by a plain loop, for messages of few fields.
+
+        Raises
+        ------
+        BadProfileError
+            A field does not end within the message, or the message has more than ``most`` fields.
+        """
         data, starts, at = self.data, array("q"), begin
         while at < end:
+            if len(starts) == most:
+                raise BadProfileError(f"{self.name}: the file has more than {most:,} planes. It is damaged.")
             starts.append(at)
             tag, length = data[at], data[at + 1] if at + 1 < end else 0x80
             if 8 <= tag < 0x80 and length < 0x80 and tag & 5 == 0:

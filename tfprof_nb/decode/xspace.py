@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from tfprof_nb._arrays import Int64, Objects
@@ -12,6 +10,7 @@ from tfprof_nb._units import PS_PER_NS, PS_PER_US
 from tfprof_nb.decode import schema
 from tfprof_nb.decode.events import Events, in_order, read_lines
 from tfprof_nb.decode.host import Host, Line, Plane
+from tfprof_nb.decode.lengths import cut_lengths
 from tfprof_nb.decode.metadata import Metadata
 from tfprof_nb.decode.parts import Parts, read_parts, read_texts
 from tfprof_nb.decode.stats import FileStats, python_values, read_values
@@ -26,7 +25,7 @@ _MAX_PLANES = 1 << 16  # a host has a plane per device and a few more
 _TRACER_PLANES = ("/host:CUPTI", "/host:ROCTRACER", "/host:python-tracer", "/host:TPU-runtime")
 
 
-def read_xspace(data: Data, name: str, source: str = "", check: Callable[[], None] | None = None) -> Host:
+def read_xspace(data: Data, name: str, source: str = "") -> Host:
     """Decode one host's profile.
 
     Times are those of the file: a line's timestamp plus an event's offset. If timestamps count from 1970 (above
@@ -41,8 +40,6 @@ def read_xspace(data: Data, name: str, source: str = "", check: Callable[[], Non
         The host's key.
     source
         The file's name in messages; ``name`` by default.
-    check
-        Called before stats are decoded: raises `BadProfileError` if ``data`` is no longer what it was.
 
     Raises
     ------
@@ -55,15 +52,13 @@ def read_xspace(data: Data, name: str, source: str = "", check: Callable[[], Non
     """
     if not len(data):
         raise BadProfileError(f"{source or name}: the file is empty. The capture did not finish: capture again.")
-    return _read(Wire(data, source or name), name, check)
+    return _read(Wire(data, source or name), name)
 
 
-def _read(wire: Wire, name: str, check: Callable[[], None] | None) -> Host:
-    space = wire.read(wire.chain(0, wire.size))
+def _read(wire: Wire, name: str) -> Host:
+    space = wire.read(wire.chain(0, wire.size, most=_MAX_PLANES))
     if not np.isin(space.tag, schema.SPACE_TAGS).any():
         raise wire.malformed(0)
-    if space.at.size > _MAX_PLANES:
-        raise BadProfileError(f"{wire.name}: the file has {space.at.size:,} planes: it is damaged. Copy it again.")
     planes = read_parts(wire, space.where(schema.SPACE_PLANE))
     stat_metadata = Metadata(wire, planes.where(schema.PLANE_STAT_METADATA))
     event_metadata = Metadata(wire, planes.where(schema.PLANE_EVENT_METADATA))
@@ -87,9 +82,7 @@ def _read(wire: Wire, name: str, check: Callable[[], None] | None) -> Host:
         warnings=tuple(read_texts(wire, space.where(schema.SPACE_WARNING))),
         origin_ns=origin_ns,
         notes=notes,
-        _stats=FileStats(
-            wire, stat_metadata, event_metadata, events.plane, events.metadata, events.begin, events.size, check
-        ),
+        _stats=FileStats(wire, stat_metadata, event_metadata, events.plane, events.metadata, events.begin, events.size),
     )
 
 
@@ -156,7 +149,7 @@ def _add_timestamps(events: Events, timestamp_ns: Int64) -> tuple[str, ...]:
     start += PS_PER_NS * timestamp_ns[events.line]
     odd |= start < 0
     if not odd.any():
-        return ()
+        return cut_lengths(duration)
     early = np.flatnonzero(start < 0)
     duration[early] = (start[early] + duration[early]).clip(0)
     start.clip(0, _MAX_START_PS, out=start)
@@ -164,4 +157,4 @@ def _add_timestamps(events: Events, timestamp_ns: Int64) -> tuple[str, ...]:
         f"{int(odd.sum()):,} events have times that no capture has: before its start, of negative length, or days away."
         " They are shown cut, or as instants."
     )
-    return (note,)
+    return (note, *cut_lengths(duration))

@@ -50,7 +50,7 @@ def chrome_trace(forests: Sequence[Forest], counters: Sequence[Counter] = ()) ->
         host = forest.host
         mine = [counter for counter in counters if counter.host in ("", host.name)]
         yield from _lines_of(_headers(host, first_pid, several))
-        yield from _lines_of(_slices(host, first_pid))
+        yield from _lines_of(_slices(forest, first_pid))
         yield from _lines_of(_flows(forest, first_pid))
         for counter in mine if several or forest is forests[0] else ():
             yield from _lines_of(_counter(counter, first_pid))
@@ -84,13 +84,14 @@ def _places(host: Host, first_pid: int) -> Objects:
     return _texts(f'"pid":{first_pid + line.plane},"tid":{tid}' for tid, line in enumerate(host.lines, 1))
 
 
-def _slices(host: Host, first_pid: int) -> Objects:
+def _slices(forest: Forest, first_pid: int) -> Objects:
     """Write every event with its start, its length and its stats."""
+    host = forest.host
     heads = '{"ph":"X",' + _places(host, first_pid) + ',"ts":'
     names = ',"name":' + _texts(map(json.dumps, host.display_names))
     start, length = _microseconds(host.start_ps), _microseconds(host.duration_ps)
     slices: Objects = heads[host.line] + start + ',"dur":' + length + names[host.metadata] + _arguments(host)
-    return slices
+    return slices[~forest.are_counters]
 
 
 def _arguments(host: Host) -> Objects:
@@ -143,7 +144,7 @@ def _flows(forest: Forest, first_pid: int) -> Objects:
 
 def _counter(counter: Counter, pid: int) -> Objects:
     head = f'{{"ph":"C","pid":{pid},"name":{json.dumps(counter.name)},"ts":'
-    key = f',"args":{{{json.dumps(counter.unit)}:'
+    key = f',"args":{{{json.dumps(counter.unit or "value")}:'
     known = np.isfinite(counter.values)
     times = _microseconds(counter.times_ps[known])
     events: Objects = head + times + key + _texts(map(_float, counter.values[known].tolist())) + "}}"

@@ -28,12 +28,25 @@ class CaptureSection(TypedDict):
     """The capture itself."""
 
     notes: list[str]
+    stopped: NotRequired[Stopped]
+
+
+class Stopped(TypedDict):
+    """The capture ended its recording because the events took too much memory."""
+
+    why: str
+    seconds: float
+
+
+SHORT_OF_MEMORY, TOO_LARGE = "memory", "size"  # values of ``why``
 
 
 class VersionsSection(TypedDict):
-    """What ran."""
+    """What ran, and the GPUs that it could use."""
 
     tensorflow: str
+    visible_gpus: NotRequired[int]
+    has_nvidia_gpu: NotRequired[bool]
 
 
 class CellSection(TypedDict):
@@ -62,6 +75,7 @@ class PythonSection(TypedDict, total=False):
     places: PlacesTable
     stacks: list[list[int]]
     samples: StackSamples
+    sources: dict[str, str]
 
 
 class FunctionsTable(TypedDict):
@@ -135,6 +149,7 @@ class VariablesTable(TypedDict):
     parameters: list[int | None]
     trainable: list[bool]
     model: NotRequired[list[bool]]
+    layer: NotRequired[list[int]]
 
 
 class LayersTable(TypedDict):
@@ -142,6 +157,7 @@ class LayersTable(TypedDict):
 
     name: list[int]
     type: list[int]
+    frame: NotRequired[list[int]]
 
 
 class FunctionEntry(TypedDict):
@@ -163,9 +179,12 @@ class FunctionEntry(TypedDict):
     forward: NotRequired[list[int]]
     layers: NotRequired[list[int]]
     phases: NotRequired[list[int]]
+    by_keras: NotRequired[list[int]]
     variables: NotRequired[list[int]]
     python: NotRequired[str]
     signature: NotRequired[list[tuple[str, str, str]]]
+    arguments: NotRequired[list[tuple[int, int, int]]]
+    given: NotRequired[int | None]
     # Only of a session's graph.
     parameters: NotRequired[list[int]]
     types: NotRequired[list[list[int]]]

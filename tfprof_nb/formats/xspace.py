@@ -4,6 +4,7 @@ from __future__ import annotations
 
 HOST_PLANE = "/host:CPU"
 COUNTERS = "_counters_"  # the line of a trace's counters
+ANNOTATION = "annotation_only"  # the stat of events that name a stretch of the program, and are no work themselves
 ASYNCHRONOUS = "_a"  # the stat of events that overlap others without nesting
 
 THREADPOOL_PREFIX = "ThreadpoolListener::"  # what the thread pool queued and ran: nearly half of a usual profile

@@ -35,6 +35,8 @@ def short_names(names: Sequence[str], limit: int, trim: Callable[[str], str] = s
     ['net/dense/MatMul']
     >>> short_names(["a_long_scope/left/dense/MatMul", "a_long_scope/right/dense/MatMul"], 16)
     ['…/left/…/MatMul', '…/right/…/MatMul']
+    >>> short_names(["volta_sgemm_128x64_nn_splitK", "volta_sgemm_128x32_nn_splitK"], 20)
+    ['volta_…8x64_n…splitK', 'volta_…8x32_n…splitK']
     """
     known = list(dict.fromkeys(names))
     if all(len(name) <= limit for name in known):
@@ -51,8 +53,30 @@ def short_names(names: Sequence[str], limit: int, trim: Callable[[str], str] = s
             else:
                 stuck.append(name)
                 del short[name]
-    short |= {name: _numbered(trimmed[name], limit, number) for number, name in enumerate(stuck, 1)}
+    short |= _apart({name: trimmed[name] for name in stuck}, limit, set(short.values()))
     return [short[name] for name in names]
+
+
+def _apart(names: dict[str, str], limit: int, taken: set[str]) -> dict[str, str]:
+    """Cut names without telling slashes so that they show where they begin to differ; number those still alike."""
+    groups: dict[str, list[str]] = {}
+    for text in names.values():
+        groups.setdefault(shorten(text, limit), []).append(text)
+    shared = {text: _shared(group) for group in groups.values() for text in group}
+    head = limit // 3
+    short = {
+        name: f"{text[:head]}…{shorten(text[max(shared[text] - 2, 0) :], max(1, limit - head - 1))}"
+        for name, text in names.items()
+    }
+    counts = Counter(short.values())
+    alike = [name for name, text in short.items() if counts[text] > 1 or text in taken or len(text) > limit]
+    return short | {name: _numbered(names[name], limit, number) for number, name in enumerate(alike, 1)}
+
+
+def _shared(texts: Sequence[str]) -> int:
+    """Return the length of the start that texts share."""
+    first, last = min(texts), max(texts)
+    return next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
 
 
 def _numbered(name: str, limit: int, number: int) -> str:

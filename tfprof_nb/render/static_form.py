@@ -73,4 +73,5 @@ def _as_many_as_fit(blocks: Sequence[tuple[str, Markup]], limit: int) -> Markup:
 def _frame(title: str, body: Markup) -> Markup:
     head = element("div", limited(title), style="font-size:12px;opacity:.75;margin:0 0 4px") if title else ""
     style = "font-family:system-ui,sans-serif;font-size:13px;max-width:1100px"
-    return printable_markup(element("div", head, body, style=style))
+    # Names and code can have dollar signs, which JupyterLab would typeset as formulas.
+    return printable_markup(element("div", head, body, class_="mathjax_ignore tex2jax_ignore", style=style))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tfprof_nb import _units
 from tfprof_nb.analysis.input_pipeline import CATEGORIES, InputPipeline
 from tfprof_nb.analysis.tf_data.tf_data import TfData
-from tfprof_nb.render.panels import Bars, Column, Note, Panel, Part, Table
+from tfprof_nb.render.panels import Bars, Column, Figure, KeyFigures, Note, Panel, Part, Table
 from tfprof_nb.views.categories import INPUT, OTHER, Category
 from tfprof_nb.views.columns import OP
 from tfprof_nb.views.step_bars import step_bars
@@ -46,13 +46,41 @@ _COLUMNS = (
     Column("count", "runs", "count"),
     Column("self_ms", "self time", "ms", meaning="without the input ops inside it, summed over threads"),
     Column("self_share", "share", "share", bar=True, meaning="of the self time of all input ops"),
-    Column("total_ms", "total time", "ms"),
+    Column("total_ms", "total time", "ms", meaning="from start to end, with the input ops inside it"),
+    Column("total_share", "share of total time", "share", meaning="total time as a share of the self time of all"),
 )
 
 
 def panels(result: InputPipeline, tf_data: TfData) -> list[Panel]:
     """Show how long steps wait for data, what to do about it, and which input ops take the time."""
-    return [Note(headline(result), "answer"), *advice(result, tf_data), *_per_step(result), *_input_ops(result)]
+    return [
+        Note(headline(result), "answer"),
+        *advice(result, tf_data),
+        *_statistics(result),
+        *_per_step(result),
+        *_input_ops(result),
+    ]
+
+
+def _statistics(result: InputPipeline) -> list[Panel]:
+    """Show how long steps take and how long they wait for data."""
+    numbers = result.summary
+    if not len(result.steps):
+        return []
+    figures = [
+        figure
+        for column, what in (("step_ms", "step"), ("input_ms", "wait for data"))
+        for figure in (
+            Figure(f"average {what}", _units.milliseconds(numbers[f"{column}_mean"]), "steps in the averages"),
+            Figure("deviation", _units.milliseconds(numbers[f"{column}_std"]), f"standard deviation of the {what}"),
+            Figure("range", _range(numbers[f"{column}_min"], numbers[f"{column}_max"]), f"shortest and longest {what}"),
+        )
+    ]
+    return [KeyFigures(figures)]
+
+
+def _range(low: float, high: float) -> str:
+    return f"{_units.milliseconds(low)} to {_units.milliseconds(high)}"
 
 
 def headline(result: InputPipeline) -> str:
@@ -63,7 +91,7 @@ def headline(result: InputPipeline) -> str:
 
 def advice(result: InputPipeline, tf_data: TfData) -> list[Panel]:
     """Say what to change: the slowest stage of tf.data, if it is known; nothing if the input keeps up."""
-    if result.summary["verdict"] in ("not", "potentially"):
+    if result.summary["verdict"] in ("not", "potentially") or result.summary["framework"] != "tensorflow":
         return []
     calls = tf_data.summary
     if calls["bottleneck"] and calls["slow_calls"]:

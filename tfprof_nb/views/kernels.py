@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tfprof_nb import _units
 from tfprof_nb.analysis.kernels import Kernels
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Pie, Table
@@ -10,7 +12,7 @@ from tfprof_nb.views.columns import OP, op_column
 from tfprof_nb.views.ops import slices
 
 _COLUMNS = (
-    Column("kernel", "kernel", "code"),
+    Column("kernel", "kernel", "code", path=True),
     op_column(meaning="the op that launched it"),
     Column("total_us", "total time", "us", bar=True),
     Column("occurrences", "runs", "count"),
@@ -40,11 +42,15 @@ def panels(kernels: Kernels) -> list[Panel]:
     figures = [
         Figure("kernel time", _units.microseconds(numbers["total_us"]), "summed over streams and devices"),
         Figure("distinct kernels", _units.count(numbers["kernels"])),
-        Figure("in tensor cores", _units.share(numbers["tensor_core_share"]), "share of kernel time"),
     ]
+    columns: Sequence[Column] = _COLUMNS
+    if (in_tensor_cores := numbers["tensor_core_share"]) is None:
+        columns = [column for column in _COLUMNS if not column.key.startswith("tensor_core")]
+    else:
+        figures.append(Figure("in tensor cores", _units.share(in_tensor_cores), "share of kernel time"))
     return [
         KeyFigures(figures),
         Pie("Kernels by total time", slices(kernels.table, "kernel", DEVICE_COMPUTE, "total_us"), "us"),
-        Table("Kernels", kernels.table, _COLUMNS, selects=OP),
+        Table("Kernels", kernels.table, columns, selects=OP),
         *(Note(note, "info") for note in kernels.notes),
     ]

@@ -122,7 +122,11 @@ def _charts(name: str, points: pd.DataFrame) -> list[Tab]:
     )
     return [
         Tab("in use", lambda: [_stacked(f"Memory in use: {short}", points, 2)]),
-        Tab("in use and free", lambda: [_stacked(f"Memory in use and free: {short}", points, 3)]),
+        *(
+            [Tab("in use and free", lambda: [_stacked(f"Memory in use and free: {short}", points, 3)])]
+            if points["free_bytes"].any()
+            else []
+        ),
         *([Tab("fragmentation", lambda: [fragmentation])] if points["fragmentation"].any() else []),
     ]
 
@@ -136,11 +140,22 @@ def _stacked(title: str, points: pd.DataFrame, layers: int) -> Lines:
 
 
 def _tooltips(points: pd.DataFrame) -> list[str]:
-    """Describe each event for a pointer."""
-    return [
-        f"{row['event']} of {_units.size(abs(row['allocation_bytes']))} for {_units.shorten(row['op_name'], 80)}"
-        for row in _described(points)[["event", "allocation_bytes", "op_name"]].to_dict("records")
+    """Describe each event for a pointer: everything that is known of it."""
+    return [_tooltip(row) for row in _described(points).to_dict("records")]
+
+
+def _tooltip(row: dict[Any, Any]) -> str:
+    size = {name: _units.size(abs(row[f"{name}_bytes"])) for name in ("requested", "allocation", "memory_in_use")}
+    parts = [
+        f"{row['event']} of {size['allocation']}, {size['requested']} requested",
+        f"{size['memory_in_use']} in use",
+        f"op {_units.shorten(row['op_name'], 80)}",
+        f"step {_units.count(row['step'])}" if row["step"] >= 0 else _units.MISSING,
+        f"region {row['region_type']}",
+        f"type {row['data_type']}",
+        f"shape {row['shape']}",
     ]
+    return " · ".join(part for part in parts if not part.endswith(_units.MISSING))
 
 
 def _sampled(name: str, points: pd.DataFrame) -> Lines:

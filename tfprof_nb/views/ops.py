@@ -20,6 +20,7 @@ _COLUMNS = (
     op_column(meaning="the op's name in the graph"),
     Column("self_us", "self time", "us", meaning="time in the op itself, without the ops inside it"),
     Column("self_share", "share", "share", bar=True, meaning="of the self time of all ops on the same side"),
+    Column("cumulative_share", "cumulative share", "share", meaning="of this op and all above it, on the same side"),
     Column("op_type", "type"),
     Column("side", "runs on"),
     Column("occurrences", "runs", "count", meaning="how often the op ran"),

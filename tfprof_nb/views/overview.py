@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.advice import Advice
+from tfprof_nb.analysis.advice.input_advice import WAITING
 from tfprof_nb.analysis.overview import Overview
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Part, Split, Table
@@ -11,7 +12,7 @@ from tfprof_nb.views import advice as advice_view
 from tfprof_nb.views import steps as steps_view
 from tfprof_nb.views.categories import CAPTURE_PARTS, STEP_CATEGORIES
 from tfprof_nb.views.columns import OP, op_column
-from tfprof_nb.views.verdict import headline, kind
+from tfprof_nb.views.verdict import headline
 
 _MIN_MEASURED_SHARE = 0.8  # of a capture: measured steps with less do not represent it
 _WORTH_NAMING_SHARE = 0.1
@@ -19,6 +20,7 @@ _TOP_OP_COLUMNS = (
     op_column(meaning="the op's name in the graph"),
     Column("self_us", "self time", "us", meaning="time in the op itself, without the ops inside it"),
     Column("self_share", "share of self time", "share", bar=True, meaning="of all ops on the same side"),
+    Column("cumulative_share", "cumulative share", "share", meaning="of this op and all above it, on the same side"),
     Column("op_type", "type"),
     Column("side", "runs on"),
 )
@@ -32,9 +34,10 @@ def panels(overview: Overview, steps: Steps) -> list[Panel]:
 def answer(overview: Overview, advice: Advice, steps: Steps) -> list[Panel]:
     """Say what limits the program, what to do about it, and how its average step is spent."""
     verdict, severe = headline(overview), advice.table[advice.table["severity"] == "high"]
-    # If the program does not wait for data, the most severe finding comes before the verdict.
-    leads = kind(overview.summary) in ("not", "python", "unknown", "unseen") and len(severe) > 0
-    lead = f"{severe['finding'].iloc[0]}: {severe['evidence'].iloc[0]}" if leads else verdict
+    first = str(severe["finding"].iloc[0]) if len(severe) else ""
+    # The verdict is about waiting for data: any other severe finding comes before it.
+    leads = bool(first) and not first.startswith(WAITING)
+    lead = f"{first}. {severe['evidence'].iloc[0]}" if leads else verdict
     shown: list[Panel] = [Note(lead, "answer"), *advice_view.leading(advice, evidence_shown=leads)]
     shown += [Note(verdict, "info")] if leads else []
     return [*shown, *_step(overview, steps)]
@@ -93,6 +96,7 @@ def _figures(overview: Overview) -> list[Figure]:
         Figure("eager ops", _units.percent(numbers["eager_percent"]), "share of op self time outside tf.functions"),
         Figure("device busy", _units.percent(numbers["device_busy_percent"]), "share of time with a kernel running"),
         Figure("16-bit compute", _units.percent(numbers["fp16_percent"]), "share of the device's compute time"),
+        Figure("32-bit compute", _units.percent(numbers["fp32_percent"]), "share of the device's compute time"),
         Figure("ops on the device", _units.percent(numbers["device_op_percent"]), "share of op executions"),
     ]
     return figures if numbers["device_cores"] else figures[:3]

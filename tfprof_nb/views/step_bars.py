@@ -1,17 +1,17 @@
-"""One bar per step, with warm-up steps marked; of several hosts, the slowest host's."""
+"""One bar per step, with those that are not in averages marked; of several hosts, the slowest host's."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 
-from tfprof_nb.analysis.steps.steps import slowest_host
+from tfprof_nb.analysis.steps.steps import is_measured, slowest_host
 from tfprof_nb.render.panels import Series, StackedBars
 from tfprof_nb.views.categories import Category
 
 
 def step_bars(title: str, table: pd.DataFrame, parts: dict[str, Category], y_label: str) -> StackedBars:
-    """Return one bar per step; warm-up steps are marked.
+    """Return one bar per step; warm-up steps and those of other phases are marked, as averages exclude them.
 
     Of several hosts the slowest is shown, as the others wait for it.
 
@@ -26,6 +26,7 @@ def step_bars(title: str, table: pd.DataFrame, parts: dict[str, Category], y_lab
     y_label
         The quantity of the parts, and its unit.
     """
+    table = table.assign(measured=is_measured(table))
     if (hosts := table["host"].nunique()) > 1:
         host = slowest_host(table)
         table, title = table[table["host"] == host], f"{title} on {host}, the slowest of {hosts} hosts"
@@ -34,5 +35,12 @@ def step_bars(title: str, table: pd.DataFrame, parts: dict[str, Category], y_lab
         Series(parts[key].label, table[key].to_numpy(np.float64), parts[key].color, parts[key].meaning) for key in shown
     ]
     x = table.index.to_numpy(np.float64) if table.index.is_unique else np.arange(len(table), dtype=np.float64)
-    marked = tuple(x[table["warm_up"].to_numpy(bool)].tolist())
-    return StackedBars(title, x, series, "step", y_label, marked, "warm-up", selects="step")
+    marked = tuple(x[~table["measured"].to_numpy(bool)].tolist())
+    return StackedBars(title, x, series, "step", y_label, marked, _excluded(table), selects="step")
+
+
+def _excluded(table: pd.DataFrame) -> str:
+    """Name the steps that averages exclude: warm-up, and phases other than the one that counts."""
+    without = table[~table["measured"]]
+    phases = without.loc[~without["warm_up"].astype(bool), "phase"].unique().tolist()
+    return ", ".join([*(["warm-up"] if without["warm_up"].any() else []), *phases])

@@ -15,6 +15,7 @@ _COLUMNS = (
     *(Column(key, part.label, "ms", meaning=part.meaning) for key, part in STEP_CATEGORIES.items()),
     Column("warm_up", "warm-up", "flag", meaning="traced, compiled or started a session; not in the averages"),
     Column("step_name", "name"),
+    Column("epoch", "epoch", "count", meaning="counted from 0, as Keras counts for callbacks"),
     Column("phase", "phase"),
 )
 _SOURCES = {
@@ -62,6 +63,8 @@ def _shown_columns(steps: Steps) -> list[Column]:
     empty = {key for key in STEP_CATEGORIES if not steps.table[key].any()}
     if steps.table["host"].nunique() == 1:
         empty.add("host")
+    if "epoch" not in steps.table or steps.table["epoch"].isna().all():
+        empty.add("epoch")
     shown = [column for column in _COLUMNS if column.key not in empty]
     categories = [column for column in shown if column.key in STEP_CATEGORIES]
     ranked = iter(sorted(categories, key=lambda column: -steps.shares[column.key]))

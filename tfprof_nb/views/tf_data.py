@@ -25,7 +25,7 @@ _STAGE_COLUMNS = (
     Column("self_ms", "self time", "ms", meaning="without the stages before it, summed over calls"),
     Column("total_ms", "total time", "ms", meaning="summed over calls, including those that ran ahead or in parallel"),
     Column("calls", "calls", "count"),
-    Column("critical", "delays the call", "flag"),
+    Column("delays", "delays the call", "flag"),
     Column("bottleneck", "bottleneck", "flag"),
     Column("injected", "added by TensorFlow", "flag"),
     Column("long_name", "place in the pipeline", "code", meaning="from the end of the pipeline to this stage"),
@@ -65,10 +65,15 @@ def headline(result: TfData) -> str:
     latency = _units.milliseconds(numbers["latency_ms"])
     if not numbers["slow_calls"]:
         return f"tf.data keeps up: the slowest of {calls} took {latency}."
+    if _hardly_waits(result):
+        waiting = _units.percent(numbers["waiting_percent"])
+        return f"tf.data keeps up: the program waits for data {waiting} of its time. One of {calls} took {latency}."
     slow = f"{_units.count(numbers['slow_calls'])} of {calls} took over 50 µs."
     if numbers["bottleneck"] is None:
         return f"{slow} One took {latency}; what it waited for is not in the capture."
     waited, stage = _units.milliseconds(numbers["bottleneck_ms"]), _units.shorten(numbers["bottleneck"], 80)
+    if numbers["slow_calls"] == 1 < numbers["calls"]:  # no pattern
+        return f"{slow} {stage} took {waited} of its {latency}."
     return f"{slow} The slowest stage is {stage}: it took {waited} of a call of {latency}.{_compared(result)}"
 
 
@@ -87,10 +92,14 @@ def _advice(result: TfData) -> list[Panel]:
     numbers = result.summary
     if not (numbers["slow_calls"] and numbers["suggestion"]):
         return []
-    if numbers["waiting_percent"] < MODERATELY_PERCENT:
-        waiting = _units.percent(numbers["waiting_percent"])
-        return [Note(f"The program waits for data {waiting} of its time: there is little to gain here.", "info")]
+    if _hardly_waits(result):
+        return [Note("There is little to gain here.", "info")]
     return [Note(numbers["suggestion"], "advice")]
+
+
+def _hardly_waits(result: TfData) -> bool:
+    """Whether the program is known to wait for data so little that slow calls do not matter."""
+    return bool(result.summary["waiting_percent"] < MODERATELY_PERCENT)
 
 
 def _pipelines(result: TfData) -> Tabs:
@@ -111,16 +120,15 @@ def _pipelines(result: TfData) -> Tabs:
 
 def _calls(result: TfData, host: str, pipeline: int) -> list[Panel]:
     """Return a menu of a pipeline's calls: the typical slow call, then the slowest calls."""
-    typical = [
-        Tab(f"the call above, {_units.milliseconds(result.summary['latency_ms'])}", partial(_stages, result.table))
-    ]
-    is_worst = len(result.table) and (host, pipeline) == (result.summary["host"], result.summary["pipeline"])
-    ranked = result.calls(host, pipeline)
+    numbers, ranked = result.summary, result.calls(host, pipeline)
     pages = [
         Tab(_call_name(rank, call), partial(_call, result, host, pipeline, rank))
         for rank, call in enumerate(ranked.head(_MAX_CALLS).to_dict("records"))
     ]
-    return [Tabs([*(typical if is_worst else []), *pages], "menu", "call", shown=1)]
+    if len(result.table) and (host, pipeline) == (numbers["host"], numbers["pipeline"]):
+        latency = _units.milliseconds(numbers["latency_ms"])
+        pages.insert(0, Tab(f"the call above, {latency}", partial(_stages, result.table)))
+    return [Tabs(pages, "menu", "call", shown=1)]
 
 
 def _call_name(rank: int, call: dict[Any, Any]) -> str:
@@ -142,7 +150,12 @@ def _stages(stages: pd.DataFrame) -> list[Panel]:
     return [
         Bars("What the call waited for", parts, "ms"),
         Diagram("The pipeline, from its sources to its end", list(_nodes(stages))),
-        Table("Stages, from the end of the pipeline to its sources", stages, _STAGE_COLUMNS, selects="long_name"),
+        Table(
+            "Stages, from the end of the pipeline to its sources",
+            stages.assign(delays=stages["critical_ms"] > 0),
+            _STAGE_COLUMNS,
+            selects="long_name",
+        ),
     ]
 
 

@@ -5,26 +5,30 @@ from __future__ import annotations
 from typing import Any
 
 from tfprof_nb import _units
+from tfprof_nb.analysis.events.framework import TITLES
 from tfprof_nb.analysis.overview import Overview
-from tfprof_nb.analysis.verdict import classify_input
+from tfprof_nb.analysis.verdict import FETCH_COSTS_MS, classify_input
 from tfprof_nb.views.categories import STEP_LABELS
 
 _VERDICTS = {
     "highly": "HIGHLY input-bound: {input} of each step waits for data.",
     "moderately": ("MODERATELY input-bound: {input} of each step waits for data, {largest_share} is {largest}."),
     "potentially": (
-        "POTENTIALLY input-bound: {other} of each step is time that TensorFlow does not account for "
-        "(Python code, or reading data outside tf.data)."
+        "POTENTIALLY input-bound: {other} of each step is time that {framework} does not account for "
+        "(Python code, or reading data{outside})."
     ),
     "python": (
         "NOT input-bound: {input} of each step waits for data. {other} of each step is Python code and other time "
-        "outside of TensorFlow ops."
+        "outside of {framework} ops."
     ),
     "not": "NOT input-bound: {largest_share} of each step is {largest}, {input} waits for data.",
+    "short": (
+        "NOT input-bound: each step takes {step}, of which {fetch} fetches the batch. {largest_share} is {largest}."
+    ),
     "unseen": "{largest_share} of each step is {largest}. Waiting for data between steps is not in this trace.",
     "unknown": "No step times: this profile has no steps that could be measured.",
 }
-_HICCUP_SHARE = 0.3  # of all waiting, in one step
+_HICCUP_SHARE, _START_SHARE = 0.3, 0.5  # of all waiting, in one step
 _WORTH_SAYING_PERCENT = 10.0
 
 
@@ -32,7 +36,10 @@ def headline(overview: Overview) -> str:
     """Put the verdict into a sentence."""
     numbers = overview.summary
     largest = numbers["largest_category"]
-    words = {"input": _units.percent(numbers["input_percent"]), "other": _units.percent(numbers["other_percent"])}
+    words = {"step": _units.milliseconds(numbers["step_ms"]), "fetch": _units.milliseconds(numbers["input_ms"])}
+    words |= {"input": _units.percent(numbers["input_percent"]), "other": _units.percent(numbers["other_percent"])}
+    words["framework"] = TITLES[numbers["framework"]]
+    words["outside"] = " outside tf.data" if numbers["framework"] == "tensorflow" else ""
     if largest:
         words["largest"] = STEP_LABELS[largest]
         words["largest_share"] = _units.percent(numbers[f"{largest.removesuffix('_ms')}_percent"])
@@ -44,24 +51,33 @@ def kind(numbers: dict[str, Any]) -> str:
     verdict = str(numbers["verdict"])
     if verdict == "unknown" and numbers["largest_category"]:
         return "unseen"
+    if verdict == "moderately" and numbers["python_sampled"] and numbers["input_ms"] < FETCH_COSTS_MS:
+        return "short"
+    starts = numbers["longest_wait_is_first"] and numbers["longest_wait_share"] >= _START_SHARE
+    if verdict in ("moderately", "highly") and starts and _is_milder(numbers):
+        return "not"
     if verdict != "potentially":
         return verdict
     if numbers["other_percent"] < _WORTH_SAYING_PERCENT:
         return "not"
-    return "python" if numbers["fetches_in_steps"] else verdict
+    return "python" if numbers["fetches_in_steps"] or numbers["python_sampled"] else verdict
 
 
 def _hiccup(numbers: dict[str, Any]) -> str:
     """Say if a single step makes the verdict: it raises the average, while half of the steps do better."""
     median = numbers["input_percent_median"]
-    milder = classify_input(median, numbers["other_percent"]) != numbers["verdict"]
-    if (
-        numbers["verdict"] not in ("highly", "moderately")
-        or not milder
-        or numbers["longest_wait_share"] < _HICCUP_SHARE
-    ):
+    if kind(numbers) not in ("highly", "moderately", "not") or numbers["verdict"] not in ("highly", "moderately"):
         return ""
+    if not _is_milder(numbers) or numbers["longest_wait_share"] < _HICCUP_SHARE:
+        return ""
+    half = "Half" if kind(numbers) == "not" else "But half"
     return (
-        f" But half of the steps wait less than {_units.percent(median)}: step {numbers['longest_wait_step']} alone "
+        f" {half} of the steps wait less than {_units.percent(median)}: step {numbers['longest_wait_step']} alone "
         f"has {_units.share(numbers['longest_wait_share'])} of all waiting."
     )
+
+
+def _is_milder(numbers: dict[str, Any]) -> bool:
+    """Whether half of the steps would have a milder verdict than all together."""
+    of_median = classify_input(numbers["input_percent_median"], numbers["other_percent"])
+    return of_median != str(numbers["verdict"])

@@ -37,6 +37,16 @@ describe("matchingRows", () => {
 });
 
 describe("toCsv", () => {
+  it("defuses texts that a spreadsheet would take for a formula, and leaves numbers as they are", () => {
+    const texts = ["=1+1", "+a", "-b", "@c", "d=1"];
+    const name = makeColumn(
+      { ...base, key: "op", kind: "text", texts },
+      Float64Array.of(0, 1, 2, 3, 4).buffer,
+    );
+    const gain = makeColumn({ ...base, key: "gain", kind: "us" }, Float64Array.of(-1, 0, 0, 0, 0).buffer);
+    expect(toCsv([name, gain], all)).toBe("op,gain\r\n'=1+1,-1\r\n'+a,0\r\n'-b,0\r\n'@c,0\r\nd=1,0\r\n");
+  });
+
   it("writes keys, full values and quotes", () => {
     const lines = ["op,self_us", '"a, ""quoted""",1', "conv9,", ",5", ""];
     expect(toCsv([names, times], Uint32Array.of(4, 2, 3))).toBe(lines.join("\r\n"));

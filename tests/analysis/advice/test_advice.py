@@ -60,7 +60,7 @@ def test_the_slowest_stage_is_named_with_its_line(tmp_path):
 
 def test_time_that_nothing_accounts_for(tmp_path):
     table = advised(tmp_path, loop(compute=90)).table
-    assert table["finding"].tolist()[0] == "Python between ops takes time"
+    assert table["finding"].tolist()[0] == "Much of each step is not recorded"
     assert table["severity"].tolist()[0] == "medium"
 
 
@@ -70,7 +70,7 @@ def test_time_of_a_session_that_nothing_accounts_for_is_not_pythons(tmp_path):
     for i in range(3):
         line.event("session run", start_us=1000 * i, duration_us=900, step_num=i, _r=1)
         line.event("MatMul:MatMul", start_us=1000 * i, duration_us=500)
-    assert "Python between ops takes time" not in advised(tmp_path, space).table["finding"].tolist()
+    assert set(advised(tmp_path, space).table["severity"]) <= {"info"}
 
 
 def test_a_dominant_op_is_named_as_information(tmp_path):
@@ -190,13 +190,13 @@ def test_python_in_the_input_pipeline_is_named(tmp_path):
     pool = space.plane("/host:CPU").line("tf_data_private_threadpool")
     pool.event("py:EagerPyFunc", duration_us=1600)
     evidence = advised(tmp_path, space).table["evidence"]
-    assert "tf.numpy_function) ran for 1.60 ms in total" in evidence.iloc[0]
-    assert "py_function" not in advised(tmp_path, loop(input=60, compute=39)).table["evidence"].iloc[0]
+    assert "Python functions in the pipeline ran for 1.60 ms" in evidence.iloc[0]
+    assert "Python" not in advised(tmp_path, loop(input=60, compute=39)).table["evidence"].iloc[0]
 
 
 def test_several_batches_per_step_are_advised_in_the_programs_own_terms(tmp_path):
     space = loop(compute=80)
-    assert "in one @tf.function" in advised(tmp_path, space).table["fix"].iloc[0]
+    assert "steps_per_execution" not in advised(tmp_path, space).table["fix"].iloc[0]
     of_keras = XSpace()
     python = of_keras.plane("/host:CPU").line("python")
     for i in range(5):

@@ -38,9 +38,9 @@ def calls(tf):
         "number": (range(4), ["`argument` was a new Python value each time (0, 1, 2, ...)", "tf.constant(argument)"]),
         "shape": (
             [ones((32, size)) for size in (8, 9, 10, 11)],
-            ["had the shapes (32, 8), (32, 9), (32, 10), ...", "tf.TensorSpec([32, None], tf.float32)"],
+            ["had the shapes (32, 8), (32, 9), (32, 10), ...", "@tf.function(reduce_retracing=True)"],
         ),
-        "rank": ([ones((2,)), ones((2, 2))], ["had the shapes (2,), (2, 2)", "tf.TensorSpec(None, tf.float32)"]),
+        "rank": ([ones((2,)), ones((2, 2))], ["had the shapes (2,), (2, 2)", "@tf.function(reduce_retracing=True)"]),
         "dtype": ([ones(2), ones(2, tf.float64)], ["had the dtypes float32, float64: convert"]),
         "none": ([None, ones(2)], ["had the values None, a tensor float32[2]"]),
         "objects": ([Settings() for _ in range(3)], ["was a different object each time"]),

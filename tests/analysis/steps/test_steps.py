@@ -265,3 +265,20 @@ def test_every_category_equals_xprofs(xprof_marked_loop):
         assert mine["input_ms"] == pytest.approx(row["infeedTimeMs"], abs=1e-6)
         assert mine["host_compute_ms"] == pytest.approx(row["hostComputeTimeMs"], abs=1e-6)
         assert mine["other_ms"] == pytest.approx(row["otherTimeMs"], abs=1e-6)
+
+
+def test_a_capture_without_the_host_says_so():
+    """`profile_options` is what TensorFlow 2.21 wrote for ``host_tracer_level=0``."""
+    space = XSpace()
+    space.plane("/host:CPU")
+    space.plane("Task Environment", profile_options=b"\x08\x01\x18\x01(\x018\x01")
+    (note,) = measured(space).notes
+    assert note.startswith("No steps: this profile was recorded with host_level=0")
+
+
+def test_missing_steps_are_explained_in_the_words_of_the_framework():
+    jax, torch = XSpace(), XSpace()
+    jax.plane("/host:CPU").line("main").event("PjitFunction(f)", duration_us=10)
+    torch.plane("/host:CPU").line("main").event("aten::mm", duration_us=10)
+    assert "jax.profiler.StepTraceAnnotation" in measured(jax).notes[0]
+    assert "torch.profiler" in measured(torch).notes[0]

@@ -5,6 +5,7 @@ A rule reports nothing without evidence. It estimates the gain only where there 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -12,9 +13,16 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, severity_of
-from tfprof_nb.analysis.advice.input_advice import WAITING, copies_to_device, input_bound, input_outside_steps
+from tfprof_nb.analysis.advice.batch_advice import batch_findings
+from tfprof_nb.analysis.advice.device_advice import device_findings
+from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, ONE_OP, Evidence, Finding, severity_of
+from tfprof_nb.analysis.advice.input_advice import copies_to_device, input_bound, input_outside_steps
+from tfprof_nb.analysis.advice.layer_advice import layer_findings
+from tfprof_nb.analysis.advice.memory_advice import memory_findings
 from tfprof_nb.analysis.advice.python_advice import python_findings
+from tfprof_nb.analysis.advice.repeated_advice import repeated_findings
+from tfprof_nb.analysis.advice.retracing_advice import retracing_findings
+from tfprof_nb.analysis.advice.small_ops_advice import small_ops_findings
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT, are_session_runs
 
@@ -33,11 +41,14 @@ _DOMINANT_OP_SHARE = 0.3
 _EAGER, _MOSTLY_EAGER_PERCENT = "Ops run one by one", 50.0
 _NOT_EAGERLY_IN_KERAS = "Remove run_eagerly=True from model.compile, and tf.config.run_functions_eagerly(True)."
 _NOT_EAGERLY = "Put @tf.function on the function that runs a step."
+_ASKED_TO_RUN_EAGERLY = r"(run_eagerly *= *True|tf\.config\.run_functions_eagerly\(True\))"
+# Programs of small ops became 2 to 20 times faster (docs/advice-truth.md).
+_EAGER_GAIN_PERCENT = 50.0, 95.0
 # Below the first share, time outside of ops is normal; in steps as short as this, it is the fixed cost of a step.
 _UNEXPLAINED_PERCENT, _HIGH_UNEXPLAINED_PERCENT, _SHORT_STEP_MS = 10.0, 25.0, 20.0
+_UNRECORDED = "Much of each step is not recorded"
+_LEAST_JOINED = 0.3  # of the time between ops: each step still runs some Python of its own
 _BETWEEN_PERCENT = 20.0
-_MIN_TRACING_CALLS = 3
-_LATE_TRACING_FACTOR = 3.0
 _NO_FINDINGS = "Nothing in this profile calls for a change."
 _NO_STEPS = "Without steps there is little to base advice on: the notes on the steps say how to get them."
 
@@ -66,7 +77,15 @@ def advice(evidence: Evidence) -> Advice:
         ``table`` is empty if there is nothing to change; a note says so.
     """
     findings = [finding for rule in _RULES if (finding := rule(evidence))]
-    findings += [*python_findings(evidence), *_shares(evidence), *_retraced(evidence)]
+    findings += [*python_findings(evidence), *_shares(evidence), *retracing_findings(evidence)]
+    findings += device_findings(evidence)
+    findings += layer_findings(evidence)
+    findings += small_ops_findings(evidence)
+    findings += repeated_findings(evidence)
+    findings += memory_findings(evidence)
+    findings += batch_findings(evidence)
+    worse = tuple(said for finding in findings for said in finding.instead_of)
+    findings = [finding for finding in findings if not finding.finding.startswith(worse)]
     findings.sort(key=_rank)
     table = pd.DataFrame([vars(finding) for finding in findings], columns=COLUMNS)
     summary = {severity: int((table["severity"] == severity).sum()) for severity in _RANKS}
@@ -75,9 +94,8 @@ def advice(evidence: Evidence) -> Advice:
 
 
 def _rank(finding: Finding) -> tuple[int, int, float]:
-    """Order by severity; then eager ops, whose cost shows as Python, and the input, which the verdict is about."""
-    first = (_EAGER, WAITING)
-    kind = first.index(finding.finding) if finding.finding in first else len(first)
+    """Order by severity; then eager ops, whose cost shows as Python, and findings with a place; then by gain."""
+    kind = 0 if finding.finding.startswith(_EAGER) else 1 if finding.place else 2
     return _RANKS[finding.severity], kind, -np.nan_to_num(finding.estimated_gain_percent)
 
 
@@ -94,15 +112,6 @@ class _ShareRule:
 
 
 _SHARE_RULES = (
-    _ShareRule(
-        "kernel_launch",
-        _OVERHEAD_PERCENT,
-        HIGH_OVERHEAD_PERCENT,
-        "Launching kernels takes time",
-        "is spent launching kernels",
-        "Set TF_GPU_THREAD_MODE=gpu_private before importing TensorFlow, so that input processing does not occupy the "
-        "threads that launch kernels. Larger batches or jit_compile=True make fewer, longer kernels.",
-    ),
     _ShareRule(
         "output",
         MODERATELY_PERCENT,
@@ -141,14 +150,59 @@ def _eager(evidence: Evidence) -> Finding | None:
     if evidence.percent("eager") <= _EAGER_PERCENT or percent <= _EAGER_PERCENT:
         return None
     by_keras = bool(evidence.steps.table["epoch"].notna().any())
-    if by_keras and _runs_functions(evidence):  # what runs eagerly then is Keras' own work, such as saving
+    mostly = percent >= _MOSTLY_EAGER_PERCENT and not _runs_functions(evidence)
+    if _runs_functions(evidence) and (by_keras or not mostly):  # what is eager then is Keras' own work, such as saving
         return None
+    asked = next(evidence.code.find(_ASKED_TO_RUN_EAGERLY), None)
+    function, place, change = ("", *_without_eagerly(evidence, *asked)) if asked else _step_function(evidence)
+    fix = _decorated(function, change) if place else _NOT_EAGERLY
+    what = "run_eagerly" if asked else function
     return Finding(
-        "high" if percent >= _MOSTLY_EAGER_PERCENT and not _runs_functions(evidence) else "medium",
-        _EAGER,
+        "high" if mostly else "medium",
+        f"{_EAGER}{what and ': '}{f'{what} ({place})' if what and place else what}",
         f"{_units.percent(percent)} of op self time ran eagerly, outside any tf.function: Python starts each op.",
-        _NOT_EAGERLY_IN_KERAS if by_keras else _NOT_EAGERLY,
+        _NOT_EAGERLY_IN_KERAS if asked or by_keras else fix,
         proved_by="ops",
+        place=place,
+        gain_low_percent=_EAGER_GAIN_PERCENT[0] if mostly else float("nan"),
+        gain_high_percent=_EAGER_GAIN_PERCENT[1] if mostly else float("nan"),
+        change=change,
+    )
+
+
+def _without_eagerly(evidence: Evidence, file: str, line: int) -> tuple[str, str]:
+    """Return the place that asks for eager execution, and its line without that."""
+    return f"{file} line {line}", re.sub(_ASKED_TO_RUN_EAGERLY + r",? *", "", evidence.code.line(file, line))
+
+
+def _step_function(evidence: Evidence) -> tuple[str, str, str]:
+    """Return the user's function that runs most of the time, its place and the code that decorates it.
+
+    Of functions that call one another it is the innermost with most of the time. Without one, the place is that of the
+    line with most time.
+    """
+    table = evidence.python.table
+    table = table[(table["thread"] == "main") & (table["line"] > 0)]
+    if table.empty:
+        return "", "", ""
+    totals = table[table["function"] != "<module>"].groupby(["function", "file"], sort=False)["total_ms"].sum()
+    large = totals[totals >= _MOSTLY_EAGER_PERCENT / 100 * float(table["self_ms"].sum())]
+    if large.empty:
+        return "", f"{table.iloc[0]['file']} line {table.iloc[0]['line']}", ""
+    name, file = map(str, large.index[int(np.argmin(large))])
+    line = evidence.code.definition(file, name)
+    place = f"{file} line {line}" if line else ""
+    return name, place, f"@tf.function\n{evidence.code.line(file, line)}" if line else ""
+
+
+def _decorated(function: str, change: str) -> str:
+    """Say what to put into a tf.function."""
+    if not function:
+        return "Move the body of the loop into a function, and put @tf.function above it."
+    before = f"`{_units.shorten(change.splitlines()[1], 80)}`" if change else function
+    return (
+        f"Put @tf.function above {before}. Its ops then run as one graph; Python code in it, such as print or "
+        ".numpy(), runs only when it is traced."
     )
 
 
@@ -166,32 +220,39 @@ def _eager_percent(evidence: Evidence) -> float:
 
 
 def _unexplained(evidence: Evidence) -> Finding | None:
-    """Report the time outside of ops that no finding on Python explains; within a session's run no Python runs."""
+    """Report the time outside of ops if no finding on Python explains it, and steps are short enough to be joined.
+
+    Within a session's run no Python runs, and without Keras' epochs nothing tells what kind of program it is.
+    """
     percent = evidence.percent("other")
-    explained = sum(finding.estimated_gain_percent for finding in python_findings(evidence))
-    mostly_eager = _eager_percent(evidence) >= _MOSTLY_EAGER_PERCENT and not _runs_functions(evidence)
-    if percent < _UNEXPLAINED_PERCENT or explained >= percent / 2 or mostly_eager or are_session_runs(evidence.steps):
-        return None
     by_keras = bool(evidence.steps.table["epoch"].notna().any())
-    sampled = len(evidence.python.table) > 0
-    spent = "in Python code of Keras and TensorFlow" if sampled else "where TensorFlow records nothing"
+    mostly_eager = _eager_percent(evidence) >= _MOSTLY_EAGER_PERCENT and not _runs_functions(evidence)
+    if percent < _UNEXPLAINED_PERCENT or mostly_eager or python_findings(evidence) or are_session_runs(evidence.steps):
+        return None
     short = float(evidence.steps.measured["step_ms"].median()) <= _SHORT_STEP_MS
-    several = "set steps_per_execution=10 in model.compile" if by_keras else "run several batches in one @tf.function"
+    sampled = len(evidence.python.table) > 0
+    if sampled and not (short and by_keras):
+        return None
+    spent = "in Python code of Keras and TensorFlow" if sampled else "where TensorFlow records nothing"
+    joined = short and by_keras
+    severity = severity_of(percent, _UNEXPLAINED_PERCENT, _HIGH_UNEXPLAINED_PERCENT)
     return Finding(
-        severity_of(percent, _UNEXPLAINED_PERCENT, _HIGH_UNEXPLAINED_PERCENT),
-        "Python between ops takes time",
+        severity if sampled else "medium",
+        BETWEEN_OPS if sampled else _UNRECORDED,
         f"{evidence.of_step('other_ms')} is spent {spent}.",
-        f"The steps are short: use larger batches, or {several}."
-        if short
-        else "Look at the Python page and at the gaps in the trace: they show what runs there.",
+        "Set steps_per_execution=10 in model.compile: Keras then starts ten steps at once."
+        if joined
+        else "Look at the gaps in the trace. To see which lines run there, profile with %%tfprofile.",
         percent,
         proved_by="python" if sampled else "steps",
+        gain_low_percent=_LEAST_JOINED * percent if joined else float("nan"),
+        gain_high_percent=percent if joined else float("nan"),
     )
 
 
 def _precision(evidence: Evidence) -> Finding | None:
     capable = any(name in str(evidence.overview.summary["device_type"]) for name in _TENSOR_CORE_ARCHITECTURES)
-    if not capable or evidence.percent("fp32") == 0 or evidence.percent("fp16") >= _FEW_16_BIT_PERCENT:
+    if not capable or not evidence.percent("fp32") > 0 or evidence.percent("fp16") >= _FEW_16_BIT_PERCENT:
         return None
     return Finding(
         "medium",
@@ -203,6 +264,9 @@ def _precision(evidence: Evidence) -> Finding | None:
 
 
 def _between_steps(evidence: Evidence) -> Finding | None:
+    """Report time between the steps, where no samples of Python tell what it is."""
+    if len(evidence.python.table):
+        return None
     other = evidence.percent("between_steps") - evidence.percent("input_between_steps")
     if other < _BETWEEN_PERCENT:
         return None
@@ -226,68 +290,12 @@ def _dominant_op(evidence: Evidence) -> Finding | None:
     op = top.iloc[0]
     return Finding(
         "info",
-        f"One op does most of the work: {op['op_type'] or _units.shorten(op['op_name'], 40)}",
+        f"{ONE_OP}: {op['op_type'] or _units.shorten(op['op_name'], 40)}",
         f"{_units.shorten(op['op_name'], 80)} takes {_units.share(op['self_share'])} of all op self time on the "
         f"{op['side']}.",
         "Start with this op: look at its shapes, at how often it runs, and whether every step needs it.",
         proved_by="ops",
         op_name=str(op["op_name"]),
-    )
-
-
-def _retraced(evidence: Evidence) -> Iterator[Finding]:
-    """A first call must trace, and Keras traces again when it builds a model: only further tracing is a finding."""
-    calls = evidence.functions.table
-    traced = (
-        calls[calls["mode"].str.startswith("traced")]
-        .groupby("function")
-        .agg(
-            calls=("calls", "sum"),
-            percent=("expensive_call_percent", "max"),
-            self_ms=("self_ms", "sum"),
-            cause=("cause", "first"),
-        )
-    )
-    again = traced[(traced["calls"] >= _MIN_TRACING_CALLS) & (traced["percent"] >= _EXPENSIVE_CALL_PERCENT)]
-    whole_ms = float(evidence.steps.table["step_ms"].sum()) or float(calls["self_ms"].sum())
-    for name, function in again.iterrows():
-        percent = min(100.0, 100 * float(function["self_ms"]) / whole_ms)
-        yield Finding(
-            "high" if percent >= HIGH_OVERHEAD_PERCENT else "medium",
-            f"{name} is traced again and again",
-            f"{int(function['calls'])} calls of {name} traced it first, which took "
-            f"{_units.milliseconds(float(function['self_ms']))} ({_units.percent(float(function['percent']))} of its "
-            f"time){function['cause'] and ': '}{function['cause']}.",
-            "Write @tf.function(reduce_retracing=True), which generalises shapes; pass numbers that change as tensors: "
-            "f(tf.constant(3)) instead of f(3).",
-            percent,
-            proved_by="functions",
-        )
-
-
-def _late_tracing(evidence: Evidence) -> Finding | None:
-    """Report a step in the middle of the run that traced, if the function traced too rarely for its own finding."""
-    table = evidence.steps.table
-    keys = [table["host"], table["phase"]]
-    ran_before = (~table["warm_up"]).groupby(keys, sort=False).cummax()
-    typical_ms = table["step_ms"].mask(table["warm_up"]).groupby(keys, sort=False).transform("median")
-    late = ran_before & table["warm_up"] & (table["step_ms"] >= _LATE_TRACING_FACTOR * typical_ms)
-    steps = table.assign(typical_ms=typical_ms, kind=table.groupby(keys, sort=False).ngroup())[late]
-    steps = steps.sort_values("kind", kind="stable")
-    if steps.empty or any(_retraced(evidence)):
-        return None
-    first, others = steps.iloc[0], len(steps) - 1
-    return Finding(
-        "medium",
-        "A function is traced again in the middle of the run",
-        f"{first['step_name']}{f' and {others} more steps' if others else ''} traced or compiled: "
-        f"{_units.milliseconds(float(first['step_ms']))}, compared to "
-        f"{_units.milliseconds(float(first['typical_ms']))} for the median step.",
-        "Usually the last batch of an epoch is smaller than the others: `.batch(n, drop_remainder=True)`. Otherwise "
-        "an argument of the call differs from earlier calls, such as a Python number or a shape.",
-        start_ms=float(first["start_ms"]),
-        duration_ms=float(first["step_ms"]),
-        proved_by="trace",
     )
 
 
@@ -300,5 +308,4 @@ _RULES: tuple[Callable[[Evidence], Finding | None], ...] = (
     _precision,
     _between_steps,
     _dominant_op,
-    _late_tracing,
 )

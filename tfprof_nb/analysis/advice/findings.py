@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.functions.functions import Functions
+from tfprof_nb.analysis.memory.memory import Memory, no_memory
 from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.overview import Overview
 from tfprof_nb.analysis.python import Python
+from tfprof_nb.analysis.source.code import Code
+from tfprof_nb.analysis.source.source import SourceLines, no_source
+from tfprof_nb.analysis.step_ops.step_ops import StepOps, no_step_ops
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.analysis.tf_data.tf_data import TfData
+from tfprof_nb.decode.sections.versions import Gpus
 
 Severity = Literal["high", "medium", "info"]
+# Beginnings of findings for which better ones stand in.
+ONE_LAYER = ("The layer ", "The ops at ")
+BETWEEN_OPS, ONE_OP, SMALL_STEPS = (
+    "Python between ops takes time",
+    "One op does most of the work",
+    "The steps are small",
+)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing to change."""
+    """One thing to change; ``instead_of`` are beginnings of findings that say less about the same time."""
 
     severity: Severity
     finding: str
@@ -35,14 +47,16 @@ class Finding:
     gain_low_percent: float = float("nan")
     gain_high_percent: float = float("nan")
     change: str = ""
+    instead_of: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Evidence:
     """The results that rules look at.
 
-    ``line_of`` returns the line that gave tf.data the slowest function with a name, and ``code_of`` the code of a line
-    of a file; both return an empty text if that is unknown.
+    ``line_of`` returns the line that gave tf.data the slowest function with a name, or an empty text if that is
+    unknown; ``code`` is the text of the program. ``step_ops`` returns the ops of typical steps, ``memory`` memory over
+    time and ``source`` the lines of code: they are computed on first use.
     """
 
     overview: Overview
@@ -52,7 +66,11 @@ class Evidence:
     tf_data: TfData
     python: Python
     line_of: Callable[[str], str] = lambda _name: ""
-    code_of: Callable[[str, int], str] = lambda _file, _line: ""
+    code: Code = field(default_factory=lambda: Code({}))
+    step_ops: Callable[[], StepOps] = no_step_ops
+    memory: Callable[[], Memory] = no_memory
+    source: Callable[[], SourceLines] = no_source
+    gpus: Sequence[Gpus] = ()
 
     def percent(self, name: str) -> float:
         """Return a percentage of the overview; 0 if it is unknown, so that no rule applies."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,8 +11,9 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding, severity_of
+from tfprof_nb.analysis.source.code import Use
 
-# Shares of the steps' time, or of the time from the first step to the last for what runs between steps.
+# Shares of the steps' time, or of the training's time.
 _WORTH_SAYING_PERCENT, _HIGH_PERCENT = 10.0, 25.0
 _MIN_SAMPLES = 10
 # Libraries in which a line of the user's spends its time when it only starts training, such as the line of model.fit.
@@ -19,23 +21,60 @@ _FRAMEWORKS = ("Keras", "TensorFlow", "tfprof_nb")
 # What part of the time a fix saves at least: the code still runs now and then, and the pipeline may then be what waits.
 _LEAST_SAVED = 0.7
 _MORE = 1.2
+_EVERY = re.compile(r"((?:save|update)_freq *= *)(\d+|[\"']batch[\"'])")
 _LESS_OFTEN = {
     "ModelCheckpoint": 'Save less often: ModelCheckpoint(..., save_freq="epoch").',
     "BackupAndRestore": 'Back up less often: BackupAndRestore(..., save_freq="epoch").',
     "TensorBoard": 'Write less often: TensorBoard(..., update_freq="epoch").',
 }
+# Methods of tensors and variables that wait until the value is there, as people call them.
+_WAITING_CALLS = {
+    "__float__": "float()",
+    "__int__": "int()",
+    "__index__": "int()",
+    "__bool__": "A condition",
+    "__array__": "NumPy",
+    "numpy": ".numpy()",
+    "__str__": "print()",
+    "__repr__": "print()",
+    "__format__": "An f-string",
+}
+_APPENDED = re.compile(r"^([\w.]+)\.append\((?:float|int)?\(?([\w.\[\]\"']+?)(?:\.numpy\(\))?\)?\)$")
+_FEWER_SAVED = 0.3  # of what may overlap
+_RECORDING_CALLS = (
+    *(
+        "scalar",
+        "histogram",
+        "image",
+        "audio",
+        "text",
+        "flush",
+        "save",
+        "save_weights",
+        "save_model",
+        "export",
+        "write",
+    ),
+)
+_SESSION_RUN = "BaseSession.run"
+_MIN_COPYING_MS = 0.5
+_BY_KERAS = ("predict", "evaluate")
+_MIN_CALLS = 10
+_PREDICT = re.compile(r"^(.*?)([\w.]+)\.predict\((\w+)(?:, *verbose *= *\w+)?\)(.*)$")
 
 
 def python_findings(evidence: Evidence) -> list[Finding]:
     """Name the callbacks, and else the lines of Python, that take much of the time."""
-    callbacks = list(_callbacks(evidence))
+    callbacks, waits = list(_callbacks(evidence)), list(_waits(evidence))
     explained = sum(finding.estimated_gain_percent for finding in callbacks)
+    others = [*waits, *_session_copies(evidence), *_single_predictions(evidence), *_records(evidence)]
+    others += _functions(evidence, beside_waits=bool(waits))
     # A callback's own lines, and the functions that it calls, are part of its time.
-    return callbacks + [line for line in _lines(evidence) if line.estimated_gain_percent > _MORE * explained]
+    return callbacks + [other for other in others if other.estimated_gain_percent > _MORE * explained]
 
 
 def _callbacks(evidence: Evidence) -> Iterator[Finding]:
-    measured_ms, (_, whole_ms) = float(evidence.steps.measured["step_ms"].sum()), _times_ms(evidence)
+    measured_ms, whole_ms = float(evidence.steps.measured["step_ms"].sum()), training_ms(evidence)
     for row in evidence.python.callbacks.to_dict("records"):
         in_steps = row["measured_ms"] > 0
         time_ms, of_ms = (row["measured_ms"], measured_ms) if in_steps else (row["total_ms"], whole_ms)
@@ -47,10 +86,15 @@ def _callbacks(evidence: Evidence) -> Iterator[Finding]:
 def _callback(evidence: Evidence, row: dict[Any, Any], percent: float, in_steps: bool) -> Finding:
     name = f"{row['callback']}.{row['method']}"
     place = _place_of_function(evidence, name)
-    of_what = "each step" if in_steps else "the time from the first step to the last"
+    of_what = "each step" if in_steps else "the training's time"
     each = _units.milliseconds(row["total_ms"] / max(row["calls"], 1))
     calls = f"{_units.count(row['calls'])} call{'s' * (row['calls'] != 1)}"
     fix, change = _rarer(row["callback"], row["method"])
+    made = next(evidence.code.find(rf"\b{re.escape(str(row['callback']))}\("), None)
+    if made and not place:
+        place, code = place_of(*made), evidence.code.line(*made)
+        rarer = _EVERY.sub(r'\1"epoch"', code)
+        change = rarer if row["callback"] in _LESS_OFTEN and rarer != code else change
     return _finding(
         f"{name} takes {_units.percent(percent)} of {of_what}",
         f"The callback's {calls} took {each} each{f' ({place})' if place else ''}.",
@@ -73,38 +117,177 @@ def _rarer(callback: str, method: str) -> tuple[str, str]:
     )
 
 
-def _lines(evidence: Evidence) -> Iterator[Finding]:
-    """Functions of the user's that run while TensorFlow records nothing, by their longest line."""
-    steps_ms, whole_ms = _times_ms(evidence)
-    table = evidence.python.table
-    table = table[(table["thread"] == "main") & ~table["library"].isin(_FRAMEWORKS) & (table["line"] > 0)]
-    for column, of_ms in (("nothing_ms", steps_ms), ("between_steps_ms", whole_ms)):
-        for (function, file), rows in table.groupby(["function", "file"], sort=False):
-            percent = 100 * float(rows[column].sum()) / max(of_ms, 1e-9)
-            if percent >= _WORTH_SAYING_PERCENT and rows["samples"].sum() >= _MIN_SAMPLES:
-                yield _line(evidence, str(function), str(file), rows, column, percent)
+def _waits(evidence: Evidence) -> Iterator[Finding]:
+    """Lines that turn a result into a Python value, and wait for it before the program prepares the next step."""
+    calls = evidence.python.calls
+    how = _method(calls)
+    calls = calls[how.isin(list(_WAITING_CALLS)) & calls["library"].isin(_FRAMEWORKS) & (calls["thread"] == "main")]
+    whole_ms = training_ms(evidence)
+    for (file, line), rows in calls.groupby(["file", "line"], sort=False):
+        waited_ms = float(rows["self_ms"].sum() - rows["outside_ms"].sum())
+        percent = 100 * waited_ms / whole_ms if whole_ms else 0.0
+        if percent >= _WORTH_SAYING_PERCENT and rows["samples"].sum() >= _MIN_SAMPLES:
+            yield _wait(evidence, rows, str(file), int(str(line)), min(percent, 100.0))
 
 
-def _line(evidence: Evidence, function: str, file: str, rows: pd.DataFrame, column: str, percent: float) -> Finding:
-    longest = rows.iloc[int(np.argmax(rows[column].to_numpy()))]
-    place = _place(file, int(longest["line"]))
-    name = place if function == "<module>" else f"{function} ({place})"
-    of_what = "each step" if column == "nothing_ms" else "the time from the first step to the last, between steps"
-    library = f", mostly in {longest['library']}" if longest["library"] else ""
-    per_step = float(rows[column].sum()) / max(len(evidence.steps.table), 1)
-    code = evidence.code_of(file, int(longest["line"]))
-    return _finding(
-        f"Python takes {_units.percent(percent)} of {of_what}: {name}",
-        f"{_units.milliseconds(per_step)} per step{library}{f': `{_units.shorten(code, 80)}`' if code else ''}.",
-        "Do this every 50 steps instead of every step, or after training. If each step needs it, write it with "
-        "TensorFlow ops inside the @tf.function.",
-        percent,
-        place,
-        "",
+def _wait(evidence: Evidence, rows: pd.DataFrame, file: str, line: int, percent: float) -> Finding:
+    how = _WAITING_CALLS[str(rows.iloc[0]["call"]).rpartition(".")[2]]
+    place, code = place_of(file, line), evidence.code.line(file, line)
+    overlap = min(percent, 100 - percent)  # either the wait or the rest of the loop is then hidden behind the other
+    kept = _APPENDED.match(code)
+    change = f"{kept[1]}.append({kept[2]})  # convert after the loop: [float(x) for x in {kept[1]}]" if kept else ""
+    fix = (
+        f"Keep the tensors, and convert them after the loop: `{kept[1]}.append({kept[2]})`."
+        if kept
+        else "Convert it every 50 steps only: put the line below `if step % 50 == 0:`."
+    )
+    return Finding(
+        severity_of(percent, _WORTH_SAYING_PERCENT, _HIGH_PERCENT),
+        f"{how} waits for the result of each step: {_units.percent(percent)} of the time",
+        f"{_in_code(place, code)}: the program waits there until the step has run, and prepares nothing meanwhile.",
+        fix,
+        overlap,
+        proved_by="python",
+        place=place,
+        gain_low_percent=_FEWER_SAVED * overlap,
+        gain_high_percent=overlap,
+        change=change,
     )
 
 
-def _finding(finding: str, evidence: str, fix: str, percent: float, place: str, change: str) -> Finding:
+def _session_copies(evidence: Evidence) -> Iterator[Finding]:
+    """Sessions that spend their runs on copying what is fed and fetched, while no op runs."""
+    calls = evidence.python.calls
+    for (file, line), rows in calls[calls["call"] == _SESSION_RUN].groupby(["file", "line"], sort=False):
+        nothing_ms = float(rows["nothing_ms"].sum())
+        percent = 100 * nothing_ms / max(training_ms(evidence), 1e-9)
+        each_ms = nothing_ms / max(len(evidence.steps.table), 1)
+        if percent < _WORTH_SAYING_PERCENT or each_ms < _MIN_COPYING_MS or rows["samples"].sum() < _MIN_SAMPLES:
+            continue
+        place, code = place_of(str(file), int(str(line))), evidence.code.line(str(file), int(str(line)))
+        yield _finding(
+            f"Feeding session.run takes {_units.percent(percent)} of the time",
+            f"{_in_code(place, code)}: of each run, "
+            f"{_units.milliseconds(each_ms)} passes while the fed values are converted and copied, and no op runs.",
+            "Feed only what changes from run to run. Put large constant arrays into a variable once: "
+            "`table = tf.get_variable('table', initializer=array, trainable=False)`. Feed arrays that have the "
+            "placeholder's dtype (NumPy makes float64, placeholders are mostly float32).",
+            percent,
+            place,
+            "",
+        )
+
+
+def _single_predictions(evidence: Evidence) -> Iterator[Finding]:
+    """Calls of predict or evaluate for few examples each: most of the time goes into starting them."""
+    calls, phases = evidence.python.calls, evidence.steps.table["phase"]
+    method = _method(calls)
+    for name, phase in zip(_BY_KERAS, ("predict", "test"), strict=True):
+        rows = calls[(method == name) & (calls["library"] == "Keras") & (calls["thread"] == "main")]
+        starting_ms = float(rows["between_steps_ms"].sum())
+        percent = 100 * starting_ms / max(training_ms(evidence), 1e-9)
+        batches = int((phases == phase).sum())
+        if percent < _WORTH_SAYING_PERCENT or batches < _MIN_CALLS or starting_ms < rows["self_ms"].sum() / 2:
+            continue
+        first = rows.iloc[0]
+        place, code = place_of(str(first["file"]), int(first["line"])), evidence.code.line(first["file"], first["line"])
+        single = _PREDICT.match(code)
+        yield _finding(
+            f"model.{name} is called again and again, for a few examples each: {_units.percent(percent)} of the time",
+            f"{_in_code(place, code)}: {_units.milliseconds(starting_ms)} for {_units.count(batches)} batches is spent "
+            f"between them, where each call sets up an input pipeline of its own.",
+            f"Call model.{name} once with all examples in one array."
+            + (" For a few examples, call the model itself: `model(x, training=False)`." if name == "predict" else ""),
+            percent,
+            place,
+            f"{single[1]}{single[2]}({single[3]}, training=False).numpy(){single[4]}" if single else "",
+        )
+
+
+def _records(evidence: Evidence) -> Iterator[Finding]:
+    """Lines that write: summaries, checkpoints and models."""
+    calls = evidence.python.calls
+    wrote = _method(calls).isin(_RECORDING_CALLS) & calls["library"].isin(_FRAMEWORKS)
+    whole_ms = training_ms(evidence)
+    for (function, file), rows in calls[wrote & (calls["thread"] == "main")].groupby(["function", "file"], sort=False):
+        time_ms = float(rows["self_ms"].sum() - rows["outside_ms"].sum())
+        percent = min(100.0, 100 * time_ms / whole_ms) if whole_ms else 0.0
+        if percent < _WORTH_SAYING_PERCENT or rows["samples"].sum() < _MIN_SAMPLES:
+            continue
+        line, what = int(rows.iloc[0]["line"]), str(rows.iloc[0]["call"]).rpartition(".")[2]
+        place, code = place_of(str(file), line), evidence.code.line(str(file), line)
+        where = f"{function}: " if function != "<module>" else ""
+        yield _finding(
+            f"{where}{what}() writes for {_units.percent(percent)} of the time",
+            f"{_in_code(place, code)}: {_units.milliseconds(time_ms / max(len(evidence.steps.table), 1))} per step.",
+            "Write every 50 steps instead of in each: put it below `if step % 50 == 0:`.",
+            percent,
+            place,
+            "",
+        )
+
+
+def _functions(evidence: Evidence, *, beside_waits: bool) -> Iterator[Finding]:
+    """Functions of the user's, and lines of the cell, that run while TensorFlow records nothing."""
+    whole_ms = training_ms(evidence)
+    table = evidence.python.table
+    table = table[(table["thread"] == "main") & ~table["library"].isin(_FRAMEWORKS) & (table["line"] > 0)]
+    own = np.where(table["function"] == "<module>", table["line"], 0)
+    for (_, file, _), rows in table.groupby(["function", "file", own], sort=False):
+        time_ms = float(rows["nothing_ms"].sum() + rows["between_steps_ms"].sum())
+        percent = min(100.0, 100 * time_ms / whole_ms) if whole_ms else 0.0
+        if percent >= _WORTH_SAYING_PERCENT and rows["samples"].sum() >= _MIN_SAMPLES:
+            finding, use = _function(evidence, str(file), rows, time_ms, percent)
+            if not (beside_waits and use == "batch"):  # once nothing waits for results, the steps run meanwhile
+                yield finding
+
+
+def _function(evidence: Evidence, file: str, rows: pd.DataFrame, time_ms: float, percent: float) -> tuple[Finding, Use]:
+    """Return the finding, and what the function's value is for."""
+    longest = rows.iloc[int(np.argmax((rows["nothing_ms"] + rows["between_steps_ms"]).to_numpy()))]
+    line, function, caller = int(longest["line"]), str(longest["function"]), str(longest["called_from"])
+    place, code = place_of(file, line), evidence.code.line(file, line)
+    name = _in_code(place, code) if function == "<module>" else f"{function} ({place})"
+    library = f", mostly in {longest['library']}" if longest["library"] else ""
+    calling = caller if function != "<module>" and caller else place
+    from_code = _code_at(evidence, caller)
+    from_code = f", `{_units.shorten(from_code, 80)}`" if from_code else ""
+    called = f", called from {caller}{from_code}" if calling == caller else ""
+    written = f", in `{_units.shorten(code, 80)}`" if code and function != "<module>" else ""
+    use = evidence.code.use(*_file_and_line(calling))
+    steps = max(len(evidence.steps.table), 1)
+    finding = _finding(
+        f"{name} takes {_units.percent(percent)} of the time",
+        f"{_units.milliseconds(time_ms / steps)} per step{library}{written}{called}: TensorFlow waits meanwhile.",
+        _fix_of(use, function, _code_at(evidence, calling)),
+        percent,
+        place,
+        "",
+        least=_LEAST_SAVED if use in ("record", "validation") else _FEWER_SAVED,
+    )
+    return finding, use
+
+
+def _fix_of(use: str, function: str, calling: str) -> str:
+    """Say what to do about code whose value is used like this."""
+    what = f"{function}()" if function != "<module>" else "this line"
+    if use == "validation":
+        return f"Call {what} once, before the loop, and pass the same data to each fit."
+    if use == "batch":
+        return (
+            f"If {what} makes the next batch, let it run while the step runs: with `pool = "
+            "concurrent.futures.ThreadPoolExecutor(1)`, submit the call for the next batch before the step, and take "
+            "its `.result()` after it."
+        )
+    if use == "record" and calling:
+        every = f"`{_units.shorten(calling, 80)}` every 50 steps, or once after the loop."
+        return f"Nothing in the loop needs its value: do {every}"
+    return "Do it less often, or write it with TensorFlow ops inside the @tf.function."
+
+
+def _finding(
+    finding: str, evidence: str, fix: str, percent: float, place: str, change: str, least: float = _LEAST_SAVED
+) -> Finding:
     percent = min(percent, 100.0)
     return Finding(
         severity_of(percent, _WORTH_SAYING_PERCENT, _HIGH_PERCENT),
@@ -114,31 +297,50 @@ def _finding(finding: str, evidence: str, fix: str, percent: float, place: str, 
         percent,
         proved_by="python",
         place=place,
-        gain_low_percent=_LEAST_SAVED * percent,
+        gain_low_percent=least * percent,
         gain_high_percent=percent,
         change=change,
     )
 
 
-def _times_ms(evidence: Evidence) -> tuple[float, float]:
-    """Return the time of all steps if each took as long as the measured ones, and the time from the first to the last.
+def training_ms(evidence: Evidence) -> float:
+    """Return the time from each host's first step to its last, without warm-up steps.
 
     Warm-up steps are much longer: in shares of their time, nothing that runs in every step would matter.
     """
     table = evidence.steps.table
     if table.empty:
-        return 0.0, 0.0
+        return 0.0
     spans = table.assign(end_ms=table["start_ms"] + table["step_ms"]).groupby("host")
-    whole_ms = (spans["end_ms"].max() - spans["start_ms"].min()).sum()
-    return len(table) * float(evidence.steps.measured["step_ms"].mean()), float(whole_ms)
+    whole_ms = float((spans["end_ms"].max() - spans["start_ms"].min()).sum())
+    return whole_ms - float(table.loc[table["warm_up"], "step_ms"].sum())
+
+
+def _method(calls: pd.DataFrame) -> pd.Series:
+    """Return the last part of what each line called."""
+    return calls["call"].astype(str).str.replace(r".*\.", "", regex=True)
 
 
 def _place_of_function(evidence: Evidence, name: str) -> str:
     """Return the place of a function's line with the most time, if the samples have the function."""
     table = evidence.python.table
     rows = table[(table["function"] == name) | table["function"].str.endswith(f".{name}")]
-    return _place(str(rows.iloc[0]["file"]), int(rows.iloc[0]["line"])) if len(rows) else ""
+    return place_of(str(rows.iloc[0]["file"]), int(rows.iloc[0]["line"])) if len(rows) else ""
 
 
-def _place(file: str, line: int) -> str:
+def place_of(file: str, line: int) -> str:
+    """Write a place as users read it."""
     return f"{file} line {line}"
+
+
+def _file_and_line(place: str) -> tuple[str, int]:
+    file, _, line = place.rpartition(" line ")
+    return file, int(line) if line.isdigit() else 0
+
+
+def _code_at(evidence: Evidence, place: str) -> str:
+    return evidence.code.line(*_file_and_line(place))
+
+
+def _in_code(place: str, code: str) -> str:
+    return f"`{_units.shorten(code, 80)}` ({place})" if code else f"The line at {place}"

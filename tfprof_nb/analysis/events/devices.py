@@ -11,7 +11,7 @@ from tfprof_nb.decode import Plane
 T = TypeVar("T")
 
 # How the names of accelerators' planes start.
-GPU, TPU = "/device:GPU:", "/device:TPU:"
+GPU, TPU, MTIA = "/device:GPU:", "/device:TPU:", "/device:MTIA:"
 
 # By compute capability (major, minor).
 _ARCHITECTURES = {
@@ -31,7 +31,7 @@ def device_planes(forests: Sequence[Forest]) -> Iterator[Plane]:
     """Yield the planes of accelerators."""
     for forest in forests:
         for plane in forest.host.planes:
-            if plane.name.startswith((GPU, TPU)) and "SparseCore" not in plane.name:
+            if plane.name.startswith((GPU, TPU, MTIA)) and "SparseCore" not in plane.name:
                 yield plane
 
 
@@ -52,6 +52,8 @@ def device_type(forests: Sequence[Forest]) -> str:
         return "CPU"
     if plane.name.startswith(TPU):
         return str(plane.stats.get("device_type_string", "TPU"))
+    if plane.name.startswith(MTIA):
+        return "MTIA"
     if plane.stats.get("device_vendor", "Nvidia") == "AMD":
         return "AMD GPU"
     architecture = by_capability(plane, _ARCHITECTURES, "")

@@ -15,7 +15,7 @@ from tfprof_nb._arrays import Bools, Int64, Objects
 from tfprof_nb.analysis.events.names import ParsedNames, parse_names
 from tfprof_nb.analysis.events.nesting import Nesting, nest
 from tfprof_nb.decode import Host
-from tfprof_nb.formats.xspace import ASYNCHRONOUS, COUNTERS, THREADPOOL_PREFIX
+from tfprof_nb.formats.xspace import ANNOTATION, ASYNCHRONOUS, COUNTERS, THREADPOOL_PREFIX
 
 T = TypeVar("T")
 
@@ -32,6 +32,7 @@ _DERIVED_LINES = frozenset(
         "XLA Modules",
         "XLA Ops",
         "Async XLA Ops",
+        "Annotations",
         "Source code",
         "Source Code",
         "Launch Stats",
@@ -73,6 +74,23 @@ class Forest:
         return np.array([planes[line.plane] for line in self.host.lines], dtype=bool)
 
     @cached_property
+    def line_is_counters(self) -> Bools:
+        """Per line: whether its events are values of counters, which nothing ran for."""
+        return np.array([line.name == COUNTERS for line in self.host.lines], dtype=bool)
+
+    @cached_property
+    def are_counters(self) -> Bools:
+        """Per event: whether it is a counter's value."""
+        return self._spread_over_events(self.line_is_counters)
+
+    @cached_property
+    def are_annotations(self) -> Bools:
+        """Per event: whether it names a stretch of the program, and is no work itself."""
+        annotations = np.zeros(len(self.host), dtype=bool)
+        annotations[self.host.ints(ANNOTATION).rows] = True
+        return annotations
+
+    @cached_property
     def line_is_derived(self) -> Bools:
         """Per line: whether a converter made it of other lines' events."""
 
@@ -88,7 +106,7 @@ class Forest:
     @cached_property
     def on_host(self) -> Bools:
         """Per event: whether it was recorded on a thread of the host."""
-        return self._spread_over_events(~self.line_is_device)
+        return self._spread_over_events(~self.line_is_device & ~self.line_is_counters)
 
     @cached_property
     def on_device(self) -> Bools:

@@ -25,6 +25,7 @@ class Category(IntEnum):
     MEMCPY_D2H = 5
     MEMCPY_D2D = 6
     MEMCPY_H2H = 7
+    PYTORCH = 8
 
 
 class Op(NamedTuple):
@@ -55,6 +56,7 @@ class ParsedNames:
 _TF_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*")
 _TF_TYPE = re.compile(r"[A-Z_][a-zA-Z0-9_]*")
 _JAX_TYPE = re.compile(r"[a-z_][a-z0-9_]*(\[.*\])?")
+_PYTORCH_NAME = re.compile(r"(?:aten|prims?|c10d|fbgemm|inductor|quantized|torchrec|torchvision)::(\w[\w.]*)")
 _NUMBER_SUFFIX = re.compile(r"_\d+$")
 _GENERATED = re.compile(r"^__(?:inference|forward|backward)_(.+?)_\d+$")
 _CALLS = re.compile(r"^(?:(?:Stateful)?PartitionedCall(?:_\d+)?/)+")
@@ -90,6 +92,8 @@ def parse_tf_op(text: str) -> Op:
         return Op(Category.TF_DATA, text, "Dataset")
     if _TF_NAME.fullmatch(name) and _TF_TYPE.fullmatch(op_type):
         return Op(Category.TENSORFLOW, name, op_type)
+    if pytorch := _PYTORCH_NAME.fullmatch(text):
+        return Op(Category.PYTORCH, text, pytorch[1])
     derived = op_type or _NUMBER_SUFFIX.sub("", name.rpartition("/")[2])
     if _JAX_TYPE.fullmatch(derived):
         return Op(Category.JAX, name, derived.partition("[")[0])

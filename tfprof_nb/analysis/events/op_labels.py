@@ -172,7 +172,7 @@ class _Labels:
 def _label_host_ops(forest: Forest, labels: _Labels) -> None:
     host = forest.host
     known = forest.names.category != Category.UNKNOWN
-    ops = np.flatnonzero(forest.on_host & known[host.metadata])
+    ops = np.flatnonzero(forest.on_host & known[host.metadata] & ~forest.are_annotations)
     labels.add(ops, host.metadata[ops], host.names, parse_tf_op)
 
 

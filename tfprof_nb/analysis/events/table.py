@@ -17,17 +17,18 @@ def events(forests: Sequence[Forest]) -> pd.DataFrame:
 
 
 def _host_events(forest: Forest) -> pd.DataFrame:
-    host = forest.host
+    host, ran = forest.host, ~forest.are_counters
+    line = host.line[ran]
     lines = pd.Categorical([line.name for line in host.lines])
     planes = pd.Categorical([host.planes[line.plane].name for line in host.lines])
     names = pd.Categorical(host.names)
     return pd.DataFrame(
         {
-            "host": pd.Categorical.from_codes(np.zeros(len(host), dtype=np.int8), pd.Index([host.name])),
-            "plane": pd.Categorical.from_codes(planes.codes[host.line], planes.categories),
-            "line": pd.Categorical.from_codes(lines.codes[host.line], lines.categories),
-            "name": pd.Categorical.from_codes(names.codes[host.metadata], names.categories),
-            "start_ps": host.start_ps,
-            "duration_ps": host.duration_ps,
+            "host": pd.Categorical.from_codes(np.zeros(len(line), dtype=np.int8), pd.Index([host.name])),
+            "plane": pd.Categorical.from_codes(planes.codes[line], planes.categories),
+            "line": pd.Categorical.from_codes(lines.codes[line], lines.categories),
+            "name": pd.Categorical.from_codes(names.codes[host.metadata[ran]], names.categories),
+            "start_ps": host.start_ps[ran],
+            "duration_ps": host.duration_ps[ran],
         }
     )

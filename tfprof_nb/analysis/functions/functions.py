@@ -12,6 +12,7 @@ import pandas as pd
 
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.framework import not_for
 from tfprof_nb.analysis.functions.retracing import retracing_cause
 from tfprof_nb.analysis.result import Result, empty_table
 from tfprof_nb.decode.sections.graphs import Graphs
@@ -47,9 +48,8 @@ def functions(forests: Sequence[Forest], graphs: Sequence[Graphs] = ()) -> Funct
     """
     calls = pd.concat([_no_calls(), *map(_calls, forests)], ignore_index=True)
     if calls.empty:
-        return Functions(
-            calls.reindex(columns=COLUMNS), _summary(calls), ["No tf.function was called during the capture."]
-        )
+        why = not_for(forests, "calls of tf.functions") or "No tf.function was called during the capture."
+        return Functions(calls.reindex(columns=COLUMNS), _summary(calls), [why])
     table = calls.groupby(["function", "mode"], as_index=False).agg(
         calls=("self_ps", "size"), total_ps=("total_ps", "sum"), self_ps=("self_ps", "sum")
     )

@@ -17,6 +17,7 @@ Shape: TypeAlias = "tuple[int | None, ...] | None"
 
 _MAX_VALUES, _MAX_ARGUMENTS = 3, 2
 _MIN_ALIKE = 3  # Keras, and a first call that creates variables, trace twice for the same arguments
+GENERALISE = "write @tf.function(reduce_retracing=True)"
 _NUMBER = re.compile(r"-?(\d|inf|nan)")
 _APPLIED_AGAIN = (
     "all traced versions had the same arguments: tf.function was applied again in each call, or for each object. Apply "
@@ -86,22 +87,12 @@ def _tensors(texts: Sequence[str]) -> str:
     dtypes = list(dict.fromkeys(tensor.dtype for tensor in tensors))
     if len(dtypes) > 1:
         return f"had the dtypes {_list(dtypes)}: convert it to one dtype before the call, tf.cast(...)"
-    spec = f"tf.TensorSpec({_open(shapes)}, tf.{dtypes[0]})"
-    return f"had the shapes {_list([_written(shape) for shape in shapes])}: give input_signature with {spec}, or pad"
+    return f"had the shapes {_list([_written(shape) for shape in shapes])}: {GENERALISE}, or pad"
 
 
 def _written(shape: Shape) -> str:
     """Write a shape as Python does."""
     return "(...)" if shape is None else str(shape)
-
-
-def _open(shapes: Sequence[Shape]) -> str:
-    """Return the shape that fits all, with None for the sizes that differ, or in place of it if ranks differ."""
-    known = [shape for shape in shapes if shape is not None]
-    if len(known) < len(shapes) or len(set(map(len, known))) > 1:
-        return "None"
-    common = [str(sizes[0]) if len(set(sizes)) == 1 else "None" for sizes in zip(*known, strict=True)]
-    return f"[{', '.join(common)}]"
 
 
 def _in_words(kind: str, text: str) -> str:

@@ -22,7 +22,7 @@ from tfprof_nb.analysis.memory.process_memory import NOTE, process_allocators, p
 from tfprof_nb.analysis.result import Result
 
 BEFORE_CAPTURE = "allocated before the capture"
-_CPU_ALLOCATOR = "mklcpu"
+_CPU_ALLOCATOR, _MIN_RECORDED_BYTES = "mklcpu", 256 << 10
 COLUMNS = [
     "allocator",
     "op_name",
@@ -103,7 +103,7 @@ def memory(
     steps = [np.full(len(forest.host), -1, dtype=np.int64) for forest in forests] if steps is None else steps
     several = len(forests) > 1
     by_host = [allocation_events(forest, step, several) for forest, step in zip(forests, steps, strict=True)]
-    result = _recorded(pd.concat(by_host, ignore_index=True)) if any(map(len, by_host)) else _nothing_recorded()
+    result = _recorded(pd.concat(by_host, ignore_index=True)) if any(map(len, by_host)) else no_memory()
     without = [forest.host.name for forest, events in zip(forests, by_host, strict=True) if events.empty]
     if process is None or not without:
         return result
@@ -114,7 +114,7 @@ def _recorded(events: pd.DataFrame) -> Memory:
     events = described(events.sort_values("time_ps", kind="stable", ignore_index=True))
     peaks = _peaks(events)
     live, allocators = _live_at_peak(events, peaks), _allocators(events, peaks)
-    notes = _notes(live, allocators)
+    notes = _notes(live, events)
     return Memory(live, _summary(allocators), notes, timeline=_timeline(events), allocators=allocators)
 
 
@@ -189,27 +189,34 @@ def _allocators(events: pd.DataFrame, peaks: pd.DataFrame) -> pd.DataFrame:
     by_allocator = events.groupby("allocator")
     allocations = by_allocator["allocation"].sum()
     in_use = peaks["in_use_bytes"]
-    return peaks.assign(
+    # An allocator that never has free memory takes it from the system as it needs it: nothing limits it.
+    limited = by_allocator["free_bytes"].max() > 0
+    allocators = peaks.assign(
         allocations=allocations,
         deallocations=by_allocator.size() - allocations,
-        capacity_bytes=in_use + peaks["free_bytes"],
+        capacity_bytes=(in_use + peaks["free_bytes"]).astype("Int64").where(limited),
+        free_bytes=peaks["free_bytes"].astype("Int64").where(limited),
+        fragmentation=peaks["fragmentation"].where(limited),
         peak_bytes=in_use,
         # A TPU's own figure excludes the stack.
         peak_bytes_lifetime=np.maximum(by_allocator["lifetime_bytes"].max(), in_use),
         peak_time_ms=peaks["time_ps"] / PS_PER_MS,
-    )[ALLOCATOR_COLUMNS]
+    )
+    return allocators[ALLOCATOR_COLUMNS]
 
 
-def _notes(live: pd.DataFrame, allocators: pd.DataFrame) -> list[str]:
+def _notes(live: pd.DataFrame, events: pd.DataFrame) -> list[str]:
     notes = []
     if (live["op_name"] == BEFORE_CAPTURE).any():
         notes.append(f"Memory in use at a peak that no captured allocation explains is listed as '{BEFORE_CAPTURE}'.")
-    if allocators.index.str.endswith(_CPU_ALLOCATOR).any():
+    on_cpu = events[events["allocator"].str.endswith(_CPU_ALLOCATOR)]
+    if len(on_cpu) and on_cpu["allocation_bytes"].min() >= _MIN_RECORDED_BYTES:  # other versions record all
         notes.append(f"{_CPU_ALLOCATOR}, the CPU's allocator, does not record allocations below 256 KiB.")
     return notes
 
 
-def _nothing_recorded() -> Memory:
+def no_memory() -> Memory:
+    """Return the result for profiles without events of memory."""
     note = (
         "No memory events: nothing was allocated during the capture, host_level was below 2, or files of this kind "
         "have none (see the overview's notes)."

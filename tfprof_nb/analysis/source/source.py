@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.framework import not_for
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.source.cell_lines import unrecorded_factor
 from tfprof_nb.analysis.source.placed_ops import KEYS, creating_nodes, placed_ops, users_traces
@@ -29,6 +30,7 @@ _NOTHING = (
     "This profile has no lines of code: it was recorded elsewhere, or with --no-lines. Capture with %%tfprofile in a "
     "cell (or with tfprof_nb.profile(), for ops only) to see time by line."
 )
+_LINES = "lines of code that the capture recorded"
 _NO_CELL = (
     "Only %%tfprofile on top of a cell records how long the lines of the cell took. These are the lines whose ops ran."
 )
@@ -167,8 +169,13 @@ def source(
     functions = _labelled(pd.concat([host.functions for host in hosts], ignore_index=True), known)
     layers = _layers(ops)
     result = SourceLines(table, _summary(table, ops, layers), all_ops=ops, layers=layers, functions=functions)
-    result.notes = _notes(result, cell, hosts)
+    result.notes = _notes(result, cell, hosts) if result.summary["lines"] else [not_for(forests, _LINES) or _NOTHING]
     return result
+
+
+def no_source() -> SourceLines:
+    """Return the result for profiles without lines of code."""
+    return source([], [], [], [])
 
 
 class _Host:
@@ -276,8 +283,6 @@ def _largest(table: pd.DataFrame, column: str) -> dict[Any, Any] | None:
 
 
 def _notes(result: SourceLines, cell: Cell, hosts: Sequence[_Host]) -> list[str]:
-    if not result.summary["lines"]:
-        return [_NOTHING]
     notes = [] if cell.text else [_NO_CELL]
     if cell.estimated:
         notes.append(_ESTIMATED.format(lines=_named(cell.estimated)))

@@ -10,6 +10,7 @@ import pandas as pd
 
 from tfprof_nb._arrays import Bools, Int64
 from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.decode.session_runs import RUNS
 from tfprof_nb.formats.marks import CALLBACK, CELL_LINE
 
 
@@ -39,7 +40,9 @@ _COPIES = {
     Activity.DEVICE_TO_HOST: ("MemcpyD2H", "MEMCPYDToH"),
     Activity.DEVICE_TO_DEVICE: ("MemcpyD2D", "MEMCPYDToD", "MemcpyP2P", "MEMCPYPToP"),
 }
+_DATA_LOADER = "enumerate(DataLoader)"  # PyTorch's annotation of the wait for a batch
 _HALF_NAMES = ("half", "fp16", "bf16", "bfloat16")
+_FULL_NAMES = ("float", "fp32", "f32", "sgemm", "double", "f64")
 
 
 def classify(forest: Forest, group: Int64) -> npt.NDArray[np.int16]:
@@ -62,6 +65,7 @@ def _launched(forest: Forest) -> Bools:
 
 def _host_activity(forest: Forest) -> npt.NDArray[np.int16]:
     activity = _activity_of_names(forest)[forest.host.metadata]
+    activity[forest.are_annotations & (activity != Activity.WAIT_INPUT)] = Activity.NONE
     activity[_waiting_stages(forest)] = Activity.WAIT_INPUT
     if forest.on_device.any():
         weaker = (activity == Activity.HOST_COMPUTE) | (activity == Activity.WAIT_INPUT)
@@ -86,7 +90,7 @@ def _waiting_stages(forest: Forest) -> Int64:
 def _activity_of_names(forest: Forest) -> npt.NDArray[np.int16]:
     """Return per name the `Activity` of its events on the host."""
     activity = np.full(len(forest.host.names), Activity.HOST_COMPUTE, dtype=np.int16)
-    activity[forest.names_starting("IteratorGetNext")] = Activity.WAIT_INPUT
+    activity[forest.names_starting("IteratorGetNext", _DATA_LOADER)] = Activity.WAIT_INPUT
     if forest.on_device.any():
         activity[forest.names_starting("ExecutorState::Process")] = Activity.KERNEL_LAUNCH
     activity[forest.names_starting("MEMCPYHToH")] = Activity.HOST_TO_HOST
@@ -110,10 +114,21 @@ def is_of_old_tensorflow(forest: Forest) -> bool:
     """Whether TensorFlow up to 2.10 made the capture; its own tools stored their results beside it.
 
     Our results agree with those, even where the meaning has changed since: copies on a device counted as compute. These
-    versions stored the groups of events with the events, and the older ones name a kernel's op in ``level 0``.
+    versions stored the groups of events with the events, and the older ones name a kernel's op in ``level 0``. Records
+    of `session.run` are no such captures.
     """
+    if any(line.name == RUNS for line in forest.host.lines):
+        return False
     grouped = forest.host.ints("group_id").rows
     return bool(forest.on_device[grouped].any()) or len(forest.host.texts("level 0").rows) > 0
+
+
+def tells_types(forest: Forest) -> bool:
+    """Whether any event of a device says which type it computes in: its tensors' types, or its name."""
+    ran = forest.host.metadata[forest.on_device]
+    shaped = forest.host.texts("shape").rows
+    named = forest.names_with(*_HALF_NAMES, *_FULL_NAMES)
+    return bool(forest.on_device[shaped].any() or named[ran].any())
 
 
 def _sixteen_bit(forest: Forest) -> Bools:

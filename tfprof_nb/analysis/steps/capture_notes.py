@@ -9,6 +9,7 @@ import numpy as np
 from tfprof_nb._arrays import Int64
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.formats.marks import JIT_COMPILE, STEPS_PER_EXECUTION
+from tfprof_nb.formats.sidecar import SHORT_OF_MEMORY, Stopped
 
 # A profile with more than these is larger than needed.
 MAX_EVENTS = 1_000_000
@@ -49,6 +50,29 @@ def capture_notes(forests: Sequence[Forest], steps: int) -> list[str]:
             "shows these instead of the model's own ops. Step times are not affected."
         )
     return notes
+
+
+def stopped_notes(stopped: Sequence[Stopped], steps: int) -> list[str]:
+    """Return notes on recordings that were ended because of the memory that they took.
+
+    Parameters
+    ----------
+    stopped
+        Why and when, of each such host.
+    steps
+        How many steps the profile has.
+    """
+    return [_stopped_note(one["why"], one["seconds"], steps) for one in stopped]
+
+
+def _stopped_note(why: str, seconds: float, steps: int) -> str:
+    reason = "before the memory ran short" if why == SHORT_OF_MEMORY else "when its events took 1 GiB of memory"
+    fits = f"--steps {steps} fits" if steps else f"--max-seconds {max(seconds / 2, 0.1):.2g} fits"
+    return (
+        f"Recording ended after {seconds:,.1f} s, {reason}; the program went on. This profile has the {steps:,} steps "
+        f"until then: {fits} into this memory, --warmup 2 --steps 10 is usually enough, and --host-level 1, which "
+        "leaves out the ops of the host, fits longer runs."
+    )
 
 
 def _of_marks(forests: Sequence[Forest], stat: str) -> Int64:

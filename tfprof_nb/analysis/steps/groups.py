@@ -15,6 +15,7 @@ import pandas as pd
 
 from tfprof_nb._arrays import Int64
 from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.framework import framework
 from tfprof_nb.analysis.events.links import RUNS, links, tf_data_steps
 from tfprof_nb.analysis.steps.unmarked import loop_iterations, repeated_calls
 from tfprof_nb.formats.marks import END_OF_DATA, INTERRUPTED, ROOT, STEP_NUMBER
@@ -112,10 +113,23 @@ def _marked_groups(forest: Forest, marks: Int64, source: Source) -> Grouping:
     marks = forest.outermost(marks)
     group = np.full(len(forest.host), -1, dtype=np.int64)
     group[marks] = np.arange(len(marks))
+    if framework(forest) == "pytorch":
+        _take_in_threads(forest, group, marks)
     _spread(forest, group, forest.once(links))
     unfinished = np.isin(marks, np.concatenate([forest.host.ints(stat).rows for stat in _UNFINISHED]))
     spans = _spans(forest, marks, np.arange(len(marks)))
     return Grouping(group, spans[~unfinished].reset_index(drop=True), source)
+
+
+def _take_in_threads(forest: Forest, group: Int64, marks: Int64) -> None:
+    """Add, in place, what other threads began during each mark: nothing links PyTorch's backward pass to its step."""
+    in_order = marks[np.argsort(forest.host.start_ps[marks], kind="stable")]
+    outer = forest.levels[0] if forest.levels else marks[:0]
+    outer = outer[forest.on_host[outer] & (group[outer] < 0)]
+    start = forest.host.start_ps[outer]
+    at = np.searchsorted(forest.host.start_ps[in_order], start, side="right") - 1
+    inside = (at >= 0) & (start < forest.ends_ps(in_order)[at])
+    group[outer[inside]] = group[in_order[at[inside]]]
 
 
 def _function_groups(forest: Forest) -> Grouping:

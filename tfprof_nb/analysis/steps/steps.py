@@ -17,6 +17,7 @@ from tfprof_nb._arrays import Int64
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.devices import device_cores, has_tpu
 from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.framework import Framework, framework
 from tfprof_nb.analysis.result import Result, empty_table
 from tfprof_nb.analysis.steps.activities import classify, is_of_old_tensorflow
 from tfprof_nb.analysis.steps.breakdown import PARTS, breakdown, input_between_steps_ps
@@ -45,8 +46,8 @@ class Steps(Result):
 
     @cached_property
     def shares(self) -> dict[str, float]:
-        """The percentage of the measured steps' time per category, with ``other_ms``; NaN without steps."""
-        whole, *parts = self.measured[["step_ms", *PARTS]].to_numpy().sum(axis=0).tolist()
+        """The percentage of the average step per category, with ``other_ms``; NaN without steps."""
+        whole, *parts = host_means(self.measured)[["step_ms", *PARTS]].tolist()
         return {name: percent(part, whole) for name, part in zip(PARTS, parts, strict=True)}
 
     def of_events(self, groupings: Sequence[Grouping]) -> list[Int64]:
@@ -85,8 +86,10 @@ def steps(forests: Sequence[Forest], groupings: Sequence[Grouping]) -> Steps:
     source = next((part.source for part in parts if len(part.table)), "none")
     notes = list(dict.fromkeys(note for part in parts for note in part.notes))
     measured = measured_steps(table)
-    if not (source == "none" and notes):  # else the notes of the hosts say why there are no steps
+    if source != "none":
         notes += _notes(table, measured, source)
+    elif not notes:  # else these say why there are no steps
+        notes = [_why_none(forests)]
     fetching_ps = sum(input_between_steps_ps(*pair) for pair in zip(forests, groupings, strict=True))
     summary = _summary(table, measured, source) | {"input_between_steps_ms": fetching_ps / PS_PER_MS}
     return Steps(table, summary, notes, _groups=[part.groups for part in parts])
@@ -99,9 +102,20 @@ def percent(part: float, whole: float) -> float:
 
 def measured_steps(table: pd.DataFrame) -> pd.DataFrame:
     """Return the steps in the averages: training steps after warm-up, else any after warm-up, else all."""
-    warm = table[~table["warm_up"]] if not table["warm_up"].all() else table
-    training = warm[warm["phase"] == "train"]
-    return training if len(training) else warm
+    return table[is_measured(table)]
+
+
+def is_measured(table: pd.DataFrame) -> pd.Series[bool]:
+    """Return per step whether it is in the averages; see `measured_steps`."""
+    warm = ~table["warm_up"].astype(bool)
+    warm = warm if warm.any() else ~warm
+    training: pd.Series[bool] = warm & (table["phase"] == "train")
+    return training if training.any() else warm
+
+
+def host_means(measured: pd.DataFrame) -> pd.Series[float]:
+    """Return the average step: each host counts the same, however many of its steps were captured."""
+    return measured.groupby("host", sort=False)[["step_ms", *PARTS]].mean().mean()
 
 
 def slowest_host(table: pd.DataFrame) -> str:
@@ -169,16 +183,24 @@ def _empty() -> pd.DataFrame:
 
 
 def _summary(table: pd.DataFrame, measured: pd.DataFrame, source: str) -> dict[str, object]:
-    times = measured["step_ms"]
+    times, means = measured["step_ms"], host_means(measured)
     return {
         "steps": len(table),
         "steps_measured": len(measured),
-        "step_ms_mean": times.mean(),
-        "step_ms_std": times.std() if len(times) > 1 else 0.0,
+        "step_ms_mean": means["step_ms"],
+        "step_ms_std": _deviation(measured, means["step_ms"]),
         "step_ms_min": times.min(),
         "step_ms_max": times.max(),
         "source": source,
-    } | {f"{name}_mean": measured[name].mean() for name in PARTS}
+    } | {f"{name}_mean": means[name] for name in PARTS}
+
+
+def _deviation(measured: pd.DataFrame, mean: float) -> float:
+    """Return the standard deviation of the step time, in which each host counts the same."""
+    if len(measured) < 2:
+        return 0.0
+    weight = 1 / measured.groupby("host")["step_ms"].transform("size") / measured["host"].nunique()
+    return float(np.sqrt((weight * (measured["step_ms"] - mean) ** 2).sum() / (1 - (weight**2).sum())))
 
 
 _UNFINISHED = (
@@ -192,11 +214,24 @@ _TPU = (
     'Steps of programs on TPUs are not measured here: p.xprof("overview_page") shows them, if XProf is installed and '
     "the profile has any."
 )
-_SOURCE_NOTES = {
-    "none": (
+_LEVEL_0 = (
+    "No steps: this profile was recorded with host_level=0, without the host's steps and ops. Record it with "
+    "host_level=2, the default."
+)
+_NO_STEPS: dict[Framework, str] = {
+    "tensorflow": (
         "No steps: nothing in this profile marks them, and no function was called repeatedly. Train with model.fit "
         "under %%tfprofile, or put `with tfprof_nb.step(i):` around the code of a step."
     ),
+    "jax": (
+        "No steps: nothing in this profile marks them. Put `with jax.profiler.StepTraceAnnotation('train', "
+        "step_num=i):` around the code of a step."
+    ),
+    "pytorch": (
+        "No steps: nothing in this trace marks them. Call `step()` of torch.profiler.profile after each batch."
+    ),
+}
+_SOURCE_NOTES = {
     "inferred": (
         "Steps are inferred: nothing marks them, so each repeated call of a tf.function counts as a step, with the "
         "wait for its data (or each pass of a loop, if no function repeats). Wrap each step in `with "
@@ -207,10 +242,20 @@ _SOURCE_NOTES = {
 }
 
 
+def _why_none(forests: Sequence[Forest]) -> str:
+    """Say what to do about a profile without steps."""
+    if any(forest.host.host_level == 0 for forest in forests):
+        return _LEVEL_0
+    return _NO_STEPS[framework(forests[0]) if forests else "tensorflow"]
+
+
 def _notes(table: pd.DataFrame, measured: pd.DataFrame, source: str) -> list[str]:
     notes = [_SOURCE_NOTES[source]] if source in _SOURCE_NOTES else []
     if (hosts := table["host"].nunique()) > 1:
-        notes.append(f"Counts and averages are over the steps of {hosts} hosts, each on its own clock.")
+        notes.append(
+            f"Steps of {hosts} hosts, each on its own clock. In averages each host counts the same, however many steps "
+            "were captured on it."
+        )
     if len(measured) < len(table):
         included = _inclusion(table, str(measured["phase"].iloc[0]))
         notes.append(f"Averages are over {len(measured)} of {len(table)} steps: {included}.")

@@ -16,6 +16,7 @@ import pandas as pd
 
 from tfprof_nb._units import PS_PER_MS, PS_PER_US, milliseconds
 from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.framework import not_for
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.tf_data.iterators import critical_time, iterator_calls, iterator_type, short_name
 from tfprof_nb.analysis.tf_data.suggestions import suggest
@@ -52,8 +53,9 @@ class TfData(Result):
 
     In ``table``, ``total_ms`` and ``self_ms`` are sums over the stage's calls that the pipeline's call caused, so they
     can exceed its time if these ran in parallel or ahead; ``self_ms`` excludes the time in which a stage before it ran.
-    ``critical`` stages delayed the call, each for ``critical_ms``, which adds up to the call's time. The ``bottleneck``
-    is the stage that delayed it the longest; ``injected`` stages were added by the runtime.
+    The stages on the way to what the call waited for are ``critical``; each delayed it for ``critical_ms``, which adds
+    up to the call's time and is 0 for a stage that only passed elements on. The ``bottleneck`` is the stage that
+    delayed it the longest; ``injected`` stages were added by the runtime.
 
     Attributes
     ----------
@@ -104,7 +106,7 @@ def tf_data(forests: Sequence[Forest], waiting_percent: float = float("nan")) ->
     """
     parts = [part.assign(part=number) for number, part in enumerate(map(_host_stages, forests)) if len(part)]
     if not parts:
-        return _no_activity(waiting_percent)
+        return _no_activity(waiting_percent, not_for(forests, "pipelines of tf.data") or _NO_ACTIVITY)
     stages = pd.concat(parts, ignore_index=True)
     stages["call"] = stages.groupby(["part", "root"], sort=False).ngroup()
     stages["bottleneck"] = _is_bottleneck(stages)
@@ -119,12 +121,12 @@ def tf_data(forests: Sequence[Forest], waiting_percent: float = float("nan")) ->
     return TfData(table, summary, _notes(slowest, shown), pipelines=pipelines, _calls=calls, _stages=stages)
 
 
-def _no_activity(waiting_percent: float) -> TfData:
+def _no_activity(waiting_percent: float, why: str) -> TfData:
     stages = pd.DataFrame(columns=["call"])
     return TfData(
         pd.DataFrame(columns=COLUMNS),
         _summary(None, stages, 0, 0, 0) | {"waiting_percent": waiting_percent},
-        [_NO_ACTIVITY],
+        [why],
         pipelines=pd.DataFrame(columns=PIPELINE_COLUMNS),
         _calls=pd.DataFrame(columns=_ALL_CALL_COLUMNS),
         _stages=stages,

@@ -1,8 +1,8 @@
-"""Quantities over time for the trace: memory in use, and the metrics that were sampled during the capture."""
+"""Quantities over time for the trace: counters of the file, memory in use, and metrics sampled beside the capture."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,12 @@ import pandas as pd
 
 from tfprof_nb._arrays import Floats, Int64
 from tfprof_nb._units import PS_PER_MS
+from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.memory.memory import Memory
 
+_VALUE = "counter_value"  # XLA's name of a counter's value; its counters have other stats too
+_PLAIN = ("value", _VALUE)  # names of a value that say nothing beyond the counter's own name
+_UNITS = ("bytes", "%")
 _BUCKETS = 500  # of a counter in a picture
 
 
@@ -79,6 +83,42 @@ def metric_counters(samples: pd.DataFrame) -> list[Counter]:
         _counter(str(metric), str(unit), rows, "value", str(host) if several else "")
         for (host, metric, unit), rows in samples.groupby(["host", "metric", "unit"], sort=False)
     ]
+
+
+def recorded_counters(forests: Sequence[Forest], without: Collection[str] = ()) -> list[Counter]:
+    """Return the counters that the files hold, except those named.
+
+    A counter with several values becomes one counter per value.
+    """
+    several = len(forests) > 1
+    return [
+        counter
+        for forest in forests
+        for counter in _recorded(forest, forest.host.name if several else "")
+        if counter.name not in without
+    ]
+
+
+def _recorded(forest: Forest, host: str) -> list[Counter]:
+    events = np.flatnonzero(forest.are_counters)
+    if not len(events):
+        return []
+    counters, stats = [], forest.host.stat_names()
+    for stat in [_VALUE] if _VALUE in stats else stats:
+        values = forest.host.floats(stat).at(events, missing=np.nan).astype(np.float64)
+        frame = pd.DataFrame(
+            {
+                "plane": forest.planes_of(events),
+                "name": forest.host.names[forest.host.metadata[events]],
+                "time_ps": forest.host.start_ps[events],
+                "value": values,
+            }
+        ).dropna(subset="value")
+        for (_, name), rows in frame.groupby(["plane", "name"], sort=False):
+            label = str(name) if stat in (*_PLAIN, *_UNITS) else f"{name}: {stat}"
+            points, unit = rows.sort_values("time_ps", kind="stable"), stat if stat in _UNITS else ""
+            counters.append(Counter(label, unit, points["time_ps"].to_numpy(), points["value"].to_numpy(), host))
+    return counters
 
 
 def _counter(name: str, unit: str, rows: pd.DataFrame, column: str, host: str = "") -> Counter:

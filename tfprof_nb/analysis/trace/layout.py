@@ -133,7 +133,8 @@ def _host_frames(
     index: int, forest: Forest, derived: Sequence[DerivedLine], vocabulary: _Vocabulary
 ) -> list[pd.DataFrame]:
     host = forest.host
-    events = np.flatnonzero(~forest.name_starts(*_HIDDEN) & ~(forest.name_starts(*_APART) & forest.on_host))
+    hidden = forest.name_starts(*_HIDDEN) | (forest.name_starts(*_APART) & forest.on_host) | forest.are_counters
+    events = np.flatnonzero(~hidden)
     kinds = np.where(forest.names.op_type == "", host.names, forest.names.op_type)
     # Ops need their whole names to be distinct; other events with a short name often have a very long one (XLA, C++).
     names = np.where(forest.names.category != Category.UNKNOWN, host.names, host.display_names)

@@ -45,6 +45,8 @@ class FunctionNodes:
     ----------
     results
         The function's results.
+    arguments
+        Which node takes which argument at which place among its inputs.
     """
 
     names: list[str]
@@ -52,6 +54,7 @@ class FunctionNodes:
     devices: list[str]
     inputs: list[list[int]]
     variables: list[int]
+    arguments: list[tuple[int, int, int]]
     outputs: list[str] = field(default_factory=list)
     takes: list[str] = field(default_factory=list)
     float_ops: list[float | None] = field(default_factory=list)
@@ -97,6 +100,7 @@ def _from_definition(definition: Any, variables: dict[str, int]) -> FunctionNode
     """Return what the definition says without shapes."""
     written = definition.node_def
     number = {node.name: i for i, node in enumerate(written)}
+    argument = {name: i for i, name in enumerate(variables)}
     sources = [[text.split(":", 1)[0] for text in node.input if not text.startswith("^")] for node in written]
     return FunctionNodes(
         names=[node.name for node in written],
@@ -104,6 +108,12 @@ def _from_definition(definition: Any, variables: dict[str, int]) -> FunctionNode
         devices=[node.device for node in written],
         inputs=[[number[source] for source in some if source in number] for some in sources],
         variables=[max((variables.get(source, -1) for source in some), default=-1) for some in sources],
+        arguments=[
+            (node, place, argument[source])
+            for node, some in enumerate(sources)
+            for place, source in enumerate(some)
+            if source in argument
+        ],
     )
 
 

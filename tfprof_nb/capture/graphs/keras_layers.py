@@ -49,10 +49,25 @@ def layers_of(nodes: Sequence[Node], models: Iterable[Any]) -> list[Layer | None
     """Return the layer of each node, for the nodes of functions that ran together."""
     by_scope = _by_variables(nodes)
     _by_order(nodes, _weightless(models), by_scope)
-    types = {_path(layer): type(layer).__name__ for model in models for layer in _all_layers(model)}
-    found = {name: Layer(name, types.get(name, "")) for name in by_scope.values()}
+    layers = layers_by_path(models)
+    found = {name: Layer(name, type(layers[name]).__name__ if name in layers else "") for name in by_scope.values()}
     cache: dict[str, Layer | None] = {}
     return [_innermost(_forward_name(node.name), by_scope, found, cache) for node in nodes]
+
+
+def layers_by_path(models: Iterable[Any]) -> dict[str, Any]:
+    """Return the layers of models, as Keras' objects."""
+    return {_path(layer): layer for model in models for layer in _all_layers(model)}
+
+
+def layers_of_weights(models: Iterable[Any]) -> dict[int, Layer]:
+    """Return the innermost layer that has each weight, by the identity of its `tf.Variable`."""
+    layers = (layer for model in models for layer in _all_layers(model))  # outer layers come before inner ones
+    return {
+        id(weight._value): Layer(_path(layer), type(layer).__name__)  # noqa: SLF001
+        for layer in layers
+        for weight in layer.weights
+    }
 
 
 def forward_node(name: str, numbers: dict[str, int]) -> int:

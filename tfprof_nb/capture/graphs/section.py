@@ -9,9 +9,18 @@ from typing import Any, NamedTuple
 
 from tfprof_nb.capture.graphs.function_nodes import Argument, Call, FunctionNodes, describe
 from tfprof_nb.capture.graphs.interning import Interned
-from tfprof_nb.capture.graphs.keras_layers import Layer, Node, forward_node, layers_of, phase
+from tfprof_nb.capture.graphs.keras_layers import (
+    Layer,
+    Node,
+    forward_node,
+    layers_by_path,
+    layers_of,
+    layers_of_weights,
+    phase,
+)
+from tfprof_nb.capture.graphs.layer_lines import lines_of
 from tfprof_nb.capture.graphs.signature import Traced, signature
-from tfprof_nb.capture.graphs.source_lines import SourceLines
+from tfprof_nb.capture.graphs.source_lines import Origin, SourceLines
 from tfprof_nb.formats.sidecar import FunctionEntry, GraphsSection, LayersTable, VariablesTable
 
 MAX_NODES = 50_000
@@ -60,6 +69,7 @@ class _Variable(NamedTuple):
     trainable: bool
     model: bool
     handle: int
+    identity: int
 
 
 @dataclass(eq=False)
@@ -71,10 +81,10 @@ class _Function:
     batch: int | None
     nodes: FunctionNodes
     asked: tuple[str, ...]
-    traces: list[int]
-    files: list[frozenset[str]]
+    origins: list[Origin]
     python: str = ""
     signature: Sequence[Traced] = ()
+    given: int | None = None
 
 
 def section(roots: Sequence[Root], *, complete: bool) -> GraphsSection | None:
@@ -102,6 +112,12 @@ def _functions() -> set[str]:
     return set(context.context().list_function_names())
 
 
+def _given(root: Root) -> int | None:
+    """Return how many of a function's arguments its caller gives; None if that is unknown."""
+    captures = getattr(getattr(root.traced, "function_type", None), "captures", None)
+    return None if captures is None else len(root.arguments) - len(captures)
+
+
 def _bytes(handle: Any) -> bytes | None:
     return None if handle is None else handle.SerializeToString()
 
@@ -114,6 +130,8 @@ class _Section:
         self._strings, self._layers = Interned[str](), Interned[Layer]()
         self._variables, self._lines = Interned[_Variable](), SourceLines()
         self._layers_of: dict[str, list[int]] = {}
+        self._keras_layers: dict[str, Any] = {}
+        self._layers_of_weights: dict[int, Layer] = {}
         self._nodes = 0
         self._used = defaultdict[str, dict[Hashable, _Kept]](dict)
 
@@ -140,6 +158,7 @@ class _Section:
         if root.name in self.functions:
             function = self.functions[root.name]
             function.called, function.signature = called, signature(root.traced, self._objects)
+            function.given = _given(root)
             function.python = str(getattr(getattr(root.traced, "_cached_graph", None), "name", ""))
         self._find_layers(list(self.functions.values())[before:], root.models)
 
@@ -154,9 +173,8 @@ class _Section:
         nodes = self._nodes_of(call, batch)
         self._nodes += len(nodes.names) if known is None else 0
         lines = self._lines.of_function(call.function)
-        found = [lines.get(name, (self._lines.none, frozenset[str]())) for name in nodes.names]
-        traces, files = [trace for trace, _ in found], [files for _, files in found]
-        self.functions[call.function] = _Function(call.function, False, batch, nodes, asked, traces, files)
+        origins = [lines.get(name, self._lines.none) for name in nodes.names]
+        self.functions[call.function] = _Function(call.function, False, batch, nodes, asked, origins)
         return nodes.results
 
     def _nodes_of(self, call: Call, batch: int | None) -> FunctionNodes:
@@ -186,19 +204,26 @@ class _Section:
     def _find_layers(self, functions: Sequence[_Function], models: Sequence[Any]) -> None:
         nodes = [node for function in functions for node in self._keras_nodes(function)]
         layers = iter([-1 if layer is None else self._layers.number(layer) for layer in layers_of(nodes, models)])
+        self._keras_layers |= layers_by_path(models)
+        self._layers_of_weights |= layers_of_weights(models)
         for function in functions:
-            self._layers_of[function.name] = [next(layers) for _ in function.files]
+            self._layers_of[function.name] = [next(layers) for _ in function.origins]
 
     def _keras_nodes(self, function: _Function) -> list[Node]:
         variables = [""] + [variable.name for variable in self._variables.values()]
-        columns = zip(function.nodes.names, function.files, function.nodes.variables, strict=True)
-        return [Node(name, files, variables[variable + 1]) for name, files, variable in columns]
+        columns = zip(function.nodes.names, function.origins, function.nodes.variables, strict=True)
+        return [Node(name, origin.files, variables[variable + 1]) for name, origin, variable in columns]
 
     def content(self) -> GraphsSection:
         """Return the section."""
         intern = self._strings.numbers
         functions = [self._entry(function) for function in self.functions.values()]
-        frames, layers, variables = self._lines.columns(self._strings), self._layers.values(), self._variables.values()
+        variables = self._variables.values()
+        owners = [self._layers_of_weights.get(variable.identity) for variable in variables]
+        of_variables = [-1 if owner is None else self._layers.number(owner) for owner in owners]
+        layers = self._layers.values()
+        made_at = self._lines_of_layers(layers)
+        frames = self._lines.columns(self._strings)
         return GraphsSection(
             frames=frames,
             traces=self._lines.traces.values(),
@@ -208,14 +233,21 @@ class _Section:
                 parameters=[variable.parameters for variable in variables],
                 trainable=[variable.trainable for variable in variables],
                 model=[variable.model for variable in variables],
+                layer=of_variables,
             ),
             layers=LayersTable(
-                name=intern(layer.name for layer in layers), type=intern(layer.type for layer in layers)
+                name=intern(layer.name for layer in layers), type=intern(layer.type for layer in layers), frame=made_at
             ),
             functions=functions,
             notes=self.notes,
             strings=self._strings.values(),  # last: all above add to them
         )
+
+    def _lines_of_layers(self, layers: Sequence[Layer]) -> list[int]:
+        """Return the frame of the line that makes each layer, -1 if that is not certain."""
+        own = {layer.name: self._keras_layers[layer.name] for layer in layers if layer.name in self._keras_layers}
+        made = lines_of(own, [frame.file for frame in self._lines.frames.values()]) if own else {}
+        return [self._lines.frames.number(made[layer.name]) if layer.name in made else -1 for layer in layers]
 
     def _entry(self, function: _Function) -> FunctionEntry:
         nodes, intern = function.nodes, self._strings.numbers
@@ -231,7 +263,8 @@ class _Section:
             outputs=intern(nodes.outputs),
             takes=intern(nodes.takes),
             inputs=nodes.inputs,
-            traces=function.traces,
+            traces=[origin.trace for origin in function.origins],
+            by_keras=[int(origin.by_keras) for origin in function.origins],
             forward=[forward_node(name, numbers) for name in nodes.names],
             layers=self._layers_of[function.name],
             phases=intern(phase(node) for node in self._keras_nodes(function)),
@@ -240,6 +273,8 @@ class _Section:
             calls=[(call.node, call.role, places.get(call.function, -1)) for call in nodes.calls],
             python=function.python,
             signature=list(function.signature),
+            arguments=nodes.arguments,
+            given=function.given,
         )
 
     def _variable(self, variable: Any) -> _Variable:
@@ -247,4 +282,5 @@ class _Section:
         # Only Keras knows that a frozen layer is not trainable. Variables of optimizers are not trainable either.
         trainable = bool(self._weights.get(id(variable), variable.trainable))
         size, own = variable.shape.num_elements(), trainable or id(variable) in self._weights
-        return _Variable(name, variable.dtype.base_dtype.name, size, trainable, own, variable.handle._id)  # noqa: SLF001
+        dtype, handle = variable.dtype.base_dtype.name, variable.handle._id  # noqa: SLF001
+        return _Variable(name, dtype, size, trainable, own, handle, id(variable))

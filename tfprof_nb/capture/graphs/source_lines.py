@@ -5,11 +5,32 @@ from __future__ import annotations
 import linecache
 import sysconfig
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tfprof_nb.capture.graphs.interning import Interned
 from tfprof_nb.formats.sidecar import FramesTable
+
+_LAYERS = "/keras/src/layers/"
+
+
+class Origin(NamedTuple):
+    """Where a node was made.
+
+    Attributes
+    ----------
+    trace
+        The number of its trace.
+    files
+        The files in its whole traceback.
+    by_keras
+        Whether a layer of Keras made it, which the innermost line of the user's only called.
+    """
+
+    trace: int
+    files: frozenset[str]
+    by_keras: bool
 
 
 class Frame(NamedTuple):
@@ -30,15 +51,16 @@ class SourceLines:
     def __init__(self) -> None:
         self.frames = Interned[Frame]()
         self.traces = Interned[Trace]()
-        self.none = self.traces.number(())
+        self.none = Origin(self.traces.number(()), frozenset(), by_keras=False)
 
-    def of_function(self, name: str) -> dict[str, tuple[int, frozenset[str]]]:
-        """Return for each node of a function the number of its trace, and the files in its whole traceback."""
+    def of_function(self, name: str) -> dict[str, Origin]:
+        """Return where each node of a function was made."""
         info = _debug_info(name)
         frames = {key: Frame(info.files[at.file_index], at.line, at.func) for key, at in info.frames_by_id.items()}
         traces = {key: [frames[i] for i in trace.frame_id] for key, trace in info.traces_by_id.items()}
         described = {
-            key: (self._trace(trace), frozenset(frame.file for frame in trace)) for key, trace in traces.items()
+            key: Origin(self._trace(trace), frozenset(frame.file for frame in trace), _made_by_keras(trace))
+            for key, trace in traces.items()
         }
         return {node.split("@")[0]: described[key] for node, key in info.name_to_trace_id.items()}
 
@@ -56,6 +78,11 @@ class SourceLines:
             text=strings.numbers(linecache.getline(frame.file, frame.line).strip() for frame in frames),
             users=[is_users(frame.file) for frame in frames],
         )
+
+
+def _made_by_keras(frames: list[Frame]) -> bool:
+    inside = takewhile(lambda frame: not is_users(frame.file), reversed(frames))
+    return any(_LAYERS in frame.file for frame in inside)
 
 
 def _debug_info(name: str) -> Any:

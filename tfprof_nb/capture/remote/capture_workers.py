@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tfprof_nb._errors import CaptureError
+from tfprof_nb._units import NS_PER_MS
 from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.remote.profiler_service import BUSY, grpc, open_channel, profile_method, profile_request
 from tfprof_nb.capture.remote.workers import Worker, find_workers
@@ -64,11 +65,13 @@ class _Order:
     options: Options
     seconds: float
     retries: int
+    delay_s: float
+    starts_ns: int
 
     @property
     def deadline_s(self) -> float:
         """When to give up a worker that does not answer: saving can take several times as long as recording."""
-        return 60 + 20 * self.seconds
+        return 60 + self.delay_s + 20 * self.seconds
 
 
 def capture_workers(
@@ -79,6 +82,7 @@ def capture_workers(
     *,
     retries: int,
     report: Callable[[Progress], None],
+    delay_ms: float = 0,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> RemoteRun:
     """Capture all workers at the same time.
@@ -97,6 +101,8 @@ def capture_workers(
         How often to ask a worker again that is busy or recorded nothing.
     report
         Called with the progress several times a second.
+    delay_ms
+        How long the workers wait before they record.
     cancelled
         Called several times a second; whether to give up.
 
@@ -105,17 +111,18 @@ def capture_workers(
     CaptureError
         If no worker answered with a profile, the capture was cancelled, or nothing can be written to ``logdir``.
     ValueError
-        If an address is invalid, or ``seconds`` or ``retries`` is out of range.
+        If an address is invalid, or ``seconds``, ``retries`` or ``delay_ms`` is out of range.
     MissingDependencyError
         If gRPC is not installed.
     """
     check_number("seconds", seconds, Real, 1e-6, "a number of seconds above 0")
     check_number("retries", retries, Integral, 0, "a whole number, 0 or more")
     grpc()
-    order = _Order(options, seconds, retries)
+    check_number("delay_ms", delay_ms, Real, 0, "a number of milliseconds, 0 or more")
     folder = Path(logdir).expanduser().absolute()
     report(Progress("looking for the workers", 0.0))
     workers = find_workers(addresses)
+    order = _Order(options, seconds, retries, delay_ms / 1000, time.time_ns() + round(delay_ms * NS_PER_MS))
     with ExitStack() as undo:
         staging = staging_folder(folder)
         undo.callback(shutil.rmtree, staging, ignore_errors=True)
@@ -152,13 +159,16 @@ def _follow(
     start = time.monotonic()
     pending = set(jobs)
     while pending:
-        report(_progress(time.monotonic() - start, order.seconds, [jobs[job].address for job in pending], len(jobs)))
+        elapsed_s = time.monotonic() - start - order.delay_s
+        report(_progress(elapsed_s, order.seconds, [jobs[job].address for job in pending], len(jobs)))
         if cancelled():
             raise CaptureError("The capture was cancelled, and nothing was saved.")
         _, pending = wait(pending, timeout=_TICK_S)
 
 
 def _progress(elapsed_s: float, seconds: float, pending: list[str], count: int) -> Progress:
+    if elapsed_s < 0:
+        return Progress(f"waiting for {-elapsed_s:.1f} s before recording", 0.0)
     if elapsed_s < seconds:
         workers = f"{count} workers" if count > 1 else pending[0]
         return Progress(f"recording {workers}: {elapsed_s:.1f} of {seconds:g} s", elapsed_s / seconds)
@@ -170,7 +180,8 @@ def _capture_one(channel: Any, order: _Order, run: Path, worker: Worker) -> str:
     for attempt in range(order.retries + 1):
         last = attempt == order.retries
         try:
-            response = profile_method(channel)(profile_request(order.options, order.seconds), timeout=order.deadline_s)
+            request = profile_request(order.options, order.seconds, order.starts_ns if order.delay_s else 0)
+            response = profile_method(channel)(request, timeout=order.deadline_s)
         except grpc().RpcError as error:
             if last or error.details() != BUSY:
                 return _describe_error(error, order)

@@ -57,8 +57,11 @@ def grpc() -> Any:
     return module
 
 
-def profile_request(options: Options, seconds: float) -> Any:
-    """Return the request for a capture whose data is sent in the response."""
+def profile_request(options: Options, seconds: float, starts_ns: int = 0) -> Any:
+    """Return the request for a capture whose data is sent in the response.
+
+    It starts at a time in nanoseconds since 1970; at once if that is 0 or past.
+    """
     duration_ms = max(1, round(seconds * 1000))
     opts = MESSAGES["ProfileOptions"](
         version=1,  # without a version a server uses its defaults
@@ -67,6 +70,7 @@ def profile_request(options: Options, seconds: float) -> Any:
         device_tracer_level=options.device_level,
         python_tracer_level=options.python_level,
         enable_hlo_proto=True,
+        start_timestamp_ns=starts_ns,
         duration_ms=duration_ms,
     )
     return MESSAGES["ProfileRequest"](duration_ms=duration_ms, opts=opts, emit_xspace=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfprof_nb.formats.sidecar import CaptureSection
+from tfprof_nb.formats.sidecar import CaptureSection, Stopped
 
 
 def read_notes(section: CaptureSection | None) -> list[str]:
@@ -11,3 +11,8 @@ def read_notes(section: CaptureSection | None) -> list[str]:
     if not isinstance(notes, list):
         raise TypeError("notes is not a list")
     return [str(note) for note in notes]
+
+
+def read_stopped(section: CaptureSection | None) -> Stopped | None:
+    """Return why and when the recording was ended, if it was."""
+    return section.get("stopped") if section else None

@@ -15,8 +15,9 @@ from tfprof_nb.formats.sidecar import FunctionEntry, GraphsSection
 
 _NODE_COLUMNS = [
     *("function", "name", "op", "device", "outputs", "takes", "phase"),
-    *("trace", "layer", "variable", "forward", "float_ops", "inputs"),
+    *("trace", "layer", "variable", "forward", "float_ops", "inputs", "by_keras"),
 ]
+_ALL = 1_000_000  # arguments of a function of which it is not known what its callers give
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,10 +28,13 @@ class Graphs:
     ----------
     nodes
         The nodes of all functions, in the order of the functions: ``function name op device outputs takes phase trace
-        layer variable forward float_ops inputs``.
+        layer variable forward float_ops inputs by_keras``.
     functions
-        ``name called batch python signature``: ``python`` is the name of the Python function, ``signature`` its
-        arguments as (name, kind, text); empty if they are not known.
+        ``name called batch python signature given``: ``python`` is the name of the Python function, ``signature``
+        its arguments as (name, kind, text), empty if they are not known; ``given`` is the number of
+        its first arguments, which callers give; the others are the same in every call.
+    arguments
+        The arguments of functions that nodes take, by their place among the node's inputs: ``node place argument``.
     calls
         The calls of nodes: ``node role function``.
     frames
@@ -38,9 +42,9 @@ class Graphs:
     traces
         Tracebacks as lists of frames, the innermost first.
     layers
-        Keras layers: ``name type``.
+        Keras layers: ``name type frame``, the line that makes each, -1 if unknown.
     variables
-        ``name dtype parameters trainable model``; older files lack ``model``.
+        ``name dtype parameters trainable model layer``; older files lack ``model``.
     notes
         What was left out, and why.
     """
@@ -48,6 +52,7 @@ class Graphs:
     nodes: pd.DataFrame
     functions: pd.DataFrame
     calls: pd.DataFrame
+    arguments: pd.DataFrame
     frames: pd.DataFrame
     traces: Sequence[Sequence[int]]
     layers: pd.DataFrame
@@ -67,14 +72,23 @@ def read_graphs(section: GraphsSection | None) -> Graphs:
         for number, function in enumerate(functions)
         for node, role, called in function["calls"]
     ]
+    arguments = [
+        (_of(function, node) + first[number], place, argument)
+        for number, function in enumerate(functions)
+        for node, place, argument in function.get("arguments", ())
+    ]
+    layers = _table(section.get("layers", {}), texts, ["name", "type"], ["frame"])
     graphs = Graphs(
         pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=_NODE_COLUMNS),
         _functions(functions),
         pd.DataFrame(calls, columns=["node", "role", "function"]),
+        pd.DataFrame(arguments, columns=["node", "place", "argument"], dtype=np.int64),
         _table(section.get("frames", {}), texts, ["file", "function", "text"], ["line", "users"]),
         section.get("traces", []),
-        _table(section.get("layers", {}), texts, ["name", "type"], []),
-        _table(section.get("variables", {}), texts, ["name", "dtype"], ["parameters", "trainable", "model"]),
+        layers.fillna({"frame": -1}).astype({"frame": np.int64}),
+        _table(
+            section.get("variables", {}), texts, ["name", "dtype"], ["parameters", "trainable", "model", "layer"]
+        ).fillna({"layer": -1}),
         [str(note) for note in section.get("notes", [])],
     )
     _check(graphs)
@@ -91,7 +105,7 @@ def _check(graphs: Graphs) -> None:
         "forward": (nodes["forward"], len(nodes)),
         "input": (list(chain(*nodes["inputs"])), len(nodes)),
         "called function": (graphs.calls["function"], len(graphs.functions)),
-        "frame": (list(chain(*graphs.traces)), len(graphs.frames)),
+        "frame": ([*chain(*graphs.traces), *graphs.layers["frame"]], len(graphs.frames)),
     }
     for name, (rows, there) in references.items():
         named = np.array(rows, dtype=np.int64)
@@ -113,6 +127,7 @@ def _functions(functions: Sequence[FunctionEntry]) -> pd.DataFrame:
             [(str(name), str(kind), str(text)) for name, kind, text in function.get("signature", ())]
             for function in functions
         ],
+        "given": [_ALL if (given := function.get("given")) is None else int(given) for function in functions],
     }
     return pd.DataFrame(functions, columns=["name", "called", "batch"]).assign(**columns)
 
@@ -134,6 +149,7 @@ def _nodes(function: FunctionEntry, number: int, first: int, texts: Objects) -> 
         "variable": _rows(function.get("variables", none)),
         "forward": np.where(forward >= 0, forward + first, -1),
         "float_ops": np.array(function["float_ops"], dtype=float),
+        "by_keras": np.array(function.get("by_keras", [0] * len(none)), dtype=bool),
         "inputs": [[_of(function, node) + first for node in inputs] for inputs in function["inputs"]],
     }
     return pd.DataFrame(columns, columns=_NODE_COLUMNS)

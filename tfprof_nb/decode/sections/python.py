@@ -35,6 +35,8 @@ class PythonStacks:
         Per place: the row of the function, and the line.
     function_name, function_file, function_is_users
         Per function: its qualified name, its file, and whether that is the user's own.
+    sources
+        The texts of the user's files, by their names.
     """
 
     interval_ns: int = 0
@@ -48,6 +50,7 @@ class PythonStacks:
     function_name: Objects = field(default_factory=_no_texts)
     function_file: Objects = field(default_factory=_no_texts)
     function_is_users: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    sources: dict[str, str] = field(default_factory=dict)
 
 
 def read_python(section: PythonSection | None) -> PythonStacks:
@@ -69,6 +72,7 @@ def read_python(section: PythonSection | None) -> PythonStacks:
         function_name=strings[_ints(functions["name"])],
         function_file=strings[_ints(functions["file"])],
         function_is_users=np.array(functions["users"], dtype=bool),
+        sources={str(file): str(text) for file, text in section.get("sources", {}).items()},
     )
     _check(found, len(stacks))
     return found

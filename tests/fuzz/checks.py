@@ -1,0 +1,82 @@
+"""What must hold of every input: a right result or a `TfprofError`, in bounded time and memory."""
+
+import gzip
+import math
+import re
+import time
+
+import pandas as pd
+
+import tfprof_nb as tp
+from tfprof_nb.formats.files import SIDECAR
+from tfprof_nb.views.pages import PAGES
+
+COLUMNS, RESULTS, OUTPUTS = range(3)
+"""How far an input is taken: all columns, also all results, also all forms of output."""
+
+NAMES = {"xspace": "h.xplane.pb", "chrome": "h.json", "metadata": "h.pb", "sidecar": f"h{SIDECAR}"}
+_NOT_A_NUMBER = re.compile(
+    r"(?<![\w.$-])(nan|inf|NaT)(?![\w(])|(?<![\w.])-\d[\d,.]* (?:ps|ns|µs|ms|s|%|GiB|MiB|KiB|B)\b"
+)
+
+
+def check(folder, kind, data, depth, profile=b""):
+    """Read a file and raise what must not be; return whether it was read. ``profile`` is what a sidecar belongs to."""
+    for old in folder.iterdir():
+        old.unlink()
+    path = folder / NAMES[kind]
+    path.write_bytes(gzip.compress(data, 1) if kind == "sidecar" else data)
+    if kind == "sidecar":
+        path = folder / NAMES["xspace"]
+        path.write_bytes(profile)
+    began = time.process_time()
+    try:
+        p = tp.load(path)
+        _columns(p)
+        if depth >= RESULTS:
+            _results(p)
+        if depth >= OUTPUTS:
+            _outputs(p, folder)
+    except tp.TfprofError:
+        return False
+    finally:
+        spent = time.process_time() - began
+        assert spent < 8 + len(data) / 10_000, f"{spent:.1f} s for {len(data)} bytes"
+    return True
+
+
+def _columns(p):
+    assert (p.events[["start_ps", "duration_ps"]] >= 0).all(axis=None)
+    assert ((p.events["start_ps"] + p.events["duration_ps"]) >= 0).all()
+    assert math.isfinite(p.duration_ms)
+    for forest in p.data.forests:
+        host = forest.host
+        for name in host.stat_names():
+            host.ints(name), host.floats(name), host.texts(name)
+        for row in range(0, len(host), max(1, len(host) // 4)):
+            host.stats_of(row)
+
+
+def _results(p):
+    for name in PAGES:
+        result = getattr(p, name)
+        assert isinstance(result.table, pd.DataFrame)
+        text = str(result)
+        assert text
+        if name in ("overview", "steps", "ops", "kernels", "pods", "source", "python"):
+            found = _NOT_A_NUMBER.search(re.sub(r'"[^"]*"', "", text)) if name in ("overview", "steps") else None
+            assert not found, f"{name}: {text[max(0, found.start() - 60) : found.end() + 20]}"
+            times = (
+                result.table.filter(regex="_(ms|us|ps)$")
+                .select_dtypes("number")
+                .drop(columns="start_ms", errors="ignore")
+            )
+            assert not (times < -1e-6).any(axis=None), f"{name}: {times[(times < -1e-6).any(axis=1)]}"
+    assert str(p)
+
+
+def _outputs(p, folder):
+    html = p.to_html(folder / "h.html").read_text(encoding="utf-8")
+    assert "<script>alert" not in html
+    p.sql("select count(*), max(duration_ps) from events")
+    tp.load(p.to_chrome_trace(folder / "trace.json"))

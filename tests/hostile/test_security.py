@@ -1,0 +1,162 @@
+"""The claims of SECURITY.md: what a profile's names and files can and cannot do."""
+
+import base64
+import gzip
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import pytest
+
+import tfprof_nb as tp
+from fuzz.seeds import sidecar, space
+from hostile.named import CONTROLS, MARKUP, profile_named
+from tfprof_nb.formats.files import sidecar_of
+
+
+class Seen(HTMLParser):
+    """The tags and attributes that a browser sees, and what pictures contain."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.attributes = [], []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    @property
+    def pictures(self):
+        found = [value for name, value in self.attributes if name == "src"]
+        return [base64.b64decode(uri.removeprefix("data:image/svg+xml;base64,")).decode() for uri in found]
+
+
+def test_names_are_no_markup_in_reports_cells_and_pictures(tmp_path):
+    report = profile_named(tmp_path, MARKUP).to_html(tmp_path / "hostile.html").read_text()
+    plain = profile_named(tmp_path, "name").to_html(tmp_path / "plain.html").read_text()
+    static = profile_named(tmp_path, MARKUP).dashboard(static=True).to_html()
+    scripts = [Seen(html).tags.count("script") for html in (report, plain, static)]
+    assert scripts == [scripts[1], scripts[1], 0]
+    for seen in (Seen(report), Seen(static)):
+        assert seen.pictures
+        pictures = [Seen(picture) for picture in seen.pictures]
+        for one in (seen, *pictures):
+            assert not {"iframe", "object", "embed", "form", "base", "link"} & set(one.tags)
+            assert not any(name.startswith("on") for name, _ in one.attributes)
+            assert not any((value or "").strip().startswith("javascript:") for _, value in one.attributes)
+
+
+def test_terminals_get_no_control_characters(tmp_path):
+    p = profile_named(tmp_path, CONTROLS)
+    texts = [str(p), *(str(getattr(p, name)) for name in ("advice", "ops", "source", "graph", "functions", "memory"))]
+    bad = tmp_path / f"{CONTROLS.replace('/', '')}.xplane.pb"
+    bad.touch()
+    for wrong in (bad, tmp_path / CONTROLS):
+        with pytest.raises(tp.TfprofError) as caught:
+            tp.load(wrong)
+        texts.append(str(caught.value))
+    found = "".join(texts)
+    assert "evil" in found
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", found)
+
+
+def test_nothing_is_opened_outside_the_runs_folder(tmp_path):
+    """The places in a sidecar name files of the machine that captured: none of them is read."""
+    path = profile_named(tmp_path / "run", "/etc/hostname").files[0]
+    code = f"""
+import sys, tempfile
+import tfprof_nb as tp
+from tfprof_nb.views.pages import PAGES
+def everything(path, out):
+    p = tp.load(path)
+    print([len(str(getattr(p, name))) for name in PAGES], len(str(p)))
+    p.to_html(out + "/p.html"); p.to_chrome_trace(out + "/p.json"); p.sql("select * from source")
+everything({str(path)!r}, tempfile.mkdtemp())  # imports are over
+opened, out = set(), tempfile.mkdtemp()
+sys.addaudithook(lambda event, args: opened.add((event, str(args[0]))) if event in
+    ("open", "os.remove", "os.rename", "os.mkdir", "socket.connect", "subprocess.Popen", "os.system") else None)
+everything({str(path)!r}, out)
+inside = ({str(path.parent)!r}, out, "/proc/", "/sys/", sys.prefix, sys.base_prefix, {str(tp.__path__[0])!r})
+print("outside:", [one for one in sorted(opened) if not one[1].startswith(inside)])
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.endswith("outside: []\n")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select * from read_csv('/etc/passwd')",
+        "select * from '/etc/passwd'",
+        "select * from glob('/*')",
+        "copy (select 1) to '{}/x.csv'",
+        "attach '{}/x.db'",
+        "install httpfs",
+        "load httpfs",
+        "set enable_external_access = true",
+        "export database '{}'",
+    ],
+)
+def test_sql_reaches_no_file_and_no_network(tmp_path, query):
+    (tmp_path / "run").mkdir()
+    p = profile_named(tmp_path / "run", "a")
+    with pytest.raises(ValueError, match=r"(?i)disabled|permission|cannot|not|unable|external"):
+        p.sql(query.format(tmp_path))
+    assert [found.name for found in tmp_path.iterdir()] == ["run"]
+
+
+SECRETS = ("secret_code", "/home/someone", "C:\\Users")
+
+
+@pytest.fixture
+def secret(tmp_path):
+    """A profile whose sidecar and errors have code and paths."""
+    run = tmp_path / "home" / "someone" / "plugins" / "profile" / "run"
+    path = run / "host.xplane.pb"
+    run.mkdir(parents=True)
+    path.write_bytes(space())
+    (run / "other.xplane.pb").touch()
+    content = json.loads(sidecar())
+    content["capture"]["notes"] = ["Its profile is in /home/someone/logs/run_7."]
+    content["cell"] |= {"text": "%%tfprofile\nsecret_code()", "file": "/home/someone/kernel/1.py"}
+    content["cells"] = {"/home/someone/kernel/1.py": "In[1]", "C:\\Users\\me\\1.py": "In[2]"}
+    strings = content["graphs"]["strings"]
+    strings[:] = ["/home/someone/train.py" if text == "train.py" else text for text in strings]
+    strings[:] = [f"secret_code({text})" if "matmul" in text else text for text in strings]
+    content["python"]["strings"][1] = "/home/someone/train.py"
+    sidecar_of(path).write_bytes(gzip.compress(json.dumps(content).encode()))
+    return tp.load(run)
+
+
+def test_a_redacted_report_has_neither_code_nor_paths(tmp_path, secret, monkeypatch):
+    monkeypatch.setenv("SECRET_OF_THE_ENVIRONMENT", "hunter2")
+    full = secret.to_html(tmp_path / "full.html").read_text()
+    short = secret.to_html(tmp_path / "short.html", redact=True).read_text()
+    assert "secret_code" in full
+    assert "/home/someone/logs" in full
+    assert "train.py" in short
+    assert "…/run_7" in short
+    for report in (full, short):
+        assert "hunter2" not in report
+        assert sys.executable not in report
+    for secret_text in (*SECRETS, str(tmp_path)):
+        assert secret_text not in short
+        assert base64.b64encode(secret_text.encode()).decode()[:10] not in short
+
+
+def test_redaction_changes_no_number(tmp_path, secret):
+    redacted = tp.Profile(secret._run, redact=True)
+    for name in ("steps", "ops", "kernels", "memory"):
+        assert getattr(redacted, name).table.equals(getattr(secret, name).table)
+    assert len(redacted.source.table) == len(secret.source.table)
+
+
+def test_every_claim_names_tests_that_exist(root):
+    claims = (root / "SECURITY.md").read_text()
+    named = re.findall(r"`((?:tests|js)/[\w/.]+)::([\w ]+)`", claims)
+    assert len(named) > 8
+    for file, test in named:
+        assert test in (root / file).read_text(), f"{file} has no {test}"

@@ -1,0 +1,72 @@
+"""What to change about memory that grows from step to step."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.findings import Evidence, Finding
+from tfprof_nb.analysis.memory.growth import MIN_STEPS, Growth, growth
+from tfprof_nb.analysis.source.source import SourceLines
+from tfprof_nb.analysis.step_ops.step_ops import TRAINING_CALLS, StepOps
+
+_HIGH_BYTES = 128 * 2**20
+# Statements that keep an object: list.append(x), cache[key] = x, list += [x].
+_KEEPS = re.compile(r"\.(?:append|extend|add|insert|appendleft)\(|\w\[[^\]]+\]\s*=(?!=)|\+=\s*\[")
+_KEEPS_NUMBERS = re.compile(r"(?:append|add|=|\[)\s*\(?\s*(?:float|int|bool|str|len)\(|\.item\(\)")
+_MIN_PART_OF_STEPS = 0.5
+
+
+def memory_findings(evidence: Evidence) -> list[Finding]:
+    """Report memory that grows steadily, with the op whose tensors stay and the lines that may keep them."""
+    steps = evidence.steps.table
+    found = growth(evidence.memory(), steps) if len(steps) >= MIN_STEPS else None
+    if found is None:
+        return []
+    ops, keeping = evidence.step_ops(), list(_keeping(evidence.source(), len(steps)))
+    made_at = _made_at(ops, evidence.source(), found)
+    place = keeping[0][0] if len(keeping) == 1 else made_at
+    tensors = f"the tensors of {_units.shorten(found.op_name, 80)}{made_at and f' ({made_at})'} stay" * bool(
+        found.op_name
+    )
+    return [
+        Finding(
+            "high" if found.last_bytes - found.first_bytes >= _HIGH_BYTES else "medium",
+            f"Memory grows by {_units.size(found.per_step_bytes)} in each step{tensors and f': {tensors}'}",
+            f"{found.allocator} had {_units.size(found.first_bytes)} in use at the end of the first step, and "
+            f"{_units.size(found.last_bytes)} at the end of the last. {_kept_by(keeping)}".rstrip(),
+            "Keep numbers, not tensors: reduce each tensor in the step that makes it, and keep the result, such as "
+            "float(tf.reduce_mean(x)). As long as Python holds a tensor, its memory stays.",
+            proved_by="memory",
+            op_name=found.op_name,
+            place=place,
+        )
+    ]
+
+
+def _kept_by(keeping: list[tuple[str, str]]) -> str:
+    if not keeping:
+        return ""
+    lines = "; ".join(f"{place}: `{_units.shorten(code, 80)}`" for place, code in keeping)
+    return f"What may keep tensors in each step: {lines}."
+
+
+def _keeping(source: SourceLines, steps: int) -> Iterator[tuple[str, str]]:
+    """Yield the lines of the cell that ran about once per step and keep an object that is no plain number."""
+    table = source.table[source.table["self_ms"].notna()]
+    for row in table[table["occurrences"] >= _MIN_PART_OF_STEPS * steps].to_dict("records"):
+        code = str(row["code"]).strip()
+        if _KEEPS.search(code) and not _KEEPS_NUMBERS.search(code):
+            yield f"{row['file'] or 'cell'} line {row['line']}", code
+
+
+def _made_at(ops: StepOps, source: SourceLines, found: Growth) -> str:
+    """Return the line that makes the tensors; empty if it is not known."""
+    nodes = ops.ops.loc[ops.ops["op_name"] == found.op_name, "node"]
+    frame = ops.frame_of(int(nodes.iloc[0])) if len(nodes) else -1
+    place = ops.place(frame) or (source.line_of(found.op_name) if found.op_name else "")
+    file, _, line = place.rpartition(" line ")
+    table = source.table
+    code = table.loc[(table["file"] == file) & (table["line"].astype(str) == line), "code"]
+    return "" if code.str.contains(TRAINING_CALLS).any() else place

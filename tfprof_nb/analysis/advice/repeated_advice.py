@@ -1,0 +1,145 @@
+"""What to change where steps, or epochs, compute the same again."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from itertools import takewhile
+
+import numpy as np
+
+from tfprof_nb import _units
+from tfprof_nb._arrays import Bools
+from tfprof_nb.analysis.advice.findings import ONE_LAYER, ONE_OP, Evidence, Finding, severity_of
+from tfprof_nb.analysis.step_ops.repeated import constant_lines, has_chance, repeated, trains
+from tfprof_nb.analysis.step_ops.step_ops import TRAINING_CALLS, StepOps
+from tfprof_nb.decode.sections.graphs import Graphs
+
+_WORTH_SAYING_PERCENT, _HIGH_PERCENT = 10.0, 25.0
+_WORTH_CACHING_PERCENT = 30.0
+_LEAST_SAVED = 0.8
+_MOST_LINES, _MOST_OF_TIME = 3, 0.02
+_FROZEN = "The frozen model "
+_NUMBER = re.compile(r"(_\d+)+$")
+
+
+def repeated_findings(evidence: Evidence) -> list[Finding]:
+    """Report values that are the same in every step, and layers that compute the same in every epoch."""
+    ops = evidence.step_ops()
+    if ops.graphs.nodes.empty or ops.ops.empty:
+        return []
+    same = repeated(ops.graphs)
+    return [*_constant(ops, same.constant), *_frozen(evidence, ops, same.of_data)]
+
+
+def _constant(ops: StepOps, constant: Bools) -> list[Finding]:
+    share = ops.share(ops.ran(constant))
+    percent = 100 * share.covered
+    lines = constant_lines(ops.graphs, constant, ops.per_node["op_ms"])
+    if 100 * share.alone < _WORTH_SAYING_PERCENT or lines.empty:
+        return []
+    lines = lines[lines["op_ms"] >= _MOST_OF_TIME * lines["op_ms"].sum()].head(_MOST_LINES)
+    frames, slowest = sorted(lines["frame"].tolist(), key=lambda k: _position(ops, k)), int(lines["frame"].iloc[0])
+    told = [f"{ops.place(frame)}: `{_units.shorten(ops.code(frame), 80)}`" for frame in frames]
+    function = str(ops.graphs.frames["function"].iloc[slowest])
+    inside = f" out of {function}" if function.isidentifier() else ""
+    return [
+        Finding(
+            severity_of(percent, _WORTH_SAYING_PERCENT, _HIGH_PERCENT),
+            f"The same value is computed in every step ({ops.place(slowest)})",
+            f"It takes {_units.percent(percent)} of each step, and depends on nothing that changes between steps: "
+            f"{'; '.join(told)}.",
+            f"Move what is constant{inside}: compute it once, before the steps, and use the result in them.",
+            percent,
+            proved_by="source",
+            place=ops.place(slowest),
+            gain_low_percent=100 * _LEAST_SAVED * share.alone,
+            gain_high_percent=percent,
+            change=_moved(ops, frames) if lines["whole"].all() else "",
+            instead_of=(ONE_OP, *ONE_LAYER),
+        )
+    ]
+
+
+def _position(ops: StepOps, frame: int) -> tuple[str, int]:
+    file, line = ops.graphs.frames[["file", "line"]].iloc[frame]
+    return str(file), int(line)
+
+
+def _moved(ops: StepOps, frames: Sequence[int]) -> str:
+    """Return the lines as a block of code; empty if they are not assignments of one function, each on a line."""
+    functions = ops.graphs.frames[["file", "function"]].iloc[list(frames)].drop_duplicates()
+    code = [ops.code(frame) for frame in frames]
+    return "\n".join(code) if len(functions) == 1 and all(map(_is_assignment, code)) else ""
+
+
+def _is_assignment(code: str) -> bool:
+    try:
+        return all(isinstance(statement, ast.Assign) for statement in ast.parse(code).body)
+    except SyntaxError:
+        return False
+
+
+def _frozen(evidence: Evidence, ops: StepOps, of_data: Bools) -> list[Finding]:
+    """Report layers in front of all that is trained: for the same data, each epoch computes the same in them."""
+    nodes, epochs = ops.graphs.nodes, evidence.steps.table["epoch"].dropna()
+    of_layers = of_data & nodes["phase"].isin(["forward", ""]).to_numpy(bool)
+    share = ops.share(ops.ran(of_layers))
+    percent = 100 * share.covered
+    if 100 * share.alone < _WORTH_CACHING_PERCENT or not trains(ops.graphs) or has_chance(ops.graphs):
+        return []
+    if len(epochs) and epochs.nunique() == 1:  # what is computed once needs no cache
+        return []
+    what, place = _what(ops, of_layers)
+    if not what:
+        return []
+    once = f"once, before training{', with its predict method' * what.startswith(_FROZEN)}"
+    again = "If the epochs read the same data" if len(epochs) else "If the loop reads the same data several times"
+    return [
+        Finding(
+            severity_of(percent, _WORTH_SAYING_PERCENT, _HIGH_PERCENT),
+            f"{what} computes the same features in every epoch",
+            f"{_units.percent(percent)} of each step is spent on ops that depend only on the batch: neither on weights "
+            f"that are trained nor on random numbers.{f' They begin at {place}.' if place else ''}",
+            f"{again}, compute these features {once}, and train the rest of the model on them.",
+            percent,
+            proved_by="source",
+            place=place,
+            gain_low_percent=100 * _LEAST_SAVED * share.alone,
+            gain_high_percent=percent,
+            instead_of=(ONE_OP, *ONE_LAYER),
+        )
+    ]
+
+
+def _what(ops: StepOps, chosen: Bools) -> tuple[str, str]:
+    """Return what people call the ops, a model or a layer, and the line that makes the first."""
+    graphs, op_ms = ops.graphs, ops.per_node["op_ms"]
+    own = op_ms[chosen[op_ms.index]]
+    own = own[own >= _MOST_OF_TIME * own.sum()]
+    nodes = graphs.nodes.loc[own.index].assign(op_ms=own)
+    in_layers = nodes[nodes["layer"] >= 0]
+    frames = [frame for trace in nodes["trace"] for frame in graphs.traces[trace][:1]] if len(nodes) else []
+    made = [int(graphs.layers["frame"].iloc[layer]) for layer in in_layers["layer"]]
+    texts = graphs.frames["text"]
+    made_by_user = [frame for frame in frames if not re.search(TRAINING_CALLS, str(texts.iloc[frame]))]
+    place = ops.place(next((frame for frame in [*made, *made_by_user] if frame >= 0), -1))
+    if in_layers["op_ms"].sum() < own.sum() / 2:
+        function = str(graphs.frames["function"].iloc[made_by_user[0]]) if made_by_user else ""
+        return (function if function.isidentifier() else place), place
+    model = _model(graphs, in_layers["name"].tolist())
+    names = graphs.layers["name"].iloc[in_layers["layer"].unique()].str.rpartition("/")[2]
+    if len(names) == 1:
+        return f"The layer {names.iloc[0]}", place
+    return (f"{_FROZEN}{model}" if model else f"The part up to the layer {names.iloc[-1]}", place)
+
+
+def _model(graphs: Graphs, names: Sequence[str]) -> str:
+    """Return the model of which nodes are a part, if nothing in it is trained; else an empty text."""
+    levels = zip(*(name.split("/")[:-1] for name in names), strict=False)
+    scope = [level[0] for level in takewhile(lambda level: len(set(level)) == 1, levels)]
+    nodes, variables = graphs.nodes, graphs.variables
+    of_weights = nodes["name"][np.append(variables["trainable"].to_numpy(bool), False)[nodes["variable"]]]
+    trained = of_weights.str.startswith("/".join([*scope, ""])).any()
+    return "" if trained or not scope else _NUMBER.sub("", scope[-1])

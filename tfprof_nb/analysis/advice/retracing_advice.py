@@ -1,0 +1,103 @@
+"""What to change about a tf.function that is traced again, instead of being run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.findings import Evidence, Finding
+from tfprof_nb.analysis.functions.retracing import GENERALISE
+
+_EXPENSIVE_CALL_PERCENT, _HIGH_PERCENT = 20.0, 15.0
+_MIN_TRACING_CALLS = 3
+_LATE_TRACING_FACTOR = 3.0
+_LEAST_SAVED = 0.75  # of the time of calls that trace: what they do once they are traced remains
+_GENERALISE = "Write @tf.function(reduce_retracing=True): one graph then serves all shapes."
+_NEW_VALUE = re.compile(r"argument `(\w+)` was a new Python value")
+
+
+def retracing_findings(evidence: Evidence) -> list[Finding]:
+    """Name the functions that are traced again and again, and else steps that traced late."""
+    again = list(_traced_again(evidence))
+    return again or list(_late_tracing(evidence))
+
+
+def _traced_again(evidence: Evidence) -> Iterator[Finding]:
+    """A first call must trace, and Keras traces again when it builds a model: only further tracing is a finding."""
+    calls = evidence.functions.table
+    traced = (
+        calls[calls["mode"].str.startswith("traced")]
+        .groupby("function")
+        .agg(
+            calls=("calls", "sum"),
+            percent=("expensive_call_percent", "max"),
+            self_ms=("self_ms", "sum"),
+            cause=("cause", "first"),
+        )
+    )
+    again = traced[(traced["calls"] >= _MIN_TRACING_CALLS) & (traced["percent"] >= _EXPENSIVE_CALL_PERCENT)]
+    whole_ms = float(evidence.steps.table["step_ms"].sum()) or float(calls["self_ms"].sum())
+    for name, function in again.iterrows():
+        percent = min(100.0, 100 * float(function["self_ms"]) / whole_ms)
+        cause, colon, remedy = str(function["cause"]).rpartition(": ")
+        fix, place, change = _remedy(evidence, str(name), str(function["cause"]), remedy if colon else "")
+        yield Finding(
+            "high" if percent >= _HIGH_PERCENT else "medium",
+            f"{name} is traced again and again",
+            f"{int(function['calls'])} calls of {name} traced it first, which took "
+            f"{_units.milliseconds(float(function['self_ms']))} ({_units.percent(float(function['percent']))} of its "
+            f"time){function['cause'] and ': '}{cause or remedy}.",
+            fix,
+            percent,
+            proved_by="functions",
+            place=place,
+            gain_low_percent=_LEAST_SAVED * percent,
+            gain_high_percent=percent,
+            change=change,
+        )
+
+
+def _remedy(evidence: Evidence, name: str, cause: str, remedy: str) -> tuple[str, str, str]:
+    """Return what to do, the place and the code to change."""
+    file, line = next(evidence.code.find(rf"def {re.escape(name)}\("), ("", 0))
+    place = f"{file} line {line}" if line else ""
+    if not cause or GENERALISE in cause:
+        plain = evidence.code.line(file, line - 1) == "@tf.function"
+        return _GENERALISE, place, "@tf.function(reduce_retracing=True)" if plain else ""
+    value = _NEW_VALUE.search(cause)
+    if not value:
+        return f"{remedy[:1].upper()}{remedy[1:]}.", place, ""
+    argument = value[1]
+    called = next(evidence.code.find(rf"(?<!def )\b{re.escape(name)}\(.*\b{argument}\b"), None)
+    if any(evidence.code.find(rf"\b(min|max|int|float|round|math\.\w+)\([^)]*\b{argument}\b")) or not called:
+        return f"Pass a tensor for {argument}: `tf.constant({argument})`, or a tf.Variable that is assigned.", place, ""
+    before, call, arguments = evidence.code.line(*called).partition(f"{name}(")
+    change = f"{before}{call}" + re.sub(rf"\b{argument}\b(?! *=)", f"tf.constant({argument})", arguments)
+    return f"Pass a tensor for {argument}: `{_units.shorten(change, 100)}`.", f"{called[0]} line {called[1]}", change
+
+
+def _late_tracing(evidence: Evidence) -> Iterator[Finding]:
+    """Report a step in the middle of the run that traced, if the function traced too rarely for its own finding."""
+    table = evidence.steps.table
+    keys = [table["host"], table["phase"]]
+    ran_before = (~table["warm_up"]).groupby(keys, sort=False).cummax()
+    typical_ms = table["step_ms"].mask(table["warm_up"]).groupby(keys, sort=False).transform("median")
+    late = ran_before & table["warm_up"] & (table["step_ms"] >= _LATE_TRACING_FACTOR * typical_ms)
+    steps = table.assign(typical_ms=typical_ms, kind=table.groupby(keys, sort=False).ngroup())[late]
+    steps = steps.sort_values("kind", kind="stable")
+    if steps.empty:
+        return
+    first, others = steps.iloc[0], len(steps) - 1
+    yield Finding(
+        "medium",
+        "A function is traced again in the middle of the run",
+        f"{first['step_name']}{f' and {others} more steps' if others else ''} traced or compiled: "
+        f"{_units.milliseconds(float(first['step_ms']))}, compared to "
+        f"{_units.milliseconds(float(first['typical_ms']))} for the median step.",
+        "Usually the last batch of an epoch is smaller than the others: `.batch(n, drop_remainder=True)`. Otherwise "
+        "an argument of the call differs from earlier calls, such as a Python number or a shape.",
+        start_ms=float(first["start_ms"]),
+        duration_ms=float(first["step_ms"]),
+        proved_by="trace",
+    )

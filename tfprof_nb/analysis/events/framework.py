@@ -1,0 +1,33 @@
+"""Which framework the profiled program used: advice and hints speak its words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from tfprof_nb.analysis.events.forest import Forest
+
+Framework = Literal["tensorflow", "jax", "pytorch"]
+TITLES: dict[Framework, str] = {"tensorflow": "TensorFlow", "jax": "JAX", "pytorch": "PyTorch"}
+
+_PYTORCH = ("aten::", "ProfilerStep#", "autograd::engine::")
+_JAX = ("PjitFunction(", "jit(", "jit_")
+
+
+def framework(forest: Forest) -> Framework:
+    """Name the framework by what its runtime calls events; TensorFlow if nothing speaks against it."""
+    names = [str(name) for name in forest.host.names]
+    if any(name.startswith(_PYTORCH) for name in names):
+        return "pytorch"
+    traced = forest.host.texts("tf_op").categories
+    jitted = any(str(op).startswith("jit(") for op in traced) if traced is not None else False
+    return "jax" if jitted or any(name.startswith(_JAX) for name in names) else "tensorflow"
+
+
+def not_for(forests: Sequence[Forest], shows: str) -> str:
+    """Say that a page about something of TensorFlow does not apply; empty if the program used TensorFlow.
+
+    ``shows`` is what the page shows, a plural.
+    """
+    used = framework(forests[0]) if forests else "tensorflow"
+    return "" if used == "tensorflow" else f"This page shows {shows}: a profile of a {TITLES[used]} program has none."

@@ -1,0 +1,160 @@
+"""The ops of the typical steps, with the node that each ran, and the time that some of them cover."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from tfprof_nb._arrays import Bools, Int64
+from tfprof_nb._units import PS_PER_MS
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.graph_nodes import graph_nodes
+from tfprof_nb.analysis.events.intervals import newly_covered
+from tfprof_nb.analysis.events.names import Category
+from tfprof_nb.analysis.events.nesting import nest
+from tfprof_nb.analysis.events.op_labels import label_all_ops, on_device_timeline
+from tfprof_nb.analysis.source.placed_ops import creating_frames
+from tfprof_nb.analysis.steps.steps import Steps
+from tfprof_nb.decode.sections.graphs import Graphs, read_graphs
+
+# Steps longer than so many times the median are no typical ones: something else delayed them.
+_TYPICAL = 3.0
+# Lines with these only train a model: they make none of its ops.
+TRAINING_CALLS = r"\.(?:fit|evaluate|predict|train_on_batch|test_on_batch|predict_on_batch)\("
+
+
+class Share(NamedTuple):
+    """Which part of the steps' time some ops take, 0 to 1.
+
+    Attributes
+    ----------
+    alone
+        No other op ran.
+    covered
+        At least one of them ran.
+    """
+
+    alone: float
+    covered: float
+
+
+@dataclass(frozen=True, eq=False)
+class StepOps:
+    """The ops of typical steps on one host, of its devices if these computed.
+
+    Attributes
+    ----------
+    ops
+        One row per event: ``step node op_name op_type start_ps end_ps``, ordered by start. Ops that enclose others are
+        left out; ``node`` is -1 if it is unknown.
+    graphs
+        The functions that ran there.
+    steps
+        How many typical steps there are.
+    steps_ms
+        How long these took in total.
+    computing_ms
+        For how long in total ops, and TensorFlow between them, were active in the typical steps.
+    on_device
+        Whether the ops are those of devices.
+    labels
+        What files are called: cells of the notebook.
+    """
+
+    ops: pd.DataFrame
+    graphs: Graphs
+    steps: int
+    steps_ms: float
+    computing_ms: float
+    on_device: bool
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def place(self, frame: int) -> str:
+        """Return a line of `Graphs.frames` as people read it, ``cell line 3``; empty for -1."""
+        if frame < 0:
+            return ""
+        file, line = self.graphs.frames[["file", "line"]].iloc[frame]
+        return f"{self.labels.get(file, file)} line {line}"
+
+    def code(self, frame: int) -> str:
+        """Return the code of a line of `Graphs.frames`; empty for -1."""
+        return str(self.graphs.frames["text"].iloc[frame]) if frame >= 0 else ""
+
+    def frame_of(self, node: int) -> int:
+        """Return the line of `Graphs.frames` that made a node; -1 if that is unknown."""
+        return int(creating_frames(self.graphs)[node]) if node >= 0 else -1
+
+    @cached_property
+    def per_node(self) -> pd.DataFrame:
+        """Time and count per node and step: ``op_ms count``, by node."""
+        ops = self.ops[self.ops["node"] >= 0]
+        by_node = (ops["end_ps"] - ops["start_ps"]).groupby(ops["node"])
+        return pd.DataFrame({"op_ms": by_node.sum() / PS_PER_MS, "count": by_node.size()}) / max(self.steps, 1)
+
+    def ran(self, nodes: Bools) -> Bools:
+        """Return per op whether its node is among some, given by a flag per node."""
+        ran: Bools = np.append(nodes, np.zeros(1, dtype=bool))[self.ops["node"].to_numpy(np.int64)]
+        return ran
+
+    def share(self, chosen: Bools) -> Share:
+        """Return which part of the steps' time ops take, given by a flag per op."""
+        whole, others = self._covered_ms(np.ones_like(chosen)), self._covered_ms(~chosen)
+        covered = self._covered_ms(chosen)
+        steps_ms = max(self.steps_ms, 1e-9)
+        return Share(min((whole - others) / steps_ms, 1.0), min(covered / steps_ms, 1.0))
+
+    def _covered_ms(self, chosen: Bools) -> float:
+        start, end = (self.ops[name].to_numpy(np.int64)[chosen] for name in ("start_ps", "end_ps"))
+        return float(newly_covered(start, end).sum() / PS_PER_MS)
+
+
+def step_ops(
+    forests: Sequence[Forest],
+    graphs: Sequence[Graphs],
+    steps_of_events: Sequence[Int64],
+    steps: Steps,
+    labels: Mapping[str, str],
+) -> StepOps:
+    """Return the ops of the first host that knows its functions; without such a host there are none."""
+    for forest, own, step in zip(forests, graphs, steps_of_events, strict=True):
+        if len(own.nodes) and len(steps.table):
+            return _of_host(forest, own, step, steps, labels)
+    return no_step_ops()
+
+
+def no_step_ops() -> StepOps:
+    """Return the result for profiles without steps or without functions."""
+    columns = ["step", "node", "op_name", "op_type", "start_ps", "end_ps"]
+    return StepOps(pd.DataFrame(columns=columns), read_graphs(None), 0, 0.0, 0.0, on_device=False)
+
+
+def _of_host(forest: Forest, graphs: Graphs, step: Int64, steps: Steps, labels: Mapping[str, str]) -> StepOps:
+    measured = steps.measured[steps.measured["host"] == forest.host.name]
+    typical = measured[measured["step_ms"] <= _TYPICAL * measured["step_ms"].median()]
+    named, host = forest.once(label_all_ops), forest.host
+    chosen = np.isin(step, typical.index.to_numpy(np.int64)) & (named.code >= 0)
+    chosen &= (forest.names.category != Category.TF_DATA)[host.metadata]
+    on_device = bool((chosen & on_device_timeline(forest)).any())
+    events = np.flatnonzero(chosen & (on_device_timeline(forest) if on_device else forest.on_host))
+    enclosing = nest(host.line[events], host.start_ps[events], host.duration_ps[events]).parent
+    leaf = np.ones(len(events), dtype=bool)
+    leaf[enclosing[enclosing >= 0]] = False
+    events = events[leaf]
+    events = events[np.argsort(host.start_ps[events], kind="stable")]
+    ops = pd.DataFrame(
+        {
+            "step": step[events],
+            "node": graph_nodes(forest, graphs, named)[events],
+            "op_name": named.op_name[named.code[events]],
+            "op_type": named.op_type[named.code[events]],
+            "start_ps": host.start_ps[events],
+            "end_ps": forest.ends_ps(events),
+        }
+    )
+    steps_ms, *computing_ms = typical[["step_ms", "host_compute_ms", "device_compute_ms"]].sum().tolist()
+    return StepOps(ops, graphs, len(typical), steps_ms, sum(computing_ms), on_device, labels)

@@ -1,0 +1,81 @@
+"""Watch the memory while a capture records, so that the capture never uses it up.
+
+TensorFlow's profiler keeps every event in memory, about 150 bytes each, and takes 500 more when it saves them. What the
+events take is estimated by the process' growth, without the bursts in which programs allocate.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import threading
+import time
+from collections.abc import Callable
+from itertools import pairwise
+
+import psutil
+
+from tfprof_nb._memory import free_bytes
+from tfprof_nb.formats.sidecar import SHORT_OF_MEMORY, TOO_LARGE, Stopped
+
+MOST_BYTES = 1 << 30
+"""What the events of a capture without ``steps`` and ``max_seconds`` may take: about 7 million events."""
+
+_INTERVAL_S = 0.1
+_SAVING = 4  # times what the events take
+_RESERVE_BYTES, _RESERVE_SHARE = 512 << 20, 0.05  # of the machine's memory, for all else; the smaller counts
+_FASTEST = (50 << 20) * (os.cpu_count() or 1)  # bytes of events a second
+_PARTS = 8
+_SHORTEST_S = 20  # for `MOST_BYTES`: a shorter growth may be the program's
+
+
+class MemoryWatch:
+    """Calls a function when a recording takes too much memory.
+
+    Parameters
+    ----------
+    stop
+        Ends the recording; gets why, and after which time. Called at most once per recording, from another thread.
+    bounded
+        Whether `MOST_BYTES` counts. A shortage of memory always does.
+    """
+
+    def __init__(self, stop: Callable[[Stopped], None], *, bounded: bool) -> None:
+        self._stop, self._bounded = stop, bounded
+        self._ended = threading.Event()
+
+    def begin(self) -> None:
+        """Begin to watch."""
+        self.end()
+        self._ended = threading.Event()
+        threading.Thread(target=self._watch, args=(self._ended,), name="tfprof_nb memory", daemon=True).start()
+
+    def end(self) -> None:
+        """End watching."""
+        self._ended.set()
+
+    def _watch(self, ended: threading.Event) -> None:
+        process, began = psutil.Process(), time.monotonic()
+        reserve = min(_RESERVE_BYTES, int(psutil.virtual_memory().total * _RESERVE_SHARE))
+        held = [process.memory_info().rss]
+        while not ended.wait(_INTERVAL_S):
+            held.append(process.memory_info().rss)
+            seconds = time.monotonic() - began
+            taken = events_bytes(held, seconds)
+            if free_bytes() < reserve + _SAVING * taken:
+                why = SHORT_OF_MEMORY
+            elif self._bounded and taken > MOST_BYTES and seconds > _SHORTEST_S:
+                why = TOO_LARGE
+            else:
+                continue
+            if not ended.is_set():
+                self._stop(Stopped(why=why, seconds=round(seconds, 1)))
+            return
+
+
+def events_bytes(held: list[int], seconds: float) -> int:
+    """Estimate what the recorded events take, by the memory that the process held at equal intervals."""
+    places = [place * (len(held) - 1) // _PARTS for place in range(_PARTS + 1)]
+    points = [held[place] for place in sorted(set(places))]
+    growth = statistics.median(after - before for before, after in pairwise(points))
+    return int(min(max(growth, 0) * (len(points) - 1), _FASTEST * seconds))
