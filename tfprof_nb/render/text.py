@@ -21,7 +21,6 @@ from tfprof_nb.render.panels import (
     Lines,
     Note,
     Panel,
-    Pie,
     Series,
     Split,
     StackedBars,
@@ -67,7 +66,7 @@ def draw(panel: Panel) -> list[str]:
             return [shorten(f"{figure.label:<{width}}  {figure.value}", WIDTH) for figure in panel.figures]
         case Split():
             return _titled(panel.title, _split(panel))
-        case Bars() | Pie():
+        case Bars():
             return _titled(panel.title, _bars(panel))
         case Diagram():
             return _titled(panel.title, _diagram(panel))
@@ -112,7 +111,7 @@ def _split(panel: Split) -> list[str]:
     return [f"|{bar}|", *_wrap("   ".join(legend))]
 
 
-def _bars(panel: Bars | Pie, room: int = 40) -> list[str]:
+def _bars(panel: Bars, room: int = 40) -> list[str]:
     longest = max((part.value for part in panel.parts), default=0) or 1
     width = min(44, max((len(part.label) for part in panel.parts), default=0))
     lengths = [round(room * max(0.0, part.value) / longest) for part in panel.parts]
