@@ -33,10 +33,12 @@ from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.source.source import SourceLines, source
 from tfprof_nb.analysis.step_ops.step_ops import StepOps, step_ops
 from tfprof_nb.analysis.steps.capture_notes import capture_notes, stopped_notes
+from tfprof_nb.analysis.steps.groups import group_events
 from tfprof_nb.analysis.steps.steps import Steps, steps
 from tfprof_nb.analysis.tf_data.tf_data import TfData, tf_data
 from tfprof_nb.analysis.trace.counters import Counter, memory_counters, metric_counters, recorded_counters
 from tfprof_nb.analysis.trace.event_names import line_of
+from tfprof_nb.analysis.trace.python_samples import sampled_python
 from tfprof_nb.analysis.trace.trace import Trace, trace
 from tfprof_nb.capture.run_folder import copied
 from tfprof_nb.decode.redaction import redacted
@@ -289,7 +291,13 @@ class Profile:
     def trace(self) -> Trace:
         """Every event on its row of time."""
         data = self.data
-        return self._page("trace", trace(data.forests, data.groupings, self.steps, self._counters, self._line_of))
+        samples = [
+            found
+            for one in zip(data.forests, data.stacks, strict=True)
+            if (found := sampled_python(*one, self._labels)) is not None
+        ]
+        forests, groupings = [*data.forests, *samples], [*data.groupings, *map(group_events, samples)]
+        return self._page("trace", trace(forests, groupings, self.steps, self._counters, self._line_of))
 
     @property
     def _labels(self) -> dict[str, str]:
@@ -318,7 +326,7 @@ class Profile:
     def _code(self) -> Code:
         """The text of the program, by the names that results have for its files."""
         data = self.data
-        labels = {file: label for labels in data.labels for file, label in labels.items()}
+        labels = self._labels
         cell = next((cell.text for cell in data.cells if cell.text), "")
         texts = {labels.get(file, file): text for stacks in data.stacks for file, text in stacks.sources.items()}
         return Code({**texts, "cell": cell})

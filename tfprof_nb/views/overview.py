@@ -37,10 +37,16 @@ def answer(overview: Overview, advice: Advice, steps: Steps) -> list[Panel]:
     first = str(severe["finding"].iloc[0]) if len(severe) else ""
     # The verdict is about waiting for data: any other severe finding comes before it.
     leads = bool(first) and not first.startswith(WAITING)
-    lead = f"{first}. {severe['evidence'].iloc[0]}" if leads else verdict
+    cause = first.removeprefix(WAITING).removeprefix(": ") if first and not leads else ""
+    lead = f"{first}. {severe['evidence'].iloc[0]}" if leads else f"{verdict}{cause and _sentence(cause)}"
     shown: list[Panel] = [Note(lead, "answer"), *advice_view.leading(advice, evidence_shown=leads)]
     shown += [Note(verdict, "info")] if leads else []
     return [*shown, *_step(overview, steps)]
+
+
+def _sentence(cause: str) -> str:
+    """Write what makes the steps wait as a sentence of its own."""
+    return f" The cause: {cause}."
 
 
 def _step(overview: Overview, steps: Steps) -> list[Panel]:
