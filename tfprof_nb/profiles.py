@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -33,10 +35,12 @@ from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.source.source import SourceLines, source
 from tfprof_nb.analysis.step_ops.step_ops import StepOps, step_ops
 from tfprof_nb.analysis.steps.capture_notes import capture_notes, stopped_notes
+from tfprof_nb.analysis.steps.groups import group_events
 from tfprof_nb.analysis.steps.steps import Steps, steps
 from tfprof_nb.analysis.tf_data.tf_data import TfData, tf_data
 from tfprof_nb.analysis.trace.counters import Counter, memory_counters, metric_counters, recorded_counters
 from tfprof_nb.analysis.trace.event_names import line_of
+from tfprof_nb.analysis.trace.python_samples import sampled_python
 from tfprof_nb.analysis.trace.trace import Trace, trace
 from tfprof_nb.capture.run_folder import copied
 from tfprof_nb.decode.redaction import redacted
@@ -47,6 +51,7 @@ from tfprof_nb.export.sql import Frames, run_sql
 from tfprof_nb.export.tfprof_output import write_view
 from tfprof_nb.run_data import RunData
 from tfprof_nb.runs import Run, resolve
+from tfprof_nb.storage import is_url, send
 from tfprof_nb.views import dashboard
 from tfprof_nb.views.pages import PAGES
 
@@ -144,7 +149,8 @@ class Profile:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The files that it was read from, one per host."""
+        """The files that it was read from, one per host; of a profile at a URL, their copies."""
+        _ = self.data.forests  # which fetches them
         return self.data.run.files
 
     @property
@@ -289,7 +295,13 @@ class Profile:
     def trace(self) -> Trace:
         """Every event on its row of time."""
         data = self.data
-        return self._page("trace", trace(data.forests, data.groupings, self.steps, self._counters, self._line_of))
+        samples = [
+            found
+            for one in zip(data.forests, data.stacks, strict=True)
+            if (found := sampled_python(*one, self._labels)) is not None
+        ]
+        forests, groupings = [*data.forests, *samples], [*data.groupings, *map(group_events, samples)]
+        return self._page("trace", trace(forests, groupings, self.steps, self._counters, self._line_of))
 
     @property
     def _labels(self) -> dict[str, str]:
@@ -318,7 +330,7 @@ class Profile:
     def _code(self) -> Code:
         """The text of the program, by the names that results have for its files."""
         data = self.data
-        labels = {file: label for labels in data.labels for file, label in labels.items()}
+        labels = self._labels
         cell = next((cell.text for cell in data.cells if cell.text), "")
         texts = {labels.get(file, file): text for stacks in data.stacks for file, text in stacks.sources.items()}
         return Code({**texts, "cell": cell})
@@ -414,15 +426,15 @@ class Profile:
         """
         return dashboard.content(self, views, static=static).view()
 
-    def save(self, logdir: str | os.PathLike[str]) -> Path:
-        """Write the profile's files to another log folder.
+    def save(self, logdir: str | os.PathLike[str]) -> Path | str:
+        """Write the profile's files to another log folder, here or at a URL.
 
         This also saves a profile that a capture kept in memory because its disk was full.
 
         Returns
         -------
-        Path
-            The run's folder, which `load` and TensorBoard open.
+        Path or str
+            The run's folder, which `load` and TensorBoard open; a text if it is a URL.
 
         Raises
         ------
@@ -437,11 +449,16 @@ class Profile:
         >>> tp.load(p.save("build/copies")).hosts == p.hosts
         True
         """
-        folder = Path(logdir).expanduser().absolute()
+        if is_url(logdir):
+            with tempfile.TemporaryDirectory() as folder:
+                run = copied(self.files, Path(folder), self._run.name)
+                send(Path(folder), os.fspath(logdir))
+                return f"{os.fspath(logdir).rstrip('/')}/{run.relative_to(folder).as_posix()}"
+        target = Path(os.path.expandvars(logdir)).expanduser().absolute()
         if isinstance(self._source, PendingRun) and not self._source.is_complete:
-            self._source.save(folder)
+            self._source.save(target)
             return self._run.path
-        return copied(self.files, folder, self._run.name)
+        return copied(self.files, target, self._run.name)
 
     def to_html(self, path: str | os.PathLike[str], *, redact: bool = False) -> Path:
         """Write a report that opens in any browser, offline: one file.
@@ -462,10 +479,10 @@ class Profile:
         Path
             Where it was written.
         """
-        target = _writable(path, "report.html")
         shown = Profile(self._source, self._name, redact=True) if redact else self
-        target.write_text(dashboard.report(shown), encoding="utf-8")
-        return target
+        with _replacing(path, "report.html") as part:
+            part.write_text(dashboard.report(shown), encoding="utf-8")
+        return Path(path).expanduser()
 
     def to_chrome_trace(self, path: str | os.PathLike[str]) -> Path:
         """Write a Chrome trace, which Perfetto (ui.perfetto.dev) and chrome://tracing open, and `load` reads.
@@ -486,9 +503,9 @@ class Profile:
         >>> len(tp.load(p.to_chrome_trace("build/trace.json.gz")).events) >= len(p.events)
         True
         """
-        target = _writable(path, "trace.json.gz")
-        write_chrome_trace(target, self.data.forests, self._counters())
-        return target
+        with _replacing(path, "trace.json.gz") as part:
+            write_chrome_trace(part, self.data.forests, self._counters())
+        return Path(path).expanduser()
 
     def _ipython_display_(self) -> None:
         dashboard.content(self)._ipython_display_()
@@ -504,10 +521,20 @@ class Profile:
         return f"<Profile {self.name!r}: {', '.join(self.hosts)} in {self.files[0].parent}>"
 
 
-def _writable(path: str | os.PathLike[str], example: str) -> Path:
-    """Return where to write a file, and make its folder."""
+@contextmanager
+def _replacing(path: str | os.PathLike[str], example: str) -> Iterator[Path]:
+    """Make a file and its folder: the block gets a path to write to, which takes the file's place if all goes well."""
     target = Path(path).expanduser()
     if target.is_dir():
         raise TfprofError(f"{target} is a folder. Name a file, for example {target / example}.")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    return target
+    part = target.with_name(f".{os.getpid()}-{target.name}") if target.is_file() or not target.exists() else target
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        yield part
+        part.replace(target)
+    except OSError as error:
+        raise TfprofError(f"{target} cannot be written: {error.strerror or error}. Choose another place.") from None
+    finally:
+        if part != target:
+            with suppress(OSError):
+                part.unlink()

@@ -19,7 +19,9 @@ from tfprof_nb.decode.sections.python import PythonStacks, read_python
 from tfprof_nb.decode.sections.versions import Gpus, read_gpus
 from tfprof_nb.decode.sidecar import Sidecar, read_sidecar
 from tfprof_nb.formats.sidecar import Section, Stopped
+from tfprof_nb.render.progress import progress_line
 from tfprof_nb.runs import Run
+from tfprof_nb.storage import fetch
 
 LARGE_BYTES = 50_000_000
 
@@ -41,6 +43,9 @@ class RunData:
     @cached_property
     def forests(self) -> list[Forest]:
         """The events."""
+        if self.run.stored:
+            with progress_line() as show:
+                fetch(self.run.stored, show)
         self.run, hosts = load_run(self.run)
         return [Forest(host) for host in hosts]
 

@@ -6,15 +6,16 @@ RunMetadata of a session's runs (``<host>.<number>.run_metadata.pb``, see `captu
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import compress
 from os import PathLike
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from stat import S_ISDIR, S_ISREG
-from typing import Any
+from typing import Any, TypeVar
 
 from tfprof_nb._errors import ProfileNotFoundError, TfprofError
 from tfprof_nb._units import printable
@@ -23,10 +24,16 @@ from tfprof_nb.formats.files import (
     RUN_METADATA,
     RUN_TIME,
     RUNS_FOLDER,
+    SESSION_GRAPH,
+    SIDECAR,
     STAGING_PREFIX,
     XSPACES,
     host_key,
+    sidecar_of,
 )
+from tfprof_nb.storage import StoredFile, is_url, listed
+
+F = TypeVar("F")
 
 _RUNS = f"{RUNS_FOLDER}/*"
 _TIME_CHARACTERS = len("2026_11_21_14_34_40")
@@ -53,6 +60,8 @@ class Run:
         How many runs a logdir has, if this is the newest of them.
     notes
         What was left out because it cannot be read, and why.
+    stored
+        Where the files come from, if that is a URL: ``files`` are their copies, which exist once the run was opened.
 
     Examples
     --------
@@ -72,6 +81,7 @@ class Run:
     parts: tuple[str, ...] = ()
     newest_of: int = 1
     notes: tuple[str, ...] = ()
+    stored: tuple[StoredFile, ...] = ()
 
     def without(self, left_out: Mapping[int, str]) -> Run:
         """Return the run without some of its files, given by their places, and with a note on each of them."""
@@ -105,8 +115,38 @@ def find_runs(logdir: str | PathLike[str]) -> list[Run]:
     ProfileNotFoundError
         The folder does not exist. For a folder without runs the list is empty.
     """
+    if is_url(logdir):
+        return _stored_runs(str(logdir))
     runs = [run for folder in _folders(_existing(logdir)) if (run := _run_in(folder))]
     return sorted(runs, key=_age)
+
+
+def _stored_runs(url: str) -> list[Run]:
+    """Return the runs at a URL, newest last; a file that is no folder is a run by itself."""
+    files, is_file = listed(url)
+    if is_file:
+        return [_stored_run(files[:1], files)]
+    top = min((file.url.rpartition("/")[0] for file in files), key=len, default="")
+    folders = sorted({file.url.rpartition("/")[0] for file in files})
+    runs = []
+    for folder in folders:
+        here = [file for file in files if file.url.rpartition("/")[0] == folder]
+        in_run = PurePosixPath(folder).match(_RUNS) and STAGING_PREFIX not in folder
+        profiles = _profiles(here, lambda file: file.copy.name) if in_run or folder == top else []
+        if profiles:
+            runs.append(_stored_run(profiles, here))
+    return sorted(runs, key=_age)
+
+
+def _stored_run(profiles: list[StoredFile], beside: list[StoredFile]) -> Run:
+    copies = [file.copy for file in profiles]
+    folder = profiles[0].url.rpartition("/")[0]
+    in_run = PurePosixPath(folder).match(_RUNS)
+    run = _run(copies, copies[0].parent.name if in_run else host_key(copies[0]), copies[0].parent)
+    sidecars = {sidecar_of(copy) for copy in copies} | {copies[0].with_name(SESSION_GRAPH + SIDECAR)}
+    stored = [*profiles, *(file for file in beside if file.copy in sidecars)]
+    written = datetime.fromtimestamp(max(file.written for file in profiles)).astimezone()
+    return replace(run, time=_time_in(run.name) or written, stored=tuple(stored))
 
 
 def resolve(path: str | PathLike[str] | Iterable[str | PathLike[str]], *, as_runs: bool = False) -> Run:
@@ -130,10 +170,10 @@ def resolve(path: str | PathLike[str] | Iterable[str | PathLike[str]], *, as_run
     if not paths:
         raise ProfileNotFoundError("No path was given. Give a logdir, a run's folder, a file or a list of files.")
     if as_runs:
-        return _one_after_another([run for each in paths for run in _all_runs(_existing(each))])
+        return _one_after_another([run for each in paths for run in _all_runs(each)])
     if not isinstance(path, str | PathLike):
-        return _of_files([_existing(file) for file in paths])
-    found = _all_runs(_existing(path))
+        return _of_files_anywhere(paths)
+    found = _all_runs(path)
     return replace(found[-1], newest_of=len(found))
 
 
@@ -163,7 +203,7 @@ def _is_staged(run: Path, logdir: Path) -> bool:
 
 def _existing(path: str | PathLike[str]) -> Path:
     try:
-        existing = Path(path).expanduser()
+        existing = Path(os.path.expandvars(path)).expanduser()
         status = existing.stat()
     except FileNotFoundError:
         raise ProfileNotFoundError(
@@ -183,7 +223,20 @@ def _working_folder() -> str:
         return "removed"
 
 
-def _all_runs(existing: Path) -> list[Run]:
+def _of_files_anywhere(paths: list[str | PathLike[str]]) -> Run:
+    at_urls = {path: _stored_runs(str(path))[-1] for path in paths if is_url(path)}
+    run = _of_files([at_urls[path].files[0] if path in at_urls else _existing(path) for path in paths])
+    stored = [file for one in at_urls.values() for file in one.stored]
+    return replace(run, stored=tuple(stored))
+
+
+def _all_runs(path: str | PathLike[str]) -> list[Run]:
+    if is_url(path):
+        runs = _stored_runs(str(path))
+        if not runs:
+            raise ProfileNotFoundError(f"There is no profile below {path}: no {_RUNS}/*.xplane.pb.")
+        return runs
+    existing = _existing(path)
     if existing.is_file():
         return [_of_files([existing])]
     runs = find_runs(existing)
@@ -219,8 +272,18 @@ def _one_after_another(runs: list[Run]) -> Run:
     name = runs[0].name + (f" and {more} more run{'s' * (more > 1)}" if more else "")
     parts = tuple(part for run in runs for part in run.parts or (run.name,))
     files = tuple(file for run in runs for file in run.files)
+    stored = tuple(file for run in runs for file in run.stored)
     notes = tuple(note for run in runs for note in run.notes)
-    return Run(name, runs[0].path, (hosts[0] if len(hosts) == 1 else name,), files, runs[-1].time, parts, notes=notes)
+    return Run(
+        name,
+        runs[0].path,
+        (hosts[0] if len(hosts) == 1 else name,),
+        files,
+        runs[-1].time,
+        parts,
+        notes=notes,
+        stored=stored,
+    )
 
 
 def _run_in(folder: Path) -> Run | None:
@@ -229,13 +292,18 @@ def _run_in(folder: Path) -> Run | None:
         files = sorted(folder.iterdir()) if folder.is_dir() else []
     except OSError:
         return None
-    kinds = ([file for file in files if file.name.endswith(kind)] for kind in (XSPACES, RUN_METADATA, CHROME_TRACES))
-    profiles = next((found for found in kinds if any(map(_is_file, found))), [])
+    profiles = _profiles(files, lambda file: file.name, _is_file)
     readable = [file for file in profiles if _is_file(file)]
     if not readable:
         return None
     notes = [f"{file.name} was left out: it is no file." for file in profiles if file not in readable]
     return replace(_run(readable, folder.name, folder), notes=tuple(notes))
+
+
+def _profiles(files: list[F], name: Callable[[F], str], counts: Callable[[F], bool] = lambda _: True) -> list[F]:
+    """Return the profiles of the most detailed kind of which there is one that counts."""
+    kinds = ([file for file in files if name(file).endswith(kind)] for kind in (XSPACES, RUN_METADATA, CHROME_TRACES))
+    return next((found for found in kinds if any(map(counts, found))), [])
 
 
 def _is_file(path: Path) -> bool:

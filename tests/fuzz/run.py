@@ -49,8 +49,8 @@ def input_of(number, from_):
     return kind, mutated(rng, kind, data), depth
 
 
-def work(first, step, last):
-    """Check every ``step``-th input; print a line before each, and one for each that fails."""
+def work(first, step, last, least):
+    """Check every ``step``-th input, at least to a depth; print a line before each and after each."""
     from_, profile = starts(), space()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -60,6 +60,7 @@ def work(first, step, last):
         resource.setrlimit(resource.RLIMIT_AS, (used + MORE_BYTES,) * 2)
         for number in range(first, last, step):
             kind, data, depth = input_of(number, from_)
+            depth = max(depth, least)
             say(number=number)
             try:
                 say(done=number, depth=depth, read=checks.check(folder, kind, data, depth, profile))
@@ -77,14 +78,14 @@ def say(**what):
 class Worker:
     """A process that takes every ``step``-th input, and another one after it when it dies or hangs."""
 
-    def __init__(self, said, first, step, last):
-        self.said, self.step, self.last = said, step, last
+    def __init__(self, said, first, step, last, least):
+        self.said, self.step, self.last, self.least = said, step, last, least
         self.number, self.process = first - step, None
         threading.Thread(target=self._run, args=(first,), daemon=True).start()
 
     def _run(self, first):
         while first < self.last:
-            command = [sys.executable, __file__, "--work", *map(str, (first, self.step, self.last))]
+            command = [sys.executable, __file__, "--work", *map(str, (first, self.step, self.last, self.least))]
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
             alarm = None
             for line in self.process.stdout:
@@ -104,10 +105,10 @@ class Worker:
         self.said.put(None)
 
 
-def fuzz(first, inputs, seconds, jobs, out):
+def fuzz(first, inputs, seconds, jobs, least, out):
     """Run inputs and return how many went how far, and what failed."""
     said, until = queue.Queue(), time.monotonic() + seconds
-    workers = [Worker(said, first + job, jobs, first + inputs) for job in range(jobs)]
+    workers = [Worker(said, first + job, jobs, first + inputs, least) for job in range(jobs)]
     counts, failed, left = Counter(), {}, jobs
     try:
         while left and time.monotonic() < until:
@@ -144,9 +145,10 @@ def main():
     parser.add_argument("--inputs", type=int, default=10**9)
     parser.add_argument("--seconds", type=float, default=300)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--depth", type=int, default=0, help="1 takes every input through all results, 2 also outputs")
     parser.add_argument("--out", type=Path, default=HERE.parents[1] / "build" / "fuzz")
     parser.add_argument("--only", type=int, metavar="NUMBER", help="run one input here, without limits")
-    parser.add_argument("--work", type=int, nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--work", type=int, nargs=4, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.work:
         return work(*args.work)
@@ -154,7 +156,7 @@ def main():
         kind, data, _ = input_of(args.only, starts())
         with tempfile.TemporaryDirectory() as folder:
             return print(kind, checks.check(Path(folder), kind, data, checks.OUTPUTS, space()))
-    counts, failed = fuzz(args.first, args.inputs, args.seconds, args.jobs, args.out)
+    counts, failed = fuzz(args.first, args.inputs, args.seconds, args.jobs, args.depth, args.out)
     print(", ".join(f"{name}: {count:,}" for name, count in counts.items()))
     for what in failed.values():
         print(

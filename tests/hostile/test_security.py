@@ -139,6 +139,7 @@ def test_a_redacted_report_has_neither_code_nor_paths(tmp_path, secret, monkeypa
     assert "/home/someone/logs" in full
     assert "train.py" in short
     assert "…/run_7" in short
+    assert "Line 3 of train.py, <code" in short
     for report in (full, short):
         assert "hunter2" not in report
         assert sys.executable not in report

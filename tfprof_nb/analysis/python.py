@@ -49,7 +49,7 @@ _TIMES = ["self_ms", *_OF_STEPS, "other_ms"]
 # Comprehensions are functions of their own until Python 3.12; Keras and TensorFlow wrap what they offer.
 _INNER = re.compile(r"\.<locals>\.<(listcomp|genexpr|dictcomp|setcomp)>")
 _WRAPPER, _WRAPPERS_DEEP = "error_handler", 3
-_LONGEST_GAP = 10  # intervals: a sample stands for no more time than that, however late the next one came
+LONGEST_GAP = 10  # intervals: a sample stands for no more time than that, however late the next one came
 _NOTHING = (
     "This profile has no samples of Python: it was recorded elsewhere, or with --no-python. Capture with %%tfprofile "
     "or tfprof_nb.profile()."
@@ -136,7 +136,7 @@ def _host(
     samples = _samples(forest, stacks)
     spans = steps.table[steps.table["host"] == forest.host.name]
     samples = _with_activity(samples, forest, grouping, spans)
-    of_stack = _users_lines(stacks)
+    of_stack = users_lines(stacks)
     samples = samples.join(of_stack, on="stack")
     keys = ["place", "thread"]
     by_line = samples.groupby(keys)
@@ -163,7 +163,7 @@ def _samples(forest: Forest, stacks: PythonStacks) -> pd.DataFrame:
     frame = pd.DataFrame({"time_ns": stacks.time_ns - host.began_ns, "thread": stacks.thread, "stack": stacks.stack})
     end_ns = host.ended_ns - host.began_ns if host.ended_ns else np.inf
     frame = frame[(frame["time_ns"] >= 0) & (frame["time_ns"] <= end_ns)] if host.began_ns else frame.iloc[:0]
-    longest = _LONGEST_GAP * stacks.interval_ns
+    longest = LONGEST_GAP * stacks.interval_ns
     times = frame.groupby("thread")["time_ns"]
     before = times.diff().fillna(stacks.interval_ns).clip(upper=longest)
     after = (-times.diff(-1)).fillna(stacks.interval_ns).clip(upper=longest)
@@ -209,7 +209,7 @@ def _going_on(forest: Forest, chosen: Bools, at: Int64) -> Bools:
     return covered_at(forest.host.start_ps[rows], forest.ends_ps(rows), at)
 
 
-def _users_lines(stacks: PythonStacks) -> pd.DataFrame:
+def users_lines(stacks: PythonStacks) -> pd.DataFrame:
     """Return per stack ``place library call caller``: the innermost line of the user's, what it called, who called it.
 
     Places are -1 where there is none, texts are empty.

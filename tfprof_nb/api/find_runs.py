@@ -42,7 +42,7 @@ def find_runs(logdir: str | PathLike[str]) -> Runs:
     Parameters
     ----------
     logdir
-        A folder with runs at any depth, or a run folder itself.
+        A folder with runs at any depth, or a run folder itself; also a URL, whose files are copied when opened.
 
     Returns
     -------

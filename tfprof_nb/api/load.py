@@ -21,6 +21,8 @@ def load(path: Source | Sequence[Source], *, name: str | None = None, as_runs: b
     ----------
     path
         A logdir (its newest readable run is taken), a run's folder, a file, or several files: the hosts of one run.
+        Each can be a URL (``gs://``, ``s3://``, ``https://`` and what else fsspec opens): its files are copied to
+        ``~/.cache/tfprof_nb``, and copied again when they change.
         Files are XSpace profiles (``*.xplane.pb``), Chrome traces (TensorFlow 1's timelines among them), or
         RunMetadata.
     name
@@ -32,6 +34,8 @@ def load(path: Source | Sequence[Source], *, name: str | None = None, as_runs: b
     ------
     ProfileNotFoundError
         If there is nothing at the path, or no profile in the folder.
+    MissingDependencyError
+        If the package that opens such URLs is not installed.
     BadProfileError
         If no file of the run can be read: they are empty, cut short or no profiles. Of several files, those that
         cannot be read are left out, and ``overview.notes`` says so.

@@ -33,6 +33,7 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
         What the profile is called in titles and comparisons; None takes the run's own name.
     logdir
         Folder for the profile's files, an ordinary TensorBoard logdir. None is ``tfprof_logs`` in the working folder.
+        To a URL (``gs://``, ``s3://``) the files are sent when the capture ends.
     warmup
         Steps to skip before recording starts: the first steps trace and compile.
     steps

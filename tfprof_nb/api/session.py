@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import tempfile
+import warnings
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from tfprof_nb import runs
-from tfprof_nb._errors import CaptureError, ProfileNotFoundError
+from tfprof_nb._errors import CaptureError, ProfileNotFoundError, TfprofError
 from tfprof_nb.capture.graphs import graphs
 from tfprof_nb.capture.lines import CellLines
 from tfprof_nb.capture.metrics import process_memory, system_metrics
@@ -19,8 +22,10 @@ from tfprof_nb.capture.recording import NothingRecordedError, Recording
 from tfprof_nb.capture.sidecar import Collector
 from tfprof_nb.capture.versions import versions
 from tfprof_nb.capture.window import Pacing, Window
+from tfprof_nb.formats.files import RUNS_FOLDER
 from tfprof_nb.formats.sidecar import Section
 from tfprof_nb.profiles import PendingRun, Profile
+from tfprof_nb.storage import check_url, is_url, send
 
 LOGDIR = Path("tfprof_logs")  # in the working directory: beside the notebook
 
@@ -68,6 +73,7 @@ class Capture:
         python: bool = True,
         cell: CellLines | None = None,
     ) -> None:
+        self._url = os.fspath(logdir) if logdir and is_url(logdir) else None
         self._logdir, self._options, self._window = logdir or LOGDIR, options or Options(), window
         self._lines, self._metrics, self._python, self._cell = lines, metrics, python, cell
         self._run = PendingRun()
@@ -77,6 +83,9 @@ class Capture:
     def start(self) -> Profile:
         """Start recording. Errors are those of `profile`."""
         __tracebackhide__ = True
+        if self._url:
+            check_url(self._url)
+            self._logdir = tempfile.mkdtemp(dir=_local_copies().name)
         self._recording = Recording(self._logdir, self._options, self._collectors(), self._window).start()
         _session.running = self
         return self.profile
@@ -132,7 +141,22 @@ class Capture:
         self._run.complete(runs.resolve(run))
         self.finished = True
         remember(self.profile)
+        if self._url:
+            _send(run, self._url)
         return self.profile
+
+
+def _send(run: Path, url: str) -> None:
+    try:
+        send(run, f"{url.rstrip('/')}/{RUNS_FOLDER}/{run.name}")
+    except TfprofError as error:
+        warnings.warn(f'{error} Save the profile elsewhere: tfprof_nb.last().save("FOLDER").', stacklevel=4)
+
+
+@cache
+def _local_copies() -> tempfile.TemporaryDirectory[str]:
+    """Return a folder for profiles that were sent elsewhere; it is removed when the process ends."""
+    return tempfile.TemporaryDirectory(prefix="tfprof_nb-")
 
 
 def hides(block_error: BaseException | None, failure: Exception) -> bool:

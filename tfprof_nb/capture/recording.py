@@ -71,7 +71,8 @@ class Recording:
         collectors: Mapping[str, Collector] | None = None,
         window: Window | None = None,
     ) -> None:
-        self.logdir, self.options = Path(logdir).expanduser().absolute(), options  # the code may change folders
+        self.logdir = Path(os.path.expandvars(logdir)).expanduser().absolute()  # the code may change folders
+        self.options = options
         self._window, self._note = window or Window(), ""
         unlimited = self._window.steps is None and self._window.max_seconds is None
         self._memory, self._stopped = MemoryWatch(self._stop_early, bounded=unlimited), list[Stopped]()

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import os
 import shutil
+import socket
 import tempfile
 import time
+import uuid
+import zlib
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -29,7 +33,7 @@ def staging_folder(logdir: Path) -> Path:
             probe.write(b"writable")
             probe.flush()
         _remove_abandoned(logdir)
-        return Path(tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=logdir))
+        return Path(tempfile.mkdtemp(prefix=f"{STAGING_PREFIX}{os.getpid()}-{_machine()}-", dir=logdir))
     except OSError as error:
         raise CaptureError(
             f"Profiles cannot be written to {logdir}: {error.strerror or error}. "
@@ -38,12 +42,27 @@ def staging_folder(logdir: Path) -> Path:
 
 
 def _remove_abandoned(logdir: Path) -> None:
-    """Remove the staging folders of killed processes: those in which nothing changed for a day."""
+    """Remove the staging folders of processes of this machine that are gone, and those unchanged for a day."""
     for folder in logdir.glob(f"{STAGING_PREFIX}*"):
         with suppress(OSError):  # its capture may be ending
-            changed_s = max(path.stat().st_mtime for path in (folder, *folder.rglob("*")))
-            if changed_s < time.time() - _ABANDONED_S:
+            if _maker_is_gone(folder.name) or _changed_s(folder) < time.time() - _ABANDONED_S:
                 shutil.rmtree(folder)
+
+
+def _maker_is_gone(name: str) -> bool:
+    import psutil
+
+    process, _, rest = name.removeprefix(STAGING_PREFIX).partition("-")
+    return process.isdigit() and rest.startswith(f"{_machine()}-") and not psutil.pid_exists(int(process))
+
+
+def _machine() -> str:
+    """Return a name of this machine (in a container, of the container) that tells it from others on a shared disk."""
+    return f"{zlib.crc32(f'{socket.gethostname()} {uuid.getnode()}'.encode()):08x}"
+
+
+def _changed_s(folder: Path) -> float:
+    return max(path.stat().st_mtime for path in (folder, *folder.rglob("*")))
 
 
 def publish(run: Path, staging: Path, logdir: Path) -> Path:

@@ -11,6 +11,7 @@ from typing import Any
 from tfprof_nb.decode.sidecar import Sidecar
 from tfprof_nb.formats.sidecar import Section
 
+_HIDDEN = "…"
 _PATH = re.compile(r"(?<![\w:/.])(?:~|[A-Za-z]:)?[/\\](?:[^\s/\\:]+[/\\])*([^\s/\\:]*)")
 
 
@@ -61,7 +62,7 @@ def _capture(section: dict[str, Any], _: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _cell(section: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    return section | {"file": names[section["file"]], "text": "\n" * len(section["text"].splitlines())}
+    return section | {"file": names[section["file"]], "text": "\n".join(_HIDDEN for _ in section["text"].splitlines())}
 
 
 def _cells(section: dict[str, str], names: Mapping[str, str]) -> dict[str, str]:
@@ -69,7 +70,7 @@ def _cells(section: dict[str, str], names: Mapping[str, str]) -> dict[str, str]:
 
 
 def _graphs(section: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    frames, strings = dict(section.get("frames", {})), [*section.get("strings", []), ""]
+    frames, strings = dict(section.get("frames", {})), [*section.get("strings", []), _HIDDEN]
     if frames:
         frames["text"] = [len(strings) - 1] * len(frames["text"])
     return _with_short_files(section | {"strings": strings}, "frames", frames, names)

@@ -37,10 +37,16 @@ def answer(overview: Overview, advice: Advice, steps: Steps) -> list[Panel]:
     first = str(severe["finding"].iloc[0]) if len(severe) else ""
     # The verdict is about waiting for data: any other severe finding comes before it.
     leads = bool(first) and not first.startswith(WAITING)
-    lead = f"{first}. {severe['evidence'].iloc[0]}" if leads else verdict
+    cause = first.removeprefix(WAITING).removeprefix(": ") if first and not leads else ""
+    lead = f"{first}. {severe['evidence'].iloc[0]}" if leads else f"{verdict}{cause and _sentence(cause)}"
     shown: list[Panel] = [Note(lead, "answer"), *advice_view.leading(advice, evidence_shown=leads)]
     shown += [Note(verdict, "info")] if leads else []
     return [*shown, *_step(overview, steps)]
+
+
+def _sentence(cause: str) -> str:
+    """Write what makes the steps wait as a sentence of its own."""
+    return f" The cause: {cause}."
 
 
 def _step(overview: Overview, steps: Steps) -> list[Panel]:
@@ -57,8 +63,8 @@ def _whole(overview: Overview) -> list[Panel]:
         return []
     labels = {key: part.label for key, part in CAPTURE_PARTS.items()}
     if numbers["outside_longest_ms"] > _WORTH_NAMING_SHARE * numbers["outside_steps_ms"]:
-        longest = f"{_units.milliseconds(numbers['outside_longest_ms'])} of it in {numbers['outside_longest']}"
-        labels["outside_steps_ms"] += f", {longest}"
+        longest = _units.milliseconds(numbers["outside_longest_ms"])
+        labels["outside_steps_ms"] += f" ({numbers['outside_longest']}: {longest})"
     parts = [Part(labels[key], numbers[key], part.color) for key, part in CAPTURE_PARTS.items() if numbers[key] > 0]
     return [Split(f"The whole capture: {_units.milliseconds(numbers['capture_ms'])}", parts, "ms")]
 

@@ -1,0 +1,197 @@
+"""What goes wrong around a capture and a profile: interrupts at any moment, killed processes, disks and folders."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+import tensorflow as tf
+
+import tfprof_nb as tp
+from fuzz.seeds import sidecar, space
+from tfprof_nb.formats.files import sidecar_of
+from tfprof_nb.views.pages import PAGES
+
+MANY = pytest.param(100, marks=[pytest.mark.slow, pytest.mark.timeout(1500)])
+
+
+def steps(count=3):
+    for number in range(count):
+        with tp.step(number):
+            tf.linalg.matmul(tf.ones((8, 8)), tf.ones((8, 8)))
+
+
+def interrupted(action, within_s, seed):
+    """Do something, and interrupt it at a random moment; return its result, or None if the interrupt came first."""
+    over = threading.Event()
+
+    def interrupt():
+        if not over.wait(random.Random(seed).random() * within_s):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    try:
+        thread.start()
+        try:
+            return action()
+        finally:
+            over.set()
+            thread.join()
+    except KeyboardInterrupt:
+        return None
+
+
+def seconds_of(action):
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+@pytest.mark.usefixtures("no_collection")
+@pytest.mark.parametrize("times", [8, MANY])
+def test_interrupts_at_any_moment_of_a_capture(tmp_path, times):
+    def capture():
+        with tp.profile(logdir=tmp_path) as p:
+            steps()
+        return p
+
+    handler, usual = signal.getsignal(signal.SIGINT), seconds_of(capture)
+    outcomes = [interrupted(capture, usual * 1.2, seed) for seed in range(times)]
+    assert signal.getsignal(signal.SIGINT) is handler
+    assert len(capture().steps.table) == 3
+    wait_until(lambda: [path.name for path in tmp_path.iterdir()] == ["plugins"])
+    wait_until(lambda: not [thread for thread in threading.enumerate() if "tfprof_nb" in thread.name])
+    for p in filter(None, outcomes):
+        assert len(p.steps.table) == 3
+    for run in tp.find_runs(tmp_path):
+        assert tp.load(run.path).hosts
+
+
+def wait_until(true):
+    until = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def path(tmp_path):
+    file = tmp_path / "h.xplane.pb"
+    file.write_bytes(space())
+    return file
+
+
+@pytest.mark.usefixtures("no_collection")
+@pytest.mark.parametrize("times", [20, MANY])
+def test_interrupts_at_any_moment_of_decoding_and_analysis(path, times):
+    def results(p):
+        return [getattr(p, name).table for name in PAGES]
+
+    expected = results(tp.load(path))
+    usual = seconds_of(lambda: results(tp.load(path)))
+    for seed in range(times):
+        p = interrupted(lambda: tp.load(path), usual / 5, seed) or tp.load(path)
+        interrupted(lambda: results(p), usual * 1.2, seed)  # noqa: B023  (called here)
+        assert all(map(type(expected[0]).equals, results(p), expected))
+
+
+@pytest.mark.usefixtures("no_collection")
+@pytest.mark.parametrize("times", [20, MANY])
+def test_an_interrupted_report_is_whole_or_the_one_before(path, tmp_path, times):
+    p, target = tp.load(path), tmp_path / "p.html"
+    before = p.to_html(target).read_text()
+    usual = seconds_of(lambda: p.to_html(target))
+    for seed in range(times):
+        interrupted(lambda: p.to_html(target), usual * 1.2, seed)
+        interrupted(lambda: p.to_chrome_trace(tmp_path / "t.json"), usual / 4, seed)
+        assert len(target.read_text()) == len(before)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["h.xplane.pb", "p.html", "t.json"]
+    assert len(tp.load(p.to_chrome_trace(tmp_path / "t.json")).events)
+
+
+CAPTURE = """
+import sys, time
+import tensorflow as tf, tfprof_nb as tp
+with tp.profile(logdir=sys.argv[1]) as p:
+    for number in range(int(sys.argv[2])):
+        with tp.step(number):
+            tf.linalg.matmul(tf.ones((8, 8)), tf.ones((8, 8)))
+        print("step", flush=True)
+    time.sleep(float(sys.argv[3]))
+print(p.files[0].parent)
+"""
+
+
+def capturing(logdir, steps, seconds):
+    command = [sys.executable, "-c", CAPTURE, str(logdir), str(steps), str(seconds)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_the_next_capture_clears_what_a_killed_process_left(tmp_path):
+    killed = capturing(tmp_path, 3, 600)
+    assert killed.stdout.readline() == "step\n"
+    left = list(tmp_path.iterdir())
+    killed.kill()
+    killed.wait()
+    assert len(left) == 1
+    assert list(tmp_path.iterdir()) == left
+    with tp.profile(logdir=tmp_path):
+        steps()
+    assert [path.name for path in tmp_path.iterdir()] == ["plugins"]
+
+
+def test_two_processes_capture_into_one_logdir(tmp_path):
+    both = [capturing(tmp_path, 4, 1) for _ in range(2)]
+    done = [process.communicate(timeout=200) for process in both]
+    folders = [out.splitlines()[-1] for out, _ in done]
+    assert len(set(folders)) == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["plugins"]
+    assert [len(tp.load(folder).steps.table) for folder in folders] == [4, 4]
+
+
+def test_a_logdir_that_is_removed_during_a_capture_loses_nothing(tmp_path):
+    logdir = tmp_path / "logs"
+    with pytest.raises(tp.CaptureError, match="kept in memory"), tp.profile(logdir=logdir):  # noqa: PT012
+        steps()
+        shutil.rmtree(logdir)
+        logdir.touch()
+    saved = tp.last().save(tmp_path / "elsewhere")
+    assert len(tp.load(saved).steps.table) == 3
+
+
+def test_a_logdir_that_is_removed_is_made_again(tmp_path):
+    with tp.profile(logdir=tmp_path / "logs") as p:
+        steps()
+        shutil.rmtree(tmp_path / "logs")
+    assert len(p.steps.table) == 3
+
+
+def test_a_report_that_no_disk_takes_leaves_the_one_before(path, tmp_path):
+    code = f"""
+import resource, tfprof_nb as tp
+p = tp.load({str(path)!r})
+for write in (p.to_html, p.to_chrome_trace):
+    write({str(tmp_path / "out.json")!r})
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
+    try:
+        write({str(tmp_path / "out.json")!r})
+    except tp.TfprofError as error:
+        print(error)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.count("out.json cannot be written: File too large") == 2
+    assert len(tp.load(tmp_path / "out.json").events)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["h.xplane.pb", "out.json"]
+
+
+def test_a_sidecar_that_no_disk_takes_is_left_out(path):
+    sidecar_of(path).write_bytes(sidecar()[:100])
+    p = tp.load(path)
+    assert any("is damaged" in note for note in p.overview.notes)
+    assert len(p.steps.table)
