@@ -242,3 +242,11 @@ def test_pages_about_what_no_session_records_say_so(timelines):
     for page in (profile.tf_data, profile.functions, profile.source):
         assert page.notes[0].endswith("a record of session.run has none.")
     assert profile.input_pipeline.notes[0] == "A record of session.run does not tell how the program gets its data."
+
+
+def test_a_graph_of_which_no_parameters_are_known_claims_none(timelines):
+    shown = str(load(timelines / "CPU/timeline_01.json").graph)
+    assert "parameters" not in shown
+    assert "memory requested" not in " ".join(shown.split())
+    assert " 0 B" not in shown
+    assert "|/job" not in shown

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -48,6 +48,8 @@ _ATTRIBUTES = {
     "op_types": [Column("op_types", "type")],
     "input_shapes": [Column("input_shapes", "inputs", "code")],
 }
+# A device among the types of a node.
+_DEVICE = r"\|?/(?:job|device|task):?[^|]*"
 _ESTIMATE = (
     Column("use", "use"),
     Column("time_bound_us", "roofline time", "us", bar=True),
@@ -79,10 +81,13 @@ def part_panels(part: Result) -> list[Panel]:
 def _view(graph: Graph, kind: str) -> list[Panel]:
     ran = int(bool(graph.summary["micros"]))  # nodes without time are shown only if nothing ran
     tree = getattr(graph, kind)(order_by="micros", min_micros=ran)
-    return [_table(tree, _SHOWN)]
+    # Where a file tells neither, both are 0.
+    known = {"params": "total_parameters", "bytes": "total_bytes"}
+    shown = [name for name in _SHOWN if name not in known or tree.table[known[name]].iloc[0] > 0]
+    return [_table(tree, shown)]
 
 
-def _table(tree: GraphTree, attributes: tuple[str, ...]) -> Table:
+def _table(tree: GraphTree, attributes: Sequence[str]) -> Table:
     title, what = _KINDS[tree.kind]
     frame = tree.table.head(_MAX_ROWS)
     is_node = frame["op_types"] != ""
@@ -90,6 +95,7 @@ def _table(tree: GraphTree, attributes: tuple[str, ...]) -> Table:
         occurrences=frame["occurrences"].where(is_node),
         row=_names(frame, tree.kind),
         op_name=frame["name"].str.partition("/")[2].where(is_node, ""),  # without its function
+        op_types=frame["op_types"].str.replace(_DEVICE, "", regex=True),  # which has a column of its own
     )
     columns = [column for attribute in attributes for column in _ATTRIBUTES.get(attribute, ())]
     if tree.kind != "op":
@@ -129,6 +135,8 @@ def _figures(graph: Graph) -> list[Figure]:
         f"op time {scope}, summed over threads": (_or_unknown(summary["micros"], _units.microseconds), threads),
         f"float ops {scope}": (_or_unknown(summary["float_ops"], _units.float_ops), "as far as TensorFlow counts them"),
     }
+    if not summary["parameters"]:
+        del figures["parameters"]
     return [Figure(label, value, meaning) for label, (value, meaning) in figures.items()]
 
 
