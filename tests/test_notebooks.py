@@ -133,6 +133,24 @@ def test_profiles_from_elsewhere(run):
     assert contents["RunMetadata"][2] == contents["timeline"][2] > 0
 
 
+def test_tf1_timelines(run):
+    told = run("09_tf1_timelines")
+    first, later, _ = told.numbers("first")
+    assert first > later
+    assert told.numbers("merged")[0] == 5
+    written, read = told.numbers("written")[-2:]
+    assert written == read > 0
+
+
+def test_tfprof_views(run):
+    told = run("10_tfprof_views")
+    parameters = 3 * 3 * 3 * 32 + 32 * 32 * 32 * 10
+    assert f"{parameters:,} parameters" in text_of(told.cells["parameters"])
+    assert "Conv2DBackpropFilter" in text_of(told.cells["float_ops"])
+    assert text_of(told.cells["lines"]).count("cell:") >= 2
+    assert text_of(told.cells["written"]).split() == ["Wrote", "step.json_1", "Wrote", "lines.pb.gz"]
+
+
 def test_lines_and_graph(run):
     told = run("06_lines_and_graph", {"128": "256"})
     assert "belongs to line 7:\nlargest = tf.linalg.svd(" in text_of(told.cells["heaviest"])

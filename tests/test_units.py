@@ -31,6 +31,5 @@ def test_shorten_keeps_both_ends_and_the_limit(limit):
     assert "…" in short
 
 
-def test_times_in_a_column_leave_their_unit_to_the_header():
-    assert _units.cell(71200.0, "us") == "71,200"
-    assert _units.amount(71200.0, "us") == "71.2 ms"
+def test_times_have_the_unit_that_makes_them_short():
+    assert [_units.cell(value, "us") for value in (6_378_055.0, 71_200.0, 0.5)] == ["6.38 s", "71.2 ms", "500 ns"]

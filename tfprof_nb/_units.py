@@ -9,17 +9,15 @@ import math
 import re
 from typing import Any, Literal
 
-Kind = Literal["text", "code", "count", "ms", "us", "bytes", "share", "percent", "number", "flag"]
+Kind = Literal["text", "code", "count", "ms", "us", "bytes", "flops", "share", "percent", "number", "flag"]
 
 # Times are whole picoseconds in profiles and nanoseconds in sidecars; in frames, the columns' names have the unit.
 PS_PER_NS, PS_PER_US, PS_PER_MS = 10**3, 10**6, 10**9
 NS_PER_MS, US_PER_MS = 10**6, 10**3
 
 MISSING = "–"
-# The unit in the header of a column of this kind; other kinds have a unit in each value, or none.
-COLUMN_UNITS: dict[Kind, str] = {"ms": "ms", "us": "µs"}
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
-_NUMERIC: frozenset[Kind] = frozenset({"count", "ms", "us", "bytes", "share", "percent", "number"})
+_NUMERIC: frozenset[Kind] = frozenset({"count", "ms", "us", "bytes", "flops", "share", "percent", "number"})
 _TIME_UNITS = ((10**12, "s"), (PS_PER_MS, "ms"), (PS_PER_US, "µs"), (PS_PER_NS, "ns"), (1, "ps"))
 
 
@@ -99,6 +97,23 @@ def size(value: float) -> str:
     return f"{number(value)} TiB"
 
 
+def float_ops(value: float) -> str:
+    """Write a number of floating-point operations.
+
+    Examples
+    --------
+    >>> [float_ops(v) for v in (0, 512, 2_376_000_000)]
+    ['0 FLOP', '512 FLOP', '2.38 GFLOP']
+    """
+    if not math.isfinite(value):
+        return MISSING
+    for prefix in ("", "k", "M", "G", "T"):
+        if abs(value) < 1000:
+            return f"{number(value)} {prefix}FLOP"
+        value /= 1000
+    return f"{number(value)} PFLOP"
+
+
 def duration(ps: float) -> str:
     """Write a time given in picoseconds, in a suitable unit.
 
@@ -143,12 +158,12 @@ def is_numeric(kind: Kind) -> bool:
 
 
 def cell(value: Any, kind: Kind) -> str:
-    """Write one value of a table's column; the unit of times is in the header.
+    """Write one value with its unit.
 
     Examples
     --------
     >>> cell(1234.5, "us"), cell(0.712, "share"), cell(2048, "bytes"), cell(True, "flag"), cell(None, "flag")
-    ('1,234', '71.2%', '2.00 KiB', 'yes', '–')
+    ('1.23 ms', '71.2%', '2.00 KiB', 'yes', '–')
     """
     if value is None:
         return MISSING
@@ -159,21 +174,6 @@ def cell(value: Any, kind: Kind) -> str:
     if not isinstance(value, (int, float)):
         value = float(value)
     return _CELL_WRITERS.get(kind, number)(value)
-
-
-def amount(value: float, kind: Kind) -> str:
-    """Write one value with its unit.
-
-    Examples
-    --------
-    >>> amount(71.2, "ms"), amount(1234.5, "us"), amount(3, "count")
-    ('71.2 ms', '1.23 ms', '3')
-    """
-    if kind == "ms":
-        return milliseconds(value)
-    if kind == "us":
-        return microseconds(value)
-    return cell(value, kind)
 
 
 def printable(text: str) -> str:
@@ -203,4 +203,12 @@ def shorten(text: str, limit: int) -> str:
     return f"{text[:head]}…{text[len(text) - (limit - head - 1) :]}"
 
 
-_CELL_WRITERS = {"count": count, "bytes": size, "share": share, "percent": percent}
+_CELL_WRITERS = {
+    "count": count,
+    "ms": milliseconds,
+    "us": microseconds,
+    "bytes": size,
+    "flops": float_ops,
+    "share": share,
+    "percent": percent,
+}

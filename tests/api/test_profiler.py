@@ -3,6 +3,7 @@
 import copy
 import gzip
 import json
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -83,6 +84,21 @@ def test_advice_names_the_costly_op(profiler):
         profiler.advise({"Nope": {}})
 
 
+@pytest.mark.parametrize(("layout", "said"), [("NHWC", 1), ("NCHW", 0)])
+def test_convolutions_are_told_of_the_faster_layout_only_if_they_have_the_other(layout, said):
+    import tensorflow as tf
+
+    with tf.Graph().as_default() as graph:
+        image = tf.zeros((1, 8, 8, 8))
+        tf.nn.conv2d(image, tf.zeros((1, 1, 8, 8)), 1, "SAME", data_format=layout, name="conv")
+    metadata = tf.compat.v1.RunMetadata()
+    device = metadata.step_stats.dev_stats.add(device="/job:localhost/replica:0/task:0/device:GPU:0")
+    device.node_stats.add(node_name="conv", all_start_micros=1, op_end_rel_micros=5, all_end_rel_micros=5)
+    profiler = tp.Profiler(graph)
+    profiler.add_step(0, metadata)
+    assert len(profiler.advise().checkers["OperationChecker"].reports) == said
+
+
 def test_advice_needs_a_step(runs):
     with pytest.raises(CaptureError, match="add_step"):
         tp.Profiler(runs.graph).advise()
@@ -99,6 +115,32 @@ def test_text_goes_to_the_screen_or_a_file(profiler, tmp_path, capsys):
     assert "dense/w (24/24 params" in printed
     profiler.profile_name_scope({"select": ["params", "device"], "output": f"file:outfile={tmp_path / 'out.txt'}"})
     assert (tmp_path / "out.txt").read_text() == printed
+    assert capsys.readouterr().out == f"Wrote {tmp_path / 'out.txt'}\n"
+
+
+def test_a_timeline_says_which_file_it_wrote(profiler, tmp_path, capsys):
+    profiler.profile_graph({"step": 2, "output": f"timeline:outfile={tmp_path / 'out.json'}"})
+    written = Path(capsys.readouterr().out.removeprefix("Wrote ").strip())
+    assert json.loads(written.read_text(encoding="utf-8"))["traceEvents"]
+
+
+def test_types_and_runs_are_written_in_full(profiler, capsys):
+    profiler.profile_name_scope({"select": ["op_types", "occurrence"], "show_name_regexes": ["dense/w|dense/product"]})
+    lines = capsys.readouterr().out.splitlines()
+    assert any("VarHandleOp|_trainable_variables" in line and "1 node, " in line for line in lines)
+    assert any("MatMul|/job:localhost" in line and "1/2 runs, 1 node, " in line for line in lines)
+
+
+def test_a_node_shows_itself_as_its_view(profiler, monkeypatch):
+    node = profiler.profile_name_scope(QUIET)
+    shown = []
+
+    def display(tree):
+        shown.append(tree)
+
+    monkeypatch.setattr(type(node.tree), "_ipython_display_", display)
+    node._ipython_display_()
+    assert shown == [node.tree]
 
 
 @pytest.mark.parametrize("method", ["profile_name_scope", "profile_graph", "profile_python"])

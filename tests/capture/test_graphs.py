@@ -287,3 +287,109 @@ def test_tensors_live_no_longer_for_it():
         del tensor
         gc.collect()
         assert seen() is None
+
+
+class TestLinesOfLayers:
+    def lines_of(self, described, run):
+        found = described(run)
+        frames, layers = found.graphs.frames, found.graphs.layers
+        return {
+            name: frames["text"][frame] if frame >= 0 else "" for name, frame in layers[["name", "frame"]].to_numpy()
+        }
+
+    def test_a_layer_is_told_by_its_name_or_its_arguments(self, described):
+        import keras
+        import numpy as np
+
+        model = keras.Sequential(
+            [
+                keras.layers.Dense(7, name="hidden_in_lines"),
+                keras.layers.Dense(11),
+                keras.layers.Dense(units=13, activation="tanh"),
+            ]
+        )
+        model.compile("sgd", "mse")
+        lines = self.lines_of(described, lambda: model.fit(np.ones((4, 3)), np.ones((4, 13)), verbose=0))
+        assert [line.strip(" ,") for line in lines.values()] == [
+            'keras.layers.Dense(7, name="hidden_in_lines")',
+            "keras.layers.Dense(11)",
+            'keras.layers.Dense(units=13, activation="tanh")',
+        ]
+
+    def test_a_line_in_a_loop_makes_several_layers(self, described):
+        import keras
+        import numpy as np
+
+        model = keras.Sequential([keras.layers.Dense(17) for _ in range(3)])
+        model.compile("sgd", "mse")
+        lines = self.lines_of(described, lambda: model.fit(np.ones((4, 3)), np.ones((4, 17)), verbose=0))
+        assert set(lines.values()) == {"model = keras.Sequential([keras.layers.Dense(17) for _ in range(3)])"}
+
+    def test_in_doubt_there_is_no_line(self, described):
+        import keras
+        import numpy as np
+
+        def one():
+            return keras.layers.Dense(19)
+
+        def other():
+            return keras.layers.Dense(19)
+
+        model = keras.Sequential([(one if np.ones(1) else other)()])
+        model.compile("sgd", "mse")
+        lines = self.lines_of(described, lambda: model.fit(np.ones((4, 3)), np.ones((4, 19)), verbose=0))
+        assert set(lines.values()) == {""}
+
+
+def test_arguments_that_the_caller_gives_are_told_from_what_the_function_holds(described):
+    import tensorflow as tf
+
+    held, weights = tf.constant([1.0, 2.0]), tf.Variable([3.0, 4.0])
+
+    @tf.function
+    def run(given):
+        return tf.add(given, held, name="both") * weights
+
+    found = described(lambda: run(tf.ones(2)))
+    assert found.graphs.functions["given"].tolist() == [1]
+    taken = found.graphs.arguments[found.graphs.arguments["node"] == node(found, "both").Index]
+    assert taken[["place", "argument"]].to_numpy().tolist() == [[0, 0], [1, 1]]
+
+
+def test_what_a_layer_of_keras_makes_is_told_from_what_the_user_makes(described):
+    import keras
+    import numpy as np
+    import tensorflow as tf
+
+    class Own(keras.layers.Layer):
+        def call(self, x):
+            return tf.sin(x, name="mine")
+
+    model = keras.Sequential([Own(), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    found = described(lambda: model.fit(np.ones((4, 3)), np.ones((4, 1)), verbose=0))
+    nodes = found.graphs.nodes
+    assert not nodes.loc[nodes["op"] == "Sin", "by_keras"].any()
+    assert nodes.loc[(nodes["op"] == "MatMul") & (nodes["phase"] == "forward"), "by_keras"].all()
+
+
+def test_a_variable_has_the_layer_that_owns_it_also_in_a_loop_of_the_users(described):
+    import keras
+    import tensorflow as tf
+
+    class Net(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.first = keras.layers.Dense(7, name="first_own")
+            self.second = keras.layers.Dense(1, name="second_own")
+
+        def call(self, x):
+            return self.second(self.first(x))
+
+    net = Net()
+    run = tf.function(net.call)
+    found = described(lambda: run(tf.ones((2, 3))))
+    variables, names = found.graphs.variables, found.graphs.layers["name"].str.rpartition("/")[2]
+    owners = {int(row.parameters): names[row.layer] for row in variables.itertuples()}
+    assert owners[3 * 7] == "first_own"
+    assert owners[1] == "second_own"

@@ -235,3 +235,10 @@ def test_copies_of_a_session_s_run_are_no_compute(timelines):
     profile = load(path)
     assert (profile.steps.table["input_ms"] > 0).all()
     assert not any("copies on a device count" in note for note in profile.steps.notes)
+
+
+def test_pages_about_what_no_session_records_say_so(timelines):
+    profile = load(timelines / "CPU/timeline_01.json")
+    for page in (profile.tf_data, profile.functions, profile.source):
+        assert page.notes[0].endswith("a record of session.run has none.")
+    assert profile.input_pipeline.notes[0] == "A record of session.run does not tell how the program gets its data."

@@ -347,3 +347,39 @@ def test_in_a_kernel_an_error_stops_run_all(kernel, body, error):
     assert [output.ename for output in errors] == [error]
     assert any(output.output_type == "display_data" for output in notebook.cells[-1].outputs)
     assert run_cell("print(failed.name)")[0].text == "failed\n"
+
+
+def completions(run_cell, cell):
+    """What a front end is offered at the end of a cell."""
+    first, *_ = run_cell(f"print(get_ipython().kernel.do_complete({cell!r}, {len(cell)}))")
+    return first.text
+
+
+def test_tab_offers_options_and_profiles(kernel):
+    run_cell, _ = kernel
+    run_cell("%%tfprofile baseline --quiet\nx = 1")
+    told = completions(run_cell, "%%tfprofile base --wa")
+    assert "'--warmup'" in told
+    assert "'--steps'" not in told
+    assert "'--host-level'" in completions(run_cell, "%%tfprofile --")
+    assert "'baseline'" in completions(run_cell, "%tfprofile_compare ba")
+    assert "'--out'" in completions(run_cell, "%tfprofile_check --")
+
+
+@pytest.mark.parametrize("line", ["%%tfprofile --help", "%%tfprofile --help\nx = 1", "%tfprofile --help"])
+def test_help_is_shown(run, line):
+    result = run(line)
+    assert result.success
+    assert "--warmup N" in result.stdout
+
+
+def test_help_of_the_other_magics_is_shown(run):
+    assert "AFTER" in run("%tfprofile_compare --help").stdout
+    assert "PATH" in run("%tfprofile_load --help").stdout
+    assert "--out" in run("%tfprofile_check --help").stdout
+
+
+def test_a_misspelt_option_is_named_with_the_right_one(run):
+    result = run("%%tfprofile --wramup 2\nx = 1")
+    assert "unrecognized arguments: --wramup" in str(result.error_in_exec)
+    assert "Did you mean --warmup?" in str(result.error_in_exec)

@@ -17,7 +17,6 @@ from tfprof_nb.render.panels import (
     Node,
     Note,
     Part,
-    Pie,
     Series,
     Split,
     StackedBars,
@@ -119,10 +118,6 @@ def bars():
     return Bars("Self time by type", [Part("MatMul", 3000.0, theme.BLUE), Part(HOSTILE, 1000.0, theme.VERMILLION)])
 
 
-def pie():
-    return Pie("Self time by op", [Part(HOSTILE, 3000.0, theme.VERMILLION), Part("MatMul", 1000.0, theme.BLUE)])
-
-
 def pipeline():
     """Two sources into one stage into the end; the first source is slow."""
     return Diagram(
@@ -146,7 +141,7 @@ def dashboard(count=40):
     pages = {
         "Overview": [KeyFigures([Figure("step time", "3.00 ms", "mean")]), steps(count), ops(2000)],
         "Steps": [steps(400)],
-        "Ops": [bars(), pie(), ops(2000)],
+        "Ops": [bars(), ops(2000)],
         "tf.data": [pipeline(), chooser()],
         "Memory": [memory(3000)],
         "Kernels": [

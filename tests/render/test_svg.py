@@ -9,11 +9,10 @@ import pytest
 
 from render import samples
 from tfprof_nb.render import theme
-from tfprof_nb.render.panels import Bars, Part, Pie, Series, Split, Timeline
+from tfprof_nb.render.panels import Bars, Part, Series, Split, Timeline
 from tfprof_nb.render.svg import bars as svg_bars
 from tfprof_nb.render.svg import diagram as svg_diagram
 from tfprof_nb.render.svg import lines as svg_lines
-from tfprof_nb.render.svg import pie as svg_pie
 
 SERIES = (theme.BLUE, theme.VERMILLION, theme.YELLOW)
 NAMESPACE = "{http://www.w3.org/2000/svg}"
@@ -152,30 +151,6 @@ def test_text_on_a_colour_is_the_one_that_reads_better(color, text):
     assert svg_bars.readable_on(color) == text
 
 
-def slices(root):
-    """The outlines of a pie's slices."""
-    return [node.get("d") for node in root.iter(f"{NAMESPACE}path")]
-
-
-def test_a_slice_ends_where_its_share_of_the_round_does():
-    root = parsed(svg_pie.pie(samples.pie()))
-    first, second = slices(root)
-    begin, radius, large, end_x, end_y = re.match(
-        r"M90 90L([\d. ]+)A(\d+) \d+ 0 (\d) 1 ([\d.]+) ([\d.]+)z", first
-    ).groups()
-    assert (begin, radius, large) == ("90.00 6.00", "84", "1")
-    assert (float(end_x), float(end_y)) == (6.0, 90.0)  # three quarters of the round: at nine o'clock
-    assert second.endswith("0 1 90.00 6.00z")
-    assert "3.00 ms (75.0%)" in texts(root)
-
-
-def test_a_pie_of_one_part_is_round():
-    (whole,) = slices(
-        parsed(svg_pie.pie(Pie("All", [Part("MatMul", 5.0, theme.VERMILLION), Part("none", 0.0, theme.GREY)])))
-    )
-    assert whole.startswith("M90 6a84 84 0 1 1")
-
-
 def test_a_diagram_leads_from_the_sources_down_to_the_end():
     root = parsed(svg_diagram.diagram(samples.pipeline()))
     names = {node.text: (float(node.get("x")), float(node.get("y"))) for node in root.iter(f"{NAMESPACE}text")}
@@ -191,11 +166,3 @@ def test_a_diagram_leads_from_the_sources_down_to_the_end():
         (theme.VERMILLION, None),
         (svg_diagram.INK, "4 3"),
     ]
-
-
-def test_shades_go_from_the_colour_to_a_pale_one():
-    shades = theme.shades(theme.BLUE, 4)
-    assert shades[0] == theme.BLUE.lower()
-    assert len(set(shades)) == 4
-    assert sorted(shades, key=lambda shade: int(shade[1:3], 16)) == shades
-    assert theme.shades("#000000", 1) == ["#000000"]

@@ -10,7 +10,7 @@ from ipywidgets.widgets.widget import _instances as widgets
 from render import samples
 from tfprof_nb.render import View
 from tfprof_nb.render.content import Content
-from tfprof_nb.render.panels import Bars, Part, Pie, Tab, Tabs, Timeline
+from tfprof_nb.render.panels import Bars, Part, Tab, Tabs, Timeline
 from tfprof_nb.render.tabs_widget import TabsWidget
 from tfprof_nb.render.widget_tree import whole
 
@@ -18,7 +18,7 @@ from tfprof_nb.render.widget_tree import whole
 def every_kind(source):
     """Panels whose widgets are made of others: tabs in tabs, charts with marks, axes and scales, a trace."""
     parts = [Part("a", 1.0, "#123"), Part("b", 2.0, "#456")]
-    inner = [Tab("one", lambda: [Bars("", parts, "ms"), Pie("", parts, "ms")]), Tab("two", samples.dashboard)]
+    inner = [Tab("one", lambda: [Bars("", parts, "ms")]), Tab("two", samples.dashboard)]
     pages = [Tab("inner", lambda: [Tabs(inner, "menu", "host")]), Tab("Trace", lambda: [Timeline("Trace", source)])]
     return [*samples.dashboard(), Tabs(pages, "slider", "step")]
 

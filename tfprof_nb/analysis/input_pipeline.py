@@ -18,7 +18,7 @@ from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.analysis.tf_data.iterators import FILE_READERS, RUNTIME_STAGES, iterator_type, stage_of
-from tfprof_nb.analysis.verdict import input_verdict
+from tfprof_nb.analysis.verdict import are_session_runs, input_verdict
 
 COLUMNS = ["op_name", "count", "total_ms", "total_share", "self_ms", "self_share", "category"]
 CATEGORIES = {
@@ -43,6 +43,7 @@ _AHEAD = frozenset(
 )
 _STEP_COLUMNS = ["host", "phase", "warm_up", "step_ms", "input_ms"]
 
+_OF_SESSIONS = "A record of session.run does not tell how the program gets its data."
 _NO_INPUT_OPS: dict[Framework, str] = {
     "tensorflow": (
         "No input op was recorded: the program does not read its data with tf.data, or host_level is below 2. Time in "
@@ -108,7 +109,8 @@ def input_pipeline(steps: Steps, ops: Ops, used: Framework = "tensorflow") -> In
         "largest": max(times, key=lambda key: times[key]) if any(times.values()) else None,
         "framework": used,
     }
-    notes = steps.notes if len(table) else [_NO_INPUT_OPS[used], *steps.notes]
+    in_session = len(steps.table) > 0 and are_session_runs(steps)
+    notes = steps.notes if len(table) else [_OF_SESSIONS if in_session else _NO_INPUT_OPS[used], *steps.notes]
     return InputPipeline(table, summary, list(notes), steps=_steps(steps))
 
 

@@ -13,6 +13,7 @@ from tfprof_nb.analysis.events.devices import device_cores, device_planes, devic
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.framework import Framework, framework
 from tfprof_nb.analysis.events.intervals import newly_covered
+from tfprof_nb.analysis.events.op_labels import on_device_timeline
 from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.activities import Activity, classify, tells_types
@@ -85,9 +86,8 @@ def _idle_devices(forests: Sequence[Forest]) -> list[str]:
     """Name the devices without work, if others have some."""
     idle, count = [], 0
     for forest in forests:
-        busy = {
-            forest.host.planes[plane].name for plane in np.unique(forest.planes_of(np.flatnonzero(forest.on_device)))
-        }
+        worked = np.unique(forest.planes_of(np.flatnonzero(on_device_timeline(forest))))
+        busy = {forest.host.planes[plane].name for plane in worked}
         planes = [plane.name for plane in device_planes([forest])]
         count += len(planes)
         idle += [f"{forest.host.name} {name}" if len(forests) > 1 else name for name in planes if name not in busy]

@@ -17,7 +17,7 @@ from tfprof_nb.analysis.graph.from_session import with_runs
 from tfprof_nb.analysis.graph.graph import GraphTree, graph_tree
 from tfprof_nb.analysis.graph.model import GraphModel
 from tfprof_nb.analysis.graph.options import parse_options
-from tfprof_nb.capture.session_graph import default_graph, describe_graph
+from tfprof_nb.capture.session_graph import data_formats, default_graph, describe_graph
 from tfprof_nb.decode.run_metadata import executed_nodes, parse_run_metadata
 from tfprof_nb.export.tfprof_output import write_view
 from tfprof_nb.render.content import Content
@@ -54,6 +54,9 @@ class Node:
         end = self.row + 1 + int(outside[0]) if len(outside) else len(depth)
         inside = np.arange(self.row + 1, end)
         return [Node(self.tree, int(row)) for row in inside[depth[inside] == depth[self.row] + 1]]
+
+    def _ipython_display_(self) -> None:
+        self.tree._ipython_display_()
 
     def __getattr__(self, name: str) -> int:
         if name.startswith("_"):  # copies and pickles ask for these before there is a tree
@@ -164,7 +167,7 @@ class Profiler:
         """
         if not self._steps:
             raise CaptureError("Advice needs a step: add one with add_step(number, run_metadata).")
-        return graph_advice(self._model(), options)
+        return graph_advice(self._model(), data_formats(self._graph), options)
 
     def _model(self) -> GraphModel:
         model = from_graph_section(self._described)

@@ -7,6 +7,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from tfprof_nb.capture.graphs.source_lines import is_users
+
 
 @contextmanager
 def interrupts_wait() -> Iterator[None]:
@@ -23,3 +25,14 @@ def interrupts_wait() -> Iterator[None]:
         signal.signal(signal.SIGINT, handler)
         if arrived.is_set():
             signal.raise_signal(signal.SIGINT)
+
+
+def end_in_users_code(interrupt: KeyboardInterrupt) -> None:
+    """Cut an interrupt's traceback behind the last line of the user's: where in a library it came says nothing."""
+    last, entry = None, interrupt.__traceback__
+    while entry is not None:
+        if is_users(entry.tb_frame.f_code.co_filename):
+            last = entry
+        entry = entry.tb_next
+    if last is not None:
+        last.tb_next = None

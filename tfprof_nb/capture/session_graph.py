@@ -26,6 +26,12 @@ def default_graph() -> Any:
     return None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
 
 
+def data_formats(graph: Any) -> dict[str, str]:
+    """Return the ``data_format`` of the graph's nodes that have one, by name."""
+    nodes = graph.as_graph_def().node if graph is not None else ()
+    return {node.name: node.attr["data_format"].s.decode() for node in nodes if "data_format" in node.attr}
+
+
 def describe_graph(graph: Any, op_log: Any = None, run_metadata: Any = None) -> GraphsSection:
     """Return a `tf.Graph` as a section with one function, whose name is empty.
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tfprof_nb._units import cell
+from tfprof_nb._units import cell, count
 from tfprof_nb.analysis.graph.graph import GraphTree
 from tfprof_nb.analysis.graph.options import ATTRIBUTES, ORDERS
 from tfprof_nb.export.pprof import Sample, pprof
@@ -31,18 +31,23 @@ def write_view(tree: GraphTree) -> None:
     kind, path = tree.options.output_type, Path(tree.options.outfile).expanduser()
     if kind == "stdout":
         sys.stdout.write(text_of(tree))
+        return
+    if kind == "none":
+        return
+    if kind == "timeline":
+        # tfprof puts the step behind the name; programs look for the file there.
+        path = path.with_name(f"{path.name}_{tree.options.step}")
+        path.write_text(json.dumps(timeline_of(tree)), encoding="utf-8")
     elif kind == "file":
         path.write_text(text_of(tree), encoding="utf-8")
-    elif kind == "timeline":
-        # tfprof puts the step behind the name; programs look for the file there.
-        path.with_name(f"{path.name}_{tree.options.step}").write_text(json.dumps(timeline_of(tree)), encoding="utf-8")
-    elif kind == "pprof":
+    else:
         path.write_bytes(pprof(*samples_of(tree)))
+    sys.stdout.write(f"Wrote {path}\n")
 
 
 def text_of(tree: GraphTree) -> str:
     """Return a view as indented lines, with the attributes that were selected: own/total where there are both."""
-    selected = [name for name in ATTRIBUTES if name in tree.options.select and name != "tensor_value"]
+    selected = [name for name in ATTRIBUTES if name in tree.options.select]
     heads = [f"{name} (own/total)" if name not in _DESCRIBING else name for name in selected]
     parts = [_written(tree, name) for name in selected]
     lines = [f"node name | {' | '.join(heads)}"]
@@ -59,7 +64,8 @@ def _written(tree: GraphTree, attribute: str) -> list[str]:
         return list(table[attribute])
     if attribute == "occurrence":
         pairs = zip(table["occurrences"], table["total_occurrences"], strict=True)
-        return [f"{own:,}/{total:,} runs" for own, total in pairs]
+        runs = [f"{own:,}/{total:,} runs" for own, total in pairs]
+        return [f"{text}, {count(n)} node{'s' * (n != 1)}" for text, n in zip(runs, table["definitions"], strict=True)]
     name, unit = (
         _COLUMN.get(attribute, attribute),
         _UNITS[attribute.rpartition("_")[2] if attribute not in _UNITS else attribute],

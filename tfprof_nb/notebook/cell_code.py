@@ -85,13 +85,15 @@ class CellOfMagic:
     """
 
     def __init__(self, shell: InteractiveShell, magic: str) -> None:
-        self._shell, self._call = shell, f"get_ipython().run_cell_magic({magic!r}, "
+        self._shell, self._magic, self._call = shell, magic, f"get_ipython().run_cell_magic({magic!r}, "
 
     def __call__(self, lines: list[str]) -> list[str]:
         """Return the lines, with an ``await`` before the call if the cell uses it."""
         text = "".join(lines)
         if not text.startswith(self._call):
             return lines
+        if not _cell_of(text).strip() and "--help" in text:  # IPython runs no cell magic without a cell
+            return [f"get_ipython().run_line_magic({self._magic!r}, '--help')\n"]
         cell = "\n" + _cell_of(text)  # the magic's line counts too
         source, name = _source(self._shell, cell, self._shell.execution_count)
         with warnings.catch_warnings():

@@ -30,16 +30,18 @@ from tfprof_nb.api.compare import compare
 from tfprof_nb.api.load import load
 from tfprof_nb.api.profile import profile
 from tfprof_nb.api.session import Capture, hides
-from tfprof_nb.capture.interrupts import interrupts_wait
+from tfprof_nb.capture.interrupts import end_in_users_code, interrupts_wait
 from tfprof_nb.capture.lines import CellLines
 from tfprof_nb.capture.progress import StepTimes, step_times
 from tfprof_nb.notebook.cell_code import CellOfMagic, awaits, compiled, run, run_awaiting
+from tfprof_nb.notebook.completion import Parsers, add_completions, misspelt, remove_completions
 from tfprof_nb.notebook.live import Live, started_live
 from tfprof_nb.profiles import Profile
 from tfprof_nb.render.display import Place
 from tfprof_nb.storage import is_url
 from tfprof_nb.views import dashboard
 
+_HELP = ("--help", "-h")
 SAVING_NOTE_S = 1.0  # saving that takes longer is announced
 
 
@@ -105,9 +107,10 @@ class TfprofMagics(Magics):
             %tfprofile model.predict(x)
         """
         __tracebackhide__ = True
-        if cell is None:
+        if cell is None and line.strip() not in _HELP:
             return self._profile_statement(line)
-        return self._profile_cell(parse_argstring(self.tfprofile, line), f"%%tfprofile {line}".rstrip() + f"\n{cell}")
+        args = _parsed(self.tfprofile, line)
+        return self._profile_cell(args, f"%%tfprofile {line}".rstrip() + f"\n{cell}") if args else None
 
     def _profile_statement(self, statement: str) -> Profile:
         __tracebackhide__ = True
@@ -153,7 +156,7 @@ class TfprofMagics(Magics):
     @argument("path", type=_path, metavar="PATH", help="A profile file, a run folder or a logdir.")
     @argument("name", nargs="?", type=_variable, metavar="NAME", help="Variable that gets the profile.")
     @line_magic
-    def tfprofile_load(self, line: str) -> Profile:
+    def tfprofile_load(self, line: str) -> Profile | None:
         """Open a profile that was made before, here or elsewhere.
 
         Examples::
@@ -161,7 +164,9 @@ class TfprofMagics(Magics):
             %tfprofile_load tfprof_logs baseline
         """
         __tracebackhide__ = True
-        args = parse_argstring(self.tfprofile_load, line)
+        args = _parsed(self.tfprofile_load, line)
+        if args is None:
+            return None
         result = load(args.path, name=args.name)
         if args.name:
             self.shell.push({args.name: result})
@@ -171,7 +176,7 @@ class TfprofMagics(Magics):
     @argument("before", metavar="BEFORE", help="Variable that holds a profile (or a list of some), or a path.")
     @argument("after", metavar="AFTER", help="The same, of the changed program.")
     @line_magic
-    def tfprofile_compare(self, line: str) -> Comparison:
+    def tfprofile_compare(self, line: str) -> Comparison | None:
         """Compare two profiles: how much faster, what changed, and whether chance could explain it.
 
         Examples::
@@ -179,7 +184,9 @@ class TfprofMagics(Magics):
             %tfprofile_compare baseline fixed
         """
         __tracebackhide__ = True
-        args = parse_argstring(self.tfprofile_compare, line)
+        args = _parsed(self.tfprofile_compare, line)
+        if args is None:
+            return None
         try:
             return compare(self._named(args.before), self._named(args.after))
         except TfprofError as error:
@@ -200,7 +207,7 @@ class TfprofMagics(Magics):
     @magic_arguments()
     @argument("--out", dest="logdir", type=_path, metavar="DIR", help="Where captures will go (default tfprof_logs).")
     @line_magic
-    def tfprofile_check(self, line: str) -> Result:
+    def tfprofile_check(self, line: str) -> Result | None:
         """Say what can be captured here, and how to fix what cannot.
 
         Examples::
@@ -208,7 +215,19 @@ class TfprofMagics(Magics):
             %tfprofile_check
         """
         __tracebackhide__ = True
-        return check(parse_argstring(self.tfprofile_check, line).logdir)
+        args = _parsed(self.tfprofile_check, line)
+        return check(args.logdir) if args else None
+
+
+def _parsed(magic: Any, line: str) -> argparse.Namespace | None:
+    """Return a magic's arguments; None after showing its help, if that is what the line asks for."""
+    if set(line.split()) & set(_HELP):
+        print(magic.parser.format_help())  # noqa: T201
+        return None
+    if wrong := misspelt(line, magic.parser):
+        raise UsageError(wrong)
+    args: argparse.Namespace = parse_argstring(magic, line)
+    return args
 
 
 def _settings(args: argparse.Namespace) -> profile:
@@ -256,6 +275,8 @@ class _ProfiledCell:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         __tracebackhide__ = True
+        if isinstance(error, KeyboardInterrupt):
+            end_in_users_code(error)
         try:
             with self._undo, ExitStack() as said:
                 try:
@@ -314,6 +335,17 @@ def register(shell: InteractiveShell) -> None:
     """Add the magics to a shell."""
     shell.register_magics(TfprofMagics)
     shell.input_transformers_post.append(CellOfMagic(shell, "tfprofile"))
+    add_completions(shell, _parsers())
+
+
+def _parsers() -> Parsers:
+    magics: dict[str, Any] = {
+        "%%tfprofile": TfprofMagics.tfprofile,
+        "%tfprofile_load": TfprofMagics.tfprofile_load,
+        "%tfprofile_compare": TfprofMagics.tfprofile_compare,
+        "%tfprofile_check": TfprofMagics.tfprofile_check,
+    }
+    return {name: magic.parser for name, magic in magics.items()}
 
 
 def unregister(shell: InteractiveShell) -> None:
@@ -322,6 +354,7 @@ def unregister(shell: InteractiveShell) -> None:
         for name in ("tfprofile", "tfprofile_load", "tfprofile_compare", "tfprofile_check"):
             kind.pop(name, None)
     shell.magics_manager.registry.pop(TfprofMagics.__name__, None)
+    remove_completions(shell, _parsers())
     for transformer in list(shell.input_transformers_post):
         if isinstance(transformer, CellOfMagic):
             shell.input_transformers_post.remove(transformer)

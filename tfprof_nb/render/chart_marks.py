@@ -12,7 +12,7 @@ import ipywidgets
 import numpy as np
 
 from tfprof_nb._arrays import Bools, Floats, Int64
-from tfprof_nb._units import amount
+from tfprof_nb._units import cell
 from tfprof_nb.render.bar_layout import DrawnBars, labels_that_fit
 from tfprof_nb.render.panels import StackedBars
 from tfprof_nb.render.svg.picture import INK
@@ -109,7 +109,7 @@ def _values(panel: StackedBars, drawn: DrawnBars, cut: Int64, scales: Scales, y_
     return bqplot.Label(
         x=x[shown],
         y=np.full(len(shown), drawn.top + 11 * y_px),
-        text=[amount(value, panel.unit) for value in totals[shown]],
+        text=[cell(value, panel.unit) for value in totals[shown]],
         scales=scales,
         colors=[_TEXT],
         default_size=12,

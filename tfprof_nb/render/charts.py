@@ -1,6 +1,6 @@
 """Charts as bqplot figures, with a legend of our own below them.
 
-In: StackedBars, Bars, Pie and Lines panels. Out: widgets. bqplot's own legend covers the bars, the labels of its
+In: StackedBars, Bars and Lines panels. Out: widgets. bqplot's own legend covers the bars, the labels of its
 ordinal axis overlap at many bars, and its tooltips can't name a series while the kernel is busy. So the axes here are
 linear with few ticks, and the legend is a `ReadoutWidget`.
 """
@@ -17,11 +17,11 @@ import numpy as np
 import traitlets
 
 from tfprof_nb._arrays import Floats
-from tfprof_nb._units import amount, number, percent, shorten
+from tfprof_nb._units import cell, number, shorten
 from tfprof_nb.render import chart_marks
 from tfprof_nb.render.bar_layout import bar_axis, bar_names, bar_width, cut_off, stack
 from tfprof_nb.render.legend import legend_title, legend_values
-from tfprof_nb.render.panels import Bars, Lines, Pie, StackedBars
+from tfprof_nb.render.panels import Bars, Lines, StackedBars
 from tfprof_nb.render.readout_widget import ReadoutWidget, entries, hatched_entry
 from tfprof_nb.render.short_names import short_names
 from tfprof_nb.render.thinning import thin_bars, thin_lines
@@ -30,6 +30,7 @@ from tfprof_nb.render.ticks import ticks, whole_ticks
 Scales = dict[str, Any]  # bqplot's scales by axis, "x" and "y"
 
 _ROW = 26
+_MAX_LABEL = 40
 _LINE_STYLES = ("solid", "dashed", "dotted", "dash_dotted")
 _MARGIN = {"top": 8, "bottom": 50, "left": 64, "right": 28}
 
@@ -182,8 +183,8 @@ def bars(panel: Bars) -> Chart:
         colors=[part.color for part in [*parts, parts[-1]]],
         color_mode="group",
     )
-    written = [amount(part.value, panel.unit) for part in parts]
-    labels = short_names([part.label for part in parts], 28, panel.trim)
+    written = [cell(part.value, panel.unit) for part in parts]
+    labels = short_names([part.label for part in parts], _MAX_LABEL, panel.trim)
     names = {str(k): f"{label}  {written[k]}" for k, label in enumerate(labels)}
     label_axis = bqplot.Axis(
         scale=scales["x"], side="left", tick_values=rows, tick_labels=names, grid_lines="none", num_ticks=None
@@ -193,36 +194,6 @@ def bars(panel: Bars) -> Chart:
     figure = _figure([mark], [label_axis], _ROW * len(parts) + 8, margin)
     figure.add_class("tfp-rows")
     return Chart(panel.title, figure, ReadoutWidget(x=places))
-
-
-def pie(panel: Pie) -> Chart:
-    """Return one slice per part; the legend has its name, value and share."""
-    parts = [part for part in panel.parts if part.value > 0]
-    whole = sum(part.value for part in parts)
-    mark = bqplot.Pie(
-        sizes=np.array([part.value for part in parts]),
-        colors=[part.color for part in parts],
-        display_labels="none",
-        radius=84,
-        stroke="#fff",
-        sort=False,
-    )
-    legend = [
-        {
-            "label": label,
-            "title": shorten(part.label, 400),
-            "color": part.color,
-            "values": [],
-            "mean": f"{amount(part.value, panel.unit)} ({percent(100 * part.value / whole)})",
-        }
-        for part, label in zip(parts, short_names([part.label for part in parts], 40, panel.trim), strict=True)
-    ]
-    # No margins: on a hidden page, bqplot subtracts them from a size of zero.
-    figure = _figure([mark], [], 190, dict.fromkeys(_MARGIN, 0))
-    figure.layout.width, figure.layout.min_width = "190px", "190px"
-    chart = Chart(panel.title, figure, ReadoutWidget(x=[], entries=legend))
-    chart.add_class("tfp-pie")
-    return chart
 
 
 def _scales(low: float, high: float, top: float) -> Scales:

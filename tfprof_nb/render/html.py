@@ -12,7 +12,7 @@ from typing import Literal
 
 from markupsafe import Markup
 
-from tfprof_nb._units import amount, percent, shorten
+from tfprof_nb._units import cell, percent, shorten
 from tfprof_nb.render.markup import element, join, tag
 from tfprof_nb.render.panels import (
     Bars,
@@ -23,7 +23,6 @@ from tfprof_nb.render.panels import (
     Link,
     Note,
     Panel,
-    Pie,
     Split,
     StackedBars,
     Tab,
@@ -34,7 +33,6 @@ from tfprof_nb.render.panels import (
 from tfprof_nb.render.svg import bars as svg_bars
 from tfprof_nb.render.svg import diagram as svg_diagram
 from tfprof_nb.render.svg import lines as svg_lines
-from tfprof_nb.render.svg import pie as svg_pie
 from tfprof_nb.render.svg.picture import data_uri
 from tfprof_nb.render.table.embedded import embedded_table
 from tfprof_nb.render.table.html import html_table
@@ -143,7 +141,7 @@ def _scripted(plain: Markup, data: Markup) -> Markup:
     return element("div", plain, class_="tfp-plain") + data
 
 
-def chart_svg(panel: Split | Bars | Pie | Diagram | StackedBars | Lines | Timeline, points: int = MAX_BARS) -> Markup:
+def chart_svg(panel: Split | Bars | Diagram | StackedBars | Lines | Timeline, points: int = MAX_BARS) -> Markup:
     """Return the SVG of a chart; nothing if it has no data."""
     match panel:
         case Timeline():
@@ -152,8 +150,6 @@ def chart_svg(panel: Split | Bars | Pie | Diagram | StackedBars | Lines | Timeli
             return svg_bars.split(panel) if any(part.value > 0 for part in panel.parts) else Markup()
         case Bars():
             return svg_bars.bars(panel) if panel.parts else Markup()
-        case Pie():
-            return svg_pie.pie(panel) if any(part.value > 0 for part in panel.parts) else Markup()
         case Diagram():
             return svg_diagram.diagram(panel) if panel.nodes else Markup()
         case StackedBars():
@@ -172,7 +168,7 @@ def split_legend(panel: Panel) -> Markup:
         element(
             "span",
             element("span", style=f"{_SWATCH}{part.color}"),
-            f"{limited(part.label)} {amount(part.value, panel.unit)} ({percent(100 * part.value / whole)})",
+            f"{limited(part.label)} {cell(part.value, panel.unit)} ({percent(100 * part.value / whole)})",
             style="display:inline-block;margin:0 18px 2px 0",
         )
         for part in parts

@@ -90,16 +90,6 @@ class Bars:
 
 
 @dataclass(frozen=True)
-class Pie:
-    """How a whole is divided among many: one slice per part, largest first. ``trim`` is as in `Column`."""
-
-    title: str
-    parts: Sequence[Part]
-    unit: Kind = "us"
-    trim: Trim = str
-
-
-@dataclass(frozen=True)
 class Node:
     """One box of a diagram: a name, lines of numbers, and the index of the node that it feeds, None for the end.
 
@@ -306,4 +296,4 @@ class Tabs:
     shown: int | None = None
 
 
-Panel = Note | KeyFigures | Split | Bars | Pie | Diagram | StackedBars | Lines | Table | Timeline | Tabs
+Panel = Note | KeyFigures | Split | Bars | Diagram | StackedBars | Lines | Table | Timeline | Tabs

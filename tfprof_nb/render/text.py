@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from tfprof_nb._arrays import Floats
-from tfprof_nb._units import amount, duration, number, percent, printable, shorten
+from tfprof_nb._units import cell, duration, number, percent, printable, shorten
 from tfprof_nb.render.bar_layout import stack
 from tfprof_nb.render.legend import legend_title, legend_values, means
 from tfprof_nb.render.panels import (
@@ -21,7 +21,6 @@ from tfprof_nb.render.panels import (
     Lines,
     Note,
     Panel,
-    Pie,
     Series,
     Split,
     StackedBars,
@@ -67,7 +66,7 @@ def draw(panel: Panel) -> list[str]:
             return [shorten(f"{figure.label:<{width}}  {figure.value}", WIDTH) for figure in panel.figures]
         case Split():
             return _titled(panel.title, _split(panel))
-        case Bars() | Pie():
+        case Bars():
             return _titled(panel.title, _bars(panel))
         case Diagram():
             return _titled(panel.title, _diagram(panel))
@@ -106,19 +105,19 @@ def _split(panel: Split) -> list[str]:
     fills = [_FILLS[k % len(_FILLS)] for k in range(len(parts))]
     bar = "".join(fill * int(width) for fill, width in zip(fills, np.diff(edges), strict=True))
     legend = [
-        f"{fill} {part.label} {amount(part.value, panel.unit)} ({percent(100 * part.value / whole)})"
+        f"{fill} {part.label} {cell(part.value, panel.unit)} ({percent(100 * part.value / whole)})"
         for fill, part in zip(fills, parts, strict=True)
     ]
     return [f"|{bar}|", *_wrap("   ".join(legend))]
 
 
-def _bars(panel: Bars | Pie, room: int = 40) -> list[str]:
+def _bars(panel: Bars, room: int = 40) -> list[str]:
     longest = max((part.value for part in panel.parts), default=0) or 1
     width = min(44, max((len(part.label) for part in panel.parts), default=0))
     lengths = [round(room * max(0.0, part.value) / longest) for part in panel.parts]
     labels = short_names([part.label for part in panel.parts], width, panel.trim)
     return [
-        f"{label:<{width}}  {'█' * length} {amount(part.value, panel.unit)}"
+        f"{label:<{width}}  {'█' * length} {cell(part.value, panel.unit)}"
         for part, label, length in zip(panel.parts, labels, lengths, strict=True)
     ] or ["– Nothing to draw."]
 

@@ -7,7 +7,6 @@ trace are our own anywidgets.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import ipywidgets
@@ -17,9 +16,9 @@ from markupsafe import Markup
 from tfprof_nb.render import charts
 from tfprof_nb.render.html import Detail, chart_svg, draw, split_legend, titled
 from tfprof_nb.render.idle import someone_waits
-from tfprof_nb.render.panels import Bars, Diagram, Lines, Note, Panel, Pie, Split, StackedBars, Table, Tabs, Timeline
+from tfprof_nb.render.panels import Bars, Diagram, Lines, Note, Panel, Split, StackedBars, Table, Tabs, Timeline
 from tfprof_nb.render.selection import Selection
-from tfprof_nb.render.table.format import columns_of, flat, header
+from tfprof_nb.render.table.format import columns_of, flat
 from tfprof_nb.render.table.widget import TableWidget
 from tfprof_nb.render.tabs_widget import TabsWidget
 from tfprof_nb.render.timeline.widget import TraceWidget
@@ -38,20 +37,19 @@ def build(panel: Panel, selection: Selection) -> ipywidgets.Widget:
             return _titled(panel.title, _trace(panel, selection))
         case Table() if len(panel.frame):
             return _titled(panel.title, _table(flat(panel), selection))
-        case StackedBars() | Lines() | Bars() | Pie() if not _is_empty(panel):
-            chart = _titled(panel.title, _chart(panel, selection))
-            return chart.add_class("tfp-half") if isinstance(panel, Pie) else chart
+        case StackedBars() | Lines() | Bars() if not _is_empty(panel):
+            return _titled(panel.title, _chart(panel, selection))
         case Split() | Diagram() if not _is_empty(panel):
             return _html(titled(panel.title, chart_svg(panel) + split_legend(panel)))
         case _:
             return _html(draw(panel, _LIVE))
 
 
-def _is_empty(panel: StackedBars | Lines | Bars | Pie | Split | Diagram) -> bool:
+def _is_empty(panel: StackedBars | Lines | Bars | Split | Diagram) -> bool:
     """Return whether there is nothing to draw; the HTML form of such a panel says so."""
     if isinstance(panel, Diagram):
         return not panel.nodes
-    if isinstance(panel, (Bars, Pie, Split)):
+    if isinstance(panel, (Bars, Split)):
         return not any(part.value > 0 for part in panel.parts)
     return not len(panel.x) or not panel.series
 
@@ -64,13 +62,11 @@ def _titled(title: str, body: ipywidgets.Widget) -> ipywidgets.Widget:
     return ipywidgets.VBox([_html(titled(title, Markup())), body], layout=_WIDE) if title else body
 
 
-def _chart(panel: StackedBars | Lines | Bars | Pie, selection: Selection) -> charts.Chart:
+def _chart(panel: StackedBars | Lines | Bars, selection: Selection) -> charts.Chart:
     if isinstance(panel, Lines):
         return charts.lines(panel)
     if isinstance(panel, Bars):
         return charts.bars(panel)
-    if isinstance(panel, Pie):
-        return charts.pie(panel)
     chart = charts.stacked_bars(panel)
     if panel.selects == "step":
         chart.picked = selection.selected_step
@@ -84,7 +80,7 @@ def _whole(value: float | None) -> int | None:
 
 
 def _table(panel: Table, selection: Selection) -> TableWidget:
-    columns = [replace(column, header=header(column)) for column in columns_of(panel)]
+    columns = columns_of(panel)
     widget = TableWidget(panel.frame, columns, panel.depth, title=panel.title, layout=_WIDE)
     if panel.selects not in panel.frame.columns:
         return widget

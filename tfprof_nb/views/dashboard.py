@@ -166,8 +166,9 @@ def _page_below_answer(results: Results, name: str, answer: Sequence[Panel]) -> 
 
 
 def _pages(results: Results) -> list[str]:
-    """All pages; that of the hosts only if there are several to compare."""
-    return [name for name in PAGES if name != "pods" or len(results.hosts) > 1]
+    """All pages that apply: that of the hosts if there are several to compare, that of kernels if there is a device."""
+    applies = {"pods": len(results.hosts) > 1, "kernels": results.device_type != "CPU"}
+    return [name for name in PAGES if applies.get(name, True)]
 
 
 def check_pages(names: str | Iterable[str]) -> list[str]:

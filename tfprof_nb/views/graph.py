@@ -38,7 +38,7 @@ _ATTRIBUTES = {
         Column(
             "total_float_ops",
             "float ops",
-            "count",
+            "flops",
             bar=True,
             meaning="per step; in the whole capture if it has no steps",
         )
@@ -52,7 +52,7 @@ _ESTIMATE = (
     Column("use", "use"),
     Column("time_bound_us", "roofline time", "us", bar=True),
     Column("bound_by", "bound by"),
-    Column("float_ops", "float ops", "count"),
+    Column("float_ops", "float ops", "flops"),
     Column("moved_bytes", "memory traffic", "bytes"),
     Column("parameter_bytes", "variables", "bytes"),
     Column("peak_live_bytes", "peak memory", "bytes"),
@@ -127,7 +127,7 @@ def _figures(graph: Graph) -> list[Figure]:
             "numbers in the weights that were used, without those of the optimizer",
         ),
         f"op time {scope}, summed over threads": (_or_unknown(summary["micros"], _units.microseconds), threads),
-        f"float ops {scope}": (_or_unknown(summary["float_ops"], _units.count), "as far as TensorFlow counts them"),
+        f"float ops {scope}": (_or_unknown(summary["float_ops"], _units.float_ops), "as far as TensorFlow counts them"),
     }
     return [Figure(label, value, meaning) for label, (value, meaning) in figures.items()]
 

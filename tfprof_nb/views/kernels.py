@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.kernels import Kernels
-from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Pie, Table
+from tfprof_nb.render.panels import Bars, Column, Figure, KeyFigures, Note, Panel, Table
 from tfprof_nb.views.categories import DEVICE_COMPUTE
 from tfprof_nb.views.columns import OP, op_column
-from tfprof_nb.views.ops import slices
+from tfprof_nb.views.ops import largest_parts
 
 _COLUMNS = (
     Column("kernel", "kernel", "code", path=True),
@@ -50,7 +50,7 @@ def panels(kernels: Kernels) -> list[Panel]:
         figures.append(Figure("in tensor cores", _units.share(in_tensor_cores), "share of kernel time"))
     return [
         KeyFigures(figures),
-        Pie("Kernels by total time", slices(kernels.table, "kernel", DEVICE_COMPUTE, "total_us"), "us"),
+        Bars("Kernels by total time", largest_parts(kernels.table, "kernel", DEVICE_COMPUTE, "total_us"), "us"),
         Table("Kernels", kernels.table, columns, selects=OP),
         *(Note(note, "info") for note in kernels.notes),
     ]

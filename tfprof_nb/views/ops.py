@@ -9,12 +9,11 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb.analysis.events.names import without_calls
 from tfprof_nb.analysis.ops.ops import Ops
-from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Part, Pie, Tab, Table, Tabs
-from tfprof_nb.render.theme import shades
+from tfprof_nb.render.panels import Bars, Column, Figure, KeyFigures, Note, Panel, Part, Tab, Table, Tabs
 from tfprof_nb.views.categories import DEVICE_COMPUTE, HOST_COMPUTE, OTHER
 from tfprof_nb.views.columns import OP, op_column
 
-_SLICES = 8
+_MAX_BARS = 8
 _SIDES = {"device": ("on devices", DEVICE_COMPUTE), "host": ("on hosts", HOST_COMPUTE)}
 _COLUMNS = (
     op_column(meaning="the op's name in the graph"),
@@ -29,7 +28,7 @@ _COLUMNS = (
     Column("eager", "eager", "flag", meaning="ran op by op, outside a tf.function"),
 )
 _RATE_COLUMNS = (
-    Column("flops", "float ops", "count", meaning="floating-point operations of all runs"),
+    Column("flops", "float ops", "flops", meaning="floating-point operations of all runs"),
     Column("gflops_per_s", "GFLOP/s", meaning="floating-point operations by self time"),
     Column("bound_by", "bound by", meaning="what limits the op by the device's roofline: compute or memory"),
 )
@@ -48,9 +47,9 @@ def panels(ops: Ops) -> list[Panel]:
 
 
 def _shares(table: pd.DataFrame) -> list[Panel]:
-    pies = [pie for side in _SIDES for pie in _pies(table, side)]
+    charts = [chart for side in _SIDES for chart in _largest(table, side)]
     known = [column for column in _RATE_COLUMNS if table[column.key].notna().any()]
-    return [*pies, Table("Ops", table, [*_COLUMNS, *known], selects=OP)]
+    return [*charts, Table("Ops", table, [*_COLUMNS, *known], selects=OP)]
 
 
 def _figures(ops: Ops) -> list[Figure]:
@@ -61,22 +60,21 @@ def _figures(ops: Ops) -> list[Figure]:
     ] + [Figure("distinct ops", _units.count(len(ops.table)))]
 
 
-def _pies(table: pd.DataFrame, side: str) -> list[Panel]:
+def _largest(table: pd.DataFrame, side: str) -> list[Panel]:
     rows = table[table["side"] == side]
     if not len(rows):
         return []
     where, color = _SIDES[side]
     return [
-        Pie(f"Self time by op type, {where}", slices(rows, "op_type", color), "us"),
-        Pie(f"Self time by op, {where}", slices(rows, OP, color), "us", without_calls),
+        Bars(f"Self time by op type, {where}", largest_parts(rows, "op_type", color), "us"),
+        Bars(f"Self time by op, {where}", largest_parts(rows, OP, color), "us", without_calls),
     ]
 
 
-def slices(rows: pd.DataFrame, key: str, color: str, time: str = "self_us") -> list[Part]:
-    """Sum a time by a column: the largest sums in shades of a colour, the others as one part."""
+def largest_parts(rows: pd.DataFrame, key: str, color: str, time: str = "self_us") -> list[Part]:
+    """Sum a time by a column: the largest sums in a colour, the others as one part."""
     by_key = rows.groupby(key, observed=True)[time].sum().sort_values(ascending=False)
-    largest, rest = by_key.head(_SLICES), by_key.iloc[_SLICES:]
-    named = zip(largest.items(), shades(color, len(largest)), strict=True)
-    parts = [Part(str(name) or "unknown", float(total), shade) for (name, total), shade in named]
+    largest, rest = by_key.head(_MAX_BARS), by_key.iloc[_MAX_BARS:]
+    parts = [Part(str(name) or "unknown", float(total), color) for name, total in largest.items()]
     others = [Part(f"{_units.count(len(rest))} others", float(rest.sum()), OTHER)] if len(rest) else []
     return [*parts, *others]

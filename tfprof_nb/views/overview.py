@@ -63,8 +63,8 @@ def _whole(overview: Overview) -> list[Panel]:
         return []
     labels = {key: part.label for key, part in CAPTURE_PARTS.items()}
     if numbers["outside_longest_ms"] > _WORTH_NAMING_SHARE * numbers["outside_steps_ms"]:
-        longest = f"{_units.milliseconds(numbers['outside_longest_ms'])} of it in {numbers['outside_longest']}"
-        labels["outside_steps_ms"] += f", {longest}"
+        longest = _units.milliseconds(numbers["outside_longest_ms"])
+        labels["outside_steps_ms"] += f" ({numbers['outside_longest']}: {longest})"
     parts = [Part(labels[key], numbers[key], part.color) for key, part in CAPTURE_PARTS.items() if numbers[key] > 0]
     return [Split(f"The whole capture: {_units.milliseconds(numbers['capture_ms'])}", parts, "ms")]
 

@@ -21,6 +21,7 @@ _VERDICTS = {
         "NOT input-bound: {input} of each step waits for data. {other} of each step is Python code and other time "
         "outside of {framework} ops."
     ),
+    "idle": "POTENTIALLY input-bound: the TPU runs nothing for {other} of each step.",
     "not": "NOT input-bound: {largest_share} of each step is {largest}, {input} waits for data.",
     "short": (
         "NOT input-bound: each step takes {step}, of which {fetch} fetches the batch. {largest_share} is {largest}."
@@ -60,6 +61,8 @@ def kind(numbers: dict[str, Any]) -> str:
         return verdict
     if numbers["other_percent"] < _WORTH_SAYING_PERCENT:
         return "not"
+    if str(numbers["device_type"]).startswith("TPU"):
+        return "idle"
     return "python" if numbers["fetches_in_steps"] or numbers["python_sampled"] else verdict
 
 

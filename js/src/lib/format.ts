@@ -11,6 +11,7 @@ export const TIME_UNITS: [Picoseconds, string][] = [
   [1e3, "ns"],
   [1, "ps"],
 ];
+const FLOP_PREFIXES = ["", "k", "M", "G", "T", "P"];
 const BYTE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
 // Rounded as in Python: halves to even, and no minus sign before zero.
 const EVEN = { roundingMode: "halfEven" } as const;
@@ -58,6 +59,18 @@ export function bytes(value: number): string {
     unit += 1;
   }
   return `${significant(scaled)} ${BYTE_UNITS[unit]}`;
+}
+
+/** A number of floating-point operations. */
+export function flops(value: number): string {
+  if (!Number.isFinite(value)) return MISSING;
+  let scaled = value;
+  let prefix = 0;
+  while (Math.abs(scaled) >= 1000 && prefix < FLOP_PREFIXES.length - 1) {
+    scaled /= 1000;
+    prefix += 1;
+  }
+  return `${significant(scaled)} ${FLOP_PREFIXES[prefix]}FLOP`;
 }
 
 /** A duration in the largest unit of which it is at least one. */

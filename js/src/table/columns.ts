@@ -1,5 +1,5 @@
 import { at } from "../lib/at";
-import { bytes, grouped, MISSING, percent, significant } from "../lib/format";
+import { bytes, duration, flops, grouped, MISSING, percent, significant } from "../lib/format";
 
 /** What a column contains; the same words as `Kind` in tfprof_nb/_units.py. */
 export type Kind =
@@ -9,6 +9,7 @@ export type Kind =
   | "ms"
   | "us"
   | "bytes"
+  | "flops"
   | "share"
   | "percent"
   | "number"
@@ -39,10 +40,11 @@ const FORMATTERS: Record<Kind, (value: number) => string> = {
   text: String,
   code: String,
   count: grouped,
-  ms: significant,
-  us: significant,
+  ms: (value) => duration(value * 1e9),
+  us: (value) => duration(value * 1e6),
   number: significant,
   bytes,
+  flops,
   share: (value) => percent(value * 100),
   percent,
   flag: (value) => (value ? "yes" : "no"),

@@ -10,6 +10,7 @@ from tfprof_nb.analysis.graph.options import GraphOptions, parse_options
         ({"order_by": "time"}, "order_by: there is no 'time'. Choose from name, bytes"),
         ({"select": ["micros", "time"]}, "select: there is no 'time'. Choose from bytes"),
         ({"select": "micros"}, "select must be a list"),
+        ({"select": ["micros", "tensor_value"]}, "tensor_value needs a checkpoint.*load_checkpoint"),
         ({"max_depth": "deep"}, "max_depth must be a whole number"),
         ({"hide_name_regexes": ["("]}, r"hide_name_regexes: '\(' is no regular expression"),
         ({"output": "screen"}, "output: there is no 'screen'. Choose from none, stdout, file, timeline, pprof"),

@@ -19,7 +19,13 @@ class Source:
         return bytes(range(10))
 
     def details(self, event):
-        return {"event": event, "bytes": np.int64(3), "share": np.float32(0.5), "raw": b"\x00"}
+        return {
+            "event": event,
+            "bytes": np.int64(3),
+            "share": np.float32(0.5),
+            "raw": b"\x00",
+            "run_id": np.uint64(2**63 + 1),
+        }
 
     def flows(self, event):
         return [{"direction": "to", "event": event + 1}]
@@ -59,7 +65,7 @@ def test_the_payload_travels_in_parts(monkeypatch):
 def test_it_answers_for_one_event_with_what_json_can_hold(answers):
     widget, sent = answers
     widget._handle_custom_msg({"type": "details", "event": 7, "id": 3}, [])
-    stats = {"event": 7, "bytes": 3, "share": 0.5, "raw": "b'\\x00'"}
+    stats = {"event": 7, "bytes": 3, "share": 0.5, "raw": "b'\\x00'", "run_id": "9223372036854775809"}
     assert sent == [
         ({"type": "details", "id": 3, "stats": stats, "flows": [{"direction": "to", "event": 8}]},),
         ({"type": "source", "id": 3, "line": "cell line 7"},),

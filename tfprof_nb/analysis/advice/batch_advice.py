@@ -9,8 +9,8 @@ from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, SMALL_STEPS, Evidenc
 from tfprof_nb.analysis.advice.python_advice import python_findings
 from tfprof_nb.analysis.source.source import SourceLines
 from tfprof_nb.analysis.step_ops.batch import batch_size
+from tfprof_nb.analysis.step_ops.repeated import trains
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
-from tfprof_nb.analysis.verdict import MODERATELY_PERCENT
 
 _SHORT_STEP_MS, _FIXED_SHARE, _HIGH_FIXED_SHARE = 10.0, 0.5, 0.6
 _MOSTLY = 0.5
@@ -24,21 +24,32 @@ _FACTORS = ((8, 16), (32, 8), (100_000, 4))
 def batch_findings(evidence: Evidence) -> list[Finding]:
     """Report steps of which the ops themselves take a small part: larger batches then cost hardly more."""
     ops = evidence.step_ops()
-    if not ops.steps or ops.steps_ms / ops.steps > _SHORT_STEP_MS or (ops.ops["node"] < 0).mean() > _MOSTLY:
+    if (
+        not ops.steps
+        or ops.steps_ms / ops.steps > _SHORT_STEP_MS
+        or (ops.ops["node"] < 0).sum() > _MOSTLY * len(ops.ops)
+    ):
         return []
     size = batch_size(ops.graphs)
     fixed = _fixed_share(evidence, ops)
-    explained = sum(finding.estimated_gain_percent for finding in python_findings(evidence))
-    if size is None or fixed < _FIXED_SHARE or explained >= _PYTHON_PERCENT:
+    # What runs between the steps, larger batches make rarer too.
+    named = sum(finding.estimated_gain_percent for finding in python_findings(evidence))
+    explained = min(named, evidence.percent("other"))
+    if size is None or fixed < _FIXED_SHARE or explained >= _PYTHON_PERCENT or _loops(ops):
         return []
     return [_finding(ops, evidence.source(), size, fixed)] if size <= _FACTORS[-1][0] else []
 
 
+def _loops(ops: StepOps) -> bool:
+    """Whether a loop of the graph runs, whose short ops are not recorded."""
+    bodies = ops.graphs.calls.loc[ops.graphs.calls["role"] == "body", "function"]
+    return bool(bodies.isin(ops.functions).any())
+
+
 def _fixed_share(evidence: Evidence, ops: StepOps) -> float:
     """Return the part of the steps in which no op runs and no data is waited for."""
-    waits = evidence.percent("input")
     busy = float(ops.share((ops.ops["step"] >= 0).to_numpy(bool)).covered)
-    return 1 - busy - waits / 100 if waits < 2 * MODERATELY_PERCENT else 0.0
+    return 1 - busy - evidence.percent("input") / 100
 
 
 def _finding(ops: StepOps, source: SourceLines, size: int, fixed: float) -> Finding:
@@ -47,10 +58,12 @@ def _finding(ops: StepOps, source: SourceLines, size: int, fixed: float) -> Find
     place, change = _line(source, size, size * factor)
     return Finding(
         severity_of(fixed, _FIXED_SHARE, _HIGH_FIXED_SHARE),
-        f"{SMALL_STEPS}: {size} example{'s' * (size != 1)} in {_units.milliseconds(step_ms)}",
-        f"Ops run in only {_units.share(1 - fixed)} of a step. The rest is the fixed cost of starting a step and its "
-        f"ops: {_units.milliseconds(fixed * step_ms)}, whatever the batch size.",
-        f"Use larger batches, {size * factor} instead of {size}. A larger batch may need a higher learning rate.",
+        f"{SMALL_STEPS}: {size} example{'s' * (size != 1)} each",
+        f"A step takes {_units.milliseconds(step_ms)}. Ops that are long enough to be recorded run in "
+        f"{_units.share(1 - fixed)} of it. The rest is the fixed cost of starting a step and its ops: "
+        f"{_units.milliseconds(fixed * step_ms)}, whatever the batch size.",
+        f"Use larger batches, {size * factor} instead of {size}."
+        + " A larger batch may need a higher learning rate." * trains(ops.graphs),
         100 * saved,
         place=place,
         gain_low_percent=100 * saved * fixed,
@@ -64,8 +77,9 @@ def _line(source: SourceLines, size: int, larger: int) -> tuple[str, str]:
     """Return the only known line that sets the batch size, and that line with another size if the size stands there."""
     sets = re.compile(rf"(\bbatch(?:_size)?\s*[=(]\s*|\b\w*batch\w*\s*=\s*){size}\b", re.IGNORECASE)
     table = source.table.drop_duplicates(["file", "line"])
-    rows = table[[sets.search(str(code)) is not None for code in table["code"]]]
-    batching = table[table["code"].str.contains(_BATCHES)]
+    codes = table["code"].astype(str)
+    rows = table[codes.map(lambda code: sets.search(code) is not None).astype(bool)]
+    batching = table[codes.str.contains(_BATCHES)]
     for found, known in ((rows, True), (batching, False)):
         own = found[found["file"] == _CELL] if (found["file"] == _CELL).any() else found
         if len(own) == 1:

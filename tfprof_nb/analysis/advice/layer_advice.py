@@ -55,13 +55,14 @@ def layer_findings(evidence: Evidence) -> list[Finding]:
 
 def _finding(ops: StepOps, table: pd.DataFrame, layer: pd.Series) -> Finding:
     whole = int(table["parameters"].sum())
-    huge = layer["parameters"] >= max(_HUGE_PARAMETERS, _HUGE_SHARE * whole)
+    several = (table["parameters"] > 0).sum() > 1
+    huge = several and layer["parameters"] >= max(_HUGE_PARAMETERS, _HUGE_SHARE * whole)
     fix = _cheaper(ops, layer, huge=huge)
     place = fix.place or ops.place(layer["frame"])
     what = f"The layer {_short(layer['layer'])} takes" if layer["kind"] else f"The ops at {place} take"
     return Finding(
         "medium" if huge else "info",
-        f"{what} {_units.share(layer['alone_share'])} of each step",
+        f"{what} most of each step",
         _described(ops, layer, whole),
         fix.text,
         100 * fix.high,
@@ -79,9 +80,10 @@ def _described(ops: StepOps, layer: pd.Series, whole: int) -> str:
     has = f"{layer['parameters']:,} of the {whole:,} parameters" if layer["parameters"] else "no parameters"
     parts = (("forward", "the forward pass"), ("backward", "the backward pass"), ("optimizer", "the optimizer"))
     spent = [f"{_units.milliseconds(layer[f'{key}_ms'])} in {name}" for key, name in parts if layer[f"{key}_ms"] > 0]
-    first = ", ".join(spent[:-1])
+    first, alone = ", ".join(spent[:-1]), _units.share(layer["alone_share"])
     return (
-        f"{_short(layer['layer'])} ({known}) has {has}. Per step, its ops take {first and f'{first} and '}{spent[-1]}."
+        f"During {alone} of each step, no other ops run. {_short(layer['layer'])} ({known}) has {has}. Per step, "
+        f"its ops take {first and f'{first} and '}{spent[-1]}."
     )
 
 
@@ -117,9 +119,8 @@ def _pooled(ops: StepOps, layer: pd.Series) -> _Fix | None:
         return None
     frame = int(known["frame"].iloc[0])
     code = ops.code(frame)
-    change = (
-        code.replace(".Flatten()", f".{pooling}()") if code.count(".Flatten()") == 1 else ""
-    )  # else an import lacks
+    # Without a module before the name, the new code would lack an import.
+    change = code.replace(".Flatten()", f".{pooling}()") if code.count(".Flatten()") == 1 else ""
     instead = f"Replace Flatten() ({ops.place(frame)})" if frame >= 0 else "Replace Flatten()"
     text = f"{instead} by keras.layers.{pooling}(): the layer's input, and so its parameters, become much smaller."
     return _Fix(text, change=change, place=ops.place(frame))

@@ -22,7 +22,7 @@ def memory_findings(evidence: Evidence) -> list[Finding]:
     """Report memory that grows steadily, with the op whose tensors stay and the lines that may keep them."""
     steps = evidence.steps.table
     found = growth(evidence.memory(), steps) if len(steps) >= MIN_STEPS else None
-    if found is None:
+    if found is None or _fills_a_cache(evidence):
         return []
     ops, keeping = evidence.step_ops(), list(_keeping(evidence.source(), len(steps)))
     made_at = _made_at(ops, evidence.source(), found)
@@ -43,6 +43,13 @@ def memory_findings(evidence: Evidence) -> list[Finding]:
             place=place,
         )
     ]
+
+
+def _fills_a_cache(evidence: Evidence) -> bool:
+    """Whether the input pipeline caches in memory: its first pass keeps every element."""
+    ops = evidence.ops.table
+    stages = ops.loc[ops["op_type"] == "Dataset", "op_name"].astype(str)
+    return bool(stages.str.contains("MemoryCache").any())
 
 
 def _kept_by(keeping: list[tuple[str, str]]) -> str:
@@ -69,4 +76,4 @@ def _made_at(ops: StepOps, source: SourceLines, found: Growth) -> str:
     file, _, line = place.rpartition(" line ")
     table = source.table
     code = table.loc[(table["file"] == file) & (table["line"].astype(str) == line), "code"]
-    return "" if code.str.contains(TRAINING_CALLS).any() else place
+    return "" if code.astype(str).str.contains(TRAINING_CALLS).any() else place

@@ -40,23 +40,23 @@ def _constant(ops: StepOps, constant: Bools) -> list[Finding]:
     if 100 * share.alone < _WORTH_SAYING_PERCENT or lines.empty:
         return []
     lines = lines[lines["op_ms"] >= _MOST_OF_TIME * lines["op_ms"].sum()].head(_MOST_LINES)
-    frames, slowest = sorted(lines["frame"].tolist(), key=lambda k: _position(ops, k)), int(lines["frame"].iloc[0])
+    frames = sorted(lines["frame"].tolist(), key=lambda frame: _position(ops, frame))
     told = [f"{ops.place(frame)}: `{_units.shorten(ops.code(frame), 80)}`" for frame in frames]
-    function = str(ops.graphs.frames["function"].iloc[slowest])
+    function = str(ops.graphs.frames["function"].iloc[frames[0]])
     inside = f" out of {function}" if function.isidentifier() else ""
     return [
         Finding(
             severity_of(percent, _WORTH_SAYING_PERCENT, _HIGH_PERCENT),
-            f"The same value is computed in every step ({ops.place(slowest)})",
+            f"The same value is computed in every step ({ops.place(frames[0])})",
             f"It takes {_units.percent(percent)} of each step, and depends on nothing that changes between steps: "
             f"{'; '.join(told)}.",
             f"Move what is constant{inside}: compute it once, before the steps, and use the result in them.",
             percent,
             proved_by="source",
-            place=ops.place(slowest),
+            place=ops.place(frames[0]),
             gain_low_percent=100 * _LEAST_SAVED * share.alone,
             gain_high_percent=percent,
-            change=_moved(ops, frames) if lines["whole"].all() else "",
+            change=_moved(ops, [frame for frame in frames if frame in set(lines.loc[lines["whole"], "frame"])]),
             instead_of=(ONE_OP, *ONE_LAYER),
         )
     ]
@@ -102,7 +102,8 @@ def _frozen(evidence: Evidence, ops: StepOps, of_data: Bools) -> list[Finding]:
             f"{what} computes the same features in every epoch",
             f"{_units.percent(percent)} of each step is spent on ops that depend only on the batch: neither on weights "
             f"that are trained nor on random numbers.{f' They begin at {place}.' if place else ''}",
-            f"{again}, compute these features {once}, and train the rest of the model on them.",
+            f"{again}, and no other code changes the weights, compute these features {once}, and train the rest of the "
+            "model on them.",
             percent,
             proved_by="source",
             place=place,
@@ -141,5 +142,5 @@ def _model(graphs: Graphs, names: Sequence[str]) -> str:
     scope = [level[0] for level in takewhile(lambda level: len(set(level)) == 1, levels)]
     nodes, variables = graphs.nodes, graphs.variables
     of_weights = nodes["name"][np.append(variables["trainable"].to_numpy(bool), False)[nodes["variable"]]]
-    trained = of_weights.str.startswith("/".join([*scope, ""])).any()
+    trained = of_weights.astype(str).str.startswith("/".join([*scope, ""])).any()
     return "" if trained or not scope else _NUMBER.sub("", scope[-1])

@@ -9,9 +9,8 @@ from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, ONE_OP, SMALL_STEPS,
 from tfprof_nb.analysis.step_ops.small_ops import small_ops
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
 
-_MIN_COUNT, _SMALL_US = 100, 30.0
+_MIN_COUNT = 100
 _WORTH_SAYING_PERCENT, _HIGH_PERCENT = 20.0, 30.0
-_MIN_ITERATIONS = 2
 # What is left are the few ops that do all at once.
 _LEAST_SAVED = 0.5
 
@@ -20,20 +19,19 @@ def small_ops_findings(evidence: Evidence) -> list[Finding]:
     """Name the function that makes the most expensive crowd of small ops."""
     ops = evidence.step_ops()
     table = small_ops(ops)
-    many = table[(table["count"] >= _MIN_COUNT) & (table["median_us"] <= _SMALL_US)]
-    many = many[100 * many["cost_share"] >= _WORTH_SAYING_PERCENT]
+    many = table[(table["count"] >= _MIN_COUNT) & (100 * table["cost_share"] >= _WORTH_SAYING_PERCENT)]
     return [_finding(ops, pd.Series(row)) for _, row in many.head(1).iterrows()]
 
 
 def _finding(ops: StepOps, row: pd.Series) -> Finding:
     place, percent, code = ops.place(row["frame"]), 100 * row["cost_share"], ops.code(row["frame"])
-    in_loop = row["iterations"] >= _MIN_ITERATIONS
-    loops = f" in a loop of {row['iterations']:,.0f} iterations" if in_loop else ""
+    in_loop = bool(row["in_loop"])
     return Finding(
         severity_of(percent, _WORTH_SAYING_PERCENT, _HIGH_PERCENT),
-        f"Many small ops: {_subject(row, place)} {row['count']:,.0f} ops in each step",
-        f"Half of them take less than {_units.microseconds(row['median_us'])}{loops}. With the time to start them, "
-        f"they take {_units.percent(percent)} of each step."
+        f"Many small ops in each step: {_subject(row, place)}",
+        f"{'They run' if row['kind'] else 'It runs'} about {_units.count(round(row['count'], -1))} ops per step"
+        f"{', in a loop' * in_loop}. Half of them take less than {_units.microseconds(row['median_us'])}. With the "
+        f"time to start them, they take {_units.percent(percent)} of each step."
         f"{place and f' Most come from {place}: `{_units.shorten(code, 80)}`.'}",
         _vectorised(row, in_loop=in_loop),
         percent,
@@ -47,9 +45,9 @@ def _finding(ops: StepOps, row: pd.Series) -> Finding:
 
 def _subject(row: pd.Series, place: str) -> str:
     if row["kind"]:
-        return f"{row['layers']} {row['kind']} layers run"
+        return f"{row['layers']} {row['kind']} layers"
     function = str(row["function"]).rpartition(".")[2]
-    return f"{function if function.isidentifier() else place} runs"
+    return function if function.isidentifier() else place
 
 
 def _vectorised(row: pd.Series, *, in_loop: bool) -> str:
@@ -57,7 +55,10 @@ def _vectorised(row: pd.Series, *, in_loop: bool) -> str:
         return "Use one layer for all of them, on one tensor that holds their inputs side by side."
     if in_loop:
         return (
-            "Vectorise: write the loop as a few ops on the whole tensor, such as tf.cumsum, tf.einsum, tf.gather or a "
-            "convolution."
+            "Vectorise what does not need the result of the iteration before: take it out of the loop, as a few ops on "
+            "the whole tensor. Sums and averages over time are a tf.cumsum, a tf.einsum or a convolution."
         )
-    return "Vectorise: apply each op once to the whole tensor, not to one slice after another (x instead of x[:, i])."
+    return (
+        "Vectorise what does not need the result of an earlier slice: apply each op once to the whole tensor, not to "
+        "one slice after another (x instead of x[:, i])."
+    )

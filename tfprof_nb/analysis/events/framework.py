@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.decode.session_runs import RUNS
 
 Framework = Literal["tensorflow", "jax", "pytorch"]
 TITLES: dict[Framework, str] = {"tensorflow": "TensorFlow", "jax": "JAX", "pytorch": "PyTorch"}
@@ -25,9 +26,11 @@ def framework(forest: Forest) -> Framework:
 
 
 def not_for(forests: Sequence[Forest], shows: str) -> str:
-    """Say that a page about something of TensorFlow does not apply; empty if the program used TensorFlow.
+    """Say that a page about something of TensorFlow 2 does not apply; empty if the program used that.
 
     ``shows`` is what the page shows, a plural.
     """
+    if any(line.name == RUNS for forest in forests for line in forest.host.lines):
+        return f"This page shows {shows}: a record of session.run has none."
     used = framework(forests[0]) if forests else "tensorflow"
     return "" if used == "tensorflow" else f"This page shows {shows}: a profile of a {TITLES[used]} program has none."

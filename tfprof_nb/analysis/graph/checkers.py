@@ -33,8 +33,19 @@ class GraphAdvice:
         return "\n".join(lines) or "Nothing conspicuous."
 
 
-def graph_advice(model: GraphModel, options: Mapping[str, Mapping[str, Any]] | None = None) -> GraphAdvice:
+def graph_advice(
+    model: GraphModel, data_formats: Mapping[str, str], options: Mapping[str, Mapping[str, Any]] | None = None
+) -> GraphAdvice:
     """Check an average step.
+
+    Parameters
+    ----------
+    model
+        The graph and its runs.
+    data_formats
+        The ``data_format`` of nodes, by name.
+    options
+        The checkers to run, by name; None runs all.
 
     Raises
     ------
@@ -44,10 +55,10 @@ def graph_advice(model: GraphModel, options: Mapping[str, Mapping[str, Any]] | N
     for name in options or ():
         if name not in CHECKERS:
             raise ValueError(f"options: there is no checker {name!r}. There are {', '.join(CHECKERS)}.")
-    return GraphAdvice({name: Checker(list(CHECKERS[name](model))) for name in options or CHECKERS})
+    return GraphAdvice({name: Checker(list(CHECKERS[name](model, data_formats))) for name in options or CHECKERS})
 
 
-def _accelerator_use(model: GraphModel) -> Iterable[str]:
+def _accelerator_use(model: GraphModel, _: Mapping[str, str]) -> Iterable[str]:
     runs = model.intervals[model.intervals["device"].str.contains("stream:all")]
     for device, kernels in runs.groupby("device"):
         spans = kernels.groupby("step").agg(start=("start_us", "min"), busy=("duration_us", "sum"))
@@ -58,14 +69,18 @@ def _accelerator_use(model: GraphModel) -> Iterable[str]:
             yield f"{device} has {level} utilization: its kernels ran for {percent(100 * share)} of the time."
 
 
-def _layouts(model: GraphModel) -> Iterable[str]:
+def _layouts(model: GraphModel, data_formats: Mapping[str, str]) -> Iterable[str]:
+    """Report convolutions in NHWC: cuDNN computes in NCHW unless tensor cores take 16-bit data."""
     nodes = model.nodes
     on_gpu = nodes[nodes["device"].str.contains("gpu") & (nodes["op_type"] == "Conv2D")]
-    if len(on_gpu):
-        yield f"{count(len(on_gpu))} convolutions ran on a GPU: data_format NCHW is usually faster there."
+    if slow := int((on_gpu["name"].map(data_formats) == "NHWC").sum()):
+        yield (
+            f"{count(slow)} convolutions ran on a GPU with data_format NHWC: NCHW is usually faster there, except for "
+            "16-bit types on tensor cores."
+        )
 
 
-def _expensive(model: GraphModel) -> Iterable[str]:
+def _expensive(model: GraphModel, _: Mapping[str, str]) -> Iterable[str]:
     rows = op_view(model, GraphOptions(order_by="micros", max_depth=_TOP - 1))
     whole = rows.total[0, COLUMN["micros"]]
     for name, own in zip(rows.names[1:], rows.own[1:, COLUMN["micros"]], strict=True):
@@ -73,12 +88,12 @@ def _expensive(model: GraphModel) -> Iterable[str]:
             yield f"{name} took {microseconds(own)}, {percent(100 * own / whole)} of an average step."
 
 
-def _jobs(_: GraphModel) -> Iterable[str]:
+def _jobs(_: GraphModel, __: Mapping[str, str]) -> Iterable[str]:
     """Report nothing: tfprof's checker of this name only works inside Google."""
     return ()
 
 
-CHECKERS: dict[str, Callable[[GraphModel], Iterable[str]]] = {
+CHECKERS: dict[str, Callable[[GraphModel, Mapping[str, str]], Iterable[str]]] = {
     "ExpensiveOperationChecker": _expensive,
     "AcceleratorUtilizationChecker": _accelerator_use,
     "JobChecker": _jobs,

@@ -13,7 +13,7 @@ from tfprof_nb._units import PS_PER_US
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.graph_nodes import graph_nodes
 from tfprof_nb.analysis.events.names import function_name
-from tfprof_nb.analysis.events.op_labels import OpLabels, label_all_ops
+from tfprof_nb.analysis.events.op_labels import OpLabels, label_all_ops, on_instruction_line
 from tfprof_nb.analysis.events.tensors import bytes_of
 from tfprof_nb.analysis.graph.average import excluded_ops, occasional
 from tfprof_nb.analysis.graph.model import MEASURED, OUTSIDE, Frame, GraphModel, undescribed_nodes, with_devices
@@ -164,13 +164,17 @@ def _op_events(forest: Forest, ops: Int64, node: Int64, steps: Int64) -> pd.Data
     ``node`` has one entry per event in ``ops``, ``steps`` one per event of the host.
     """
     host = forest.host
-    on_device = forest.on_device[ops]
+    instructions = on_instruction_line(forest)[ops]
+    on_device = forest.on_device[ops] | instructions
+    # A launch counts as a run of its op; what only the device recorded counts there.
+    launched = np.isin(node, node[~on_device])
     self_ps = host.duration_ps[ops].copy()
+    self_ps[instructions] = forest.nesting.self_ps[ops[instructions]]
     self_ps[~on_device] = forest.self_ps_among(ops[~on_device])
     micros = self_ps / PS_PER_US
     planes = np.array([host.planes[line.plane].name.lower() for line in host.lines], object)
     measured = {
-        "occurrences": (~on_device).astype(np.int64),
+        "occurrences": (~on_device | ~launched).astype(np.int64),
         "micros": micros,
         "accelerator_micros": np.where(on_device, micros, 0.0),
         "cpu_micros": np.where(on_device, 0.0, micros),

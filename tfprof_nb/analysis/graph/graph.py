@@ -214,7 +214,7 @@ def _table(model: GraphModel, rows: Rows) -> pd.DataFrame:
         "input_shapes": [shapes[some[0]] if len(some) == 1 else "" for some in rows.nodes],
     }
     more = {
-        "op_types": _joined(model.nodes["op_type"], rows.nodes),
+        "op_types": _all_types(model.nodes["types"], rows.nodes),
         "total_occurrences": _whole(rows.total[:, COLUMN["occurrences"]]),
         "definitions": rows.own[:, COLUMN["definitions"]].astype(np.int64),
     }
@@ -230,6 +230,12 @@ def _values(metrics: Floats, name: str) -> np.ndarray[Any, Any]:
 
 def _whole(values: Floats) -> Int64:
     return np.rint(values).astype(np.int64)
+
+
+def _all_types(types: pd.Series[Any], nodes: list[list[int]]) -> list[str]:
+    """Name what ``account_type_regexes`` are matched against: op types, devices, and types of the program's own."""
+    known = types.tolist()
+    return ["|".join(dict.fromkeys(name for node in some for name in known[node] if name)) for some in nodes]
 
 
 def _joined(texts: pd.Series[str], nodes: list[list[int]]) -> list[str]:

@@ -20,9 +20,13 @@ ORDERS = (
     "float_ops",
     "occurrence",
 )
-ATTRIBUTES = (*ORDERS[1:], "tensor_value", "device", "op_types", "input_shapes")
+ATTRIBUTES = (*ORDERS[1:], "device", "op_types", "input_shapes")
 OUTPUTS = ("none", "stdout", "file", "timeline", "pprof")
 EVERYTHING = (".*",)
+_NO_VALUES = (
+    "select: tensor_value needs a checkpoint, and views are made of graphs and runs alone. "
+    "tf.train.load_checkpoint(path).get_tensor(name) reads values."
+)
 
 
 @dataclass(frozen=True)
@@ -119,7 +123,9 @@ def _checked(name: str, default: Any, value: Any) -> Any:
     if name == "order_by":
         return _one_of(name, value, ORDERS)
     if name == "select":
-        return tuple(_one_of(name, attribute, ATTRIBUTES) for attribute in _texts(name, value))
+        if "tensor_value" in (attributes := _texts(name, value)):
+            raise ValueError(_NO_VALUES)
+        return tuple(_one_of(name, attribute, ATTRIBUTES) for attribute in attributes)
     if name.endswith("_regexes"):
         return tuple(_regex(name, text) for text in _texts(name, value))
     if isinstance(default, bool):

@@ -10,7 +10,7 @@ import pandas as pd
 from tfprof_nb.analysis.memory.memory import Memory
 
 MIN_STEPS, _MIN_BYTES = 8, 16 * 2**20
-_MIN_FACTOR, _MIN_CORRELATION = 1.5, 0.95
+_MIN_CORRELATION, _MIN_LATER_PART = 0.95, 0.35  # what fills a buffer soon ends to grow
 # An op of whose tensors this part of the growth consists is what stays.
 _EXPLAINS = 0.5
 
@@ -66,7 +66,7 @@ def _of_allocator(
     at = at[known]
     in_use = events["memory_in_use_bytes"].to_numpy(dtype=float)[at]
     grown, steps = in_use[-1] - in_use[0], len(at) - 1
-    if grown < _MIN_BYTES or in_use[-1] < _MIN_FACTOR * in_use[0]:
+    if grown < _MIN_BYTES or in_use[-1] - in_use[len(at) // 2] < _MIN_LATER_PART * grown:
         return None
     if np.corrcoef(np.arange(len(at)), in_use)[0, 1] < _MIN_CORRELATION:
         return None

@@ -14,7 +14,7 @@ def batch_size(graphs: Graphs) -> int | None:
     """Return the size of the batches that steps take, if all of their tensors agree on it."""
     nodes, functions = graphs.nodes, graphs.functions
     known = functions.loc[functions["called"].astype(bool), "batch"].dropna()
-    fetched = nodes.loc[nodes["op"].isin(_DATA), "outputs"].str.split(";")
+    fetched = nodes.loc[nodes["op"].isin(_DATA), "outputs"].astype(str).str.split(";")
     given = [text for signature in functions["signature"] for _, kind, text in signature if kind == "tensor"]
     texts = [text for outputs in fetched for text in outputs] or given
     sizes = {int(match[1]) for text in texts if (match := _BATCHED.fullmatch(text) or _BATCHED.match(text))}

@@ -84,7 +84,7 @@ def _first_frame(graphs: Graphs, forward: Bools) -> int:
     """Return the line of the first op, unless it only trains the model."""
     frames = creating_frames(graphs)[forward]
     frames = frames[frames >= 0]
-    frames = frames[~graphs.frames["text"].iloc[frames].str.contains(TRAINING_CALLS).to_numpy(bool)]
+    frames = frames[~graphs.frames["text"].iloc[frames].astype(str).str.contains(TRAINING_CALLS).to_numpy(bool)]
     return int(frames[0]) if len(frames) else -1
 
 

@@ -163,4 +163,5 @@ def has_chance(graphs: Graphs) -> bool:
     inner = graphs.functions.index.isin(graphs.calls["function"])
     pipelines = graphs.functions.index[~graphs.functions["called"].astype(bool) & ~inner]
     ops = graphs.nodes.loc[graphs.nodes["function"].isin(pipelines), "op"]
-    return bool((ops.str.contains("Random|PyFunc") & (ops != "RandomShuffle")).any())  # Keras shuffles arrays with it
+    drawn = ops.astype(str).str.contains("Random|PyFunc") & (ops != "RandomShuffle")  # which shuffles Keras' arrays
+    return bool(drawn.any())

@@ -6,17 +6,20 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb._arrays import Bools, Int64
-from tfprof_nb._units import PS_PER_US
 from tfprof_nb.analysis.source.placed_ops import creating_frames, creating_nodes
 from tfprof_nb.analysis.step_ops.layers import owners
 from tfprof_nb.analysis.step_ops.step_ops import TRAINING_CALLS, StepOps
 
-COLUMNS = ["function", "frame", "count", "median_us", "op_ms", "cost_share", "iterations", "layers", "kind"]
+COLUMNS = ["function", "frame", "count", "median_us", "cost_share", "in_loop", "layers", "kind"]
+# TensorFlow stops to record an op that takes less than 8000 cycles (`kOpIsExpensiveThresholdCycles`).
+_UNRECORDED_US = 3.0
+_SMALL_US = 30.0
+_NOT_RUN = ("Const", "Placeholder", "NoOp", "Identity", "VarHandleOp", "PartitionedCall", "StatefulPartitionedCall")
 _LOOP_ROLES = ("body", "cond")
 _LIBRARY_PHASES = ("optimizer", "metrics", "loss")
 # Keras loops over time by itself in these: no line of the user's makes the ops.
 _RECURRENT = ("RNN", "LSTM", "GRU", "LSTMCell", "GRUCell", "SimpleRNN", "SimpleRNNCell", "ConvLSTM2D", "Bidirectional")
-_MANY_LAYERS = 10
+_MANY_LAYERS, _NEARLY = 10, 0.8
 # A line that treats one slice after another makes ops of one type at least so many times per step.
 _REPEATS = 30
 # TensorFlow's own ops of the backward pass and of the optimizer belong to these lines.
@@ -26,47 +29,58 @@ _GRADIENTS = r"\.(?:gradient|apply_gradients|minimize|jacobian)\("
 def small_ops(ops: StepOps) -> pd.DataFrame:
     """Sum ops by the user's function that makes them, or by the class of many layers.
 
+    TensorFlow does not record ops that it knows to be short: their number follows from the graph and, in loops, from
+    how often the executor was entered.
+
     Returns
     -------
     DataFrame
-        ``function`` (empty for layers), ``frame`` (of `Graphs.frames`: the line with most ops, or
-        the line that makes the layers), ``count`` per step,
-        ``median_us`` of an op, ``op_ms`` per step, ``cost_share`` of the step with the time between the ops,
-        ``iterations`` of the loop that they are in per step (1 outside of a graph's loop), and for layers their class
-        ``kind`` and their number ``layers``; the most expensive first.
+        ``function`` (empty for layers), ``frame`` (of `Graphs.frames`: the line with most ops, or the line that makes
+        the layers), ``count`` per step, ``median_us`` of an op, ``cost_share`` of the step with the time between the
+        ops, ``in_loop`` (whether a loop of the graph repeats them), and for layers their class ``kind`` and their
+        number ``layers``; the most expensive first.
     """
-    events = ops.ops[ops.ops["node"] >= 0]
-    if events.empty:
+    if not ops.steps:
         return pd.DataFrame(columns=COLUMNS)
-    node = events["node"].to_numpy(np.int64)
-    frame = creating_frames(ops.graphs)
-    groups = _groups(ops, frame)
-    placed = pd.DataFrame({"node": node, "frame": frame[node], "group": groups[node]})
-    repeats = (
-        placed.assign(op=ops.graphs.nodes["op"].to_numpy()[node]).groupby(["frame", "op"])["node"].transform("size")
-    )
-    placed["us"] = ((events["end_ps"] - events["start_ps"]) / PS_PER_US).to_numpy()
+    nodes = _nodes(ops)
     step_ms = ops.steps_ms / ops.steps
     between_ms = max(ops.computing_ms / ops.steps - ops.share(np.ones(len(ops.ops), dtype=bool)).covered * step_ms, 0.0)
-    rows = []
-    for group, own in placed[(placed["group"] != "") & (repeats >= _REPEATS * ops.steps)].groupby("group", sort=False):
-        cost_ms = own["us"].sum() / 1e3 / ops.steps + between_ms * len(own) / len(ops.ops)
-        rows.append([*_described(ops, str(group), own), min(cost_ms / step_ms, 1.0), *_repeated(ops, str(group), own)])
+    nodes["cost_ms"] = nodes["op_ms"] + between_ms * nodes["count"] / max(nodes["count"].sum(), 1)
+    repeats = nodes.groupby(["frame", "op"])["count"].transform("sum")
+    chosen = nodes[(nodes["group"] != "") & (repeats >= _REPEATS) & (nodes["us"] <= _SMALL_US)]
+    rows = [_row(ops, str(group), own, step_ms) for group, own in chosen.groupby("group", sort=False)]
     return pd.DataFrame(rows, columns=COLUMNS).sort_values("cost_share", ascending=False, ignore_index=True)
 
 
-def _described(ops: StepOps, group: str, own: pd.DataFrame) -> list[object]:
-    function, layers = group.partition("\n")[2], ops.graphs.layers
-    frames = own["frame"] if "\n" in group else layers.loc[layers["type"] == group, "frame"]
-    frame = int(frames.value_counts().index[0])
-    return [function, frame, len(own) / ops.steps, float(own["us"].median()), own["us"].sum() / 1e3 / ops.steps]
+def _nodes(ops: StepOps) -> pd.DataFrame:
+    """Return the nodes that ran, with their number and time per step: ``frame op group in_loop count op_ms us``."""
+    graphs = ops.graphs
+    frame = creating_frames(graphs)
+    nodes = pd.DataFrame({"frame": frame, "op": graphs.nodes["op"], "group": _groups(ops, frame)})
+    nodes["in_loop"] = _in_loops(ops)
+    nodes = nodes.join(ops.per_node).fillna({"count": 0.0, "op_ms": 0.0})
+    known = nodes["count"] > 0
+    nodes["us"] = np.where(known, 1e3 * nodes["op_ms"] / nodes["count"].where(known, 1), _UNRECORDED_US)
+    missing = ~known & ops.graphs.nodes["function"].isin(ops.functions) & ~nodes["op"].isin(_NOT_RUN)
+    nodes.loc[missing & ~nodes["in_loop"], "count"] = 1.0
+    in_loops = missing & nodes["in_loop"]
+    entered = max(ops.executor_entries - nodes["count"].sum(), 0.0)
+    nodes.loc[in_loops, "count"] = entered / max(in_loops.sum(), 1)
+    return nodes[nodes["count"] > 0].copy()
 
 
-def _repeated(ops: StepOps, group: str, own: pd.DataFrame) -> list[object]:
-    in_loop = own[_in_loops(ops)[own["node"]]]
-    iterations = in_loop["node"].value_counts().median() / ops.steps if len(in_loop) > len(own) / 2 else 1.0
-    kind = "" if "\n" in group else group
-    return [float(iterations), int((ops.graphs.layers["type"] == kind).sum()) if kind else 0, kind]
+def _row(ops: StepOps, group: str, own: pd.DataFrame, step_ms: float) -> list[object]:
+    layers, of_function = ops.graphs.layers, "\n" in group
+    of_layers = layers.loc[layers["type"] == group, "frame"].value_counts()
+    counts = own.groupby("frame")["count"].sum() if of_function else of_layers
+    frame = int(counts.index[counts >= _NEARLY * counts.max()].min())  # of like lines always the same
+    by_time = own.sort_values("us")
+    median_us = by_time["us"].iloc[int(np.searchsorted(by_time["count"].cumsum(), own["count"].sum() / 2))]
+    in_loop = bool(own.loc[own["in_loop"], "count"].sum() > own["count"].sum() / 2)
+    kind, count = ("", 0) if of_function else (group, int((layers["type"] == group).sum()))
+    cost_share = min(float(own["cost_ms"].sum()) / step_ms, 1.0)
+    function = group.partition("\n")[2]
+    return [function, frame, float(own["count"].sum()), float(median_us), cost_share, in_loop, count, kind]
 
 
 def _in_loops(ops: StepOps) -> Bools:
@@ -82,7 +96,7 @@ def _groups(ops: StepOps, frame: Int64) -> np.ndarray[tuple[int], np.dtype[np.ob
     graphs = ops.graphs
     nodes, frames = graphs.nodes.iloc[creating_nodes(graphs)], graphs.frames
     group = np.append((frames["file"] + "\n" + frames["function"]).to_numpy(dtype=object), "")[frame]
-    outside = frames["text"].str.contains(f"{TRAINING_CALLS}|{_GRADIENTS}").to_numpy(bool)
+    outside = frames["text"].astype(str).str.contains(f"{TRAINING_CALLS}|{_GRADIENTS}").to_numpy(bool)
     group[np.append(outside, True)[frame] | nodes["by_keras"].to_numpy(bool)] = ""
     group[graphs.nodes["phase"].isin(_LIBRARY_PHASES).to_numpy(bool)] = ""
     owner, _ = owners(graphs)

@@ -12,6 +12,7 @@ import pandas as pd
 
 from tfprof_nb._arrays import Bools, Int64
 from tfprof_nb._units import PS_PER_MS
+from tfprof_nb.analysis.events.eager import DISPATCH
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.graph_nodes import graph_nodes
 from tfprof_nb.analysis.events.intervals import newly_covered
@@ -24,6 +25,7 @@ from tfprof_nb.decode.sections.graphs import Graphs, read_graphs
 
 # Steps longer than so many times the median are no typical ones: something else delayed them.
 _TYPICAL = 3.0
+_EXECUTOR = "ExecutorState::Process"
 # Lines with these only train a model: they make none of its ops.
 TRAINING_CALLS = r"\.(?:fit|evaluate|predict|train_on_batch|test_on_batch|predict_on_batch)\("
 
@@ -62,6 +64,10 @@ class StepOps:
         For how long in total ops, and TensorFlow between them, were active in the typical steps.
     on_device
         Whether the ops are those of devices.
+    functions
+        The functions that ran in these steps, as rows of `Graphs.functions`.
+    executor_entries
+        How often per step threads began to run ops: about once for each op or chain of ops.
     labels
         What files are called: cells of the notebook.
     """
@@ -72,6 +78,8 @@ class StepOps:
     steps_ms: float
     computing_ms: float
     on_device: bool
+    functions: frozenset[int] = frozenset()
+    executor_entries: float = 0.0
     labels: Mapping[str, str] = field(default_factory=dict)
 
     def place(self, frame: int) -> str:
@@ -157,4 +165,21 @@ def _of_host(forest: Forest, graphs: Graphs, step: Int64, steps: Steps, labels: 
         }
     )
     steps_ms, *computing_ms = typical[["step_ms", "host_compute_ms", "device_compute_ms"]].sum().tolist()
-    return StepOps(ops, graphs, len(typical), steps_ms, sum(computing_ms), on_device, labels)
+    in_steps = np.isin(step, typical.index.to_numpy(np.int64))
+    entries = int((in_steps & forest.named(_EXECUTOR)).sum()) / max(len(typical), 1)
+    called = {str(host.names[code]) for code in np.unique(host.metadata[in_steps])}
+    functions = _with_callees(graphs, called)
+    computing = float(sum(computing_ms))
+    return StepOps(ops, graphs, len(typical), steps_ms, computing, on_device, functions, entries, labels)
+
+
+def _with_callees(graphs: Graphs, called: set[str]) -> frozenset[int]:
+    """Return the functions whose calls are among some events, with all that these call."""
+    names, calls = graphs.functions["name"], graphs.calls
+    found = {number for number, name in enumerate(names) if f"{DISPATCH}{name}" in called}
+    callers = graphs.nodes["function"].to_numpy(np.int64)[calls["node"].to_numpy(np.int64)]
+    while True:
+        inner = set(calls.loc[np.isin(callers, list(found)), "function"].tolist()) - found - {-1}
+        if not inner:
+            return frozenset(found)
+        found |= inner

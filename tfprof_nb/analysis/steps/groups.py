@@ -14,9 +14,11 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb._arrays import Int64
+from tfprof_nb.analysis.events.devices import has_tpu
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.framework import framework
 from tfprof_nb.analysis.events.links import RUNS, links, tf_data_steps
+from tfprof_nb.analysis.steps.tpu_spans import common_steps, steps_of_instructions, tpu_spans, whole_steps
 from tfprof_nb.analysis.steps.unmarked import loop_iterations, repeated_calls
 from tfprof_nb.formats.marks import END_OF_DATA, INTERRUPTED, ROOT, STEP_NUMBER
 
@@ -62,6 +64,8 @@ class Grouping:
 
 def group_events(forest: Forest) -> Grouping:
     """Group one host's events into steps."""
+    if has_tpu([forest]):
+        return _tpu_groups(forest)
     marks, source = _find_marks(forest)
     if len(forest.host.ints("group_id").rows) and _is_usable(forest, saved := _saved_groups(forest), marks):
         return saved
@@ -70,6 +74,20 @@ def group_events(forest: Forest) -> Grouping:
     if forest.on_device.any():
         return _function_groups(forest)
     return _inferred_groups(forest)
+
+
+def _tpu_groups(forest: Forest) -> Grouping:
+    """Make a group of each step that all cores have, of what ran on them meanwhile."""
+    spans, module = tpu_spans(forest)
+    spans = common_steps(spans)
+    group = np.full(len(forest.host), -1, dtype=np.int64)
+    events, row = steps_of_instructions(forest, spans)
+    numbers, steps = pd.factorize(spans["step"], sort=True)
+    group[events] = pd.Series(numbers, spans.index).reindex(row).to_numpy(np.int64)
+    whole = whole_steps(spans)
+    whole["group"] = np.searchsorted(steps, whole["group"])
+    source: Source = "none" if spans.empty else "inferred" if module else "device"
+    return Grouping(group, whole, source)
 
 
 def _is_usable(forest: Forest, saved: Grouping, marks: Int64) -> bool:

@@ -24,6 +24,8 @@ from tfprof_nb.analysis.steps.breakdown import PARTS, breakdown, input_between_s
 from tfprof_nb.analysis.steps.groups import Grouping
 from tfprof_nb.analysis.steps.marks import described
 from tfprof_nb.analysis.steps.spans import spans_with_devices
+from tfprof_nb.analysis.steps.tpu import tpu_breakdown
+from tfprof_nb.analysis.steps.tpu_spans import common_steps, tpu_spans, whole_steps
 from tfprof_nb.formats.marks import SESSION_RUN
 
 COLUMNS = ["start_ms", "step_ms", *PARTS, "phase", "step_name", "epoch", "warm_up", "host"]
@@ -87,7 +89,9 @@ def steps(forests: Sequence[Forest], groupings: Sequence[Grouping]) -> Steps:
     notes = list(dict.fromkeys(note for part in parts for note in part.notes))
     measured = measured_steps(table)
     if source != "none":
-        notes += _notes(table, measured, source)
+        notes += _notes(
+            table, measured, "" if has_tpu(forests) else source
+        )  # a TPU's own notes say where they are from
     elif not notes:  # else these say why there are no steps
         notes = [_why_none(forests)]
     fetching_ps = sum(input_between_steps_ps(*pair) for pair in zip(forests, groupings, strict=True))
@@ -133,7 +137,26 @@ class _HostSteps:
     notes: list[str]
 
 
+def _tpu_steps(forest: Forest, grouping: Grouping) -> _HostSteps:
+    spans, module = tpu_spans(forest)
+    spans = common_steps(spans)
+    if spans.empty:
+        return _no_steps(_TPU)
+    numbers = whole_steps(spans)["group"]
+    table = tpu_breakdown(forest, spans).assign(
+        number=numbers,
+        phase="step",
+        step_name=[f"step {number}" for number in numbers],
+        epoch=pd.arrays.IntegerArray(np.zeros(len(numbers), np.int64), np.ones(len(numbers), bool)),
+        host=forest.host.name,
+    )
+    notes = [_TPU_INFERRED.format(module) if module else _TPU_RECORDED]
+    return _HostSteps(table, grouping.spans["group"].to_numpy(np.int64), grouping.source, notes)
+
+
 def _host_steps(forest: Forest, grouping: Grouping) -> _HostSteps:
+    if has_tpu([forest]):
+        return _tpu_steps(forest, grouping)
     activity = classify(forest, grouping.group)
     spans = grouping.spans
     notes: list[str] = []
@@ -163,8 +186,6 @@ def _no_steps(*notes: str) -> _HostSteps:
 
 def _why_excluded(forest: Forest, cores: int, any_devices: bool) -> str:
     """Say why a host's steps are not measured; empty if they are."""
-    if has_tpu([forest]):
-        return _TPU
     return _COORDINATOR.format(forest.host.name) if any_devices and not cores else ""
 
 
@@ -211,8 +232,13 @@ _OLD_COPIES = (
     "Captured by TensorFlow 2.10 or older: copies on a device count as device compute, as in that version's own tools."
 )
 _TPU = (
-    'Steps of programs on TPUs are not measured here: p.xprof("overview_page") shows them, if XProf is installed and '
-    "the profile has any."
+    "No steps: the TPU's cores recorded no instructions, or neither steps nor a module that ran repeatedly. Put "
+    "`with jax.profiler.StepTraceAnnotation('train', step_num=i):` around the code of a step."
+)
+_TPU_RECORDED = "Steps are those that the TPU's cores recorded. Time in which no instruction ran is `other`."
+_TPU_INFERRED = (
+    "Steps are inferred: the file records none, so each run of the module {} on the TPU begins a step. Time in which "
+    "no instruction ran is `other`."
 )
 _LEVEL_0 = (
     "No steps: this profile was recorded with host_level=0, without the host's steps and ops. Record it with "

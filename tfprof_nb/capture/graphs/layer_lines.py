@@ -7,12 +7,13 @@ import inspect
 import linecache
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tfprof_nb.capture.graphs.source_lines import Frame, is_users
 
 _MAX_FILES, _MAX_CHARACTERS = 200, 500_000
+_CLOSE = 8  # lines
 _UNKNOWN = object()
 
 
@@ -23,7 +24,7 @@ class _Construction(NamedTuple):
     arguments: Mapping[int | str, Any]
 
 
-def lines_of(layers: Mapping[str, Any], files: Iterable[str]) -> dict[str, Frame]:
+def lines_of(layers: Mapping[str, Any], files: Sequence[str]) -> dict[str, Frame]:
     """Return the line that makes each layer, for layers of which the code leaves no doubt.
 
     Parameters
@@ -34,8 +35,26 @@ def lines_of(layers: Mapping[str, Any], files: Iterable[str]) -> dict[str, Frame
         The files whose code ran; notebook cells and the user's modules are searched too.
     """
     calls = _calls({type(layer).__name__ for layer in layers.values()}, files)
-    fitting = {path: _fitting(calls[type(layer).__name__], layer) for path, layer in layers.items()}
-    return {path: frame for path, frames in fitting.items() if (frame := _of_several(path, frames, fitting))}
+    ran = set(files)
+    fitting = {path: _fitting(calls[type(layer).__name__], layer, ran) for path, layer in layers.items()}
+    known = {path: frame for path, frames in fitting.items() if (frame := _of_several(path, frames, fitting))}
+    return {path: frame for path in layers if (frame := known.get(path) or _between(path, fitting, known))}
+
+
+def _between(path: str, fitting: Mapping[str, list[Frame]], known: Mapping[str, Frame]) -> Frame | None:
+    """Return the only line that lies between those of the layers before and after; where one is known, close to it."""
+    paths = list(fitting)
+    at = paths.index(path)
+    before = known.get(paths[at - 1]) if at else None
+    after = known.get(paths[at + 1]) if at + 1 < len(paths) else None
+    inside = [
+        frame
+        for frame in fitting[path]
+        if all(other is None or other.file == frame.file for other in (before, after))
+        and (after is None or 0 <= after.line - frame.line <= _CLOSE)
+        and (before is None or 0 <= frame.line - before.line <= _CLOSE)
+    ]
+    return inside[0] if len(inside) == 1 and (before or after) else None
 
 
 def _of_several(path: str, frames: list[Frame], fitting: Mapping[str, list[Frame]]) -> Frame | None:
@@ -46,12 +65,13 @@ def _of_several(path: str, frames: list[Frame], fitting: Mapping[str, list[Frame
     return frames[sharing.index(path)] if len(sharing) == len(frames) else None
 
 
-def _fitting(calls: list[_Construction], layer: Any) -> list[Frame]:
-    """Return the lines that may make a layer, in order."""
+def _fitting(calls: list[_Construction], layer: Any, ran: set[str]) -> list[Frame]:
+    """Return the lines that may make a layer, in order; those of files that ran if there are any."""
     named = [call.frame for call in calls if call.arguments.get("name") == layer.name]
     if named:
         return _of_file(named, named[-1].file)
-    frames = [call.frame for call in calls if "name" not in call.arguments and _fits(call, layer)]
+    found = [call.frame for call in calls if "name" not in call.arguments and _fits(call, layer)]
+    frames = [frame for frame in found if frame.file in ran] or found
     by_file = {frame.file: _of_file(frames, frame.file) for frame in frames}
     texts = {tuple(linecache.getline(*frame[:2]).strip() for frame in own) for own in by_file.values()}
     return by_file[frames[-1].file] if len(texts) == 1 else []  # one cell that ran several times, or doubt

@@ -11,7 +11,7 @@ import numpy as np
 from markupsafe import Markup
 
 from tfprof_nb._arrays import Floats
-from tfprof_nb._units import Kind, amount, number, shorten
+from tfprof_nb._units import Kind, cell, number, shorten
 from tfprof_nb.render.bar_layout import DrawnBars, bar_axis, bar_names, bar_width, cut_off, labels_that_fit, stack
 from tfprof_nb.render.legend import hatched_label, legend_quantity, legend_title, legend_values
 from tfprof_nb.render.panels import Bars, Part, Split, StackedBars
@@ -109,7 +109,7 @@ def _cut_marks(picture: Picture, plot: Plot, chart: StackedBars, drawn: DrawnBar
     picture.path("".join(lines), stroke=INK, stroke_width=1.6)
     totals = stack([layer.values for layer in chart.series])[-1][cut]
     for k in labels_that_fit(middles, totals, 46):
-        picture.text(middles[k], plot.y(drawn.top) - 5, amount(totals[k], chart.unit), "middle")
+        picture.text(middles[k], plot.y(drawn.top) - 5, cell(totals[k], chart.unit), "middle")
 
 
 def _legend_of_hatches(picture: Picture, plot: Plot, label: str) -> None:
@@ -122,7 +122,7 @@ def bars(chart: Bars) -> Markup:
     """Draw one horizontal bar per part, with its label before and its value after it."""
     parts = list(chart.parts)
     labels = short_names([part.label for part in parts], 34, chart.trim)
-    values = [amount(part.value, chart.unit) for part in parts]
+    values = [cell(part.value, chart.unit) for part in parts]
     left = max(map(text_width, labels)) + 10
     room = WIDTH - left - max(map(text_width, values)) - 14
     longest = max(part.value for part in parts) or 1
@@ -139,7 +139,7 @@ def bars(chart: Bars) -> Markup:
 def _part_labels(parts: Sequence[Part], unit: Kind, limit: int = 6) -> list[str]:
     """Return label and value of the largest parts, for screen readers."""
     largest = sorted(parts, key=lambda part: -part.value)[:limit]
-    return [f"{shorten(part.label, 60)} {amount(part.value, unit)}" for part in largest]
+    return [f"{shorten(part.label, 60)} {cell(part.value, unit)}" for part in largest]
 
 
 def split(chart: Split) -> Markup:
@@ -150,8 +150,8 @@ def split(chart: Split) -> Markup:
     x = 0.0
     for part in parts:
         width = WIDTH * part.value / whole
-        picture.rect(x, 0, max(0.5, width - 1), 28, part.color, f"{part.label} {amount(part.value, chart.unit)}")
-        name = f"{part.label} {number(part.value)}"
+        picture.rect(x, 0, max(0.5, width - 1), 28, part.color, f"{part.label} {cell(part.value, chart.unit)}")
+        name = f"{part.label} {cell(part.value, chart.unit)}"
         if text_width(name) + 16 < width:
             picture.text(x + 7, 18, name, color=readable_on(part.color), weight=600)
         x += width

@@ -5,14 +5,13 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from dataclasses import replace
 
 from markupsafe import Markup
 
 from tfprof_nb.render.markup import element
 from tfprof_nb.render.panels import Table
 from tfprof_nb.render.table.encoding import encode_table
-from tfprof_nb.render.table.format import columns_of, flat, header
+from tfprof_nb.render.table.format import columns_of, flat
 
 # More rows make a report slow to open.
 _MAX_ROWS = 5000
@@ -27,7 +26,7 @@ def embedded_table(panel: Table) -> Markup:
         The table; of more than 5,000 rows only the first are embedded, with a notice.
     """
     panel = flat(panel)
-    columns = [replace(column, header=header(column)) for column in columns_of(panel)]
+    columns = columns_of(panel)
     headers, buffers, depths = encode_table(panel.frame.head(_MAX_ROWS), columns, panel.depth)
     data = {
         "title": panel.title,

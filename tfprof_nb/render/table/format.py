@@ -10,7 +10,7 @@ from dataclasses import replace
 import pandas as pd
 
 from tfprof_nb._arrays import Floats
-from tfprof_nb._units import COLUMN_UNITS, cell
+from tfprof_nb._units import cell
 from tfprof_nb.render.panels import Column, Table
 
 
@@ -25,13 +25,6 @@ def flat(panel: Table) -> Table:
 def columns_of(panel: Table) -> list[Column]:
     """Return the panel's columns that its frame has."""
     return [column for column in panel.columns if column.key in panel.frame.columns]
-
-
-def header(column: Column) -> str:
-    """Return a column's header with its unit, unless the header already names it."""
-    unit = COLUMN_UNITS.get(column.kind, "")
-    named = not unit or f"({unit})" in column.header or column.header.endswith(f" {unit}")
-    return column.header if named else f"{column.header} ({unit})"
 
 
 def cell_texts(frame: pd.DataFrame, column: Column) -> list[str]:

@@ -15,7 +15,7 @@ from tfprof_nb._units import is_numeric, shorten
 from tfprof_nb.render.markup import Attribute, element, join, tag
 from tfprof_nb.render.panels import Column, Table
 from tfprof_nb.render.short_names import short_names
-from tfprof_nb.render.table.format import bar_shares, cell_texts, columns_of, flat, header, rows_notice
+from tfprof_nb.render.table.format import bar_shares, cell_texts, columns_of, flat, rows_notice
 from tfprof_nb.render.theme import BLUE
 
 # Alignment by attribute is short and survives every sanitiser; JupyterLab's own style sheet aligns table cells right,
@@ -46,7 +46,7 @@ def html_table(panel: Table, rows: int, text: int) -> Markup:
 
 def _head(column: Column) -> Markup:
     side = _RIGHT if is_numeric(column.kind) else _LEFT
-    return element("th", header(column), **side, title=column.meaning or None)
+    return element("th", column.header, **side, title=column.meaning or None)
 
 
 def _rows(frame: pd.DataFrame, columns: list[Column], text: int) -> Iterator[str]:

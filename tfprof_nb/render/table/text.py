@@ -14,7 +14,7 @@ from itertools import zip_longest
 from tfprof_nb._units import is_numeric, shorten
 from tfprof_nb.render.panels import Table, Trim
 from tfprof_nb.render.short_names import short_names
-from tfprof_nb.render.table.format import cell_texts, columns_of, flat, header, rows_notice
+from tfprof_nb.render.table.format import cell_texts, columns_of, flat, rows_notice
 
 _GAP = "  "
 # The width down to which texts are cut; if that is not enough, columns are left out from the right.
@@ -56,7 +56,7 @@ def text_table(panel: Table, width: int) -> list[str]:
     frame = panel.frame.head(panel.rows)
     columns = [
         _Printed(
-            header(column),
+            column.header,
             [_one_line(text) for text in cell_texts(frame, column)],
             is_numeric(column.kind),
             column.trim if column.path else None,

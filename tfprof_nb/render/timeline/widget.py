@@ -56,8 +56,9 @@ class TraceWidget(anywidget.AnyWidget):
         kind, known = question.get("type"), {"id": question.get("id")}
         if kind == "details":
             event = int(question["event"])
-            details: dict[str, object] = {"stats": self._source.details(event), "flows": self._source.flows(event)}
-            self.send({"type": kind, **known, **_json_ready(details)})
+            stats = _json_ready(self._source.details(event))
+            stats = {name: _id_as_text(name, value) for name, value in stats.items()}
+            self.send({"type": kind, **known, "stats": stats, **_json_ready({"flows": self._source.flows(event)})})
             # The first look-up of a line of code takes longer, so that it is an answer of its own.
             self.send({"type": "source", **known, "line": self._source.source_line(event)})
         elif kind == "tile":
@@ -79,6 +80,12 @@ def _json_ready(stats: dict[str, object]) -> dict[str, object]:
     """Convert numpy's numbers to Python's, and whatever else JSON does not know to text."""
     ready: dict[str, object] = json.loads(json.dumps(stats, default=_plain))
     return ready
+
+
+def _id_as_text(name: str, value: Any) -> Any:
+    """Return an id as text: JavaScript rounds numbers of more than 53 bits, and an id is no quantity."""
+    is_id = name.endswith(("id", "_c", "_p")) and not isinstance(value, float)
+    return str(value) if is_id or (isinstance(value, int) and abs(value) >= 2**53) else value
 
 
 def _plain(value: Any) -> object:

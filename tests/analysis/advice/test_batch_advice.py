@@ -1,0 +1,49 @@
+"""Larger batches are advised only where the fixed cost of steps rules."""
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+BEGIN = "The steps are small"
+X = np.ones((1200, 16), "float32")
+
+
+def fit(batch_size, units=16):
+    model = keras.Sequential([keras.layers.Dense(units), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    if batch_size == 4:
+        model.fit(X, X[:, :1], batch_size=4, verbose=0)
+    else:
+        model.fit(X, X[:, :1], batch_size=batch_size, epochs=3, verbose=0)
+
+
+def test_a_batch_of_four(advised, place_of, the_one):
+    table = advised(lambda: fit(4))
+    found = the_one(table, BEGIN)
+    assert found["finding"] == "The steps are small: 4 examples each"
+    assert found["place"] == place_of(fit, "batch_size=4, ")
+    assert found["change"] == "model.fit(X, X[:, :1], batch_size=64, verbose=0)"
+    # With 16 times as many examples per step, at most 15 of 16 parts are saved.
+    assert found["gain_high_percent"] == 100 * 15 / 16
+    assert 0 < found["gain_low_percent"] < found["gain_high_percent"]
+    assert not table["finding"].str.startswith("Python between ops").any()
+
+
+def test_a_loop_over_a_dataset(advised, the_one):
+    weights = tf.Variable(tf.ones((16, 1)))
+
+    @tf.function
+    def step(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(x @ weights)
+        weights.assign_sub(0.1 * tape.gradient(loss, weights))
+
+    def loop():
+        for x in tf.data.Dataset.from_tensor_slices(X).batch(2).prefetch(2):
+            step(x)
+
+    assert the_one(advised(loop), BEGIN)["finding"].startswith("The steps are small: 2 examples")
+
+
+def test_steps_that_compute_are_large_enough(advised):
+    assert not advised(lambda: fit(200, units=30_000))["finding"].str.startswith(BEGIN).any()

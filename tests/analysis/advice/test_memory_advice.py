@@ -1,0 +1,75 @@
+"""Memory that grows from step to step is told with the op whose tensors stay."""
+
+import pytest
+import tensorflow as tf
+
+import tfprof_nb as tp
+from builders import XSpace
+from tfprof_nb.api.load import load
+
+WEIGHTS = tf.Variable(tf.ones((512, 512)))
+
+
+@tf.function
+def activations(x):
+    return tf.nn.relu(x @ WEIGHTS)
+
+
+def run(keep):
+    kept = []
+    for i in range(20):
+        with tp.step(i):
+            out = activations(tf.ones((1024, 512)))
+            kept.append(out if keep else float(tf.reduce_mean(out)))
+
+
+def grown(table):
+    return table[table["finding"].astype(str).str.startswith("Memory grows")]
+
+
+def test_tensors_in_a_list(advised, place_of):
+    (found,) = grown(advised(lambda: run(keep=True))).to_dict("records")
+    assert found["finding"].startswith("Memory grows by 2.")
+    assert place_of(activations.python_function, "relu") in found["finding"]
+    assert found["proved_by"] == "memory"
+
+
+def test_numbers_in_a_list(advised):
+    assert grown(advised(lambda: run(keep=False))).empty
+
+
+MB = 2**20
+
+
+def steps(in_use_mb, tmp_path):
+    """Steps of 1 ms, each of which allocates what makes the memory in use what is given."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    before = in_use_mb[0]
+    for i, now in enumerate(in_use_mb):
+        python.event("train", start_us=1000 * i, duration_us=1000, step_num=i, _r=1)
+        size, name = abs(now - before) * MB, "MemoryAllocation" if now >= before else "MemoryDeallocation"
+        stats = {"allocator_name": "GPU_0_bfc", "bytes_allocated": now * MB, "bytes_available": 0, "addr": i}
+        stats |= {"bytes_reserved": 0, "peak_bytes_in_use": 0, "requested_bytes": size, "allocation_bytes": size}
+        python.event(name, start_us=1000 * i + 500, tf_op="model/embed", **stats)
+        before = now
+    return load(space.write(tmp_path / "host.xplane.pb")).advice.table
+
+
+@pytest.mark.parametrize(
+    ("in_use_mb", "grows"),
+    [
+        ([20 + 10 * k for k in range(12)], True),
+        ([20] * 6 + [200] * 6, False),  # once: a cache, a new batch size
+        ([1000 + 10 * k for k in range(12)], True),  # a large model
+        ([200 - 180 // 2**k for k in range(12)], False),  # a buffer that fills
+        ([20 + k for k in range(12)], False),
+        ([20 + 10 * k for k in range(5)], False),
+    ],
+)
+def test_only_steady_growth_counts(tmp_path, in_use_mb, grows):
+    found = grown(steps(in_use_mb, tmp_path))
+    assert len(found) == grows
+    assert not grows or found["finding"].iloc[0] == (
+        "Memory grows by 10.0 MiB in each step: the tensors of model/embed stay"
+    )
