@@ -348,11 +348,12 @@ def test_arguments_that_the_caller_gives_are_told_from_what_the_function_holds(d
 
     @tf.function
     def run(given):
-        return tf.add(given, held, name="both") * weights
+        return tf.add(given, held, name="both_arguments") * weights
 
     found = described(lambda: run(tf.ones(2)))
-    assert found.graphs.functions["given"].tolist() == [1]
-    taken = found.graphs.arguments[found.graphs.arguments["node"] == node(found, "both").Index]
+    both = node(found, "both_arguments")
+    assert found.graphs.functions["given"][both.function] == 1
+    taken = found.graphs.arguments[found.graphs.arguments["node"] == both.Index]
     assert taken[["place", "argument"]].to_numpy().tolist() == [[0, 0], [1, 1]]
 
 

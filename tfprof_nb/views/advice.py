@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfprof_nb.analysis.advice.advice import Advice
+from tfprof_nb.analysis.advice.input_advice import WAITING
 from tfprof_nb.render.panels import Column, Note, Panel, Table
 from tfprof_nb.views.columns import OP
 from tfprof_nb.views.pages import links_of
@@ -47,7 +48,10 @@ def leading(advice: Advice, evidence_shown: bool = False) -> list[Panel]:
 
 
 def _told(row: dict[Any, Any], evidence_shown: bool) -> str:
-    return str(row["fix"]) if evidence_shown else f"{row['evidence']} {row['fix']}"
+    if evidence_shown:
+        return str(row["fix"])
+    finding = "" if row["finding"].startswith(WAITING) else f"{row['finding']}. "  # the verdict says that
+    return f"{finding}{row['evidence']} {row['fix']}"
 
 
 def _code(row: dict[Any, Any]) -> str:

@@ -126,14 +126,16 @@ def _waits(evidence: Evidence) -> Iterator[Finding]:
     for (file, line), rows in calls.groupby(["file", "line"], sort=False):
         waited_ms = float(rows["self_ms"].sum() - rows["outside_ms"].sum())
         percent = 100 * waited_ms / whole_ms if whole_ms else 0.0
-        if percent >= _WORTH_SAYING_PERCENT and rows["samples"].sum() >= _MIN_SAMPLES:
+        # Whichever of the wait and the rest of the loop is shorter is then hidden behind the other.
+        overlap = min(percent, 100 - percent)
+        if overlap >= _WORTH_SAYING_PERCENT and rows["samples"].sum() >= _MIN_SAMPLES:
             yield _wait(evidence, rows, str(file), int(str(line)), min(percent, 100.0))
 
 
 def _wait(evidence: Evidence, rows: pd.DataFrame, file: str, line: int, percent: float) -> Finding:
     how = _WAITING_CALLS[str(rows.iloc[0]["call"]).rpartition(".")[2]]
     place, code = place_of(file, line), evidence.code.line(file, line)
-    overlap = min(percent, 100 - percent)  # either the wait or the rest of the loop is then hidden behind the other
+    overlap = min(percent, 100 - percent)
     kept = _APPENDED.match(code)
     change = f"{kept[1]}.append({kept[2]})  # convert after the loop: [float(x) for x in {kept[1]}]" if kept else ""
     fix = (
@@ -142,7 +144,7 @@ def _wait(evidence: Evidence, rows: pd.DataFrame, file: str, line: int, percent:
         else "Convert it every 50 steps only: put the line below `if step % 50 == 0:`."
     )
     return Finding(
-        severity_of(percent, _WORTH_SAYING_PERCENT, _HIGH_PERCENT),
+        severity_of(overlap, _WORTH_SAYING_PERCENT, _HIGH_PERCENT),
         f"{how} waits for the result of each step: {_units.percent(percent)} of the time",
         f"{_in_code(place, code)}: the program waits there until the step has run, and prepares nothing meanwhile.",
         fix,

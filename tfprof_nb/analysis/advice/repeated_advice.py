@@ -18,7 +18,7 @@ from tfprof_nb.decode.sections.graphs import Graphs
 
 _WORTH_SAYING_PERCENT, _HIGH_PERCENT = 10.0, 25.0
 _WORTH_CACHING_PERCENT = 30.0
-_LEAST_SAVED = 0.8
+_LEAST_SAVED = 0.7
 _MOST_LINES, _MOST_OF_TIME = 3, 0.02
 _FROZEN = "The frozen model "
 _NUMBER = re.compile(r"(_\d+)+$")
@@ -51,11 +51,11 @@ def _constant(ops: StepOps, constant: Bools) -> list[Finding]:
             f"It takes {_units.percent(percent)} of each step, and depends on nothing that changes between steps: "
             f"{'; '.join(told)}.",
             f"Move what is constant{inside}: compute it once, before the steps, and use the result in them.",
-            percent,
+            100 * share.of_ops,
             proved_by="source",
             place=ops.place(frames[0]),
             gain_low_percent=100 * _LEAST_SAVED * share.alone,
-            gain_high_percent=percent,
+            gain_high_percent=100 * share.of_ops,
             change=_moved(ops, [frame for frame in frames if frame in set(lines.loc[lines["whole"], "frame"])]),
             instead_of=(ONE_OP, *ONE_LAYER),
         )
@@ -91,6 +91,8 @@ def _frozen(evidence: Evidence, ops: StepOps, of_data: Bools) -> list[Finding]:
         return []
     if len(epochs) and epochs.nunique() == 1:  # what is computed once needs no cache
         return []
+    # One pass over the data is left; of a loop the number of passes is not known.
+    least, most = (1 - 1 / epochs.nunique(),) * 2 if len(epochs) else (0.5, 1.0)
     what, place = _what(ops, of_layers)
     if not what:
         return []
@@ -104,11 +106,11 @@ def _frozen(evidence: Evidence, ops: StepOps, of_data: Bools) -> list[Finding]:
             f"that are trained nor on random numbers.{f' They begin at {place}.' if place else ''}",
             f"{again}, and no other code changes the weights, compute these features {once}, and train the rest of the "
             "model on them.",
-            percent,
+            100 * most * share.of_ops,
             proved_by="source",
             place=place,
-            gain_low_percent=100 * _LEAST_SAVED * share.alone,
-            gain_high_percent=percent,
+            gain_low_percent=100 * _LEAST_SAVED * least * share.alone,
+            gain_high_percent=100 * most * share.of_ops,
             instead_of=(ONE_OP, *ONE_LAYER),
         )
     ]

@@ -12,7 +12,7 @@ from tfprof_nb.analysis.step_ops.step_ops import StepOps
 _MIN_COUNT = 100
 _WORTH_SAYING_PERCENT, _HIGH_PERCENT = 20.0, 30.0
 # What is left are the few ops that do all at once.
-_LEAST_SAVED = 0.5
+_LEAST_SAVED = 0.4
 
 
 def small_ops_findings(evidence: Evidence) -> list[Finding]:

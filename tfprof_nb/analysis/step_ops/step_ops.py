@@ -39,10 +39,14 @@ class Share(NamedTuple):
         No other op ran.
     covered
         At least one of them ran.
+    of_ops
+        As ``covered``, of the time in which any op ran: their part of the steps if all else, such as the time to start
+        ops, is divided like the ops' time.
     """
 
     alone: float
     covered: float
+    of_ops: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +118,7 @@ class StepOps:
         whole, others = self._covered_ms(np.ones_like(chosen)), self._covered_ms(~chosen)
         covered = self._covered_ms(chosen)
         steps_ms = max(self.steps_ms, 1e-9)
-        return Share(min((whole - others) / steps_ms, 1.0), min(covered / steps_ms, 1.0))
+        return Share(min((whole - others) / steps_ms, 1.0), min(covered / steps_ms, 1.0), covered / max(whole, 1e-9))
 
     def _covered_ms(self, chosen: Bools) -> float:
         start, end = (self.ops[name].to_numpy(np.int64)[chosen] for name in ("start_ps", "end_ps"))
