@@ -37,7 +37,7 @@ def test_recording_ends_before_memory_runs_short(tmp_path):
         """
         import psutil
         held = psutil.Process().memory_info().vms
-        resource.setrlimit(resource.RLIMIT_AS, (held + (1000 << 20),) * 2)
+        resource.setrlimit(resource.RLIMIT_AS, (held + (850 << 20),) * 2)
 
         class UntilItEnds(keras.callbacks.Callback):
             def on_train_batch_end(self, batch, logs=None):

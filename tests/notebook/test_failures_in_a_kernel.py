@@ -110,6 +110,8 @@ def test_a_full_disk(run, full_disk):
     assert "No space left on device" in cell.traceback
     assert "recording.py" not in cell.traceback
     assert run("print(len(finished.history['loss']))").printed == "20\n"
+    saved = run("import tempfile\nprint(len(tp.load(tp.last().save(tempfile.mkdtemp())).steps.table) > 0)")
+    assert saved.printed == "True\n"
     assert list(full_disk.iterdir()) == []
 
 

@@ -131,12 +131,14 @@ class Capture:
         _session.running = None
         try:
             run = self._recording.stop()
+        except UnsavedError as error:
+            self._run.fail(str(error))
+            self._run.keep(self._recording.save)
+            remember(self.profile)
+            raise CaptureError(str(error)) from None
         except BaseException as error:
             why = str(error) if isinstance(error, CaptureError) else "An interrupt came before this profile was saved."
             self._run.fail(why)
-            if isinstance(error, UnsavedError):
-                self._run.keep(self._recording.save)
-                remember(self.profile)
             raise
         self._run.complete(runs.resolve(run))
         self.finished = True

@@ -18,7 +18,7 @@ from tfprof_nb.capture.interrupts import interrupts_wait
 from tfprof_nb.capture.keras import keras_steps
 from tfprof_nb.capture.memory_watch import MemoryWatch
 from tfprof_nb.capture.options import Options
-from tfprof_nb.capture.profiler import Profiler
+from tfprof_nb.capture.profiler import Profiler, UnsavedError
 from tfprof_nb.capture.run_folder import publish, staging_folder
 from tfprof_nb.capture.sidecar import Collector, Gather, gathered, write_sidecar
 from tfprof_nb.capture.tensorflow import tensorflow
@@ -203,6 +203,8 @@ class Recording:
         try:
             self._profiler.write(staging)
             return self._published(staging, logdir)
+        except UnsavedError as error:
+            raise CaptureError(str(error)) from None
         finally:
             shutil.rmtree(staging, ignore_errors=True)
 
