@@ -76,7 +76,7 @@ def advice(evidence: Evidence) -> Advice:
     Advice
         ``table`` is empty if there is nothing to change; a note says so.
     """
-    findings = [finding for rule in _RULES if (finding := rule(evidence))]
+    findings = [finding for rule in _rules(evidence) if (finding := rule(evidence))]
     findings += [*python_findings(evidence), *_shares(evidence), *retracing_findings(evidence)]
     findings += device_findings(evidence)
     findings += layer_findings(evidence)
@@ -227,7 +227,14 @@ def _unexplained(evidence: Evidence) -> Finding | None:
     percent = evidence.percent("other")
     by_keras = bool(evidence.steps.table["epoch"].notna().any())
     mostly_eager = _eager_percent(evidence) >= _MOSTLY_EAGER_PERCENT and not _runs_functions(evidence)
-    if percent < _UNEXPLAINED_PERCENT or mostly_eager or python_findings(evidence) or are_session_runs(evidence.steps):
+    on_tpu = str(evidence.overview.summary["device_type"]).startswith("TPU")  # whose hosts record little
+    if (
+        on_tpu
+        or percent < _UNEXPLAINED_PERCENT
+        or mostly_eager
+        or python_findings(evidence)
+        or are_session_runs(evidence.steps)
+    ):
         return None
     short = float(evidence.steps.measured["step_ms"].median()) <= _SHORT_STEP_MS
     sampled = len(evidence.python.table) > 0
@@ -299,7 +306,12 @@ def _dominant_op(evidence: Evidence) -> Finding | None:
     )
 
 
-_RULES: tuple[Callable[[Evidence], Finding | None], ...] = (
+def _rules(evidence: Evidence) -> tuple[Callable[[Evidence], Finding | None], ...]:
+    """Return the rules that may apply: most cures are TensorFlow's."""
+    return (*_TENSORFLOWS, _dominant_op) if evidence.is_tensorflows else (_dominant_op,)
+
+
+_TENSORFLOWS: tuple[Callable[[Evidence], Finding | None], ...] = (
     input_bound,
     copies_to_device,
     input_outside_steps,
@@ -307,5 +319,4 @@ _RULES: tuple[Callable[[Evidence], Finding | None], ...] = (
     _unexplained,
     _precision,
     _between_steps,
-    _dominant_op,
 )

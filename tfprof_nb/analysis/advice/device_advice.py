@@ -42,7 +42,7 @@ def _idle_gpu(evidence: Evidence) -> Finding | None:
 def _launching(evidence: Evidence) -> Finding | None:
     """Report time spent on launching kernels, where that is since these are short."""
     percent = evidence.percent("kernel_launch")
-    if percent < _LAUNCHING_PERCENT or evidence.overview.summary["framework"] != "tensorflow":
+    if percent < _LAUNCHING_PERCENT or not evidence.is_tensorflows:
         return None
     typical_us = _typical_run_us(evidence.ops.table[evidence.ops.table["side"] == "device"])
     if not typical_us < _SHORT_KERNEL_US:

@@ -72,6 +72,11 @@ class Evidence:
     source: Callable[[], SourceLines] = no_source
     gpus: Sequence[Gpus] = ()
 
+    @property
+    def is_tensorflows(self) -> bool:
+        """Whether TensorFlow ran the program, so that its cures apply."""
+        return bool(self.overview.summary["framework"] == "tensorflow")
+
     def percent(self, name: str) -> float:
         """Return a percentage of the overview; 0 if it is unknown, so that no rule applies."""
         value = float(self.overview.summary[f"{name}_percent"])
