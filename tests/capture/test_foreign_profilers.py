@@ -139,7 +139,7 @@ def test_before_a_window_theirs_is_kept(tmp_path, read_marks):
 
 
 def test_before_a_window_and_without_saving_there_is_nothing(tmp_path):
-    recording = Recording(tmp_path / "ours", Options(), window=Window(warmup=2)).start()
+    recording = Recording(tmp_path / "ours", Options(), window=Window(delay_ms=60_000)).start()
     tf.profiler.experimental.start(str(tmp_path / "theirs"))
     tf.profiler.experimental.stop(save=False)
     with pytest.raises(NothingRecordedError, match="had saved nothing"):

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import ParamSpec, TypeVar
 
 from tfprof_nb._errors import CaptureError, TfprofError
-from tfprof_nb.api.session import Capture, hides
+from tfprof_nb.api.session import Capture, hides, running
 from tfprof_nb.capture.lines import CellLines
 from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.window import Window
@@ -215,6 +215,6 @@ def stop() -> Profile:
     True
     """
     started, _Started.capture = _Started.capture, None
-    if started is None:
+    if started is None or running() is not started:
         raise CaptureError("There is no capture to stop: begin one with tfprof_nb.start().")
     return started.finish()

@@ -68,9 +68,7 @@ def _of_several(path: str, frames: list[Frame], fitting: Mapping[str, list[Frame
 def _fitting(calls: list[_Construction], layer: Any, ran: set[str]) -> list[Frame]:
     """Return the lines that may make a layer, in order; those of files that ran if there are any."""
     named = [call.frame for call in calls if call.arguments.get("name") == layer.name]
-    if named:
-        return _of_file(named, named[-1].file)
-    found = [call.frame for call in calls if "name" not in call.arguments and _fits(call, layer)]
+    found = named or [call.frame for call in calls if "name" not in call.arguments and _fits(call, layer)]
     frames = [frame for frame in found if frame.file in ran] or found
     by_file = {frame.file: _of_file(frames, frame.file) for frame in frames}
     texts = {tuple(linecache.getline(*frame[:2]).strip() for frame in own) for own in by_file.values()}
