@@ -40,6 +40,7 @@ _GENERATE_BATCHES = (
     "Yield whole batches from the generator, made by NumPy in one call each, and drop .batch(); or move the work to "
     "`.map(f, num_parallel_calls=tf.data.AUTOTUNE)` with TensorFlow ops."
 )
+_PASSED_TO_PYTHON = re.compile(r"\b(?:from_generator|py_function|numpy_function)\(\s*(?:func *= *)?((?!lambda\b)[\w.]+)?")
 _PYTHON_OPS, _PYTHON_SHARE = ("EagerPyFunc", "PyFunc", "PyFuncStateless"), 0.5
 # tf.data names functions after the method that takes them, e.g. `__inference_Dataset_map_decode_42`.
 _FUNCTIONS = {
@@ -108,10 +109,12 @@ def _python_source(evidence: Evidence) -> _Cause | None:
         return None
     table = evidence.python.table
     table = table[(table["thread"] == "tf.data") & (table["line"] > 0)]
-    if table.empty:
-        place = _line_with(evidence, r"from_generator\(|py_function\(|numpy_function\(")
+    if table.empty:  # functions shorter than the interval of sampling are seldom met
+        place = _line_with(evidence, _PASSED_TO_PYTHON.pattern)
+        passed = _PASSED_TO_PYTHON.search(_code_at(evidence, place))
         ran = f"Python functions in the pipeline ran for {_units.milliseconds(python_ms)}"
-        return _Cause("Python makes the data", ran, _GENERATE_BATCHES, place=place)
+        name = f"{passed[1]} makes the data in Python" if passed and passed[1] else "Python makes the data"
+        return _Cause(name, ran, _GENERATE_BATCHES, place=place)
     function = str(table.groupby("function", sort=False)["total_ms"].sum().idxmax())
     line = table[table["function"] == function].iloc[0]
     file, place = str(line["file"]), f"{line['file']} line {line['line']}"
