@@ -40,7 +40,9 @@ _GENERATE_BATCHES = (
     "Yield whole batches from the generator, made by NumPy in one call each, and drop .batch(); or move the work to "
     "`.map(f, num_parallel_calls=tf.data.AUTOTUNE)` with TensorFlow ops."
 )
-_PASSED_TO_PYTHON = re.compile(r"\b(?:from_generator|py_function|numpy_function)\(\s*(?:func *= *)?((?!lambda\b)[\w.]+)?")
+_PASSED_TO_PYTHON = re.compile(
+    r"\b(?:from_generator|py_function|numpy_function)\(\s*(?:func *= *)?((?!lambda\b)[\w.]+)?"
+)
 _PYTHON_OPS, _PYTHON_SHARE = ("EagerPyFunc", "PyFunc", "PyFuncStateless"), 0.5
 # tf.data names functions after the method that takes them, e.g. `__inference_Dataset_map_decode_42`.
 _FUNCTIONS = {
