@@ -166,7 +166,7 @@ def page(outcomes: list[Outcome], repeats: int) -> str:
 # Advice against the truth
 
 {len(faults)} small programs have one planted fault each, {len(healthy)} have none: see `benchmarks/advice_programs`.
-Each was profiled with `%%tfprofile`, {repeats} times, each time in a fresh process. A finding names a fault if it
+Each was profiled with `%%tfprofile`, {_times(repeats)} in a fresh process. A finding names a fault if it
 states the cause and tells its place in the code: the function or the line. The measured gain is the part of the cell's
 time (of its memory, where the fault costs memory) that is gone once the fault is fixed. It compares medians of {ROUNDS}
 runs of each cell, in turn, without a profiler. *At most* stands for a prediction without a lower bound.
@@ -188,6 +188,10 @@ An alarm is a finding of severity high or medium, or a headline that calls the p
 
 {healthy_table(healthy)}
 """
+
+
+def _times(repeats: int) -> str:
+    return "once" if repeats == 1 else f"{repeats} times, each time"
 
 
 def _table(head: list[str], rows: list[list[str]]) -> str:

@@ -22,7 +22,7 @@ import pkgutil
 from dataclasses import dataclass
 
 HEALTHY = "healthy"
-ROUNDS = 3  # runs of each cell, for the gain
+ROUNDS = 2  # runs of each cell, for the gain
 
 
 @dataclass(frozen=True)

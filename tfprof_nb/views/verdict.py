@@ -55,6 +55,7 @@ def kind(numbers: dict[str, Any]) -> str:
     if verdict == "moderately" and numbers["python_sampled"] and numbers["input_ms"] < FETCH_COSTS_MS:
         return "short"
     starts = numbers["longest_wait_is_first"] and numbers["longest_wait_share"] >= _START_SHARE
+    starts |= verdict == "moderately" and numbers["python_sampled"] and numbers["few_waits_share"] >= _START_SHARE
     if verdict in ("moderately", "highly") and starts and _is_milder(numbers):
         return "not"
     if verdict != "potentially":

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
+
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding, severity_of
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
@@ -78,10 +80,20 @@ def input_bound(evidence: Evidence) -> Finding | None:
 
 
 def _only_starts(evidence: Evidence) -> bool:
-    """Whether the first step alone makes the steps wait: the pipeline was starting."""
+    """Whether a few steps, which start the pipeline, make the others' average: these hardly wait."""
     waits, step_ms = evidence.steps.table["input_ms"], evidence.steps.table["step_ms"]
-    rest = 100 * float(waits.iloc[1:].sum()) / max(float(step_ms.iloc[1:].sum()), 1e-9)
-    return rest < MODERATELY_PERCENT and float(waits.iloc[0]) > _MOST_WAITING * float(waits.sum())
+    others = ~_rare_waits(evidence)
+    rest = 100 * float(waits[others].sum()) / max(float(step_ms[others].sum()), 1e-9)
+    started = float(waits[~others].sum()) > _MOST_WAITING * float(waits.sum())
+    first = float(waits.iloc[0]) > _MOST_WAITING * float(waits.sum())
+    return started and rest < MODERATELY_PERCENT and (first or evidence.percent("input") < HIGHLY_PERCENT)
+
+
+def _rare_waits(evidence: Evidence) -> pd.Series:
+    """Return per step whether it is one of few that wait much longer than the median step."""
+    waits = evidence.steps.table["input_ms"]
+    long = waits >= _LONG_WAIT * max(float(waits.median()), FETCH_COSTS_MS)
+    return long & (long.sum() <= _RARE_SHARE * len(waits))
 
 
 def _training_share(evidence: Evidence) -> float:
@@ -169,12 +181,10 @@ def _beside_python(evidence: Evidence, function: str, mapped: tuple[str, int] | 
 
 def _filled_buffer(evidence: Evidence) -> _Cause | None:
     """Find a shuffle buffer that fills with finished elements while the first step of each pass waits."""
-    waits = evidence.steps.table["input_ms"]
-    slow = waits >= _LONG_WAIT * max(float(waits.median()), FETCH_COSTS_MS)
-    rare = slow.sum() <= _RARE_SHARE * len(waits)
+    waits, slow = evidence.steps.table["input_ms"], _rare_waits(evidence)
     stages = str(evidence.tf_data.summary["bottleneck_long_name"] or "").split("::")
     above = [k for k, stage in enumerate(stages[:-1]) if iterator_type(stage).startswith("Shuffle")]
-    if not above or not rare or waits[slow].sum() < _MOST_WAITING * waits.sum() or _filling_cache(evidence):
+    if not above or waits[slow].sum() < _MOST_WAITING * waits.sum() or _filling_cache(evidence):
         return None
     stage = iterator_type(str(evidence.tf_data.summary["bottleneck_long_name"]))
     made_by = _placed(stage, evidence)
@@ -233,7 +243,8 @@ def _stage(evidence: Evidence, stage: str) -> _Cause:
         f"the slowest stage of the input pipeline is {_units.shorten(stage, 80)}{f' ({line}{in_code})' if line else ''}"
     )
     mapped = _MAPPED.search(code)
-    if _OF_KERAS.search(code):
+    generated = any("Generator" in name for name in evidence.tf_data.table["long_name"])
+    if _OF_KERAS.search(code) and not generated:
         return _Cause("slicing the arrays is slow", shown, _SLICE_LESS, place=line)
     if stage in _UNPREFETCHED and "Prefetch" not in str(evidence.tf_data.summary["bottleneck_long_name"]):
         change = f"{code}.prefetch(tf.data.AUTOTUNE)" if mapped and code.endswith(")") else ""
