@@ -51,11 +51,12 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops, *, python_sample
         ``summary["verdict"]`` is about the measured steps: the training steps after warm-up. Single slow steps affect
         means: ``input_percent_median`` is that of the median step, ``longest_wait_step`` the step with the longest
         wait, ``longest_wait_share`` its share (0 to 1) of all waiting, ``longest_wait_is_first`` whether it is the
-        first, ``few_waits_share`` that of the three longest waits; ``fetches_in_steps`` says whether every
-        measured step fetched data, so that none of its other time can be waiting for data. ``step_ms`` and ``input_ms`` are means. ``capture_ms`` is the time of the whole capture; for a
-        single host with steps, ``measured_steps_ms``, ``warm_up_steps_ms``, ``other_steps_ms`` (of other phases, such
-        as validation) and ``outside_steps_ms`` add up to it. ``outside_longest`` is the name of the longest event
-        outside of steps on the threads that run steps, ``outside_longest_ms`` its time; empty and 0 without one.
+        first, ``few_waits_share`` that of the three longest waits; ``fetches_in_steps`` says whether every measured
+        step fetched data, so that none of its other time can be waiting for data. ``step_ms`` and ``input_ms`` are
+        means. ``capture_ms`` is the time of the whole capture; for a single host with steps, ``measured_steps_ms``,
+        ``warm_up_steps_ms``, ``other_steps_ms`` (of other phases, such as validation) and ``outside_steps_ms`` add up
+        to it. ``outside_longest`` is the name of the longest event outside of steps on the threads that run steps,
+        ``outside_longest_ms`` its time; empty and 0 without one.
     """
     shares = steps.shares
     verdict = input_verdict(steps)
