@@ -122,10 +122,13 @@ def _calls(classes: set[str], files: Iterable[str]) -> dict[str, list[_Construct
 
 
 def _searched(files: Iterable[str]) -> list[str]:
+    """Return the user's files to search, the newest cells last: those that ran, and so many others."""
+    ran = set(files)
     modules = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
     cached = list(linecache.cache)  # the cells, in the order of their first run
-    known = [*(file for file in [*filter(None, modules), *files] if file not in linecache.cache), *cached]
-    return list(dict.fromkeys(file for file in known if isinstance(file, str) and is_users(file)))[-_MAX_FILES:]
+    known = [*(file for file in [*filter(None, modules), *ran] if file not in linecache.cache), *cached]
+    own = list(dict.fromkeys(file for file in known if isinstance(file, str) and is_users(file)))
+    return [file for k, file in enumerate(own) if file in ran or k >= len(own) - _MAX_FILES]
 
 
 def _called_name(node: ast.AST) -> str:
