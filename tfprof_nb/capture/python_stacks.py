@@ -30,7 +30,7 @@ from tfprof_nb.capture.graphs.source_lines import is_users
 from tfprof_nb.capture.sidecar import Gather
 from tfprof_nb.formats.sidecar import PythonSection
 
-INTERVAL_S = 0.004
+INTERVAL_S = 0.005
 _SWITCH_S = 0.0005
 _MAX_DEPTH = 200
 _MAX_SOURCE = 200_000  # characters
