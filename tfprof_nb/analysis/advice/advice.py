@@ -172,7 +172,7 @@ def _eager(evidence: Evidence) -> Finding | None:
 
 def _without_eagerly(evidence: Evidence, file: str, line: int) -> tuple[str, str]:
     """Return the place that asks for eager execution, and its line without that."""
-    return f"{file} line {line}", re.sub(_ASKED_TO_RUN_EAGERLY + r",? *", "", evidence.code.line(file, line))
+    return f"{file} line {line}", re.sub(rf",? *{_ASKED_TO_RUN_EAGERLY}", "", evidence.code.line(file, line))
 
 
 def _step_function(evidence: Evidence) -> tuple[str, str, str]:

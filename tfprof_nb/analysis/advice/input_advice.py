@@ -10,7 +10,7 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding, severity_of
-from tfprof_nb.analysis.tf_data.iterators import iterator_type
+from tfprof_nb.analysis.tf_data.iterators import FILE_READERS, iterator_type
 from tfprof_nb.analysis.tf_data.tf_data import TfData
 from tfprof_nb.analysis.verdict import FETCH_COSTS_MS, HIGHLY_PERCENT, MODERATELY_PERCENT
 
@@ -140,7 +140,8 @@ def _python_source(evidence: Evidence) -> _Cause | None:
         return _Cause(
             name, shown, *_more_workers(evidence, file, function.partition(".")[0]), place=place, least_saved=0.2
         )
-    mapped = next(evidence.code.find(r"\.map\("), None)
+    maps = list(evidence.code.find(r"\.map\("))
+    mapped = maps[0] if len(maps) == 1 else None  # else it is not certain which of them calls the function
     if any(evidence.code.find(r"(py_function|numpy_function)\(")):
         fix, change = _beside_python(evidence, function, mapped)
         return _Cause(name, shown, fix, change, place, least_saved=0.2)
@@ -150,6 +151,8 @@ def _python_source(evidence: Evidence) -> _Cause | None:
 def _more_workers(evidence: Evidence, file: str, dataset: str) -> tuple[str, str]:
     """Return how to let several workers make a PyDataset's batches, in words and as code where that is certain."""
     made = next(evidence.code.find(rf"(?<!class )\b{re.escape(dataset)}\("), None)
+    if made and re.search(r"\b(workers|max_queue_size) *=", evidence.code.line(*made)):
+        return f"Let more workers make the batches: raise `workers` where {dataset} is made.", ""
     change = evidence.code.with_argument(*made, dataset, "workers=4, max_queue_size=16") if made else ""
     if not evidence.code.takes_keywords(file, dataset):
         fix = (
@@ -192,12 +195,12 @@ def _filled_buffer(evidence: Evidence) -> _Cause | None:
     count = int(slow.sum())
     waited = f"{count} step{'s' * (count != 1)} {'have' if count != 1 else 'has'} "
     return _Cause(
-        "a pass over the data begins with a full shuffle buffer",
+        "the shuffle buffer is filled before each pass over the data",
         f"{waited}{_units.share(float(waits[slow].sum() / waits.sum()))} of all waiting, up to "
         f"{_units.milliseconds(float(waits.max()))}: before the first batch, {made_by} makes every element of the "
         f"shuffle buffer{f' ({shuffle})' if shuffle else ''}",
         "Shuffle first and work afterwards: move `.shuffle(...)` before `.map(...)`, so that the buffer fills with "
-        "file names or raw records, which takes no time. Or use a smaller buffer.",
+        "file names or raw records, which is quick.",
         place=shuffle,
         least_saved=0.4,
     )
@@ -257,9 +260,9 @@ def _stage(evidence: Evidence, stage: str) -> _Cause:
             place=line,
             least_saved=0.2,
         )
-    name = (
-        f"{mapped[1]} is slow" if mapped else "reading the files is slow" if stage in _OPENING else f"{stage} is slow"
-    )
+    below = {iterator_type(name) for name in evidence.tf_data.table["long_name"]}
+    reads = stage in _OPENING and not below.isdisjoint(FILE_READERS)
+    name = f"{mapped[1]} is slow" if mapped else "reading the files is slow" if reads else f"{stage} is slow"
     if mapped and "num_parallel_calls" not in code and stage in ("Map", "MapAndBatch"):
         end = mapped.end() - 1
         change = f"{code[:end]}, num_parallel_calls=tf.data.AUTOTUNE{code[end:]}"

@@ -39,23 +39,9 @@ _WAITING_CALLS = {
     "__repr__": "print()",
     "__format__": "An f-string",
 }
-_APPENDED = re.compile(r"^([\w.]+)\.append\((?:float|int)?\(?([\w.\[\]\"']+?)(?:\.numpy\(\))?\)?\)$")
+_APPENDED = re.compile(r"^([\w.]+)\.append\((float|int)\(([\w.\[\]\"']+)\)\)$")
 _FEWER_SAVED = 0.3  # of what may overlap
-_RECORDING_CALLS = (
-    *(
-        "scalar",
-        "histogram",
-        "image",
-        "audio",
-        "text",
-        "flush",
-        "save",
-        "save_weights",
-        "save_model",
-        "export",
-        "write",
-    ),
-)
+_RECORDING_CALLS = tuple("scalar histogram image audio text flush save save_weights save_model export write".split())
 _SESSION_RUN = "BaseSession.run"
 _MIN_COPYING_MS = 0.5
 _BY_KERAS = ("predict", "evaluate")
@@ -137,11 +123,11 @@ def _wait(evidence: Evidence, rows: pd.DataFrame, file: str, line: int, percent:
     place, code = place_of(file, line), evidence.code.line(file, line)
     overlap = min(percent, 100 - percent)
     kept = _APPENDED.match(code)
-    change = f"{kept[1]}.append({kept[2]})  # convert after the loop: [float(x) for x in {kept[1]}]" if kept else ""
+    change = f"{kept[1]}.append({kept[3]})  # convert after the loop: [{kept[2]}(x) for x in {kept[1]}]" if kept else ""
     fix = (
-        f"Keep the tensors, and convert them after the loop: `{kept[1]}.append({kept[2]})`."
+        f"Keep the tensors, and convert them after the loop: `{kept[1]}.append({kept[3]})`."
         if kept
-        else "Convert it every 50 steps only: put the line below `if step % 50 == 0:`."
+        else "Convert it every 50 steps only, not in each."
     )
     return Finding(
         severity_of(overlap, _WORTH_SAYING_PERCENT, _HIGH_PERCENT),
@@ -222,7 +208,7 @@ def _records(evidence: Evidence) -> Iterator[Finding]:
         yield _finding(
             f"{where}{what}() writes for {_units.percent(percent)} of the time",
             f"{_in_code(place, code)}: {_units.milliseconds(time_ms / max(len(evidence.steps.table), 1))} per step.",
-            "Write every 50 steps instead of in each: put it below `if step % 50 == 0:`.",
+            "Write every 50 steps instead of in each.",
             percent,
             place,
             "",
