@@ -41,9 +41,8 @@ _WAITING_CALLS = {
 }
 _APPENDED = re.compile(r"^([\w.]+)\.append\((float|int)\(([\w.\[\]\"']+)\)\)$")
 _FEWER_SAVED = 0.3  # of what may overlap
-_RECORDING_CALLS = tuple(
-    ["scalar", "histogram", "image", "audio", "text", "flush", "save", "save_weights", "save_model", "export", "write"]
-)
+_WRITING_SUMMARIES = ("scalar", "histogram", "image", "audio", "text", "flush", "write")
+_RECORDING_CALLS = (*_WRITING_SUMMARIES, "save", "save_weights", "save_model", "export")
 _SESSION_RUN = "BaseSession.run"
 _MIN_COPYING_MS = 0.5
 _BY_KERAS = ("predict", "evaluate")
