@@ -10,6 +10,7 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding, severity_of
+from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.tf_data.iterators import FILE_READERS, iterator_type
 from tfprof_nb.analysis.tf_data.tf_data import TfData
 from tfprof_nb.analysis.verdict import FETCH_COSTS_MS, HIGHLY_PERCENT, MODERATELY_PERCENT
@@ -125,13 +126,13 @@ def _python_source(evidence: Evidence) -> _Cause | None:
     table = table[(table["thread"] == "tf.data") & (table["line"] > 0)]
     if table.empty:  # functions shorter than the interval of sampling are seldom met
         place = _line_with(evidence, _PASSED_TO_PYTHON.pattern)
-        passed = _PASSED_TO_PYTHON.search(_code_at(evidence, place))
+        passed = _PASSED_TO_PYTHON.search(evidence.code.at(place))
         ran = f"Python functions in the pipeline ran for {_units.milliseconds(python_ms)}"
         name = f"{passed[1]} makes the data in Python" if passed and passed[1] else "Python makes the data"
         return _Cause(name, ran, _GENERATE_BATCHES, place=place)
     function = str(table.groupby("function", sort=False)["total_ms"].sum().idxmax())
     line = table[table["function"] == function].iloc[0]
-    file, place = str(line["file"]), f"{line['file']} line {line['line']}"
+    file, place = str(line["file"]), place_of(str(line["file"]), int(line["line"]))
     code = evidence.code.line(file, int(line["line"]))
     shown = f"{function} ({place}{f', `{_units.shorten(code, 80)}`' if code else ''}) ran for "
     shown += f"{_units.milliseconds(python_ms)}, under Python's lock"
@@ -215,7 +216,7 @@ def _repeated_work(evidence: Evidence) -> _Cause | None:
     """Find a map that does the same work in each of several epochs, where its results could be kept."""
     stage = iterator_type(str(evidence.tf_data.summary["bottleneck_long_name"] or ""))
     line = evidence.line_of(_FUNCTIONS[stage]) if stage in _FUNCTIONS else ""
-    code, passes = _code_at(evidence, line), int(evidence.steps.table["epoch"].nunique())
+    code, passes = evidence.code.at(line), int(evidence.steps.table["epoch"].nunique())
     mapped = _MAPPED.search(code)
     may_cache = not (_filling_cache(evidence) or _random_ops(evidence) or _reordered_before(evidence))
     if not mapped or passes < _PASSES_WORTH_CACHING or not may_cache:
@@ -240,7 +241,7 @@ def _stage(evidence: Evidence, stage: str) -> _Cause:
     if not stage or stage == "Prefetch":
         return _Cause()
     line = evidence.line_of(_FUNCTIONS[stage]) if stage in _FUNCTIONS else ""
-    code = _code_at(evidence, line)
+    code = evidence.code.at(line)
     in_code = f", `{_units.shorten(code, 80)}`" if code else ""
     shown = (
         f"the slowest stage of the input pipeline is {_units.shorten(stage, 80)}{f' ({line}{in_code})' if line else ''}"
@@ -293,12 +294,7 @@ def _random_ops(evidence: Evidence) -> bool:
 
 def _line_with(evidence: Evidence, pattern: str) -> str:
     """Return the first line of the program with a pattern, as a place; empty if there is none."""
-    return next((f"{file} line {line}" for file, line in evidence.code.find(pattern)), "")
-
-
-def _code_at(evidence: Evidence, place: str) -> str:
-    file, _, line = place.rpartition(" line ")
-    return evidence.code.line(file, int(line)) if line.isdigit() else ""
+    return next((place_of(*found) for found in evidence.code.find(pattern)), "")
 
 
 def _placed(stage: str, evidence: Evidence) -> str:

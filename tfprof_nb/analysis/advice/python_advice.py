@@ -11,7 +11,7 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding, severity_of
-from tfprof_nb.analysis.source.code import Use
+from tfprof_nb.analysis.source.code import Use, line_at, place_of
 
 # Shares of the steps' time, or of the training's time.
 _WORTH_SAYING_PERCENT, _HIGH_PERCENT = 10.0, 25.0
@@ -76,7 +76,8 @@ def _callback(evidence: Evidence, row: dict[Any, Any], percent: float, in_steps:
     of_what = "each step" if in_steps else "the training's time"
     each = _units.milliseconds(row["total_ms"] / max(row["calls"], 1))
     calls = f"{_units.count(row['calls'])} call{'s' * (row['calls'] != 1)}"
-    fix, change = _rarer(row["callback"], row["method"])
+    parameters = evidence.code.parameters(name)
+    fix, change = _rarer(row["callback"], row["method"], parameters[1] if len(parameters) > 1 else "")
     made = next(evidence.code.find(rf"\b{re.escape(str(row['callback']))}\("), None)
     if made and not place:
         place, code = place_of(*made), evidence.code.line(*made)
@@ -92,16 +93,18 @@ def _callback(evidence: Evidence, row: dict[Any, Any], percent: float, in_steps:
     )
 
 
-def _rarer(callback: str, method: str) -> tuple[str, str]:
-    """Return how to run a callback's method less often, in words and as code where that is certain."""
+def _rarer(callback: str, method: str, number: str) -> tuple[str, str]:
+    """Return how to run a callback's method less often, in words and as code where that is certain.
+
+    ``number`` is the parameter with the number of the batch or epoch; empty if it is unknown.
+    """
     if callback in _LESS_OFTEN:
         return _LESS_OFTEN[callback], ""
-    if "_batch_" in method:
-        change = "if batch % 50:\n    return"
-        return f"Do its work every 50 batches: begin {method} with `if batch % 50: return`.", change
-    return "Make its work cheaper, or do it every few epochs: begin it with `if epoch % 5: return`.", (
-        "if epoch % 5:\n    return" if "epoch" in method else ""
-    )
+    every, what = (50, "batches") if "_batch_" in method else (5, "epochs")
+    if not number or number == "logs":
+        return f"Do its work every {every} {what}, or make it cheaper.", ""
+    skipped = f"if {number} % {every}"
+    return f"Do its work every {every} {what}: begin {method} with `{skipped}: return`.", f"{skipped}:\n    return"
 
 
 def _waits(evidence: Evidence) -> Iterator[Finding]:
@@ -239,16 +242,16 @@ def _function(evidence: Evidence, file: str, rows: pd.DataFrame, time_ms: float,
     name = _in_code(place, code) if function == "<module>" else f"{function} ({place})"
     library = f", mostly in {longest['library']}" if longest["library"] else ""
     calling = caller if function != "<module>" and caller else place
-    from_code = _code_at(evidence, caller)
+    from_code = evidence.code.at(caller)
     from_code = f", `{_units.shorten(from_code, 80)}`" if from_code else ""
     called = f", called from {caller}{from_code}" if calling == caller else ""
     written = f", in `{_units.shorten(code, 80)}`" if code and function != "<module>" else ""
-    use = evidence.code.use(*_file_and_line(calling))
+    use = evidence.code.use(*line_at(calling))
     steps = max(len(evidence.steps.table), 1)
     finding = _finding(
         f"{name} takes {_units.percent(percent)} of the time",
         f"{_units.milliseconds(time_ms / steps)} per step{library}{written}{called}: TensorFlow waits meanwhile.",
-        _fix_of(use, function, _code_at(evidence, calling)),
+        _fix_of(use, function, evidence.code.at(calling)),
         percent,
         place,
         "",
@@ -315,20 +318,6 @@ def _place_of_function(evidence: Evidence, name: str) -> str:
     table = evidence.python.table
     rows = table[(table["function"] == name) | table["function"].str.endswith(f".{name}")]
     return place_of(str(rows.iloc[0]["file"]), int(rows.iloc[0]["line"])) if len(rows) else ""
-
-
-def place_of(file: str, line: int) -> str:
-    """Write a place as users read it."""
-    return f"{file} line {line}"
-
-
-def _file_and_line(place: str) -> tuple[str, int]:
-    file, _, line = place.rpartition(" line ")
-    return file, int(line) if line.isdigit() else 0
-
-
-def _code_at(evidence: Evidence, place: str) -> str:
-    return evidence.code.line(*_file_and_line(place))
 
 
 def _in_code(place: str, code: str) -> str:

@@ -28,6 +28,10 @@ class Code:
     def __init__(self, texts: Mapping[str, str]) -> None:
         self._texts = texts
 
+    def at(self, place: str) -> str:
+        """Return the text of the line at a place, as `place_of` writes it; empty if it is unknown."""
+        return self.line(*line_at(place))
+
     def line(self, file: str, line: int) -> str:
         """Return the text of a line; empty if it is unknown."""
         lines = self._texts.get(file, "").splitlines()
@@ -38,6 +42,13 @@ class Code:
         name = function.rpartition(".")[2]
         lines = [node.lineno for node in _nodes(self._texts.get(file, ""), ast.FunctionDef) if node.name == name]
         return lines[0] if len(lines) == 1 else 0
+
+    def parameters(self, function: str) -> list[str]:
+        """Return the names of the parameters of a method, given as ``Class.method``; none if it is unknown."""
+        name, _, method = function.rpartition(".")
+        classes = [node for text in self._texts.values() for node in _nodes(text, ast.ClassDef) if node.name == name]
+        methods = [one for found in classes for one in found.body if isinstance(one, ast.FunctionDef)]
+        return next(([a.arg for a in one.args.args] for one in methods if one.name == method), [])
 
     def find(self, pattern: str) -> Iterator[tuple[str, int]]:
         """Return the files and lines, the profiled cell's first, in which a regular expression is found."""
@@ -104,6 +115,23 @@ class Code:
         """Return the innermost loop with a line in its body."""
         loops = [node for kind in _LOOPS for node in _nodes(self._texts.get(file, ""), kind)]
         return min((loop for loop in loops if _holds(loop, line) and loop.lineno < line), key=_lines, default=None)
+
+
+def place_of(file: str, line: int) -> str:
+    """Write a place as users read it.
+
+    Examples
+    --------
+    >>> place_of("cell", 3), line_at("In[1] line 12"), line_at("")
+    ('cell line 3', ('In[1]', 12), ('', 0))
+    """
+    return f"{file} line {line}"
+
+
+def line_at(place: str) -> tuple[str, int]:
+    """Return the file and the line of a place that `place_of` wrote; 0 is no line."""
+    file, _, line = place.rpartition(" line ")
+    return file, int(line) if line.isdigit() else 0
 
 
 @lru_cache(maxsize=16)
