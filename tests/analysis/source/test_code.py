@@ -96,3 +96,21 @@ def test_the_end_of_a_pipeline():
     assert code.end_of_pipeline("cell", 12) == (15, "batch")
     assert code.end_of_pipeline("cell", 17) == (17, "batch")
     assert code.end_of_pipeline("cell", 9) == code.end_of_pipeline("nowhere", 1) == (0, "")
+
+
+def test_an_argument_is_left_out():
+    lines = [
+        "m.compile(jit=True, loss=f(1))",
+        "m.compile('sgd', jit=True)",
+        "f(jit=True)",
+        "f(",
+        "  jit=True,",
+        "  x=(2)",
+        ")",
+    ]
+    code = Code({"cell": "\n".join(lines)})
+    assert code.without_argument("cell", 1, "jit") == "m.compile(loss=f(1))"
+    assert code.without_argument("cell", 2, "jit") == "m.compile('sgd')"
+    assert code.without_argument("cell", 3, "jit") == "f()"
+    assert code.without_argument("cell", 5, "jit") == "f(\n  x=(2)\n)"
+    assert code.without_argument("cell", 1, "metrics") == ""

@@ -5,7 +5,6 @@ A rule reports nothing without evidence. It estimates the gain only where there 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -15,7 +14,7 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.batch_advice import batch_findings
 from tfprof_nb.analysis.advice.device_advice import device_findings
-from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, ONE_OP, Evidence, Finding, severity_of
+from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, ONE_OP, SMALL_STEPS, Evidence, Finding, severity_of
 from tfprof_nb.analysis.advice.input_advice import copies_to_device, input_bound, input_outside_steps
 from tfprof_nb.analysis.advice.layer_advice import layer_findings
 from tfprof_nb.analysis.advice.memory_advice import memory_findings
@@ -91,8 +90,9 @@ def advice(evidence: Evidence) -> Advice:
 
 
 def _rank(finding: Finding) -> tuple[int, int, float]:
-    """Order by severity; then eager ops, whose cost shows as Python, and findings with a place; then by gain."""
-    kind = 0 if finding.finding.startswith(_EAGER) else 1 if finding.place else 2
+    """Order by severity; then eager ops, whose cost shows as Python, and places but the batch size; then by gain."""
+    named = finding.place and not finding.finding.startswith(SMALL_STEPS)
+    kind = 0 if finding.finding.startswith(_EAGER) else 1 if named else 2
     return _RANKS[finding.severity], kind, -np.nan_to_num(finding.estimated_gain_percent)
 
 
@@ -168,8 +168,10 @@ def _eager(evidence: Evidence) -> Finding | None:
 
 
 def _without_eagerly(evidence: Evidence, file: str, line: int) -> tuple[str, str]:
-    """Return the place that asks for eager execution, and its line without that."""
-    return place_of(file, line), re.sub(rf",? *{_ASKED_TO_RUN_EAGERLY}", "", evidence.code.line(file, line))
+    """Return the place that asks for eager execution, and the code without that."""
+    alone = evidence.code.line(file, line).startswith("tf.config.")
+    change = "tf.config.run_functions_eagerly(False)" if alone else ""
+    return place_of(file, line), change or evidence.code.without_argument(file, line, "run_eagerly")
 
 
 def _step_function(evidence: Evidence) -> tuple[str, str, str]:

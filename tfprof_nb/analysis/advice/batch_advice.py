@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, SMALL_STEPS, Evidence, Finding, severity_of
+from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, SMALL_STEPS, Evidence, Finding, Severity, severity_of
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.source import SourceLines
 from tfprof_nb.analysis.step_ops.batch import batch_size
@@ -38,7 +38,8 @@ def batch_findings(evidence: Evidence, python: Sequence[Finding]) -> list[Findin
     explained = min(named, evidence.percent("other"))
     if size is None or fixed < _FIXED_SHARE or explained >= _PYTHON_PERCENT or _loops(ops):
         return []
-    return [_finding(ops, evidence.source(), size, fixed)] if size <= _FACTORS[-1][0] else []
+    severity = "medium" if python else severity_of(fixed, _FIXED_SHARE, _HIGH_FIXED_SHARE)
+    return [_finding(ops, evidence.source(), size, fixed, severity)] if size <= _FACTORS[-1][0] else []
 
 
 def _loops(ops: StepOps) -> bool:
@@ -53,12 +54,12 @@ def _fixed_share(evidence: Evidence, ops: StepOps) -> float:
     return 1 - busy - evidence.percent("input") / 100
 
 
-def _finding(ops: StepOps, source: SourceLines, size: int, fixed: float) -> Finding:
+def _finding(ops: StepOps, source: SourceLines, size: int, fixed: float, severity: Severity) -> Finding:
     factor = next(factor for most, factor in _FACTORS if size <= most)
     step_ms, saved = ops.steps_ms / ops.steps, 1 - 1 / factor
     place, change = _line(source, size, size * factor)
     return Finding(
-        severity_of(fixed, _FIXED_SHARE, _HIGH_FIXED_SHARE),
+        severity,
         f"{SMALL_STEPS}: {size} example{'s' * (size != 1)} each",
         f"A step takes {_units.milliseconds(step_ms)}. Ops that are long enough to be recorded run in "
         f"{_units.share(1 - fixed)} of it. The rest is the fixed cost of starting a step and its ops: "

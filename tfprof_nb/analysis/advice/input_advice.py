@@ -38,7 +38,7 @@ def input_bound(evidence: Evidence) -> Finding | None:
     percent *= _training_share(evidence)
     cause = cause_of_waiting(evidence)
     return Finding(
-        severity_of(percent, MODERATELY_PERCENT, HIGHLY_PERCENT),
+        cause.severity if percent >= HIGHLY_PERCENT else severity_of(percent, MODERATELY_PERCENT, HIGHLY_PERCENT),
         f"{WAITING}{cause.name and ': '}{cause.name}",
         f"{evidence.of_step('input_ms')} is spent waiting for the next batch{cause.evidence and '; '}{cause.evidence}. "
         f"{_bound(evidence)}",

@@ -6,12 +6,13 @@ import re
 from dataclasses import dataclass
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.advice.findings import Evidence, Severity
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.tf_data.iterators import FILE_READERS, iterator_type
 from tfprof_nb.analysis.verdict import MOST_WAITING, rare_waits
 
 _PASSES_WORTH_CACHING = 3
+_QUICK_SHARE = 0.3
 _UNPREFETCHED, _OPENING = ("Map", "Batch", "PaddedBatch"), ("Interleave", "ParallelInterleave", "FlatMap")
 # Keras makes a pipeline of its own for arrays that its methods take.
 _OF_KERAS = re.compile(r"\.(fit|evaluate|predict|train_on_batch|test_on_batch|predict_on_batch)\(")
@@ -38,7 +39,7 @@ _FUNCTIONS = {
 
 @dataclass(frozen=True)
 class Cause:
-    """What makes steps wait; the parts of the waiting that the change saves at least and at most."""
+    """What makes steps wait; the parts of the waiting that the change saves at least and at most; its top severity."""
 
     name: str = ""
     evidence: str = ""
@@ -47,6 +48,7 @@ class Cause:
     place: str = ""
     least_saved: float = 0.3
     most_saved: float = 1.0
+    severity: Severity = "high"
 
 
 def cause_of_waiting(evidence: Evidence) -> Cause:
@@ -196,7 +198,9 @@ def _repeated_work(evidence: Evidence, stage: str) -> Cause | None:
 
 def _stage(evidence: Evidence, stage: str) -> Cause:
     """Name the slowest stage, and what to change about it."""
-    if not stage or stage == "Prefetch":
+    if stage == "Prefetch":
+        return _starved(evidence)
+    if not stage:
         return Cause()
     line = evidence.line_of(_FUNCTIONS[stage]) if stage in _FUNCTIONS else ""
     code, mapped = evidence.code.at(line), _mapped(evidence, line)
@@ -220,6 +224,24 @@ def _stage(evidence: Evidence, stage: str) -> Cause:
     reads = stage in _OPENING and not stages.isdisjoint(FILE_READERS)
     name = f"{mapped} is slow" if mapped else "reading the files is slow" if reads else f"{stage} is slow"
     return Cause(name, shown, str(evidence.tf_data.summary["suggestion"]), place=line)
+
+
+def _starved(evidence: Evidence) -> Cause:
+    """Say that the stages are quick, if all below the prefetch take much less than its caller waits."""
+    slow, table = str(evidence.tf_data.summary["bottleneck_long_name"]), evidence.tf_data.table
+    below_ms = float(table.loc[table["long_name"].str.startswith(f"{slow}::"), "self_ms"].sum())
+    waited_ms = float(evidence.tf_data.summary["bottleneck_ms"])
+    if not 0 < below_ms < _QUICK_SHARE * waited_ms:
+        return Cause()
+    return Cause(
+        "its stages are quick, but seem to get no core",
+        f"in a typical slow call the stages before the prefetch work for {_units.milliseconds(below_ms)}, and the "
+        f"caller waits {_units.milliseconds(waited_ms)}",
+        "Look for what keeps the cores busy: other programs, other kernels, or more threads than cores "
+        "(tf.config.threading). The pipeline itself needs no change.",
+        least_saved=0.0,
+        severity="medium",
+    )
 
 
 def _unprefetched(evidence: Evidence, line: str, shown: str) -> Cause:

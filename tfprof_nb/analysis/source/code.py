@@ -99,6 +99,27 @@ class Code:
         found = self._call(file, line, function)
         return self._inserted(file, found, call, _end(found)) if found else ""
 
+    def without_argument(self, file: str, line: int, keyword: str) -> str:
+        r"""Return the lines of the call that gives a keyword at a line, without it; empty if there is no such call.
+
+        Examples
+        --------
+        >>> Code({"cell": "model.compile(\n    'sgd',\n    jit=True,\n)"}).without_argument("cell", 3, "jit")
+        "model.compile(\n    'sgd',\n)"
+        """
+        for call in _nodes(self._texts.get(file, ""), ast.Call):
+            given = [*call.args, *(each.value for each in call.keywords)]
+            for each in call.keywords:
+                if each.arg == keyword and each.lineno == line:
+                    begin = each.lineno, each.col_offset
+                    behind = [_end(value) for value in given if _end(value) < begin]
+                    places = ((one.lineno, one.col_offset) for one in call.keywords)
+                    following = min((place for place in places if place > begin), default=None)
+                    if behind:
+                        return self._inserted(file, call, "", max(behind), _end(each.value))
+                    return self._inserted(file, call, "", begin, following or _end(each.value))
+        return ""
+
     def end_of_pipeline(self, file: str, line: int) -> tuple[int, str]:
         r"""Return the line that ends the chain of calls of which a line is part, and what it calls last.
 
@@ -171,11 +192,13 @@ class Code:
         lines[0] = lines[0][begin[1] :]
         return b"\n".join(lines).decode()
 
-    def _inserted(self, file: str, call: ast.Call, text: str, at: tuple[int, int]) -> str:
-        """Return the lines from a call's name to its end, with a text inserted."""
+    def _inserted(
+        self, file: str, call: ast.Call, text: str, at: tuple[int, int], until: tuple[int, int] | None = None
+    ) -> str:
+        """Return the lines from a call's name to its end, with a text inserted, or in the place of what is there."""
         first, last = _end(call.func)[0], _end(call)[0]
         rest = self._lines(file)[last - 1].encode()[_end(call)[1] :].decode()
-        block = self._between(file, (first, 0), at) + text + self._between(file, at, _end(call)) + rest
+        block = self._between(file, (first, 0), at) + text + self._between(file, until or at, _end(call)) + rest
         return textwrap.dedent(block).strip()
 
     def _block(self, file: str, statement: ast.stmt) -> list[ast.stmt]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -19,12 +19,19 @@ _PLANE, _MAX_DEPTH = "/host:CPU", 32
 _LINES = {True: "Python, sampled", False: "Python of tf.data, sampled"}
 
 
-def sampled_python(forest: Forest, stacks: PythonStacks, labels: Mapping[str, str]) -> Forest | None:
-    """Return a host with a line of slices per sampled thread; None if there are no samples.
+def sampled_python(
+    forests: Sequence[Forest], stacks: Sequence[PythonStacks], labels: Mapping[str, str]
+) -> list[Forest]:
+    """Return a host with a line of slices per sampled thread for each host that has samples.
 
     A slice is a line of the user's code, or what such a line called in a library. It lasts from the first of a row of
     samples that show it to the next sample, so its ends are uncertain by the interval of sampling.
     """
+    found = (_sampled(*one, labels) for one in zip(forests, stacks, strict=True))
+    return [forest for forest in found if forest is not None]
+
+
+def _sampled(forest: Forest, stacks: PythonStacks, labels: Mapping[str, str]) -> Forest | None:
     host = forest.host
     if not len(stacks.time_ns) or not host.began_ns:
         return None
