@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, severity_of
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, at_most, severity_of
 from tfprof_nb.analysis.source.code import Use, line_at, place_of
 
 # Shares of the steps' time, or of the training's time.
@@ -142,7 +142,7 @@ def _wait(evidence: Evidence, rows: pd.DataFrame, file: str, line: int, percent:
         proved_by="python",
         place=place,
         gain_low_percent=_FEWER_SAVED * overlap,
-        gain_high_percent=overlap,
+        gain_high_percent=at_most(overlap),
         change=change,
     )
 
@@ -290,7 +290,7 @@ def _finding(
         proved_by="python",
         place=place,
         gain_low_percent=least * percent,
-        gain_high_percent=percent,
+        gain_high_percent=at_most(percent),
         change=change,
     )
 

@@ -11,6 +11,7 @@ from tfprof_nb._arrays import Int64, Objects
 from tfprof_nb._units import PS_PER_NS
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.python import LONGEST_GAP, users_lines
+from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.decode.sections.python import PythonStacks
 from tfprof_nb.decode.table import COLUMNS, build_host
 
@@ -51,7 +52,7 @@ def _calls(stacks: PythonStacks, labels: Mapping[str, str]) -> tuple[Int64, Obje
     files = [labels.get(str(file), str(file)) for file in stacks.function_file]
     lines = zip(stacks.place_function, stacks.place_line, strict=True)
     places = [
-        _written(str(stacks.function_name[function]), f"{files[function]} line {line}") for function, line in lines
+        _written(str(stacks.function_name[function]), place_of(files[function], line)) for function, line in lines
     ]
     called = users_lines(stacks)
     libraries = [f"{library}: {call}" if call else "" for library, call in called[["library", "call"]].to_numpy()]
