@@ -109,8 +109,8 @@ def test_an_argument_is_left_out():
         ")",
     ]
     code = Code({"cell": "\n".join(lines)})
-    assert code.without_argument("cell", 1, "jit") == "m.compile(loss=f(1))"
-    assert code.without_argument("cell", 2, "jit") == "m.compile('sgd')"
-    assert code.without_argument("cell", 3, "jit") == "f()"
-    assert code.without_argument("cell", 5, "jit") == "f(\n  x=(2)\n)"
-    assert code.without_argument("cell", 1, "metrics") == ""
+    assert code.without_argument("cell", 1, "jit") == (1, "m.compile(loss=f(1))")
+    assert code.without_argument("cell", 2, "jit") == (2, "m.compile('sgd')")
+    assert code.without_argument("cell", 3, "jit") == (3, "f()")
+    assert code.without_argument("cell", 5, "jit") == (4, "f(\n  x=(2)\n)")
+    assert code.without_argument("cell", 1, "metrics") == (0, "")

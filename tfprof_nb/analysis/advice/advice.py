@@ -56,8 +56,8 @@ _NO_STEPS = "Without steps there is little to base advice on: the notes on the s
 class Advice(Result):
     """Findings, most severe first. Gains are estimates, in percent of step time; NaN if there is no ground for one.
 
-    ``place`` is the line to change, ``change`` the new code, both empty if unknown; ``gain_low_percent`` and
-    ``gain_high_percent`` are the range of the gain.
+    ``place`` is the line to change, ``change`` the code for the place of that line, or of the call that begins there;
+    both are empty if unknown. ``gain_low_percent`` and ``gain_high_percent`` are the range of the gain.
     ``proved_by`` is the result that shows the evidence. If a single event shows it, ``op_name`` is the event's name in
     the trace, and ``start_ms`` and ``duration_ms`` are the time around it.
     """
@@ -169,9 +169,10 @@ def _eager(evidence: Evidence) -> Finding | None:
 
 def _without_eagerly(evidence: Evidence, file: str, line: int) -> tuple[str, str]:
     """Return the place that asks for eager execution, and the code without that."""
-    alone = evidence.code.line(file, line).startswith("tf.config.")
-    change = "tf.config.run_functions_eagerly(False)" if alone else ""
-    return place_of(file, line), change or evidence.code.without_argument(file, line, "run_eagerly")
+    if evidence.code.line(file, line).startswith("tf.config."):
+        return place_of(file, line), "tf.config.run_functions_eagerly(False)"
+    begin, change = evidence.code.without_argument(file, line, "run_eagerly")
+    return place_of(file, begin or line), change
 
 
 def _step_function(evidence: Evidence) -> tuple[str, str, str]:

@@ -65,7 +65,8 @@ def _remedy(evidence: Evidence, name: str, cause: str, remedy: str) -> tuple[str
     place = place_of(file, line) if line else ""
     if not cause or GENERALISE in cause:
         plain = evidence.code.line(file, line - 1) == "@tf.function"
-        return _GENERALISE, place, "@tf.function(reduce_retracing=True)" if plain else ""
+        generalised = (place_of(file, line - 1), "@tf.function(reduce_retracing=True)")
+        return (_GENERALISE, *(generalised if plain else (place, "")))
     value = _NEW_VALUE.search(cause)
     if not value:
         return f"{remedy[:1].upper()}{remedy[1:]}.", place, ""

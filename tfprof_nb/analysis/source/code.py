@@ -49,12 +49,15 @@ class Code:
         lines = [node.lineno for node in _nodes(self._texts.get(file, ""), ast.FunctionDef) if node.name == name]
         return lines[0] if len(lines) == 1 else 0
 
-    def parameters(self, function: str) -> list[str]:
-        """Return the names of the parameters of a method, given as ``Class.method``; none if it is unknown."""
-        name, _, method = function.rpartition(".")
-        classes = [node for text in self._texts.values() for node in _nodes(text, ast.ClassDef) if node.name == name]
-        methods = [one for found in classes for one in found.body if isinstance(one, ast.FunctionDef)]
-        return next(([a.arg for a in one.args.args] for one in methods if one.name == method), [])
+    def method(self, name: str) -> tuple[str, int, list[str]]:
+        """Return the file, the line of the ``def`` and the parameters of a method ``Class.method``; 0 if unknown."""
+        owner, _, method = name.rpartition(".")
+        for file, text in self._texts.items():
+            for found in (node for node in _nodes(text, ast.ClassDef) if node.name == owner):
+                for one in found.body:
+                    if isinstance(one, ast.FunctionDef) and one.name == method:
+                        return file, one.lineno, [argument.arg for argument in one.args.args]
+        return "", 0, []
 
     def find(self, pattern: str) -> Iterator[tuple[str, int]]:
         """Return the files and lines, the profiled cell's first, in which a regular expression is found."""
@@ -99,13 +102,13 @@ class Code:
         found = self._call(file, line, function)
         return self._inserted(file, found, call, _end(found)) if found else ""
 
-    def without_argument(self, file: str, line: int, keyword: str) -> str:
-        r"""Return the lines of the call that gives a keyword at a line, without it; empty if there is no such call.
+    def without_argument(self, file: str, line: int, keyword: str) -> tuple[int, str]:
+        r"""Return where the call begins that gives a keyword at a line, and its lines without that; 0 if there is none.
 
         Examples
         --------
         >>> Code({"cell": "model.compile(\n    'sgd',\n    jit=True,\n)"}).without_argument("cell", 3, "jit")
-        "model.compile(\n    'sgd',\n)"
+        (1, "model.compile(\n    'sgd',\n)")
         """
         for call in _nodes(self._texts.get(file, ""), ast.Call):
             given = [*call.args, *(each.value for each in call.keywords)]
@@ -115,10 +118,9 @@ class Code:
                     behind = [_end(value) for value in given if _end(value) < begin]
                     places = ((one.lineno, one.col_offset) for one in call.keywords)
                     following = min((place for place in places if place > begin), default=None)
-                    if behind:
-                        return self._inserted(file, call, "", max(behind), _end(each.value))
-                    return self._inserted(file, call, "", begin, following or _end(each.value))
-        return ""
+                    left_out = (max(behind), _end(each.value)) if behind else (begin, following or _end(each.value))
+                    return _end(call.func)[0], self._inserted(file, call, "", *left_out)
+        return 0, ""
 
     def end_of_pipeline(self, file: str, line: int) -> tuple[int, str]:
         r"""Return the line that ends the chain of calls of which a line is part, and what it calls last.
