@@ -25,7 +25,7 @@ def pasted(program: Program, finding: Finding) -> tuple[str, str] | None:
 
 
 def replaced(text: str, line: int, change: str) -> str:
-    """Put code in the place of a line, or of the lines of the call that begins there: the fewest that give Python.
+    r"""Put code in the place of a line, or of the lines of the call that begins there: the fewest that give Python.
 
     Raises
     ------
@@ -34,8 +34,8 @@ def replaced(text: str, line: int, change: str) -> str:
 
     Examples
     --------
-    >>> replaced("f(\\n  1,\\n  2,\\n)\\ng()", 1, "f(\\n  1\\n)")
-    'f(\\n  1\\n)\\ng()'
+    >>> replaced("f(\n  1,\n  2,\n)\ng()", 1, "f(\n  1\n)")
+    'f(\n  1\n)\ng()'
     """
     lines = text.splitlines()
     indent = lines[line - 1][: len(lines[line - 1]) - len(lines[line - 1].lstrip())]
