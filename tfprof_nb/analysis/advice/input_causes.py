@@ -73,8 +73,8 @@ def _python_source(evidence: Evidence) -> Cause | None:
         name = f"{passed[1]} makes the data in Python" if passed and passed[1] else "Python makes the data"
         if "py_function" in evidence.code.at(place) or "numpy_function" in evidence.code.at(place):
             function = passed[1] if passed and passed[1] else "the function"
-            fix, change = _beside_python(evidence, function)
-            return Cause(name, ran, fix, change, place, least_saved=0.2)
+            fix, change, mapped = _beside_python(evidence, function)
+            return Cause(name, ran, fix, change, mapped or place, least_saved=0.2)
         return Cause(name, ran, _GENERATE_BATCHES, place=place)
     function = str(table.groupby("function", sort=False)["total_ms"].sum().idxmax())
     line = table[table["function"] == function].iloc[0]
@@ -84,12 +84,11 @@ def _python_source(evidence: Evidence) -> Cause | None:
     shown += f"{_units.milliseconds(python_ms)}, under Python's lock"
     name = f"{function} makes the data in Python"
     if function.endswith(".__getitem__"):
-        return Cause(
-            name, shown, *_more_workers(evidence, file, function.partition(".")[0]), place=place, least_saved=0.2
-        )
+        fix, change, made = _more_workers(evidence, file, function.partition(".")[0])
+        return Cause(name, shown, fix, change, made or place, least_saved=0.2)
     if any(evidence.code.find(r"(py_function|numpy_function)\(")):
-        fix, change = _beside_python(evidence, function)
-        return Cause(name, shown, fix, change, place, least_saved=0.2)
+        fix, change, mapped = _beside_python(evidence, function)
+        return Cause(name, shown, fix, change, mapped or place, least_saved=0.2)
     return Cause(name, shown, _GENERATE_BATCHES, place=place)
 
 
@@ -110,38 +109,39 @@ def _windows(evidence: Evidence, stage: str) -> Cause | None:
     )
 
 
-def _more_workers(evidence: Evidence, file: str, dataset: str) -> tuple[str, str]:
-    """Return how to let several workers make a PyDataset's batches, in words and as code where that is certain."""
+def _more_workers(evidence: Evidence, file: str, dataset: str) -> tuple[str, str, str]:
+    """Return how to let several workers make a PyDataset's batches: words, and where it is certain code and place."""
     made = next(evidence.code.find(rf"(?<!class )\b{re.escape(dataset)}\("), None)
     if made and re.search(r"\b(workers|max_queue_size) *=", evidence.code.line(*made)):
-        return f"Let more workers make the batches: raise `workers` where {dataset} is made.", ""
+        return f"Let more workers make the batches: raise `workers` where {dataset} is made.", "", ""
     change = evidence.code.with_argument(*made, dataset, "workers=4, max_queue_size=16") if made else ""
     if not evidence.code.takes_keywords(file, dataset):
         fix = (
             f"Let several workers make the batches: give {dataset}.__init__ a **kwargs, pass it on with "
             f"`super().__init__(**kwargs)`, and call `{dataset}(..., workers=4, max_queue_size=16)`."
         )
-        return fix, ""
-    told = change or f"{dataset}(..., workers=4, max_queue_size=16)"
-    return f"Let several workers make the batches: `{_units.shorten(told, 120)}`.", change
+        return fix, "", ""
+    told = _units.shorten(change or f"{dataset}(..., workers=4, max_queue_size=16)", 120)
+    return f"Let several workers make the batches: `{told}`.", change, place_of(*made) if made and change else ""
 
 
-def _beside_python(evidence: Evidence, function: str) -> tuple[str, str]:
-    """Return how to run a Python function of a pipeline for several elements at once, or without Python."""
+def _beside_python(evidence: Evidence, function: str) -> tuple[str, str, str]:
+    """Return how to run a Python function for several elements at once, or without Python: words, code and place."""
     maps = list(evidence.code.find(r"\.map\("))
     # With several it is not certain which of them calls the function.
-    change = _in_parallel(evidence, place_of(*maps[0])) if len(maps) == 1 else ""
+    place = place_of(*maps[0]) if len(maps) == 1 else ""
+    change = _in_parallel(evidence, place)
     if change:
         fix = (
             f"Let it work on several elements at once: `{_units.shorten(change, 120)}`. That helps as far as "
             f"{function} waits for a disk or a network; to compute on all cores, write it with TensorFlow ops."
         )
-        return fix, change
+        return fix, change, place
     fix = (
         f"Write {function} with TensorFlow ops and pass it to .map() itself, with num_parallel_calls=tf.data.AUTOTUNE: "
         "TensorFlow ops run on all cores."
     )
-    return fix, ""
+    return fix, "", ""
 
 
 def _filled_buffer(evidence: Evidence, stage: str) -> Cause | None:
