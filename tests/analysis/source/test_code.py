@@ -114,3 +114,87 @@ def test_an_argument_is_left_out():
     assert code.without_argument("cell", 3, "jit") == (3, "f()")
     assert code.without_argument("cell", 5, "jit") == (4, "f(\n  x=(2)\n)")
     assert code.without_argument("cell", 1, "metrics") == (0, "")
+
+
+LOOP = """
+for epoch in range(3):
+    for x, y in data:
+        total = total + score(y)
+        seen += count(y)
+        update(matrix, y)
+        losses.append(loss(x))
+        kept.append(loss(x))
+        last = loss(x)
+        print(mean(losses[-10:]))
+        writer.scalar("loss", loss(x))
+        while last > 2:
+            pass
+result = loss(x)
+"""
+
+
+def test_a_loop_needs_what_it_reads_again():
+    code = Code({"cell": LOOP})
+    uses = {code.line("cell", line): code.use("cell", line) for line in range(4, 16)}
+    assert [line for line, use in uses.items() if use == "record"] == [
+        "kept.append(loss(x))",
+        "print(mean(losses[-10:]))",
+        'writer.scalar("loss", loss(x))',
+    ]
+    assert set(uses.values()) == {"record", ""}
+
+
+def test_the_condition_that_a_line_runs_under():
+    text = """
+if step % 2 == 0:
+    for i in n:
+        if i % 100 == 0 and i:
+            if verbose:
+                save()
+        if i % 7:
+            load()
+    stop()
+if ready: go()
+"""
+    code = Code({"cell": text})
+    assert code.guard("cell", 6) == (4, "if i % 100 == 0 and i:")
+    assert code.guard("cell", 8) == (7, "if i % 7:")
+    assert code.guard("cell", 9) == (2, "if step % 2 == 0:")
+    assert code.guard("cell", 10) == code.guard("cell", 2) == code.guard("nowhere", 1) == (0, "")
+
+
+def test_code_that_needs_values_cannot_be_traced():
+    text = """
+def mean(x):
+    return np.mean(x)
+def fetch(x):
+    return x[0].numpy()
+def whole(x):
+    return int(x)
+def plain(x):
+    return tf.reduce_mean(net.float(x)) + tf.cast(x, tf.float32)
+"""
+    code = Code({"cell": text})
+    told = [code.uses_values("cell", line) for line in (2, 4, 6, 8, 3)]
+    assert told == ["np.mean", "x[0].numpy", "int()", "", ""]
+
+
+def test_a_model_is_called_itself():
+    text = """
+best = np.amax(agent.net.predict(s, verbose=0)[0], axis=1)
+y = net.predict(x)
+y = net.predict(x, callbacks=c)
+y = net.predict(x, y)
+y = net.predict(
+    x)
+a, b = net.predict(x), net.predict(y)
+label = "ü" + name(net.predict(x["ü"], batch_size=1))
+"""
+    code = Code({"cell": text})
+    told = [code.called_itself("cell", line, "predict") for line in range(2, 9)]
+    assert told == [
+        "best = np.amax(agent.net(s, training=False).numpy()[0], axis=1)",
+        "y = net(x, training=False).numpy()",
+        *[""] * 5,
+    ]
+    assert code.called_itself("cell", 9, "predict") == 'label = "ü" + name(net(x["ü"], training=False).numpy())'

@@ -353,8 +353,10 @@ def _validates_with(statement: ast.stmt, line: int) -> bool:
 
 
 def _names(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
-    """Return the names that code reads (`ast.Load`) or assigns (`ast.Store`)."""
-    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, context)}
+    """Return the names that code reads (`ast.Load`) or assigns (`ast.Store`); ``n += 1`` does both."""
+    nodes = list(ast.walk(node))
+    both = {one.target.id for one in nodes if isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Name)}
+    return both | {one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, context)}
 
 
 def _parts(loop: ast.stmt) -> Iterator[ast.AST]:
