@@ -20,7 +20,7 @@ _FEWER_SHAPES = (
     "Give the batches few different shapes: pad them to some fixed lengths, and let .batch() drop the last smaller one "
     "(drop_remainder=True)."
 )
-_MOSTLY_TRACING, _LONG_TRACING_MS = 0.5, 3000.0
+_MOSTLY_TRACING, _LONG_TRACING_MS, _LONG_UNROLLING_MS = 0.5, 3000.0, 1000.0
 _GENERALISE = "Write @tf.function(reduce_retracing=True): one graph then serves all shapes."
 _NEW_VALUE = re.compile(r"argument `(\w+)` was a new Python value")
 
@@ -72,26 +72,27 @@ def _mostly_tracing(evidence: Evidence) -> Iterator[Finding]:
     """Report a cell that traces for longer than it computes, where that is long enough to matter."""
     summary = evidence.overview.summary
     tracing_ms, whole_ms = float(summary["warm_up_steps_ms"]), float(summary["capture_ms"])
-    if not (tracing_ms >= _LONG_TRACING_MS and tracing_ms >= _MOSTLY_TRACING * whole_ms):
+    places = list(evidence.code.find(r"\bunroll *= *True"))
+    long_ms = _LONG_UNROLLING_MS if places else _LONG_TRACING_MS
+    if not (tracing_ms >= long_ms and tracing_ms >= _MOSTLY_TRACING * whole_ms):
         return
-    file, line = next(evidence.code.find(r"\bunroll *= *True"), ("", 0))
-    begin, change = evidence.code.without_argument(file, line, "unroll")
+    begin, change = evidence.code.without_argument(*places[0], "unroll") if len(places) == 1 else (0, "")
     percent = 100 * tracing_ms / whole_ms
-    asked = f": unroll=True ({place_of(file, line)})" if line else ""
+    named = " and ".join(place_of(*place) for place in places)
     yield Finding(
-        "high" if line else "info",
-        f"Tracing takes {_units.percent(percent)} of the cell's time{asked}",
+        "high" if places else "info",
+        f"Tracing takes {_units.percent(percent)} of the cell's time{f': unroll=True ({named})' if places else ''}",
         f"{_units.milliseconds(tracing_ms)} of {_units.milliseconds(whole_ms)} is in warm-up steps, in which "
         "TensorFlow traces functions and builds their graphs.",
         "Remove unroll=True: the layer is then a loop in the graph, which is traced once and not for each time step."
-        if line
+        if places
         else "It happens once per function, so it matters less the longer the cell trains. What makes a large graph, "
         "such as a Python loop over time steps in a layer, makes it long.",
-        percent if line else float("nan"),
+        percent if places else float("nan"),
         proved_by="steps",
-        place=place_of(file, begin or line) if line else "",
-        gain_low_percent=_LEAST_SAVED * percent if line else float("nan"),
-        gain_high_percent=at_most(percent) if line else float("nan"),
+        place=place_of(places[0][0], begin or places[0][1]) if places else "",
+        gain_low_percent=_LEAST_SAVED * percent if places else float("nan"),
+        gain_high_percent=at_most(percent) if places else float("nan"),
         change=change,
     )
 
