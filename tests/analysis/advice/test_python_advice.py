@@ -9,6 +9,7 @@ import pytest
 import tensorflow as tf
 
 import tfprof_nb as tp
+from tfprof_nb.analysis.advice.python_advice import _fix_of
 
 
 @pytest.fixture(autouse=True)
@@ -41,8 +42,8 @@ def test_a_heavy_callback_is_named_with_its_line():
     first = p.advice.table.iloc[0]
     assert (first["severity"], first["proved_by"]) == ("high", "python")
     assert first["finding"].startswith("Heavy.on_train_batch_end takes")
-    assert first["place"] == f"{__file__} line {line_of(Heavy, 'time.sleep')}"
-    assert first["change"] == "if batch % 50:\n    return"
+    assert first["place"] == f"{__file__} line {line_of(Heavy, 'def on_train_batch_end')}"
+    assert first["change"] == "def on_train_batch_end(self, batch, logs=None):\n    if batch % 50:\n        return"
     assert first["gain_low_percent"] < first["estimated_gain_percent"] <= first["gain_high_percent"] <= 100
     assert str(p).splitlines()[2].startswith("Heavy.on_train_batch_end takes")
     assert "Python between ops takes time" not in p.advice.table["finding"].tolist()
@@ -101,3 +102,14 @@ def test_a_step_that_computes_has_no_finding_on_python():
         model.fit(data, verbose=0)
     assert not (p.advice.table["proved_by"] == "python").any()
     assert "POTENTIALLY" not in str(p)
+
+
+def test_an_array_that_grows_is_told_to_be_joined_once_as_it_was():
+    def fix(code):
+        return _fix_of("", "<module>", code, "cell line 1", looping=False)
+
+    joined = fix("rows = np.concatenate([rows, batch], axis=1)")
+    assert "`rows_parts = [rows]` before the loop" in joined
+    assert joined.endswith("`rows = np.concatenate(rows_parts, axis=1)`.")
+    assert fix("rows = tf.concat((rows, batch), 0)").endswith("`rows = tf.concat(rows_parts, 0)`.")
+    assert "parts" not in fix("rows = np.concatenate([others, batch])")

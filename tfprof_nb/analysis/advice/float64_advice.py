@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import ONE_LAYER, ONE_OP, Evidence, Finding, severity_of
 
@@ -26,19 +28,23 @@ def float64_findings(evidence: Evidence) -> list[Finding]:
         return []
     found = next(evidence.code.find(_ASKED), None)
     place = evidence.code.place(found)
+    code = evidence.code.at(place)
+    change = re.sub(r"\bfloat64\b", "float32", code) if re.search(r"set_floatx\(.*\bfloat64\b", code) else ""
+    to = f": `{change}`, in a new kernel, since Keras keeps the type that it began with" if change else ""
     return [
         Finding(
             severity_of(percent, _WORTH_SAYING_PERCENT, _HIGH_PERCENT),
             f"The model computes in float64{place and f' ({place})'}",
             f"{_units.share(float(parameters[double].sum() / parameters.sum()))} of the trained parameters are of this "
             f"type, and float64 ops run in {_units.percent(percent)} of each step.",
-            f"Use float32, Keras' default{f': change `{evidence.code.at(place)}`' if place else ''}. It needs half the "
-            "memory, and has faster kernels.",
+            f"Use float32, Keras' default{to or (f': change `{code}`' if place else '')}. It needs half the memory, "
+            "and has faster kernels.",
             percent,
             proved_by="ops",
             place=place,
             gain_low_percent=_SAVED[0] * percent,
             gain_high_percent=_SAVED[1] * percent,
+            change=change,
             instead_of=(ONE_OP, *ONE_LAYER),
         )
     ]

@@ -41,7 +41,7 @@ _WAITING_CALLS = {
 }
 _APPENDED = re.compile(r"^([\w.]+)\.append\((float|int)\(([\w.\[\]\"']+)\)\)$")
 # An array or tensor that a loop joins to itself.
-_GROWN = re.compile(r"^(\w+) *= *((?:np|numpy|tf|jnp)\.\w+)\([\[(] *\1 *, *(\w+) *[\])]")
+_GROWN = re.compile(r"^(\w+) *= *((?:np|numpy|tf|jnp)\.\w+)\([\[(] *\1 *, *(\w+) *[\])]((?:,[^()]*)?)\)")
 _FEWER_SAVED = 0.3  # of what may overlap
 _WRITING_SUMMARIES = ("scalar", "histogram", "image", "audio", "text", "flush", "write")
 _RECORDING_CALLS = (*_WRITING_SUMMARIES, "save", "save_weights", "save_model", "export")
@@ -390,8 +390,9 @@ def _fix_of(use: str, function: str, calling: str, slowest: str, *, looping: boo
     if grown := _GROWN.match(calling):
         parts = f"{grown[1]}_parts"
         return (
-            f"It copies all rows so far each time. Collect them in a list, `{parts}.append({grown[3]})`, and join them "
-            f"once after the loop: `{grown[1]} = {grown[2]}({parts})`."
+            f"It copies all rows so far each time. Collect them in a list, `{parts} = [{grown[1]}]` before the loop "
+            f"and `{parts}.append({grown[3]})` in it, and join them once after it: `{grown[1]} = {grown[2]}({parts}"
+            f"{grown[4]})`."
         )
     inside = f", where {slowest} takes most of its time" if function != "<module>" else ""
     whole = " NumPy on whole arrays takes a fraction of the time of a loop in Python." * looping
