@@ -17,6 +17,7 @@ from benchmarks.advice_pasted import pasted
 OFTEN = (
     *("csv_log", "eager_loop", "generator_source", "missing_cache", "predict_per_sample", "retrace_scalar"),
     *("serial_reads", "shuffle_buffer", "tf1_feed", "wait_for_loss", "healthy_custom_loop", "healthy_generator"),
+    *("grow_concat", "onehot_big", "tf_print"),
 )
 
 

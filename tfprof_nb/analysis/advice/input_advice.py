@@ -39,11 +39,13 @@ def input_bound(evidence: Evidence) -> Finding | None:
     cause = cause_of_waiting(evidence)
     if cause.severity != "high" and percent < HIGHLY_PERCENT:
         return None
+    bound = "" if cause.percent > percent else f" {_bound(evidence)}"
+    percent = max(percent, cause.percent * _training_share(evidence))
     return Finding(
         cause.severity if percent >= HIGHLY_PERCENT else severity_of(percent, MODERATELY_PERCENT, HIGHLY_PERCENT),
         f"{WAITING}{cause.name and ': '}{cause.name}",
-        f"{evidence.of_step('input_ms')} is spent waiting for the next batch{cause.evidence and '; '}{cause.evidence}. "
-        f"{_bound(evidence)}",
+        f"{evidence.of_step('input_ms')} is spent waiting for the next batch{cause.evidence and '; '}{cause.evidence}."
+        f"{bound}",
         cause.fix or _PREPARE,
         percent,
         place=cause.place,

@@ -47,7 +47,10 @@ _FUNCTIONS = {
 
 @dataclass(frozen=True)
 class Cause:
-    """What makes steps wait; the parts of the waiting that the change saves at least and at most; its top severity."""
+    """What makes steps wait; the parts of the waiting that the change saves at least and at most; its top severity.
+
+    ``percent`` is the share of the steps that the cause takes where it costs more than the waiting.
+    """
 
     name: str = ""
     evidence: str = ""
@@ -57,6 +60,7 @@ class Cause:
     least_saved: float = 0.3
     most_saved: float = 1.0
     severity: Severity = "high"
+    percent: float = 0.0
 
 
 def cause_of_waiting(evidence: Evidence) -> Cause:
@@ -75,16 +79,18 @@ def _new_iterators(evidence: Evidence) -> Cause | None:
     if steps < _MANY_STEPS or made < _NEARLY_EACH * steps or by_keras.any():
         return None
     place = _line_with(evidence, r"next\(iter\(") or _line_with(evidence, r"\biter\(|\.take\(1\)")
-    code = evidence.code.at(place)
+    code, percent = evidence.code.at(place), _percent_of_line(evidence, place)
+    takes = f"; the line takes {_units.percent(percent)} of the steps" if percent else ""
     return Cause(
         "a new iterator is made for each batch",
         f"{_units.count(made)} iterators were made for {_units.count(steps)} steps"
         f"{f': `{_units.shorten(code, 80)}` ({place})' if code else ''}. Each starts the pipeline from its beginning, "
-        "and fills its buffers for a single batch",
+        f"and fills its buffers for a single batch{takes}",
         "Make one iterator before the loop, `batches = iter(dataset.repeat())`, and take all batches from it: "
         "`next(batches)`.",
         place=place,
         least_saved=0.5,
+        percent=percent,
     )
 
 
@@ -344,6 +350,14 @@ def _random_ops(evidence: Evidence) -> bool:
 def _line_with(evidence: Evidence, pattern: str) -> str:
     """Return the first line of the program with a pattern, as a place; empty if there is none."""
     return evidence.code.place(next(evidence.code.find(pattern), None))
+
+
+def _percent_of_line(evidence: Evidence, place: str) -> float:
+    """Return the share of the steps that a line of the program takes, with all that it calls; 0 if unknown."""
+    calls, steps_ms = evidence.python.calls, float(evidence.steps.table["step_ms"].sum())
+    file, line = line_at(place)
+    of_line = calls[(calls["file"] == file) & (calls["line"] == line) & (calls["thread"] == "main")]
+    return min(100.0, 100 * float(of_line["in_steps_ms"].sum()) / steps_ms) if line and steps_ms else 0.0
 
 
 def _placed(stage: str, evidence: Evidence) -> str:
