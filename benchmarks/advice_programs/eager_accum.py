@@ -15,8 +15,8 @@ for _ in range(12):
 model = models.Model(inp, layers.Dense(1)(h))
 optimizer = tf.keras.optimizers.SGD(1e-3)
 optimizer.build(model.trainable_variables)
-train_data = tf.data.Dataset.from_tensor_slices((tf.random.normal((1600, 16)), tf.random.normal((1600, 1))))
-train_data = train_data.shuffle(1600).batch(8).prefetch(2)
+train_data = tf.data.Dataset.from_tensor_slices((tf.random.normal((640, 16)), tf.random.normal((640, 1))))
+train_data = train_data.shuffle(640).batch(8).prefetch(2)
 
 @tf.function
 def compute_grads(x, y):

@@ -1,0 +1,50 @@
+"""Cells that trace for longer than they compute."""
+
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from tfprof_nb.analysis.advice.retracing_advice import retracing_findings
+from tfprof_nb.analysis.source.code import Code
+
+ONE = "model.add(LSTM(8, unroll=True))\nmodel.fit(x)"
+TWO = "model.add(LSTM(8, unroll=True))\nmodel.add(LSTM(8, unroll=True))\nmodel.fit(x)"
+
+
+@pytest.fixture
+def findings():
+    """The findings on a cell of 4 s, of which so much is in warm-up steps."""
+
+    def told(text, tracing_ms):
+        calls = pd.DataFrame(columns=["function", "mode", "calls", "expensive_call_percent", "self_ms", "cause"])
+        steps = pd.DataFrame(columns=["host", "phase", "step_name", "step_ms", "start_ms", "epoch", "warm_up"])
+        return retracing_findings(
+            SimpleNamespace(
+                functions=SimpleNamespace(table=calls.astype({"mode": str})),
+                steps=SimpleNamespace(table=steps.astype({"warm_up": bool, "step_ms": float, "epoch": float})),
+                overview=SimpleNamespace(summary={"warm_up_steps_ms": tracing_ms, "capture_ms": 4000.0}),
+                code=Code({"cell": text}),
+            )
+        )
+
+    return told
+
+
+def test_an_unrolled_layer_is_named_with_the_code_without_it(findings):
+    (one,) = findings(ONE, 3000.0)
+    assert one.finding == "Tracing takes 75.0% of the cell's time: unroll=True (cell line 1)"
+    assert (one.severity, one.place, one.change) == ("high", "cell line 1", "model.add(LSTM(8))")
+    assert findings(ONE, 1900.0) == []
+
+
+def test_all_unrolled_layers_are_named_and_code_for_one_would_not_do(findings):
+    (one,) = findings(TWO, 2000.0)
+    assert one.finding.endswith("unroll=True (cell line 1 and cell line 2)")
+    assert (one.place, one.change) == ("cell line 1", "")
+
+
+def test_without_a_known_cause_only_long_tracing_is_told(findings):
+    assert findings("model.fit(x)", 2900.0) == []
+    (one,) = findings("model.fit(x)", 3100.0)
+    assert (one.severity, one.place) == ("info", "")
