@@ -129,7 +129,7 @@ def _late_tracing(evidence: Evidence) -> Iterator[Finding]:
     ran_before = (~table["warm_up"]).groupby(keys, sort=False).cummax()
     typical_ms = table["step_ms"].mask(table["warm_up"]).groupby(keys, sort=False).transform("median")
     # A training that begins anew, with an epoch before that of the last step, may well be that of another model.
-    begins_anew = table["epoch"].groupby(keys, sort=False).diff() < 0
+    begins_anew = table["epoch"].astype("float64").groupby(keys, sort=False).diff() < 0
     late = ran_before & ~begins_anew & table["warm_up"] & (table["step_ms"] >= _LATE_TRACING_FACTOR * typical_ms)
     steps = table.assign(typical_ms=typical_ms, kind=table.groupby(keys, sort=False).ngroup())[late]
     steps = steps.sort_values("kind", kind="stable")
