@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -28,8 +29,7 @@ _HAS_VARINT = _IS_VALUE & (np.arange(256) != schema.STAT_DOUBLE)
 class Values(NamedTuple):
     """Stats as columns.
 
-    ``owner`` is the row of the event (or of the metadata), ``key`` the stat's id, or the code of its name after the
-    look-up. ``kind`` is the tag of the value's field. ``value`` is its raw 64 bits; for text and bytes, the position of
+    ``owner`` is the row of the event (or of the metadata), ``key`` the stat's id. ``kind`` is the tag of the value's field. ``value`` is its raw 64 bits; for text and bytes, the position of
     the field in the file.
     """
 
@@ -138,12 +138,14 @@ class FileStats:
     def ints(self, stat: str) -> Stat:
         """See `Host.ints`."""
         found = self._select(stat, _IS_NUMBER)
-        double = found.kind == schema.STAT_DOUBLE
+        double = np.flatnonzero(found.kind == schema.STAT_DOUBLE)
         values = found.value.view(np.int64)
-        # Values outside int64 (infinity, 1e300) become arbitrary numbers.
-        with np.errstate(invalid="ignore"):
-            values[double] = found.value[double].view(np.float64).astype(np.int64)
-        return Stat(found.owner.astype(np.int64), values)
+        if double.size:
+            values = values.copy()
+            # Values outside int64 (infinity, 1e300) become arbitrary numbers.
+            with np.errstate(invalid="ignore"):
+                values[double] = found.value[double].view(np.float64).astype(np.int64)
+        return Stat(found.owner, values)
 
     def floats(self, stat: str) -> Stat:
         """See `Host.floats`."""
@@ -176,17 +178,15 @@ class FileStats:
 
     def names(self) -> list[str]:
         """See `Host.stat_names`."""
-        used = np.unique(np.concatenate([self._of_events.key, self._of_metadata.key]))
-        names = list(self._codes)
-        return [names[code] for code in used.tolist()]
+        used = self._of_events.keys() | self._of_metadata.keys()
+        return [name for name in dict.fromkeys(self.stat_metadata.names) if name in used]
 
     def _select(self, stat: str, is_wanted: Bools) -> Values:
         """Return a stat of all rows that have it: their own, or else their metadata's.
 
         ``is_wanted`` says for each of the 256 tags whether values of that kind count.
         """
-        code = self._codes.get(stat, len(self._codes))
-        own, shared = _named(self._of_events, code), _named(self._of_metadata, code)
+        own, shared = self._of_events.get(stat, _NO_VALUES), self._of_metadata.get(stat, _NO_VALUES)
         if shared.owner.size:
             place = np.full(self.event_metadata.names.size, -1)
             place[shared.owner] = np.arange(shared.owner.size)
@@ -195,54 +195,52 @@ class FileStats:
             rows = np.flatnonzero(place >= 0)
             own = _joined([own, shared.take(place[rows])._replace(owner=rows)])
             own = own.take(np.argsort(own.owner, kind="stable"))
-        return own.take(np.flatnonzero(is_wanted[own.kind]))
+        wanted = is_wanted[own.kind]
+        return own if wanted.all() else own.take(np.flatnonzero(wanted))
 
     @cached_property
-    def _codes(self) -> dict[str, int]:
-        """A code for each name of a stat, because ids differ between planes."""
-        return {name: code for code, name in enumerate(dict.fromkeys(self.stat_metadata.names))}
-
-    @cached_property
-    def _code_of_row(self) -> npt.NDArray[np.integer]:
-        small = np.uint16 if len(self._codes) < 1 << 16 else np.int32
-        return np.array([self._codes[name] for name in self.stat_metadata.names], small)
-
-    @cached_property
-    def _of_events(self) -> Values:
+    def _of_events(self) -> dict[str, Values]:
         marks = np.array([name.startswith(THREADPOOL_PREFIX) for name in self.event_metadata.names], bool)
         rows = np.flatnonzero((self.size > 0) & ~marks[self.metadata])
         return self._read(rows, self.plane, self.begin, self.size, schema.EVENT_STAT)
 
     @cached_property
-    def _of_metadata(self) -> Values:
+    def _of_metadata(self) -> dict[str, Values]:
         shared = self.event_metadata
         rows = np.arange(shared.plane.size)
         return self._read(rows, shared.plane, shared.begin, shared.end - shared.begin, schema.METADATA_STAT)
 
     def _read(
         self, rows: Int64, plane: npt.NDArray[np.integer], begin: Int64, size: npt.NDArray[np.integer], tag: int
-    ) -> Values:
-        """Read all stats of some rows; keys become codes of names.
+    ) -> dict[str, Values]:
+        """Read all stats of some rows; return them by name, because ids differ between planes.
 
         ``plane``, ``begin`` and ``size`` have a value per row of the file, ``rows`` the rows to read.
         """
-        blocks = []
-        # At least one block, so that a file without events gives empty columns.
-        for first in range(0, max(1, rows.size), _BLOCK):
+        names = dict.fromkeys(self.stat_metadata.names)
+        code_of_name = {name: code for code, name in enumerate(names)}
+        small = np.uint16 if len(names) < 1 << 16 else np.int32  # numpy sorts 16 bits in linear time
+        code_of_row = np.array([code_of_name[name] for name in self.stat_metadata.names], small)
+        parts = defaultdict[int, list[Values]](list)
+        for first in range(0, rows.size, _BLOCK):
             block = rows[first : first + _BLOCK]
             at = begin[block]
             found = read_stats(self.wire, at, at + size[block], tag)
-            owner = block[found.owner].astype(np.int32)
-            codes = self._code_of_row[self.stat_metadata.rows(plane[owner], found.key)]
-            blocks.append(found._replace(owner=owner, key=codes))
-        return _joined(blocks)
+            found = found._replace(owner=block[found.owner])
+            codes = code_of_row[self.stat_metadata.rows(plane[found.owner], found.key)]
+            found = found.take(np.argsort(codes, kind="stable"))
+            counts = np.bincount(codes)
+            for code, last in zip(np.flatnonzero(counts), np.cumsum(counts)[counts > 0], strict=True):
+                parts[code].append(found.take(slice(last - counts[code], last)))
+        return {name: _first_of_each_owner(_joined(parts[code])) for code, name in enumerate(names) if code in parts}
 
 
-def _named(values: Values, code: int) -> Values:
-    """Return the stats with one name, at most one per owner: the first."""
-    found = values.take(np.flatnonzero(values.key == code))
-    again = found.owner[1:] == found.owner[:-1]
-    return found.take(np.flatnonzero(np.append(True, ~again))) if again.any() else found
+_NO_VALUES = Values(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint8), np.zeros(0, np.uint64))
+
+
+def _first_of_each_owner(values: Values) -> Values:
+    again = values.owner[1:] == values.owner[:-1]
+    return values.take(np.flatnonzero(np.append(True, ~again))) if again.any() else values
 
 
 def _joined(parts: list[Values]) -> Values:

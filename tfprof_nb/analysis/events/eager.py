@@ -24,7 +24,7 @@ def ran_eagerly(forest: Forest) -> Bools:
     executes = np.flatnonzero(forest.named("EagerExecute") | (forest.named("EagerKernelExecute") & has_kind))
     is_func = host.ints("is_func").dense(len(host), missing=1)
     eager = np.zeros(len(host), dtype=bool)
-    iterators = (forest.names.category == Category.TF_DATA)[host.metadata]
+    iterators = forest.with_names(forest.names.category == Category.TF_DATA)
     # Most events are outermost, and so in no execution.
     inner = np.flatnonzero((forest.nesting.depth > 0) & forest.on_host & ~iterators)
     nearest = forest.nearest_ancestor(inner, executes)

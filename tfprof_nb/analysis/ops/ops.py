@@ -106,7 +106,7 @@ class _Part:
 
 def _parts(forest: Forest, graphs: Graphs) -> list[_Part]:
     labels = forest.once(label_all_ops)
-    flops = float_ops_of_events(forest, graphs, labels)
+    flops = float_ops_of_events(forest, graphs)
     on_device, on_host = np.flatnonzero(on_device_timeline(forest)), np.flatnonzero(forest.on_host & (labels.code >= 0))
     parts = [_device_part(forest, on_device, flops)] if len(on_device) else []
     return [*parts, _host_part(forest, on_host, flops)]

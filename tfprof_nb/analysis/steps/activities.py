@@ -151,7 +151,7 @@ def tracing_spans(forest: Forest) -> tuple[Int64, Int64, Int64]:
     traced_mode = np.array([str(mode).startswith("traced") for mode in modes], dtype=bool)
     traced = calls.rows[traced_mode[calls.values.astype(np.int64)]] if len(calls.rows) else calls.rows
     start, end = forest.host.start_ps[traced], forest.ends_ps(traced)
-    executables = forest.names_with("Executable::Execute")[forest.host.metadata]
+    executables = forest.with_names(forest.names_with("Executable::Execute"))
     runs = np.flatnonzero(forest.named("FunctionRun") | executables)
     caller = forest.nearest_ancestor(runs, traced)
     runs, caller = runs[caller >= 0], caller[caller >= 0]

@@ -127,7 +127,8 @@ def input_between_steps_ps(forest: Forest, grouping: Grouping) -> int:
         return 0
     has_marks = np.zeros(len(host.lines), dtype=bool)
     has_marks[host.line[marks]] = True
-    fetches = np.flatnonzero(forest.names_starting(*_FETCHES)[host.metadata] & has_marks[host.line])
+    fetches = np.flatnonzero(forest.name_starts(*_FETCHES))
+    fetches = fetches[has_marks[host.line[fetches]]]
     fetches = fetches[~np.isin(grouping.group[fetches], spans["group"])]
     start = host.start_ps[fetches]
     fetches = fetches[(start >= spans["start_ps"].min()) & (start < spans["end_ps"].max())]
