@@ -26,6 +26,29 @@ _IS_VALUE = np.isin(np.arange(256), (*_NUMBERS, *_TEXTS, schema.STAT_BYTES))
 _HAS_VARINT = _IS_VALUE & (np.arange(256) != schema.STAT_DOUBLE)
 
 
+class Column(NamedTuple):
+    """The values of one stat; see `Values`."""
+
+    owner: Int64
+    kind: npt.NDArray[np.uint8]
+    value: Uint64
+
+    def take(self, index: npt.NDArray[np.generic] | slice) -> Column:
+        """Return the values at these indices."""
+        return Column(self.owner[index], self.kind[index], self.value[index])
+
+    def by_owner(self) -> Column:
+        """Return the first value of each owner, in the order of owners."""
+        found = self
+        if (found.owner[1:] < found.owner[:-1]).any():
+            found = found.take(np.argsort(found.owner, kind="stable"))
+        again = found.owner[1:] == found.owner[:-1]
+        return found.take(np.flatnonzero(np.append(True, ~again))) if again.any() else found
+
+
+_NO_VALUES = Column(np.zeros(0, np.int64), np.zeros(0, np.uint8), np.zeros(0, np.uint64))
+
+
 class Values(NamedTuple):
     """Stats as columns.
 
@@ -76,7 +99,10 @@ def _read_usual(wire: Wire, begin: Int64, end: Int64) -> tuple[Int64, npt.NDArra
 
 
 def read_stats(wire: Wire, begin: Int64, end: Int64, tag: int) -> Values:
-    """Read the stats in fields with ``tag`` of messages, each from ``begin`` to ``end``; owners are their indices."""
+    """Read the stats in fields with ``tag`` of messages, each from ``begin`` to ``end``; owners are their indices.
+
+    They are ordered by their place among the stats of their owner: first the first stats of all owners.
+    """
     at = begin.copy()
     found = [*wire.take_run(at, end, tag)]
     rest = np.flatnonzero(at < end)
@@ -86,8 +112,7 @@ def read_stats(wire: Wire, begin: Int64, end: Int64, tag: int) -> Values:
     if not found:
         found.append((begin[:0],) * 3)
     owner, start, stop = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    order = np.argsort(owner.astype(np.uint16 if begin.size <= 1 << 16 else np.int64), kind="stable")
-    return read_values(wire, start[order], stop[order], owner[order])
+    return read_values(wire, start, stop, owner)
 
 
 def python_values(wire: Wire, names: Metadata, plane: int, values: Values) -> dict[str, StatValue]:
@@ -181,7 +206,7 @@ class FileStats:
         used = self._of_events.keys() | self._of_metadata.keys()
         return [name for name in dict.fromkeys(self.stat_metadata.names) if name in used]
 
-    def _select(self, stat: str, is_wanted: Bools) -> Values:
+    def _select(self, stat: str, is_wanted: Bools) -> Column:
         """Return a stat of all rows that have it: their own, or else their metadata's.
 
         ``is_wanted`` says for each of the 256 tags whether values of that kind count.
@@ -193,26 +218,25 @@ class FileStats:
             place = place[self.metadata]
             place[own.owner] = -1
             rows = np.flatnonzero(place >= 0)
-            own = _joined([own, shared.take(place[rows])._replace(owner=rows)])
-            own = own.take(np.argsort(own.owner, kind="stable"))
+            own = _joined([own, shared.take(place[rows])._replace(owner=rows)]).by_owner()
         wanted = is_wanted[own.kind]
         return own if wanted.all() else own.take(np.flatnonzero(wanted))
 
     @cached_property
-    def _of_events(self) -> dict[str, Values]:
+    def _of_events(self) -> dict[str, Column]:
         marks = np.array([name.startswith(THREADPOOL_PREFIX) for name in self.event_metadata.names], bool)
         rows = np.flatnonzero((self.size > 0) & ~marks[self.metadata])
         return self._read(rows, self.plane, self.begin, self.size, schema.EVENT_STAT)
 
     @cached_property
-    def _of_metadata(self) -> dict[str, Values]:
+    def _of_metadata(self) -> dict[str, Column]:
         shared = self.event_metadata
         rows = np.arange(shared.plane.size)
         return self._read(rows, shared.plane, shared.begin, shared.end - shared.begin, schema.METADATA_STAT)
 
     def _read(
         self, rows: Int64, plane: npt.NDArray[np.integer], begin: Int64, size: npt.NDArray[np.integer], tag: int
-    ) -> dict[str, Values]:
+    ) -> dict[str, Column]:
         """Read all stats of some rows; return them by name, because ids differ between planes.
 
         ``plane``, ``begin`` and ``size`` have a value per row of the file, ``rows`` the rows to read.
@@ -221,31 +245,22 @@ class FileStats:
         code_of_name = {name: code for code, name in enumerate(names)}
         small = np.uint16 if len(names) < 1 << 16 else np.int32  # numpy sorts 16 bits in linear time
         code_of_row = np.array([code_of_name[name] for name in self.stat_metadata.names], small)
-        parts = defaultdict[int, list[Values]](list)
+        parts = defaultdict[int, list[Column]](list)
         for first in range(0, rows.size, _BLOCK):
             block = rows[first : first + _BLOCK]
-            at = begin[block]
+            at, own = begin[block], plane[block]
             found = read_stats(self.wire, at, at + size[block], tag)
-            found = found._replace(owner=block[found.owner])
-            codes = code_of_row[self.stat_metadata.rows(plane[found.owner], found.key)]
-            found = found.take(np.argsort(codes, kind="stable"))
+            planes = own[:1] if own.min() == own.max() else own[found.owner]
+            codes = code_of_row[self.stat_metadata.rows(planes, found.key)]
+            by_code = Column(block[found.owner], found.kind, found.value).take(np.argsort(codes, kind="stable"))
             counts = np.bincount(codes)
             for code, last in zip(np.flatnonzero(counts), np.cumsum(counts)[counts > 0], strict=True):
-                parts[code].append(found.take(slice(last - counts[code], last)))
-        return {name: _first_of_each_owner(_joined(parts[code])) for code, name in enumerate(names) if code in parts}
+                parts[code].append(by_code.take(slice(last - counts[code], last)))
+        return {name: _joined(parts[code]).by_owner() for code, name in enumerate(names) if code in parts}
 
 
-_NO_VALUES = Values(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint8), np.zeros(0, np.uint64))
-
-
-def _first_of_each_owner(values: Values) -> Values:
-    again = values.owner[1:] == values.owner[:-1]
-    return values.take(np.flatnonzero(np.append(True, ~again))) if again.any() else values
-
-
-def _joined(parts: list[Values]) -> Values:
-    owner, key, kind, value = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    return Values(owner, key, kind, value)
+def _joined(parts: list[Column]) -> Column:
+    return Column(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
 def _unique_texts(wire: Wire, at: Int64) -> tuple[Int64, Objects]:

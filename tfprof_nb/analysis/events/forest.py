@@ -135,10 +135,12 @@ class Forest:
     @cached_property
     def levels(self) -> list[Int64]:
         """The events of each nesting depth, outermost first."""
-        depth = self.nesting.depth + 1
+        depth = self.nesting.depth
+        outer, inner = np.flatnonzero(depth == 0), np.flatnonzero(depth > 0)
         # For 16-bit integers numpy's stable sort is a radix sort.
-        order = np.argsort(depth, kind="stable")
-        return np.split(order, np.cumsum(np.bincount(depth)))[1:-1] if len(depth) else []
+        order = np.argsort(depth[inner], kind="stable")
+        inner_levels = np.split(inner[order], np.cumsum(np.bincount(depth[inner]))[1:-1]) if len(inner) else []
+        return [outer, *inner_levels] if len(outer) else []
 
     @cached_property
     def named_as_marks(self) -> Bools:

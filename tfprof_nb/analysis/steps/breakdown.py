@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -48,13 +50,13 @@ def breakdown(forest: Forest, grouping: Grouping, spans: pd.DataFrame, activity:
     """
     start, end = spans["start_ps"].to_numpy(np.int64), spans["end_ps"].to_numpy(np.int64)
     claims, traced = _claims(forest, grouping, spans, activity)
-    owner, began, ended, priority = (claims[name].to_numpy() for name in claims)
-    if is_of_old_tensorflow(forest):
-        ended = _kept_open(owner, began, ended, priority)
-    began = np.maximum(began, start[owner]) - start[owner]
-    ended = np.minimum(ended, end[owner]) - start[owner]
-    inside = ended > began
-    shares = split_by_priority(owner[inside], began[inside], ended[inside], priority[inside], len(spans))
+    step_start, step_end = start[claims.step], end[claims.step]
+    began = np.maximum(claims.start_ps, step_start) - step_start
+    ended = np.minimum(claims.end_ps, step_end) - step_start
+    inside = np.flatnonzero(ended > began)
+    shares = split_by_priority(
+        claims.step[inside], began[inside], ended[inside], claims.activity[inside], len(spans)
+    )
     none = np.zeros(len(spans), dtype=np.int64)
     table = pd.DataFrame({"start_ms": start / PS_PER_MS, "step_ms": (end - start) / PS_PER_MS})
     rest = end - start
@@ -67,27 +69,37 @@ def breakdown(forest: Forest, grouping: Grouping, spans: pd.DataFrame, activity:
     return table
 
 
+class _Claims(NamedTuple):
+    """What claims time of steps. Steps are positions in the spans; times are the profile's."""
+
+    step: Int64
+    start_ps: Int64
+    end_ps: Int64
+    activity: npt.NDArray[np.int16]
+
+
 def _claims(
     forest: Forest, grouping: Grouping, spans: pd.DataFrame, activity: npt.NDArray[np.int16]
-) -> tuple[pd.DataFrame, Int64]:
-    """Return what claims time of steps, as ``step start_ps end_ps activity``, and the steps that traced or compiled.
-
-    Steps are positions in ``spans``; times are the profile's. The marks of steps claim nothing.
-    """
+) -> tuple[_Claims, Int64]:
+    """Return what claims time of steps, and the steps that traced or compiled. The marks of steps claim nothing."""
     step = grouping.steps_of_events(spans["group"].to_numpy(np.int64), np.arange(len(spans)))
     is_mark = np.zeros(len(step), dtype=bool)
     is_mark[spans["event"][spans["event"] >= 0]] = True
     working = np.flatnonzero((step >= 0) & (activity != Activity.NONE) & ~is_mark)
+    old = is_of_old_tensorflow(forest)
+    if not old:
+        # What ran inside an event that claims the same time claims nothing more.
+        around = forest.nesting.parent[working]
+        claimed = (around >= 0) & (step[around] == step[working]) & (activity[around] >= activity[working])
+        working = working[~(claimed & ~is_mark[around])]
     calls, traced_from, traced_to = tracing_spans(forest)
     in_steps = step[calls] >= 0
     traced = step[calls][in_steps]
-    claims = {
-        "step": np.concatenate([step[working], traced]),
-        "start_ps": np.concatenate([forest.host.start_ps[working], traced_from[in_steps]]),
-        "end_ps": np.concatenate([forest.ends_ps(working), traced_to[in_steps]]),
-        "activity": np.concatenate([activity[working], np.full(len(traced), Activity.COMPILE, dtype=np.int16)]),
-    }
-    return pd.DataFrame(claims), traced
+    of_step = np.concatenate([step[working], traced])
+    start = np.concatenate([forest.host.start_ps[working], traced_from[in_steps]])
+    end = np.concatenate([forest.ends_ps(working), traced_to[in_steps]])
+    kind = np.concatenate([activity[working], np.full(len(traced), Activity.COMPILE, dtype=np.int16)])
+    return _Claims(of_step, start, _kept_open(of_step, start, end, kind) if old else end, kind), traced
 
 
 def _kept_open(step: Int64, start: Int64, end: Int64, activity: npt.NDArray[np.int16]) -> Int64:
