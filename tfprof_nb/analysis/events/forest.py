@@ -210,7 +210,7 @@ class Forest:
         nearest = np.full(len(events), -1, dtype=np.int64)
         if not len(ancestors):
             return nearest
-        position = np.full(len(self.host), -1, dtype=np.int64)
+        position = np.full(len(self.host), -1, dtype=np.int32)
         position[ancestors] = np.arange(len(ancestors))
         # Most lines have none of the ancestors.
         lines = np.zeros(len(self.host.lines), dtype=bool)

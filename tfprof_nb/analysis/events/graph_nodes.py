@@ -80,7 +80,7 @@ def _roots(forest: Forest, graphs: Graphs, ops: Int64) -> Int64:
     iterators = np.flatnonzero(forest.with_names(forest.names.category == Category.TF_DATA))
     contexts = np.concatenate([dispatches, executors, iterators])
     roots = np.concatenate([called, run[which], np.full(len(iterators), _ANY_FUNCTION)])
-    launches = np.where(forest.on_device[ops] & (cause[ops] >= 0), cause[ops], ops)
+    launches = np.where(forest.on_device[ops] & (cause[ops] >= 0), cause[ops], ops) if forest.on_device.any() else ops
     root = _at(roots, forest.nearest_ancestor(launches, contexts))
     root[np.isin(ops, dispatches)] = _NO_FUNCTION  # eager ops of which only the dispatch was recorded
     return root

@@ -164,6 +164,9 @@ def _pairs(left: Int64, right: Int64, keys: int) -> tuple[Int64, Int64]:
     lefts = np.bincount(left, minlength=keys)
     first = np.cumsum(lefts) - lefts
     count = lefts[right]
+    if lefts.max(initial=0) <= 1:
+        paired = np.flatnonzero(count)
+        return order[first[right[paired]]], paired
     before = np.cumsum(count) - count
     nth = np.arange(count.sum()) - np.repeat(before, count)
     return order[np.repeat(first[right], count) + nth], np.repeat(np.arange(len(right)), count)

@@ -13,13 +13,16 @@ from tfprof_nb.analysis.events.op_labels import OpLabels, label_all_ops
 from tfprof_nb.decode.sections.graphs import Graphs
 
 
-def float_ops_of_events(forest: Forest, graphs: Graphs) -> Floats:
-    """Return the float ops of each event of a host, 0 if they are unknown."""
+def float_ops_of_events(forest: Forest, graphs: Graphs, events: Int64) -> Floats:
+    """Return the float ops of events of a host, 0 where they are unknown."""
     if not len(graphs.nodes):
-        return np.zeros(len(forest.host))
-    node = forest.once(graph_nodes, graphs)
-    float_ops = float_ops_of_nodes(graphs, node, forest.once(label_all_ops))
-    return np.append(np.nan_to_num(float_ops), 0.0)[node]
+        return np.zeros(len(events))
+    float_ops = np.append(np.nan_to_num(forest.once(_float_ops_of_nodes, graphs)), 0.0)
+    return float_ops[forest.once(graph_nodes, graphs)[events]]
+
+
+def _float_ops_of_nodes(forest: Forest, graphs: Graphs) -> Floats:
+    return float_ops_of_nodes(graphs, forest.once(graph_nodes, graphs), forest.once(label_all_ops))
 
 
 def float_ops_of_nodes(graphs: Graphs, node: Int64, labels: OpLabels) -> Floats:

@@ -171,7 +171,8 @@ def _of_host(forest: Forest, graphs: Graphs, step: Int64, steps: Steps, labels: 
     )
     steps_ms, *computing_ms = typical[["step_ms", "host_compute_ms", "device_compute_ms"]].sum().tolist()
     entries = int((in_steps & forest.named(_EXECUTOR)).sum()) / max(len(typical), 1)
-    called = {str(host.names[code]) for code in np.unique(host.metadata[in_steps])}
+    calls = np.flatnonzero(in_steps & forest.name_starts(DISPATCH))
+    called = {str(host.names[code]) for code in np.unique(host.metadata[calls])}
     functions = _with_callees(graphs, called)
     computing = float(sum(computing_ms))
     return StepOps(ops, graphs, len(typical), steps_ms, computing, on_device, functions, entries, labels)

@@ -51,7 +51,7 @@ def classify(forest: Forest, group: Int64) -> npt.NDArray[np.int16]:
     grouped = group >= 0
     host, device = grouped & forest.on_host, grouped & forest.on_device
     if host.any():
-        activity[host] = forest.once(_host_activity)[host]
+        np.copyto(activity, forest.once(_host_activity), where=host)
     if device.any():
         device &= _launched(forest)
         activity[device] = _device_activity(forest)[device]

@@ -54,9 +54,7 @@ def breakdown(forest: Forest, grouping: Grouping, spans: pd.DataFrame, activity:
     began = np.maximum(claims.start_ps, step_start) - step_start
     ended = np.minimum(claims.end_ps, step_end) - step_start
     inside = np.flatnonzero(ended > began)
-    shares = split_by_priority(
-        claims.step[inside], began[inside], ended[inside], claims.activity[inside], len(spans)
-    )
+    shares = split_by_priority(claims.step[inside], began[inside], ended[inside], claims.activity[inside], len(spans))
     none = np.zeros(len(spans), dtype=np.int64)
     table = pd.DataFrame({"start_ms": start / PS_PER_MS, "step_ms": (end - start) / PS_PER_MS})
     rest = end - start
@@ -89,9 +87,11 @@ def _claims(
     old = is_of_old_tensorflow(forest)
     if not old:
         # What ran inside an event that claims the same time claims nothing more.
-        around = forest.nesting.parent[working]
-        claimed = (around >= 0) & (step[around] == step[working]) & (activity[around] >= activity[working])
-        working = working[~(claimed & ~is_mark[around])]
+        parent = forest.nesting.parent[working]
+        nested = np.flatnonzero(parent >= 0)
+        mine, around = working[nested], parent[nested]
+        claimed = (step[around] == step[mine]) & (activity[around] >= activity[mine]) & ~is_mark[around]
+        working = np.delete(working, nested[claimed])
     calls, traced_from, traced_to = tracing_spans(forest)
     in_steps = step[calls] >= 0
     traced = step[calls][in_steps]
