@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,8 +53,8 @@ _NO_VALUES = Column(np.zeros(0, np.int64), np.zeros(0, np.uint8), np.zeros(0, np
 class Values(NamedTuple):
     """Stats as columns.
 
-    ``owner`` is the row of the event (or of the metadata), ``key`` the stat's id. ``kind`` is the tag of the value's field. ``value`` is its raw 64 bits; for text and bytes, the position of
-    the field in the file.
+    ``owner`` is the row of the event (or of the metadata), ``key`` the stat's id, ``kind`` the tag of the value's
+    field. ``value`` is its raw 64 bits; for text and bytes, the position of the field in the file.
     """
 
     owner: npt.NDArray[Any]
@@ -92,10 +93,13 @@ def _read_usual(wire: Wire, begin: Int64, end: Int64) -> tuple[Int64, npt.NDArra
     word = wire.words(begin)
     kind = (word >> 16).astype(np.uint8)
     number, length = wire.varints(np.minimum(begin + 3, wire.size))
-    in_file = (kind == schema.STAT_TEXT) | (kind == schema.STAT_BYTES)
-    size = 3 + length + np.where(in_file, number.view(np.int64), 0)
-    usual = (word & 0x80FF == schema.STAT_METADATA) & _HAS_VARINT[kind] & (begin + size == end)
-    return (word >> 8 & 0x7F).view(np.int64), kind, np.where(in_file, (begin + 2).view(np.uint64), number), usual
+    stop = begin + length
+    stop += 3
+    in_file = np.flatnonzero((kind == schema.STAT_TEXT) | (kind == schema.STAT_BYTES))
+    stop[in_file] += number[in_file].view(np.int64)
+    number[in_file] = (begin[in_file] + 2).view(np.uint64)
+    usual = (word & 0x80FF == schema.STAT_METADATA) & _HAS_VARINT[kind] & (stop == end)
+    return (word >> 8 & 0x7F).view(np.int64), kind, number, usual
 
 
 def read_stats(wire: Wire, begin: Int64, end: Int64, tag: int) -> Values:
@@ -253,10 +257,11 @@ class FileStats:
             planes = own[:1] if own.min() == own.max() else own[found.owner]
             codes = code_of_row[self.stat_metadata.rows(planes, found.key)]
             by_code = Column(block[found.owner], found.kind, found.value).take(np.argsort(codes, kind="stable"))
-            counts = np.bincount(codes)
-            for code, last in zip(np.flatnonzero(counts), np.cumsum(counts)[counts > 0], strict=True):
-                parts[code].append(by_code.take(slice(last - counts[code], last)))
-        return {name: _joined(parts[code]).by_owner() for code, name in enumerate(names) if code in parts}
+            ends = np.cumsum(np.bincount(codes)).tolist()
+            for code, span in enumerate(pairwise([0, *ends])):
+                if span[0] < span[1]:
+                    parts[code].append(by_code.take(slice(*span)).by_owner())
+        return {name: _joined(parts[code]) for code, name in enumerate(names) if code in parts}
 
 
 def _joined(parts: list[Column]) -> Column:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfprof_nb._arrays import Int64, Objects
+from tfprof_nb._arrays import Int32, Int64, Objects
 from tfprof_nb._errors import BadProfileError
 from tfprof_nb._units import PS_PER_NS, PS_PER_US
 from tfprof_nb.decode import schema

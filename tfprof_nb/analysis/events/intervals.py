@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from tfprof_nb._arrays import Bools, Int64
 
@@ -26,7 +27,9 @@ def newly_covered(start: Int64, end: Int64) -> Int64:
     return np.maximum(covered, 0, out=covered)
 
 
-def split_by_priority(owner: Int64, start: Int64, end: Int64, priority: Int64, owners: int) -> dict[int, Int64]:
+def split_by_priority(
+    owner: Int64, start: Int64, end: Int64, priority: npt.NDArray[np.signedinteger], owners: int
+) -> dict[int, Int64]:
     """Divide the time of each timeline among its intervals: at every moment the highest priority counts.
 
     Parameters
