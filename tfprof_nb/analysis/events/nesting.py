@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -23,13 +24,23 @@ class Nesting:
         Position of the innermost enclosing event, -1 where there is none.
     depth
         Number of enclosing events; -1 for events that take no part.
-    self_ps
-        Picoseconds in which the event ran and none of its children did; 0 for events that take no part.
     """
 
     parent: Int64
     depth: npt.NDArray[np.signedinteger]
-    self_ps: Int64
+    _start_ps: Int64
+    _duration_ps: Int64
+    # The events that have a parent, and the time up to which the parent's earlier children cover each.
+    _child: Int64
+    _covered_ps: Int64
+
+    @cached_property
+    def self_ps(self) -> Int64:
+        """Picoseconds in which the event ran and none of its children did; 0 for events that take no part."""
+        self_ps = np.where(self.depth < 0, 0, self._duration_ps)
+        end_ps = self._start_ps[self._child] + self._duration_ps[self._child]
+        np.subtract.at(self_ps, self.parent[self._child], end_ps - self._covered_ps)
+        return self_ps
 
 
 def nest(line: Int32 | Int64, start_ps: Int64, duration_ps: Int64, include: Bools | None = None) -> Nesting:
@@ -53,28 +64,18 @@ def nest(line: Int32 | Int64, start_ps: Int64, duration_ps: Int64, include: Bool
     >>> nesting.parent.tolist(), nesting.depth.tolist(), nesting.self_ps.tolist()
     ([-1, 0, 0], [0, 1, 1], [50, 20, 30])
     """
-    if include is None:
-        return _nest_all(line, start_ps, duration_ps)
-    events = np.flatnonzero(include)
-    inner = _nest_all(line[events], start_ps[events], duration_ps[events])
-    parent = np.full(len(line), NO_PARENT, dtype=np.int64)
-    depth = np.full(len(line), -1, dtype=inner.depth.dtype)
-    self_ps = np.zeros(len(line), dtype=np.int64)
-    nested = np.flatnonzero(inner.parent >= 0)
-    parent[events[nested]] = events[inner.parent[nested]]
-    depth[events] = inner.depth
-    self_ps[events] = inner.self_ps
-    return Nesting(parent, depth, self_ps)
-
-
-def _nest_all(line: Int32 | Int64, start_ps: Int64, duration_ps: Int64) -> Nesting:
-    end_ps = start_ps + duration_ps
-    child, parent, covered_ps = _enclosing(line, start_ps, end_ps)
-    self_ps = duration_ps.astype(np.int64)
-    np.subtract.at(self_ps, parent, end_ps[child] - covered_ps)
+    events = None if include is None else np.flatnonzero(include)
+    part = slice(None) if events is None else events
+    starts = start_ps[part]
+    child, parent, covered_ps = _enclosing(line[part], starts, starts + duration_ps[part])
+    depths = _depth(child, parent, len(starts))
+    if events is not None:
+        child, parent = events[child], events[parent]
+    depth = np.full(len(line), -1, dtype=depths.dtype)
+    depth[part] = depths
     parents = np.full(len(line), NO_PARENT, dtype=np.int64)
     parents[child] = parent
-    return Nesting(parents, _depth(child, parents), self_ps)
+    return Nesting(parents, depth, start_ps, duration_ps, child, covered_ps)
 
 
 def _enclosing(line: Int32 | Int64, start_ps: Int64, end_ps: Int64) -> tuple[Int64, Int64, Int64]:
@@ -115,20 +116,20 @@ def _outermost(line: Int32 | Int64, end_ps: Int64) -> Bools:
     return outermost
 
 
-def _depth(child: Int64, parent: Int64) -> npt.NDArray[np.signedinteger]:
-    """Count ancestors by doubling: after k rounds each event knows its ancestors within 2**k levels.
+def _depth(child: Int64, parent: Int64, count: int) -> npt.NDArray[np.signedinteger]:
+    """Count the ancestors of ``count`` events by doubling: after k rounds each knows its ancestors within 2**k levels.
 
-    ``child`` are the events that have a parent.
-
-    Depths are int16 where that holds them and the level above them, as it usually does.
+    ``child`` are the events that have a parent. Depths are int16 where that holds them and the level above them, as it
+    usually does.
     """
-    depth = np.zeros(len(parent), dtype=np.int32)
+    depth = np.zeros(count, dtype=np.int32)
     depth[child] = 1
-    ancestor, inner = parent.copy(), child
-    while len(inner):
-        reached = ancestor[inner]
-        depth[inner] += depth[reached]
+    ancestor = np.full(count, NO_PARENT, dtype=np.int64)
+    ancestor[child] = parent
+    while len(child):
+        reached = ancestor[child]
+        depth[child] += depth[reached]
         further = ancestor[reached]
-        ancestor[inner] = further
-        inner = inner[further >= 0]
+        ancestor[child] = further
+        child = child[further >= 0]
     return depth.astype(np.int16) if depth.max(initial=0) < np.iinfo(np.int16).max else depth

@@ -50,9 +50,11 @@ def breakdown(forest: Forest, grouping: Grouping, spans: pd.DataFrame, activity:
     """
     start, end = spans["start_ps"].to_numpy(np.int64), spans["end_ps"].to_numpy(np.int64)
     claims, traced = _claims(forest, grouping, spans, activity)
-    step_start, step_end = start[claims.step], end[claims.step]
-    began = np.maximum(claims.start_ps, step_start) - step_start
-    ended = np.minimum(claims.end_ps, step_end) - step_start
+    step_start = start[claims.step]
+    began = np.maximum(claims.start_ps, step_start)
+    began -= step_start
+    ended = np.minimum(claims.end_ps, end[claims.step])
+    ended -= step_start
     inside = np.flatnonzero(ended > began)
     shares = split_by_priority(claims.step[inside], began[inside], ended[inside], claims.activity[inside], len(spans))
     none = np.zeros(len(spans), dtype=np.int64)
