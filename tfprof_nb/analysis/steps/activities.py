@@ -125,6 +125,8 @@ def is_of_old_tensorflow(forest: Forest) -> bool:
 
 def tells_types(forest: Forest) -> bool:
     """Whether any event of a device says which type it computes in: its tensors' types, or its name."""
+    if not forest.on_device.any():
+        return False
     ran = forest.host.metadata[forest.on_device]
     shaped = forest.host.texts("shape").rows
     named = forest.names_with(*_HALF_NAMES, *_FULL_NAMES)
