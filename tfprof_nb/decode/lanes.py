@@ -154,5 +154,8 @@ def _collect(runs: list[_Run], lanes: int) -> Int64:
     for run in runs:
         for step, (lane, at) in enumerate(run.hops):
             valid = step < count[lane]
-            places[(offset[lane] + step)[valid]] = at[valid]
+            if valid.all():
+                places[offset[lane] + step] = at
+            else:
+                places[(offset[lane] + step)[valid]] = at[valid]
     return places
