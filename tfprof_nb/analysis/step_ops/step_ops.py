@@ -116,10 +116,15 @@ class StepOps:
 
     def share(self, chosen: Bools) -> Share:
         """Return which part of the steps' time ops take, given by a flag per op."""
-        whole, others = self._covered_ms(np.ones_like(chosen)), self._covered_ms(~chosen)
+        whole = self._all_covered_ms
+        others = self._covered_ms(~chosen) if chosen.any() else whole
         covered = self._covered_ms(chosen)
         steps_ms = max(self.steps_ms, 1e-9)
         return Share(min((whole - others) / steps_ms, 1.0), min(covered / steps_ms, 1.0), covered / max(whole, 1e-9))
+
+    @cached_property
+    def _all_covered_ms(self) -> float:
+        return self._covered_ms(np.ones(len(self.ops), dtype=bool))
 
     def _covered_ms(self, chosen: Bools) -> float:
         start, end = (self.ops[name].to_numpy(np.int64)[chosen] for name in ("start_ps", "end_ps"))
