@@ -135,6 +135,18 @@ def test_the_events_own_stat_wins_over_its_metadatas():
     assert host.texts("x").rows.tolist() == [2]
 
 
+def test_the_rows_of_a_stat_ascend_wherever_the_events_have_it():
+    space = XSpace()
+    line = space.plane("/host:CPU").line("t")
+    line.event("a", start_us=0, first=1, second=2)
+    line.event("a", start_us=1, second=3, first=4)
+    line.event("a", start_us=2, second=5)
+    line.event("a", start_us=3, first=6)
+    host = read_xspace(space.to_bytes(), "h")
+    assert [host.ints("first").rows.tolist(), host.ints("first").values.tolist()] == [[0, 1, 3], [1, 4, 6]]
+    assert [host.ints("second").rows.tolist(), host.ints("second").values.tolist()] == [[0, 1, 2], [2, 3, 5]]
+
+
 def test_an_absent_stat_has_no_rows():
     host = read(small_space())
     for stat in (host.ints("none"), host.floats("none"), host.texts("none")):

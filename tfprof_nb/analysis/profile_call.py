@@ -194,7 +194,7 @@ def _inside_functions(
         }
     )
     sizes = mine.groupby("kernel").agg(bytes_added=("signed_bytes", "sum"), total_bytes=("level", "last"))
-    return kernels.join(sizes).join(_shapes(kernels["name"], graph_nodes(forest, graphs)[ops], graphs))
+    return kernels.join(sizes).join(_shapes(kernels["name"], forest.once(graph_nodes, graphs)[ops], graphs))
 
 
 def _shapes(kernels: pd.Series[str], node: Int64, graphs: Graphs) -> pd.DataFrame:

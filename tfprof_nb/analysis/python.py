@@ -304,7 +304,7 @@ def _callbacks(forests: Sequence[Forest], steps: Steps) -> pd.DataFrame:
     """Add up the events of callbacks' methods, and those that began in measured steps."""
     found = []
     for forest in forests:
-        rows = np.flatnonzero(forest.names_starting(CALLBACK)[forest.host.metadata])
+        rows = np.flatnonzero(forest.name_starts(CALLBACK))
         names = forest.host.names[forest.host.metadata[rows]]
         time_ms: Floats = forest.host.duration_ps[rows] / PS_PER_MS
         spans = steps.measured[steps.measured["host"] == forest.host.name]

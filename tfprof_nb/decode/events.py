@@ -121,6 +121,10 @@ def _read_block(wire: Wire, messages: Fields, line: Int32, plane: Int64, names: 
 def in_order(events: Events) -> Events:
     """Return events sorted by line, then by start, then the longest first."""
     line, start, duration = events.line, events.start_ps, events.duration_ps
-    same, ahead = line[1:] == line[:-1], start[1:] - start[:-1]
-    sorted_already = same & ((ahead > 0) | (ahead == 0) & (duration[1:] <= duration[:-1])) | (line[1:] > line[:-1])
-    return events if sorted_already.all() else events.take(np.lexsort((-duration, start, line)))
+    later = start[1:] > start[:-1]
+    later &= line[1:] == line[:-1]
+    later |= line[1:] > line[:-1]
+    tied = np.flatnonzero(~later)
+    after = tied + 1
+    in_place = (line[after] == line[tied]) & (start[after] == start[tied]) & (duration[after] <= duration[tied])
+    return events if in_place.all() else events.take(np.lexsort((-duration, start, line)))

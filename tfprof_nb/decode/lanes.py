@@ -21,6 +21,7 @@ _WINDOW = 160
 _RUNS = 16
 _HOPS = 1 << 13
 _BLOCK = 1 << 12
+_TOGETHER = 1 << 13  # so many lanes hop at a time: their positions stay in the processor's cache
 
 
 class _Run(NamedTuple):
@@ -56,11 +57,13 @@ def _in_lanes(wire: Wire, begin: Int64, end: Int64) -> Int64 | None:
     """Return the positions of all fields in messages, or None if the guesses do not converge."""
     start, floor, ceiling = _lanes(wire, begin, end)
     limit = np.minimum(np.append(start[1:], ceiling[-1:]), ceiling)
-    stop, wrong, runs = start.copy(), np.arange(start.size), list[_Run]()
+    stop, wrong, runs, rounds = start.copy(), np.arange(start.size), list[_Run](), 0
     while wrong.size:
-        run, stop[wrong] = _hop(wire, wrong, start, limit, ceiling)
-        runs.append(run)
-        if len(runs) > _RUNS or len(run.hops) >= _HOPS:
+        for lanes in np.array_split(wrong, wrong.size // _TOGETHER + 1):
+            run, stop[lanes] = _hop(wire, lanes, start, limit, ceiling)
+            runs.append(run)
+        rounds += 1
+        if rounds > _RUNS or any(len(run.hops) >= _HOPS for run in runs):
             return None
         # A broken lane stops at or below 0. A field longer than a lane leaves the lanes that it covers empty.
         proven = np.maximum(np.maximum.accumulate(stop)[:-1], floor[1:])
@@ -151,5 +154,8 @@ def _collect(runs: list[_Run], lanes: int) -> Int64:
     for run in runs:
         for step, (lane, at) in enumerate(run.hops):
             valid = step < count[lane]
-            places[(offset[lane] + step)[valid]] = at[valid]
+            if valid.all():
+                places[offset[lane] + step] = at
+            else:
+                places[(offset[lane] + step)[valid]] = at[valid]
     return places

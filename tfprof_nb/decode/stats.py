@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,12 +27,34 @@ _IS_VALUE = np.isin(np.arange(256), (*_NUMBERS, *_TEXTS, schema.STAT_BYTES))
 _HAS_VARINT = _IS_VALUE & (np.arange(256) != schema.STAT_DOUBLE)
 
 
+class Column(NamedTuple):
+    """The values of one stat; see `Values`."""
+
+    owner: Int64
+    kind: npt.NDArray[np.uint8]
+    value: Uint64
+
+    def take(self, index: npt.NDArray[np.generic] | slice) -> Column:
+        """Return the values at these indices."""
+        return Column(self.owner[index], self.kind[index], self.value[index])
+
+    def by_owner(self) -> Column:
+        """Return the first value of each owner, in the order of owners."""
+        found = self
+        if (found.owner[1:] < found.owner[:-1]).any():
+            found = found.take(np.argsort(found.owner, kind="stable"))
+        again = found.owner[1:] == found.owner[:-1]
+        return found.take(np.flatnonzero(np.append(True, ~again))) if again.any() else found
+
+
+_NO_VALUES = Column(np.zeros(0, np.int64), np.zeros(0, np.uint8), np.zeros(0, np.uint64))
+
+
 class Values(NamedTuple):
     """Stats as columns.
 
-    ``owner`` is the row of the event (or of the metadata), ``key`` the stat's id, or the code of its name after the
-    look-up. ``kind`` is the tag of the value's field. ``value`` is its raw 64 bits; for text and bytes, the position of
-    the field in the file.
+    ``owner`` is the row of the event (or of the metadata), ``key`` the stat's id, ``kind`` the tag of the value's
+    field. ``value`` is its raw 64 bits; for text and bytes, the position of the field in the file.
     """
 
     owner: npt.NDArray[Any]
@@ -69,14 +93,20 @@ def _read_usual(wire: Wire, begin: Int64, end: Int64) -> tuple[Int64, npt.NDArra
     word = wire.words(begin)
     kind = (word >> 16).astype(np.uint8)
     number, length = wire.varints(np.minimum(begin + 3, wire.size))
-    in_file = (kind == schema.STAT_TEXT) | (kind == schema.STAT_BYTES)
-    size = 3 + length + np.where(in_file, number.view(np.int64), 0)
-    usual = (word & 0x80FF == schema.STAT_METADATA) & _HAS_VARINT[kind] & (begin + size == end)
-    return (word >> 8 & 0x7F).view(np.int64), kind, np.where(in_file, (begin + 2).view(np.uint64), number), usual
+    stop = begin + length
+    stop += 3
+    in_file = np.flatnonzero((kind == schema.STAT_TEXT) | (kind == schema.STAT_BYTES))
+    stop[in_file] += number[in_file].view(np.int64)
+    number[in_file] = (begin[in_file] + 2).view(np.uint64)
+    usual = (word & 0x80FF == schema.STAT_METADATA) & _HAS_VARINT[kind] & (stop == end)
+    return (word >> 8 & 0x7F).view(np.int64), kind, number, usual
 
 
 def read_stats(wire: Wire, begin: Int64, end: Int64, tag: int) -> Values:
-    """Read the stats in fields with ``tag`` of messages, each from ``begin`` to ``end``; owners are their indices."""
+    """Read the stats in fields with ``tag`` of messages, each from ``begin`` to ``end``; owners are their indices.
+
+    They are ordered by their place among the stats of their owner: first the first stats of all owners.
+    """
     at = begin.copy()
     found = [*wire.take_run(at, end, tag)]
     rest = np.flatnonzero(at < end)
@@ -86,8 +116,7 @@ def read_stats(wire: Wire, begin: Int64, end: Int64, tag: int) -> Values:
     if not found:
         found.append((begin[:0],) * 3)
     owner, start, stop = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    order = np.argsort(owner.astype(np.uint16 if begin.size <= 1 << 16 else np.int64), kind="stable")
-    return read_values(wire, start[order], stop[order], owner[order])
+    return read_values(wire, start, stop, owner)
 
 
 def python_values(wire: Wire, names: Metadata, plane: int, values: Values) -> dict[str, StatValue]:
@@ -138,12 +167,14 @@ class FileStats:
     def ints(self, stat: str) -> Stat:
         """See `Host.ints`."""
         found = self._select(stat, _IS_NUMBER)
-        double = found.kind == schema.STAT_DOUBLE
+        double = np.flatnonzero(found.kind == schema.STAT_DOUBLE)
         values = found.value.view(np.int64)
-        # Values outside int64 (infinity, 1e300) become arbitrary numbers.
-        with np.errstate(invalid="ignore"):
-            values[double] = found.value[double].view(np.float64).astype(np.int64)
-        return Stat(found.owner.astype(np.int64), values)
+        if double.size:
+            values = values.copy()
+            # Values outside int64 (infinity, 1e300) become arbitrary numbers.
+            with np.errstate(invalid="ignore"):
+                values[double] = found.value[double].view(np.float64).astype(np.int64)
+        return Stat(found.owner, values)
 
     def floats(self, stat: str) -> Stat:
         """See `Host.floats`."""
@@ -176,78 +207,65 @@ class FileStats:
 
     def names(self) -> list[str]:
         """See `Host.stat_names`."""
-        used = np.unique(np.concatenate([self._of_events.key, self._of_metadata.key]))
-        names = list(self._codes)
-        return [names[code] for code in used.tolist()]
+        used = self._of_events.keys() | self._of_metadata.keys()
+        return [name for name in dict.fromkeys(self.stat_metadata.names) if name in used]
 
-    def _select(self, stat: str, is_wanted: Bools) -> Values:
+    def _select(self, stat: str, is_wanted: Bools) -> Column:
         """Return a stat of all rows that have it: their own, or else their metadata's.
 
         ``is_wanted`` says for each of the 256 tags whether values of that kind count.
         """
-        code = self._codes.get(stat, len(self._codes))
-        own, shared = _named(self._of_events, code), _named(self._of_metadata, code)
+        own, shared = self._of_events.get(stat, _NO_VALUES), self._of_metadata.get(stat, _NO_VALUES)
         if shared.owner.size:
             place = np.full(self.event_metadata.names.size, -1)
             place[shared.owner] = np.arange(shared.owner.size)
             place = place[self.metadata]
             place[own.owner] = -1
             rows = np.flatnonzero(place >= 0)
-            own = _joined([own, shared.take(place[rows])._replace(owner=rows)])
-            own = own.take(np.argsort(own.owner, kind="stable"))
-        return own.take(np.flatnonzero(is_wanted[own.kind]))
+            own = _joined([own, shared.take(place[rows])._replace(owner=rows)]).by_owner()
+        wanted = is_wanted[own.kind]
+        return own if wanted.all() else own.take(np.flatnonzero(wanted))
 
     @cached_property
-    def _codes(self) -> dict[str, int]:
-        """A code for each name of a stat, because ids differ between planes."""
-        return {name: code for code, name in enumerate(dict.fromkeys(self.stat_metadata.names))}
-
-    @cached_property
-    def _code_of_row(self) -> npt.NDArray[np.integer]:
-        small = np.uint16 if len(self._codes) < 1 << 16 else np.int32
-        return np.array([self._codes[name] for name in self.stat_metadata.names], small)
-
-    @cached_property
-    def _of_events(self) -> Values:
+    def _of_events(self) -> dict[str, Column]:
         marks = np.array([name.startswith(THREADPOOL_PREFIX) for name in self.event_metadata.names], bool)
         rows = np.flatnonzero((self.size > 0) & ~marks[self.metadata])
         return self._read(rows, self.plane, self.begin, self.size, schema.EVENT_STAT)
 
     @cached_property
-    def _of_metadata(self) -> Values:
+    def _of_metadata(self) -> dict[str, Column]:
         shared = self.event_metadata
         rows = np.arange(shared.plane.size)
         return self._read(rows, shared.plane, shared.begin, shared.end - shared.begin, schema.METADATA_STAT)
 
     def _read(
         self, rows: Int64, plane: npt.NDArray[np.integer], begin: Int64, size: npt.NDArray[np.integer], tag: int
-    ) -> Values:
-        """Read all stats of some rows; keys become codes of names.
+    ) -> dict[str, Column]:
+        """Read all stats of some rows; return them by name, because ids differ between planes.
 
         ``plane``, ``begin`` and ``size`` have a value per row of the file, ``rows`` the rows to read.
         """
-        blocks = []
-        # At least one block, so that a file without events gives empty columns.
-        for first in range(0, max(1, rows.size), _BLOCK):
+        names = dict.fromkeys(self.stat_metadata.names)
+        code_of_name = {name: code for code, name in enumerate(names)}
+        small = np.uint16 if len(names) < 1 << 16 else np.int32  # numpy sorts 16 bits in linear time
+        code_of_row = np.array([code_of_name[name] for name in self.stat_metadata.names], small)
+        parts = defaultdict[int, list[Column]](list)
+        for first in range(0, rows.size, _BLOCK):
             block = rows[first : first + _BLOCK]
-            at = begin[block]
+            at, own = begin[block], plane[block]
             found = read_stats(self.wire, at, at + size[block], tag)
-            owner = block[found.owner].astype(np.int32)
-            codes = self._code_of_row[self.stat_metadata.rows(plane[owner], found.key)]
-            blocks.append(found._replace(owner=owner, key=codes))
-        return _joined(blocks)
+            planes = own[:1] if own.min() == own.max() else own[found.owner]
+            codes = code_of_row[self.stat_metadata.rows(planes, found.key)]
+            by_code = Column(block[found.owner], found.kind, found.value).take(np.argsort(codes, kind="stable"))
+            ends = np.cumsum(np.bincount(codes)).tolist()
+            for code, span in enumerate(pairwise([0, *ends])):
+                if span[0] < span[1]:
+                    parts[code].append(by_code.take(slice(*span)).by_owner())
+        return {name: _joined(parts[code]) for code, name in enumerate(names) if code in parts}
 
 
-def _named(values: Values, code: int) -> Values:
-    """Return the stats with one name, at most one per owner: the first."""
-    found = values.take(np.flatnonzero(values.key == code))
-    again = found.owner[1:] == found.owner[:-1]
-    return found.take(np.flatnonzero(np.append(True, ~again))) if again.any() else found
-
-
-def _joined(parts: list[Values]) -> Values:
-    owner, key, kind, value = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    return Values(owner, key, kind, value)
+def _joined(parts: list[Column]) -> Column:
+    return Column(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
 def _unique_texts(wire: Wire, at: Int64) -> tuple[Int64, Objects]:

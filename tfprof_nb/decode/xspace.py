@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfprof_nb._arrays import Int64, Objects
+from tfprof_nb._arrays import Int32, Int64, Objects
 from tfprof_nb._errors import BadProfileError
 from tfprof_nb._units import PS_PER_NS, PS_PER_US
 from tfprof_nb.decode import schema
@@ -113,7 +113,7 @@ def _arrange(
     ``plane`` is the plane of each line. Returns the lines, the events, time 0 in nanoseconds since 1970, and notes.
     """
     count = plane.size
-    timestamp_ns, origin_ns = _normalised(headers.numbers(schema.LINE_TIMESTAMP_NS, count), np.unique(events.line))
+    timestamp_ns, origin_ns = _normalised(headers.numbers(schema.LINE_TIMESTAMP_NS, count), _used(events.line))
     notes = _add_timestamps(events, timestamp_ns)
     display_id, line_id = (headers.numbers(tag, count) for tag in (schema.LINE_DISPLAY_ID, schema.LINE_ID))
     display_name, name = (headers.texts(tag, count, wire) for tag in (schema.LINE_DISPLAY_NAME, schema.LINE_NAME))
@@ -129,6 +129,11 @@ def _arrange(
     return tuple(Line(*key, names[key], first, last) for key, first, last in spans), events, origin_ns, notes
 
 
+def _used(line: Int32) -> Int64:
+    """Return the numbers of the lines that have events."""
+    return np.flatnonzero(np.bincount(line))
+
+
 def _normalised(timestamp_ns: Int64, used: Int64) -> tuple[Int64, int]:
     """Subtract the earliest timestamp of lines in use from timestamps that count from 1970, and return both."""
     since_1970 = timestamp_ns > _EPOCH_NS
@@ -137,17 +142,24 @@ def _normalised(timestamp_ns: Int64, used: Int64) -> tuple[Int64, int]:
     return np.where(since_1970, timestamp_ns - origin_ns, timestamp_ns), origin_ns
 
 
+def _within(times: Int64, least: int, most: int | None = None) -> bool:
+    return not times.size or bool(times.min() >= least and (most is None or times.max() <= most))
+
+
 def _add_timestamps(events: Events, timestamp_ns: Int64) -> tuple[str, ...]:
     """Add the timestamps of their lines to events, in place, and clip times that no capture has; return notes."""
     start, duration = events.start_ps, events.duration_ps
-    odd = (np.abs(timestamp_ns // 1000) > _MAX_START_PS // PS_PER_US)[events.line]
-    odd |= (start < -_MAX_START_PS) | (start > _MAX_START_PS) | (duration < 0) | (duration > _MAX_LENGTH_PS)
+    odd_line = np.abs(timestamp_ns // 1000) > _MAX_START_PS // PS_PER_US
+    odd = odd_line[events.line] if odd_line.any() else np.zeros(start.size, bool)
+    if not (_within(start, -_MAX_START_PS, _MAX_START_PS) and _within(duration, 0, _MAX_LENGTH_PS)):
+        odd |= (start < -_MAX_START_PS) | (start > _MAX_START_PS) | (duration < 0) | (duration > _MAX_LENGTH_PS)
     if odd.any():
         timestamp_ns = timestamp_ns.clip(-_MAX_START_PS // PS_PER_NS, _MAX_START_PS // PS_PER_NS)
         start.clip(-_MAX_START_PS, _MAX_START_PS, out=start)
         duration[(duration < 0) | (duration > _MAX_LENGTH_PS)] = 0
     start += PS_PER_NS * timestamp_ns[events.line]
-    odd |= start < 0
+    if not _within(start, 0):
+        odd |= start < 0
     if not odd.any():
         return cut_lengths(duration)
     early = np.flatnonzero(start < 0)

@@ -56,3 +56,29 @@ def test_an_analysis_runs_once_for_each_forest():
     first, second = forest(space), forest(space)
     assert [first.once(analysis), second.once(analysis), first.once(analysis)] == [1, 2, 1]
     assert asked == [first, second]
+
+
+def test_an_analysis_runs_once_for_what_it_is_given():
+    asked = []
+
+    def analysis(_, what):
+        asked.append(what)
+        return what * 2
+
+    space = XSpace()
+    space.plane("/host:CPU").line("t").event("a")
+    found = forest(space)
+    assert [found.once(analysis, what) for what in ("x", "y", "x")] == ["xx", "yy", "xx"]
+    assert asked == ["x", "y"]
+
+
+def test_events_are_found_by_few_names_and_by_many():
+    space = XSpace()
+    line = space.plane("/host:CPU").line("t")
+    for number in range(60):
+        line.event(f"op{number % 20}", start_us=number, duration_us=1)
+    found = forest(space)
+    names = found.host.names[found.host.metadata]
+    for count in (0, 1, 8, 9, 20):
+        wanted = [f"op{number}" for number in range(count)]
+        assert found.named(*wanted).tolist() == [name in wanted for name in names]

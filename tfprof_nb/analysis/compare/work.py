@@ -12,7 +12,6 @@ from tfprof_nb import _units
 from tfprof_nb._arrays import Floats, Int64
 from tfprof_nb.analysis.events.devices import device_cores, device_type
 from tfprof_nb.analysis.events.forest import Forest
-from tfprof_nb.analysis.events.op_labels import label_all_ops
 from tfprof_nb.analysis.ops.flops import float_ops_of_events
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.decode.sections.graphs import Graphs
@@ -81,9 +80,10 @@ def _float_ops(forest: Forest, graphs: Graphs, step: Int64, measured: pd.DataFra
     """Return the float ops of each measured step of one host; none if XLA fused ops, whose float ops are unknown."""
     if len(forest.host.texts("hlo_op").rows):
         return np.zeros(0)
-    ops = np.where(forest.on_host, float_ops_of_events(forest, graphs, forest.once(label_all_ops)), 0.0)
+    events = np.flatnonzero(forest.on_host)
     mine = measured.index[(measured["host"] == forest.host.name).to_numpy()]
-    return np.asarray(pd.Series(ops).groupby(step).sum().reindex(mine, fill_value=0.0), dtype=np.float64)
+    float_ops = pd.Series(float_ops_of_events(forest, graphs, events)).groupby(step[events]).sum()
+    return np.asarray(float_ops.reindex(mine, fill_value=0.0), dtype=np.float64)
 
 
 def why_not_same(before: Work, after: Work) -> list[str]:

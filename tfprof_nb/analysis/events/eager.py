@@ -19,17 +19,17 @@ def ran_eagerly(forest: Forest) -> Bools:
     that fetches from them may be.
     """
     host = forest.host
-    has_kind = np.zeros(len(host), dtype=bool)
-    has_kind[host.ints("is_func").rows] = True
-    executes = np.flatnonzero(forest.named("EagerExecute") | (forest.named("EagerKernelExecute") & has_kind))
-    is_func = host.ints("is_func").dense(len(host), missing=1)
+    kind = host.ints("is_func")
+    kernels = kind.rows[forest.named("EagerKernelExecute")[kind.rows]]
+    executes = np.union1d(np.flatnonzero(forest.named("EagerExecute")), kernels)
+    is_func = kind.at(executes, missing=1)
     eager = np.zeros(len(host), dtype=bool)
-    iterators = (forest.names.category == Category.TF_DATA)[host.metadata]
+    iterators = forest.with_names(forest.names.category == Category.TF_DATA)
     # Most events are outermost, and so in no execution.
     inner = np.flatnonzero((forest.nesting.depth > 0) & forest.on_host & ~iterators)
     nearest = forest.nearest_ancestor(inner, executes)
     inside = nearest >= 0
-    eager[inner[inside]] = is_func[executes[nearest[inside]]] == 0
+    eager[inner[inside]] = is_func[nearest[inside]] == 0
     _pass_to_devices(forest, eager)
     saved = host.ints("is_eager")
     eager[saved.rows] = saved.values == 1

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, TypeVar, TypeVarTuple
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from tfprof_nb.decode import Host
 from tfprof_nb.formats.xspace import ANNOTATION, ASYNCHRONOUS, COUNTERS, THREADPOOL_PREFIX
 
 T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+_FEW_NAMES = 8  # so many comparisons with each event's name take less time than a look-up
 
 # Ids of lines that converters add to the recorded ones (`trace_utils.h`), 32 bits with or without sign; in older files
 # only the names tell.
@@ -53,13 +55,13 @@ class Forest:
 
     def __init__(self, host: Host) -> None:
         self.host = host
-        self._results: dict[Callable[[Forest], Any], Any] = {}
+        self._results: dict[tuple[Callable[..., Any], tuple[Any, ...]], Any] = {}
 
-    def once(self, analysis: Callable[[Forest], T]) -> T:
-        """Return the result of an analysis of these events, which runs once."""
-        if analysis not in self._results:
-            self._results[analysis] = analysis(self)
-        result: T = self._results[analysis]
+    def once(self, analysis: Callable[[Forest, *Ts], T], *given: *Ts) -> T:
+        """Return the result of an analysis of these events and what else it is given, which runs once."""
+        if (analysis, given) not in self._results:
+            self._results[analysis, given] = analysis(self, *given)
+        result: T = self._results[analysis, given]
         return result
 
     @cached_property
@@ -133,15 +135,17 @@ class Forest:
     @cached_property
     def levels(self) -> list[Int64]:
         """The events of each nesting depth, outermost first."""
-        depth = self.nesting.depth + 1
+        depth = self.nesting.depth
+        outer, inner = np.flatnonzero(depth == 0), np.flatnonzero(depth > 0)
         # For 16-bit integers numpy's stable sort is a radix sort.
-        order = np.argsort(depth, kind="stable")
-        return np.split(order, np.cumsum(np.bincount(depth)))[1:-1] if len(depth) else []
+        order = np.argsort(depth[inner], kind="stable")
+        inner_levels = np.split(inner[order], np.cumsum(np.bincount(depth[inner]))[1:-1]) if len(inner) else []
+        return [outer, *inner_levels] if len(outer) else []
 
     @cached_property
     def named_as_marks(self) -> Bools:
         """Per event: whether XProf takes it for a step mark by its name, such as that of a function ``train_step``."""
-        return self.names_as_marks[self.host.metadata]
+        return self.with_names(self.names_as_marks)
 
     @cached_property
     def names_as_marks(self) -> Bools:
@@ -151,12 +155,21 @@ class Forest:
 
     def named(self, *names: str) -> Bools:
         """Per event: whether it has one of these names."""
-        wanted = np.array([name in names for name in self.host.names], dtype=bool)
-        return wanted[self.host.metadata]
+        return self.with_names(np.array([name in names for name in self.host.names], dtype=bool))
 
     def name_starts(self, *prefixes: str) -> Bools:
         """Per event: whether its name starts with one of these prefixes, in any case."""
-        return self.names_starting(*prefixes)[self.host.metadata]
+        return self.with_names(self.names_starting(*prefixes))
+
+    def with_names(self, chosen: Bools) -> Bools:
+        """Per event: whether its name is among some, given by a flag per name."""
+        codes = np.flatnonzero(chosen)
+        if len(codes) > _FEW_NAMES:
+            return chosen[self.host.metadata]
+        found = np.zeros(len(self.host), dtype=bool)
+        for code in codes:
+            found |= self.host.metadata == code
+        return found
 
     def names_starting(self, *prefixes: str) -> Bools:
         """Per name: whether it starts with one of these prefixes, in any case."""
@@ -194,19 +207,21 @@ class Forest:
 
     def nearest_ancestor(self, events: Int64, ancestors: Int64) -> Int64:
         """Return for each event the index in ``ancestors`` of the innermost that encloses it, -1 for none."""
-        position = np.full(len(self.host), -1, dtype=np.int64)
+        nearest = np.full(len(events), -1, dtype=np.int64)
+        if not len(ancestors):
+            return nearest
+        position = np.full(len(self.host), -1, dtype=np.int32)
         position[ancestors] = np.arange(len(ancestors))
         # Most lines have none of the ancestors.
         lines = np.zeros(len(self.host.lines), dtype=bool)
         lines[self.host.line[ancestors]] = True
-        nearest = np.full(len(events), -1, dtype=np.int64)
         open_ = np.flatnonzero(lines[self.host.line[events]])
-        above = events[open_]
+        above = self.nesting.parent[events[open_]]
         while len(open_):
-            above = self.nesting.parent[above]
             open_, above = open_[above >= 0], above[above >= 0]
-            nearest[open_] = position[above]
-            open_, above = open_[nearest[open_] < 0], above[nearest[open_] < 0]
+            found = position[above]
+            nearest[open_] = found
+            open_, above = open_[found < 0], self.nesting.parent[above[found < 0]]
         return nearest
 
     def outermost(self, events: Int64) -> Int64:

@@ -17,9 +17,9 @@ import pandas as pd
 from tfprof_nb._arrays import Int64
 from tfprof_nb.analysis.events.eager import DISPATCH
 from tfprof_nb.analysis.events.forest import Forest
-from tfprof_nb.analysis.events.links import links
+from tfprof_nb.analysis.events.links import EXECUTOR, links
 from tfprof_nb.analysis.events.names import Category
-from tfprof_nb.analysis.events.op_labels import OpLabels, label_ops
+from tfprof_nb.analysis.events.op_labels import label_all_ops
 from tfprof_nb.decode.sections.graphs import Graphs
 
 _NO_FUNCTION, _ANY_FUNCTION = -2, -1
@@ -33,7 +33,7 @@ _ADDED = (
 )
 
 
-def graph_nodes(forest: Forest, graphs: Graphs, labels: OpLabels | None = None) -> Int64:
+def graph_nodes(forest: Forest, graphs: Graphs) -> Int64:
     """Return for each event of one host the number of the node that it ran, -1 for none.
 
     The event of a fused op belongs to the node whose name it has. If several functions have nodes of one name, the
@@ -46,18 +46,19 @@ def graph_nodes(forest: Forest, graphs: Graphs, labels: OpLabels | None = None) 
         One host's events.
     graphs
         The functions that ran there.
-    labels
-        The events' ops, where they are known already.
     """
-    labels = label_ops(forest) if labels is None else labels
+    labels = forest.once(label_all_ops)
     node = np.full(len(forest.host), -1, dtype=np.int64)
     ops = np.flatnonzero(labels.code >= 0)
     if not len(graphs.nodes) or not len(ops):
         return node
-    named = pd.DataFrame({"root": _roots(forest, graphs, ops), "code": labels.code[ops]})
-    which, distinct = pd.factorize(pd.MultiIndex.from_frame(named))
+    # A number for each pair of a function and an op: few of them differ.
+    pairs = (_roots(forest, graphs, ops) - _NO_FUNCTION) * len(labels.op_name) + labels.code[ops]
+    which, distinct = pd.factorize(pairs)
+    roots, codes = np.divmod(distinct, len(labels.op_name))
     names = _NodeNames(graphs)
-    nodes = [names.find(root, str(labels.op_name[code])) for root, code in distinct]
+    op_names = labels.op_name[codes].tolist()
+    nodes = [names.find(*pair) for pair in zip((roots + _NO_FUNCTION).tolist(), op_names, strict=True)]
     node[ops] = np.array(nodes, dtype=np.int64)[which]
     return node
 
@@ -66,19 +67,20 @@ def _roots(forest: Forest, graphs: Graphs, ops: Int64) -> Int64:
     """Return for each op's event the function that Python called for it, `_NO_FUNCTION` for an eager op."""
     host = forest.host
     functions = {f"{DISPATCH}{name}": number for number, name in enumerate(graphs.functions["name"])}
-    dispatches = np.flatnonzero(forest.names_starting(DISPATCH)[host.metadata])
+    dispatches = np.flatnonzero(forest.name_starts(DISPATCH))
     called = np.array([functions.get(host.names[code], _NO_FUNCTION) for code in host.metadata[dispatches]], np.int64)
     causes, effects = forest.once(links)
     cause = np.full(len(host), -1, dtype=np.int64)
     cause[effects] = causes
-    executors = np.flatnonzero(forest.named("ExecutorState::Process"))
+    executors = np.flatnonzero(forest.named(EXECUTOR))
+    which, starters = pd.factorize(cause[executors])  # one event starts many executors
     # An executor runs a function, even if what started it was not recorded.
-    run = np.maximum(_at(called, forest.nearest_ancestor(np.maximum(cause[executors], 0), dispatches)), _ANY_FUNCTION)
-    run[cause[executors] < 0] = _ANY_FUNCTION
-    iterators = np.flatnonzero((forest.names.category == Category.TF_DATA)[host.metadata])
+    run = np.maximum(_at(called, forest.nearest_ancestor(np.maximum(starters, 0), dispatches)), _ANY_FUNCTION)
+    run[starters < 0] = _ANY_FUNCTION
+    iterators = np.flatnonzero(forest.with_names(forest.names.category == Category.TF_DATA))
     contexts = np.concatenate([dispatches, executors, iterators])
-    roots = np.concatenate([called, run, np.full(len(iterators), _ANY_FUNCTION)])
-    launches = np.where(forest.on_device[ops] & (cause[ops] >= 0), cause[ops], ops)
+    roots = np.concatenate([called, run[which], np.full(len(iterators), _ANY_FUNCTION)])
+    launches = np.where(forest.on_device[ops] & (cause[ops] >= 0), cause[ops], ops) if forest.on_device.any() else ops
     root = _at(roots, forest.nearest_ancestor(launches, contexts))
     root[np.isin(ops, dispatches)] = _NO_FUNCTION  # eager ops of which only the dispatch was recorded
     return root

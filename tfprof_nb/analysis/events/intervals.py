@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from tfprof_nb._arrays import Bools, Int64
 
@@ -19,13 +20,16 @@ def newly_covered(start: Int64, end: Int64) -> Int64:
     """
     if not len(start):
         return np.zeros(0, dtype=np.int64)
-    reach = np.maximum.accumulate(end)
-    before = np.concatenate([start[:1], reach[:-1]])
-    covered: Int64 = np.maximum(end - np.maximum(start, before), 0)
-    return covered
+    covered = np.maximum.accumulate(end)
+    covered[1:] = np.maximum(start[1:], covered[:-1])
+    covered[0] = start[0]
+    np.subtract(end, covered, out=covered)
+    return np.maximum(covered, 0, out=covered)
 
 
-def split_by_priority(owner: Int64, start: Int64, end: Int64, priority: Int64, owners: int) -> dict[int, Int64]:
+def split_by_priority(
+    owner: Int64, start: Int64, end: Int64, priority: npt.NDArray[np.signedinteger], owners: int
+) -> dict[int, Int64]:
     """Divide the time of each timeline among its intervals: at every moment the highest priority counts.
 
     Parameters
@@ -35,7 +39,7 @@ def split_by_priority(owner: Int64, start: Int64, end: Int64, priority: Int64, o
     start, end
         Per interval: its bounds, which count from the start of its timeline and are not below zero.
     priority
-        Per interval: its class; larger numbers count first.
+        Per interval: its class, not below zero; larger numbers count first.
     owners
         How many timelines there are.
 
@@ -54,16 +58,17 @@ def split_by_priority(owner: Int64, start: Int64, end: Int64, priority: Int64, o
     extent = np.zeros(owners, dtype=np.int64)
     np.maximum.at(extent, owner, end)
     origin = (np.cumsum(extent) - extent)[owner]
-    order = np.argsort(origin + start, kind="stable")
-    owner, priority = owner[order], priority[order]
-    start, end = (origin + start)[order], (origin + end)[order]
+    start, end = origin + start, origin + end
+    order = np.argsort(start, kind="stable")
+    owner, priority, start, end = owner[order], priority[order], start[order], end[order]
     shares: dict[int, Int64] = {}
     higher = np.zeros(owners, dtype=np.int64)
-    for level in np.unique(priority)[::-1]:
-        active = priority >= level
+    levels = np.flatnonzero(np.bincount(priority)).tolist()
+    for level in reversed(levels):
+        active = np.flatnonzero(priority >= level) if level > levels[0] else slice(None)
         covered = np.zeros(owners, dtype=np.int64)
         np.add.at(covered, owner[active], newly_covered(start[active], end[active]))
-        shares[int(level)] = covered - higher
+        shares[level] = covered - higher
         higher = covered
     return shares
 

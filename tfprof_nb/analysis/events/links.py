@@ -56,8 +56,9 @@ def _context_links(forest: Forest) -> tuple[Int64, Int64]:
     (produced, consumed), contexts = _common_keys(producers, consumers)
     counts = [np.bincount(key, minlength=contexts) for key in (produced, consumed)]
     crowded = (counts[0] >= _CROWDED_CONTEXT) & (counts[1] >= _CROWDED_CONTEXT)
-    producer, consumer = _pairs(np.where(crowded[produced], -1, produced), consumed)
-    return producers.events[producer], consumers.events[consumer]
+    linked = np.flatnonzero(~crowded[produced])
+    producer, consumer = _pairs(produced[linked], consumed, contexts)
+    return producers.events[linked[producer]], consumers.events[consumer]
 
 
 def _run_links(forest: Forest) -> tuple[Int64, Int64]:
@@ -108,6 +109,8 @@ class Keyed(NamedTuple):
 
     def take(self, chosen: Bools) -> Keyed:
         """Return the chosen events; ``chosen`` has one entry per event."""
+        if chosen.all():
+            return self
         return Keyed(self.events[chosen], self.first[chosen], self.second[chosen])
 
 
@@ -115,9 +118,17 @@ def keyed(forest: Forest, first: str, second: str) -> Keyed:
     """Return the events that carry both of two whole-number stats, with their values."""
     a, b = forest.host.ints(first), forest.host.ints(second)
     if np.array_equal(a.rows, b.rows):  # usually both are written together: then nothing needs sorting
-        return Keyed(a.rows, a.values.astype(np.int64), b.values.astype(np.int64))
-    events, in_a, in_b = np.intersect1d(a.rows, b.rows, assume_unique=True, return_indices=True)
-    return Keyed(events, a.values[in_a].astype(np.int64), b.values[in_b].astype(np.int64))
+        return Keyed(a.rows, a.values.astype(np.int64, copy=False), b.values.astype(np.int64, copy=False))
+    in_a, in_b = (_are_among(mine.rows, others.rows, len(forest.host)) for mine, others in ((a, b), (b, a)))
+    return Keyed(a.rows[in_a], a.values[in_a].astype(np.int64), b.values[in_b].astype(np.int64))
+
+
+def _are_among(events: Int64, others: Int64, count: int) -> Bools:
+    """Return for each event whether it is among others; there are ``count`` events in all."""
+    among = np.zeros(count, dtype=bool)
+    among[others] = True
+    found: Bools = among[events]
+    return found
 
 
 def _contexts(forest: Forest, kind: str, context: str) -> Keyed:
@@ -127,14 +138,19 @@ def _contexts(forest: Forest, kind: str, context: str) -> Keyed:
 
 def _common_keys(left: Keyed, right: Keyed) -> tuple[list[Int64], int]:
     """Number the distinct keys of both from 0 on; return each side's numbers, and how many there are."""
-    first, _ = pd.factorize(np.concatenate([left.first, right.first]))
-    second, seconds = pd.factorize(np.concatenate([left.second, right.second]))
-    keys, distinct = pd.factorize(first * len(seconds) + second)
-    return np.split(keys, [len(left.events)]), len(distinct)
+    first, second = np.concatenate([left.first, right.first]), np.concatenate([left.second, right.second])
+    # Neighbours often have the same key: it is numbered once.
+    begins = np.flatnonzero(np.append(True, (first[1:] != first[:-1]) | (second[1:] != second[:-1])))[: len(first)]
+    first_code, _ = pd.factorize(first[begins])
+    second_code, seconds = pd.factorize(second[begins])
+    keys, distinct = pd.factorize(first_code * len(seconds) + second_code)
+    spread = np.repeat(keys, np.diff(begins, append=len(first)))
+    return np.split(spread, [len(left.events)]), len(distinct)
 
 
 def _last_causes(causes: Keyed, effects: Keyed) -> tuple[Int64, Int64]:
     """Link each effect to the last cause with its key."""
+    causes = causes.take(np.isin(causes.second, effects.second))
     (cause, effect), keys = _common_keys(causes, effects)
     last = np.full(keys, -1, dtype=np.int64)
     last[cause] = causes.events
@@ -142,12 +158,15 @@ def _last_causes(causes: Keyed, effects: Keyed) -> tuple[Int64, Int64]:
     return last[effect[linked]], effects.events[linked]
 
 
-def _pairs(left: Int64, right: Int64) -> tuple[Int64, Int64]:
-    """Return the positions, left and right, of all pairs of equal keys; a key of -1 on the left has no pair."""
+def _pairs(left: Int64, right: Int64, keys: int) -> tuple[Int64, Int64]:
+    """Return the positions, left and right, of all pairs of equal keys, which are numbers below ``keys``."""
     order = np.argsort(left, kind="stable")
-    ordered = left[order]
-    first, end = np.searchsorted(ordered, right, "left"), np.searchsorted(ordered, right, "right")
-    count = end - first
+    lefts = np.bincount(left, minlength=keys)
+    first = np.cumsum(lefts) - lefts
+    count = lefts[right]
+    if lefts.max(initial=0) <= 1:
+        paired = np.flatnonzero(count)
+        return order[first[right[paired]]], paired
     before = np.cumsum(count) - count
     nth = np.arange(count.sum()) - np.repeat(before, count)
-    return order[np.repeat(first, count) + nth], np.repeat(np.arange(len(right)), count)
+    return order[np.repeat(first[right], count) + nth], np.repeat(np.arange(len(right)), count)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -23,13 +24,23 @@ class Nesting:
         Position of the innermost enclosing event, -1 where there is none.
     depth
         Number of enclosing events; -1 for events that take no part.
-    self_ps
-        Picoseconds in which the event ran and none of its children did; 0 for events that take no part.
     """
 
     parent: Int64
     depth: npt.NDArray[np.signedinteger]
-    self_ps: Int64
+    _start_ps: Int64
+    _duration_ps: Int64
+    # The events that have a parent, and the time up to which the parent's earlier children cover each.
+    _child: Int64
+    _covered_ps: Int64
+
+    @cached_property
+    def self_ps(self) -> Int64:
+        """Picoseconds in which the event ran and none of its children did; 0 for events that take no part."""
+        self_ps = np.where(self.depth < 0, 0, self._duration_ps)
+        end_ps = self._start_ps[self._child] + self._duration_ps[self._child]
+        np.subtract.at(self_ps, self.parent[self._child], end_ps - self._covered_ps)
+        return self_ps
 
 
 def nest(line: Int32 | Int64, start_ps: Int64, duration_ps: Int64, include: Bools | None = None) -> Nesting:
@@ -53,30 +64,22 @@ def nest(line: Int32 | Int64, start_ps: Int64, duration_ps: Int64, include: Bool
     >>> nesting.parent.tolist(), nesting.depth.tolist(), nesting.self_ps.tolist()
     ([-1, 0, 0], [0, 1, 1], [50, 20, 30])
     """
-    if include is None:
-        return _nest_all(line, start_ps, duration_ps)
-    events = np.flatnonzero(include)
-    inner = _nest_all(line[events], start_ps[events], duration_ps[events])
-    parent = np.full(len(line), NO_PARENT, dtype=np.int64)
-    depth = np.full(len(line), -1, dtype=inner.depth.dtype)
-    self_ps = np.zeros(len(line), dtype=np.int64)
-    parent[events] = np.where(inner.parent < 0, NO_PARENT, events[inner.parent]) if len(events) else inner.parent
-    depth[events] = inner.depth
-    self_ps[events] = inner.self_ps
-    return Nesting(parent, depth, self_ps)
+    events = None if include is None else np.flatnonzero(include)
+    part = slice(None) if events is None else events
+    starts = start_ps[part]
+    child, parent, covered_ps = _enclosing(line[part], starts, starts + duration_ps[part])
+    depths = _depth(child, parent, len(starts))
+    if events is not None:
+        child, parent = events[child], events[parent]
+    depth = np.full(len(line), -1, dtype=depths.dtype)
+    depth[part] = depths
+    parents = np.full(len(line), NO_PARENT, dtype=np.int64)
+    parents[child] = parent
+    return Nesting(parents, depth, start_ps, duration_ps, child, covered_ps)
 
 
-def _nest_all(line: Int32 | Int64, start_ps: Int64, duration_ps: Int64) -> Nesting:
-    end_ps = start_ps + duration_ps
-    parent, covered_ps = _enclosing(line, start_ps, end_ps)
-    self_ps = duration_ps.astype(np.int64)
-    child = np.flatnonzero(parent >= 0)
-    np.subtract.at(self_ps, parent[child], end_ps[child] - covered_ps[child])
-    return Nesting(parent, _depth(parent), self_ps)
-
-
-def _enclosing(line: Int32 | Int64, start_ps: Int64, end_ps: Int64) -> tuple[Int64, Int64]:
-    """Return each event's parent, and the time up to which the parent's earlier children cover the event's span.
+def _enclosing(line: Int32 | Int64, start_ps: Int64, end_ps: Int64) -> tuple[Int64, Int64, Int64]:
+    """Return the events with a parent, their parents, and the time up to which earlier children cover their spans.
 
     In this order, the parent of an event is the nearest event before it that does not end earlier. All events search
     at once: an event that points to one that ends too early then points to where that one points. So runs of siblings
@@ -87,42 +90,46 @@ def _enclosing(line: Int32 | Int64, start_ps: Int64, end_ps: Int64) -> tuple[Int
     pointer = np.arange(-1, len(end_ps), dtype=np.int64)
     outermost = _outermost(line, end_ps)
     pointer[1:][outermost] = guard
-    covered = np.concatenate(([0], start_ps))
     # Outermost events are known beforehand: each would search through all earlier events of its line.
-    open_events = np.flatnonzero(~outermost) + 1
+    child = np.flatnonzero(~outermost)
+    covered = start_ps[child]
+    place, open_events = np.arange(len(child)), child + 1
     while True:
         target = pointer[open_events]
         target_end = end[target]
-        early = target_end < end[open_events]
-        if not early.any():
+        early = np.flatnonzero(target_end < end[open_events])
+        if not len(early):
             break
-        open_events, target, target_end = open_events[early], target[early], target_end[early]
-        covered[open_events] = np.maximum(covered[open_events], target_end)
+        place, open_events, target, target_end = place[early], open_events[early], target[early], target_end[early]
+        covered[place] = np.maximum(covered[place], target_end)
         pointer[open_events] = pointer[target]
-    return pointer[1:] - 1, covered[1:]
+    return child, pointer[child + 1] - 1, covered
 
 
 def _outermost(line: Int32 | Int64, end_ps: Int64) -> Bools:
     """Return which events end later than all events before them on their line: nothing can enclose them."""
     outermost = np.ones(len(line), dtype=bool)
-    bounds = np.flatnonzero(np.diff(line, prepend=-1, append=-1)).tolist() if len(line) else []
-    for first, last in pairwise(bounds):
+    begins = np.flatnonzero(line[1:] != line[:-1]) + 1
+    for first, last in pairwise([0, *begins.tolist(), len(line)]):
         before = np.maximum.accumulate(end_ps[first : last - 1])
         outermost[first + 1 : last] = end_ps[first + 1 : last] > before
     return outermost
 
 
-def _depth(parent: Int64) -> npt.NDArray[np.signedinteger]:
-    """Count ancestors by doubling: after k rounds each event knows its ancestors within 2**k levels.
+def _depth(child: Int64, parent: Int64, count: int) -> npt.NDArray[np.signedinteger]:
+    """Count the ancestors of ``count`` events by doubling: after k rounds each knows its ancestors within 2**k levels.
 
-    Depths are int16 where that holds them and the level above them, as it usually does.
+    ``child`` are the events that have a parent. Depths are int16 where that holds them and the level above them, as it
+    usually does.
     """
-    depth = (parent >= 0).astype(np.int32)
-    ancestor = parent.copy()
-    inner = np.flatnonzero(ancestor >= 0)
-    while len(inner):
-        reached = ancestor[inner]
-        depth[inner] += depth[reached]
-        ancestor[inner] = ancestor[reached]
-        inner = inner[ancestor[inner] >= 0]
+    depth = np.zeros(count, dtype=np.int32)
+    depth[child] = 1
+    ancestor = np.full(count, NO_PARENT, dtype=np.int64)
+    ancestor[child] = parent
+    while len(child):
+        reached = ancestor[child]
+        depth[child] += depth[reached]
+        further = ancestor[reached]
+        ancestor[child] = further
+        child = child[further >= 0]
     return depth.astype(np.int16) if depth.max(initial=0) < np.iinfo(np.int16).max else depth

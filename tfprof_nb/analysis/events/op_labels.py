@@ -151,7 +151,10 @@ class _Labels:
             if op is not None:
                 code_of_text[index] = self._codes.setdefault((op.op_name, op.op_type), len(self._codes))
         code = code_of_text[choice]
-        self.code[labelled[code >= 0]] = code[code >= 0]
+        if (code_of_text[occurs] >= 0).all():
+            self.code[labelled] = code
+        else:
+            self.code[labelled[code >= 0]] = code[code >= 0]
 
     def add_texts(self, forest: Forest, stat: str, parse: Parser, among: Bools) -> None:
         """Label the events that carry a text stat; ``among`` says per event whether it may be labelled."""

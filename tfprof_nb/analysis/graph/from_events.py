@@ -88,7 +88,7 @@ def _notes(graphs: Sequence[Graphs], period: str, excluded: Iterable[str]) -> li
 
 def _part(forest: Forest, graphs: Graphs, steps: Int64, name_host: bool) -> _Part:
     labels = forest.once(label_all_ops)
-    node = graph_nodes(forest, graphs, labels)
+    node = forest.once(graph_nodes, graphs)
     ops = np.flatnonzero(labels.code >= 0)
     others, place = np.unique(labels.code[ops[node[ops] < 0]], return_inverse=True)
     number = node[ops]

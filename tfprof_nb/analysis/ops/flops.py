@@ -9,17 +9,20 @@ from tfprof_nb._arrays import Floats, Int64
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.fused_ops import FusedOps
 from tfprof_nb.analysis.events.graph_nodes import graph_nodes
-from tfprof_nb.analysis.events.op_labels import OpLabels
+from tfprof_nb.analysis.events.op_labels import OpLabels, label_all_ops
 from tfprof_nb.decode.sections.graphs import Graphs
 
 
-def float_ops_of_events(forest: Forest, graphs: Graphs, labels: OpLabels) -> Floats:
-    """Return the float ops of each event of a host, 0 if they are unknown."""
+def float_ops_of_events(forest: Forest, graphs: Graphs, events: Int64) -> Floats:
+    """Return the float ops of events of a host, 0 where they are unknown."""
     if not len(graphs.nodes):
-        return np.zeros(len(forest.host))
-    node = graph_nodes(forest, graphs, labels)
-    float_ops = float_ops_of_nodes(graphs, node, labels)
-    return np.append(np.nan_to_num(float_ops), 0.0)[node]
+        return np.zeros(len(events))
+    float_ops = np.append(np.nan_to_num(forest.once(_float_ops_of_nodes, graphs)), 0.0)
+    return float_ops[forest.once(graph_nodes, graphs)[events]]
+
+
+def _float_ops_of_nodes(forest: Forest, graphs: Graphs) -> Floats:
+    return float_ops_of_nodes(graphs, forest.once(graph_nodes, graphs), forest.once(label_all_ops))
 
 
 def float_ops_of_nodes(graphs: Graphs, node: Int64, labels: OpLabels) -> Floats:
@@ -35,10 +38,12 @@ def float_ops_of_nodes(graphs: Graphs, node: Int64, labels: OpLabels) -> Floats:
     of_node = graphs.nodes["float_ops"].to_numpy(np.float64)
     float_ops = np.full(len(of_node), np.nan)
     known = node >= 0
-    float_ops[node[known]] = of_node[node[known]]
-    fused = FusedOps(graphs, node[known].tolist())
-    kernels = pd.DataFrame({"node": node[known], "op": labels.code[known]}).drop_duplicates()
-    for number, op in kernels.itertuples(index=False):
+    ops = max(len(labels.op_name), 1)
+    kernels = [divmod(pair, ops) for pair in pd.unique(node[known] * ops + labels.code[known]).tolist()]
+    ran = [number for number, _ in kernels]
+    float_ops[ran] = of_node[ran]
+    fused = FusedOps(graphs, ran)
+    for number, op in kernels:
         if absorbed := fused.absorbed_by(number, labels.op_type[op]):
             parts = of_node[[number, *absorbed]]
             float_ops[number] = np.nansum(parts) if np.isfinite(parts).any() else np.nan

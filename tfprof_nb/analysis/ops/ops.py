@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tfprof_nb._arrays import Floats, Int64
+from tfprof_nb._arrays import Int64
 from tfprof_nb._units import PS_PER_US
 from tfprof_nb.analysis.events.eager import ran_eagerly
 from tfprof_nb.analysis.events.forest import Forest
@@ -106,35 +106,31 @@ class _Part:
 
 def _parts(forest: Forest, graphs: Graphs) -> list[_Part]:
     labels = forest.once(label_all_ops)
-    flops = float_ops_of_events(forest, graphs, labels)
     on_device, on_host = np.flatnonzero(on_device_timeline(forest)), np.flatnonzero(forest.on_host & (labels.code >= 0))
-    parts = [_device_part(forest, on_device, flops)] if len(on_device) else []
-    return [*parts, _host_part(forest, on_host, flops)]
+    parts = [_device_part(forest, on_device, graphs)] if len(on_device) else []
+    return [*parts, _host_part(forest, on_host, graphs)]
 
 
-def _host_part(forest: Forest, events: Int64, flops: Floats) -> _Part:
-    """Sum host ops, given by their events; ``flops`` has one entry per event of the host."""
+def _host_part(forest: Forest, events: Int64, graphs: Graphs) -> _Part:
+    """Sum host ops, given by their events."""
     labels = forest.once(label_all_ops)
     # Nested among themselves, so that an op's self time holds the runtime's frames inside it.
     self_ps = forest.self_ps_among(events)
-    code, by_op = _sums(forest, events, labels.code[events], self_ps, flops)
+    code, by_op = _sums(forest, events, labels.code[events], self_ps, graphs)
     by_op["bound_by"] = None  # a profile does not record the peaks of a CPU
     named = by_op.assign(side="host", op_name=labels.op_name[code], op_type=labels.op_type[code])
     return _Part("host", named, _idle_ps(forest, events, self_ps, forest.host.line[events]))
 
 
-def _device_part(forest: Forest, events: Int64, flops: Floats) -> _Part:
-    """Sum device ops by kernel, then by op; an event of no op is an op of its own, with the event's name.
-
-    Arguments are those of `_host_part`.
-    """
+def _device_part(forest: Forest, events: Int64, graphs: Graphs) -> _Part:
+    """Sum device ops by kernel, then by op; an event of no op is an op of its own, with the event's name."""
     host, labels = forest.host, forest.once(label_all_ops)
     # The kernels of a stream follow one another; only the instructions of a TPU's line nest.
     self_ps = np.where(on_instruction_line(forest)[events], forest.nesting.self_ps[events], host.duration_ps[events])
     kernel, kernel_names = pd.factorize(host.names)
     kernel = kernel[host.metadata[events]]
     code = np.where(labels.code[events] >= 0, labels.code[events], len(labels.op_name) + kernel)
-    pair, by_kernel = _sums(forest, events, code * len(kernel_names) + kernel, self_ps, flops)
+    pair, by_kernel = _sums(forest, events, code * len(kernel_names) + kernel, self_ps, graphs)
     by_code = by_kernel.groupby(pair // len(kernel_names))
     by_op = by_code.sum().assign(**by_code[["occurrences", "graph_flops"]].max())
     by_op["bound_by"] = bound_by(by_op["flops"], by_op["bytes"], ridge(forest))
@@ -144,10 +140,10 @@ def _device_part(forest: Forest, events: Int64, flops: Floats) -> _Part:
     return _Part("device", named, _idle_ps(forest, events, self_ps, forest.planes_of(events)))
 
 
-def _sums(forest: Forest, events: Int64, key: Int64, self_ps: Int64, flops: Floats) -> tuple[Int64, pd.DataFrame]:
+def _sums(forest: Forest, events: Int64, key: Int64, self_ps: Int64, graphs: Graphs) -> tuple[Int64, pd.DataFrame]:
     """Add up the events of each key; return the distinct keys, and a table with one row for each.
 
-    ``key`` and ``self_ps`` have one entry per event in ``events``, ``flops`` one per event of the host.
+    ``key`` and ``self_ps`` have one entry per event in ``events``.
     """
     which, keys = pd.factorize(key)
     columns = {
@@ -157,7 +153,7 @@ def _sums(forest: Forest, events: Int64, key: Int64, self_ps: Int64, flops: Floa
         "eager": forest.once(ran_eagerly)[events].astype(np.int64),
         "flops": forest.host.floats("flops").at(events, missing=0.0),
         "bytes": forest.host.floats("bytes_accessed").at(events, missing=0.0),
-        "graph_flops": flops[events],
+        "graph_flops": float_ops_of_events(forest, graphs, events),
     }
     return keys, pd.DataFrame({name: _added_up(which, values, len(keys)) for name, values in columns.items()})
 

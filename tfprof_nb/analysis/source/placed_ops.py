@@ -42,9 +42,9 @@ def placed_ops(forest: Forest, graphs: Graphs, cell: Cell) -> pd.DataFrame:
         return empty_table(_TYPES)
     labels = forest.once(label_all_ops)
     # Iterators of tf.data mostly wait; the ops that they run have events of their own.
-    iterator = (forest.names.category == Category.TF_DATA)[forest.host.metadata]
+    iterator = forest.with_names(forest.names.category == Category.TF_DATA)
     events = np.flatnonzero((labels.code >= 0) & ~iterator & (forest.on_host | on_device_timeline(forest)))
-    node = graph_nodes(forest, graphs, labels)[events]
+    node = forest.once(graph_nodes, graphs)[events]
     eager = np.where(node < 0, running_lines(forest, cell, events), 0) if cell.text else 0
     runs = pd.DataFrame(
         {

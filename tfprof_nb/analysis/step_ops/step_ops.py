@@ -116,10 +116,15 @@ class StepOps:
 
     def share(self, chosen: Bools) -> Share:
         """Return which part of the steps' time ops take, given by a flag per op."""
-        whole, others = self._covered_ms(np.ones_like(chosen)), self._covered_ms(~chosen)
+        whole = self._all_covered_ms
+        others = self._covered_ms(~chosen) if chosen.any() else whole
         covered = self._covered_ms(chosen)
         steps_ms = max(self.steps_ms, 1e-9)
         return Share(min((whole - others) / steps_ms, 1.0), min(covered / steps_ms, 1.0), covered / max(whole, 1e-9))
+
+    @cached_property
+    def _all_covered_ms(self) -> float:
+        return self._covered_ms(np.ones(len(self.ops), dtype=bool))
 
     def _covered_ms(self, chosen: Bools) -> float:
         start, end = (self.ops[name].to_numpy(np.int64)[chosen] for name in ("start_ps", "end_ps"))
@@ -150,8 +155,9 @@ def _of_host(forest: Forest, graphs: Graphs, step: Int64, steps: Steps, labels: 
     measured = steps.measured[steps.measured["host"] == forest.host.name]
     typical = measured[measured["step_ms"] <= _TYPICAL * measured["step_ms"].median()]
     named, host = forest.once(label_all_ops), forest.host
-    chosen = np.isin(step, typical.index.to_numpy(np.int64)) & (named.code >= 0)
-    chosen &= (forest.names.category != Category.TF_DATA)[host.metadata]
+    in_steps = np.isin(step, typical.index.to_numpy(np.int64))
+    chosen = in_steps & (named.code >= 0)
+    chosen &= ~forest.with_names(forest.names.category == Category.TF_DATA)
     on_device = bool((chosen & on_device_timeline(forest)).any())
     events = np.flatnonzero(chosen & (on_device_timeline(forest) if on_device else forest.on_host))
     enclosing = nest(host.line[events], host.start_ps[events], host.duration_ps[events]).parent
@@ -162,7 +168,7 @@ def _of_host(forest: Forest, graphs: Graphs, step: Int64, steps: Steps, labels: 
     ops = pd.DataFrame(
         {
             "step": step[events],
-            "node": graph_nodes(forest, graphs, named)[events],
+            "node": forest.once(graph_nodes, graphs)[events],
             "op_name": named.op_name[named.code[events]],
             "op_type": named.op_type[named.code[events]],
             "start_ps": host.start_ps[events],
@@ -170,9 +176,9 @@ def _of_host(forest: Forest, graphs: Graphs, step: Int64, steps: Steps, labels: 
         }
     )
     steps_ms, *computing_ms = typical[["step_ms", "host_compute_ms", "device_compute_ms"]].sum().tolist()
-    in_steps = np.isin(step, typical.index.to_numpy(np.int64))
     entries = int((in_steps & forest.named(_EXECUTOR)).sum()) / max(len(typical), 1)
-    called = {str(host.names[code]) for code in np.unique(host.metadata[in_steps])}
+    calls = np.flatnonzero(in_steps & forest.name_starts(DISPATCH))
+    called = {str(host.names[code]) for code in np.unique(host.metadata[calls])}
     functions = _with_callees(graphs, called)
     computing = float(sum(computing_ms))
     return StepOps(ops, graphs, len(typical), steps_ms, computing, on_device, functions, entries, labels)

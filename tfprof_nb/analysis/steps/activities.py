@@ -51,7 +51,7 @@ def classify(forest: Forest, group: Int64) -> npt.NDArray[np.int16]:
     grouped = group >= 0
     host, device = grouped & forest.on_host, grouped & forest.on_device
     if host.any():
-        activity[host] = _host_activity(forest)[host]
+        np.copyto(activity, forest.once(_host_activity), where=host)
     if device.any():
         device &= _launched(forest)
         activity[device] = _device_activity(forest)[device]
@@ -125,6 +125,8 @@ def is_of_old_tensorflow(forest: Forest) -> bool:
 
 def tells_types(forest: Forest) -> bool:
     """Whether any event of a device says which type it computes in: its tensors' types, or its name."""
+    if not forest.on_device.any():
+        return False
     ran = forest.host.metadata[forest.on_device]
     shaped = forest.host.texts("shape").rows
     named = forest.names_with(*_HALF_NAMES, *_FULL_NAMES)
@@ -151,7 +153,7 @@ def tracing_spans(forest: Forest) -> tuple[Int64, Int64, Int64]:
     traced_mode = np.array([str(mode).startswith("traced") for mode in modes], dtype=bool)
     traced = calls.rows[traced_mode[calls.values.astype(np.int64)]] if len(calls.rows) else calls.rows
     start, end = forest.host.start_ps[traced], forest.ends_ps(traced)
-    executables = forest.names_with("Executable::Execute")[forest.host.metadata]
+    executables = forest.with_names(forest.names_with("Executable::Execute"))
     runs = np.flatnonzero(forest.named("FunctionRun") | executables)
     caller = forest.nearest_ancestor(runs, traced)
     runs, caller = runs[caller >= 0], caller[caller >= 0]

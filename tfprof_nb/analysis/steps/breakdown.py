@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -48,13 +50,13 @@ def breakdown(forest: Forest, grouping: Grouping, spans: pd.DataFrame, activity:
     """
     start, end = spans["start_ps"].to_numpy(np.int64), spans["end_ps"].to_numpy(np.int64)
     claims, traced = _claims(forest, grouping, spans, activity)
-    owner, began, ended, priority = (claims[name].to_numpy() for name in claims)
-    if is_of_old_tensorflow(forest):
-        ended = _kept_open(owner, began, ended, priority)
-    began = np.maximum(began, start[owner]) - start[owner]
-    ended = np.minimum(ended, end[owner]) - start[owner]
-    inside = ended > began
-    shares = split_by_priority(owner[inside], began[inside], ended[inside], priority[inside], len(spans))
+    step_start = start[claims.step]
+    began = np.maximum(claims.start_ps, step_start)
+    began -= step_start
+    ended = np.minimum(claims.end_ps, end[claims.step])
+    ended -= step_start
+    inside = np.flatnonzero(ended > began)
+    shares = split_by_priority(claims.step[inside], began[inside], ended[inside], claims.activity[inside], len(spans))
     none = np.zeros(len(spans), dtype=np.int64)
     table = pd.DataFrame({"start_ms": start / PS_PER_MS, "step_ms": (end - start) / PS_PER_MS})
     rest = end - start
@@ -67,27 +69,39 @@ def breakdown(forest: Forest, grouping: Grouping, spans: pd.DataFrame, activity:
     return table
 
 
+class _Claims(NamedTuple):
+    """What claims time of steps. Steps are positions in the spans; times are the profile's."""
+
+    step: Int64
+    start_ps: Int64
+    end_ps: Int64
+    activity: npt.NDArray[np.int16]
+
+
 def _claims(
     forest: Forest, grouping: Grouping, spans: pd.DataFrame, activity: npt.NDArray[np.int16]
-) -> tuple[pd.DataFrame, Int64]:
-    """Return what claims time of steps, as ``step start_ps end_ps activity``, and the steps that traced or compiled.
-
-    Steps are positions in ``spans``; times are the profile's. The marks of steps claim nothing.
-    """
+) -> tuple[_Claims, Int64]:
+    """Return what claims time of steps, and the steps that traced or compiled. The marks of steps claim nothing."""
     step = grouping.steps_of_events(spans["group"].to_numpy(np.int64), np.arange(len(spans)))
     is_mark = np.zeros(len(step), dtype=bool)
     is_mark[spans["event"][spans["event"] >= 0]] = True
     working = np.flatnonzero((step >= 0) & (activity != Activity.NONE) & ~is_mark)
+    old = is_of_old_tensorflow(forest)
+    if not old:
+        # What ran inside an event that claims the same time claims nothing more.
+        parent = forest.nesting.parent[working]
+        nested = np.flatnonzero(parent >= 0)
+        mine, around = working[nested], parent[nested]
+        claimed = (step[around] == step[mine]) & (activity[around] >= activity[mine]) & ~is_mark[around]
+        working = np.delete(working, nested[claimed])
     calls, traced_from, traced_to = tracing_spans(forest)
     in_steps = step[calls] >= 0
     traced = step[calls][in_steps]
-    claims = {
-        "step": np.concatenate([step[working], traced]),
-        "start_ps": np.concatenate([forest.host.start_ps[working], traced_from[in_steps]]),
-        "end_ps": np.concatenate([forest.ends_ps(working), traced_to[in_steps]]),
-        "activity": np.concatenate([activity[working], np.full(len(traced), Activity.COMPILE, dtype=np.int16)]),
-    }
-    return pd.DataFrame(claims), traced
+    of_step = np.concatenate([step[working], traced])
+    start = np.concatenate([forest.host.start_ps[working], traced_from[in_steps]])
+    end = np.concatenate([forest.ends_ps(working), traced_to[in_steps]])
+    kind = np.concatenate([activity[working], np.full(len(traced), Activity.COMPILE, dtype=np.int16)])
+    return _Claims(of_step, start, _kept_open(of_step, start, end, kind) if old else end, kind), traced
 
 
 def _kept_open(step: Int64, start: Int64, end: Int64, activity: npt.NDArray[np.int16]) -> Int64:
@@ -127,7 +141,8 @@ def input_between_steps_ps(forest: Forest, grouping: Grouping) -> int:
         return 0
     has_marks = np.zeros(len(host.lines), dtype=bool)
     has_marks[host.line[marks]] = True
-    fetches = np.flatnonzero(forest.names_starting(*_FETCHES)[host.metadata] & has_marks[host.line])
+    fetches = np.flatnonzero(forest.name_starts(*_FETCHES))
+    fetches = fetches[has_marks[host.line[fetches]]]
     fetches = fetches[~np.isin(grouping.group[fetches], spans["group"])]
     start = host.start_ps[fetches]
     fetches = fetches[(start >= spans["start_ps"].min()) & (start < spans["end_ps"].max())]

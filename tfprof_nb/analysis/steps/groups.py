@@ -207,30 +207,28 @@ def _spans(forest: Forest, marks: Int64, group: Int64) -> pd.DataFrame:
 
 def _function_runs(forest: Forest) -> Int64:
     """Return the events of runtime roots (`FunctionRun`, `SessionRun`); those that tf.data runs are no steps."""
-    events = len(forest.host)
-    root = _root_level(forest) > 0
-    if not root.any():
-        root = forest.named(*RUNS)  # TensorFlow 2.2 and 2.3 did not flag them
-    ids = forest.host.ints("id").dense(events, missing=0)
-    return forest.outermost(np.flatnonzero(root & forest.on_host & ~np.isin(ids, tf_data_steps(forest))))
+    roots = _roots(forest)
+    if not len(roots):
+        roots = np.flatnonzero(forest.named(*RUNS))  # TensorFlow 2.2 and 2.3 did not flag them
+    ids = forest.host.ints("id").at(roots, missing=0)
+    return forest.outermost(roots[forest.on_host[roots] & ~np.isin(ids, tf_data_steps(forest))])
 
 
 def _find_marks(forest: Forest) -> tuple[Int64, Source]:
-    numbered = np.zeros(len(forest.host), dtype=bool)
-    numbered[forest.host.ints(STEP_NUMBER).rows] = True
-    root = _root_level(forest) > 0
-    marks = ((numbered & root) | forest.named("TraceContext")) & forest.on_host
-    if marks.any():
-        return np.flatnonzero(marks), "marked"
+    numbered = forest.host.ints(STEP_NUMBER).rows
+    marks = np.union1d(np.intersect1d(numbered, _roots(forest)), np.flatnonzero(forest.named("TraceContext")))
+    marks = marks[forest.on_host[marks]]
+    if len(marks):
+        return marks, "marked"
     # Keras 3's TensorBoard callback numbers its batches but forgets `_r`.
-    batches = numbered & forest.named("Profiled batch") & forest.on_host
-    if batches.any():
-        return np.flatnonzero(batches), "keras"
-    return np.zeros(0, dtype=np.int64), "none"
+    batches = numbered[(forest.named("Profiled batch") & forest.on_host)[numbered]]
+    return batches, "keras" if len(batches) else "none"
 
 
-def _root_level(forest: Forest) -> Int64:
-    return forest.host.ints(ROOT).dense(len(forest.host), missing=0).astype(np.int64)
+def _roots(forest: Forest) -> Int64:
+    """Return the events that the runtime flags as roots."""
+    level = forest.host.ints(ROOT)
+    return level.rows[level.values.astype(np.int64) > 0]
 
 
 def _spread(forest: Forest, group: Int64, linked: tuple[Int64, Int64]) -> None:
@@ -239,19 +237,20 @@ def _spread(forest: Forest, group: Int64, linked: tuple[Int64, Int64]) -> None:
     ``group`` has one entry per event; ``linked`` are pairs of events, cause and effect.
     """
     causes, effects = linked
+    none = np.iinfo(np.int64).max
     while True:
         _inherit(forest, group)
-        reached = (group[causes] >= 0) & (group[effects] < 0)
-        if not reached.any():
+        open_ = np.flatnonzero(group[effects] < 0)
+        causes, effects = causes[open_], effects[open_]
+        reached = np.flatnonzero(group[causes] >= 0)
+        if not len(reached):
             return
         # Of several causes the earliest group wins, as in XLA, which takes roots in order of time.
-        causes_reached, effects_reached = causes[reached], effects[reached]
-        earliest_last = np.argsort(-group[causes_reached], kind="stable")
-        group[effects_reached[earliest_last]] = group[causes_reached[earliest_last]]
+        group[effects[reached]] = none
+        np.minimum.at(group, effects[reached], group[causes[reached]])
 
 
 def _inherit(forest: Forest, group: Int64) -> None:
-    parent = forest.nesting.parent
     for level in forest.levels[1:]:
-        mine, inherited = group[level], group[parent[level]]
-        group[level] = np.where(mine < 0, inherited, mine)
+        open_ = level[group[level] < 0]
+        group[open_] = group[forest.nesting.parent[open_]]
