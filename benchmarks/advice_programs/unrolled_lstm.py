@@ -7,7 +7,7 @@ import numpy as np
 from keras.models import Sequential
 from keras.layers import LSTM, Dense, Input
 
-look_back = 40
+look_back = 30
 trainX = np.random.rand(512, look_back, 4)
 trainY = np.random.rand(512, 1)
 """

@@ -21,6 +21,7 @@ _FEWER_SHAPES = (
     "(drop_remainder=True)."
 )
 _MOSTLY_TRACING, _LONG_TRACING_MS, _LONG_UNROLLING_MS = 0.5, 3000.0, 1000.0
+_LEAST_UNROLLED = 0.5  # of tracing: the model is traced without unrolling too
 _GENERALISE = "Write @tf.function(reduce_retracing=True): one graph then serves all shapes."
 _NEW_VALUE = re.compile(r"argument `(\w+)` was a new Python value")
 
@@ -91,7 +92,7 @@ def _mostly_tracing(evidence: Evidence) -> Iterator[Finding]:
         percent if places else float("nan"),
         proved_by="steps",
         place=place_of(places[0][0], begin or places[0][1]) if places else "",
-        gain_low_percent=_LEAST_SAVED * percent if places else float("nan"),
+        gain_low_percent=_LEAST_UNROLLED * percent if places else float("nan"),
         gain_high_percent=at_most(percent) if places else float("nan"),
         change=change,
     )
