@@ -33,7 +33,7 @@ COLUMNS = [
 _MUCH_OF_A_PASS = 0.2
 # A change is recommended that leaves at most this part of the time, in nearly all rounds.
 _WORTH_IT, _NEARLY_ALL = 0.9, 0.75
-_FEW_ROUNDS = 3
+_STAGES = ["stage", "whole"]
 
 
 @dataclass(eq=False)
@@ -44,8 +44,8 @@ class InputBenchmark(Result):
     wait between steps: ``kind name batch_ms batch_ms_low batch_ms_high batches_per_second added_ms first_ms elements
     first_pass_only rounds batches``. ``batch_ms`` is the time of a batch after the first of a pass, the median of
     ``rounds``, from ``batch_ms_low`` to ``batch_ms_high``; of a stage, the pipeline's up to there. ``first_ms`` is the
-    wait for the first batch of a pass. ``elements`` says whether a what-if's first elements were compared: ``equal``, or
-    ``random`` where passes differ.
+    wait for the first batch of a pass. ``elements`` tells of a what-if whether its first elements are those of the
+    pipeline: ``equal``, or ``random`` where passes differ.
     """
 
     @property
@@ -75,34 +75,33 @@ def input_benchmark(
     table = _table(runs, variants)
     whole = table[table["kind"] == "whole"].iloc[0]
     stage, of_first = _bottleneck(table, whole, batches_per_pass)
-    best = _best(runs, table, whole, batches_per_pass, step_ms, of_first)
-    waiting = table[table["kind"] == "waiting"].set_index("name")["batch_ms"]
+    added = "added_first_ms" if of_first else "added_ms"
+    best = _best(runs, table, _cost(runs, batches_per_pass, step_ms, of_first))
+    waiting = table.loc[table["kind"] == "waiting", "batch_ms"]
     bound = table.loc[table["kind"] == "bound", "batch_ms"]
     summary: dict[str, Any] = {
         "batch_ms": float(whole["batch_ms"]),
         "batches_per_second": float(whole["batches_per_second"]),
         "first_ms": float(whole["first_ms"]),
         "batches_per_pass": batches_per_pass,
-        "bottleneck": "" if stage is None else str(stage["name"]),
-        "bottleneck_added_ms": math.nan if stage is None else float(stage["added_first_ms" if of_first else "added_ms"]),
+        "bottleneck": "".join(stage["name"]),
+        "bottleneck_added_ms": _only(stage[added]),
         "bottleneck_of": "first batch" if of_first else "batch",
-        "best": "" if best is None else str(best["name"]),
-        "best_batch_ms": math.nan if best is None else float(best["batch_ms"]),
-        "best_first_ms": math.nan if best is None else float(best["first_ms"]),
-        "bound_ms": float(bound.iloc[0]) if len(bound) else math.nan,
+        "best": "".join(best["name"]),
+        "best_batch_ms": _only(best["batch_ms"]),
+        "best_first_ms": _only(best["first_ms"]),
+        "bound_ms": _only(bound),
         "step_ms": step_ms,
-        "waiting_ms": float(waiting.iloc[0]) if len(waiting) else math.nan,
+        "waiting_ms": _only(waiting),
         "rounds": int(runs["round"].nunique()),
         "seconds": seconds,
         "code": "",
     }
-    notes = []
-    if summary["rounds"] < _FEW_ROUNDS:
-        notes.append(
-            f"The time was enough for {summary['rounds']} of the rounds: give more with seconds= for figures that vary "
-            "less."
-        )
-    return InputBenchmark(table[COLUMNS], summary, notes)
+    return InputBenchmark(table[COLUMNS], summary)
+
+
+def _only(values: pd.Series[float]) -> float:
+    return float(values.iloc[0]) if len(values) else math.nan
 
 
 def _table(runs: pd.DataFrame, variants: pd.DataFrame) -> pd.DataFrame:
@@ -131,50 +130,32 @@ def _table(runs: pd.DataFrame, variants: pd.DataFrame) -> pd.DataFrame:
 def _added(runs: pd.DataFrame, table: pd.DataFrame, column: str) -> pd.Series[float]:
     """Return what each stage adds to the one before it. The first that reads a cache begins anew."""
     wide = runs.pivot_table(index="round", columns="variant", values=column)
-    stages = [number for number in table.index[table["kind"].isin(["stage", "whole"])] if number in wide]
-    added = pd.Series(np.nan, index=table.index)
-    before: int | None = None
-    for number in stages:
-        begins = before is None or bool(table.at[before, "first_pass_only"] > table.at[number, "first_pass_only"])
-        difference = wide[number] if begins else wide[number] - wide[before]
-        added[number] = difference.median()
-        before = number
-    return added
+    stages = table[table["kind"].isin(_STAGES) & table.index.isin(wide.columns)]
+    before = wide[stages.index].shift(axis=1)
+    begins = stages["first_pass_only"].shift(fill_value=True) & ~stages["first_pass_only"]
+    before.loc[:, begins.to_numpy()] = 0.0
+    before = before.fillna({stages.index[0]: 0.0}) if len(stages) else before
+    return (wide[stages.index] - before).median()
 
 
-def _bottleneck(
-    table: pd.DataFrame, whole: pd.Series[Any], batches_per_pass: float
-) -> tuple[pd.Series[Any] | None, bool]:
+def _bottleneck(table: pd.DataFrame, whole: pd.Series[Any], batches_per_pass: float) -> tuple[pd.DataFrame, bool]:
     """Return the stage that adds most, and whether to the first batch of each pass: where it fills a buffer."""
-    stages = table[table["kind"].isin(["stage", "whole"]) & ~table["first_pass_only"]]
-    if stages.empty:
-        return None, False
-    fills = stages.loc[stages["added_first_ms"].idxmax()]
+    stages = table[table["kind"].isin(_STAGES) & ~table["first_pass_only"]]
+    fills = stages.nlargest(1, "added_first_ms")
     a_pass = whole["first_ms"] + (batches_per_pass - 1) * whole["batch_ms"]
-    if str(fills["name"]).startswith("shuffle") and fills["added_first_ms"] > _MUCH_OF_A_PASS * a_pass:
-        return fills, True
-    return stages.loc[stages["added_ms"].idxmax()], False
+    much = fills["name"].str.startswith("shuffle") & (fills["added_first_ms"] > _MUCH_OF_A_PASS * a_pass)
+    return (fills, True) if much.any() else (stages.nlargest(1, "added_ms"), False)
 
 
-def _best(
-    runs: pd.DataFrame,
-    table: pd.DataFrame,
-    whole: pd.Series[Any],
-    batches_per_pass: float,
-    step_ms: float,
-    of_first: bool,
-) -> pd.Series[Any] | None:
+def _best(runs: pd.DataFrame, table: pd.DataFrame, cost: pd.Series[float]) -> pd.DataFrame:
     """Return the what-if that takes least, if that is clearly less than the pipeline takes as it is."""
-    costs = runs.assign(cost=_cost(runs, batches_per_pass, step_ms, of_first))
-    wide = costs.pivot_table(index="round", columns="variant", values="cost")
-    ratios = wide.div(wide[whole.name], axis=0)
-    candidates = [number for number in table.index[table["kind"] == "what-if"] if number in ratios]
-    faster = [
-        number
-        for number in candidates
-        if ratios[number].median() <= _WORTH_IT and (ratios[number].dropna() < 1).mean() >= _NEARLY_ALL
-    ]
-    return table.loc[min(faster, key=lambda number: round(float(ratios[number].median()), 3))] if faster else None
+    wide = runs.assign(cost=cost).pivot_table(index="round", columns="variant", values="cost")
+    (whole,) = table.index[table["kind"] == "whole"]
+    what_ifs = table.index[(table["kind"] == "what-if") & table.index.isin(wide.columns)]
+    ratios = wide[what_ifs].div(wide[whole], axis=0)
+    median = ratios.median().round(3)  # of equal ones the first, which changes least
+    faster = (median <= _WORTH_IT) & ((ratios < 1).sum() >= _NEARLY_ALL * ratios.notna().sum())
+    return table.loc[median[faster].nsmallest(1).index]
 
 
 def _cost(runs: pd.DataFrame, batches_per_pass: float, step_ms: float, of_first: bool) -> pd.Series[float]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -12,14 +14,20 @@ import pandas as pd
 from tfprof_nb._errors import TfprofError
 from tfprof_nb.analysis.benchmark_input import InputBenchmark, input_benchmark
 from tfprof_nb.capture.benchmark_input.code import written
-from tfprof_nb.capture.benchmark_input.measure import Measured, measured
+from tfprof_nb.capture.benchmark_input.measure import Measured, Say, measured
+from tfprof_nb.capture.benchmark_input.python_inputs import (
+    dataset_of_arrays,
+    is_py_dataset,
+    measured_generator,
+    measured_py_dataset,
+)
+from tfprof_nb.capture.benchmark_input.stages import is_dataset, pipeline_of
 from tfprof_nb.profiles import Profile
 from tfprof_nb.render.content import Content
 from tfprof_nb.render.progress import progress_line
 from tfprof_nb.views import benchmark_input as view
 
 _BAR = 20
-_RUNS = "The numbers of stages and what-ifs are of copies: your dataset was not iterated."
 
 
 def benchmark_input(
@@ -30,7 +38,8 @@ def benchmark_input(
     Parameters
     ----------
     dataset
-        A `tf.data.Dataset`.
+        What ``fit`` takes: a `tf.data.Dataset`, a `keras.utils.PyDataset`, a generator, or arrays ``(x, y)``. Of a
+        generator the batches that are measured are gone afterwards; a warning says so first.
     batches
         At most so many batches are counted in each run; None counts what the time allows.
     seconds
@@ -72,23 +81,52 @@ def benchmark_input(
     'map(decode)'
     """
     __tracebackhide__ = True
-    _check(dataset, batches, seconds, profile)
+    _check(batches, seconds, profile)
     step_ms = _step_ms(profile)
     names = _names_of_caller(sys._getframe(1))  # noqa: SLF001 - the names that the code may use
+    warned = _warning(dataset)
+    if warned:
+        warnings.warn(warned, stacklevel=2)
     with progress_line() as show:
-        run = measured(dataset, batches=batches, seconds=seconds, step_ms=step_ms, say=partial(_say, show))
-    result = input_benchmark(
-        pd.DataFrame(run.runs), _variants(run), run.batches_per_pass, float("nan") if step_ms is None else step_ms,
-        run.seconds,
-    )
-    result.summary["code"] = _code(run, result, names)
-    result.notes += [*run.notes, *_prefetch_note(result), _RUNS]
+        run = _measured(dataset, batches=batches, seconds=seconds, step_ms=step_ms, say=partial(_say, show))
+    needs = float("nan") if step_ms is None else step_ms
+    result = input_benchmark(pd.DataFrame(run.runs), _variants(run), run.batches_per_pass, needs, run.seconds)
+    result.summary["code"] = _code(run, result, dataset, names)
+    result.notes += [*run.notes, *_closing_notes(run, result)]
     return result.shown_by(lambda: Content("Input pipeline, measured", view.panels(result)))
 
 
-def _check(dataset: Any, batches: object, seconds: object, profile: object) -> None:
-    if not (hasattr(dataset, "element_spec") and hasattr(dataset, "_inputs")):
-        raise TfprofError(f"benchmark_input takes a tf.data.Dataset; this is of type {type(dataset).__name__}.")
+def _measured(dataset: Any, *, batches: int | None, seconds: float, step_ms: float | None, say: Say) -> Measured:
+    """Measure what ``fit`` takes: datasets, PyDatasets, generators, arrays."""
+    if is_dataset(dataset):
+        return measured(dataset, batches=batches, seconds=seconds, step_ms=step_ms, say=say)
+    if is_py_dataset(dataset):
+        return measured_py_dataset(dataset, batches=batches, seconds=seconds, step_ms=step_ms, say=say)
+    if isinstance(dataset, Iterator):
+        return measured_generator(dataset, batches=batches, seconds=seconds, say=say)
+    if isinstance(dataset, tuple) or hasattr(dataset, "__array__"):
+        run = measured(dataset_of_arrays(dataset), batches=batches, seconds=seconds, step_ms=step_ms, say=say)
+        run.notes.append("Measured is the pipeline that fit makes of arrays: batches of 32, shuffled.")
+        return run
+    raise TfprofError(
+        f"This is of type {type(dataset).__name__}: give what fit takes, a tf.data.Dataset, a keras.utils.PyDataset, "
+        "a generator, or arrays."
+    )
+
+
+def _warning(dataset: Any) -> str:
+    """Say, before it starts, what measuring uses up; empty if nothing is known."""
+    if isinstance(dataset, Iterator):
+        return "The batches that are measured are taken from the generator, and are gone afterwards."
+    if is_dataset(dataset) and (generator := pipeline_of(dataset).generator):
+        return (
+            f"{generator} is called anew for each run: what it reads from elsewhere is used up, what it writes is "
+            "written again."
+        )
+    return ""
+
+
+def _check(batches: object, seconds: object, profile: object) -> None:
     if batches is not None and (not isinstance(batches, int) or batches < 1):
         raise TfprofError(f"batches={batches!r}: give a whole number from 1 on, or None.")
     if not isinstance(seconds, int | float) or not 0 < seconds < float("inf"):
@@ -121,18 +159,27 @@ def _variants(run: Measured) -> pd.DataFrame:
     return pd.DataFrame([[getattr(each, column) for column in columns] for each in run.variants], columns=columns)
 
 
-def _code(run: Measured, result: InputBenchmark, names: Mapping[str, Any]) -> str:
-    best = next((each for each in run.variants if each.change and each.name == result.summary["best"]), None)
-    if best is None or best.change is None or run.pipeline is None:
+def _code(run: Measured, result: InputBenchmark, dataset: Any, names: Mapping[str, Any]) -> str:
+    """Write the best what-if as code."""
+    best = next((each for each in run.variants if each.name == result.summary["best"]), None)
+    if best is None:
         return ""
-    return written(run.pipeline, best.change, names)
+    if best.change is None:
+        name = next((name for name, each in names.items() if each is dataset), "dataset")
+        return f"{name}.workers = {best.name.split()[0]}"
+    return written(run.pipeline, best.change, names) if run.pipeline and run.pipeline.dataset is dataset else ""
 
 
-def _prefetch_note(result: InputBenchmark) -> list[str]:
-    names = result.table.loc[result.table["kind"] == "what-if", "name"]
-    if "prefetch at the end" not in set(names) or (result.table["kind"] == "waiting").any():
-        return []
-    return [
-        "Prefetch makes batches while a step runs: what it gains shows beside a step, with profile=, and not in the "
-        "time per batch."
-    ]
+def _closing_notes(run: Measured, result: InputBenchmark) -> list[str]:
+    notes = []
+    if "prefetch at the end" in set(result.table["name"]) and math.isnan(result.summary["step_ms"]):
+        notes.append(
+            "Prefetch makes batches while a step runs: what it gains shows beside a step, with profile=, and not in "
+            "the time per batch."
+        )
+    if run.pipeline is not None:
+        notes.append("Copies were measured: your dataset was not iterated.")
+    python = [function.name for function in run.pipeline.functions if function.is_python] if run.pipeline else []
+    if python:
+        notes.append(f"Python ran again, with what else it does: {', '.join(f'`{name}`' for name in python)}.")
+    return notes

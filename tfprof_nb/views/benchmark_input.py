@@ -75,13 +75,21 @@ def _advice(measured: InputBenchmark) -> list[Panel]:
 def _figures(measured: InputBenchmark) -> KeyFigures:
     numbers = measured.summary
     figures = [
-        Figure("per batch", _units.milliseconds(numbers["batch_ms"]), "after the first of a pass, nothing else running"),
+        Figure(
+            "per batch", _units.milliseconds(numbers["batch_ms"]), "after the first of a pass, nothing else running"
+        ),
         Figure("batches per second", _units.number(numbers["batches_per_second"])),
         Figure("first batch", _units.milliseconds(numbers["first_ms"]), "the wait at the start of each pass"),
-        Figure("one batch repeated", _units.milliseconds(numbers["bound_ms"]), "no pipeline can be faster"),
+        Figure(
+            "one batch repeated",
+            _units.milliseconds(numbers["bound_ms"]),
+            "what taking a batch that is there already costs",
+        ),
     ]
     if not math.isnan(numbers["step_ms"]):
-        figures.append(Figure("your step", _units.milliseconds(numbers["step_ms"]), "of the profile, without its input"))
+        figures.append(
+            Figure("your step", _units.milliseconds(numbers["step_ms"]), "of the profile, without its input")
+        )
     if not math.isnan(numbers["waiting_ms"]):
         meaning = "how long a program waits that works for so long between batches"
         figures.append(Figure("wait between steps", _units.milliseconds(numbers["waiting_ms"]), meaning))
@@ -102,7 +110,9 @@ def _what_ifs(measured: InputBenchmark) -> list[Panel]:
     if not _has(measured, "what-if"):
         return []
     parts = [
-        Part("as it is", row["batch_ms"], INPUT) if row["kind"] == "whole" else Part(row["name"], row["batch_ms"], theme.SKY)
+        Part("as it is", row["batch_ms"], INPUT)
+        if row["kind"] == "whole"
+        else Part(row["name"], row["batch_ms"], theme.SKY)
         for row in table.to_dict("records")
     ]
     step = measured.summary["step_ms"]

@@ -44,11 +44,7 @@ def _bases(pipeline: Pipeline, change: WhatIf, names: Mapping[str, Any]) -> list
     expressions.reverse()
     named = [(k, _name(datasets[k], names)) for k in range(below, -1, -1)]
     made = _source(datasets[0], names)
-    return [
-        *((k, name) for k, name in named if name),
-        *([(0, made)] if made else []),
-        (below, expressions[below]),
-    ]
+    return [*((k, name) for k, name in named if name), *([(0, made)] if made else []), (below, expressions[below])]
 
 
 def _code(pipeline: Pipeline, change: WhatIf, base: tuple[int, str], names: Mapping[str, Any]) -> str:
@@ -78,16 +74,17 @@ def _stage(stage: Stage, user: str, names: Mapping[str, Any]) -> str:
 
 def _function(function: Function, names: Mapping[str, Any]) -> str:
     """Return a function's name in the program, or the text of a lambda."""
-    given = function.traced._func  # noqa: SLF001
+    given: Any = function.traced._func  # noqa: SLF001
     for one in (given, function.written):
         if name := _name(one, names):
             return name
     if (owner := getattr(given, "__self__", None)) is not None and (name := _name(owner, names)):
         return f"{name}.{given.__name__}"
-    module = inspect.getmodule(given)
+    module: Any = inspect.getmodule(given)
     alias = _name(module, names) if module is not None else ""
-    if alias and getattr(module, given.__name__, None) is given:
-        return f"{alias}.{given.__name__}"
+    name = str(getattr(given, "__name__", ""))
+    if alias and getattr(module, name, None) is given:
+        return f"{alias}.{name}"
     return _lambda(given)
 
 
@@ -136,7 +133,7 @@ def _structure(data: Any, names: Mapping[str, Any]) -> str:
 
 def _is_array(one: Any, value: Any) -> bool:
     if isinstance(one, list) and len(one) == len(value) and value.dtype == object:
-        return [each.encode() if isinstance(each, str) else each for each in one] == value.tolist()
+        return bool([each.encode() if isinstance(each, str) else each for each in one] == value.tolist())
     held = one.numpy() if type(one).__name__ == "EagerTensor" else one
     alike = isinstance(held, np.ndarray) and held.shape == value.shape and held.dtype == value.dtype
     return alike and bool(np.array_equal(held, value))

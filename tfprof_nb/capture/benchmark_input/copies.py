@@ -52,7 +52,9 @@ class Copies:
         below = self.pipeline.build(change.stages[:at])
         count = int(below.cardinality().numpy())
         flat = tensorflow().nest.flatten
-        sizes = [sum(_bytes(one) for one in flat(element, expand_composites=True)) for element in below.take(SMALL_BUFFER)]
+        sizes = [
+            sum(_bytes(one) for one in flat(element, expand_composites=True)) for element in below.take(SMALL_BUFFER)
+        ]
         return count * float(np.mean(sizes)) if count >= 0 and sizes else float("nan")
 
     def _made(self, stages: Sequence[Stage], fill: int) -> Iterator[Any]:
@@ -65,9 +67,14 @@ class Copies:
 
 def _filled(below: Any, count: int) -> Any:
     """Return a cache that holds a part of the data and repeats it: that is what later passes read."""
-    cached = below.take(max(1, count)).cache()
-    for _ in cached:
-        pass
+    cached, held = below.take(max(1, count)).cache(), 0
+    try:
+        for _ in cached:
+            held += 1
+    except Exception:
+        if not held:
+            raise
+        return _filled(below, held)  # with what comes before the element that fails
     return cached.repeat()
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tfprof_nb import _units
+from tfprof_nb._errors import TfprofError
 from tfprof_nb._memory import free_bytes
 from tfprof_nb.capture.benchmark_input.copies import Copies
 from tfprof_nb.capture.benchmark_input.draws import Draws, Plan, drawn
@@ -111,30 +112,46 @@ def measured(
         if step_ms is not None:
             result.variants += [*_between_steps(result.variants, step_ms)]
         take_turns(result, batches, seconds, begun, say)
+    if not result.runs:
+        raise TfprofError(
+            "The pipeline gave batches once and then no more: its generator is used up. from_generator needs a "
+            "function that makes a new generator in each call."
+        )
     result.seconds = time.perf_counter() - begun
     return result
 
 
-def take_turns(result: Measured, batches: int | None, seconds: float, begun: float, say: Say) -> None:
-    """Run all variants round by round, every other round backwards, until the time is over."""
+def take_turns(
+    result: Measured, batches: int | None, seconds: float, begun: float, say: Say, rounds: int = ROUNDS
+) -> None:
+    """Run all variants round by round, every other round backwards, until the time is over.
+
+    Nothing is run if the whole pipeline gives no batch.
+    """
     count = len(result.variants)
-    each = max(FEWEST_SECONDS, (seconds - (time.perf_counter() - begun)) / (count * ROUNDS))
+    each = max(FEWEST_SECONDS, (seconds - (time.perf_counter() - begun)) / (count * rounds))
     plan = Plan(each, _WARM_UP_SHARE * each, batches or Plan.batches, patience=max(10.0, seconds))
-    for round_ in range(ROUNDS):
+    for round_ in range(rounds):
         if round_ and time.perf_counter() - begun > seconds:
+            result.notes.append(
+                f"The time was enough for {round_} of {rounds} rounds: with more (seconds=) the figures vary less."
+            )
             break
-        order = range(count) if round_ % 2 == 0 else range(count - 1, -1, -1)
+        order = sorted(range(count), key=lambda number: result.variants[number].kind != "whole")
+        order = order[::-1] if round_ % 2 else order
         for done, number in enumerate(order):
             variant = result.variants[number]
-            say(f"round {round_ + 1} of {ROUNDS}: {variant.name}", (round_ * count + done) / (count * ROUNDS))
+            say(f"round {round_ + 1} of {rounds}: {variant.name}", (round_ * count + done) / (count * rounds))
             try:
                 draws = drawn(variant.make, replace(plan, step=variant.step))
             except KeyboardInterrupt:
-                if not result.runs:
+                if not result.runs:  # the whole pipeline comes first
                     raise
                 result.notes.append("Interrupted: the figures are of what was measured until then.")
                 return
             result.add(number, round_, draws)
+            if not result.runs:
+                return
 
 
 def _sized(pipeline: Pipeline, trial: Trial, seconds: float) -> tuple[Pipeline, list[str]]:
@@ -212,8 +229,8 @@ def _changed(copies: Copies, quick: bool, notes: list[str], say: Say) -> list[Va
         if why_not := _why_not(copies, change, original if repeats else None, batches):
             notes.append(f"{change.name[0].upper()}{change.name[1:]} is left out: {why_not}.")
             continue
-        made = _iterating(copies.whole(change.stages))
-        found.append(Variant("what-if", change.name, made, compared="equal" if repeats else "random", change=change))
+        compared, made = "equal" if repeats else "random", _iterating(copies.whole(change.stages))
+        found.append(Variant("what-if", change.name, made, compared=compared, change=change))
     bound = copies.whole(stages).take(1).cache().repeat()
     return [*found, Variant("bound", REPEATED, _iterating(bound))]
 

@@ -1,7 +1,7 @@
 """The stages of a tf.data pipeline, and copies of it that share no state with it.
 
-A dataset has state: a shuffle counts its iterators, a cache keeps elements. So nothing here iterates the user's dataset:
-each stage is made again, with the function that was traced for it. Only stages without state are shared.
+A dataset has state: a shuffle counts its iterators, a cache keeps elements. So nothing here iterates the user's
+dataset: each stage is made again, with the function that was traced for it. Only stages without state are shared.
 """
 
 from __future__ import annotations
@@ -18,7 +18,15 @@ SEED = 1
 SMALL_BUFFER = 4
 _STATEFUL = ("Shuffle", "Cache", "Snapshot", "Save", "Random")
 _DETERMINISTIC = {"default": None, "true": True, "false": False}
-_RANDOM = ("Random", "Multinomial", "TruncatedNormal", "StatefulStandard", "StatefulUniform", "RngSkip", "RngReadAndSkip")
+_RANDOM = (
+    "Random",
+    "Multinomial",
+    "TruncatedNormal",
+    "StatefulStandard",
+    "StatefulUniform",
+    "RngSkip",
+    "RngReadAndSkip",
+)
 _SOURCES = {
     "TensorSliceDataset": "from_tensor_slices",
     "TensorDataset": "from_tensors",
@@ -161,6 +169,11 @@ class Pipeline:
         return getattr(_generator_of(made[0]), "__name__", "its generator") if made else ""
 
 
+def is_dataset(data: Any) -> bool:
+    """Whether it is a tf.data dataset of one process, without importing TensorFlow to ask."""
+    return hasattr(data, "element_spec") and hasattr(data, "_inputs") and hasattr(data, "_variant_tensor")
+
+
 def pipeline_of(dataset: Any) -> Pipeline:
     """Read the stages of a dataset.
 
@@ -178,8 +191,8 @@ def pipeline_of(dataset: Any) -> Pipeline:
 
 
 def with_size(stage: Stage, size: int) -> Stage:
-    """Return a shuffle with a buffer of another size."""
-    return shuffled(size) if stage.kind == "shuffle" else stage
+    """Return a shuffle with a buffer of another size, under the name that it has."""
+    return replace(stage, build=shuffled(size).build, size=size) if stage.kind == "shuffle" else stage
 
 
 def with_small_buffer(stage: Stage) -> Stage:

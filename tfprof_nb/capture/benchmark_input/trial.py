@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tfprof_nb import _units
 from tfprof_nb._errors import TfprofError
 from tfprof_nb.capture.benchmark_input.draws import Draws, Plan, drawn
 from tfprof_nb.capture.benchmark_input.stages import Pipeline, Stage, with_small_buffer
 from tfprof_nb.capture.tensorflow import tensorflow
 
-_BATCHES = 30
+_BATCHES, _LONGEST = 30, 200
+_BEFORE = re.compile(r"\{\{.*?\}\} *|Error in user-defined function passed to \S+ transformation with iterator: \S+: ")
 
 
 @dataclass(frozen=True)
@@ -66,9 +69,9 @@ def why_none(draws: Draws) -> str:
 
 
 def told(error: BaseException) -> str:
-    """Return an error's type and the first line of its message."""
-    lines = str(getattr(error, "message", None) or error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0] if lines else 'no message'}"
+    """Return an error's type and the first line of its message, without what TensorFlow puts before it."""
+    lines = _BEFORE.sub("", str(getattr(error, "message", None) or error).strip()).splitlines()
+    return f"{type(error).__name__}: {_units.shorten(lines[0], _LONGEST) if lines else 'no message'}"
 
 
 def _counting(count: Any) -> Any:

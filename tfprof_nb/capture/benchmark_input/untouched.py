@@ -33,13 +33,11 @@ def untouched(functions: Sequence[Function]) -> Iterator[None]:
 
 
 def _variables(function: Function) -> Iterator[tuple[Any, Any]]:
-    from tensorflow.python.ops import gen_resource_variable_ops, handle_data_util
+    from tensorflow.python.ops import gen_resource_variable_ops
 
     for tensor in function.captured:
-        if tensor.dtype.name != "resource":
-            continue
-        held = handle_data_util.get_resource_handle_data(tensor)
-        if held.is_set and len(held.shape_and_type) == 1:
+        held = getattr(tensor, "_handle_data", None) if tensor.dtype.name == "resource" else None
+        if held is not None and len(held.shape_and_type) == 1:  # else it is a table or another resource
             yield tensor, gen_resource_variable_ops.read_variable_op(tensor, held.shape_and_type[0].dtype)
 
 
