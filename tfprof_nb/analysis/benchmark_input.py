@@ -64,7 +64,8 @@ def input_benchmark(
     runs
         ``variant round batch_ms first_ms batches``.
     variants
-        ``kind name compared first_pass``, by number; stages in the order of the pipeline, the last of kind "whole".
+        ``kind name compared first_pass fills``, by number; stages in the order of the pipeline, the last of kind
+        "whole". ``fills`` is how many times as long a stage's whole buffer takes to fill as the measured one.
     batches_per_pass
         NaN if unknown.
     step_ms
@@ -116,20 +117,22 @@ def _table(runs: pd.DataFrame, variants: pd.DataFrame) -> pd.DataFrame:
             "first_ms": by["first_ms"].median(),
             "elements": variants["compared"],
             "first_pass_only": variants["first_pass"].astype(bool),
+            "fills": variants["fills"],
             "rounds": by["round"].nunique(),
             "batches": by["batches"].sum(),
         },
         index=variants.index,
     )
     table["batches_per_second"] = 1e3 / table["batch_ms"]
-    for column, added in (("batch_ms", "added_ms"), ("first_ms", "added_first_ms")):
-        table[added] = _added(runs, table, column)
+    table["added_ms"] = _added(runs, table)
+    # Starting threads takes now and then long, in any stage: so the least of the stages before counts.
+    table["added_first_ms"] = table["first_ms"] - table["first_ms"].cummin().shift(fill_value=0.0)
     return table[table["batch_ms"].notna()].astype({"rounds": np.int64, "batches": np.int64})
 
 
-def _added(runs: pd.DataFrame, table: pd.DataFrame, column: str) -> pd.Series[float]:
+def _added(runs: pd.DataFrame, table: pd.DataFrame) -> pd.Series[float]:
     """Return what each stage adds to the one before it. The first that reads a cache begins anew."""
-    wide = runs.pivot_table(index="round", columns="variant", values=column)
+    wide = runs.pivot_table(index="round", columns="variant", values="batch_ms")
     stages = table[table["kind"].isin(_STAGES) & table.index.isin(wide.columns)]
     before = wide[stages.index].shift(axis=1)
     begins = stages["first_pass_only"].shift(fill_value=True) & ~stages["first_pass_only"]
@@ -141,10 +144,11 @@ def _added(runs: pd.DataFrame, table: pd.DataFrame, column: str) -> pd.Series[fl
 def _bottleneck(table: pd.DataFrame, whole: pd.Series[Any], batches_per_pass: float) -> tuple[pd.DataFrame, bool]:
     """Return the stage that adds most, and whether to the first batch of each pass: where it fills a buffer."""
     stages = table[table["kind"].isin(_STAGES) & ~table["first_pass_only"]]
-    fills = stages.nlargest(1, "added_first_ms")
     a_pass = whole["first_ms"] + (batches_per_pass - 1) * whole["batch_ms"]
-    much = fills["name"].str.startswith("shuffle") & (fills["added_first_ms"] > _MUCH_OF_A_PASS * a_pass)
-    return (fills, True) if much.any() else (stages.nlargest(1, "added_ms"), False)
+    buffers = stages[stages["name"].str.startswith("shuffle")]
+    filling_ms = buffers["added_first_ms"] * buffers["fills"]
+    filling = buffers.loc[filling_ms[filling_ms > _MUCH_OF_A_PASS * a_pass].nlargest(1).index]
+    return (filling, True) if len(filling) else (stages.nlargest(1, "added_ms"), False)
 
 
 def _best(runs: pd.DataFrame, table: pd.DataFrame, cost: pd.Series[float]) -> pd.DataFrame:

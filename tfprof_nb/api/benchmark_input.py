@@ -155,7 +155,7 @@ def _names_of_caller(frame: Any) -> Mapping[str, Any]:
 
 
 def _variants(run: Measured) -> pd.DataFrame:
-    columns = ("kind", "name", "compared", "first_pass")
+    columns = ["kind", "name", "compared", "first_pass", "fills"]
     return pd.DataFrame([[getattr(each, column) for column in columns] for each in run.variants], columns=columns)
 
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+FEWEST = 5
+_LONGER = 4.0
 _END = object()
 _POLL_S = 0.05
 _ENDS_WITHIN_S = 2.0  # after an interrupt: a batch that takes longer ends by itself later
@@ -20,7 +22,7 @@ class Plan:
     Attributes
     ----------
     seconds
-        The time of a run; at least one batch after the first is drawn.
+        The time of a run. It takes longer where fewer than `FEWEST` batches were counted, up to `_LONGER` times.
     warm_up
         How much of it, after the first batch, is not counted.
     batches
@@ -109,7 +111,12 @@ def _draw(make: Callable[[], Iterator[Any]], plan: Plan, told: Draws, stop: thre
             if at >= counts_from or now - begun >= plan.seconds:
                 told.batches += 1
                 told.seconds += now - at
-            if told.batches >= plan.batches or (told.batches and now - begun >= plan.seconds):
+            if told.batches >= plan.batches or (told.batches and now - begun >= _end(plan, told)):
                 return
-        if time.perf_counter() - begun >= plan.seconds:
+        if time.perf_counter() - begun >= _end(plan, told):
             return
+
+
+def _end(plan: Plan, told: Draws) -> float:
+    """Return after how many seconds a run ends."""
+    return plan.seconds * (1 if told.batches >= min(FEWEST, plan.batches) else _LONGER)

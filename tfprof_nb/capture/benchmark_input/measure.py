@@ -14,13 +14,14 @@ from tfprof_nb.capture.benchmark_input.copies import Copies
 from tfprof_nb.capture.benchmark_input.draws import Draws, Plan, drawn
 from tfprof_nb.capture.benchmark_input.same import BATCHES, difference, first_batches
 from tfprof_nb.capture.benchmark_input.stages import Pipeline, pipeline_of, with_size
-from tfprof_nb.capture.benchmark_input.trial import Trial, told, tried, why_none
+from tfprof_nb.capture.benchmark_input.trial import Trial, told, tried
 from tfprof_nb.capture.benchmark_input.untouched import untouched
 from tfprof_nb.capture.benchmark_input.what_ifs import CACHED, PREFETCH, WhatIf, what_ifs
 from tfprof_nb.capture.tensorflow import tensorflow
 
 ROUNDS, FEWEST_SECONDS = 4, 0.05
 AS_IT_IS, REPEATED = "as it is", "one batch repeated"
+_SHORTEST_TRIAL_S = 0.5
 _TRIAL_SHARE, _FILL_SHARE, _WARM_UP_SHARE = 0.05, 0.05, 0.2
 Say = Callable[[str, float], None]
 
@@ -43,6 +44,8 @@ class Variant:
         Whether a cache above makes later passes do without it.
     step
         Seconds that a model works between batches.
+    fills
+        How many times as long the stage's whole buffer takes to fill, if it was measured with a smaller one.
     """
 
     kind: str
@@ -52,6 +55,7 @@ class Variant:
     compared: str = ""
     first_pass: bool = False
     step: float = 0.0
+    fills: float = 1.0
     change: WhatIf | None = None
 
 
@@ -66,14 +70,18 @@ class Measured:
     seconds: float = 0.0
     pipeline: Pipeline | None = None
 
+    def tell(self, note: str) -> None:
+        """Add a note, once."""
+        if note not in self.notes:
+            self.notes.append(note)
+
     def add(self, number: int, round_: int, draws: Draws) -> None:
         """Add a run."""
         variant = self.variants[number]
-        if draws.error or draws.given_up or not draws.drawn:
-            why = told(draws.error) if draws.error else why_none(draws)
-            note = f"`{variant.name}`: after {draws.drawn} batches of a run, {why}"
-            if note not in self.notes:
-                self.notes.append(note)
+        if draws.given_up:
+            self.tell(f"`{variant.name}`: a batch took longer than all the time to measure.")
+        if draws.error:
+            self.tell(f"The pipeline fails after some batches, and what came before is measured: {told(draws.error)}")
         if draws.drawn:
             first = sum(draws.first_s) / len(draws.first_s) * variant.scale
             self.runs.append(
@@ -101,13 +109,15 @@ def measured(
     with untouched(pipeline.functions):
         begun = time.perf_counter()
         say("trying the pipeline", 0.0)
-        trial = tried(pipeline, _TRIAL_SHARE * seconds)
-        sized, notes = _sized(pipeline, trial, seconds)
-        result = Measured([], notes=notes, pipeline=pipeline)
+        trial = tried(pipeline, max(_SHORTEST_TRIAL_S, _TRIAL_SHARE * seconds))
+        result = Measured([], pipeline=pipeline)
+        sized, fills = _sized(pipeline, trial, seconds, result)
+        if trial.draws.error:
+            result.tell(f"The pipeline fails after {trial.draws.drawn} batches: {told(trial.draws.error)}")
         result.batches_per_pass = _batches_per_pass(dataset, pipeline)
         copies = Copies(sized, trial.per_batch, max(2, int(_FILL_SHARE * seconds / max(trial.batch_s, 1e-9))))
         say("building the stages", 0.0)
-        result.variants = [*_up_to_each_stage(copies)]
+        result.variants = [replace(one, fills=fills.get(one.name, 1.0)) for one in _up_to_each_stage(copies)]
         result.variants += _changed(copies, trial.batch_s < seconds / 100, result.notes, say)
         if step_ms is not None:
             result.variants += [*_between_steps(result.variants, step_ms)]
@@ -154,9 +164,12 @@ def take_turns(
                 return
 
 
-def _sized(pipeline: Pipeline, trial: Trial, seconds: float) -> tuple[Pipeline, list[str]]:
-    """Make shuffle buffers so small that filling one takes a part of the time; say so if that changes them."""
-    notes, stages = [], list(pipeline.stages)
+def _sized(pipeline: Pipeline, trial: Trial, seconds: float, result: Measured) -> tuple[Pipeline, dict[str, float]]:
+    """Make shuffle buffers so small that filling one takes a part of the time.
+
+    Return by the stage's name how many times as long the whole buffer takes, too.
+    """
+    times, stages = {}, list(pipeline.stages)
     for k, stage in enumerate(stages):
         if stage.kind != "shuffle":
             continue
@@ -167,13 +180,13 @@ def _sized(pipeline: Pipeline, trial: Trial, seconds: float) -> tuple[Pipeline, 
         if cardinality >= 0:
             held = min(held, cardinality)
         if fits < held:
-            stages[k] = with_size(stage, fits)
-            notes.append(
+            stages[k], times[stage.name] = with_size(stage, fits), held / fits
+            result.tell(
                 f"The buffer of `{stage.name}` holds {_units.count(held)} elements, which would take about "
                 f"{_units.number(held * element_s)} s to fill; it was measured with {_units.count(fits)}. The first "
                 f"batch of a pass takes about {_units.number(held / fits)} times as long as shown."
             )
-    return replace(pipeline, stages=stages), notes
+    return replace(pipeline, stages=stages), times
 
 
 def _batches_per_pass(dataset: Any, pipeline: Pipeline) -> float:
