@@ -24,10 +24,8 @@ from tfprof_nb.capture.benchmark_input.python_inputs import (
 from tfprof_nb.capture.benchmark_input.stages import is_dataset, pipeline_of
 from tfprof_nb.profiles import Profile
 from tfprof_nb.render.content import Content
-from tfprof_nb.render.progress import progress_line
+from tfprof_nb.render.progress import progress_bar, progress_line
 from tfprof_nb.views import benchmark_input as view
-
-_BAR = 20
 
 
 def benchmark_input(
@@ -88,7 +86,7 @@ def benchmark_input(
     if warned:
         warnings.warn(warned, stacklevel=2)
     with progress_line() as show:
-        run = _measured(dataset, batches=batches, seconds=seconds, step_ms=step_ms, say=partial(_say, show))
+        run = _measured(dataset, batches=batches, seconds=seconds, step_ms=step_ms, say=partial(progress_bar, show))
     needs = float("nan") if step_ms is None else step_ms
     result = input_benchmark(pd.DataFrame(run.runs), _variants(run), run.batches_per_pass, needs, run.seconds)
     result.summary["code"] = _code(run, result, dataset, names)
@@ -133,11 +131,6 @@ def _check(batches: object, seconds: object, profile: object) -> None:
         raise TfprofError(f"seconds={seconds!r}: give a number above 0.")
     if profile is not None and not isinstance(profile, Profile):
         raise TfprofError(f"profile= takes a Profile; this is of type {type(profile).__name__}. Open one with load.")
-
-
-def _say(show: Any, text: str, share: float) -> None:
-    full = round(share * _BAR)
-    show(f"[{'█' * full}{'·' * (_BAR - full)}] {text}")
 
 
 def _step_ms(profile: Profile | None) -> float | None:

@@ -14,6 +14,7 @@ from tfprof_nb.capture.benchmark_input.stages import Pipeline, Stage, with_small
 from tfprof_nb.capture.tensorflow import tensorflow
 
 _BATCHES, _LONGEST = 30, 200
+_IN_GRAPH = "Graph execution error"
 _BEFORE = re.compile(r"\{\{.*?\}\} *|Error in user-defined function passed to \S+ transformation with iterator: \S+: ")
 
 
@@ -70,7 +71,10 @@ def why_none(draws: Draws) -> str:
 
 def told(error: BaseException) -> str:
     """Return an error's type and the first line of its message, without what TensorFlow puts before it."""
-    lines = _BEFORE.sub("", str(getattr(error, "message", None) or error).strip()).splitlines()
+    message = _BEFORE.sub("", str(getattr(error, "message", None) or error).strip())
+    if message.startswith(_IN_GRAPH):  # then comes where the op was made
+        message = message.rpartition("\n\n")[2]
+    lines = message.strip().splitlines()
     return f"{type(error).__name__}: {_units.shorten(lines[0], _LONGEST) if lines else 'no message'}"
 
 
