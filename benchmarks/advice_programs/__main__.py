@@ -1,7 +1,8 @@
-"""Run one program in this process and write what came out: ``advice_programs gain|advice NAME FILE``.
+"""Run one program in this process and write what came out: ``advice_programs gain|advice|pasted NAME FILE``.
 
 - ``gain``: the peak memory and the times of the cell and of the fixed cell, which run in turn, once to warm up;
-- ``advice``: what ``%%tfprofile`` says of the cell, after a warm-up.
+- ``advice``: what ``%%tfprofile`` says of the cell, after a warm-up;
+- ``pasted``: the times of the program that FILE holds, which has a change pasted.
 """
 
 from __future__ import annotations
@@ -77,13 +78,21 @@ def advice(shell: InteractiveShell, program: Program) -> dict[str, Any]:
     return {"findings": json.loads(profile.advice.table.to_json(orient="records")), "text": str(profile)}
 
 
+def pasted(shell: InteractiveShell, program: Program) -> dict[str, Any]:
+    """Measure the cell, after a warm-up."""
+    run(shell, program.cell)
+    return {"seconds": [seconds(shell, program.cell) for _ in range(ROUNDS)]}
+
+
 def main() -> None:
     """Do with a program what the command line says."""
     what, name, target = sys.argv[1:]
     program = load(name)
+    if what == "pasted":
+        program = Program(**json.loads(Path(target).read_text(encoding="utf-8")))
     shell = InteractiveShell.instance(config=Config(HistoryManager={"enabled": False}))
     run(shell, program.setup)
-    told = {"gain": gain, "advice": advice}[what](shell, program)
+    told = {"gain": gain, "advice": advice, "pasted": pasted}[what](shell, program)
     Path(target).write_text(json.dumps(told), encoding="utf-8")
 
 

@@ -5,8 +5,7 @@ A rule reports nothing without evidence. It estimates the gain only where there 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +14,7 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.batch_advice import batch_findings
 from tfprof_nb.analysis.advice.device_advice import device_findings
-from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, ONE_OP, Evidence, Finding, severity_of
+from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, ONE_OP, SMALL_STEPS, Evidence, Finding, severity_of
 from tfprof_nb.analysis.advice.input_advice import copies_to_device, input_bound, input_outside_steps
 from tfprof_nb.analysis.advice.layer_advice import layer_findings
 from tfprof_nb.analysis.advice.memory_advice import memory_findings
@@ -24,6 +23,7 @@ from tfprof_nb.analysis.advice.repeated_advice import repeated_findings
 from tfprof_nb.analysis.advice.retracing_advice import retracing_findings
 from tfprof_nb.analysis.advice.small_ops_advice import small_ops_findings
 from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT, are_session_runs
 
 COLUMNS = [
@@ -56,8 +56,8 @@ _NO_STEPS = "Without steps there is little to base advice on: the notes on the s
 class Advice(Result):
     """Findings, most severe first. Gains are estimates, in percent of step time; NaN if there is no ground for one.
 
-    ``place`` is the line to change, ``change`` the new code, both empty if unknown; ``gain_low_percent`` and
-    ``gain_high_percent`` are the range of the gain.
+    ``place`` is the line to change, ``change`` the code for the place of that line, or of the call that begins there;
+    both are empty if unknown. ``gain_low_percent`` and ``gain_high_percent`` are the range of the gain.
     ``proved_by`` is the result that shows the evidence. If a single event shows it, ``op_name`` is the event's name in
     the trace, and ``start_ms`` and ``duration_ms`` are the time around it.
     """
@@ -77,13 +77,9 @@ def advice(evidence: Evidence) -> Advice:
         ``table`` is empty if there is nothing to change; a note says so.
     """
     findings = [finding for rule in _rules(evidence) if (finding := rule(evidence))]
-    findings += [*python_findings(evidence), *_shares(evidence), *retracing_findings(evidence)]
-    findings += device_findings(evidence)
-    findings += layer_findings(evidence)
-    findings += small_ops_findings(evidence)
-    findings += repeated_findings(evidence)
-    findings += memory_findings(evidence)
-    findings += batch_findings(evidence)
+    python = python_findings(evidence)
+    findings += [*python, *_unexplained(evidence, python), *batch_findings(evidence, python)]
+    findings += [finding for rule in _EACH_REPORTS_SEVERAL for finding in rule(evidence)]
     worse = tuple(said for finding in findings for said in finding.instead_of)
     findings = [finding for finding in findings if not finding.finding.startswith(worse)]
     findings.sort(key=_rank)
@@ -94,8 +90,9 @@ def advice(evidence: Evidence) -> Advice:
 
 
 def _rank(finding: Finding) -> tuple[int, int, float]:
-    """Order by severity; then eager ops, whose cost shows as Python, and findings with a place; then by gain."""
-    kind = 0 if finding.finding.startswith(_EAGER) else 1 if finding.place else 2
+    """Order by severity; then eager ops, whose cost shows as Python, and places but the batch size; then by gain."""
+    named = finding.place and not finding.finding.startswith(SMALL_STEPS)
+    kind = 0 if finding.finding.startswith(_EAGER) else 1 if named else 2
     return _RANKS[finding.severity], kind, -np.nan_to_num(finding.estimated_gain_percent)
 
 
@@ -171,8 +168,11 @@ def _eager(evidence: Evidence) -> Finding | None:
 
 
 def _without_eagerly(evidence: Evidence, file: str, line: int) -> tuple[str, str]:
-    """Return the place that asks for eager execution, and its line without that."""
-    return f"{file} line {line}", re.sub(rf",? *{_ASKED_TO_RUN_EAGERLY}", "", evidence.code.line(file, line))
+    """Return the place that asks for eager execution, and the code without that."""
+    if evidence.code.line(file, line).startswith("tf.config."):
+        return place_of(file, line), "tf.config.run_functions_eagerly(False)"
+    begin, change = evidence.code.without_argument(file, line, "run_eagerly")
+    return place_of(file, begin or line), change
 
 
 def _step_function(evidence: Evidence) -> tuple[str, str, str]:
@@ -188,10 +188,10 @@ def _step_function(evidence: Evidence) -> tuple[str, str, str]:
     totals = table[table["function"] != "<module>"].groupby(["function", "file"], sort=False)["total_ms"].sum()
     large = totals[totals >= _MOSTLY_EAGER_PERCENT / 100 * float(table["self_ms"].sum())]
     if large.empty:
-        return "", f"{table.iloc[0]['file']} line {table.iloc[0]['line']}", ""
+        return "", place_of(table.iloc[0]["file"], table.iloc[0]["line"]), ""
     name, file = map(str, large.index[int(np.argmin(large))])
     line = evidence.code.definition(file, name)
-    place = f"{file} line {line}" if line else ""
+    place = place_of(file, line) if line else ""
     return name, place, f"@tf.function\n{evidence.code.line(file, line)}" if line else ""
 
 
@@ -219,8 +219,8 @@ def _eager_percent(evidence: Evidence) -> float:
     return float(100 * ops.loc[repeated, "self_us"].sum() / (ops["self_us"].sum() or 1))
 
 
-def _unexplained(evidence: Evidence) -> Finding | None:
-    """Report the time outside of ops if no finding on Python explains it, and steps are short enough to be joined.
+def _unexplained(evidence: Evidence, python: Sequence[Finding]) -> Iterator[Finding]:
+    """Report time outside of ops that no finding on Python explains, if steps are short enough to be joined.
 
     Within a session's run no Python runs, and without Keras' epochs nothing tells what kind of program it is.
     """
@@ -229,21 +229,22 @@ def _unexplained(evidence: Evidence) -> Finding | None:
     mostly_eager = _eager_percent(evidence) >= _MOSTLY_EAGER_PERCENT and not _runs_functions(evidence)
     on_tpu = str(evidence.overview.summary["device_type"]).startswith("TPU")  # whose hosts record little
     if (
-        on_tpu
+        python
+        or not evidence.is_tensorflows
+        or on_tpu
         or percent < _UNEXPLAINED_PERCENT
         or mostly_eager
-        or python_findings(evidence)
         or are_session_runs(evidence.steps)
     ):
-        return None
+        return
     short = float(evidence.steps.measured["step_ms"].median()) <= _SHORT_STEP_MS
     sampled = len(evidence.python.table) > 0
     if sampled and not (short and by_keras):
-        return None
+        return
     spent = "in Python code of Keras and TensorFlow" if sampled else "where TensorFlow records nothing"
     joined = short and by_keras
     severity = severity_of(percent, _UNEXPLAINED_PERCENT, _HIGH_UNEXPLAINED_PERCENT)
-    return Finding(
+    yield Finding(
         severity if sampled else "medium",
         BETWEEN_OPS if sampled else _UNRECORDED,
         f"{evidence.of_step('other_ms')} is spent {spent}.",
@@ -316,7 +317,15 @@ _TENSORFLOWS: tuple[Callable[[Evidence], Finding | None], ...] = (
     copies_to_device,
     input_outside_steps,
     _eager,
-    _unexplained,
     _precision,
     _between_steps,
+)
+_EACH_REPORTS_SEVERAL: tuple[Callable[[Evidence], Iterable[Finding]], ...] = (
+    _shares,
+    retracing_findings,
+    device_findings,
+    layer_findings,
+    small_ops_findings,
+    repeated_findings,
+    memory_findings,
 )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, SMALL_STEPS, Evidence, Finding, severity_of
-from tfprof_nb.analysis.advice.python_advice import python_findings
+from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, SMALL_STEPS, Evidence, Finding, Severity, severity_of
+from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.source import SourceLines
 from tfprof_nb.analysis.step_ops.batch import batch_size
 from tfprof_nb.analysis.step_ops.repeated import trains
@@ -21,8 +22,8 @@ _PYTHON_PERCENT = 25.0
 _FACTORS = ((8, 16), (32, 8), (100_000, 4))
 
 
-def batch_findings(evidence: Evidence) -> list[Finding]:
-    """Report steps of which the ops themselves take a small part: larger batches then cost hardly more."""
+def batch_findings(evidence: Evidence, python: Sequence[Finding]) -> list[Finding]:
+    """Report steps of which neither ops nor named Python take much: larger batches then cost hardly more."""
     ops = evidence.step_ops()
     if (
         not ops.steps
@@ -33,11 +34,12 @@ def batch_findings(evidence: Evidence) -> list[Finding]:
     size = batch_size(ops.graphs)
     fixed = _fixed_share(evidence, ops)
     # What runs between the steps, larger batches make rarer too.
-    named = sum(finding.estimated_gain_percent for finding in python_findings(evidence))
+    named = sum(finding.estimated_gain_percent for finding in python)
     explained = min(named, evidence.percent("other"))
     if size is None or fixed < _FIXED_SHARE or explained >= _PYTHON_PERCENT or _loops(ops):
         return []
-    return [_finding(ops, evidence.source(), size, fixed)] if size <= _FACTORS[-1][0] else []
+    severity = "medium" if python else severity_of(fixed, _FIXED_SHARE, _HIGH_FIXED_SHARE)
+    return [_finding(ops, evidence.source(), size, fixed, severity)] if size <= _FACTORS[-1][0] else []
 
 
 def _loops(ops: StepOps) -> bool:
@@ -52,12 +54,12 @@ def _fixed_share(evidence: Evidence, ops: StepOps) -> float:
     return 1 - busy - evidence.percent("input") / 100
 
 
-def _finding(ops: StepOps, source: SourceLines, size: int, fixed: float) -> Finding:
+def _finding(ops: StepOps, source: SourceLines, size: int, fixed: float, severity: Severity) -> Finding:
     factor = next(factor for most, factor in _FACTORS if size <= most)
     step_ms, saved = ops.steps_ms / ops.steps, 1 - 1 / factor
     place, change = _line(source, size, size * factor)
     return Finding(
-        severity_of(fixed, _FIXED_SHARE, _HIGH_FIXED_SHARE),
+        severity,
         f"{SMALL_STEPS}: {size} example{'s' * (size != 1)} each",
         f"A step takes {_units.milliseconds(step_ms)}. Ops that are long enough to be recorded run in "
         f"{_units.share(1 - fixed)} of it. The rest is the fixed cost of starting a step and its ops: "
@@ -84,5 +86,5 @@ def _line(source: SourceLines, size: int, larger: int) -> tuple[str, str]:
         own = found[found["file"] == _CELL] if (found["file"] == _CELL).any() else found
         if len(own) == 1:
             file, line, code = own[["file", "line", "code"]].iloc[0]
-            return f"{file} line {line}", sets.sub(rf"\g<1>{larger}", str(code).strip()) if known else ""
+            return place_of(file, line), sets.sub(rf"\g<1>{larger}", str(code).strip()) if known else ""
     return "", ""

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, severity_of
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, at_most, severity_of
 from tfprof_nb.analysis.source.code import Use, line_at, place_of
 
 # Shares of the steps' time, or of the training's time.
@@ -76,8 +76,7 @@ def _callback(evidence: Evidence, row: dict[Any, Any], percent: float, in_steps:
     of_what = "each step" if in_steps else "the training's time"
     each = _units.milliseconds(row["total_ms"] / max(row["calls"], 1))
     calls = f"{_units.count(row['calls'])} call{'s' * (row['calls'] != 1)}"
-    parameters = evidence.code.parameters(name)
-    fix, change = _rarer(row["callback"], row["method"], parameters[1] if len(parameters) > 1 else "")
+    fix, defined, change = _rarer(evidence, row["callback"], row["method"])
     made = next(evidence.code.find(rf"\b{re.escape(str(row['callback']))}\("), None)
     if made and not place:
         place, code = place_of(*made), evidence.code.line(*made)
@@ -88,23 +87,25 @@ def _callback(evidence: Evidence, row: dict[Any, Any], percent: float, in_steps:
         f"The callback's {calls} took {each} each{f' ({place})' if place else ''}.",
         fix,
         percent,
-        place,
+        defined or place,
         change,
     )
 
 
-def _rarer(callback: str, method: str, number: str) -> tuple[str, str]:
-    """Return how to run a callback's method less often, in words and as code where that is certain.
-
-    ``number`` is the parameter with the number of the batch or epoch; empty if it is unknown.
-    """
+def _rarer(evidence: Evidence, callback: str, method: str) -> tuple[str, str, str]:
+    """Return how to run a callback's method less often: in words, and where that is certain as a place and its code."""
     if callback in _LESS_OFTEN:
-        return _LESS_OFTEN[callback], ""
+        return _LESS_OFTEN[callback], "", ""
+    file, line, parameters = evidence.code.method(f"{callback}.{method}")
+    number, definition = parameters[1] if len(parameters) > 1 else "", evidence.code.line(file, line)
     every, what = (50, "batches") if "_batch_" in method else (5, "epochs")
     if not number or number == "logs":
-        return f"Do its work every {every} {what}, or make it cheaper.", ""
+        return f"Do its work every {every} {what}, or make it cheaper.", "", ""
     skipped = f"if {number} % {every}"
-    return f"Do its work every {every} {what}: begin {method} with `{skipped}: return`.", f"{skipped}:\n    return"
+    fix = f"Do its work every {every} {what}: begin {method} with `{skipped}: return`."
+    if not definition.endswith(":"):
+        return fix, "", ""
+    return fix, place_of(file, line), f"{definition}\n    {skipped}:\n        return"
 
 
 def _waits(evidence: Evidence) -> Iterator[Finding]:
@@ -142,7 +143,7 @@ def _wait(evidence: Evidence, rows: pd.DataFrame, file: str, line: int, percent:
         proved_by="python",
         place=place,
         gain_low_percent=_FEWER_SAVED * overlap,
-        gain_high_percent=overlap,
+        gain_high_percent=at_most(overlap),
         change=change,
     )
 
@@ -290,7 +291,7 @@ def _finding(
         proved_by="python",
         place=place,
         gain_low_percent=least * percent,
-        gain_high_percent=percent,
+        gain_high_percent=at_most(percent),
         change=change,
     )
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding
 from tfprof_nb.analysis.functions.retracing import GENERALISE
+from tfprof_nb.analysis.source.code import place_of
 
 _EXPENSIVE_CALL_PERCENT, _HIGH_PERCENT = 20.0, 15.0
 _MIN_TRACING_CALLS = 3
@@ -61,10 +62,11 @@ def _traced_again(evidence: Evidence) -> Iterator[Finding]:
 def _remedy(evidence: Evidence, name: str, cause: str, remedy: str) -> tuple[str, str, str]:
     """Return what to do, the place and the code to change."""
     file, line = next(evidence.code.find(rf"def {re.escape(name)}\("), ("", 0))
-    place = f"{file} line {line}" if line else ""
+    place = place_of(file, line) if line else ""
     if not cause or GENERALISE in cause:
         plain = evidence.code.line(file, line - 1) == "@tf.function"
-        return _GENERALISE, place, "@tf.function(reduce_retracing=True)" if plain else ""
+        generalised = (place_of(file, line - 1), "@tf.function(reduce_retracing=True)")
+        return (_GENERALISE, *(generalised if plain else (place, "")))
     value = _NEW_VALUE.search(cause)
     if not value:
         return f"{remedy[:1].upper()}{remedy[1:]}.", place, ""
@@ -74,7 +76,7 @@ def _remedy(evidence: Evidence, name: str, cause: str, remedy: str) -> tuple[str
         return f"Pass a tensor for {argument}: `tf.constant({argument})`, or a tf.Variable that is assigned.", place, ""
     before, call, arguments = evidence.code.line(*called).partition(f"{name}(")
     change = f"{before}{call}" + re.sub(rf"\b{argument}\b(?! *=)", f"tf.constant({argument})", arguments)
-    return f"Pass a tensor for {argument}: `{_units.shorten(change, 100)}`.", f"{called[0]} line {called[1]}", change
+    return f"Pass a tensor for {argument}: `{_units.shorten(change, 100)}`.", place_of(*called), change
 
 
 def _late_tracing(evidence: Evidence) -> Iterator[Finding]:
