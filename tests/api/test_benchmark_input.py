@@ -211,6 +211,40 @@ def test_what_is_legal_makes_equal_elements():
     assert set(what_ifs["elements"]) == {"equal"}
 
 
+def buckets():
+    lengths = tf.data.Dataset.range(1, 400).shuffle(400).map(tf.range)
+    return lengths.bucket_by_sequence_length(tf.size, [100, 200], [4, 4, 4]).prefetch(2)
+
+
+def sampled():
+    sets = [tf.data.Dataset.range(100).shuffle(10).repeat(), tf.data.Dataset.range(100, 200).cache()]
+    return tf.data.Dataset.sample_from_datasets(sets, [0.5, 0.5], seed=1).enumerate().map(lambda _, x: x).batch(4)
+
+
+def from_dicts():
+    return tf.data.Dataset.from_tensor_slices({"a": [1, 2, 3] * 20, "b": [1.0, 2.0, 3.0] * 20}).shuffle(9).batch(4)
+
+
+def windows():
+    return tf.data.Dataset.range(200).shuffle(20).window(4, shift=2).flat_map(lambda part: part.batch(4)).batch(2)
+
+
+def batched_anew():
+    data = tf.data.Dataset.range(200).shuffle(20).batch(8).unbatch().filter(lambda i: i % 2 == 0).skip(2)
+    return data.shard(2, 0).take(40).batch(4)
+
+
+@pytest.mark.parametrize("make", [buckets, sampled, from_dicts, windows, batched_anew])
+def test_pipelines_of_many_kinds_are_copied_and_stay_as_they_were(make):
+    tf.random.set_seed(3)
+    expected = [[part.numpy().tolist() for part in tf.nest.flatten(batch)] for batch in make().take(9)]
+    tf.random.set_seed(3)
+    dataset = make()
+    measured = tp.benchmark_input(dataset, seconds=0.5)
+    assert measured.summary["batch_ms"] > 0
+    assert [[part.numpy().tolist() for part in tf.nest.flatten(batch)] for batch in dataset.take(9)] == expected
+
+
 def test_an_interrupt_keeps_what_was_measured(monkeypatch):
     runs = []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -242,6 +243,8 @@ def _changed(copies: Copies, quick: bool, notes: list[str], say: Say) -> list[Va
         if why_not := _why_not(copies, change, original if repeats else None, batches):
             notes.append(f"{change.name[0].upper()}{change.name[1:]} is left out: {why_not}.")
             continue
+        if change.name == CACHED:
+            notes.append(_cache_note(copies.cached_bytes(change)))
         compared, made = "equal" if repeats else "random", _iterating(copies.whole(change.stages))
         found.append(Variant("what-if", change.name, made, compared=compared, change=change))
     bound = copies.whole(stages).take(1).cache().repeat()
@@ -261,6 +264,12 @@ def _why_not(copies: Copies, change: WhatIf, original: list[list[Any]] | None, b
     except Exception as error:  # noqa: BLE001 - the user's function may not take what it is given now
         return f"it fails with {told(error)}"
     return difference(original, changed) if original is not None else ""
+
+
+def _cache_note(size: float) -> str:
+    if math.isnan(size):
+        return "A cache keeps all elements in memory; how many there are is unknown."
+    return f"A cache of all elements takes about {_units.size(size)} of memory."
 
 
 def _between_steps(variants: Sequence[Variant], step_ms: float) -> Iterator[Variant]:

@@ -33,6 +33,7 @@ _SOURCES = {
     "RangeDataset": "range",
     "ZipDataset": "zip",
     "ConcatenateDataset": "concatenate",
+    "DirectedInterleaveDataset": "sample_from_datasets",
 }
 _PYTHON = ("EagerPyFunc", "PyFunc", "PyFuncStateless")
 
@@ -281,6 +282,9 @@ def _copied(dataset: Any) -> Any:
     if kind == "_ConcatenateDataset":
         first, second = (_copied_pipeline(each) for each in inner._inputs())  # noqa: SLF001
         return first.concatenate(second)
+    if kind == "_DirectedInterleaveDataset":  # of sample_from_datasets and choose_from_datasets
+        selector, *inputs = (_copied_pipeline(each) for each in inner._inputs())  # noqa: SLF001
+        return type(inner)(selector, inputs, inner._stop_on_empty_dataset)  # noqa: SLF001
     if kind == "_RandomDataset" and not inputs_of(inner):
         return tf.data.Dataset.random(seed=SEED)
     raise TfprofError(
@@ -461,6 +465,16 @@ def _options(ds: Any) -> Stage:
     return Stage("with_options", ["options"], lambda below: below.with_options(options))
 
 
+def _group_by_window(ds: Any) -> Stage:
+    key, reduce, size = (Function(made) for made in ds._functions())  # noqa: SLF001
+    return Stage(
+        "group_by_window",
+        ["..."],
+        lambda below: below.group_by_window(key, reduce, window_size_func=size),
+        per_element=None,
+    )
+
+
 def _cache(ds: Any) -> Stage:
     file = ds._filename.numpy().decode()  # noqa: SLF001
     return Stage("cache", [repr(file)] if file else [], lambda below: below.cache())
@@ -477,6 +491,7 @@ _STAGES: dict[str, Callable[[Any], Stage]] = {
     "_BatchDataset": _batch,
     "_ParallelBatchDataset": _batch,
     "_PaddedBatchDataset": _padded_batch,
+    "_GroupByWindowDataset": _group_by_window,
     "_UnbatchDataset": lambda _: Stage("unbatch", [], lambda below: below.unbatch(), per_element=None),
     "_ShuffleDataset": _shuffle,
     "_RepeatDataset": _counted("repeat"),
