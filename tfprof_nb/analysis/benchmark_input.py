@@ -24,13 +24,15 @@ COLUMNS = [
     "batches_per_second",
     "added_ms",
     "first_ms",
+    "pass_ms",
     "elements",
     "first_pass_only",
     "rounds",
     "batches",
 ]
 # A pass begins with a wait that matters from this part of the pass on.
-_MUCH_OF_A_PASS = 0.2
+_MUCH_OF_A_PASS = 0.5
+_MORE_THAN_ALL = 1.1
 # A change is recommended that leaves at most this part of the time, in nearly all rounds.
 _WORTH_IT, _NEARLY_ALL = 0.9, 0.75
 _STAGES = ["stage", "whole"]
@@ -41,11 +43,12 @@ class InputBenchmark(Result):
     """A measured pipeline.
 
     ``table`` has one row per stage (``kind`` stage; the last, whole, is the pipeline as it is), what-if, the bound, and
-    wait between steps: ``kind name batch_ms batch_ms_low batch_ms_high batches_per_second added_ms first_ms elements
-    first_pass_only rounds batches``. ``batch_ms`` is the time of a batch after the first of a pass, the median of
-    ``rounds``, from ``batch_ms_low`` to ``batch_ms_high``; of a stage, the pipeline's up to there. ``first_ms`` is the
-    wait for the first batch of a pass. ``elements`` tells of a what-if whether its first elements are those of the
-    pipeline: ``equal``, or ``random`` where passes differ.
+    wait between steps: ``kind name batch_ms batch_ms_low batch_ms_high batches_per_second added_ms first_ms pass_ms
+    elements first_pass_only rounds batches``. ``batch_ms`` is the time of a batch after the first of a pass, the median
+    of ``rounds``, from ``batch_ms_low`` to ``batch_ms_high``; of a stage, the pipeline's up to there. ``first_ms`` is
+    the wait for the first batch of a pass, ``pass_ms`` the whole pass if the number of its batches is known.
+    ``elements`` tells of a what-if whether its first elements are those of the pipeline: ``equal``, or ``random`` where
+    passes differ.
     """
 
     @property
@@ -74,6 +77,7 @@ def input_benchmark(
         How long measuring took.
     """
     table = _table(runs, variants)
+    table["pass_ms"] = table["first_ms"] + (batches_per_pass - 1) * table["batch_ms"]
     whole = table[table["kind"] == "whole"].iloc[0]
     stage, of_first = _bottleneck(table, whole, batches_per_pass)
     added = "added_first_ms" if of_first else "added_ms"
@@ -98,7 +102,13 @@ def input_benchmark(
         "seconds": seconds,
         "code": "",
     }
-    return InputBenchmark(table[COLUMNS], summary)
+    notes = []
+    if not of_first and summary["bottleneck_added_ms"] > _MORE_THAN_ALL * summary["batch_ms"]:
+        notes.append(
+            f"Up to `{summary['bottleneck']}` the pipeline takes longer than all of it: TensorFlow runs stages together, "
+            "such as a map and a batch, and then in parallel; or the machine was busy."
+        )
+    return InputBenchmark(table[COLUMNS], summary, notes)
 
 
 def _only(values: pd.Series[float]) -> float:

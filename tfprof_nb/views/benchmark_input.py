@@ -19,6 +19,7 @@ _COLUMNS = (
     Column("batches_per_second", "batches per second", "number"),
     Column("added_ms", "added", "ms", meaning="median of the differences to the stage before, round by round"),
     Column("first_ms", "first batch", "ms", meaning="the wait for the first batch of a pass"),
+    Column("pass_ms", "a pass", "ms", meaning="the first batch and all others"),
     Column("elements", "elements", meaning="equal: the first elements are those of the pipeline as it is"),
     Column("rounds", "rounds", "count"),
     Column("batches", "batches", "count", meaning="drawn after warm-up"),
