@@ -105,8 +105,8 @@ def input_benchmark(
     notes = []
     if not of_first and summary["bottleneck_added_ms"] > _MORE_THAN_ALL * summary["batch_ms"]:
         notes.append(
-            f"Up to `{summary['bottleneck']}` the pipeline takes longer than all of it: TensorFlow runs stages together, "
-            "such as a map and a batch, and then in parallel; or the machine was busy."
+            f"Up to `{summary['bottleneck']}` the pipeline takes longer than all of it: TensorFlow runs some stages as "
+            "one, such as a map and a batch, and then in parallel; or the machine was busy."
         )
     return InputBenchmark(table[COLUMNS], summary, notes)
 
