@@ -82,7 +82,7 @@ class Measured:
         if draws.given_up:
             self.tell(f"`{variant.name}`: a batch took longer than all the time to measure.")
         if draws.error:
-            self.tell(f"The pipeline fails after some batches, and what came before is measured: {told(draws.error)}")
+            self.tell(f"The pipeline fails after some batches, and what came before is measured: {told(draws.error)}.")
         if draws.drawn:
             first = sum(draws.first_s) / len(draws.first_s) * variant.scale
             self.runs.append(
@@ -114,7 +114,7 @@ def measured(
         result = Measured([], pipeline=pipeline)
         sized, fills = _sized(pipeline, trial, seconds, result)
         if trial.draws.error:
-            result.tell(f"The pipeline fails after {trial.draws.drawn} batches: {told(trial.draws.error)}")
+            result.tell(f"The pipeline fails after {trial.draws.drawn} batches: {told(trial.draws.error)}.")
         result.batches_per_pass = _batches_per_pass(dataset, pipeline)
         copies = Copies(sized, trial.per_batch, max(2, int(_FILL_SHARE * seconds / max(trial.batch_s, 1e-9))))
         say("building the stages", 0.0)

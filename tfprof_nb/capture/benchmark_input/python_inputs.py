@@ -40,7 +40,7 @@ def measured_py_dataset(
         try:
             first = first_batches(_with_workers(data, 1)())
         except Exception as error:
-            raise TfprofError(f"The dataset fails before its first batches: {told(error)}") from error
+            raise TfprofError(f"The dataset fails before its first batches: {told(error)}.") from error
         if not first:
             raise TfprofError("The dataset is empty: it has no batch.")
         result = Measured([Variant("whole", f"{type(data).__name__}.__getitem__", _with_workers(data, data.workers))])
@@ -97,7 +97,7 @@ def dataset_of_arrays(arrays: Any) -> Any:
     try:
         return ArrayDataAdapter(*given, batch_size=32, shuffle=True).get_tf_dataset()
     except (ValueError, TypeError) as error:
-        raise TfprofError(f"Keras makes no dataset of this {type(arrays).__name__}: {told(error)}") from error
+        raise TfprofError(f"Keras makes no dataset of this {type(arrays).__name__}: {told(error)}.") from error
 
 
 def _with_workers(data: Any, workers: int) -> Callable[[], Iterator[Any]]:

@@ -63,7 +63,7 @@ def tried(pipeline: Pipeline, seconds: float) -> Trial:
 def why_none(draws: Draws) -> str:
     """Say why a pipeline gave no batch."""
     if draws.error:
-        return f"The pipeline fails before its first batch: {told(draws.error)}"
+        return f"The pipeline fails before its first batch: {told(draws.error)}."
     if draws.given_up:
         return "The pipeline gave no batch in the time to measure. Give more with seconds=."
     return "The dataset is empty: it ends before its first batch. A generator that was used up before gives nothing."
@@ -75,7 +75,7 @@ def told(error: BaseException) -> str:
     if message.startswith(_IN_GRAPH):  # then comes where the op was made
         message = message.rpartition("\n\n")[2]
     lines = message.strip().splitlines()
-    return f"{type(error).__name__}: {_units.shorten(lines[0], _LONGEST) if lines else 'no message'}"
+    return f"{type(error).__name__}: {_units.shorten(lines[0], _LONGEST).rstrip('. ') if lines else 'no message'}"
 
 
 def _counting(count: Any) -> Any:

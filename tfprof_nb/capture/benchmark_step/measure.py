@@ -47,8 +47,8 @@ def measured_step(thing: Any, batch: Any, *, seconds: float, say: Say = lambda _
                 seconds_each = _tried(step)
             except Exception as error:
                 if not result.steps:
-                    raise TfprofError(f"The step fails on this batch: {told(error)}") from error
-                result.runs.notes.append(f"`{step.name}` is left out: it fails with {told(error)}")
+                    raise TfprofError(f"The step fails on this batch: {told(error)}.") from error
+                result.runs.notes.append(f"`{step.name}` is left out: it fails with {told(error)}.")
                 continue
             result.steps.append(step)
             calls = max(1, round(_DRAW_S / max(seconds_each, 1e-6)))
