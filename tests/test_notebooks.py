@@ -168,7 +168,7 @@ def test_pandas_and_sql(run):
 
 
 def test_prove_it(run):
-    told = run("08_prove_it", {"(400, 400)": "(900, 900)", "seconds=15": "seconds=8", "seconds=8": "seconds=3"})
+    told = run("08_prove_it", {"(400, 400)": "(800, 800)", "seconds=8": "seconds=4", "seconds=15": "seconds=10"})
     assert "the pipeline makes one every" in text_of(told.cells["input"])
     assert "`map(load)` adds most" in text_of(told.cells["input"]).replace("\n", " ")
     assert ".cache()" in text_of(told.cells["code"])
