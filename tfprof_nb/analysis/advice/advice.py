@@ -14,16 +14,29 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.batch_advice import batch_findings
 from tfprof_nb.analysis.advice.device_advice import device_findings
-from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, ONE_OP, SMALL_STEPS, Evidence, Finding, severity_of
+from tfprof_nb.analysis.advice.findings import (
+    BETWEEN_OPS,
+    ONE_LAYER,
+    ONE_OP,
+    SMALL_STEPS,
+    Evidence,
+    Finding,
+    at_most,
+    severity_of,
+)
+from tfprof_nb.analysis.advice.float64_advice import float64_findings
 from tfprof_nb.analysis.advice.input_advice import copies_to_device, input_bound, input_outside_steps
+from tfprof_nb.analysis.advice.input_causes import PYTHON_OPS
 from tfprof_nb.analysis.advice.layer_advice import layer_findings
 from tfprof_nb.analysis.advice.memory_advice import memory_findings
+from tfprof_nb.analysis.advice.one_hot_advice import one_hot_findings
+from tfprof_nb.analysis.advice.printing_advice import PRINTING_OPS, printing_findings
 from tfprof_nb.analysis.advice.python_advice import python_findings
 from tfprof_nb.analysis.advice.repeated_advice import repeated_findings
 from tfprof_nb.analysis.advice.retracing_advice import retracing_findings
 from tfprof_nb.analysis.advice.small_ops_advice import small_ops_findings
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.analysis.source.code import place_of
+from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT, are_session_runs
 
 COLUMNS = [
@@ -34,6 +47,9 @@ COLUMNS = [
 _RANKS = {"high": 0, "medium": 1, "info": 2}
 # Shares of step time that the guide calls a moderate and a high cost (`op_stats_to_overview_page.cc`).
 _OVERHEAD_PERCENT, HIGH_OVERHEAD_PERCENT = 3.0, 15.0
+_EAGER_LINE_PERCENT = 15.0
+# Calls that run a graph.
+_RUNS_GRAPHS = r"Function\.__call__|Trainer\.|on_batch"
 _EAGER_PERCENT, _EXPENSIVE_CALL_PERCENT, _FEW_16_BIT_PERCENT = 10.0, 20.0, 10.0
 _TENSOR_CORE_ARCHITECTURES = ("Volta", "Turing", "Ampere", "Ada", "Hopper", "Blackwell")
 _FETCHING_OPS = "Iterator|Optional|Dataset"  # Keras fetches its data with these, always eagerly
@@ -78,15 +94,26 @@ def advice(evidence: Evidence) -> Advice:
     """
     findings = [finding for rule in _rules(evidence) if (finding := rule(evidence))]
     python = python_findings(evidence)
-    findings += [*python, *_unexplained(evidence, python), *batch_findings(evidence, python)]
+    findings += [*_eager(evidence, python), *python, *_unexplained(evidence, python), *batch_findings(evidence, python)]
     findings += [finding for rule in _EACH_REPORTS_SEVERAL for finding in rule(evidence)]
     worse = tuple(said for finding in findings for said in finding.instead_of)
     findings = [finding for finding in findings if not finding.finding.startswith(worse)]
     findings.sort(key=_rank)
     table = pd.DataFrame([vars(finding) for finding in findings], columns=COLUMNS)
     summary = {severity: int((table["severity"] == severity).sum()) for severity in _RANKS}
-    why_empty = _NO_FINDINGS if len(evidence.steps.table) else _NO_STEPS
+    why_empty = _unnamed(evidence) if len(evidence.steps.table) else _NO_STEPS
     return Advice(table, summary, [] if findings else [why_empty])
+
+
+def _unnamed(evidence: Evidence) -> str:
+    """Say that there is no finding, and where to look if much of the time has no name."""
+    other = evidence.percent("other")
+    if other < _HIGH_UNEXPLAINED_PERCENT or not len(evidence.python.table):
+        return _NO_FINDINGS
+    return (
+        f"No rule of the advice applies. {_units.percent(other)} of each step is Python code and other time outside of "
+        "ops: the Python page shows its lines."
+    )
 
 
 def _rank(finding: Finding) -> tuple[int, int, float]:
@@ -141,30 +168,71 @@ def _shares(evidence: Evidence) -> Iterator[Finding]:
             )
 
 
-def _eager(evidence: Evidence) -> Finding | None:
+def _eager(evidence: Evidence, python: Sequence[Finding]) -> list[Finding]:
     """Check ops that run repeatedly: an op that runs eagerly once, before the steps, costs them nothing."""
     percent = _eager_percent(evidence)
+    if not evidence.is_tensorflows:
+        return []
     if evidence.percent("eager") <= _EAGER_PERCENT or percent <= _EAGER_PERCENT:
-        return None
+        return []
     by_keras = bool(evidence.steps.table["epoch"].notna().any())
     mostly = percent >= _MOSTLY_EAGER_PERCENT and not _runs_functions(evidence)
-    if _runs_functions(evidence) and (by_keras or not mostly):  # what is eager then is Keras' own work, such as saving
-        return None
+    if _runs_functions(evidence) and by_keras:  # what is eager then is Keras' own work, such as saving
+        return []
+    if _runs_functions(evidence):
+        return _eager_line(evidence, percent, python)
     asked = next(evidence.code.find(_ASKED_TO_RUN_EAGERLY), None)
     function, place, change = ("", *_without_eagerly(evidence, *asked)) if asked else _step_function(evidence)
-    fix = _decorated(function, change) if place else _NOT_EAGERLY
-    what = "run_eagerly" if asked else function
-    return Finding(
-        "high" if mostly else "medium",
-        f"{_EAGER}{what and ': '}{f'{what} ({place})' if what and place else what}",
-        f"{_units.percent(percent)} of op self time ran eagerly, outside any tf.function: Python starts each op.",
-        _NOT_EAGERLY_IN_KERAS if asked or by_keras else fix,
-        proved_by="ops",
-        place=place,
-        gain_low_percent=_EAGER_GAIN_PERCENT[0] if mostly else float("nan"),
-        gain_high_percent=_EAGER_GAIN_PERCENT[1] if mostly else float("nan"),
-        change=change,
-    )
+    needs = "" if asked else evidence.code.uses_values(*line_at(place))
+    if needs:
+        change = ""
+    fix = _split(function, needs) if needs else _decorated(function, change) if place else _NOT_EAGERLY
+    what = _asks(evidence, asked) if asked else function
+    return [
+        Finding(
+            "high" if mostly else "medium",
+            f"{_EAGER}{what and ': '}{f'{what} ({place})' if what and place else what}",
+            f"{_units.percent(percent)} of op self time ran eagerly, outside any tf.function: Python starts each op.",
+            _without(evidence, asked) if asked else _NOT_EAGERLY_IN_KERAS if by_keras else fix,
+            proved_by="ops",
+            place=place,
+            gain_low_percent=_EAGER_GAIN_PERCENT[0] if mostly else float("nan"),
+            gain_high_percent=_EAGER_GAIN_PERCENT[1] if mostly else float("nan"),
+            change=change,
+        )
+    ]
+
+
+def _eager_line(evidence: Evidence, percent: float, python: Sequence[Finding]) -> list[Finding]:
+    """Name the line that runs most ops one by one beside tf.functions, unless a finding on Python tells more."""
+    calls = evidence.python.calls
+    calls = calls[(calls["thread"] == "main") & (calls["line"] > 0) & ~calls["call"].str.contains(_RUNS_GRAPHS)]
+    calls = calls.assign(line_ms=calls.groupby(["file", "line"])["ops_ms"].transform("sum"))
+    calls = calls.sort_values("line_ms", ascending=False, kind="stable")
+    lines = calls["line_ms"]
+    whole_ms = float(evidence.steps.table["step_ms"].sum())
+    if lines.empty or percent < _MOSTLY_EAGER_PERCENT or 100 * lines.max() < _EAGER_LINE_PERCENT * whole_ms:
+        return []
+    (file, line), share = calls[["file", "line"]].iloc[0], float(lines.iloc[0]) / whole_ms
+    place, code = place_of(file, line), evidence.code.line(file, line)
+    if any(finding.estimated_gain_percent >= 100 * share for finding in python):
+        return []
+    return [
+        Finding(
+            severity_of(100 * share, _EAGER_LINE_PERCENT, _HIGH_UNEXPLAINED_PERCENT),
+            f"{_EAGER}: {place}",
+            f"{f'`{_units.shorten(code, 80)}`' if code else 'The line'} takes {_units.share(share)} of the steps: its "
+            "ops run outside any tf.function, where Python starts each. "
+            f"{_units.percent(percent)} of op self time is eager.",
+            "Put these ops into a function with @tf.function, or into the one that the loop calls already.",
+            100 * share,
+            proved_by="python",
+            place=place,
+            gain_low_percent=_EAGER_GAIN_PERCENT[0] * share,
+            gain_high_percent=at_most(100 * share),
+            instead_of=ONE_LAYER,
+        )
+    ]
 
 
 def _without_eagerly(evidence: Evidence, file: str, line: int) -> tuple[str, str]:
@@ -204,6 +272,27 @@ def _decorated(function: str, change: str) -> str:
         f"Put @tf.function above {before}. Its ops then run as one graph; Python code in it, such as print or "
         ".numpy(), runs only when it is traced."
     )
+
+
+def _split(function: str, needs: str) -> str:
+    """Say what to put into a tf.function where a function needs values, which only exist outside of it."""
+    return (
+        f"Put what {function} computes with tensors into a function of its own with @tf.function, and leave the rest "
+        f"outside: `{needs}` needs values, which do not exist while a function is traced. For a single model, "
+        "`model = tf.function(model)` does it."
+    )
+
+
+def _without(evidence: Evidence, asked: tuple[str, int]) -> str:
+    """Say which request for eager execution to remove."""
+    return (
+        f"Remove {'run_eagerly=True' if _asks(evidence, asked) == 'run_eagerly' else 'the line'}: it is for debugging."
+    )
+
+
+def _asks(evidence: Evidence, asked: tuple[str, int]) -> str:
+    """Name what asks for eager execution."""
+    return "run_functions_eagerly" if "run_functions_eagerly" in evidence.code.line(*asked) else "run_eagerly"
 
 
 def _runs_functions(evidence: Evidence) -> bool:
@@ -291,7 +380,8 @@ def _between_steps(evidence: Evidence) -> Finding | None:
 
 def _dominant_op(evidence: Evidence) -> Finding | None:
     top = evidence.overview.table
-    top = top[top["op_type"] != "Dataset"]  # stages of the input pipeline have their own finding
+    # Stages of the input pipeline, Python in it and printing have their own findings.
+    top = top[~top["op_type"].isin(["Dataset", *PYTHON_OPS, *PRINTING_OPS])]
     busy = max(("host_compute", "device_compute"), key=evidence.percent)
     if not len(top) or top["self_share"].iloc[0] < _DOMINANT_OP_SHARE or evidence.percent(busy) < HIGH_OVERHEAD_PERCENT:
         return None
@@ -316,7 +406,6 @@ _TENSORFLOWS: tuple[Callable[[Evidence], Finding | None], ...] = (
     input_bound,
     copies_to_device,
     input_outside_steps,
-    _eager,
     _precision,
     _between_steps,
 )
@@ -326,6 +415,9 @@ _EACH_REPORTS_SEVERAL: tuple[Callable[[Evidence], Iterable[Finding]], ...] = (
     device_findings,
     layer_findings,
     small_ops_findings,
+    float64_findings,
+    one_hot_findings,
+    printing_findings,
     repeated_findings,
     memory_findings,
 )

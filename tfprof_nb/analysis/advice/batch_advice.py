@@ -15,6 +15,7 @@ from tfprof_nb.analysis.step_ops.step_ops import StepOps
 
 _SHORT_STEP_MS, _FIXED_SHARE, _HIGH_FIXED_SHARE = 10.0, 0.5, 0.6
 _MOSTLY = 0.5
+_LEAST_STEPS_SHARE = 0.2
 _CELL = "cell"
 _BATCHES = r"\.batch\(|\bbatch_size\s*="
 _PYTHON_PERCENT = 25.0
@@ -38,8 +39,11 @@ def batch_findings(evidence: Evidence, python: Sequence[Finding]) -> list[Findin
     explained = min(named, evidence.percent("other"))
     if size is None or fixed < _FIXED_SHARE or explained >= _PYTHON_PERCENT or _loops(ops):
         return []
+    share = _steps_share(evidence)
+    if share < _LEAST_STEPS_SHARE:
+        return []
     severity = "medium" if python else severity_of(fixed, _FIXED_SHARE, _HIGH_FIXED_SHARE)
-    return [_finding(ops, evidence.source(), size, fixed, severity)] if size <= _FACTORS[-1][0] else []
+    return [_finding(ops, evidence.source(), size, fixed, severity, share)] if size <= _FACTORS[-1][0] else []
 
 
 def _loops(ops: StepOps) -> bool:
@@ -54,7 +58,15 @@ def _fixed_share(evidence: Evidence, ops: StepOps) -> float:
     return 1 - busy - evidence.percent("input") / 100
 
 
-def _finding(ops: StepOps, source: SourceLines, size: int, fixed: float, severity: Severity) -> Finding:
+def _steps_share(evidence: Evidence) -> float:
+    """Return the part of the time without warm-up that the measured steps take; 1 if it is not known."""
+    summary = evidence.overview.summary
+    rest_ms = float(summary["capture_ms"]) - float(summary["warm_up_steps_ms"])
+    measured_ms = float(summary["measured_steps_ms"])
+    return min(1.0, measured_ms / rest_ms) if rest_ms > 0 and measured_ms > 0 else 1.0
+
+
+def _finding(ops: StepOps, source: SourceLines, size: int, fixed: float, severity: Severity, share: float) -> Finding:
     factor = next(factor for most, factor in _FACTORS if size <= most)
     step_ms, saved = ops.steps_ms / ops.steps, 1 - 1 / factor
     place, change = _line(source, size, size * factor)
@@ -66,10 +78,10 @@ def _finding(ops: StepOps, source: SourceLines, size: int, fixed: float, severit
         f"{_units.milliseconds(fixed * step_ms)}, whatever the batch size.",
         f"Use larger batches, {size * factor} instead of {size}."
         + " A larger batch may need a higher learning rate." * trains(ops.graphs),
-        100 * saved,
+        100 * saved * share,
         place=place,
-        gain_low_percent=100 * saved * fixed,
-        gain_high_percent=100 * saved,
+        gain_low_percent=100 * saved * fixed * share,
+        gain_high_percent=100 * saved * share,
         change=change,
         instead_of=(BETWEEN_OPS,),
     )

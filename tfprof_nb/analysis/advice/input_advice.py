@@ -37,6 +37,8 @@ def input_bound(evidence: Evidence) -> Finding | None:
         return None
     percent *= _training_share(evidence)
     cause = cause_of_waiting(evidence)
+    if cause.severity != "high" and percent < HIGHLY_PERCENT:
+        return None
     return Finding(
         cause.severity if percent >= HIGHLY_PERCENT else severity_of(percent, MODERATELY_PERCENT, HIGHLY_PERCENT),
         f"{WAITING}{cause.name and ': '}{cause.name}",

@@ -24,10 +24,18 @@ _GENERATE_BATCHES = (
     "Yield whole batches from the generator, made by NumPy in one call each, and drop .batch(); or move the work to "
     "`.map(f, num_parallel_calls=tf.data.AUTOTUNE)` with TensorFlow ops."
 )
+_GENERATE_IN_WORKERS = (
+    "Let several workers make batches: write a keras.utils.PyDataset whose `__getitem__` makes one batch, and pass "
+    "`workers=4` (with `use_multiprocessing=True` if Python computes, without if it waits for a disk or network)."
+)
+_BATCHING = re.compile(r"::(ParallelBatch|Batch(V2)?|PaddedBatch(V2)?|MapAndBatch)(::|$)")
 _PASSED_TO_PYTHON = re.compile(
     r"\b(?:from_generator|py_function|numpy_function)\(\s*(?:func *= *)?((?!lambda\b)[\w.]+)?"
 )
-_PYTHON_OPS, _PYTHON_SHARE = ("EagerPyFunc", "PyFunc", "PyFuncStateless"), 0.5
+_MAKING_ITERATORS = ("MakeIterator", "AnonymousIterator", "AnonymousIteratorV2", "AnonymousIteratorV3")
+_MANY_STEPS, _NEARLY_EACH, _SEVERAL_DATASETS = 10, 0.8, 3
+_WAITING_CODE = re.compile(r"\bsleep\(|\brequests\.|urlopen|urllib|\bhttpx?\.|socket|\.recv\(|boto3|\bs3\.|bigquery")
+PYTHON_OPS, _PYTHON_SHARE = ("EagerPyFunc", "PyFunc", "PyFuncStateless"), 0.5
 # tf.data names functions after the method that takes them, e.g. `__inference_Dataset_map_decode_42`.
 _FUNCTIONS = {
     **dict.fromkeys(("Map", "ParallelMap", "MapAndBatch"), "Dataset_map_"),
@@ -54,14 +62,54 @@ class Cause:
 def cause_of_waiting(evidence: Evidence) -> Cause:
     """Find what makes the steps wait for their data; the cause has no name if that is unknown."""
     stage = iterator_type(str(evidence.tf_data.summary["bottleneck_long_name"] or ""))
-    cause = _python_source(evidence) or _windows(evidence, stage) or _repeated_work(evidence, stage)
+    cause = _new_iterators(evidence) or _new_datasets(evidence, stage) or _python_source(evidence)
+    cause = cause or _windows(evidence, stage) or _repeated_work(evidence, stage)
     return cause or _filled_buffer(evidence, stage) or _stage(evidence, stage)
+
+
+def _new_iterators(evidence: Evidence) -> Cause | None:
+    """Find loops that make an iterator for each batch: its pipeline starts anew each time."""
+    steps, ops = len(evidence.steps.table), evidence.ops.table
+    made = max(ops.loc[ops["op_type"].isin(_MAKING_ITERATORS), "occurrences"].tolist(), default=0)
+    by_keras = evidence.steps.table["phase"].isin(["predict", "test"]) | evidence.steps.table["epoch"].notna()
+    if steps < _MANY_STEPS or made < _NEARLY_EACH * steps or by_keras.any():
+        return None
+    place = _line_with(evidence, r"next\(iter\(") or _line_with(evidence, r"\biter\(|\.take\(1\)")
+    code = evidence.code.at(place)
+    return Cause(
+        "a new iterator is made for each batch",
+        f"{_units.count(made)} iterators were made for {_units.count(steps)} steps"
+        f"{f': `{_units.shorten(code, 80)}` ({place})' if code else ''}. Each starts the pipeline from its beginning, "
+        "and fills its buffers for a single batch",
+        "Make one iterator before the loop, `batches = iter(dataset.repeat())`, and take all batches from it: "
+        "`next(batches)`.",
+        place=place,
+        least_saved=0.5,
+    )
+
+
+def _new_datasets(evidence: Evidence, stage: str) -> Cause | None:
+    """Find datasets with caches that are built anew for each pass, so that the caches never serve."""
+    ops = evidence.ops.table
+    eager = ops[ops["eager"].astype(bool) & ops["op_type"].astype(str).str.startswith("CacheDataset")]
+    made = max(eager["occurrences"].tolist(), default=0)
+    if not _filling_cache(evidence) or made < _SEVERAL_DATASETS:
+        return None
+    place = _line_with(evidence, r"\.cache\(")
+    return Cause(
+        f"the dataset with its cache is built anew {_units.count(made)} times",
+        f"the slowest stage of the input pipeline is {stage}, before a cache{f' ({place})' if place else ''}. A new "
+        "cache is empty, and each pass fills it again",
+        "Build the dataset once, before the loop, and train on the same object in each pass.",
+        place=place,
+        least_saved=0.4,
+    )
 
 
 def _python_source(evidence: Evidence) -> Cause | None:
     """Find a function of the user's in Python that makes the data."""
     ops, waited_ms = evidence.ops.table, float(evidence.steps.table["input_ms"].sum())
-    python_ms = ops.loc[ops["op_type"].isin(_PYTHON_OPS), "self_us"].sum() / _units.US_PER_MS
+    python_ms = ops.loc[ops["op_type"].isin(PYTHON_OPS), "self_us"].sum() / _units.US_PER_MS
     if python_ms < _PYTHON_SHARE * waited_ms:
         return None
     table = evidence.python.table
@@ -75,21 +123,30 @@ def _python_source(evidence: Evidence) -> Cause | None:
             function = passed[1] if passed and passed[1] else "the function"
             fix, change, mapped = _beside_python(evidence, function)
             return Cause(name, ran, fix, change, mapped or place, least_saved=0.2)
-        return Cause(name, ran, _GENERATE_BATCHES, place=place)
+        return Cause(name, ran, _generating(evidence), place=place)
     function = str(table.groupby("function", sort=False)["total_ms"].sum().idxmax())
     line = table[table["function"] == function].iloc[0]
     file, place = str(line["file"]), place_of(str(line["file"]), int(line["line"]))
     code = evidence.code.line(file, int(line["line"]))
     shown = f"{function} ({place}{f', `{_units.shorten(code, 80)}`' if code else ''}) ran for "
-    shown += f"{_units.milliseconds(python_ms)}, under Python's lock"
-    name = f"{function} makes the data in Python"
+    shown += f"{_units.milliseconds(python_ms)}, one call after another"
+    makes = "waits for a disk or network" if _WAITING_CODE.search(code) else "makes the data in Python"
+    name = f"{function} {makes}"
     if function.endswith(".__getitem__"):
         fix, change, made = _more_workers(evidence, file, function.partition(".")[0])
         return Cause(name, shown, fix, change, made or place, least_saved=0.2)
     if any(evidence.code.find(r"(py_function|numpy_function)\(")):
         fix, change, mapped = _beside_python(evidence, function)
         return Cause(name, shown, fix, change, mapped or place, least_saved=0.2)
-    return Cause(name, shown, _GENERATE_BATCHES, place=place)
+    return Cause(name, shown, _generating(evidence), place=place)
+
+
+def _generating(evidence: Evidence) -> str:
+    """Say how to make data faster that a generator yields, depending on whether it yields batches."""
+    names = evidence.tf_data.table["long_name"].astype(str)
+    generators = [name for name in names if iterator_type(name) == "Generator"]
+    batched = any(_BATCHING.search(name.rpartition("::")[0]) for name in generators)
+    return _GENERATE_BATCHES if batched or not generators else _GENERATE_IN_WORKERS
 
 
 def _windows(evidence: Evidence, stage: str) -> Cause | None:
@@ -286,7 +343,7 @@ def _random_ops(evidence: Evidence) -> bool:
 
 def _line_with(evidence: Evidence, pattern: str) -> str:
     """Return the first line of the program with a pattern, as a place; empty if there is none."""
-    return next((place_of(*found) for found in evidence.code.find(pattern)), "")
+    return evidence.code.place(next(evidence.code.find(pattern), None))
 
 
 def _placed(stage: str, evidence: Evidence) -> str:

@@ -19,9 +19,9 @@ _MAX_VALUES, _MAX_ARGUMENTS = 3, 2
 _MIN_ALIKE = 3  # Keras, and a first call that creates variables, trace twice for the same arguments
 GENERALISE = "write @tf.function(reduce_retracing=True)"
 _NUMBER = re.compile(r"-?(\d|inf|nan)")
+APPLIED_AGAIN = "all traced versions had the same arguments"
 _APPLIED_AGAIN = (
-    "all traced versions had the same arguments: tf.function was applied again in each call, or for each object. Apply "
-    "it once, outside"
+    f"{APPLIED_AGAIN}: tf.function was applied again in each call, or for each object. Apply it once, outside"
 )
 
 

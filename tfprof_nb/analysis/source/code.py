@@ -18,6 +18,7 @@ _OF_DATASETS = re.compile(
     r"padded_batch|prefetch|ragged_batch|rebatch|repeat|scan|shard|shuffle|skip|take|take_while|unbatch|unique|window|"
     r"with_options|zip"
 )
+_RECORDING = re.compile(r"append|extend|add|print|log|info|debug|write\w*|save\w*|to_\w+|dump|scalar|histogram|image")
 Node = TypeVar("Node", bound=ast.AST)
 
 
@@ -58,6 +59,10 @@ class Code:
                     if isinstance(one, ast.FunctionDef) and one.name == method:
                         return file, one.lineno, [argument.arg for argument in one.args.args]
         return "", 0, []
+
+    def place(self, found: tuple[str, int] | None) -> str:
+        """Write what `find` found as users read it; empty for nothing."""
+        return place_of(*found) if found else ""
 
     def find(self, pattern: str) -> Iterator[tuple[str, int]]:
         """Return the files and lines, the profiled cell's first, in which a regular expression is found."""
@@ -156,7 +161,8 @@ class Code:
         """Return what the value of a call at a line is for.
 
         It is ``validation`` as the data that a training validates with, ``batch`` if it is assigned and passed on in
-        the same loop, ``record`` if nothing else in the loop reads it; empty if that is unknown.
+        the same loop, ``record`` if the loop only stores, prints or writes it; empty if that is unknown: a function
+        that is called for nothing else may change what it is given.
         """
         statement = self._statement(file, line)
         loop = self._loop(file, line)
@@ -166,10 +172,63 @@ class Code:
             return "validation"
         if loop is None:
             return ""
-        assigned = _names_assigned(statement)
-        rest = [one for one in ast.walk(loop) if isinstance(one, ast.Call) and one.lineno > statement.lineno]
-        read = {name.id for call in rest for name in ast.walk(call) if isinstance(name, ast.Name)}
-        return "batch" if assigned & read else "record"
+        assigned = _names(statement, ast.Store)
+        others = [one for one in ast.walk(loop) if isinstance(one, ast.Call) and not _holds(statement, one.lineno)]
+        if assigned & {name for call in others if call.lineno > statement.lineno for name in _names(call, ast.Load)}:
+            return "batch"
+        elsewhere = {name for part in _parts(loop) if part is not statement for name in _names(part, ast.Load)}
+        if assigned & _names(statement, ast.Load) or (assigned | _extended_list(statement)) & elsewhere:
+            return ""
+        return "record" if assigned or _records(statement) else ""
+
+    def guard(self, file: str, line: int) -> tuple[int, str]:
+        r"""Return the line of the condition that lets a line run only every few times, and its text; 0 without one.
+
+        Examples
+        --------
+        >>> Code({"cell": "for i in n:\n    if i % 4 == 0:\n        save()"}).guard("cell", 3)
+        (2, 'if i % 4 == 0:')
+        """
+        found = [
+            node
+            for node in _nodes(self._texts.get(file, ""), ast.If)
+            if node.lineno < line and _holds(node, line) and _names_remainder(node.test)
+        ]
+        innermost = min(found, key=_lines, default=None)
+        return (innermost.lineno, self.line(file, innermost.lineno)) if innermost else (0, "")
+
+    def uses_values(self, file: str, line: int) -> str:
+        """Return the first code that cannot be traced in a function, given the line of its ``def``: it needs values."""
+        functions = [node for node in _nodes(self._texts.get(file, ""), ast.FunctionDef) if node.lineno == line]
+        for node in ast.walk(functions[0]) if functions else ():
+            if isinstance(node, ast.Attribute) and (node.attr == "numpy" or _is_numpy(node.value)):
+                return ast.unparse(node)
+            if isinstance(node, ast.Call) and _name(node.func) in ("float", "int") and isinstance(node.func, ast.Name):
+                return f"{node.func.id}()"
+        return ""
+
+    def called_itself(self, file: str, line: int, method: str) -> str:
+        r"""Return a line in which a model is called instead of its method; empty if the call is not that plain.
+
+        Examples
+        --------
+        >>> Code({"cell": "p = net.predict(x[None], verbose=0)[0]"}).called_itself("cell", 1, "predict")
+        'p = net(x[None], training=False).numpy()[0]'
+        """
+        call = self._call(file, line, method)
+        keywords = {keyword.arg for keyword in call.keywords} if call else set()
+        if (
+            call is None
+            or len(call.args) != 1
+            or call.lineno != call.end_lineno
+            or keywords - {"verbose", "batch_size"}
+        ):
+            return ""
+        given = self._between(file, (call.args[0].lineno, call.args[0].col_offset), _end(call.args[0]))
+        model = self._between(file, (call.lineno, call.col_offset), _end(call.func)).rpartition(".")[0]
+        before = self._between(file, (line, 0), (line, call.col_offset))
+        rest = self._lines(file)[line - 1].encode()[_end(call)[1] :].decode()
+        return f"{before}{model}({given}, training=False).numpy(){rest}".strip()
 
     def in_loop(self, file: str, line: int) -> bool:
         """Whether a line stands in a loop."""
@@ -293,6 +352,37 @@ def _validates_with(statement: ast.stmt, line: int) -> bool:
     )
 
 
-def _names_assigned(statement: ast.stmt) -> set[str]:
-    stored = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
-    return {node.id for node in stored if isinstance(node.ctx, ast.Store)}
+def _names(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
+    """Return the names that code reads (`ast.Load`) or assigns (`ast.Store`)."""
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, context)}
+
+
+def _parts(loop: ast.stmt) -> Iterator[ast.AST]:
+    """Yield the simple statements of a loop, and the conditions and iterables of the others."""
+    for node in ast.iter_child_nodes(loop):
+        if isinstance(node, ast.stmt) and hasattr(node, "body"):
+            yield from _parts(node)
+        else:
+            yield node
+
+
+def _extended_list(statement: ast.stmt) -> set[str]:
+    """Return the name of the list that a statement appends to."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    called = call.func if isinstance(call, ast.Call) else None
+    appends = isinstance(called, ast.Attribute) and called.attr in ("append", "extend", "add")
+    return _names(called, ast.Load) if appends and called else set()
+
+
+def _records(statement: ast.stmt) -> bool:
+    """Whether a statement is a call that stores, prints or writes."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(call, ast.Call) and _RECORDING.fullmatch(_name(call.func)) is not None
+
+
+def _names_remainder(test: ast.expr) -> bool:
+    return any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for node in ast.walk(test))
+
+
+def _is_numpy(value: ast.expr) -> bool:
+    return isinstance(value, ast.Name) and value.id in ("np", "numpy")
