@@ -32,6 +32,7 @@ GROUPS = {
     "Capture running programs": ["start_server", "capture_remote", "CaptureDialog"],
     "Open": ["load", "find_runs", "Run"],
     "Compare": ["compare"],
+    "Measure parts by themselves": ["benchmark_input", "benchmark_step"],
     "Profile": ["Profile"],
     "tfprof's own interface": ["Profiler"],
     "Errors": [],  # and what is left: the errors

@@ -167,6 +167,17 @@ def test_pandas_and_sql(run):
     assert told.numbers("history")[0] < 100  # percent of the time before
 
 
+def test_prove_it(run):
+    told = run("08_prove_it", {"(400, 400)": "(800, 800)", "seconds=8": "seconds=4", "seconds=15": "seconds=10"})
+    assert "the pipeline makes one every" in text_of(told.cells["input"])
+    assert "`map(load)` adds most" in text_of(told.cells["input"]).replace("\n", " ")
+    assert ".cache()" in text_of(told.cells["code"])
+    before, after, times = told.numbers("gain")
+    assert before > after
+    assert times > 1
+    assert "batch of 64" in text_of(told.cells["step"])
+
+
 @pytest.fixture(params=NAMES)
 def committed(request):
     """A notebook's file as it is stored."""
