@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from functools import partial
 
 from tfprof_nb._errors import TfprofError
 from tfprof_nb.analysis.compare.compare import Comparison, Measured, comparison
+from tfprof_nb.analysis.compare.pace import Pace, pace
 from tfprof_nb.analysis.compare.work import Work, work
 from tfprof_nb.api.load import load
+from tfprof_nb.decode.sections.machine_load import read_other_load
 from tfprof_nb.decode.sections.versions import read_tensorflow
 from tfprof_nb.formats.sidecar import Section
 from tfprof_nb.profiles import Profile
@@ -20,7 +23,7 @@ Side = Profile | str | os.PathLike[str]
 
 
 def compare(before: Side | Sequence[Side], after: Side | Sequence[Side]) -> Comparison:
-    """Compare two profiles of one program: how much faster it became, what changed, and what chance could explain.
+    """Compare a program before and after a change: how much faster it became, and whether chance could explain it.
 
     Parameters
     ----------
@@ -30,10 +33,11 @@ def compare(before: Side | Sequence[Side], after: Side | Sequence[Side]) -> Comp
     Returns
     -------
     Comparison
-        ``summary["speedup"]`` is how many times faster the median training step after warm-up became (of profiles
-        without steps the whole capture, as ``speedup_of`` says); ``verdict`` says whether the steps tell that from
-        chance; ``same_work`` and ``why_not_same`` say whether both did the same work. The frames ``steps ops kernels
-        memory`` have ``before after change change_percent``.
+        ``summary["speedup"]`` is how many times faster the work became: by the time per example, gaps between steps,
+        starts of epochs and callbacks included; where the size of batches is not known, per batch, per step or for the
+        whole capture, as ``speedup_of`` says. ``verdict`` says whether the runs tell that from chance: statistics need
+        5 runs of each, single ones tell differences from 5% on. ``changes`` says what was changed in the program. The
+        frames ``steps ops kernels memory`` have ``before after change change_percent``.
 
     Raises
     ------
@@ -77,14 +81,20 @@ def _profile(one: object, label: str) -> Profile:
 
 
 def _measured(profile: Profile) -> Measured:
-    return Measured(profile.steps, profile.ops, profile.kernels, profile.memory, profile.duration_ms, _work(profile))
+    data = profile.data
+    done = pace(data.forests, data.graphs, data.groupings, profile.steps, profile.duration_ms)
+    loads = [sidecar.read(Section.MACHINE_LOAD, read_other_load) for sidecar in data.sidecars]
+    other_load = max((load for load in loads if not math.isnan(load)), default=math.nan)
+    work = _work(profile, done)
+    return Measured(profile.steps, profile.ops, profile.kernels, profile.memory, done, work, other_load, profile.name)
 
 
-def _work(profile: Profile) -> Work:
+def _work(profile: Profile, done: Pace) -> Work:
     data = profile.data
     versions = {sidecar.read(Section.VERSIONS, read_tensorflow) for sidecar in data.sidecars}
     known = ", ".join(sorted(filter(None, versions)))
-    return work(data.forests, data.graphs, profile.steps, profile.steps.of_events(data.groupings), known)
+    of_events = profile.steps.of_events(data.groupings)
+    return work(data.forests, data.graphs, profile.steps, of_events, known, done, profile.functions)
 
 
 def _names(side: Sequence[Profile]) -> str:

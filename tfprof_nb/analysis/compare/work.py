@@ -1,4 +1,4 @@
-"""The work of a profiled program per step, as far as a profile records it: only the same work can be compared."""
+"""The work of a profiled program, as far as a profile records it: what was changed, and what cannot be compared."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb._arrays import Floats, Int64
+from tfprof_nb.analysis.compare.pace import Pace
 from tfprof_nb.analysis.events.devices import device_cores, device_type
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.op_labels import label_all_ops
+from tfprof_nb.analysis.functions.functions import Functions
 from tfprof_nb.analysis.ops.flops import float_ops_of_events
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.decode.sections.graphs import Graphs
@@ -24,7 +26,7 @@ _SAME_FLOAT_OPS = 0.01
 
 @dataclass(frozen=True)
 class Work:
-    """What two profiles of the same work have in common.
+    """What is known of a profile's work.
 
     Attributes
     ----------
@@ -38,6 +40,12 @@ class Work:
         The shapes that the functions take from their datasets, as ``[32,10] [32]``; empty if they are unknown.
     float_ops
         Floating-point operations of the median measured step; NaN if they are unknown, and if XLA fused ops.
+    batch
+        Examples in a batch, where that is known.
+    per_execution
+        Batches per step, as Keras' ``steps_per_execution`` says.
+    functions
+        The functions that the steps call, by name.
     """
 
     hosts: int
@@ -46,10 +54,19 @@ class Work:
     phase: str = ""
     inputs: frozenset[str] = frozenset()
     float_ops: float = float("nan")
+    batch: int | None = None
+    per_execution: int = 1
+    functions: frozenset[str] = frozenset()
 
 
 def work(
-    forests: Sequence[Forest], graphs: Sequence[Graphs], steps: Steps, of_events: Sequence[Int64], tensorflow: str
+    forests: Sequence[Forest],
+    graphs: Sequence[Graphs],
+    steps: Steps,
+    of_events: Sequence[Int64],
+    tensorflow: str,
+    pace: Pace,
+    functions: Functions,
 ) -> Work:
     """Return the work that a profile records.
 
@@ -61,6 +78,10 @@ def work(
         The steps of all hosts.
     tensorflow
         The version, empty if it is unknown.
+    pace
+        What the run got done.
+    functions
+        The calls of functions.
     """
     cores = device_cores(forests)
     device = f"{cores} × {device_type(forests)}" if cores > 1 else device_type(forests)
@@ -68,7 +89,23 @@ def work(
     inputs = frozenset(shapes for host in graphs for shapes in _inputs(host))
     flops = [_float_ops(*host, steps.measured) for host in zip(forests, graphs, of_events, strict=True)]
     per_step = float(np.median(np.concatenate(flops))) if any(map(len, flops)) else 0.0
-    return Work(len(forests), device, tensorflow, phase, inputs, per_step or float("nan"))
+    return Work(
+        len(forests),
+        device,
+        tensorflow,
+        phase,
+        inputs,
+        per_step or float("nan"),
+        pace.batch,
+        pace.per_execution,
+        _called(functions, len(steps.measured)),
+    )
+
+
+def _called(functions: Functions, steps: int) -> frozenset[str]:
+    """Return the functions that are called in at least every other step; a few calls belong to other things."""
+    calls = functions.table.groupby("function")["calls"].sum()
+    return frozenset(calls.index[calls >= max(steps / 2, 2)].astype(str))
 
 
 def _inputs(graphs: Graphs) -> Iterator[str]:
@@ -87,29 +124,43 @@ def _float_ops(forest: Forest, graphs: Graphs, step: Int64, measured: pd.DataFra
 
 
 def why_not_same(before: Work, after: Work) -> list[str]:
-    """Return what shows that the work of two profiles differs; empty if nothing does."""
+    """Return what shows that two profiles cannot be compared as one program and its change; empty if nothing does."""
     differing = [
         ("hosts", str(before.hosts), str(after.hosts)),
         ("device", before.device, after.device),
         ("TensorFlow", before.tensorflow, after.tensorflow),
         ("kind of step", before.phase, after.phase),
     ]
-    differences = [f"{what}: {old} before, {new} after" for what, old, new in differing if old and new and old != new]
+    return [f"{what}: {old} before, {new} after" for what, old, new in differing if old and new and old != new]
+
+
+def changes(before: Work, after: Work) -> list[str]:
+    """Return how the program was changed, as far as two profiles show it; empty if they do not.
+
+    Float ops are compared only for the same functions and one batch size: an optimizer's do not depend on it.
+    """
+    found = [*_changed("batch size", before.batch, after.batch)]
+    found += _changed("steps per execution", before.per_execution, after.per_execution)
     # One of the two may have run more functions, such as an evaluation.
-    if not (before.inputs <= after.inputs or after.inputs <= before.inputs):
-        shapes = (" and ".join(sorted(side.inputs)) for side in (before, after))
-        differences.append("shapes of a batch: {} before, {} after".format(*shapes))
-    if abs(before.float_ops - after.float_ops) > _SAME_FLOAT_OPS * max(before.float_ops, after.float_ops):
-        counts = (_units.number(side.float_ops) for side in (before, after))
-        differences.append("float ops per step: {} before, {} after".format(*counts))
-    return differences
+    if not found and not (before.inputs <= after.inputs or after.inputs <= before.inputs):
+        found += _changed("shapes of a batch", *(" and ".join(sorted(side.inputs)) for side in (before, after)))
+    if before.functions and after.functions and before.functions != after.functions:
+        return found + _changed("functions", *(", ".join(sorted(side.functions)) for side in (before, after)))
+    per_batch = before.float_ops / before.per_execution, after.float_ops / after.per_execution
+    if before.batch == after.batch and abs(per_batch[0] - per_batch[1]) > _SAME_FLOAT_OPS * max(per_batch):
+        found += _changed("float ops per batch", *map(_units.number, per_batch))
+    return found
+
+
+def _changed(what: str, before: object, after: object) -> list[str]:
+    return [f"{what}: {before} before, {after} after"] if before and after and before != after else []
 
 
 def unknown(before: Work, after: Work) -> list[str]:
     """Return the parts of the work that not both profiles record."""
     known = {
         "TensorFlow's version": before.tensorflow and after.tensorflow,
-        "the shapes of a batch": before.inputs and after.inputs,
+        "the size of a batch": (before.batch and after.batch) or (before.inputs and after.inputs),
         "float ops": not np.isnan(before.float_ops + after.float_ops),
     }
     return [name for name, in_both in known.items() if not in_both]
