@@ -31,7 +31,7 @@ GROUPS = {
     "Mark steps": ["step", "StepMarker"],
     "Capture running programs": ["start_server", "capture_remote", "CaptureDialog"],
     "Open": ["load", "find_runs", "Run"],
-    "Compare": ["compare"],
+    "Compare": ["compare", "experiment"],
     "Profile": ["Profile"],
     "tfprof's own interface": ["Profiler"],
     "Errors": [],  # and what is left: the errors

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +17,9 @@ from tfprof_nb._errors import CaptureError, ProfileNotFoundError, TfprofError
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.advice.advice import Advice, advice
 from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.compare.measured import Measured
+from tfprof_nb.analysis.compare.pace import pace
+from tfprof_nb.analysis.compare.work import work
 from tfprof_nb.analysis.events.devices import device_type
 from tfprof_nb.analysis.events.table import events
 from tfprof_nb.analysis.functions.functions import Functions, functions
@@ -44,11 +48,14 @@ from tfprof_nb.analysis.trace.python_samples import sampled_python
 from tfprof_nb.analysis.trace.trace import Trace, trace
 from tfprof_nb.capture.run_folder import copied
 from tfprof_nb.decode.redaction import redacted
+from tfprof_nb.decode.sections.machine_load import read_other_load
+from tfprof_nb.decode.sections.versions import read_tensorflow
 from tfprof_nb.decode.session_graph import read_session
 from tfprof_nb.export import xprof
 from tfprof_nb.export.chrome_trace import write_chrome_trace
 from tfprof_nb.export.sql import Frames, run_sql
 from tfprof_nb.export.tfprof_output import write_view
+from tfprof_nb.formats.sidecar import Section
 from tfprof_nb.run_data import RunData
 from tfprof_nb.runs import Run, resolve
 from tfprof_nb.storage import is_url, send
@@ -290,6 +297,24 @@ class Profile:
             gpus=self.data.gpus,
         )
         return self._page("advice", advice(evidence))
+
+    @cached_property
+    def measured(self) -> Measured:
+        """What comparisons of runs use of it."""
+        data = self.data
+        done = pace(data.forests, data.graphs, data.groupings, self.steps, self.duration_ms)
+        loads = [sidecar.read(Section.MACHINE_LOAD, read_other_load) for sidecar in data.sidecars]
+        versions = {sidecar.read(Section.VERSIONS, read_tensorflow) for sidecar in data.sidecars}
+        return Measured(
+            self.steps,
+            self.ops,
+            self.kernels,
+            self.memory,
+            done,
+            work(data.forests, data.graphs, self.steps, self._steps_of_events, versions, done, self.functions),
+            max((load for load in loads if not math.isnan(load)), default=math.nan),
+            self.name,
+        )
 
     @cached_property
     def trace(self) -> Trace:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Sequence
 from functools import partial
 
 from tfprof_nb._errors import TfprofError
-from tfprof_nb.analysis.compare.compare import Comparison, Measured, comparison
-from tfprof_nb.analysis.compare.pace import Pace, pace
-from tfprof_nb.analysis.compare.work import Work, work
+from tfprof_nb.analysis.compare.compare import Comparison, comparison
 from tfprof_nb.api.load import load
-from tfprof_nb.decode.sections.machine_load import read_other_load
-from tfprof_nb.decode.sections.versions import read_tensorflow
-from tfprof_nb.formats.sidecar import Section
 from tfprof_nb.profiles import Profile
 from tfprof_nb.render.content import Content
 from tfprof_nb.views import compare as view
@@ -57,7 +51,7 @@ def compare(before: Side | Sequence[Side], after: Side | Sequence[Side]) -> Comp
     'capture'
     """
     sides = _profiles(before, "before"), _profiles(after, "after")
-    found = comparison(*([_measured(profile) for profile in side] for side in sides))
+    found = comparison(*([profile.measured for profile in side] for side in sides))
     title = " · ".join(f"{label}: {_names(side)}" for label, side in zip(("before", "after"), sides, strict=True))
     return found.shown_by(partial(_content, title, found))
 
@@ -78,23 +72,6 @@ def _profile(one: object, label: str) -> Profile:
         f"The argument {label} is of type {type(one).__name__}: give a Profile, the path of a profile, or a list "
         "of these."
     )
-
-
-def _measured(profile: Profile) -> Measured:
-    data = profile.data
-    done = pace(data.forests, data.graphs, data.groupings, profile.steps, profile.duration_ms)
-    loads = [sidecar.read(Section.MACHINE_LOAD, read_other_load) for sidecar in data.sidecars]
-    other_load = max((load for load in loads if not math.isnan(load)), default=math.nan)
-    work = _work(profile, done)
-    return Measured(profile.steps, profile.ops, profile.kernels, profile.memory, done, work, other_load, profile.name)
-
-
-def _work(profile: Profile, done: Pace) -> Work:
-    data = profile.data
-    versions = {sidecar.read(Section.VERSIONS, read_tensorflow) for sidecar in data.sidecars}
-    known = ", ".join(sorted(filter(None, versions)))
-    of_events = profile.steps.of_events(data.groupings)
-    return work(data.forests, data.graphs, profile.steps, of_events, known, done, profile.functions)
 
 
 def _names(side: Sequence[Profile]) -> str:

@@ -14,7 +14,7 @@ from tfprof_nb.analysis.compare.headline import CAPTURE
 from tfprof_nb.render import theme
 from tfprof_nb.render.panels import Column, Lines, Note, Panel, Series, StackedBars, Table
 from tfprof_nb.views.categories import STEP_CATEGORIES, STEP_LABELS, Category
-from tfprof_nb.views.columns import OP, op_column
+from tfprof_nb.views.columns import OP, op_column, time_unit
 
 _PARTS = STEP_CATEGORIES | {
     OUTSIDE: Category(
@@ -153,19 +153,15 @@ def _bars(compared: Comparison) -> list[Panel]:
     shown = [key for key in _PARTS if key in rows.index]
     if not shown:
         return []
-    kind, factor = _time_unit(rows.to_numpy().max())
+    kind, unit, factor = time_unit(rows.to_numpy().max())
     series = [
         Series(_PARTS[key].label, factor * rows.loc[key].to_numpy(np.float64), _PARTS[key].color, _PARTS[key].meaning)
         for key in shown
     ]
     of = compared.summary["speedup_of"]
     title = "The capture by kind of work" if of == CAPTURE else f"{of.capitalize()}, by kind of work"
-    label = f"time ({'µs' if kind == 'us' else kind})"
+    label = f"time ({unit})"
     return [StackedBars(title, np.arange(2.0), series, "", label, names=("before", "after"), unit=kind, averaged=False)]
-
-
-def _time_unit(ms: float) -> tuple[_units.Kind, float]:
-    return ("us", float(_units.US_PER_MS)) if ms < 1 else ("ms", 1.0)
 
 
 def _runs(compared: Comparison) -> list[Panel]:
@@ -174,12 +170,12 @@ def _runs(compared: Comparison) -> list[Panel]:
     most = max(map(len, sides))
     if most < 2:
         return []
-    kind, factor = _time_unit(compared.runs["time_ms"].max())
+    _, unit, factor = time_unit(compared.runs["time_ms"].max())
     series = [
         Series(side, factor * np.pad(times, (0, most - len(times)), constant_values=np.nan), color)
         for (side, color), times in zip(_SIDES.items(), sides, strict=True)
     ]
-    label = f"{compared.summary['speedup_of']} ({'µs' if kind == 'us' else kind})"
+    label = f"{compared.summary['speedup_of']} ({unit})"
     return [Lines("Each run", np.arange(1.0, most + 1), series, "run", label)]
 
 

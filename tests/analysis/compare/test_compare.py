@@ -302,7 +302,7 @@ def test_unknown_parts_of_the_work_are_named(profile):
             graphs("float32[32,20]", 100),
             ["shapes of a batch: [32,10] before, [32,20] after"],
         ),
-        (graphs("float32[32,10]", 100), graphs("float32[32,10]", 50), ["float ops per batch: 100 before, 50.0 after"]),
+        (graphs("float32[32,10]", 100), graphs("float32[32,10]", 50), ["float ops per step: 100 before, 50.0 after"]),
     ],
 )
 def test_what_was_changed_is_said(profile, before, after, what):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TypeAlias
 
@@ -18,16 +18,13 @@ from tfprof_nb.analysis.compare.headline import (
     explained_by_load,
     headline,
     is_repeated,
-    margin_of,
+    margin,
     verdict,
 )
 from tfprof_nb.analysis.compare.mann_whitney import p_value
-from tfprof_nb.analysis.compare.pace import Pace
+from tfprof_nb.analysis.compare.measured import Measured
 from tfprof_nb.analysis.compare.renumbered import renumbered
 from tfprof_nb.analysis.compare.work import Work, changes, unknown, why_not_same
-from tfprof_nb.analysis.kernels import Kernels
-from tfprof_nb.analysis.memory.memory import Memory
-from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.breakdown import PARTS
 from tfprof_nb.analysis.steps.steps import Steps, measured_steps
@@ -42,20 +39,6 @@ _OP_KEYS, _KERNEL_KEYS, _MEMORY_KEYS = ["side", "op_type", "op_name"], ["kernel"
 _SIZES = ["peak_bytes", "heap_bytes", "stack_bytes"]
 _NOTED_REMOVING = 0.05  # of the time
 _NOTED_LOAD = 0.2  # of the processors
-
-
-@dataclass(frozen=True, eq=False)
-class Measured:
-    """What a comparison uses of one profile."""
-
-    steps: Steps
-    ops: Ops
-    kernels: Kernels
-    memory: Memory
-    pace: Pace
-    work: Work
-    other_load: float  # share of the processors that other programs took
-    name: str = ""
 
 
 _Sides = tuple[Sequence[Measured], Sequence[Measured]]
@@ -142,7 +125,7 @@ def comparison(before: Sequence[Measured], after: Sequence[Measured]) -> Compari
     sides = before, after
     have_steps = all(len(profile.steps.measured) for side in sides for profile in side)
     found = headline([profile.pace for profile in before], [profile.pace for profile in after])
-    steps = _steps(*sides) if have_steps else nochanged("metric")
+    steps = _steps(*sides) if have_steps else no_changes("metric")
     return Comparison(
         _parts(sides, found),
         _summary(found, sides, steps),
@@ -202,7 +185,7 @@ def _middle(side: Sequence[Measured]) -> Numbers:
     return means.rename_axis("metric")
 
 
-def nochanged(*keys: str) -> pd.DataFrame:
+def no_changes(*keys: str) -> pd.DataFrame:
     """Return a frame of changes without rows."""
     return changed(pd.DataFrame(columns=list(keys)), [], [], "ms")
 
@@ -273,8 +256,8 @@ def changed(keys: pd.DataFrame, before: list[Floats], after: list[Floats], unit:
         after=new,
         change=new - old,
         change_percent=percent,
-        only_before=[bool(o.any() and not n.any()) for o, n in zip(before, after, strict=True)],
-        only_after=[bool(n.any() and not o.any()) for o, n in zip(before, after, strict=True)],
+        only_before=np.array([o.any() and not n.any() for o, n in zip(before, after, strict=True)], dtype=bool),
+        only_after=np.array([n.any() and not o.any() for o, n in zip(before, after, strict=True)], dtype=bool),
         p_value=np.array(chance, dtype=np.float64),
         unit=unit,
     )
@@ -288,16 +271,16 @@ def _median(values: Floats) -> float:
 def _summary(found: Headline, sides: _Sides, steps: pd.DataFrame) -> dict[str, object]:
     before, after = sides
     loads = [[profile.other_load for profile in side] for side in sides]
-    paces = [[profile.pace for profile in side] for side in sides]
-    margin = margin_of(paces[0], paces[1], [*loads[0], *loads[1]])
-    judged = verdict(found, margin, explained_by_load(*loads))
+    spreads = [profile.pace.spread for side in sides for profile in side]
+    told = margin(spreads, [*loads[0], *loads[1]])
+    judged = verdict(found, told, explained_by_load(*loads))
     reasons = list(dict.fromkeys(why for pair in product(before, after) for why in why_not_same(*_works(pair))))
     return {
         **summary_of(found),
         "verdict": judged,
-        "margin_percent": math.nan if is_repeated(found) else 100 * margin,
+        "margin_percent": math.nan if is_repeated(found) else 100 * told,
         "step_speedup": _factor(steps.iloc[0]) if len(steps) else math.nan,
-        "changes": list(dict.fromkeys(what for pair in product(before, after) for what in changes(*_works(pair)))),
+        "changes": changes(*map(_typical_work, sides)),
         "same_work": not reasons,
         "why_not_same": reasons,
         "batch_before": before[0].work.batch,
@@ -331,6 +314,10 @@ def _factor(row: pd.Series[float]) -> float:
 def _percent(shares: Sequence[float]) -> float | None:
     known = [share for share in shares if not math.isnan(share)]
     return 100 * float(np.median(known)) if known else None
+
+
+def _typical_work(side: Sequence[Measured]) -> Work:
+    return replace(side[0].work, float_ops=float(np.median([profile.work.float_ops for profile in side])))
 
 
 def _works(pair: tuple[Measured, Measured]) -> tuple[Work, Work]:

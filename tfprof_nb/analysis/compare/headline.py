@@ -98,11 +98,11 @@ def _time(run: Pace, *, whole: bool, cold: bool) -> float:
     return run.steps_ms + run.after_ms + (0.0 if cold else run.before_ms)
 
 
-def verdict(found: Headline, margin: float, explained: float = 0.0) -> Verdict:
+def verdict(found: Headline, least: float, explained: float = 0.0) -> Verdict:
     """Say whether it became faster.
 
-    Repeats are judged by the test between runs. Fewer runs are judged by the margin (see `margin_of`), and by what the
-    load of other programs explains (see `explained_by_load`).
+    Repeats are judged by the test between runs. Fewer runs are judged by the least difference that they tell (see
+    `margin`), and by what the load of other programs explains (see `explained_by_load`).
     """
     change = math.log(found.speedup) if found.speedup > 0 else 0.0
     direction: Verdict = "faster" if change > 0 else "slower"
@@ -110,21 +110,22 @@ def verdict(found: Headline, margin: float, explained: float = 0.0) -> Verdict:
         return direction if found.p_value < SIGNIFICANCE and change else "no difference"
     beyond = abs(change) - (abs(explained) if change * explained > 0 else 0.0)
     apart = min(found.before) > max(found.after) or max(found.before) < min(found.after)
-    return direction if apart and beyond >= math.log1p(margin) else "too small to tell"
+    return direction if apart and beyond >= math.log1p(least) else "too small to tell"
 
 
-def margin_of(before: Sequence[Pace], after: Sequence[Pace], loads: Sequence[float] = ()) -> float:
+def margin(spreads: Sequence[float], loads: Sequence[float] = ()) -> float:
     """Return by how much fewer than `MIN_VALUES` runs a side must differ to tell, as a share of the time.
 
     Parameters
     ----------
-    before, after
-        The runs.
+    spreads
+        The relative standard deviation of what was measured: between the parts of a run, or between runs; NaN where it
+        is unknown.
     loads
-        The share of the processors that other programs took during each of them, NaN where it is unknown.
+        The share of the processors that other programs took during each run, NaN where it is unknown.
     """
-    spreads = [run.spread for run in (*before, *after) if not math.isnan(run.spread)]
-    uneven = _SPREADS * math.hypot(max(spreads), float(np.median(spreads))) if spreads else _MAX_MARGIN
+    known = [spread for spread in spreads if not math.isnan(spread)]
+    uneven = _SPREADS * math.hypot(max(known), float(np.median(known))) if known else _MAX_MARGIN
     disturbed = _LOAD * max((load for load in loads if not math.isnan(load)), default=0.0)
     return min(max(uneven, disturbed, _MIN_MARGIN), _MAX_MARGIN)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,8 +20,8 @@ from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.decode.sections.graphs import Graphs
 from tfprof_nb.formats.xspace import DATASET_OPS
 
-# Float ops differ a little even for the same model: by a smaller last batch, or another metric.
-_SAME_FLOAT_OPS = 0.01
+# Float ops differ even for the same model: by another metric, and by what tf.data happens to compute in a step.
+_SAME_FLOAT_OPS = 0.25
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def work(
     graphs: Sequence[Graphs],
     steps: Steps,
     of_events: Sequence[Int64],
-    tensorflow: str,
+    versions: Iterable[str],
     pace: Pace,
     functions: Functions,
 ) -> Work:
@@ -76,8 +76,8 @@ def work(
         Per host: its events, the functions that ran, and the step of every event.
     steps
         The steps of all hosts.
-    tensorflow
-        The version, empty if it is unknown.
+    versions
+        TensorFlow's, of all hosts; empty texts if they are unknown.
     pace
         What the run got done.
     functions
@@ -92,7 +92,7 @@ def work(
     return Work(
         len(forests),
         device,
-        tensorflow,
+        ", ".join(sorted(set(versions) - {""})),
         phase,
         inputs,
         per_step or float("nan"),
@@ -137,7 +137,7 @@ def why_not_same(before: Work, after: Work) -> list[str]:
 def changes(before: Work, after: Work) -> list[str]:
     """Return how the program was changed, as far as two profiles show it; empty if they do not.
 
-    Float ops are compared only for the same functions and one batch size: an optimizer's do not depend on it.
+    Float ops are compared only where steps are alike: those of an optimizer do not depend on the batch size.
     """
     found = [*_changed("batch size", before.batch, after.batch)]
     found += _changed("steps per execution", before.per_execution, after.per_execution)
@@ -146,9 +146,8 @@ def changes(before: Work, after: Work) -> list[str]:
         found += _changed("shapes of a batch", *(" and ".join(sorted(side.inputs)) for side in (before, after)))
     if before.functions and after.functions and before.functions != after.functions:
         return found + _changed("functions", *(", ".join(sorted(side.functions)) for side in (before, after)))
-    per_batch = before.float_ops / before.per_execution, after.float_ops / after.per_execution
-    if before.batch == after.batch and abs(per_batch[0] - per_batch[1]) > _SAME_FLOAT_OPS * max(per_batch):
-        found += _changed("float ops per batch", *map(_units.number, per_batch))
+    if not found and abs(before.float_ops - after.float_ops) > _SAME_FLOAT_OPS * max(before.float_ops, after.float_ops):
+        found += _changed("float ops per step", *(_units.number(side.float_ops) for side in (before, after)))
     return found
 
 
