@@ -133,9 +133,8 @@ def _runs_of(numbers: dict[str, Any]) -> str:
 
 def _to_tell(numbers: dict[str, Any]) -> str:
     limit = _units.percent(numbers["margin_percent"])
-    return (
-        f"These runs tell differences from {limit} on; 5 runs of each tell smaller ones (%%tfprofile NAME --repeat 5)."
-    )
+    how = "rounds=5" if numbers["speedup_of"] == "time per run" else "%%tfprofile NAME --repeat 5"
+    return f"These runs tell differences from {limit} on; 5 runs of each tell smaller ones ({how})."
 
 
 def _between(table: pd.DataFrame) -> str:

@@ -142,6 +142,31 @@ def test_gaps_between_steps_count(profile):
     assert parts.drop("time_ms").sum()["before"] == pytest.approx(parts.loc["time_ms", "before"])
 
 
+@pytest.fixture
+def removing(tmp_path):
+    """Return a function that makes a profile of steps, then a removal that takes so many milliseconds."""
+
+    def make(length_ms, count=1):
+        space = XSpace()
+        python = space.plane("/host:CPU").line("python")
+        for number in range(20):
+            python.event("train", start_ms=100 * number, duration_ms=100, step_num=number, _r=1)
+        for number in range(count):
+            python.event("TFE_DeleteTensorHandle", start_ms=2000 + number * length_ms, duration_ms=length_ms)
+        return tp.load(space.write(tmp_path / f"{length_ms}" / "host.xplane.pb"))
+
+    return make
+
+
+def test_the_removal_of_an_iterator_does_not_count(removing):
+    """Whether it takes half a second is chance; of tensors, which take little each, it is work."""
+    found = tp.compare(removing(600), removing(1))
+    assert (found.summary["before_ms"], found.summary["after_ms"]) == pytest.approx((100, 100.05))
+    assert any("Left out: 600 ms before and 0 ms after" in note for note in found.notes)
+    tensors = tp.compare(removing(2, count=500), removing(600)).summary
+    assert (tensors["before_ms"], tensors["verdict"]) == (pytest.approx(150), "faster")
+
+
 def busy(others_s):
     """The load of a machine with two processors, during ten seconds."""
     return {"machine_load": {"seconds": 10.0, "processors": 2, "busy_s": 8.0 + others_s, "own_s": 8.0}}

@@ -27,6 +27,7 @@ UNITS = ["example", "batch", "step"]  # the first that both runs can count is us
 _FETCHES = ("IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute")
 _CALL = "EagerLocalExecute: "
 _REMOVAL = "TFE_DeleteTensorHandle"
+_LONG_PS = 10 * PS_PER_MS  # tensors take microseconds
 # A function is traced for a full batch and perhaps for a smaller last one; more often, it is traced again and again.
 _USUAL_TRACINGS = 2
 _BLOCKS, _MIN_PERIODS = 8, 4
@@ -38,8 +39,8 @@ class Pace:
     """How much a run did, and how long it took.
 
     The steps that count are those of training, or of another phase if none trained. Left out everywhere is the time in
-    which functions were traced for the first time, and that in which TensorFlow removed objects: to remove the iterator
-    of a finished pass takes nothing or half a second, by chance.
+    which functions were traced for the first time, and that in which TensorFlow removed iterators: to remove that of a
+    finished pass takes nothing or half a second, by chance.
 
     Attributes
     ----------
@@ -51,7 +52,7 @@ class Pace:
     before_ms, after_ms
         From the start of the capture to the first such step, and from the last one to the end.
     removing_ms
-        How long TensorFlow removed objects.
+        How long TensorFlow removed iterators.
     cold
         Whether the first such step traced its function, so that the time before includes making the model.
     parts
@@ -213,7 +214,9 @@ def _first_tracings(forest: Forest) -> tuple[Int64, Int64]:
 
 
 def _removals(forest: Forest) -> tuple[Int64, Int64]:
-    events = np.flatnonzero(forest.named(_REMOVAL) & forest.on_host)
+    """Return when TensorFlow took long to remove an object: starts and ends, in ps."""
+    long = forest.host.duration_ps >= _LONG_PS
+    events = np.flatnonzero(forest.named(_REMOVAL) & forest.on_host & long)
     return forest.host.start_ps[events], forest.ends_ps(events)
 
 
