@@ -357,8 +357,8 @@ def _time_notes(before: Sequence[Measured], after: Sequence[Measured], found: He
     times = [median * float(np.median(scale)) for median, scale in zip(found.medians, found.scales, strict=True)]
     if any(took > _NOTED_REMOVING * time for took, time in zip(removing, times, strict=True)):
         notes.append(
-            f"Left out: {removing[0]:.0f} ms before and {removing[1]:.0f} ms after in which TensorFlow removed iterators "
-            "of finished passes (TFE_DeleteTensorHandle): whether one takes half a second is chance."
+            f"Left out: {removing[0]:.0f} ms before and {removing[1]:.0f} ms after in which TensorFlow removed "
+            "iterators of finished passes (TFE_DeleteTensorHandle): whether one takes half a second is chance."
         )
     loads = [_percent([profile.other_load for profile in side]) or 0.0 for side in (before, after)]
     if max(loads) >= 100 * _NOTED_LOAD:

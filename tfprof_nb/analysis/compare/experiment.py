@@ -15,6 +15,7 @@ from tfprof_nb.analysis.compare.headline import Headline, explained_by_load, is_
 from tfprof_nb.analysis.compare.pace import robust_spread
 
 _RUN = "run"
+_ONE_ROUND = 1.0  # of which nothing tells how much runs differ: only twice as long is a difference
 _NOTED_LOAD = 0.2  # of the processors
 
 
@@ -31,7 +32,8 @@ def experiment(runs: Mapping[str, Sequence[Run]]) -> Comparison:
     times = [np.array([1000 * run.seconds for run in side], dtype=np.float64) for side in (before, after)]
     loads = [[run.other_load for run in side] for side in (before, after)]
     found = Headline(_RUN, True, times[0], times[1], (np.ones(len(before)), np.ones(len(after))))
-    told = margin([robust_spread(side) for side in times if len(side) > 1], [*loads[0], *loads[1]])
+    spreads = [robust_spread(side) for side in times if len(side) > 1]
+    told = margin(spreads, [*loads[0], *loads[1]]) if spreads else _ONE_ROUND
     shares = [_percent(side) for side in loads]
     summary = {
         **summary_of(found),
