@@ -1,4 +1,5 @@
 from ._errors import BadProfileError as BadProfileError
+from ._errors import BudgetError as BudgetError
 from ._errors import CaptureActiveError as CaptureActiveError
 from ._errors import CaptureError as CaptureError
 from ._errors import MissingDependencyError as MissingDependencyError

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
-from tfprof_nb._errors import CaptureError, ProfileNotFoundError, TfprofError
+from tfprof_nb._errors import BudgetError, CaptureError, ProfileNotFoundError, TfprofError
 from tfprof_nb._units import PS_PER_MS
+from tfprof_nb.analysis import budget as budgets
 from tfprof_nb.analysis.advice.advice import Advice, advice
 from tfprof_nb.analysis.advice.findings import Evidence
 from tfprof_nb.analysis.compare.measured import Measured
@@ -56,9 +57,11 @@ from tfprof_nb.export.chrome_trace import write_chrome_trace
 from tfprof_nb.export.sql import Frames, run_sql
 from tfprof_nb.export.tfprof_output import write_view
 from tfprof_nb.formats.sidecar import Section
+from tfprof_nb.render.content import Content
 from tfprof_nb.run_data import RunData
 from tfprof_nb.runs import Run, resolve
 from tfprof_nb.storage import is_url, send
+from tfprof_nb.views import budget as budget_view
 from tfprof_nb.views import dashboard
 from tfprof_nb.views.pages import PAGES
 
@@ -484,6 +487,65 @@ class Profile:
             self._source.save(target)
             return self._run.path
         return copied(self.files, target, self._run.name)
+
+    def check_budget(
+        self,
+        *,
+        step_ms: float | None = None,
+        input_percent: float | None = None,
+        peak_bytes: float | None = None,
+        retraced: int | None = None,
+    ) -> pd.DataFrame:
+        """Raise an error if the profile exceeds a limit, for tests.
+
+        Parameters
+        ----------
+        step_ms
+            The most that the median measured step may take, in ms.
+        input_percent
+            The most that steps may wait for data, in percent of their time (0 to 100).
+        peak_bytes
+            The most that any allocator may hold at its peak; without allocators' events the sampled process counts.
+        retraced
+            How many calls may trace a function again. The first two tracings of each function since the program began
+            do not count: Keras needs two.
+
+        Returns
+        -------
+        DataFrame
+            ``budget limit measured within``, a row per limit.
+
+        Raises
+        ------
+        BudgetError
+            If a limit is exceeded, or what it limits could not be measured. The message has all limits as a table.
+        TfprofError
+            If no limit is given, or one is below zero.
+
+        Examples
+        --------
+        >>> import tfprof_nb as tp
+        >>> with tp.profile() as p:
+        ...     for i in range(3):
+        ...         with tp.step(i):
+        ...             pass
+        >>> p.check_budget(step_ms=1000, retraced=0)["within"].all()
+        np.True_
+        """
+        limits = {"step_ms": step_ms, "input_percent": input_percent, "peak_bytes": peak_bytes, "retraced": retraced}
+        given = {name: limit for name, limit in limits.items() if limit is not None}
+        if not given or not all(limit >= 0 for limit in given.values()):
+            raise TfprofError("Give at least one limit, from 0 on, such as p.check_budget(step_ms=30).")
+        measure: dict[str, Callable[[], float]] = {
+            "step_ms": lambda: budgets.median_step_ms(self.steps),
+            "input_percent": lambda: float(self.overview.summary["input_percent"]),
+            "peak_bytes": lambda: budgets.peak_bytes(self.memory),
+            "retraced": lambda: budgets.retraced(self.functions),
+        }
+        checked = budgets.budget(given, {name: measure[name]() for name in given})
+        if not checked["within"].all():
+            raise BudgetError(str(Content(self.name, budget_view.panels(checked))))
+        return checked
 
     def to_html(self, path: str | os.PathLike[str], *, redact: bool = False) -> Path:
         """Write a report that opens in any browser, offline: one file.
