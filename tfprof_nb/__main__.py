@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,12 @@ def _parser() -> argparse.ArgumentParser:
         "path", nargs="+", type=Path, metavar="LOGDIR", help="A logdir (its newest run), a run folder, or files."
     )
     report = commands.add_parser("report", parents=[source], help="write an HTML report that opens offline")
-    report.add_argument("-o", "--output", type=Path, default=Path("report.html"), help="default: report.html")
+    report.add_argument("-o", "--output", type=Path, help="default: report.html, or the format's ending")
+    report.add_argument(
+        "--format",
+        choices=("html", "md", "json"),
+        help="html: all; md, json: in brief, for an issue or an assistant (default: the output's ending, else html)",
+    )
     commands.add_parser("show", parents=[source], help="print the answer as text")
     compare = commands.add_parser("compare", help="compare a program before and after a change")
     for side in ("before", "after"):
@@ -58,8 +64,15 @@ def _report(args: argparse.Namespace) -> None:
     from tfprof_nb.api.load import load
 
     profile = load(args.path if len(args.path) > 1 else args.path[0])
+    ending = args.output.suffix.lstrip(".") if args.output else "html"
+    form = args.format or (ending if ending in _BRIEF else "html")
+    target = args.output or Path(f"report.{form}")
     _say(f"Reading {', '.join(str(file) for file in profile.files)} ...")
-    target = profile.to_html(args.output)
+    if form == "html":
+        profile.to_html(target)
+    else:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(_BRIEF[form](profile), encoding="utf-8")
     _say(f"The report is in {target.absolute()} ({target.stat().st_size / 1e3:.0f} kB).")
 
 
@@ -101,6 +114,10 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)  # noqa: T201
 
 
+_BRIEF: dict[str, Callable[[Any], str]] = {
+    "md": lambda profile: profile.to_markdown(),
+    "json": lambda profile: json.dumps(profile.to_dict(), indent=1, ensure_ascii=False) + "\n",
+}
 _COMMANDS = {"report": _report, "show": _show, "compare": _compare}
 
 if __name__ == "__main__":

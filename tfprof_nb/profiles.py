@@ -21,6 +21,7 @@ from tfprof_nb.analysis.advice.findings import Evidence
 from tfprof_nb.analysis.compare.measured import Measured
 from tfprof_nb.analysis.compare.pace import pace
 from tfprof_nb.analysis.compare.work import work
+from tfprof_nb.analysis.digest import Digested, digest
 from tfprof_nb.analysis.events.devices import device_type
 from tfprof_nb.analysis.events.table import events
 from tfprof_nb.analysis.functions.functions import Functions, functions
@@ -54,6 +55,7 @@ from tfprof_nb.decode.sections.versions import read_tensorflow
 from tfprof_nb.decode.session_graph import read_session
 from tfprof_nb.export import xprof
 from tfprof_nb.export.chrome_trace import write_chrome_trace
+from tfprof_nb.export.markdown import to_markdown
 from tfprof_nb.export.sql import Frames, run_sql
 from tfprof_nb.export.tfprof_output import write_view
 from tfprof_nb.formats.sidecar import Section
@@ -64,6 +66,7 @@ from tfprof_nb.storage import is_url, send
 from tfprof_nb.views import budget as budget_view
 from tfprof_nb.views import dashboard
 from tfprof_nb.views.pages import PAGES
+from tfprof_nb.views.verdict import headline
 
 if TYPE_CHECKING:
     from tfprof_nb.render.view import View
@@ -570,6 +573,61 @@ class Profile:
         with _replacing(path, "report.html") as part:
             part.write_text(dashboard.report(shown), encoding="utf-8")
         return Path(path).expanduser()
+
+    def to_dict(self, rows: int = 10) -> dict[str, Any]:
+        """Return the profile in brief, as JSON can hold it: for programs and assistants.
+
+        It has the verdict, the findings with evidence and fix, statistics of the steps, and the ops and lines that take
+        most, in less than 4,000 tokens; ``docs/digest.md`` names all keys. It has neither environment variables nor
+        names of hosts, and paths without their folders.
+
+        Parameters
+        ----------
+        rows
+            How many ops and lines to list.
+
+        Returns
+        -------
+        dict
+            Keys whose names end in ``_ms`` are milliseconds, ``_percent`` 0 to 100; None is unknown.
+
+        Examples
+        --------
+        >>> import tfprof_nb as tp
+        >>> with tp.profile("example") as p:
+        ...     pass
+        >>> p.to_dict()["version"], p.to_dict()["name"]
+        (1, 'example')
+        """
+        of = Digested(
+            self.name,
+            headline(self.overview),
+            self.overview,
+            self.advice,
+            self.ops,
+            self.source,
+            self.measured,
+            self.duration_ms,
+        )
+        return digest(of, rows)
+
+    def to_markdown(self, rows: int = 10) -> str:
+        """Return the profile in brief as Markdown, to paste into an issue or to an assistant: `to_dict` as text.
+
+        Parameters
+        ----------
+        rows
+            How many ops and lines to list.
+
+        Examples
+        --------
+        >>> import tfprof_nb as tp
+        >>> with tp.profile("example") as p:
+        ...     pass
+        >>> p.to_markdown().splitlines()[0]
+        '# example'
+        """
+        return to_markdown(self.to_dict(rows))
 
     def to_chrome_trace(self, path: str | os.PathLike[str]) -> Path:
         """Write a Chrome trace, which Perfetto (ui.perfetto.dev) and chrome://tracing open, and `load` reads.
