@@ -113,7 +113,8 @@ def _interval(numbers: dict[str, Any]) -> str:
     if math.isnan(numbers["speedup_low"]):
         return ""
     low, high = (_units.number(numbers[f"speedup_{end}"]) for end in ("low", "high"))
-    return f"; {_runs_of(numbers)}, 95% interval of the speedup: {low} to {high}"
+    counted = "" if numbers["verdict"] == "no difference" else f"{_runs_of(numbers)}, "  # it is counted before that
+    return f"; {counted}95% interval of the speedup: {low} to {high}"
 
 
 def _less_or_more(numbers: dict[str, Any]) -> str:

@@ -44,8 +44,8 @@ def answer(repeated: Repeated) -> str:
     median, low, high = (_units.milliseconds(numbers[f"time_ms{end}"]) for end in ("", "_min", "_max"))
     if numbers["runs"] == 1:
         return f"1 run: {what} took {median}."
-    slower = _units.percent(numbers["range_percent"])
+    times = _units.number(1 + numbers["range_percent"] / 100)
     return (
-        f"{numbers['runs']} runs: {what} took {median} (the median; {low} to {high}). The slowest run was {slower} "
-        "slower than the fastest."
+        f"{numbers['runs']} runs: {what} took {median} (the median; {low} to {high}). The slowest run took {times} times "
+        "as long as the fastest."
     )

@@ -273,7 +273,9 @@ def _summary(found: Headline, sides: _Sides, steps: pd.DataFrame) -> dict[str, o
     loads = [[profile.other_load for profile in side] for side in sides]
     spreads = [profile.pace.spread for side in sides for profile in side]
     told = margin(spreads, [*loads[0], *loads[1]])
-    judged = verdict(found, told, explained_by_load(*loads))
+    alike = len(steps) > 0 and _steps_are_alike(sides)
+    step = (float(steps.iloc[0]["change"]), float(steps.iloc[0]["p_value"])) if alike else (0.0, 1.0)
+    judged = verdict(found, told, explained_by_load(*loads), step)
     reasons = list(dict.fromkeys(why for pair in product(before, after) for why in why_not_same(*_works(pair))))
     return {
         **summary_of(found),

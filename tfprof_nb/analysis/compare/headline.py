@@ -18,9 +18,10 @@ from tfprof_nb.analysis.compare.pace import UNITS, Pace
 Verdict = Literal["faster", "slower", "no difference", "too small to tell"]
 
 CAPTURE = "capture"
-# What a single capture can tell: at least so much; more, up to the second, if the run was uneven or had few steps.
+# What a single capture can tell on a quiet machine: so much; up to the second, if the run was uneven or had few steps.
 _MIN_MARGIN, _MAX_MARGIN = 0.05, 0.25
-_LOAD = 0.3  # of the share of the processors that other programs took: they disturb even where both runs had them
+_LOAD = 0.6  # of the share of the processors that other programs took: they disturb even where both runs had them
+_STEP_SIGNIFICANCE = 0.02  # stricter, since it is asked second
 _SPREADS = 2.0  # so many standard deviations count as a difference
 
 
@@ -98,16 +99,27 @@ def _time(run: Pace, *, whole: bool, cold: bool) -> float:
     return run.steps_ms + run.after_ms + (0.0 if cold else run.before_ms)
 
 
-def verdict(found: Headline, least: float, explained: float = 0.0) -> Verdict:
+def verdict(found: Headline, least: float, explained: float = 0.0, step: tuple[float, float] = (0.0, 1.0)) -> Verdict:
     """Say whether it became faster.
 
-    Repeats are judged by the test between runs. Fewer runs are judged by the least difference that they tell (see
-    `margin`), and by what the load of other programs explains (see `explained_by_load`).
+    Repeats are judged by the test between runs; a short burst of other programs' work disturbs the time of a run, but
+    hardly its median step, so that of equal steps is asked, too. Fewer runs are judged by the least difference that
+    they tell (see `margin`), and by what the load of other programs explains (see `explained_by_load`).
+
+    Parameters
+    ----------
+    found
+        The times.
+    least, explained
+        What the last two return.
+    step
+        How much longer the median step became, and the probability of that by chance; if steps do equal work.
     """
     change = math.log(found.speedup) if found.speedup > 0 else 0.0
     direction: Verdict = "faster" if change > 0 else "slower"
     if not math.isnan(found.p_value):
-        return direction if found.p_value < SIGNIFICANCE and change else "no difference"
+        by_step = step[1] < _STEP_SIGNIFICANCE and step[0] * change < 0
+        return direction if change and (found.p_value < SIGNIFICANCE or by_step) else "no difference"
     beyond = abs(change) - (abs(explained) if change * explained > 0 else 0.0)
     apart = min(found.before) > max(found.after) or max(found.before) < min(found.after)
     return direction if apart and beyond >= math.log1p(least) else "too small to tell"
@@ -127,7 +139,7 @@ def margin(spreads: Sequence[float], loads: Sequence[float] = ()) -> float:
     known = [spread for spread in spreads if not math.isnan(spread)]
     uneven = _SPREADS * math.hypot(max(known), float(np.median(known))) if known else _MAX_MARGIN
     disturbed = _LOAD * max((load for load in loads if not math.isnan(load)), default=0.0)
-    return min(max(uneven, disturbed, _MIN_MARGIN), _MAX_MARGIN)
+    return max(min(uneven, _MAX_MARGIN), disturbed, _MIN_MARGIN)
 
 
 def explained_by_load(before: Sequence[float], after: Sequence[float]) -> float:
