@@ -85,13 +85,14 @@ def _in_brackets(text: str) -> str:
 
 def run(program: Program, repeats: int) -> Outcome:
     """Measure what a fault costs, and profile the program, each in a fresh process."""
-    gain = {"peak_mb": {}, "seconds": {}} if program.is_healthy else _told("gain", program)
-    profiles = [_told("advice", program) for _ in range(repeats)]
+    gain = {"peak_mb": {}, "seconds": {}} if program.is_healthy else told("gain", program)
+    profiles = [told("advice", program) for _ in range(repeats)]
     findings, texts = [one["findings"] for one in profiles], [one["text"] for one in profiles]
     return Outcome(program, gain["peak_mb"], gain["seconds"], findings, list(map(headline, texts)))
 
 
-def _told(what: str, program: Program) -> dict[str, Any]:
+def told(what: str, program: Program) -> dict[str, Any]:
+    """Run one program in a process of its own; return what came out (`advice_programs.__main__`)."""
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "told.json"
         command = [sys.executable, "-m", "benchmarks.advice_programs", what, program.name, str(result)]

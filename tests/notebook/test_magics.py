@@ -398,7 +398,9 @@ def test_repeat_runs_the_cell_so_often_and_holds_the_profiles(run, shell):
     assert tp.last() is base[-1]
     assert base.table.index.tolist() == [1, 2, 3]
     assert base.summary["time_ms"] == sorted(base.table["time_ms"])[1]
-    assert re.search(r"3 runs: one step took .* \(the median; .* to .*\)\. The slowest run was ", result.stdout)
+    assert re.search(
+        r"3 runs: one step took .* \(the median; .* to .*\)\. The slowest run took ", " ".join(result.stdout.split())
+    )
     assert "base 1, base 2, base 3" in result.stdout
     compared = tp.compare(base, base)
     assert compared.summary["measured_before"] == 3

@@ -46,6 +46,6 @@ def answer(repeated: Repeated) -> str:
         return f"1 run: {what} took {median}."
     times = _units.number(1 + numbers["range_percent"] / 100)
     return (
-        f"{numbers['runs']} runs: {what} took {median} (the median; {low} to {high}). The slowest run took {times} times "
-        "as long as the fastest."
+        f"{numbers['runs']} runs: {what} took {median} (the median; {low} to {high}). The slowest run took {times} "
+        "times as long as the fastest."
     )

@@ -38,6 +38,7 @@ _METRICS = ["step_ms", *PARTS, BETWEEN]
 _OP_KEYS, _KERNEL_KEYS, _MEMORY_KEYS = ["side", "op_type", "op_name"], ["kernel", "op_name"], ["allocator", "metric"]
 _SIZES = ["peak_bytes", "heap_bytes", "stack_bytes"]
 _NOTED_REMOVING = 0.05  # of the time
+_NOTED_REST = 0.1  # of the speedup
 _NOTED_LOAD = 0.2  # of the processors
 
 
@@ -82,6 +83,7 @@ class Comparison(Result):
     - ``verdict``: ``faster`` or ``slower``; ``no difference`` that so many runs could show; or, from fewer than 5 runs
       on a side, ``too small to tell``, below ``margin_percent``,
     - ``p_value``, and the numbers of runs, ``measured_before`` and ``measured_after``,
+    - ``capture_before_ms`` and ``capture_after_ms``: the whole captures, with all that the time leaves out,
     - ``step_speedup``, the same of the median step, which may do other work,
     - ``changes``, a list of texts: what was changed, as far as profiles show it,
     - ``same_work``, false if the two did work that cannot be compared, and ``why_not_same``, a list of texts,
@@ -281,6 +283,8 @@ def _summary(found: Headline, sides: _Sides, steps: pd.DataFrame) -> dict[str, o
         **summary_of(found),
         "verdict": judged,
         "margin_percent": math.nan if is_repeated(found) else 100 * told,
+        "capture_before_ms": _median_capture(before),
+        "capture_after_ms": _median_capture(after),
         "step_speedup": _factor(steps.iloc[0]) if len(steps) else math.nan,
         "changes": changes(*map(_typical_work, sides)),
         "same_work": not reasons,
@@ -307,6 +311,10 @@ def summary_of(found: Headline) -> dict[str, object]:
         "measured_before": len(found.before),
         "measured_after": len(found.after),
     }
+
+
+def _median_capture(side: Sequence[Measured]) -> float:
+    return float(np.median([profile.pace.duration_ms for profile in side]))
 
 
 def _factor(row: pd.Series[float]) -> float:
@@ -346,6 +354,12 @@ def _notes(before: Sequence[Measured], after: Sequence[Measured], found: Headlin
 def _time_notes(before: Sequence[Measured], after: Sequence[Measured], found: Headline) -> list[str]:
     """Say what the time rests on, what it leaves out, and what disturbed it."""
     notes = []
+    captures = [_median_capture(side) for side in (before, after)]
+    if found.whole and abs(captures[0] / captures[1] / found.speedup - 1) > _NOTED_REST:
+        notes.append(
+            f"The whole captures took {captures[0]:.0f} ms before and {captures[1]:.0f} ms after, with what happens once: "
+            "making the model and tracing its functions."
+        )
     if found.unit == CAPTURE:
         notes.append(
             "Whole captures are compared, because it is not known how many examples they processed: that both did the "

@@ -39,6 +39,8 @@ def experiment(runs: Mapping[str, Sequence[Run]]) -> Comparison:
         **summary_of(found),
         "verdict": verdict(found, told, explained_by_load(*loads)),
         "margin_percent": math.nan if is_repeated(found) else 100 * told,
+        "capture_before_ms": math.nan,
+        "capture_after_ms": math.nan,
         "step_speedup": math.nan,
         "changes": [],
         "same_work": True,

@@ -55,6 +55,8 @@ class Pace:
         How long TensorFlow removed iterators.
     cold
         Whether the first such step traced its function, so that the time before includes making the model.
+    duration_ms
+        The time of the whole capture, with all that is left out elsewhere.
     parts
         The time of all such steps by kind of work, as in a table of steps.
     batch
@@ -73,6 +75,7 @@ class Pace:
     after_ms: float
     cold: bool
     parts: Numbers
+    duration_ms: float
     removing_ms: float = 0.0
     batch: int | None = None
     per_execution: int = 1
@@ -104,7 +107,15 @@ def pace(
     with_steps = [host for host in hosts if host.steps_ms]
     if not with_steps:
         left_out = max((_left_out(forest, 0, duration_ms) for forest in forests), default=0.0)
-        return Pace({}, 0.0, 0.0, max(duration_ms - left_out, 0.0), cold=False, parts=pd.Series(0.0, index=PARTS))
+        return Pace(
+            {},
+            0.0,
+            0.0,
+            max(duration_ms - left_out, 0.0),
+            cold=False,
+            parts=pd.Series(0.0, index=PARTS),
+            duration_ms=duration_ms,
+        )
     longest = max(with_steps, key=lambda host: host.steps_ms)
     known = [unit for unit in UNITS if all(unit in host.amounts for host in with_steps)]
     amounts = {unit: sum(host.amounts[unit] for host in with_steps) for unit in known}
@@ -125,7 +136,7 @@ def _of_host(
 ) -> Pace:
     parts: Numbers = counted[PARTS].sum()
     if counted.empty:
-        return Pace({}, 0.0, 0.0, duration_ms, cold=False, parts=parts, host=forest.host.name)
+        return Pace({}, 0.0, 0.0, duration_ms, cold=False, parts=parts, duration_ms=duration_ms, host=forest.host.name)
     counted = counted.sort_values("start_ms")
     begin, end = counted["start_ms"].min(), (counted["start_ms"] + counted["step_ms"]).max()
     traced_first = _union(_first_tracings(forest), begin, begin + counted["step_ms"].iloc[0])
@@ -141,6 +152,7 @@ def _of_host(
         after_ms=max(duration_ms - end - _left_out(forest, end, duration_ms), 0.0),
         cold=traced_first > 0,
         parts=parts,
+        duration_ms=duration_ms,
         removing_ms=_union(_removals(forest), 0, duration_ms),
         batch=batch,
         per_execution=per_execution,
