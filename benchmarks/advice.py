@@ -16,18 +16,19 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
 from typing import Any
 
 from benchmarks import advice_programs
 from benchmarks.advice_judgement import Finding, is_alarm, named, place_of, predicted
+from benchmarks.advice_pasted import pasted
 from benchmarks.advice_programs import ROUNDS, Program
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "advice-truth.md"
-COSTS_PERCENT = 15  # what a planted fault must cost
+COSTS_PERCENT, PASTED_PERCENT = 15, 10  # what a planted fault must cost, what its fix must gain
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class Outcome:
     seconds: dict[str, list[float]]
     findings: list[list[Finding]]
     headlines: list[str]
+    pasted_seconds: list[float] | None = None
 
     def named_first(self) -> list[bool]:
         """Per profile, whether the first finding names the fault."""
@@ -50,7 +52,7 @@ class Outcome:
 
     def first_findings(self) -> list[str]:
         """The different first findings, with their places."""
-        told = [f"{found[0]['finding']}{_in_brackets(place_of(found[0]))}" if found else "-" for found in self.findings]
+        told = [_with_place(found[0]) if found else "-" for found in self.findings]
         return list(dict.fromkeys(told))
 
     def predictions(self) -> list[tuple[float, float]]:
@@ -74,13 +76,20 @@ class Outcome:
         gain = self.gain_percent()
         return all(self.named_first()) and any(low <= gain <= high for low, high in self.predictions()[:1])
 
+    def pasted_gain_percent(self) -> float:
+        """How much less the cell takes with the code of the first finding pasted; NaN if it has none."""
+        if not self.pasted_seconds:
+            return float("nan")
+        return 100 * (1 - statistics.median(self.pasted_seconds) / statistics.median(self.seconds["cell"]))
+
     def alarms(self) -> list[bool]:
         """Per profile, whether a person would think that something is wrong."""
         return [is_alarm(found, line) for found, line in zip(self.findings, self.headlines, strict=True)]
 
 
-def _in_brackets(text: str) -> str:
-    return text and f" ({text})"
+def _with_place(finding: Finding) -> str:
+    said, place = str(finding["finding"]), place_of(finding)
+    return said if not place or place in said else f"{said} ({place})"
 
 
 def run(program: Program, repeats: int) -> Outcome:
@@ -88,13 +97,22 @@ def run(program: Program, repeats: int) -> Outcome:
     gain = {"peak_mb": {}, "seconds": {}} if program.is_healthy else told("gain", program)
     profiles = [told("advice", program) for _ in range(repeats)]
     findings, texts = [one["findings"] for one in profiles], [one["text"] for one in profiles]
-    return Outcome(program, gain["peak_mb"], gain["seconds"], findings, list(map(headline, texts)))
+    pasted_seconds = None if program.is_healthy else _pasted_seconds(program, findings[0])
+    return Outcome(program, gain["peak_mb"], gain["seconds"], findings, list(map(headline, texts)), pasted_seconds)
+
+
+def _pasted_seconds(program: Program, findings: list[Finding]) -> list[float] | None:
+    changed = pasted(program, findings[0]) if findings else None
+    if changed is None:
+        return None
+    return list(told("pasted", replace(program, setup=changed[0], cell=changed[1]))["seconds"])
 
 
 def told(what: str, program: Program) -> dict[str, Any]:
     """Run one program in a process of its own; return what came out (`advice_programs.__main__`)."""
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "told.json"
+        result.write_text(json.dumps(vars(program)), encoding="utf-8")
         command = [sys.executable, "-m", "benchmarks.advice_programs", what, program.name, str(result)]
         surroundings = {"PYTHONPATH": str(ROOT), "TMPDIR": folder, "IPYTHONDIR": folder, "TF_CPP_MIN_LOG_LEVEL": "3"}
         done = subprocess.run(
@@ -113,7 +131,16 @@ def headline(text: str) -> str:
 
 def faults_table(outcomes: list[Outcome]) -> str:
     """Return a row per planted fault."""
-    head = ["program", "planted", "first finding", "named first", "named at all", "predicted gain", "measured gain"]
+    head = [
+        "program",
+        "planted",
+        "first finding",
+        "named first",
+        "named at all",
+        "predicted gain",
+        "measured gain",
+        "pasted",
+    ]
     rows = [
         [
             outcome.program.name,
@@ -123,6 +150,7 @@ def faults_table(outcomes: list[Outcome]) -> str:
             _of(outcome.named_at_all()),
             _ranges(outcome),
             _measured(outcome),
+            "-" if outcome.pasted_seconds is None else f"{outcome.pasted_gain_percent():.0f}%",
         ]
         for outcome in outcomes
     ]
@@ -152,6 +180,10 @@ def totals(faults: list[Outcome], healthy: list[Outcome]) -> str:
         ("named by any finding", [all(one.named_at_all()) for one in faults]),
         ("the same first finding in every profile", [len(one.first_findings()) == 1 for one in faults]),
         ("named first, and the measured gain lies in the predicted range", [one.is_as_predicted() for one in timed]),
+        (
+            f"the code of the first finding, pasted, gains at least {PASTED_PERCENT}%",
+            [one.pasted_gain_percent() >= PASTED_PERCENT for one in faults if one.pasted_seconds],
+        ),
         (f"the fault costs at least {COSTS_PERCENT}%", [one.gain_percent() >= COSTS_PERCENT for one in faults]),
         ("healthy programs with an alarm", [any(one.alarms()) for one in healthy]),
     ]
@@ -170,7 +202,8 @@ def page(outcomes: list[Outcome], repeats: int) -> str:
 Each was profiled with `%%tfprofile`, {_times(repeats)} in a fresh process. A finding names a fault if it
 states the cause and tells its place in the code: the function or the line. The measured gain is the part of the cell's
 time (of its memory, where the fault costs memory) that is gone once the fault is fixed. It compares medians of {ROUNDS}
-runs of each cell, in turn, without a profiler. *At most* stands for a prediction without a lower bound.
+runs of each cell, in turn, without a profiler. *At most* stands for a prediction without a lower bound. Where the first
+finding gives new code, *pasted* is what the program gains with that code in the place that the finding names.
 
 Written by `python -m benchmarks.advice --repeat {repeats}` on {os.cpu_count()} cores (load average
 {os.getloadavg()[2]:.1f}), with TensorFlow {tensorflow} and Keras {version("keras")}.

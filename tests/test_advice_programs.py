@@ -4,12 +4,14 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 from benchmarks import advice_programs
 from benchmarks.advice import headline
 from benchmarks.advice_judgement import is_alarm, named
+from benchmarks.advice_pasted import pasted
 
 # One per kind of cause; `benchmarks.advice` measures all.
 OFTEN = (
@@ -26,23 +28,30 @@ def programs():
 
 @pytest.fixture
 def told(root, tmp_path):
-    """What the advice says of a program."""
+    """What a program tells in a process of its own: the advice of its profile, or the time of a changed one."""
 
-    def run(name):
+    def run(what, program):
+        (tmp_path / "told.json").write_text(json.dumps(vars(program)), encoding="utf-8")
         surroundings = {"PYTHONPATH": str(root), "TMPDIR": str(tmp_path), "IPYTHONDIR": str(tmp_path)}
-        command = [sys.executable, "-m", "benchmarks.advice_programs", "advice", name, "told.json"]
-        subprocess.run(command, cwd=tmp_path, env=os.environ | surroundings, check=True, capture_output=True)
+        command = [sys.executable, "-m", "benchmarks.advice_programs", what, program.name, "told.json"]
+        done = subprocess.run(
+            command, cwd=tmp_path, env=os.environ | surroundings, check=False, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
         return json.loads((tmp_path / "told.json").read_text(encoding="utf-8"))
 
     return run
 
 
 @pytest.mark.parametrize("name", programs())
-def test_the_first_finding_names_the_fault(told, name):
-    program, said = advice_programs.load(name), told(name)
+def test_the_first_finding_names_the_fault_and_its_code_runs(told, name):
+    program = advice_programs.load(name)
+    said = told("advice", program)
     findings = said["findings"]
     if program.is_healthy:
         assert not is_alarm(findings, headline(said["text"])), (findings, said["text"])
     else:
         assert findings
         assert named(program, findings[0]), findings[0]
+        if changed := pasted(program, findings[0]):
+            told("pasted", replace(program, setup=changed[0], cell=changed[1]))

@@ -225,7 +225,8 @@ class Profile:
         """Verdict, headline numbers and the ops that take most."""
         sampled = any(len(stacks.time_ns) for stacks in self.data.stacks)
         result = overview(self.data.forests, self.steps, self.ops, python_sampled=sampled)
-        result.notes += stopped_notes(self.data.stopped, len(self.steps.table))
+        marked = self.steps.summary["source"] == "marked"
+        result.notes += stopped_notes(self.data.stopped, len(self.steps.table), marked=marked)
         result.notes += self.data.notes
         return self._page("overview", result)
 
@@ -265,7 +266,7 @@ class Profile:
     def python(self) -> Python:
         """Python by line, sampled, and time in Keras callbacks."""
         data = self.data
-        return self._page("python", python(data.forests, data.groupings, self.steps, data.stacks, self._labels))
+        return self._page("python", python(data.forests, data.groupings, self.steps, data.stacks, data.names_of_files))
 
     @cached_property
     def graph(self) -> Graph:
@@ -296,7 +297,7 @@ class Profile:
             self.tf_data,
             self.python,
             self._made_at,
-            self._code,
+            Code(self.data.texts),
             lambda: self._step_ops,
             lambda: self.memory,
             lambda: self.source,
@@ -326,24 +327,14 @@ class Profile:
     def trace(self) -> Trace:
         """Every event on its row of time."""
         data = self.data
-        samples = [
-            found
-            for one in zip(data.forests, data.stacks, strict=True)
-            if (found := sampled_python(*one, self._labels)) is not None
-        ]
+        samples = sampled_python(data.forests, data.stacks, data.names_of_files)
         forests, groupings = [*data.forests, *samples], [*data.groupings, *map(group_events, samples)]
         return self._page("trace", trace(forests, groupings, self.steps, self._counters, self._line_of))
-
-    @property
-    def _labels(self) -> dict[str, str]:
-        """What the notebook's cells are called, by the files that they were compiled as."""
-        labels = {file: label for labels in self.data.labels for file, label in labels.items()}
-        return labels | {cell.file: "cell" for cell in self.data.cells if cell.file}
 
     @cached_property
     def _step_ops(self) -> StepOps:
         data = self.data
-        return step_ops(data.forests, data.graphs, self._steps_of_events, self.steps, self._labels)
+        return step_ops(data.forests, data.graphs, self._steps_of_events, self.steps, data.names_of_files)
 
     @property
     def _steps_of_events(self) -> Any:
@@ -356,15 +347,6 @@ class Profile:
     def _made_at(self, function: str) -> str:
         """The line that passed the slowest function of this name to tf.data; empty if that is not known."""
         return self.source.slowest_function(function) if self.data.has_lines else ""
-
-    @property
-    def _code(self) -> Code:
-        """The text of the program, by the names that results have for its files."""
-        data = self.data
-        labels = self._labels
-        cell = next((cell.text for cell in data.cells if cell.text), "")
-        texts = {labels.get(file, file): text for stacks in data.stacks for file, text in stacks.sources.items()}
-        return Code({**texts, "cell": cell})
 
     def _counters(self) -> list[Counter]:
         """What the trace draws as lines above the events."""

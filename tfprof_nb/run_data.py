@@ -89,6 +89,19 @@ class RunData:
         """What other cells are called, by the file names that they were compiled as."""
         return [sidecar.read(Section.CELLS, read_labels) for sidecar in self.sidecars]
 
+    @property
+    def names_of_files(self) -> dict[str, str]:
+        """What the profiled cell and other cells are called, by the files that they were compiled as."""
+        labels = {file: label for labels in self.labels for file, label in labels.items()}
+        return labels | {cell.file: "cell" for cell in self.cells if cell.file}
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The text of the program, by the names that results have for its files."""
+        names = self.names_of_files
+        texts = {names.get(file, file): text for stacks in self.stacks for file, text in stacks.sources.items()}
+        return texts | {"cell": next((cell.text for cell in self.cells if cell.text), "")}
+
     @cached_property
     def stacks(self) -> list[PythonStacks]:
         """Samples of Python's stacks."""

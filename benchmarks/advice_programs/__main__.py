@@ -1,7 +1,8 @@
-"""Run one program in this process and write what came out: ``advice_programs gain|advice|compare NAME FILE``.
+"""Run one program in this process and write what came out: ``advice_programs gain|advice|pasted|compare NAME FILE``.
 
 - ``gain``: the peak memory and the times of the cell and of the fixed cell, which run in turn, once to warm up;
 - ``advice``: what ``%%tfprofile`` says of the cell, after a warm-up;
+- ``pasted``: the times of the program that FILE holds, which has a change pasted;
 - ``compare``: the times of the cell and of the fixed cell, and what ``compare`` says of profiles taken in between.
 """
 
@@ -81,6 +82,12 @@ def advice(shell: InteractiveShell, program: Program) -> dict[str, Any]:
     return {"findings": json.loads(profile.advice.table.to_json(orient="records")), "text": str(profile)}
 
 
+def pasted(shell: InteractiveShell, program: Program) -> dict[str, Any]:
+    """Measure the cell, after a warm-up."""
+    run(shell, program.cell)
+    return {"seconds": [seconds(shell, program.cell) for _ in range(ROUNDS)]}
+
+
 def compare(shell: InteractiveShell, program: Program) -> dict[str, Any]:
     """Run both cells in turn, with and without a profiler; return their times, and what is said of each pair."""
     cells = {"cell": program.cell, "fixed": program.fixed}
@@ -115,9 +122,11 @@ def main() -> None:
     """Do with a program what the command line says."""
     what, name, target = sys.argv[1:]
     program = load(name)
+    if what == "pasted":
+        program = Program(**json.loads(Path(target).read_text(encoding="utf-8")))
     shell = InteractiveShell.instance(config=Config(HistoryManager={"enabled": False}))
     run(shell, program.setup)
-    told = {"gain": gain, "advice": advice, "compare": compare}[what](shell, program)
+    told = {"gain": gain, "advice": advice, "pasted": pasted, "compare": compare}[what](shell, program)
     Path(target).write_text(json.dumps(told), encoding="utf-8")
 
 

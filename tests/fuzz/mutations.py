@@ -62,7 +62,7 @@ TEXTS = [
     "-5",
     "1e999",
 ]
-VALUES = [
+ODD = [
     "x",
     "",
     -1,
@@ -80,8 +80,8 @@ VALUES = [
     {"a": 1},
     10**6,
     0.5,
-    *TEXTS,
 ]
+VALUES = [*ODD, *TEXTS]
 
 
 def mutated(rng, kind, data):

@@ -9,7 +9,7 @@ import pytest
 
 from render import samples
 from tfprof_nb.analysis.events.names import without_calls
-from tfprof_nb.render import page
+from tfprof_nb.render import html_report
 from tfprof_nb.render.html import Detail, draw
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Lines, Link, Note, Split, StackedBars, Tab, Table, Tabs
 from tfprof_nb.render.static_form import STATIC_BYTES, static_view
@@ -45,9 +45,9 @@ class Reader(HTMLParser):
         return [base64.b64decode(uri.removeprefix("data:image/svg+xml;base64,")).decode() for uri in found]
 
 
-@pytest.fixture(params=["static", "page"])
+@pytest.fixture(params=["static", "report"])
 def document(request):
-    make = static_view if request.param == "static" else page
+    make = static_view if request.param == "static" else html_report
     return make(samples.HOSTILE, samples.dashboard())
 
 
@@ -56,7 +56,7 @@ def test_nothing_runs_in_a_cell():
 
 
 def test_a_report_runs_its_own_script_and_no_other():
-    html = page(samples.HOSTILE, samples.dashboard())
+    html = html_report(samples.HOSTILE, samples.dashboard())
     kinds = re.findall(r"<script ([^>]*)>", html)
     assert set(kinds) == {
         'type="application/json" class="tfp-table-data"',
@@ -131,7 +131,7 @@ def test_a_whole_table_does_not_say_that_it_is_cut():
 
 
 def test_the_report_shows_more_rows_than_the_notebook():
-    assert "200 of 2,000 rows" in Reader(page("title", samples.dashboard())).text
+    assert "200 of 2,000 rows" in Reader(html_report("title", samples.dashboard())).text
 
 
 def test_numbers_are_aligned_and_have_their_unit():
@@ -183,7 +183,7 @@ def test_key_figures_say_what_they_mean():
 
 
 def test_the_report_follows_the_system_theme():
-    html = page("title", [])
+    html = html_report("title", [])
     assert html.startswith("<!doctype html>")
     assert "prefers-color-scheme: dark" in html
 
@@ -221,7 +221,7 @@ def test_links_are_there_only_where_something_hears_them():
 
 
 def test_links_in_a_report_lead_to_its_pages():
-    html = page("title", samples.dashboard())
+    html = html_report("title", samples.dashboard())
     targets = set(re.findall(r'href="#([^"]+)"', html))
     assert targets == {"page-tf-data", "page-trace"}
     assert targets <= set(re.findall(r'<section id="([^"]+)"', html))

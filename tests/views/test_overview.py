@@ -1,5 +1,7 @@
 """The first screen: the verdict in a sentence that says neither more nor less than the numbers do."""
 
+import gzip
+import json
 import math
 
 import pandas as pd
@@ -7,6 +9,7 @@ import pytest
 
 import tfprof_nb as tp
 from builders import XSpace
+from shown import shown
 from tfprof_nb.analysis.advice.advice import COLUMNS, Advice
 from tfprof_nb.render.html import draw
 from tfprof_nb.render.panels import Note, Split
@@ -180,3 +183,23 @@ def test_without_steps_there_is_no_verdict(tmp_path):
     space.plane("/host:CPU").line("python").event("mul:MatMul", duration_us=10)
     space.write(tmp_path / "host.xplane.pb")
     assert headline(tp.load(tmp_path).overview).startswith("No step times")
+
+
+def test_a_profile_without_steps_shows_its_notes_once(tmp_path):
+    space = XSpace()
+    space.errors.append("no room for kernels")
+    space.plane("/host:CPU").line("python").event("mul:MatMul", duration_us=10)
+    space.write(tmp_path / "host.xplane.pb")
+    sections = {"capture": {"notes": [], "stopped": {"why": "size", "seconds": 300.0}}, "cell": "damaged"}
+    (tmp_path / "host.tfprof.json.gz").write_bytes(gzip.compress(json.dumps({"version": 1, **sections}).encode()))
+    p = tp.load(tmp_path)
+    told = [
+        "The profiler reported: no room for kernels",
+        "Recording ended after 300.0 s, when its events took 1 GiB of memory; the program went on. This profile has no",
+        "The section cell of",
+        "No steps: nothing in this profile marks them",
+    ]
+    notes = [panel.text for panel in shown(dashboard.panels(p, "overview")) if isinstance(panel, Note)]
+    assert [sum(note.startswith(start) for note in notes) for start in told] == [1, 1, 1, 1]
+    text = " ".join(str(p).split())
+    assert [text.count(start) for start in told] == [1, 1, 1, 1]

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tfprof_nb._arrays import Floats
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.devices import device_cores, device_planes, device_type
 from tfprof_nb.analysis.events.forest import Forest
@@ -19,11 +18,10 @@ from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.activities import Activity, classify, tells_types
 from tfprof_nb.analysis.steps.steps import Steps, percent
-from tfprof_nb.analysis.verdict import Verdict, are_session_runs, input_verdict
+from tfprof_nb.analysis.verdict import Verdict, are_session_runs, input_verdict, waits_only_at_starts
 from tfprof_nb.formats.marks import CELL_LINE, STEP_NUMBER
 
 TOP_OPS = 10
-_FEW_WAITS = 3
 WHOLE = ("measured_steps_ms", "warm_up_steps_ms", "other_steps_ms", "outside_steps_ms")
 
 _BOTTLENECKS = {"highly": "host", "moderately": "both", "potentially": "both", "not": "device", "unknown": "unknown"}
@@ -50,9 +48,9 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops, *, python_sample
     Overview
         ``summary["verdict"]`` is about the measured steps: the training steps after warm-up. Single slow steps affect
         means: ``input_percent_median`` is that of the median step, ``longest_wait_step`` the step with the longest
-        wait, ``longest_wait_share`` its share (0 to 1) of all waiting, ``longest_wait_is_first`` whether it is the
-        first, ``few_waits_share`` that of the three longest waits; ``fetches_in_steps`` says whether every measured
-        step fetched data, so that none of its other time can be waiting for data. ``step_ms`` and ``input_ms`` are
+        wait, ``longest_wait_share`` its share (0 to 1) of all waiting, ``waits_only_at_starts`` whether only few steps,
+        which start a pass over the data, wait long; ``fetches_in_steps`` whether every measured step fetched data, so
+        that none of its other time can be waiting for data. ``step_ms`` and ``input_ms`` are
         means. ``capture_ms`` is the time of the whole capture; for a single host with steps, ``measured_steps_ms``,
         ``warm_up_steps_ms``, ``other_steps_ms`` (of other phases, such as validation) and ``outside_steps_ms`` add up
         to it. ``outside_longest`` is the name of the longest event outside of steps on the threads that run steps,
@@ -124,21 +122,14 @@ def _typical_wait(steps: Steps) -> dict[str, object]:
             "input_percent_median": percent(0.0, len(waited)),
             "longest_wait_step": None,
             "longest_wait_share": 0.0,
-            "longest_wait_is_first": False,
-            "few_waits_share": 0.0,
+            "waits_only_at_starts": False,
         }
     return {
         "input_percent_median": float(np.median(100 * waited[length > 0] / length[length > 0])),
         "longest_wait_step": int(steps.measured.index.to_numpy()[waited.argmax()]),
         "longest_wait_share": float(waited.max() / waited.sum()),
-        "longest_wait_is_first": bool(waited.argmax() == 0),
-        "few_waits_share": _few_waits_share(waited),
+        "waits_only_at_starts": waits_only_at_starts(steps),
     }
-
-
-def _few_waits_share(waited: Floats) -> float:
-    """Return the share of all waiting that is in at most three steps, such as the first of each epoch."""
-    return float(np.sort(waited)[-_FEW_WAITS:].sum() / waited.sum())
 
 
 def _whole(steps: Steps, forests: Sequence[Forest]) -> dict[str, Any]:

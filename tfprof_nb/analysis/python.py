@@ -19,6 +19,7 @@ from tfprof_nb._units import NS_PER_MS, PS_PER_MS, PS_PER_NS
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.intervals import covered_at
 from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.steps.activities import Activity, classify, tracing_spans
 from tfprof_nb.analysis.steps.groups import Grouping
 from tfprof_nb.analysis.steps.steps import Steps
@@ -291,7 +292,7 @@ def _places(place: Int64, stacks: PythonStacks, labels: Mapping[str, str]) -> li
     """Write places as file and line; -1 is none."""
     function, line = np.append(stacks.place_function, -1)[place], np.append(stacks.place_line, 0)[place]
     written = zip(_files(stacks, labels)[function], line, place, strict=True)
-    return [f"{file} line {number}" if one >= 0 else "" for file, number, one in written]
+    return [place_of(file, number) if one >= 0 else "" for file, number, one in written]
 
 
 def _files(stacks: PythonStacks, labels: Mapping[str, str]) -> Objects:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
+import pandas as pd
 
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.formats.marks import SESSION_RUN
@@ -15,6 +16,10 @@ Verdict = Literal["not", "potentially", "moderately", "highly", "unknown"]
 HIGHLY_PERCENT, MODERATELY_PERCENT, POTENTIALLY_OTHER_PERCENT = 20.0, 5.0, 3.0
 # To fetch a batch costs about this much, whatever is in it.
 FETCH_COSTS_MS = 0.5
+# A pass over the data begins with a long wait: so much longer than the median, in so few of the steps.
+_LONG_WAIT, _RARE_SHARE = 10.0, 0.15
+# This share of all waiting is most of it.
+MOST_WAITING = 0.5
 
 
 def input_verdict(steps: Steps) -> Verdict:
@@ -46,3 +51,31 @@ def classify_input(input_percent: float, other_percent: float) -> Verdict:
     if input_percent >= MODERATELY_PERCENT:
         return "moderately"
     return "potentially" if other_percent >= POTENTIALLY_OTHER_PERCENT else "not"
+
+
+def rare_waits(waits_ms: pd.Series) -> pd.Series:
+    """Return per step whether it is one of few that wait much longer than the median step.
+
+    Examples
+    --------
+    >>> rare_waits(pd.Series([80.0, *[0.2] * 9])).sum(), rare_waits(pd.Series([80.0] * 10)).sum()
+    (np.int64(1), np.int64(0))
+    """
+    long = waits_ms >= _LONG_WAIT * max(float(waits_ms.median()), FETCH_COSTS_MS)
+    return long & (long.sum() <= _RARE_SHARE * len(waits_ms))
+
+
+def waits_only_at_starts(steps: Steps) -> bool:
+    """Whether the measured steps hardly wait but for few, which start a pass over the data."""
+    waits_ms, step_ms = steps.measured["input_ms"], steps.measured["step_ms"]
+    waited_ms = float(waits_ms.sum())
+    if not waited_ms > 0:
+        return False
+    others = ~rare_waits(waits_ms)
+    others_ms = float(waits_ms[others].sum())
+    first = float(waits_ms.iloc[0]) > MOST_WAITING * waited_ms
+    return (
+        others_ms < (1 - MOST_WAITING) * waited_ms
+        and 100 * others_ms < MODERATELY_PERCENT * float(step_ms[others].sum())
+        and (first or 100 * waited_ms < HIGHLY_PERCENT * float(step_ms.sum()))
+    )

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from tfprof_nb import _units
 from tfprof_nb.api.session import Capture
-from tfprof_nb.capture.progress import StepTimes
+from tfprof_nb.capture.step_times import StepTimes
 from tfprof_nb.render.display import Place, in_notebook
 from tfprof_nb.render.live import live_html
 

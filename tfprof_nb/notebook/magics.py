@@ -33,7 +33,7 @@ from tfprof_nb.api.repeats import Repeats
 from tfprof_nb.api.session import Capture, hides
 from tfprof_nb.capture.interrupts import end_in_users_code, interrupts_wait
 from tfprof_nb.capture.lines import CellLines
-from tfprof_nb.capture.progress import StepTimes, step_times
+from tfprof_nb.capture.step_times import StepTimes, step_times
 from tfprof_nb.notebook.cell_code import CellOfMagic, awaits, compiled, run, run_awaiting
 from tfprof_nb.notebook.completion import Parsers, add_completions, misspelt, remove_completions
 from tfprof_nb.notebook.live import Live, started_live

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfprof_nb.render.page import page
+from tfprof_nb.render.report import html_report
 
 if TYPE_CHECKING:
     from tfprof_nb.render.view import View
 
-__all__ = ["View", "page"]
+__all__ = ["View", "html_report"]
 
 
 def __getattr__(name: str) -> Any:

@@ -23,8 +23,8 @@ from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.analysis.tf_data.tf_data import TfData
 from tfprof_nb.analysis.trace.trace import Trace
 from tfprof_nb.render.content import Content
-from tfprof_nb.render.page import page as html_page
 from tfprof_nb.render.panels import Note, Panel, Tab, Tabs
+from tfprof_nb.render.report import html_report
 from tfprof_nb.views import advice as advice_view
 from tfprof_nb.views import functions as functions_view
 from tfprof_nb.views import graph as graph_view
@@ -98,7 +98,7 @@ def content(results: Results, pages: str | Sequence[str] | None = None, *, stati
 
 def report(results: Results) -> str:
     """Return the dashboard as one self-contained HTML page."""
-    return html_page(title(results), panels(results))
+    return html_report(title(results), panels(results))
 
 
 def page_by_itself(results: Results, name: str) -> Content:

@@ -90,8 +90,14 @@ def proof(overview: Overview, steps: Steps) -> list[Panel]:
         if len(overview.table)
         else Note("No ops.", "empty"),
         KeyFigures(_figures(overview)),
-        *(Note(note, "info") for note in overview.notes if overview.summary["largest_category"]),
+        *_notes(overview, steps),
     ]
+
+
+def _notes(overview: Overview, steps: Steps) -> list[Note]:
+    """Show the notes, except those that stand in the place of the average step."""
+    shown = [] if overview.summary["largest_category"] else steps.notes
+    return [Note(note, "info") for note in overview.notes if note not in shown]
 
 
 def _figures(overview: Overview) -> list[Figure]:

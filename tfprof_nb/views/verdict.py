@@ -29,7 +29,7 @@ _VERDICTS = {
     "unseen": "{largest_share} of each step is {largest}. Waiting for data between steps is not in this trace.",
     "unknown": "No step times: this profile has no steps that could be measured.",
 }
-_HICCUP_SHARE, _START_SHARE = 0.3, 0.5  # of all waiting, in one step
+_HICCUP_SHARE = 0.3  # of all waiting, in one step
 _WORTH_SAYING_PERCENT = 10.0
 
 
@@ -54,9 +54,7 @@ def kind(numbers: dict[str, Any]) -> str:
         return "unseen"
     if verdict == "moderately" and numbers["python_sampled"] and numbers["input_ms"] < FETCH_COSTS_MS:
         return "short"
-    starts = numbers["longest_wait_is_first"] and numbers["longest_wait_share"] >= _START_SHARE
-    starts |= verdict == "moderately" and numbers["python_sampled"] and numbers["few_waits_share"] >= _START_SHARE
-    if verdict in ("moderately", "highly") and starts and _is_milder(numbers):
+    if verdict in ("moderately", "highly") and numbers["waits_only_at_starts"]:
         return "not"
     if verdict != "potentially":
         return verdict

@@ -4,7 +4,7 @@ import pytest
 
 from builders import XSpace, forest
 from tfprof_nb.analysis.steps import capture_notes as module
-from tfprof_nb.analysis.steps.capture_notes import capture_notes
+from tfprof_nb.analysis.steps.capture_notes import capture_notes, stopped_notes
 
 
 def capture(**mark):
@@ -37,3 +37,17 @@ def test_a_step_of_several_batches_says_so():
 def test_a_compiled_model_says_so():
     (note,) = capture_notes([capture(jit_compile=1)], steps=4)
     assert "jit_compile: XLA fuses" in note
+
+
+@pytest.mark.parametrize(
+    ("steps", "marked", "said"),
+    [
+        (1200, True, "has the 1,200 steps until then: --steps 1200 fits into this memory, --warmup 2 --steps 10 is"),
+        (1, True, "has the 1 step until then: --steps 1 fits"),
+        (8, False, "has the 8 steps until then: --max-seconds 45 fits into this memory, and --host-level 1"),
+        (0, False, "has no steps: --max-seconds 45 fits into this memory, and --host-level 1"),
+    ],
+)
+def test_a_recording_that_ended_early_names_options_that_hold(steps, marked, said):
+    (note,) = stopped_notes([{"why": "size", "seconds": 90.0}], steps, marked=marked)
+    assert said in note

@@ -41,7 +41,7 @@ def stacks(samples):
 
 def slices(host, samples):
     """Return depth, name, start and end (ms) of every slice of the track."""
-    sampled = sampled_python(host, stacks(samples), {"/home/me/a.py": "In[3]"})
+    (sampled,) = sampled_python([host], [stacks(samples)], {"/home/me/a.py": "In[3]"})
     groupings = [group_events(one) for one in (host, sampled)]
     drawn = trace([host, sampled], groupings, steps([host], groupings[:1]), list, lambda _name: "")
     (track,) = drawn.table.index[drawn.table["label"] == "Python, sampled"]
@@ -72,4 +72,4 @@ def test_a_sample_stands_for_a_limited_time(host):
 
 
 def test_without_samples_there_is_no_track(host):
-    assert sampled_python(host, PythonStacks(), {}) is None
+    assert sampled_python([host], [PythonStacks()], {}) == []

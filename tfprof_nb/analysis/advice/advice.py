@@ -5,8 +5,7 @@ A rule reports nothing without evidence. It estimates the gain only where there 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,15 +14,29 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.batch_advice import batch_findings
 from tfprof_nb.analysis.advice.device_advice import device_findings
-from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, ONE_OP, Evidence, Finding, severity_of
+from tfprof_nb.analysis.advice.findings import (
+    BETWEEN_OPS,
+    ONE_LAYER,
+    ONE_OP,
+    SMALL_STEPS,
+    Evidence,
+    Finding,
+    at_most,
+    severity_of,
+)
+from tfprof_nb.analysis.advice.float64_advice import float64_findings
 from tfprof_nb.analysis.advice.input_advice import copies_to_device, input_bound, input_outside_steps
+from tfprof_nb.analysis.advice.input_causes import PYTHON_OPS
 from tfprof_nb.analysis.advice.layer_advice import layer_findings
 from tfprof_nb.analysis.advice.memory_advice import memory_findings
+from tfprof_nb.analysis.advice.one_hot_advice import one_hot_findings
+from tfprof_nb.analysis.advice.printing_advice import PRINTING_OPS, printing_findings
 from tfprof_nb.analysis.advice.python_advice import python_findings
 from tfprof_nb.analysis.advice.repeated_advice import repeated_findings
 from tfprof_nb.analysis.advice.retracing_advice import retracing_findings
 from tfprof_nb.analysis.advice.small_ops_advice import small_ops_findings
 from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT, are_session_runs
 
 COLUMNS = [
@@ -34,6 +47,9 @@ COLUMNS = [
 _RANKS = {"high": 0, "medium": 1, "info": 2}
 # Shares of step time that the guide calls a moderate and a high cost (`op_stats_to_overview_page.cc`).
 _OVERHEAD_PERCENT, HIGH_OVERHEAD_PERCENT = 3.0, 15.0
+_EAGER_LINE_PERCENT = 15.0
+# Calls that run a graph.
+_RUNS_GRAPHS = r"Function\.__call__|Trainer\.|on_batch"
 _EAGER_PERCENT, _EXPENSIVE_CALL_PERCENT, _FEW_16_BIT_PERCENT = 10.0, 20.0, 10.0
 _TENSOR_CORE_ARCHITECTURES = ("Volta", "Turing", "Ampere", "Ada", "Hopper", "Blackwell")
 _FETCHING_OPS = "Iterator|Optional|Dataset"  # Keras fetches its data with these, always eagerly
@@ -56,8 +72,8 @@ _NO_STEPS = "Without steps there is little to base advice on: the notes on the s
 class Advice(Result):
     """Findings, most severe first. Gains are estimates, in percent of step time; NaN if there is no ground for one.
 
-    ``place`` is the line to change, ``change`` the new code, both empty if unknown; ``gain_low_percent`` and
-    ``gain_high_percent`` are the range of the gain.
+    ``place`` is the line to change, ``change`` the code for the place of that line, or of the call that begins there;
+    both are empty if unknown. ``gain_low_percent`` and ``gain_high_percent`` are the range of the gain.
     ``proved_by`` is the result that shows the evidence. If a single event shows it, ``op_name`` is the event's name in
     the trace, and ``start_ms`` and ``duration_ms`` are the time around it.
     """
@@ -77,25 +93,33 @@ def advice(evidence: Evidence) -> Advice:
         ``table`` is empty if there is nothing to change; a note says so.
     """
     findings = [finding for rule in _rules(evidence) if (finding := rule(evidence))]
-    findings += [*python_findings(evidence), *_shares(evidence), *retracing_findings(evidence)]
-    findings += device_findings(evidence)
-    findings += layer_findings(evidence)
-    findings += small_ops_findings(evidence)
-    findings += repeated_findings(evidence)
-    findings += memory_findings(evidence)
-    findings += batch_findings(evidence)
+    python = python_findings(evidence)
+    findings += [*_eager(evidence, python), *python, *_unexplained(evidence, python), *batch_findings(evidence, python)]
+    findings += [finding for rule in _EACH_REPORTS_SEVERAL for finding in rule(evidence)]
     worse = tuple(said for finding in findings for said in finding.instead_of)
     findings = [finding for finding in findings if not finding.finding.startswith(worse)]
     findings.sort(key=_rank)
     table = pd.DataFrame([vars(finding) for finding in findings], columns=COLUMNS)
     summary = {severity: int((table["severity"] == severity).sum()) for severity in _RANKS}
-    why_empty = _NO_FINDINGS if len(evidence.steps.table) else _NO_STEPS
+    why_empty = _unnamed(evidence) if len(evidence.steps.table) else _NO_STEPS
     return Advice(table, summary, [] if findings else [why_empty])
 
 
+def _unnamed(evidence: Evidence) -> str:
+    """Say that there is no finding, and where to look if much of the time has no name."""
+    other = evidence.percent("other")
+    if other < _HIGH_UNEXPLAINED_PERCENT or not len(evidence.python.table):
+        return _NO_FINDINGS
+    return (
+        f"No rule of the advice applies. {_units.percent(other)} of each step is Python code and other time outside of "
+        "ops: the Python page shows its lines."
+    )
+
+
 def _rank(finding: Finding) -> tuple[int, int, float]:
-    """Order by severity; then eager ops, whose cost shows as Python, and findings with a place; then by gain."""
-    kind = 0 if finding.finding.startswith(_EAGER) else 1 if finding.place else 2
+    """Order by severity; then eager ops, whose cost shows as Python, and places but the batch size; then by gain."""
+    named = finding.place and not finding.finding.startswith(SMALL_STEPS)
+    kind = 0 if finding.finding.startswith(_EAGER) else 1 if named else 2
     return _RANKS[finding.severity], kind, -np.nan_to_num(finding.estimated_gain_percent)
 
 
@@ -144,35 +168,79 @@ def _shares(evidence: Evidence) -> Iterator[Finding]:
             )
 
 
-def _eager(evidence: Evidence) -> Finding | None:
+def _eager(evidence: Evidence, python: Sequence[Finding]) -> list[Finding]:
     """Check ops that run repeatedly: an op that runs eagerly once, before the steps, costs them nothing."""
     percent = _eager_percent(evidence)
+    if not evidence.is_tensorflows:
+        return []
     if evidence.percent("eager") <= _EAGER_PERCENT or percent <= _EAGER_PERCENT:
-        return None
+        return []
     by_keras = bool(evidence.steps.table["epoch"].notna().any())
     mostly = percent >= _MOSTLY_EAGER_PERCENT and not _runs_functions(evidence)
-    if _runs_functions(evidence) and (by_keras or not mostly):  # what is eager then is Keras' own work, such as saving
-        return None
+    if _runs_functions(evidence) and by_keras:  # what is eager then is Keras' own work, such as saving
+        return []
+    if _runs_functions(evidence):
+        return _eager_line(evidence, percent, python)
     asked = next(evidence.code.find(_ASKED_TO_RUN_EAGERLY), None)
     function, place, change = ("", *_without_eagerly(evidence, *asked)) if asked else _step_function(evidence)
-    fix = _decorated(function, change) if place else _NOT_EAGERLY
-    what = "run_eagerly" if asked else function
-    return Finding(
-        "high" if mostly else "medium",
-        f"{_EAGER}{what and ': '}{f'{what} ({place})' if what and place else what}",
-        f"{_units.percent(percent)} of op self time ran eagerly, outside any tf.function: Python starts each op.",
-        _NOT_EAGERLY_IN_KERAS if asked or by_keras else fix,
-        proved_by="ops",
-        place=place,
-        gain_low_percent=_EAGER_GAIN_PERCENT[0] if mostly else float("nan"),
-        gain_high_percent=_EAGER_GAIN_PERCENT[1] if mostly else float("nan"),
-        change=change,
-    )
+    needs = "" if asked else evidence.code.uses_values(*line_at(place))
+    if needs:
+        change = ""
+    fix = _split(function, needs) if needs else _decorated(function, change) if place else _NOT_EAGERLY
+    what = _asks(evidence, asked) if asked else function
+    return [
+        Finding(
+            "high" if mostly else "medium",
+            f"{_EAGER}{what and ': '}{f'{what} ({place})' if what and place else what}",
+            f"{_units.percent(percent)} of op self time ran eagerly, outside any tf.function: Python starts each op.",
+            _without(evidence, asked) if asked else _NOT_EAGERLY_IN_KERAS if by_keras else fix,
+            proved_by="ops",
+            place=place,
+            gain_low_percent=_EAGER_GAIN_PERCENT[0] if mostly else float("nan"),
+            gain_high_percent=_EAGER_GAIN_PERCENT[1] if mostly else float("nan"),
+            change=change,
+        )
+    ]
+
+
+def _eager_line(evidence: Evidence, percent: float, python: Sequence[Finding]) -> list[Finding]:
+    """Name the line that runs most ops one by one beside tf.functions, unless a finding on Python tells more."""
+    calls = evidence.python.calls
+    calls = calls[(calls["thread"] == "main") & (calls["line"] > 0) & ~calls["call"].str.contains(_RUNS_GRAPHS)]
+    calls = calls.assign(line_ms=calls.groupby(["file", "line"])["ops_ms"].transform("sum"))
+    calls = calls.sort_values("line_ms", ascending=False, kind="stable")
+    lines = calls["line_ms"]
+    whole_ms = float(evidence.steps.table["step_ms"].sum())
+    if lines.empty or percent < _MOSTLY_EAGER_PERCENT or 100 * lines.max() < _EAGER_LINE_PERCENT * whole_ms:
+        return []
+    (file, line), share = calls[["file", "line"]].iloc[0], float(lines.iloc[0]) / whole_ms
+    place, code = place_of(file, line), evidence.code.line(file, line)
+    if any(finding.estimated_gain_percent >= 100 * share for finding in python):
+        return []
+    return [
+        Finding(
+            severity_of(100 * share, _EAGER_LINE_PERCENT, _HIGH_UNEXPLAINED_PERCENT),
+            f"{_EAGER}: {place}",
+            f"{f'`{_units.shorten(code, 80)}`' if code else 'The line'} takes {_units.share(share)} of the steps: its "
+            "ops run outside any tf.function, where Python starts each. "
+            f"{_units.percent(percent)} of op self time is eager.",
+            "Put these ops into a function with @tf.function, or into the one that the loop calls already.",
+            100 * share,
+            proved_by="python",
+            place=place,
+            gain_low_percent=_EAGER_GAIN_PERCENT[0] * share,
+            gain_high_percent=at_most(100 * share),
+            instead_of=ONE_LAYER,
+        )
+    ]
 
 
 def _without_eagerly(evidence: Evidence, file: str, line: int) -> tuple[str, str]:
-    """Return the place that asks for eager execution, and its line without that."""
-    return f"{file} line {line}", re.sub(rf",? *{_ASKED_TO_RUN_EAGERLY}", "", evidence.code.line(file, line))
+    """Return the place that asks for eager execution, and the code without that."""
+    if evidence.code.line(file, line).startswith("tf.config."):
+        return place_of(file, line), "tf.config.run_functions_eagerly(False)"
+    begin, change = evidence.code.without_argument(file, line, "run_eagerly")
+    return place_of(file, begin or line), change
 
 
 def _step_function(evidence: Evidence) -> tuple[str, str, str]:
@@ -188,10 +256,10 @@ def _step_function(evidence: Evidence) -> tuple[str, str, str]:
     totals = table[table["function"] != "<module>"].groupby(["function", "file"], sort=False)["total_ms"].sum()
     large = totals[totals >= _MOSTLY_EAGER_PERCENT / 100 * float(table["self_ms"].sum())]
     if large.empty:
-        return "", f"{table.iloc[0]['file']} line {table.iloc[0]['line']}", ""
+        return "", place_of(table.iloc[0]["file"], table.iloc[0]["line"]), ""
     name, file = map(str, large.index[int(np.argmin(large))])
     line = evidence.code.definition(file, name)
-    place = f"{file} line {line}" if line else ""
+    place = place_of(file, line) if line else ""
     return name, place, f"@tf.function\n{evidence.code.line(file, line)}" if line else ""
 
 
@@ -204,6 +272,27 @@ def _decorated(function: str, change: str) -> str:
         f"Put @tf.function above {before}. Its ops then run as one graph; Python code in it, such as print or "
         ".numpy(), runs only when it is traced."
     )
+
+
+def _split(function: str, needs: str) -> str:
+    """Say what to put into a tf.function where a function needs values, which only exist outside of it."""
+    return (
+        f"Put what {function} computes with tensors into a function of its own with @tf.function, and leave the rest "
+        f"outside: `{needs}` needs values, which do not exist while a function is traced. For a single model, "
+        "`model = tf.function(model)` does it."
+    )
+
+
+def _without(evidence: Evidence, asked: tuple[str, int]) -> str:
+    """Say which request for eager execution to remove."""
+    return (
+        f"Remove {'run_eagerly=True' if _asks(evidence, asked) == 'run_eagerly' else 'the line'}: it is for debugging."
+    )
+
+
+def _asks(evidence: Evidence, asked: tuple[str, int]) -> str:
+    """Name what asks for eager execution."""
+    return "run_functions_eagerly" if "run_functions_eagerly" in evidence.code.line(*asked) else "run_eagerly"
 
 
 def _runs_functions(evidence: Evidence) -> bool:
@@ -219,8 +308,8 @@ def _eager_percent(evidence: Evidence) -> float:
     return float(100 * ops.loc[repeated, "self_us"].sum() / (ops["self_us"].sum() or 1))
 
 
-def _unexplained(evidence: Evidence) -> Finding | None:
-    """Report the time outside of ops if no finding on Python explains it, and steps are short enough to be joined.
+def _unexplained(evidence: Evidence, python: Sequence[Finding]) -> Iterator[Finding]:
+    """Report time outside of ops that no finding on Python explains, if steps are short enough to be joined.
 
     Within a session's run no Python runs, and without Keras' epochs nothing tells what kind of program it is.
     """
@@ -229,21 +318,22 @@ def _unexplained(evidence: Evidence) -> Finding | None:
     mostly_eager = _eager_percent(evidence) >= _MOSTLY_EAGER_PERCENT and not _runs_functions(evidence)
     on_tpu = str(evidence.overview.summary["device_type"]).startswith("TPU")  # whose hosts record little
     if (
-        on_tpu
+        python
+        or not evidence.is_tensorflows
+        or on_tpu
         or percent < _UNEXPLAINED_PERCENT
         or mostly_eager
-        or python_findings(evidence)
         or are_session_runs(evidence.steps)
     ):
-        return None
+        return
     short = float(evidence.steps.measured["step_ms"].median()) <= _SHORT_STEP_MS
     sampled = len(evidence.python.table) > 0
     if sampled and not (short and by_keras):
-        return None
+        return
     spent = "in Python code of Keras and TensorFlow" if sampled else "where TensorFlow records nothing"
     joined = short and by_keras
     severity = severity_of(percent, _UNEXPLAINED_PERCENT, _HIGH_UNEXPLAINED_PERCENT)
-    return Finding(
+    yield Finding(
         severity if sampled else "medium",
         BETWEEN_OPS if sampled else _UNRECORDED,
         f"{evidence.of_step('other_ms')} is spent {spent}.",
@@ -290,7 +380,8 @@ def _between_steps(evidence: Evidence) -> Finding | None:
 
 def _dominant_op(evidence: Evidence) -> Finding | None:
     top = evidence.overview.table
-    top = top[top["op_type"] != "Dataset"]  # stages of the input pipeline have their own finding
+    # Stages of the input pipeline, Python in it and printing have their own findings.
+    top = top[~top["op_type"].isin(["Dataset", *PYTHON_OPS, *PRINTING_OPS])]
     busy = max(("host_compute", "device_compute"), key=evidence.percent)
     if not len(top) or top["self_share"].iloc[0] < _DOMINANT_OP_SHARE or evidence.percent(busy) < HIGH_OVERHEAD_PERCENT:
         return None
@@ -315,8 +406,18 @@ _TENSORFLOWS: tuple[Callable[[Evidence], Finding | None], ...] = (
     input_bound,
     copies_to_device,
     input_outside_steps,
-    _eager,
-    _unexplained,
     _precision,
     _between_steps,
+)
+_EACH_REPORTS_SEVERAL: tuple[Callable[[Evidence], Iterable[Finding]], ...] = (
+    _shares,
+    retracing_findings,
+    device_findings,
+    layer_findings,
+    small_ops_findings,
+    float64_findings,
+    one_hot_findings,
+    printing_findings,
+    repeated_findings,
+    memory_findings,
 )

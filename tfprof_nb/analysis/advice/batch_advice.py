@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, SMALL_STEPS, Evidence, Finding, severity_of
-from tfprof_nb.analysis.advice.python_advice import python_findings
+from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, SMALL_STEPS, Evidence, Finding, Severity, severity_of
+from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.source import SourceLines
 from tfprof_nb.analysis.step_ops.batch import batch_size
 from tfprof_nb.analysis.step_ops.repeated import trains
@@ -14,6 +15,7 @@ from tfprof_nb.analysis.step_ops.step_ops import StepOps
 
 _SHORT_STEP_MS, _FIXED_SHARE, _HIGH_FIXED_SHARE = 10.0, 0.5, 0.6
 _MOSTLY = 0.5
+_LEAST_STEPS_SHARE = 0.2
 _CELL = "cell"
 _BATCHES = r"\.batch\(|\bbatch_size\s*="
 _PYTHON_PERCENT = 25.0
@@ -21,8 +23,8 @@ _PYTHON_PERCENT = 25.0
 _FACTORS = ((8, 16), (32, 8), (100_000, 4))
 
 
-def batch_findings(evidence: Evidence) -> list[Finding]:
-    """Report steps of which the ops themselves take a small part: larger batches then cost hardly more."""
+def batch_findings(evidence: Evidence, python: Sequence[Finding]) -> list[Finding]:
+    """Report steps of which neither ops nor named Python take much: larger batches then cost hardly more."""
     ops = evidence.step_ops()
     if (
         not ops.steps
@@ -33,11 +35,15 @@ def batch_findings(evidence: Evidence) -> list[Finding]:
     size = batch_size(ops.graphs)
     fixed = _fixed_share(evidence, ops)
     # What runs between the steps, larger batches make rarer too.
-    named = sum(finding.estimated_gain_percent for finding in python_findings(evidence))
+    named = sum(finding.estimated_gain_percent for finding in python)
     explained = min(named, evidence.percent("other"))
     if size is None or fixed < _FIXED_SHARE or explained >= _PYTHON_PERCENT or _loops(ops):
         return []
-    return [_finding(ops, evidence.source(), size, fixed)] if size <= _FACTORS[-1][0] else []
+    share = _steps_share(evidence)
+    if share < _LEAST_STEPS_SHARE:
+        return []
+    severity = "medium" if python else severity_of(fixed, _FIXED_SHARE, _HIGH_FIXED_SHARE)
+    return [_finding(ops, evidence.source(), size, fixed, severity, share)] if size <= _FACTORS[-1][0] else []
 
 
 def _loops(ops: StepOps) -> bool:
@@ -52,22 +58,30 @@ def _fixed_share(evidence: Evidence, ops: StepOps) -> float:
     return 1 - busy - evidence.percent("input") / 100
 
 
-def _finding(ops: StepOps, source: SourceLines, size: int, fixed: float) -> Finding:
+def _steps_share(evidence: Evidence) -> float:
+    """Return the part of the time without warm-up that the measured steps take; 1 if it is not known."""
+    summary = evidence.overview.summary
+    rest_ms = float(summary["capture_ms"]) - float(summary["warm_up_steps_ms"])
+    measured_ms = float(summary["measured_steps_ms"])
+    return min(1.0, measured_ms / rest_ms) if rest_ms > 0 and measured_ms > 0 else 1.0
+
+
+def _finding(ops: StepOps, source: SourceLines, size: int, fixed: float, severity: Severity, share: float) -> Finding:
     factor = next(factor for most, factor in _FACTORS if size <= most)
     step_ms, saved = ops.steps_ms / ops.steps, 1 - 1 / factor
     place, change = _line(source, size, size * factor)
     return Finding(
-        severity_of(fixed, _FIXED_SHARE, _HIGH_FIXED_SHARE),
+        severity,
         f"{SMALL_STEPS}: {size} example{'s' * (size != 1)} each",
         f"A step takes {_units.milliseconds(step_ms)}. Ops that are long enough to be recorded run in "
         f"{_units.share(1 - fixed)} of it. The rest is the fixed cost of starting a step and its ops: "
         f"{_units.milliseconds(fixed * step_ms)}, whatever the batch size.",
         f"Use larger batches, {size * factor} instead of {size}."
         + " A larger batch may need a higher learning rate." * trains(ops.graphs),
-        100 * saved,
+        100 * saved * share,
         place=place,
-        gain_low_percent=100 * saved * fixed,
-        gain_high_percent=100 * saved,
+        gain_low_percent=100 * saved * fixed * share,
+        gain_high_percent=100 * saved * share,
         change=change,
         instead_of=(BETWEEN_OPS,),
     )
@@ -84,5 +98,5 @@ def _line(source: SourceLines, size: int, larger: int) -> tuple[str, str]:
         own = found[found["file"] == _CELL] if (found["file"] == _CELL).any() else found
         if len(own) == 1:
             file, line, code = own[["file", "line", "code"]].iloc[0]
-            return f"{file} line {line}", sets.sub(rf"\g<1>{larger}", str(code).strip()) if known else ""
+            return place_of(file, line), sets.sub(rf"\g<1>{larger}", str(code).strip()) if known else ""
     return "", ""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding
 from tfprof_nb.analysis.memory.growth import MIN_STEPS, Growth, growth
+from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.source import SourceLines
 from tfprof_nb.analysis.step_ops.step_ops import TRAINING_CALLS, StepOps
 
@@ -65,7 +66,7 @@ def _keeping(source: SourceLines, steps: int) -> Iterator[tuple[str, str]]:
     for row in table[table["occurrences"] >= _MIN_PART_OF_STEPS * steps].to_dict("records"):
         code = str(row["code"]).strip()
         if _KEEPS.search(code) and not _KEEPS_NUMBERS.search(code):
-            yield f"{row['file'] or 'cell'} line {row['line']}", code
+            yield place_of(row["file"] or "cell", row["line"]), code
 
 
 def _made_at(ops: StepOps, source: SourceLines, found: Growth) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, severity_of
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, at_most, severity_of
 from tfprof_nb.analysis.source.code import Use, line_at, place_of
 
 # Shares of the steps' time, or of the training's time.
@@ -40,14 +40,35 @@ _WAITING_CALLS = {
     "__format__": "An f-string",
 }
 _APPENDED = re.compile(r"^([\w.]+)\.append\((float|int)\(([\w.\[\]\"']+)\)\)$")
+# An array or tensor that a loop joins to itself.
+_GROWN = re.compile(r"^(\w+) *= *((?:np|numpy|tf|jnp)\.\w+)\([\[(] *\1 *, *(\w+) *[\])]")
 _FEWER_SAVED = 0.3  # of what may overlap
 _WRITING_SUMMARIES = ("scalar", "histogram", "image", "audio", "text", "flush", "write")
 _RECORDING_CALLS = (*_WRITING_SUMMARIES, "save", "save_weights", "save_model", "export")
 _SESSION_RUN = "BaseSession.run"
 _MIN_COPYING_MS = 0.5
+_WORTH_SAYING_OUTSIDE_PERCENT, _HIGH_OUTSIDE_PERCENT = 20.0, 50.0
+_COPYING = (
+    "copies weights through NumPy",
+    (
+        "Assign variable to variable in a function with @tf.function, for example: `for target, source in "
+        "zip(target_model.weights, model.weights): target.assign(tau * source + (1 - tau) * target)`."
+    ),
+)
+_BUILDING = (
+    "builds a model again and again",
+    "Build the model once, before the loop, and copy the weights into it: `copy.set_weights(model.get_weights())`.",
+)
+# Methods of Keras that are no training, what they do, and what to do instead.
+_MODEL_CALLS = {
+    "get_weights": _COPYING,
+    "set_weights": _COPYING,
+    "clone_model": _BUILDING,
+    "model_from_json": _BUILDING,
+    "from_config": _BUILDING,
+}
 _BY_KERAS = ("predict", "evaluate")
 _MIN_CALLS = 10
-_PREDICT = re.compile(r"^(.*?)([\w.]+)\.predict\((\w+)(?:, *verbose *= *\w+)?\)(.*)$")
 
 
 def python_findings(evidence: Evidence) -> list[Finding]:
@@ -55,6 +76,7 @@ def python_findings(evidence: Evidence) -> list[Finding]:
     callbacks, waits = list(_callbacks(evidence)), list(_waits(evidence))
     explained = sum(finding.estimated_gain_percent for finding in callbacks)
     others = [*waits, *_session_copies(evidence), *_single_predictions(evidence), *_records(evidence)]
+    others += [*_models(evidence), *_outside_steps(evidence)]
     others += _functions(evidence, beside_waits=bool(waits))
     # A callback's own lines, and the functions that it calls, are part of its time.
     return callbacks + [other for other in others if other.estimated_gain_percent > _MORE * explained]
@@ -62,7 +84,10 @@ def python_findings(evidence: Evidence) -> list[Finding]:
 
 def _callbacks(evidence: Evidence) -> Iterator[Finding]:
     measured_ms, whole_ms = float(evidence.steps.measured["step_ms"].sum()), training_ms(evidence)
+    sampled = len(evidence.python.table) > 0
     for row in evidence.python.callbacks.to_dict("records"):
+        if sampled and row["callback"] == "LambdaCallback":  # its function has a name of its own
+            continue
         in_steps = row["measured_ms"] > 0
         time_ms, of_ms = (row["measured_ms"], measured_ms) if in_steps else (row["total_ms"], whole_ms)
         percent = 100 * time_ms / max(of_ms, 1e-9)
@@ -76,8 +101,7 @@ def _callback(evidence: Evidence, row: dict[Any, Any], percent: float, in_steps:
     of_what = "each step" if in_steps else "the training's time"
     each = _units.milliseconds(row["total_ms"] / max(row["calls"], 1))
     calls = f"{_units.count(row['calls'])} call{'s' * (row['calls'] != 1)}"
-    parameters = evidence.code.parameters(name)
-    fix, change = _rarer(row["callback"], row["method"], parameters[1] if len(parameters) > 1 else "")
+    fix, defined, change = _rarer(evidence, row["callback"], row["method"])
     made = next(evidence.code.find(rf"\b{re.escape(str(row['callback']))}\("), None)
     if made and not place:
         place, code = place_of(*made), evidence.code.line(*made)
@@ -88,23 +112,25 @@ def _callback(evidence: Evidence, row: dict[Any, Any], percent: float, in_steps:
         f"The callback's {calls} took {each} each{f' ({place})' if place else ''}.",
         fix,
         percent,
-        place,
+        defined or place,
         change,
     )
 
 
-def _rarer(callback: str, method: str, number: str) -> tuple[str, str]:
-    """Return how to run a callback's method less often, in words and as code where that is certain.
-
-    ``number`` is the parameter with the number of the batch or epoch; empty if it is unknown.
-    """
+def _rarer(evidence: Evidence, callback: str, method: str) -> tuple[str, str, str]:
+    """Return how to run a callback's method less often: in words, and where that is certain as a place and its code."""
     if callback in _LESS_OFTEN:
-        return _LESS_OFTEN[callback], ""
+        return _LESS_OFTEN[callback], "", ""
+    file, line, parameters = evidence.code.method(f"{callback}.{method}")
+    number, definition = parameters[1] if len(parameters) > 1 else "", evidence.code.line(file, line)
     every, what = (50, "batches") if "_batch_" in method else (5, "epochs")
     if not number or number == "logs":
-        return f"Do its work every {every} {what}, or make it cheaper.", ""
+        return f"Do its work every {every} {what}, or make it cheaper.", "", ""
     skipped = f"if {number} % {every}"
-    return f"Do its work every {every} {what}: begin {method} with `{skipped}: return`.", f"{skipped}:\n    return"
+    fix = f"Do its work every {every} {what}: begin {method} with `{skipped}: return`."
+    if not definition.endswith(":"):
+        return fix, "", ""
+    return fix, place_of(file, line), f"{definition}\n    {skipped}:\n        return"
 
 
 def _waits(evidence: Evidence) -> Iterator[Finding]:
@@ -142,7 +168,7 @@ def _wait(evidence: Evidence, rows: pd.DataFrame, file: str, line: int, percent:
         proved_by="python",
         place=place,
         gain_low_percent=_FEWER_SAVED * overlap,
-        gain_high_percent=overlap,
+        gain_high_percent=at_most(overlap),
         change=change,
     )
 
@@ -183,16 +209,19 @@ def _single_predictions(evidence: Evidence) -> Iterator[Finding]:
             continue
         first = rows.iloc[0]
         place, code = place_of(str(first["file"]), int(first["line"])), evidence.code.line(first["file"], first["line"])
-        single = _PREDICT.match(code)
+        itself = evidence.code.called_itself(*line_at(place), name) if name == "predict" else ""
+        model = code.partition(f".{name}(")[0].rpartition(" ")[2] or "model"
+        once = f"Call {model}.{name} once with all examples in one array"
+        fix = f"For a few examples, call the model itself: `{itself}`." if itself else f"{once}."
+        fix += f" Where no call needs the result of another: {once[:1].lower()}{once[1:]}." if itself else ""
         yield _finding(
-            f"model.{name} is called again and again, for a few examples each: {_units.percent(percent)} of the time",
+            f"{model}.{name} is called again and again, for a few examples each: {_units.percent(percent)} of the time",
             f"{_in_code(place, code)}: {_units.milliseconds(starting_ms)} for {_units.count(batches)} batches is spent "
-            f"between them, where each call sets up an input pipeline of its own.",
-            f"Call model.{name} once with all examples in one array."
-            + (" For a few examples, call the model itself: `model(x, training=False)`." if name == "predict" else ""),
+            f"on starting the calls: each sets up an input pipeline of its own.",
+            fix,
             percent,
             place,
-            f"{single[1]}{single[2]}({single[3]}, training=False).numpy(){single[4]}" if single else "",
+            itself,
         )
 
 
@@ -212,11 +241,93 @@ def _records(evidence: Evidence) -> Iterator[Finding]:
         yield _finding(
             f"{where}{what}() writes for {_units.percent(percent)} of the time",
             f"{_in_code(place, code)}: {_units.milliseconds(time_ms / max(len(evidence.steps.table), 1))} per step.",
-            "Write every 50 steps instead of in each.",
+            _rarely(evidence, str(file), line) or "Write less often, for example every 50 steps.",
             percent,
             place,
             "",
         )
+
+
+def _models(evidence: Evidence) -> Iterator[Finding]:
+    """Functions of the user's that copy a model's weights through NumPy, or build models, again and again."""
+    calls = evidence.python.calls
+    how = _method(calls)
+    calls = calls.assign(how=how)[how.isin(list(_MODEL_CALLS)) & (calls["thread"] == "main")]
+    whole_ms = training_ms(evidence)
+    own = np.where(calls["function"] == "<module>", calls["line"], 0)
+    for (function, file, _), rows in calls.groupby(["function", "file", own], sort=False):
+        time_ms = float(rows["self_ms"].sum() - rows["outside_ms"].sum())
+        # Of a function that works with weights, what it computes with them belongs to it.
+        whole = evidence.python.table
+        whole = whole[(whole["function"] == function) & (whole["file"] == file) & (whole["line"] > 0)]
+        if function != "<module>":
+            time_ms = float((whole["self_ms"] - whole["outside_ms"] - whole["waiting_ms"]).sum())
+        percent = min(100.0, 100 * time_ms / whole_ms) if whole_ms else 0.0
+        if percent < _WORTH_SAYING_PERCENT or rows["samples"].sum() < _MIN_SAMPLES:
+            continue
+        top = rows.iloc[int(np.argmax(rows["self_ms"].to_numpy()))]
+        place, code = place_of(str(file), int(top["line"])), evidence.code.line(str(file), int(top["line"]))
+        does, fix = _MODEL_CALLS[str(top["how"])]
+        name = _in_code(place, code) if function == "<module>" else f"{function} ({place})"
+        yield _finding(
+            f"{name} {does}: {_units.percent(percent)} of the time",
+            f"{_units.milliseconds(time_ms / max(len(evidence.steps.table), 1))} per step"
+            f"{f', most of it in `{_units.shorten(code, 80)}`' if code and function != '<module>' else ''}.",
+            fix,
+            percent,
+            place,
+            "",
+            least=_FEWER_SAVED,
+        )
+
+
+def _outside_steps(evidence: Evidence) -> Iterator[Finding]:
+    """Functions of the user's, and lines of the cell, that take much of the cell's time before or after its steps."""
+    summary = evidence.overview.summary
+    whole_ms = float(summary["capture_ms"]) - float(np.nan_to_num(summary["warm_up_steps_ms"]))
+    table = evidence.python.table
+    table = table[(table["thread"] == "main") & ~table["library"].isin(_FRAMEWORKS) & (table["line"] > 0)]
+    own = np.where(table["function"] == "<module>", table["line"], 0)
+    for (function, file, _), rows in table.groupby(["function", "file", own], sort=False):
+        time_ms = float(rows["outside_ms"].sum())
+        percent = 100 * time_ms / whole_ms if whole_ms > 0 else 0.0
+        if percent < _WORTH_SAYING_OUTSIDE_PERCENT or rows["samples"].sum() < _MIN_SAMPLES:
+            continue
+        slowest = rows.iloc[int(np.argmax(rows["outside_ms"].to_numpy()))]
+        line, caller = int(slowest["line"]), str(slowest["called_from"])
+        place, code = place_of(str(file), line), evidence.code.line(str(file), line)
+        if not slowest["library"] and code.startswith(("for ", "while ", "with ")):  # what it takes from is not known
+            continue
+        name = _in_code(place, code) if function == "<module>" else f"{function} ({place})"
+        library = f", mostly in {slowest['library']}" if slowest["library"] else ""
+        from_code = evidence.code.at(caller)
+        called = f", called from {caller}{f', `{_units.shorten(from_code, 80)}`' if from_code else ''}"
+        yield Finding(
+            "high" if percent >= _HIGH_OUTSIDE_PERCENT else "medium",
+            f"{name} takes {_units.percent(percent)} of the cell's time, outside the steps",
+            f"{_units.milliseconds(time_ms)}{library}"
+            f"{f', in `{_units.shorten(code, 80)}`' if code and function != '<module>' else ''}"
+            f"{called if caller and function != '<module>' else ''}. Warm-up is left out of the share.",
+            _outside_fix(str(slowest["library"]), str(function), evidence.code.at(caller) or code),
+            percent,
+            proved_by="python",
+            place=place,
+            gain_low_percent=_LEAST_SAVED * percent,
+            gain_high_percent=at_most(percent),
+        )
+
+
+def _outside_fix(library: str, function: str, calling: str) -> str:
+    """Say what to do about code that runs before or after the steps."""
+    what = f"{function}()" if function != "<module>" else "this line"
+    if ".apply(" in calling or library == "pandas":
+        return (
+            f"pandas calls {what} for each row. Do the same with whole columns, for example np.sqrt(df['x']): that "
+            "takes a fraction of the time."
+            if function != "<module>"
+            else "Work on whole columns instead of rows, and read only the columns that are needed."
+        )
+    return f"Do it once in a cell of its own, and keep the result in a variable or a file, or make {what} faster."
 
 
 def _functions(evidence: Evidence, *, beside_waits: bool) -> Iterator[Finding]:
@@ -247,11 +358,13 @@ def _function(evidence: Evidence, file: str, rows: pd.DataFrame, time_ms: float,
     called = f", called from {caller}{from_code}" if calling == caller else ""
     written = f", in `{_units.shorten(code, 80)}`" if code and function != "<module>" else ""
     use = evidence.code.use(*line_at(calling))
+    looping = not longest["library"] and function != "<module>" and evidence.code.in_loop(file, line)
     steps = max(len(evidence.steps.table), 1)
     finding = _finding(
         f"{name} takes {_units.percent(percent)} of the time",
         f"{_units.milliseconds(time_ms / steps)} per step{library}{written}{called}: TensorFlow waits meanwhile.",
-        _fix_of(use, function, evidence.code.at(calling)),
+        _rarely(evidence, *line_at(calling))
+        or _fix_of(use, function, evidence.code.at(calling), place, looping=looping),
         percent,
         place,
         "",
@@ -260,7 +373,7 @@ def _function(evidence: Evidence, file: str, rows: pd.DataFrame, time_ms: float,
     return finding, use
 
 
-def _fix_of(use: str, function: str, calling: str) -> str:
+def _fix_of(use: str, function: str, calling: str, slowest: str, *, looping: bool) -> str:
     """Say what to do about code whose value is used like this."""
     what = f"{function}()" if function != "<module>" else "this line"
     if use == "validation":
@@ -274,7 +387,21 @@ def _fix_of(use: str, function: str, calling: str) -> str:
     if use == "record" and calling:
         every = f"`{_units.shorten(calling, 80)}` every 50 steps, or once after the loop."
         return f"Nothing in the loop needs its value: do {every}"
-    return "Do it less often, or write it with TensorFlow ops inside the @tf.function."
+    if grown := _GROWN.match(calling):
+        parts = f"{grown[1]}_parts"
+        return (
+            f"It copies all rows so far each time. Collect them in a list, `{parts}.append({grown[3]})`, and join them "
+            f"once after the loop: `{grown[1]} = {grown[2]}({parts})`."
+        )
+    inside = f", where {slowest} takes most of its time" if function != "<module>" else ""
+    whole = " NumPy on whole arrays takes a fraction of the time of a loop in Python." * looping
+    return f"Make {what} faster{inside}, or do it less often if the loop allows that.{whole}"
+
+
+def _rarely(evidence: Evidence, file: str, line: int) -> str:
+    """Say which condition lets a line run too often; empty if there is none."""
+    guard, condition = evidence.code.guard(file, line)
+    return f"Let it run less often: raise the number in `{condition}` ({place_of(file, guard)})." if guard else ""
 
 
 def _finding(
@@ -290,7 +417,7 @@ def _finding(
         proved_by="python",
         place=place,
         gain_low_percent=least * percent,
-        gain_high_percent=percent,
+        gain_high_percent=at_most(percent),
         change=change,
     )
 

@@ -357,8 +357,8 @@ def _time_notes(before: Sequence[Measured], after: Sequence[Measured], found: He
     captures = [_median_capture(side) for side in (before, after)]
     if found.whole and abs(captures[0] / captures[1] / found.speedup - 1) > _NOTED_REST:
         notes.append(
-            f"The whole captures took {captures[0]:.0f} ms before and {captures[1]:.0f} ms after, with what happens once: "
-            "making the model and tracing its functions."
+            f"The whole captures took {captures[0]:.0f} ms before and {captures[1]:.0f} ms after, with what happens "
+            "once: making the model and tracing its functions."
         )
     if found.unit == CAPTURE:
         notes.append(

@@ -19,10 +19,8 @@ _MAX_VALUES, _MAX_ARGUMENTS = 3, 2
 _MIN_ALIKE = 3  # Keras, and a first call that creates variables, trace twice for the same arguments
 GENERALISE = "write @tf.function(reduce_retracing=True)"
 _NUMBER = re.compile(r"-?(\d|inf|nan)")
-_APPLIED_AGAIN = (
-    "all traced versions had the same arguments: tf.function was applied again in each call, or for each object. Apply "
-    "it once, outside"
-)
+APPLIED_AGAIN = "all traced versions had the same arguments"
+_APPLIED_AGAIN = f"{APPLIED_AGAIN}: apply tf.function once; here it is applied again in each call, or for each object"
 
 
 def retracing_cause(function: str, graphs: Sequence[Graphs]) -> str:

@@ -13,6 +13,7 @@ from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.framework import not_for
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.source.cell_lines import unrecorded_factor
+from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.placed_ops import KEYS, creating_nodes, placed_ops, users_traces
 from tfprof_nb.decode.sections.cell import Cell
 from tfprof_nb.decode.sections.graphs import Graphs
@@ -115,7 +116,7 @@ class SourceLines(Result):
         fitting = self.functions[self.functions["function"].str.contains(name, regex=False)]
         if len(fitting) != 1:
             fitting = self.all_ops[(self.all_ops["op_name"] == name) & (self.all_ops["line"] > 0)].nlargest(1, "op_ms")
-        return "" if fitting.empty else f"{fitting['file'].iloc[0]} line {fitting['line'].iloc[0]}"
+        return "" if fitting.empty else place_of(fitting["file"].iloc[0], fitting["line"].iloc[0])
 
     def slowest_function(self, name: str) -> str:
         """Return where the slowest of the functions whose names contain this part was called or given to tf.data.
@@ -128,7 +129,7 @@ class SourceLines(Result):
         times = by_line["called_op_ms"].tolist()
         if not times or (len(times) > 1 and times[0] <= _CLEAR_FACTOR * times[1]):
             return ""
-        return f"{by_line['file'].iloc[0]} line {by_line['line'].iloc[0]}"
+        return place_of(by_line["file"].iloc[0], by_line["line"].iloc[0])
 
 
 def source(

@@ -48,7 +48,11 @@ def small_ops(ops: StepOps) -> pd.DataFrame:
     nodes["cost_ms"] = nodes["op_ms"] + between_ms * nodes["count"] / max(nodes["count"].sum(), 1)
     repeats = nodes.groupby(["frame", "op"])["count"].transform("sum")
     chosen = nodes[(nodes["group"] != "") & (repeats >= _REPEATS) & (nodes["us"] <= _SMALL_US)]
-    rows = [_row(ops, str(group), own, step_ms) for group, own in chosen.groupby("group", sort=False)]
+    rows = [
+        _row(ops, str(group), own, step_ms)
+        for group, own in chosen.groupby("group", sort=False)
+        if "\n" in str(group) or _independent(ops, str(group))
+    ]
     return pd.DataFrame(rows, columns=COLUMNS).sort_values("cost_share", ascending=False, ignore_index=True)
 
 
@@ -67,6 +71,24 @@ def _nodes(ops: StepOps) -> pd.DataFrame:
     entered = max(ops.executor_entries - nodes["count"].sum(), 0.0)
     nodes.loc[in_loops, "count"] = entered / max(in_loops.sum(), 1)
     return nodes[nodes["count"] > 0].copy()
+
+
+def _independent(ops: StepOps, kind: str) -> bool:
+    """Whether no layer of a class takes what another layer of that class computes."""
+    graphs = ops.graphs
+    layer, forward = graphs.nodes["layer"].to_numpy(np.int64), graphs.nodes["phase"].ne("backward").to_numpy(bool)
+    of_kind = np.append(graphs.layers["type"].eq(kind).to_numpy(bool), False)[layer] & (layer >= 0) & forward
+    inputs = graphs.nodes["inputs"].tolist()
+    seen = set[int]()
+    waiting = [source for node in np.flatnonzero(of_kind) for source in inputs[node] if layer[source] != layer[node]]
+    while waiting:
+        node = waiting.pop()
+        if node not in seen:
+            if of_kind[node]:
+                return False
+            seen.add(node)
+            waiting += inputs[node]
+    return True
 
 
 def _row(ops: StepOps, group: str, own: pd.DataFrame, step_ms: float) -> list[object]:

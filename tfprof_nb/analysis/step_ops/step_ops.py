@@ -19,6 +19,7 @@ from tfprof_nb.analysis.events.intervals import newly_covered
 from tfprof_nb.analysis.events.names import Category
 from tfprof_nb.analysis.events.nesting import nest
 from tfprof_nb.analysis.events.op_labels import label_all_ops, on_device_timeline
+from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.placed_ops import creating_frames
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.decode.sections.graphs import Graphs, read_graphs
@@ -91,7 +92,7 @@ class StepOps:
         if frame < 0:
             return ""
         file, line = self.graphs.frames[["file", "line"]].iloc[frame]
-        return f"{self.labels.get(file, file)} line {line}"
+        return place_of(self.labels.get(file, file), line)
 
     def code(self, frame: int) -> str:
         """Return the code of a line of `Graphs.frames`; empty for -1."""

@@ -52,7 +52,7 @@ def capture_notes(forests: Sequence[Forest], steps: int) -> list[str]:
     return notes
 
 
-def stopped_notes(stopped: Sequence[Stopped], steps: int) -> list[str]:
+def stopped_notes(stopped: Sequence[Stopped], steps: int, *, marked: bool) -> list[str]:
     """Return notes on recordings that were ended because of the memory that they took.
 
     Parameters
@@ -61,17 +61,21 @@ def stopped_notes(stopped: Sequence[Stopped], steps: int) -> list[str]:
         Why and when, of each such host.
     steps
         How many steps the profile has.
+    marked
+        Whether they are marked, so that ``--steps`` counts them.
     """
-    return [_stopped_note(one["why"], one["seconds"], steps) for one in stopped]
+    return [_stopped_note(one["why"], one["seconds"], steps, marked=marked) for one in stopped]
 
 
-def _stopped_note(why: str, seconds: float, steps: int) -> str:
+def _stopped_note(why: str, seconds: float, steps: int, *, marked: bool) -> str:
     reason = "before the memory ran short" if why == SHORT_OF_MEMORY else "when its events took 1 GiB of memory"
-    fits = f"--steps {steps} fits" if steps else f"--max-seconds {max(seconds / 2, 0.1):.2g} fits"
+    has = f"the {steps:,} {'step' if steps == 1 else 'steps'} until then" if steps else "no steps"
+    half = float(f"{max(seconds / 2, 0.1):.2g}")
+    fits = f"--steps {steps} fits" if steps and marked else f"--max-seconds {half:g} fits"
+    enough = ", --warmup 2 --steps 10 is usually enough" if steps and marked else ""
     return (
-        f"Recording ended after {seconds:,.1f} s, {reason}; the program went on. This profile has the {steps:,} steps "
-        f"until then: {fits} into this memory, --warmup 2 --steps 10 is usually enough, and --host-level 1, which "
-        "leaves out the ops of the host, fits longer runs."
+        f"Recording ended after {seconds:,.1f} s, {reason}; the program went on. This profile has {has}: {fits} into "
+        f"this memory{enough}, and --host-level 1, which leaves out the ops of the host, fits longer runs."
     )
 
 

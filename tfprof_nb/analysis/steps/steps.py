@@ -246,7 +246,7 @@ _LEVEL_0 = (
 )
 _NO_STEPS: dict[Framework, str] = {
     "tensorflow": (
-        "No steps: nothing in this profile marks them, and no function was called repeatedly. Train with model.fit "
+        "No steps: nothing in this profile marks them, and no tf.function was called repeatedly. Train with model.fit "
         "under %%tfprofile, or put `with tfprof_nb.step(i):` around the code of a step."
     ),
     "jax": (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,7 @@ from tfprof_nb._arrays import Int64, Objects
 from tfprof_nb._units import PS_PER_NS
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.python import LONGEST_GAP, users_lines
+from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.decode.sections.python import PythonStacks
 from tfprof_nb.decode.table import COLUMNS, build_host
 
@@ -18,12 +19,19 @@ _PLANE, _MAX_DEPTH = "/host:CPU", 32
 _LINES = {True: "Python, sampled", False: "Python of tf.data, sampled"}
 
 
-def sampled_python(forest: Forest, stacks: PythonStacks, labels: Mapping[str, str]) -> Forest | None:
-    """Return a host with a line of slices per sampled thread; None if there are no samples.
+def sampled_python(
+    forests: Sequence[Forest], stacks: Sequence[PythonStacks], labels: Mapping[str, str]
+) -> list[Forest]:
+    """Return a host with a line of slices per sampled thread for each host that has samples.
 
     A slice is a line of the user's code, or what such a line called in a library. It lasts from the first of a row of
     samples that show it to the next sample, so its ends are uncertain by the interval of sampling.
     """
+    found = (_sampled(*one, labels) for one in zip(forests, stacks, strict=True))
+    return [forest for forest in found if forest is not None]
+
+
+def _sampled(forest: Forest, stacks: PythonStacks, labels: Mapping[str, str]) -> Forest | None:
     host = forest.host
     if not len(stacks.time_ns) or not host.began_ns:
         return None
@@ -51,7 +59,7 @@ def _calls(stacks: PythonStacks, labels: Mapping[str, str]) -> tuple[Int64, Obje
     files = [labels.get(str(file), str(file)) for file in stacks.function_file]
     lines = zip(stacks.place_function, stacks.place_line, strict=True)
     places = [
-        _written(str(stacks.function_name[function]), f"{files[function]} line {line}") for function, line in lines
+        _written(str(stacks.function_name[function]), place_of(files[function], line)) for function, line in lines
     ]
     called = users_lines(stacks)
     libraries = [f"{library}: {call}" if call else "" for library, call in called[["library", "call"]].to_numpy()]

@@ -30,7 +30,7 @@ tbody tr:hover { background: rgba(128, 128, 128, .12); }
 _DETAIL = Detail(min_rows=200, text=300, folded=False, links="anchors", scripted=True)
 
 
-def page(title: str, panels: Sequence[Panel]) -> Markup:
+def html_report(title: str, panels: Sequence[Panel]) -> Markup:
     """Return a self-contained HTML document for light and dark themes.
 
     Its script draws interactive tables and timelines; without the script, their first rows and pictures are shown.
@@ -38,7 +38,7 @@ def page(title: str, panels: Sequence[Panel]) -> Markup:
     Examples
     --------
     >>> from tfprof_nb.render.panels import Note
-    >>> page("baseline", [Note("71% of each step waits for data.", "answer")]).startswith("<!doctype html>")
+    >>> html_report("baseline", [Note("71% of each step waits for data.", "answer")]).startswith("<!doctype html>")
     True
     """
     head = element(
