@@ -355,7 +355,7 @@ def _time_notes(before: Sequence[Measured], after: Sequence[Measured], found: He
     """Say what the time rests on, what it leaves out, and what disturbed it."""
     notes = []
     captures = [_median_capture(side) for side in (before, after)]
-    if found.whole and abs(captures[0] / captures[1] / found.speedup - 1) > _NOTED_REST:
+    if found.whole and captures[1] > 0 and abs(captures[0] / captures[1] / found.speedup - 1) > _NOTED_REST:
         notes.append(
             f"The whole captures took {captures[0]:.0f} ms before and {captures[1]:.0f} ms after, with what happens "
             "once: making the model and tracing its functions."
