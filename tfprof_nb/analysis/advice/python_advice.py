@@ -47,7 +47,7 @@ _WRITING_SUMMARIES = ("scalar", "histogram", "image", "audio", "text", "flush", 
 _RECORDING_CALLS = (*_WRITING_SUMMARIES, "save", "save_weights", "save_model", "export")
 _SESSION_RUN = "BaseSession.run"
 _MIN_COPYING_MS = 0.5
-_WORTH_SAYING_OUTSIDE_PERCENT, _HIGH_OUTSIDE_PERCENT = 20.0, 50.0
+_WORTH_SAYING_OUTSIDE_PERCENT, _HIGH_OUTSIDE_PERCENT = 20.0, 40.0
 _COPYING = (
     "copies weights through NumPy",
     (

@@ -12,7 +12,7 @@ from tfprof_nb.analysis.source.code import place_of
 
 _EXPENSIVE_CALL_PERCENT, _HIGH_PERCENT = 20.0, 15.0
 _MIN_TRACING_CALLS = 3
-_LATE_TRACING_FACTOR = 3.0
+_LATE_TRACING_FACTOR, _WORTH_SAYING_SHARE = 3.0, 0.05
 _LEAST_SAVED = 0.75  # of the time of calls that trace: what they do once they are traced remains
 # Keras' own functions: a model of its own, or another phase, traces them again, and rightly so.
 _OF_KERAS = ("one_step_on_data", "one_step_on_iterator", "multi_step_on_iterator", "one_step_on_data_distributed")
@@ -129,11 +129,11 @@ def _late_tracing(evidence: Evidence) -> Iterator[Finding]:
     ran_before = (~table["warm_up"]).groupby(keys, sort=False).cummax()
     typical_ms = table["step_ms"].mask(table["warm_up"]).groupby(keys, sort=False).transform("median")
     # A training that begins anew, with an epoch before that of the last step, may well be that of another model.
-    begins_anew = table["epoch"].groupby(keys, sort=False).diff() < 0
+    begins_anew = table["epoch"].astype("float64").groupby(keys, sort=False).diff() < 0
     late = ran_before & ~begins_anew & table["warm_up"] & (table["step_ms"] >= _LATE_TRACING_FACTOR * typical_ms)
     steps = table.assign(typical_ms=typical_ms, kind=table.groupby(keys, sort=False).ngroup())[late]
     steps = steps.sort_values("kind", kind="stable")
-    if steps.empty:
+    if steps["step_ms"].sum() <= _WORTH_SAYING_SHARE * table["step_ms"].sum():
         return
     first, others = steps.iloc[0], len(steps) - 1
     yield Finding(

@@ -20,7 +20,9 @@ _MIN_ALIKE = 3  # Keras, and a first call that creates variables, trace twice fo
 GENERALISE = "write @tf.function(reduce_retracing=True)"
 _NUMBER = re.compile(r"-?(\d|inf|nan)")
 APPLIED_AGAIN = "all traced versions had the same arguments"
-_APPLIED_AGAIN = f"{APPLIED_AGAIN}: apply tf.function once; here it is applied again in each call, or for each object"
+_APPLIED_AGAIN = (
+    f"{APPLIED_AGAIN}: tf.function was applied again in each call, or for each object. Apply it once, outside"
+)
 
 
 def retracing_cause(function: str, graphs: Sequence[Graphs]) -> str:
