@@ -1,4 +1,5 @@
 from ._errors import BadProfileError as BadProfileError
+from ._errors import BudgetError as BudgetError
 from ._errors import CaptureActiveError as CaptureActiveError
 from ._errors import CaptureError as CaptureError
 from ._errors import MissingDependencyError as MissingDependencyError
@@ -10,6 +11,7 @@ from .api.capture_dialog import CaptureDialog as CaptureDialog
 from .api.capture_remote import capture_remote as capture_remote
 from .api.check import check as check
 from .api.compare import compare as compare
+from .api.experiment import experiment as experiment
 from .api.find_runs import find_runs as find_runs
 from .api.load import load as load
 from .api.profile import profile as profile
