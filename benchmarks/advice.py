@@ -94,8 +94,8 @@ def _with_place(finding: Finding) -> str:
 
 def run(program: Program, repeats: int) -> Outcome:
     """Measure what a fault costs, and profile the program, each in a fresh process."""
-    gain = {"peak_mb": {}, "seconds": {}} if program.is_healthy else _told("gain", program)
-    profiles = [_told("advice", program) for _ in range(repeats)]
+    gain = {"peak_mb": {}, "seconds": {}} if program.is_healthy else told("gain", program)
+    profiles = [told("advice", program) for _ in range(repeats)]
     findings, texts = [one["findings"] for one in profiles], [one["text"] for one in profiles]
     pasted_seconds = None if program.is_healthy else _pasted_seconds(program, findings[0])
     return Outcome(program, gain["peak_mb"], gain["seconds"], findings, list(map(headline, texts)), pasted_seconds)
@@ -105,10 +105,11 @@ def _pasted_seconds(program: Program, findings: list[Finding]) -> list[float] | 
     changed = pasted(program, findings[0]) if findings else None
     if changed is None:
         return None
-    return list(_told("pasted", replace(program, setup=changed[0], cell=changed[1]))["seconds"])
+    return list(told("pasted", replace(program, setup=changed[0], cell=changed[1]))["seconds"])
 
 
-def _told(what: str, program: Program) -> dict[str, Any]:
+def told(what: str, program: Program) -> dict[str, Any]:
+    """Run one program in a process of its own; return what came out (`advice_programs.__main__`)."""
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "told.json"
         result.write_text(json.dumps(vars(program)), encoding="utf-8")

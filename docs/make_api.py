@@ -31,7 +31,8 @@ GROUPS = {
     "Mark steps": ["step", "StepMarker"],
     "Capture running programs": ["start_server", "capture_remote", "CaptureDialog"],
     "Open": ["load", "find_runs", "Run"],
-    "Compare": ["compare"],
+    "Compare": ["compare", "experiment"],
+    "Measure parts by themselves": ["benchmark_input", "benchmark_step"],
     "Profile": ["Profile"],
     "tfprof's own interface": ["Profiler"],
     "Errors": [],  # and what is left: the errors

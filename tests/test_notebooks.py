@@ -77,7 +77,7 @@ def run(tmp_path_factory):
 
 def test_quickstart(run):
     said = text_of(run("00_quickstart", {"(400, 400)": "(800, 800)", "epochs=4": "epochs=2"}).cells["compare"])
-    headline = re.search(r"([\d.]+) times faster: the median step took ([\d.]+ \w+), now ([\d.]+ \w+)", said)
+    headline = re.search(r"([\d.]+) times faster: one example took ([\d.]+ \w+), now ([\d.]+ \w+)", said)
     assert headline, said
     assert float(headline[1]) > 1
 
@@ -165,6 +165,17 @@ def test_pandas_and_sql(run):
     assert {"9", "19", "29", "39", "49"} <= set(told.table("hiccups"))
     assert "ReadVariableOp" in text_of(told.cells["only_there"])
     assert told.numbers("history")[0] < 100  # percent of the time before
+
+
+def test_prove_it(run):
+    told = run("08_prove_it", {"(400, 400)": "(800, 800)", "seconds=8": "seconds=4", "seconds=15": "seconds=10"})
+    assert "the pipeline makes one every" in text_of(told.cells["input"])
+    assert "`map(load)` adds most" in text_of(told.cells["input"]).replace("\n", " ")
+    assert ".cache()" in text_of(told.cells["code"])
+    before, after, times = told.numbers("gain")
+    assert before > after
+    assert times > 1
+    assert "batch of 64" in text_of(told.cells["step"])
 
 
 @pytest.fixture(params=NAMES)

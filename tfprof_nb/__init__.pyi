@@ -1,13 +1,17 @@
 from ._errors import BadProfileError as BadProfileError
+from ._errors import BudgetError as BudgetError
 from ._errors import CaptureActiveError as CaptureActiveError
 from ._errors import CaptureError as CaptureError
 from ._errors import MissingDependencyError as MissingDependencyError
 from ._errors import ProfileNotFoundError as ProfileNotFoundError
 from ._errors import TfprofError as TfprofError
+from .api.benchmark_input import benchmark_input as benchmark_input
+from .api.benchmark_step import benchmark_step as benchmark_step
 from .api.capture_dialog import CaptureDialog as CaptureDialog
 from .api.capture_remote import capture_remote as capture_remote
 from .api.check import check as check
 from .api.compare import compare as compare
+from .api.experiment import experiment as experiment
 from .api.find_runs import find_runs as find_runs
 from .api.load import load as load
 from .api.profile import profile as profile

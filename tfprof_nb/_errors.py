@@ -80,3 +80,17 @@ class MissingDependencyError(TfprofError, ImportError):
     >>> issubclass(tp.MissingDependencyError, ImportError)
     True
     """
+
+
+class BudgetError(TfprofError, AssertionError):
+    """A profile exceeds a limit that was set for it.
+
+    Examples
+    --------
+    >>> import tfprof_nb as tp
+    >>> with tp.profile() as p:
+    ...     pass
+    >>> p.check_budget(step_ms=30)
+    Traceback (most recent call last):
+    tfprof_nb._errors.BudgetError: ...
+    """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -12,10 +13,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
-from tfprof_nb._errors import CaptureError, ProfileNotFoundError, TfprofError
+from tfprof_nb._errors import BudgetError, CaptureError, ProfileNotFoundError, TfprofError
 from tfprof_nb._units import PS_PER_MS
+from tfprof_nb.analysis import budget as budgets
 from tfprof_nb.analysis.advice.advice import Advice, advice
 from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.compare.measured import Measured
+from tfprof_nb.analysis.compare.pace import pace
+from tfprof_nb.analysis.compare.work import work
+from tfprof_nb.analysis.digest import Digested, digest
 from tfprof_nb.analysis.events.devices import device_type
 from tfprof_nb.analysis.events.table import events
 from tfprof_nb.analysis.functions.functions import Functions, functions
@@ -44,16 +50,23 @@ from tfprof_nb.analysis.trace.python_samples import sampled_python
 from tfprof_nb.analysis.trace.trace import Trace, trace
 from tfprof_nb.capture.run_folder import copied
 from tfprof_nb.decode.redaction import redacted
+from tfprof_nb.decode.sections.machine_load import read_other_load
+from tfprof_nb.decode.sections.versions import read_tensorflow
 from tfprof_nb.decode.session_graph import read_session
 from tfprof_nb.export import xprof
 from tfprof_nb.export.chrome_trace import write_chrome_trace
+from tfprof_nb.export.markdown import to_markdown
 from tfprof_nb.export.sql import Frames, run_sql
 from tfprof_nb.export.tfprof_output import write_view
+from tfprof_nb.formats.sidecar import Section
+from tfprof_nb.render.content import Content
 from tfprof_nb.run_data import RunData
 from tfprof_nb.runs import Run, resolve
 from tfprof_nb.storage import is_url, send
+from tfprof_nb.views import budget as budget_view
 from tfprof_nb.views import dashboard
 from tfprof_nb.views.pages import PAGES
+from tfprof_nb.views.verdict import headline
 
 if TYPE_CHECKING:
     from tfprof_nb.render.view import View
@@ -293,6 +306,24 @@ class Profile:
         return self._page("advice", advice(evidence))
 
     @cached_property
+    def measured(self) -> Measured:
+        """What comparisons of runs use of it."""
+        data = self.data
+        done = pace(data.forests, data.graphs, data.groupings, self.steps, self.duration_ms)
+        loads = [sidecar.read(Section.MACHINE_LOAD, read_other_load) for sidecar in data.sidecars]
+        versions = {sidecar.read(Section.VERSIONS, read_tensorflow) for sidecar in data.sidecars}
+        return Measured(
+            self.steps,
+            self.ops,
+            self.kernels,
+            self.memory,
+            done,
+            work(data.forests, data.graphs, self.steps, self._steps_of_events, versions, done, self.functions),
+            max((load for load in loads if not math.isnan(load)), default=math.nan),
+            self.name,
+        )
+
+    @cached_property
     def trace(self) -> Trace:
         """Every event on its row of time."""
         data = self.data
@@ -442,6 +473,65 @@ class Profile:
             return self._run.path
         return copied(self.files, target, self._run.name)
 
+    def check_budget(
+        self,
+        *,
+        step_ms: float | None = None,
+        input_percent: float | None = None,
+        peak_bytes: float | None = None,
+        retraced: int | None = None,
+    ) -> pd.DataFrame:
+        """Raise an error if the profile exceeds a limit, for tests.
+
+        Parameters
+        ----------
+        step_ms
+            The most that the median measured step may take, in ms.
+        input_percent
+            The most that steps may wait for data, in percent of their time (0 to 100).
+        peak_bytes
+            The most that any allocator may hold at its peak; without allocators' events the sampled process counts.
+        retraced
+            How many calls may trace a function again. The first two tracings of each function since the program began
+            do not count: Keras needs two.
+
+        Returns
+        -------
+        DataFrame
+            ``budget limit measured within``, a row per limit.
+
+        Raises
+        ------
+        BudgetError
+            If a limit is exceeded, or what it limits could not be measured. The message has all limits as a table.
+        TfprofError
+            If no limit is given, or one is below zero.
+
+        Examples
+        --------
+        >>> import tfprof_nb as tp
+        >>> with tp.profile() as p:
+        ...     for i in range(3):
+        ...         with tp.step(i):
+        ...             pass
+        >>> p.check_budget(step_ms=1000, retraced=0)["within"].all()
+        np.True_
+        """
+        limits = {"step_ms": step_ms, "input_percent": input_percent, "peak_bytes": peak_bytes, "retraced": retraced}
+        given = {name: limit for name, limit in limits.items() if limit is not None}
+        if not given or not all(limit >= 0 for limit in given.values()):
+            raise TfprofError("Give at least one limit, from 0 on, such as p.check_budget(step_ms=30).")
+        measure: dict[str, Callable[[], float]] = {
+            "step_ms": lambda: budgets.median_step_ms(self.steps),
+            "input_percent": lambda: float(self.overview.summary["input_percent"]),
+            "peak_bytes": lambda: budgets.peak_bytes(self.memory),
+            "retraced": lambda: budgets.retraced(self.functions),
+        }
+        checked = budgets.budget(given, {name: measure[name]() for name in given})
+        if not checked["within"].all():
+            raise BudgetError(str(Content(self.name, budget_view.panels(checked))))
+        return checked
+
     def to_html(self, path: str | os.PathLike[str], *, redact: bool = False) -> Path:
         """Write a report that opens in any browser, offline: one file.
 
@@ -465,6 +555,61 @@ class Profile:
         with _replacing(path, "report.html") as part:
             part.write_text(dashboard.report(shown), encoding="utf-8")
         return Path(path).expanduser()
+
+    def to_dict(self, rows: int = 10) -> dict[str, Any]:
+        """Return the profile in brief, as JSON can hold it: for programs and assistants.
+
+        It has the verdict, the findings with evidence and fix, statistics of the steps, and the ops and lines that take
+        most, in less than 4,000 tokens; ``docs/digest.md`` names all keys. It has neither environment variables nor
+        names of hosts, and paths without their folders.
+
+        Parameters
+        ----------
+        rows
+            How many ops and lines to list.
+
+        Returns
+        -------
+        dict
+            Keys whose names end in ``_ms`` are milliseconds, ``_percent`` 0 to 100; None is unknown.
+
+        Examples
+        --------
+        >>> import tfprof_nb as tp
+        >>> with tp.profile("example") as p:
+        ...     pass
+        >>> p.to_dict()["version"], p.to_dict()["name"]
+        (1, 'example')
+        """
+        of = Digested(
+            self.name,
+            headline(self.overview),
+            self.overview,
+            self.advice,
+            self.ops,
+            self.source,
+            self.measured,
+            self.duration_ms,
+        )
+        return digest(of, rows)
+
+    def to_markdown(self, rows: int = 10) -> str:
+        """Return the profile in brief as Markdown, to paste into an issue or to an assistant: `to_dict` as text.
+
+        Parameters
+        ----------
+        rows
+            How many ops and lines to list.
+
+        Examples
+        --------
+        >>> import tfprof_nb as tp
+        >>> with tp.profile("example") as p:
+        ...     pass
+        >>> p.to_markdown().splitlines()[0]
+        '# example'
+        """
+        return to_markdown(self.to_dict(rows))
 
     def to_chrome_trace(self, path: str | os.PathLike[str]) -> Path:
         """Write a Chrome trace, which Perfetto (ui.perfetto.dev) and chrome://tracing open, and `load` reads.

@@ -1,8 +1,9 @@
-"""Run one program in this process and write what came out: ``advice_programs gain|advice|pasted NAME FILE``.
+"""Run one program in this process and write what came out: ``advice_programs gain|advice|pasted|compare NAME FILE``.
 
 - ``gain``: the peak memory and the times of the cell and of the fixed cell, which run in turn, once to warm up;
 - ``advice``: what ``%%tfprofile`` says of the cell, after a warm-up;
-- ``pasted``: the times of the program that FILE holds, which has a change pasted.
+- ``pasted``: the times of the program that FILE holds, which has a change pasted;
+- ``compare``: the times of the cell and of the fixed cell, and what ``compare`` says of profiles taken in between.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import sys
 import threading
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,9 +20,11 @@ import psutil
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
+import tfprof_nb
 from benchmarks.advice_programs import ROUNDS, Program, load
 
 _SAMPLE_S = 0.02
+COMPARED_ROUNDS = 3
 
 
 class PeakMemory:
@@ -84,6 +88,36 @@ def pasted(shell: InteractiveShell, program: Program) -> dict[str, Any]:
     return {"seconds": [seconds(shell, program.cell) for _ in range(ROUNDS)]}
 
 
+def compare(shell: InteractiveShell, program: Program) -> dict[str, Any]:
+    """Run both cells in turn, with and without a profiler; return their times, and what is said of each pair."""
+    cells = {"cell": program.cell, "fixed": program.fixed}
+    for cell in cells.values():
+        run(shell, cell)
+    shell.run_line_magic("load_ext", "tfprof_nb")
+    times: dict[str, list[float]] = {name: [] for name in cells}
+    pairs = []
+    for number in range(COMPARED_ROUNDS):
+        order = list(cells.items())
+        for name, cell in reversed(order) if number % 2 else order:
+            times[name].append(seconds(shell, cell))
+            run(shell, f"%%tfprofile profile_of_{name} --quiet\n{cell}")
+        pairs.append([shell.user_ns[f"profile_of_{name}"] for name in cells])
+    before, after = (list(side) for side in zip(*pairs, strict=True))
+    told = tfprof_nb.compare(before, after).summary
+    identical = [tfprof_nb.compare(*pair).summary["verdict"] for pair in pairwise(before)]
+    return {
+        "seconds": times,
+        "speedup": told["speedup"],
+        "of": told["speedup_of"],
+        "verdict": told["verdict"],
+        "changes": told["changes"],
+        "step_speedup": told["step_speedup"],
+        "singles": [tfprof_nb.compare(*pair).summary["speedup"] for pair in pairs],
+        "identical": identical,
+        "load_percent": [told[f"other_load_{side}_percent"] for side in ("before", "after")],
+    }
+
+
 def main() -> None:
     """Do with a program what the command line says."""
     what, name, target = sys.argv[1:]
@@ -92,7 +126,7 @@ def main() -> None:
         program = Program(**json.loads(Path(target).read_text(encoding="utf-8")))
     shell = InteractiveShell.instance(config=Config(HistoryManager={"enabled": False}))
     run(shell, program.setup)
-    told = {"gain": gain, "advice": advice, "pasted": pasted}[what](shell, program)
+    told = {"gain": gain, "advice": advice, "pasted": pasted, "compare": compare}[what](shell, program)
     Path(target).write_text(json.dumps(told), encoding="utf-8")
 
 

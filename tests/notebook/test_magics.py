@@ -383,3 +383,54 @@ def test_a_misspelt_option_is_named_with_the_right_one(run):
     result = run("%%tfprofile --wramup 2\nx = 1")
     assert "unrecognized arguments: --wramup" in str(result.error_in_exec)
     assert "Did you mean --warmup?" in str(result.error_in_exec)
+
+
+MARKED = "for i in range(6):\n    with tp.step(i): pass\n"
+
+
+def test_repeat_runs_the_cell_so_often_and_holds_the_profiles(run, shell):
+    run("count = 0")
+    result = run(f"%%tfprofile base --repeat 3\nimport tfprof_nb as tp\ncount += 1\n{MARKED}")
+    base = shell.user_ns["base"]
+    assert [profile.name for profile in base] == ["base 1", "base 2", "base 3"]
+    assert shell.user_ns["count"] == 3
+    assert [len(profile.steps.table) for profile in base] == [6, 6, 6]
+    assert tp.last() is base[-1]
+    assert base.table.index.tolist() == [1, 2, 3]
+    assert base.summary["time_ms"] == sorted(base.table["time_ms"])[1]
+    assert re.search(
+        r"3 runs: one step took .* \(the median; .* to .*\)\. The slowest run took ", " ".join(result.stdout.split())
+    )
+    assert "base 1, base 2, base 3" in result.stdout
+    compared = tp.compare(base, base)
+    assert compared.summary["measured_before"] == 3
+
+
+def test_repeat_of_a_cell_that_awaits(run, shell):
+    run("%%tfprofile base --repeat 2 --quiet\nimport asyncio\nawait asyncio.sleep(0)")
+    assert len(shell.user_ns["base"]) == 2
+
+
+def test_an_error_in_a_later_run_leaves_those_before(run, shell):
+    run("count = 0")
+    result = run("%%tfprofile base --repeat 5\ncount += 1\n1 / (count - 3)")
+    assert isinstance(result.error_in_exec, ZeroDivisionError)
+    assert "line 3\n" in plain(result.stdout)
+    assert "magics.py" not in result.stdout
+    assert [profile.name for profile in shell.user_ns["base"]] == ["base 1", "base 2"]
+    assert tp.last().name == "base 3"
+    assert "2 runs: " in result.stdout
+
+
+def test_an_error_in_the_first_run_leaves_its_profile(run, shell):
+    run("%%tfprofile base --repeat 5\n1 / 0")
+    assert [profile.name for profile in shell.user_ns["base"]] == ["base 1"]
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "two", "1.5"])
+def test_repeat_takes_a_number(run, number):
+    assert "is not a whole number above zero" in str(run(f"%%tfprofile --repeat {number}\n1").error_in_exec)
+
+
+def test_repeat_without_a_name(run):
+    assert "run 1, run 2" in run("%%tfprofile --repeat 2\n1").stdout

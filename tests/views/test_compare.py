@@ -1,11 +1,12 @@
 """The view of a comparison: the answer first, in words, then the picture and the tables."""
 
+import numpy as np
 import pytest
 
 import tfprof_nb as tp
 from builders import XSpace
 from shown import shown
-from tfprof_nb.render.panels import Note, StackedBars, Table
+from tfprof_nb.render.panels import Lines, Note, StackedBars, Table
 from tfprof_nb.render.svg.bars import stacked_bars
 from tfprof_nb.render.text import draw
 from tfprof_nb.views import compare as view
@@ -33,43 +34,56 @@ def profile(tmp_path):
     return make
 
 
-def headline(*sides):
-    return view.answer(tp.compare(*sides))[0].text
+def said(*sides):
+    """The sentences of the answer."""
+    return [note.text for note in view.answer(tp.compare(*sides))]
 
 
 def test_faster(profile):
-    assert headline(profile(SLOW), profile(FAST)) == (
-        "2.73 times faster: the median step took 169 ms, now 62.0 ms (63.3% less)."
-    )
+    assert said(profile(SLOW), profile(FAST)) == [
+        "2.73 times faster: one step took 169 ms, now 62.0 ms (63.3% less).",
+        "In detail: the median step took 169 ms, now 62.0 ms.",
+    ]
 
 
 def test_slower(profile):
-    assert headline(profile(FAST), profile(SLOW)) == (
-        "2.73 times slower: the median step took 62.0 ms, now 169 ms (172.6% more)."
+    assert said(profile(FAST), profile(SLOW))[0] == (
+        "2.73 times slower: one step took 62.0 ms, now 169 ms (172.6% more)."
     )
 
 
-def test_no_difference(profile):
-    assert headline(profile(SLOW), profile(SLOW[::-1])) == (
-        "No difference that 6 steps could show: the median step took 169 ms, now 169 ms."
+def test_too_small_to_tell(profile):
+    assert said(profile([100] * 20), profile([103] * 20))[0] == (
+        "Too small to tell from one run of each: one step took 100 ms, now 103 ms (3.0% more). "
+        "These runs tell differences from 5.0% on; 5 runs of each tell smaller ones (%%tfprofile NAME --repeat 5)."
     )
 
 
-def test_too_few_steps(profile):
-    assert headline(profile(SLOW[:3]), profile(FAST)) == (
-        "Too few steps to tell a difference from chance (3 and 6 steps; at least 5 of each are needed): "
-        "the median step took 167 ms, now 62.0 ms (62.9% less)."
+def test_repeats(profile):
+    before, after = [profile([100 + k] * 9) for k in range(5)], [profile([50 + k] * 9) for k in range(5)]
+    assert said(before, after)[0] == (
+        "1.96 times faster: one step took 102 ms, now 52.0 ms (49.0% less; "
+        "5 runs of each, 95% interval of the speedup: 1.89 to 2.04)."
     )
+    assert said(before, before)[0] == (
+        "No difference that 5 runs of each could show: one step took 102 ms, now 102 ms "
+        "(no change; 95% interval of the speedup: 0.971 to 1.03)."
+    )
+    assert said(before, after[:1])[0].startswith("2.04 times faster: one step took 102 ms, now 50.0 ms (")
+    (runs,) = (panel for panel in view.panels(tp.compare(before, after[:3])) if isinstance(panel, Lines))
+    assert {series.label: series.values.tolist() for series in runs.series} == {
+        "before": [100, 101, 102, 103, 104],
+        "after": [50, 51, 52, pytest.approx(np.nan, nan_ok=True), pytest.approx(np.nan, nan_ok=True)],
+    }
 
 
 def test_one_step(profile):
-    assert "(1 step; at least 5 of each are needed)" in headline(profile(SLOW[:1]), profile(FAST[:1]))
+    assert said(profile(SLOW[:1]), profile([200]))[0].startswith("Too small to tell from one run of each: ")
 
 
 def test_whole_captures(profile):
-    assert headline(profile([]), profile([])) == (
-        "Too few captures to tell a difference from chance (at least 5 of each are needed): "
-        "the capture took 0 s, now 0 s (no change)."
+    assert said(profile([]), profile([]))[0].startswith(
+        "Too small to tell from one run of each: the capture took 0 s, now 0 s (no change)."
     )
 
 
@@ -80,8 +94,16 @@ def test_not_the_same_work_is_said_first(profile):
 
 
 def test_time_that_no_step_sees_is_said(profile):
-    said = headline(profile(SLOW, gap=100), profile(SLOW[::-1], gap=2))
-    assert said.endswith("The gap between steps took 100 ms, now 2.00 ms.")
+    _, step = said(profile(SLOW, gap=100), profile(SLOW[::-1], gap=2))
+    assert step.endswith("The gap between steps took 100 ms, now 2.00 ms.")
+
+
+def test_what_was_changed_is_said(profile):
+    compared = tp.compare(profile(SLOW), profile(FAST))
+    compared.summary["changes"] = ["batch size: 4 before, 8 after"]
+    _, changed, step = (note.text for note in view.answer(compared))
+    assert changed == "What was changed: batch size: 4 before, 8 after."
+    assert step == ("In detail: the median step took 169 ms, now 62.0 ms; steps before and after do not do the same.")
 
 
 def test_before_and_after_stand_side_by_side_in_the_usual_colours(profile):
@@ -104,13 +126,14 @@ def test_tables(profile):
     compared = tp.compare(profile(SLOW, wait=100, op="old:Cos"), profile(FAST, op="new:Sin"))
     tables = {panel.title: panel.frame for panel in view.panels(compared) if isinstance(panel, Table)}
     assert list(tables) == [
-        "Largest changes, by median",
+        "What the time is made of",
+        "The step and its parts, by median",
         "Ops that take less time, per step",
         "Ops that take more time, per step",
         "Ran only before, per step",
         "Ran only after, per step",
     ]
-    assert tables["Largest changes, by median"]["metric"].tolist() == ["step time", "input", "host compute"]
+    assert tables["The step and its parts, by median"]["metric"].tolist() == ["step time", "input", "host compute"]
     assert tables["Ops that take less time, per step"]["op_name"].tolist() == ["IteratorGetNext", "old"]
     assert tables["Ran only before, per step"]["name"].tolist() == ["IteratorGetNext", "old"]
     assert tables["Ran only after, per step"]["name"].tolist() == ["new"]

@@ -7,11 +7,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from tfprof_nb._errors import TfprofError
-from tfprof_nb.analysis.compare.compare import Comparison, Measured, comparison
-from tfprof_nb.analysis.compare.work import Work, work
+from tfprof_nb.analysis.compare.compare import Comparison, comparison
 from tfprof_nb.api.load import load
-from tfprof_nb.decode.sections.versions import read_tensorflow
-from tfprof_nb.formats.sidecar import Section
 from tfprof_nb.profiles import Profile
 from tfprof_nb.render.content import Content
 from tfprof_nb.views import compare as view
@@ -20,7 +17,7 @@ Side = Profile | str | os.PathLike[str]
 
 
 def compare(before: Side | Sequence[Side], after: Side | Sequence[Side]) -> Comparison:
-    """Compare two profiles of one program: how much faster it became, what changed, and what chance could explain.
+    """Compare a program before and after a change: how much faster it became, and whether chance could explain it.
 
     Parameters
     ----------
@@ -30,10 +27,11 @@ def compare(before: Side | Sequence[Side], after: Side | Sequence[Side]) -> Comp
     Returns
     -------
     Comparison
-        ``summary["speedup"]`` is how many times faster the median training step after warm-up became (of profiles
-        without steps the whole capture, as ``speedup_of`` says); ``verdict`` says whether the steps tell that from
-        chance; ``same_work`` and ``why_not_same`` say whether both did the same work. The frames ``steps ops kernels
-        memory`` have ``before after change change_percent``.
+        ``summary["speedup"]`` is how many times faster the work became: by the time per example, gaps between steps,
+        starts of epochs and callbacks included; where the size of batches is not known, per batch, per step or for the
+        whole capture, as ``speedup_of`` says. ``verdict`` says whether the runs tell that from chance: statistics need
+        5 runs of each, single ones tell differences from 5% on. ``changes`` says what was changed in the program. The
+        frames ``steps ops kernels memory`` have ``before after change change_percent``.
 
     Raises
     ------
@@ -53,7 +51,7 @@ def compare(before: Side | Sequence[Side], after: Side | Sequence[Side]) -> Comp
     'capture'
     """
     sides = _profiles(before, "before"), _profiles(after, "after")
-    found = comparison(*([_measured(profile) for profile in side] for side in sides))
+    found = comparison(*([profile.measured for profile in side] for side in sides))
     title = " · ".join(f"{label}: {_names(side)}" for label, side in zip(("before", "after"), sides, strict=True))
     return found.shown_by(partial(_content, title, found))
 
@@ -74,17 +72,6 @@ def _profile(one: object, label: str) -> Profile:
         f"The argument {label} is of type {type(one).__name__}: give a Profile, the path of a profile, or a list "
         "of these."
     )
-
-
-def _measured(profile: Profile) -> Measured:
-    return Measured(profile.steps, profile.ops, profile.kernels, profile.memory, profile.duration_ms, _work(profile))
-
-
-def _work(profile: Profile) -> Work:
-    data = profile.data
-    versions = {sidecar.read(Section.VERSIONS, read_tensorflow) for sidecar in data.sidecars}
-    known = ", ".join(sorted(filter(None, versions)))
-    return work(data.forests, data.graphs, profile.steps, profile.steps.of_events(data.groupings), known)
 
 
 def _names(side: Sequence[Profile]) -> str:

@@ -13,6 +13,7 @@ from tfprof_nb import runs
 from tfprof_nb._errors import CaptureError, ProfileNotFoundError, TfprofError
 from tfprof_nb.capture.graphs import graphs
 from tfprof_nb.capture.lines import CellLines
+from tfprof_nb.capture.machine_load import machine_load
 from tfprof_nb.capture.metrics import process_memory, system_metrics
 from tfprof_nb.capture.notebook import notebook_cells
 from tfprof_nb.capture.options import Options
@@ -94,6 +95,7 @@ class Capture:
         """What is recorded beside the profiler, by the name of its section in the sidecar."""
         collectors: dict[str, Collector] = {
             Section.VERSIONS: versions(),
+            Section.MACHINE_LOAD: machine_load(),
             Section.PROCESS_MEMORY: process_memory(),
             Section.GRAPHS: graphs(),
         }

@@ -124,7 +124,7 @@ class _Watch:
 
     def count_variables(self) -> None:
         """Count the variables that a tf.function made while it was traced, and initialised itself."""
-        for variable in _variables():
+        for variable in living_variables():
             known = self._handles.get(id(variable.handle))
             if known is not None and known() is variable.handle and id(variable.handle) not in self.alive:
                 self._made(variable.handle, 0, _size(variable))
@@ -161,8 +161,8 @@ class _Watch:
             self.record.changes.append(ended[1]._replace(sign=-1))
 
 
-def _variables() -> list[Any]:
-    """Return all variables."""
+def living_variables() -> list[Any]:
+    """Return all variables of the process."""
     from tensorflow.python.ops.resource_variable_ops import BaseResourceVariable
 
     # Not isinstance, which asks the object: some objects import modules when they are asked.
@@ -172,7 +172,7 @@ def _variables() -> list[Any]:
 def _addresses_of_variables() -> dict[int, int]:
     """Return the addresses of variables, by the id of their handle."""
     addresses = {}
-    for variable in _variables():
+    for variable in living_variables():
         with suppress(Exception):  # variables of graphs, and variables without a value
             addresses[id(variable.handle)] = _address(variable.value())
     return {handle: address for handle, address in addresses.items() if address}

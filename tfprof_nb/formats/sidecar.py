@@ -22,6 +22,7 @@ class Section(StrEnum):
     PROCESS_MEMORY = "process_memory"
     METRICS = "metrics"
     PYTHON = "python"
+    MACHINE_LOAD = "machine_load"
 
 
 class CaptureSection(TypedDict):
@@ -47,6 +48,15 @@ class VersionsSection(TypedDict):
     tensorflow: str
     visible_gpus: NotRequired[int]
     has_nvidia_gpu: NotRequired[bool]
+
+
+class MachineLoadSection(TypedDict, total=False):
+    """How busy the processors were while the capture recorded, or nothing."""
+
+    seconds: float
+    processors: int
+    busy_s: float
+    own_s: float
 
 
 class CellSection(TypedDict):
@@ -199,5 +209,6 @@ SECTIONS = {
     Section.PROCESS_MEMORY: SamplesSection,
     Section.METRICS: SamplesSection,
     Section.PYTHON: PythonSection,
+    Section.MACHINE_LOAD: MachineLoadSection,
 }
 """What each section holds."""

@@ -29,6 +29,7 @@ from tfprof_nb.api.check import check
 from tfprof_nb.api.compare import compare
 from tfprof_nb.api.load import load
 from tfprof_nb.api.profile import profile
+from tfprof_nb.api.repeats import Repeats
 from tfprof_nb.api.session import Capture, hides
 from tfprof_nb.capture.interrupts import end_in_users_code, interrupts_wait
 from tfprof_nb.capture.lines import CellLines
@@ -42,13 +43,23 @@ from tfprof_nb.storage import is_url
 from tfprof_nb.views import dashboard
 
 _HELP = ("--help", "-h")
+
+
 SAVING_NOTE_S = 1.0  # saving that takes longer is announced
+# Takes a capture that has ended, and the line that told what it did.
+HandOver = Callable[[Capture, Live | None], None]
 
 
 def _variable(text: str) -> str:
     if not text.isidentifier() or keyword.iskeyword(text):
         raise argparse.ArgumentTypeError(f"{text!r} cannot be the name of a variable")
     return text
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above zero")
+    return int(text)
 
 
 def _views(text: str) -> list[str]:
@@ -89,6 +100,7 @@ class TfprofMagics(Magics):
     @argument("--views", type=_views, metavar="VIEW,VIEW", help="Pages to show, e.g. overview,memory (default all).")
     @argument("--static", action="store_true", help="Show the profile as plain HTML, without widgets.")
     @argument("--quiet", action="store_true", help="Show nothing under the cell.")
+    @argument("--repeat", type=_positive, metavar="N", help="Run the cell N times; NAME gets the list of profiles.")
     @line_cell_magic
     def tfprofile(self, line: str, cell: str | None = None) -> Profile | Coroutine[Any, Any, None] | None:
         """Profile a cell (%%tfprofile) or a statement (%tfprofile).
@@ -105,12 +117,18 @@ class TfprofMagics(Magics):
             model.fit(data, epochs=100)
 
             %tfprofile model.predict(x)
+
+            %%tfprofile baseline --repeat 5
+            model.fit(data, epochs=2)
         """
         __tracebackhide__ = True
         if cell is None and line.strip() not in _HELP:
             return self._profile_statement(line)
         args = _parsed(self.tfprofile, line)
-        return self._profile_cell(args, f"%%tfprofile {line}".rstrip() + f"\n{cell}") if args else None
+        if not args:
+            return None
+        text = f"%%tfprofile {line}".rstrip() + f"\n{cell}"
+        return self._profile_repeatedly(args, text) if args.repeat else self._profile_cell(args, text)
 
     def _profile_statement(self, statement: str) -> Profile:
         __tracebackhide__ = True
@@ -119,18 +137,52 @@ class TfprofMagics(Magics):
         code = compiled(self.shell, statement, "none")
         if awaits(code):
             raise UsageError("%tfprofile takes a statement without await: use the cell form, %%tfprofile.")
-        with _ProfiledCell(Capture(), None, lambda _result, _live: None) as result:
+        with _ProfiledCell(Capture(), None, lambda _capture, _live: None) as result:
             run(self.shell, code)
         return result
 
     def _profile_cell(self, args: argparse.Namespace, text: str) -> Coroutine[Any, Any, None] | None:
         """Profile a cell; return a coroutine if the cell uses ``await``."""
         __tracebackhide__ = True
+
+        def hand_over(capture: Capture, live: Live | None) -> None:
+            if args.name:
+                self.shell.push({args.name: capture.profile})
+            if capture.finished and not args.quiet:
+                _show(capture.profile, args.views, live, static=args.static)
+
+        return self._profile_once(args, text, hand_over)
+
+    def _profile_repeatedly(self, args: argparse.Namespace, text: str) -> Coroutine[Any, Any, None] | None:
+        """Profile a cell several times; return a coroutine if the cell uses ``await``."""
+        __tracebackhide__ = True
+        repeated = _Repeated(self.shell, args)
+
+        def profiled_runs() -> Iterator[Coroutine[Any, Any, None] | None]:
+            __tracebackhide__ = True
+            for of_run in repeated.runs():
+                yield self._profile_once(of_run, text, repeated.add)
+
+        runs = profiled_runs()
+        with ExitStack() as stack:
+            stack.enter_context(repeated)
+            first = next(runs)
+            if first is not None:
+                return _awaiting_all(stack.pop_all(), first, runs)
+            for _ in runs:
+                pass
+        return None
+
+    def _profile_once(
+        self, args: argparse.Namespace, text: str, hand_over: HandOver
+    ) -> Coroutine[Any, Any, None] | None:
+        __tracebackhide__ = True
         lines = CellLines(text) if args.lines else None
         capture = _settings(args).new_capture(lines)
         cell = "\n" + text.partition("\n")[2]  # the magic's line counts too
         code = compiled(self.shell, cell, self.shell.ast_node_interactivity, lines)
-        profiled = self._profiled(args, capture, lines)
+        tell = partial(started_live, self.shell, capture, Place(has_widget=not args.static))
+        profiled = _ProfiledCell(capture, lines, hand_over, None if args.quiet else tell)
         if awaits(code):
             return self._profile_awaiting(profiled, code)
         with profiled:
@@ -141,16 +193,6 @@ class TfprofMagics(Magics):
         __tracebackhide__ = True
         with profiled:
             await run_awaiting(self.shell, code)
-
-    def _profiled(self, args: argparse.Namespace, capture: Capture, lines: CellLines | None) -> _ProfiledCell:
-        def hand_over(result: Profile, live: Live | None) -> None:
-            if args.name:
-                self.shell.push({args.name: result})
-            if capture.finished and not args.quiet:
-                _show(result, args.views, live, static=args.static)
-
-        tell = partial(started_live, self.shell, capture, Place(has_widget=not args.static))
-        return _ProfiledCell(capture, lines, hand_over, None if args.quiet else tell)
 
     @magic_arguments()
     @argument("path", type=_path, metavar="PATH", help="A profile file, a run folder or a logdir.")
@@ -219,6 +261,51 @@ class TfprofMagics(Magics):
         return check(args.logdir) if args else None
 
 
+class _Repeated:
+    """Collects the profiles of a cell that runs several times; in the end NAME gets them, and they are shown.
+
+    A run that an error ended is no repeat: it counts only if it is the first.
+    """
+
+    def __init__(self, shell: InteractiveShell, args: argparse.Namespace) -> None:
+        self._shell, self._args, self._profiles = shell, args, Repeats()
+
+    def runs(self) -> Iterator[argparse.Namespace]:
+        """Yield the options of each run: its profile has a name of its own."""
+        for number in range(1, self._args.repeat + 1):
+            name = f"{self._args.name or 'run'} {number}"
+            yield argparse.Namespace(**(vars(self._args) | {"name": name}))
+
+    def add(self, capture: Capture, _live: Live | None) -> None:
+        """Keep a run's profile."""
+        if capture.finished:
+            self._profiles.append(capture.profile)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        __tracebackhide__ = True
+        if kind and len(self._profiles) > 1:
+            self._profiles.pop()
+        if self._args.name:
+            self._shell.push({self._args.name: self._profiles})
+        if self._profiles and not self._args.quiet:
+            self._profiles.content(static=self._args.static).show()
+
+
+async def _awaiting_all(
+    ending: ExitStack, first: Coroutine[Any, Any, None], others: Iterator[Coroutine[Any, Any, None] | None]
+) -> None:
+    """Await the runs of a cell that uses ``await``, one after the other."""
+    __tracebackhide__ = True
+    with ending:
+        await first
+        for one in others:
+            if one is not None:
+                await one
+
+
 def _parsed(magic: Any, line: str) -> argparse.Namespace | None:
     """Return a magic's arguments; None after showing its help, if that is what the line asks for."""
     if set(line.split()) & set(_HELP):
@@ -250,7 +337,7 @@ class _ProfiledCell:
         self,
         capture: Capture,
         lines: CellLines | None,
-        hand_over: Callable[[Profile, Live | None], None],
+        hand_over: HandOver,
         tell: Callable[[StepTimes], Live | None] | None = None,
     ) -> None:
         self._capture, self._hand_over, self._lines, self._tell = capture, hand_over, lines, tell
@@ -290,7 +377,7 @@ class _ProfiledCell:
                 raise failure.with_traceback(None) from failure.__cause__
             print(f"No profile: {failure}", file=sys.stderr)  # noqa: T201
         finally:
-            self._hand_over(self._capture.profile, self._live)
+            self._hand_over(self._capture, self._live)
             if self._live:
                 self._live.vanish()
 

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 
 from tfprof_nb.render.display import in_notebook
 
+_BAR = 20
+
 
 @contextmanager
 def progress_line() -> Iterator[Callable[[str], None]]:
@@ -26,3 +28,9 @@ def progress_line() -> Iterator[Callable[[str], None]]:
     finally:
         if width:
             print("\r" + " " * width + "\r", end="", flush=True)  # noqa: T201
+
+
+def progress_bar(show: Callable[[str], None], text: str, share: float) -> None:
+    """Show a bar of which a share (0 to 1) is full, and a text."""
+    full = round(share * _BAR)
+    show(f"[{'█' * full}{'·' * (_BAR - full)}] {text}")

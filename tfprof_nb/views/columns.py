@@ -1,7 +1,8 @@
-"""Columns that several tables share."""
+"""Columns and units that several views share."""
 
 from __future__ import annotations
 
+from tfprof_nb import _units
 from tfprof_nb.analysis.events.names import without_calls
 from tfprof_nb.render.panels import Column
 
@@ -12,3 +13,8 @@ OP = "op_name"
 def op_column(header: str = "op", meaning: str = "") -> Column:
     """Return the column of op names; names that are too long lose first the function calls that they begin with."""
     return Column(OP, header, "code", meaning=meaning, path=True, trim=without_calls)
+
+
+def time_unit(ms: float) -> tuple[_units.Kind, str, float]:
+    """Return the unit for a chart of times up to ``ms``: its kind, how it is written, and what to multiply ms with."""
+    return ("us", "µs", float(_units.US_PER_MS)) if ms < 1 else ("ms", "ms", 1.0)

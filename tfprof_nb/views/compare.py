@@ -1,25 +1,32 @@
-"""Two profiles side by side: the speedup in words, then a picture, then the largest changes."""
+"""A program before and after a change: what was gained in words, then a picture, then the largest changes."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.compare.compare import BETWEEN, Comparison
-from tfprof_nb.analysis.compare.mann_whitney import MIN_VALUES
-from tfprof_nb.render.panels import Column, Note, Panel, Series, StackedBars, Table
-from tfprof_nb.views.categories import STEP_CATEGORIES, STEP_LABELS
-from tfprof_nb.views.columns import OP, op_column
+from tfprof_nb.analysis.compare.compare import BETWEEN, DURATION, OUTSIDE, TIME, Comparison
+from tfprof_nb.analysis.compare.headline import CAPTURE
+from tfprof_nb.render import theme
+from tfprof_nb.render.panels import Column, Lines, Note, Panel, Series, StackedBars, Table
+from tfprof_nb.views.categories import STEP_CATEGORIES, STEP_LABELS, Category
+from tfprof_nb.views.columns import OP, op_column, time_unit
 
-# A change of the gap between steps is mentioned from this share of a step on.
-_MIN_GAP_CHANGE = 0.05
+_PARTS = STEP_CATEGORIES | {
+    OUTSIDE: Category(
+        "outside of these steps", theme.SILVER, "between steps: Python, callbacks, evaluation, checkpoints"
+    )
+}
 _LABELS = {
     "step_ms": "step time",
     BETWEEN: "gap to the next step",
-    "duration_ms": "whole capture",
+    TIME: "time",
+    DURATION: "whole capture",
+    OUTSIDE: _PARTS[OUTSIDE].label,
     "peak_bytes": "in use",
     "heap_bytes": "heap",
     "stack_bytes": "stack",
@@ -27,14 +34,19 @@ _LABELS = {
 }
 _CHANCE = Column("p_value", "by chance", "share", meaning="probability of at least such a difference by chance alone")
 _ROWS = 10
+_SIDES = {"before": theme.OLIVE, "after": theme.FOREST}
+# A change of the gap between steps is mentioned from this share of a step on.
+_MIN_GAP_CHANGE = 0.05
 
 
 def panels(compared: Comparison) -> list[Panel]:
-    """Show the speedup in words, the step before and after, and the largest changes."""
+    """Show what was gained in words, the time before and after, the step, and the largest changes."""
     return [
         *answer(compared),
         *_bars(compared),
-        _parts(compared.table),
+        *_runs(compared),
+        _parts("What the time is made of", compared.table),
+        *_steps(compared),
         *_ops("Ops that take less time", compared.ops[compared.ops["change"] < 0]),
         *_ops("Ops that take more time", compared.ops[compared.ops["change"] > 0]),
         *_kernels(compared.kernels),
@@ -46,27 +58,63 @@ def panels(compared: Comparison) -> list[Panel]:
 
 
 def answer(compared: Comparison) -> list[Note]:
-    """Say first whether the two did the same work, then how they compare."""
+    """Say first whether the two can be compared, then what was gained, by what, and how steps changed."""
     numbers = compared.summary
-    text = f"{headline(compared)}{_between(compared.table)}"
+    said = [headline(compared), changed(compared), step(compared)]
     if numbers["same_work"]:
-        return [Note(text, "answer")]
-    return [Note(f"Not the same work: {'; '.join(numbers['why_not_same'])}.", "answer"), Note(text)]
+        return _notes(said)
+    return _notes([f"Not the same work: {'; '.join(numbers['why_not_same'])}.", *said])
+
+
+def _notes(said: list[str]) -> list[Note]:
+    first, *others = filter(None, said)
+    return [Note(first, "answer"), *map(Note, others)]
 
 
 def headline(compared: Comparison) -> str:
-    """Put the speedup into a sentence, and say if there is too little data for one."""
+    """Put the speedup into a sentence, and say if it is too little to tell."""
     numbers = compared.summary
-    old, new = (_units.milliseconds(numbers[f"{side}_ms"]) for side in ("before", "after"))
-    took = f"the {numbers['speedup_of'].replace('training ', '')} took {old}, now {new}"
-    times = f"{took} ({_less_or_more(numbers)})"
+    took = _took(numbers)
+    times = f"{took} ({_less_or_more(numbers)}{_interval(numbers)})"
     if numbers["verdict"] == "no difference":
-        return f"No difference that {_counted(numbers)} could show: {took}."
-    if numbers["verdict"] == "unsure":
-        return f"{_too_few(numbers)}: {times}."
+        return f"No difference that {_runs_of(numbers)} could show: {times}."
+    if numbers["verdict"] == "too small to tell":
+        return f"Too small to tell from {_runs_of(numbers)}: {times}. {_to_tell(numbers)}"
     slower = numbers["verdict"] == "slower"
     factor = 1 / numbers["speedup"] if slower else numbers["speedup"]
     return f"{_units.number(factor)} times {'slower' if slower else 'faster'}: {times}."
+
+
+def changed(compared: Comparison) -> str:
+    """Say how the program was changed; empty if the profiles do not show it."""
+    found = compared.summary["changes"]
+    return f"What was changed: {'; '.join(found)}." if found else ""
+
+
+def step(compared: Comparison) -> str:
+    """Say how the median step changed, which may process more or less than before; empty without steps."""
+    if compared.steps.empty:
+        return ""
+    row, numbers = compared.steps.iloc[0], compared.summary
+    old, new = (_units.milliseconds(row[side]) for side in ("before", "after"))
+    said = f"In detail: the median step took {old}, now {new}"
+    if any(change.startswith(("batch size", "steps per execution", "functions")) for change in numbers["changes"]):
+        said += "; steps before and after do not do the same"
+    return f"{said}.{_between(compared.steps)}"
+
+
+def _took(numbers: dict[str, Any]) -> str:
+    old, new = (_units.milliseconds(numbers[f"{side}_ms"]) for side in ("before", "after"))
+    of = numbers["speedup_of"]
+    return f"{f'the {of}' if of == CAPTURE else of.replace('time per', 'one')} took {old}, now {new}"
+
+
+def _interval(numbers: dict[str, Any]) -> str:
+    if math.isnan(numbers["speedup_low"]):
+        return ""
+    low, high = (_units.number(numbers[f"speedup_{end}"]) for end in ("low", "high"))
+    counted = "" if numbers["verdict"] == "no difference" else f"{_runs_of(numbers)}, "  # it is counted before that
+    return f"; {counted}95% interval of the speedup: {low} to {high}"
 
 
 def _less_or_more(numbers: dict[str, Any]) -> str:
@@ -76,49 +124,71 @@ def _less_or_more(numbers: dict[str, Any]) -> str:
     return f"{_units.percent(100 * abs(new - old) / old)} {'less' if new < old else 'more'}"
 
 
-def _counted(numbers: dict[str, Any]) -> str:
-    """Count the steps or captures, once if both sides have as many."""
-    unit = "capture" if numbers["speedup_of"] == "capture" else "step"
-    counts = dict.fromkeys(_units.count(numbers[f"measured_{side}"]) for side in ("before", "after"))
-    return f"{' and '.join(counts)} {unit}{'' if list(counts) == ['1'] else 's'}"
+def _runs_of(numbers: dict[str, Any]) -> str:
+    """Count the runs, once if both sides have as many."""
+    counts = [numbers[f"measured_{side}"] for side in ("before", "after")]
+    if counts == [1, 1]:
+        return "one run of each"
+    return f"{counts[0]} runs of each" if counts[0] == counts[1] else f"{counts[0]} and {counts[1]} runs"
 
 
-def _too_few(numbers: dict[str, Any]) -> str:
-    needed = f"at least {MIN_VALUES} of each are needed"
-    if numbers["speedup_of"] == "capture":
-        return f"Too few captures to tell a difference from chance ({needed})"
-    return f"Too few steps to tell a difference from chance ({_counted(numbers)}; {needed})"
+def _to_tell(numbers: dict[str, Any]) -> str:
+    limit = _units.percent(numbers["margin_percent"])
+    how = "rounds=5" if numbers["speedup_of"] == "time per run" else "%%tfprofile NAME --repeat 5"
+    return f"These runs tell differences from {limit} on; 5 runs of each tell smaller ones ({how})."
 
 
 def _between(table: pd.DataFrame) -> str:
-    """Say how the gap between steps changed, which no step counts; a loop may fetch its batches there."""
-    gaps, step = table[table["metric"] == BETWEEN], table.iloc[0]
-    if gaps.empty or abs(gaps["change"].iloc[0]) < _MIN_GAP_CHANGE * step["before"]:
+    """Say how the gap between steps changed, if it did; a loop may fetch its batches there."""
+    gaps, whole = table[table["metric"] == BETWEEN], table.iloc[0]
+    if gaps.empty or abs(gaps["change"].iloc[0]) < _MIN_GAP_CHANGE * whole["before"]:
         return ""
     old, new = (_units.milliseconds(gaps[side].iloc[0]) for side in ("before", "after"))
     return f" The gap between steps took {old}, now {new}."
 
 
 def _bars(compared: Comparison) -> list[Panel]:
-    """Draw the step before and after, side by side."""
-    rows = compared.typical_step
-    if rows.empty:
+    """Draw the time before and after, side by side."""
+    rows = compared.table.set_index("metric")[["before", "after"]]
+    shown = [key for key in _PARTS if key in rows.index]
+    if not shown:
         return []
+    kind, unit, factor = time_unit(rows.to_numpy().max())
     series = [
-        Series(category.label, rows.loc[key].to_numpy(np.float64), category.color)
-        for key, category in STEP_CATEGORIES.items()
-        if key in rows.index
+        Series(_PARTS[key].label, factor * rows.loc[key].to_numpy(np.float64), _PARTS[key].color, _PARTS[key].meaning)
+        for key in shown
     ]
-    title, x = "A typical step by kind of work: the mean of the middle half of the steps", np.arange(2.0)
-    return [StackedBars(title, x, series, "", "time (ms)", names=tuple(rows.columns), averaged=False)]
+    of = compared.summary["speedup_of"]
+    title = "The capture by kind of work" if of == CAPTURE else f"{of.capitalize()}, by kind of work"
+    label = f"time ({unit})"
+    return [StackedBars(title, np.arange(2.0), series, "", label, names=("before", "after"), unit=kind, averaged=False)]
 
 
-def _parts(table: pd.DataFrame) -> Table:
-    """Return a table of the step and its parts, the largest change first."""
+def _runs(compared: Comparison) -> list[Panel]:
+    """Draw each run, if there are several."""
+    sides = [compared.runs.loc[compared.runs["side"] == side, "time_ms"].to_numpy(np.float64) for side in _SIDES]
+    most = max(map(len, sides))
+    if most < 2:
+        return []
+    _, unit, factor = time_unit(compared.runs["time_ms"].max())
+    series = [
+        Series(side, factor * np.pad(times, (0, most - len(times)), constant_values=np.nan), color)
+        for (side, color), times in zip(_SIDES.items(), sides, strict=True)
+    ]
+    label = f"{compared.summary['speedup_of']} ({unit})"
+    return [Lines("Each run", np.arange(1.0, most + 1), series, "run", label)]
+
+
+def _steps(compared: Comparison) -> list[Panel]:
+    return [] if compared.steps.empty else [_parts("The step and its parts, by median", compared.steps)]
+
+
+def _parts(title: str, table: pd.DataFrame) -> Table:
+    """Return a table of a time and its parts, the largest change first."""
     parts = table.iloc[1:].sort_values("change", key=np.abs, ascending=False, kind="stable")
     rows = pd.concat([table.iloc[:1], parts])
-    title = "Largest changes, by median" if len(rows) > 1 else "Time"
-    columns = [Column("metric", "part"), *_numbers("ms"), *_known(table)]
+    label = str(rows["unit"].iloc[0]).partition(" ")[2]
+    columns = [Column("metric", label or "part"), *_numbers("ms"), *_known(table)]
     return Table(title, rows.assign(metric=rows["metric"].map(_LABELS)), columns)
 
 
@@ -154,7 +224,8 @@ def _only(title: str, rows: pd.DataFrame) -> list[Panel]:
 
 
 def _per(title: str, rows: pd.DataFrame) -> str:
-    return f"{title}, per step" if rows["unit"].iloc[0] == "us per step" else f"{title}, in the whole capture"
+    per = str(rows["unit"].iloc[0]).partition(" ")[2]
+    return f"{title}, {per}" if per else f"{title}, in the whole capture"
 
 
 def _numbers(kind: _units.Kind) -> list[Column]:

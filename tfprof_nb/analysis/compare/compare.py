@@ -1,22 +1,30 @@
-"""Two profiles of one program, before a change and after it: what changed, and what chance can explain."""
+"""A program before a change and after it: what was gained, what changed, and what chance can explain."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from tfprof_nb._arrays import Floats
+from tfprof_nb.analysis.compare.headline import (
+    CAPTURE,
+    Headline,
+    explained_by_load,
+    headline,
+    is_repeated,
+    margin,
+    verdict,
+)
 from tfprof_nb.analysis.compare.mann_whitney import p_value
+from tfprof_nb.analysis.compare.measured import Measured
 from tfprof_nb.analysis.compare.renumbered import renumbered
-from tfprof_nb.analysis.compare.work import Work, unknown, why_not_same
-from tfprof_nb.analysis.kernels import Kernels
-from tfprof_nb.analysis.memory.memory import Memory
-from tfprof_nb.analysis.ops.ops import Ops
+from tfprof_nb.analysis.compare.work import Work, changes, unknown, why_not_same
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.breakdown import PARTS
 from tfprof_nb.analysis.steps.steps import Steps, measured_steps
@@ -24,24 +32,14 @@ from tfprof_nb.formats.marks import SESSION_RUN
 
 Numbers: TypeAlias = "pd.Series[float]"
 
-BETWEEN = "between_steps_ms"
+BETWEEN, OUTSIDE, TIME, DURATION = "between_steps_ms", "outside_steps_ms", "time_ms", "duration_ms"
 CHANGES = ["before", "after", "change", "change_percent", "only_before", "only_after", "p_value", "unit"]
 _METRICS = ["step_ms", *PARTS, BETWEEN]
 _OP_KEYS, _KERNEL_KEYS, _MEMORY_KEYS = ["side", "op_type", "op_name"], ["kernel", "op_name"], ["allocator", "metric"]
 _SIZES = ["peak_bytes", "heap_bytes", "stack_bytes"]
-_SIGNIFICANCE = 0.05  # the usual level: a less likely difference counts as one
-
-
-@dataclass(frozen=True, eq=False)
-class Measured:
-    """What a comparison uses of one profile."""
-
-    steps: Steps
-    ops: Ops
-    kernels: Kernels
-    memory: Memory
-    duration_ms: float
-    work: Work
+_NOTED_REMOVING = 0.05  # of the time
+_NOTED_REST = 0.1  # of the speedup
+_NOTED_LOAD = 0.2  # of the processors
 
 
 _Sides = tuple[Sequence[Measured], Sequence[Measured]]
@@ -49,7 +47,7 @@ _Sides = tuple[Sequence[Measured], Sequence[Measured]]
 
 @dataclass(eq=False, kw_only=True)
 class Comparison(Result):
-    """Two profiles side by side; ``table`` has the median step and its parts, or without steps the captures' times.
+    """A program before and after a change; ``table`` divides the time that a user waits by kind of work.
 
     All frames have ``before after change change_percent``, ``only_before only_after`` (whether only one of the two has
     the row), ``p_value`` (see below) and ``unit``; a negative change means less after.
@@ -58,26 +56,39 @@ class Comparison(Result):
     ----------
     steps
         By ``metric``: medians of the measured steps (training steps after warm-up) and of their parts, which need not
-        add up; ``between_steps_ms`` is the gap to the next step.
+        add up; ``between_steps_ms`` is the gap to the next step. Of several runs, the median run.
     ops, kernels
-        By ``side op_type op_name`` and by ``kernel op_name``: time (self time of ops) per captured step, or of the
-        whole capture if a profile has no steps. The ops of a rebuilt model are matched, whatever their numbers.
+        By ``side op_type op_name`` and by ``kernel op_name``: time (self time of ops) per captured step; where steps
+        are not alike, per example or batch, or of the whole capture, as ``unit`` says. The ops of a rebuilt model are
+        matched, whatever their numbers.
     memory
         By ``allocator metric``: sizes at the peak.
     typical_step
         ``before after`` by ``metric``: means over the middle half of the steps, whose parts add up, nearly to the
         median step.
+    runs
+        A row per run: ``side name time_ms other_load_percent``, with the times that are compared.
 
     Notes
     -----
-    A ``p_value`` is the probability of such a difference by chance, by the Mann-Whitney U test: of steps, or of whole
-    profiles if several are given; missing with fewer than 5 on a side. ``summary`` has
+    The time is that of the same work: of an example where the size of batches is known, else of a batch or a step, else
+    of the whole capture. It includes all between the first step and the last (gaps, evaluation, callbacks), and where
+    both did as much, all before and after; neither the first tracing of functions nor the removal of old iterators.
 
-    - ``speedup``, a factor, ``before_ms`` and ``after_ms``, all ``speedup_of`` the ``median training step`` (or
-      ``median step``, ``capture``),
-    - ``verdict``: ``faster``, ``slower``, ``no difference``, or ``unsure`` if too little was measured,
-      ``p_value``, and the numbers of values behind them, ``measured_before`` and ``measured_after``,
-    - ``same_work``, false if the profiles show that the work differed, and ``why_not_same``, a list of texts.
+    A ``p_value`` is the probability of such a difference between runs by chance, by the Mann-Whitney U test; missing
+    with fewer than 5 runs on a side. ``summary`` has
+
+    - ``speedup``, a factor, ``before_ms`` and ``after_ms``, all ``speedup_of`` the ``time per example`` (or ``batch``,
+      ``step``), or the ``capture``; ``speedup_low`` and ``speedup_high``, its 95% interval,
+    - ``verdict``: ``faster`` or ``slower``; ``no difference`` that so many runs could show; or, from fewer than 5 runs
+      on a side, ``too small to tell``, below ``margin_percent``,
+    - ``p_value``, and the numbers of runs, ``measured_before`` and ``measured_after``,
+    - ``capture_before_ms`` and ``capture_after_ms``: the whole captures, with all that the time leaves out,
+    - ``step_speedup``, the same of the median step, which may do other work,
+    - ``changes``, a list of texts: what was changed, as far as profiles show it,
+    - ``same_work``, false if the two did work that cannot be compared, and ``why_not_same``, a list of texts,
+    - ``batch_before``, ``batch_after``, ``other_load_before_percent`` and ``other_load_after_percent`` (None if
+      unknown): the share of the processors that other programs took.
     """
 
     steps: pd.DataFrame
@@ -85,6 +96,7 @@ class Comparison(Result):
     kernels: pd.DataFrame
     memory: pd.DataFrame
     typical_step: pd.DataFrame
+    runs: pd.DataFrame
 
     @property
     def only_before(self) -> pd.DataFrame:
@@ -114,26 +126,51 @@ def comparison(before: Sequence[Measured], after: Sequence[Measured]) -> Compari
     """
     sides = before, after
     have_steps = all(len(profile.steps.measured) for side in sides for profile in side)
-    steps = _steps(*sides) if have_steps else _no_steps()
-    table = steps if have_steps else _repeated(_of_each(sides, _duration), ["metric"], "ms")
+    found = headline([profile.pace for profile in before], [profile.pace for profile in after])
+    steps = _steps(*sides) if have_steps else no_changes("metric")
     return Comparison(
-        table,
-        _summary(table, before, after, have_steps=have_steps),
-        _notes(before, after),
+        _parts(sides, found),
+        _summary(found, sides, steps),
+        _notes(before, after, found),
         steps=steps,
-        ops=_times(sides, "ops", _OP_KEYS, "self_us", per_step=have_steps),
-        kernels=_times(sides, "kernels", _KERNEL_KEYS, "total_us", per_step=have_steps),
+        ops=_times(sides, "ops", _OP_KEYS, "self_us", found),
+        kernels=_times(sides, "kernels", _KERNEL_KEYS, "total_us", found),
         memory=_repeated(_of_each(sides, _peaks), _MEMORY_KEYS, "bytes", absent=np.nan),
         typical_step=_typical(*sides) if have_steps else pd.DataFrame(columns=["before", "after"]),
+        runs=_runs(sides, found),
     )
 
 
+def _parts(sides: _Sides, found: Headline) -> pd.DataFrame:
+    """Divide the time that is compared by kind of work; what belongs to no step that counts is one part."""
+    times = [*found.before, *found.after]
+    scales = np.concatenate(found.scales)
+    parts = pd.DataFrame([profile.pace.parts for side in sides for profile in side]).reset_index(drop=True)
+    parts = parts.div(scales, axis=0)
+    parts.insert(0, DURATION if found.unit == CAPTURE else TIME, times)
+    in_steps = parts[PARTS].sum(axis=1)
+    parts[OUTSIDE] = (parts.iloc[:, 0] - in_steps).clip(lower=0.0) if in_steps.any() else 0.0
+    shown = [name for name in parts if (parts[name] > 0).any() or name == parts.columns[0]]
+    old, new = np.split(parts[shown].to_numpy(np.float64).T, [len(sides[0])], axis=1)
+    unit = "ms" if found.unit == CAPTURE else f"ms per {found.unit}"
+    return changed(pd.DataFrame({"metric": shown}), list(old), list(new), unit)
+
+
+def _runs(sides: _Sides, found: Headline) -> pd.DataFrame:
+    rows = [
+        (label, profile.name, time, 100 * profile.other_load)
+        for label, side, times in zip(("before", "after"), sides, (found.before, found.after), strict=True)
+        for profile, time in zip(side, times, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["side", "name", "time_ms", "other_load_percent"])
+
+
 def _steps(before: Sequence[Measured], after: Sequence[Measured]) -> pd.DataFrame:
-    """Compare the measured steps, those of all profiles of a side together."""
-    old, new = (pd.concat([_with_gaps(profile.steps) for profile in side]) for side in (before, after))
-    shown = [metric for metric in _METRICS if (old[metric] > 0).any() or (new[metric] > 0).any()]
-    values = [[side[metric].dropna().to_numpy(np.float64) for metric in shown] for side in (old, new)]
-    return _changes(pd.DataFrame({"metric": shown}), values[0], values[1], "ms")
+    """Compare the median measured steps of runs."""
+    runs = [[_with_gaps(profile.steps) for profile in side] for side in (before, after)]
+    shown = [metric for metric in _METRICS if any((run[metric] > 0).any() for side in runs for run in side)]
+    values = [[np.array([run[metric].median() for run in side]) for metric in shown] for side in runs]
+    return changed(pd.DataFrame({"metric": shown}), values[0], values[1], "ms")
 
 
 def _typical(before: Sequence[Measured], after: Sequence[Measured]) -> pd.DataFrame:
@@ -150,8 +187,9 @@ def _middle(side: Sequence[Measured]) -> Numbers:
     return means.rename_axis("metric")
 
 
-def _no_steps() -> pd.DataFrame:
-    return _changes(pd.DataFrame(columns=["metric"]), [], [], "ms")
+def no_changes(*keys: str) -> pd.DataFrame:
+    """Return a frame of changes without rows."""
+    return changed(pd.DataFrame(columns=list(keys)), [], [], "ms")
 
 
 def _with_gaps(steps: Steps) -> pd.DataFrame:
@@ -162,26 +200,31 @@ def _with_gaps(steps: Steps) -> pd.DataFrame:
     return measured_steps(table.assign(**{BETWEEN: gap.clip(lower=0.0).where(table["phase"] != SESSION_RUN)}))[_METRICS]
 
 
-def _times(sides: _Sides, what: str, keys: list[str], time: str, *, per_step: bool) -> pd.DataFrame:
+def _times(sides: _Sides, what: str, keys: list[str], time: str, found: Headline) -> pd.DataFrame:
     """Compare times by op or kernel, named as in the last profile after the change."""
     reference = getattr(sides[1][-1], what).table["op_name"].unique()
+    alike = _steps_are_alike(sides)
 
     def times(profile: Measured) -> Numbers:
         table = getattr(profile, what).table
         names = table["op_name"].map(renumbered(table["op_name"].unique(), reference))
         sums: Numbers = table.assign(op_name=names).groupby(keys, sort=False)[time].sum()
-        return sums / len(profile.steps.table) if per_step else sums
+        return sums / (len(profile.steps.table) if alike else profile.pace.amounts.get(found.unit, 1.0))
 
-    return _repeated(_of_each(sides, times), keys, "us per step" if per_step else "us")
+    unit = "step" if alike else found.unit
+    return _repeated(_of_each(sides, times), keys, "us" if unit == CAPTURE else f"us per {unit}")
+
+
+def _steps_are_alike(sides: _Sides) -> bool:
+    """Whether all runs have marked steps of the same number of examples."""
+    profiles = [profile for side in sides for profile in side]
+    sizes = {(profile.work.batch, profile.work.per_execution) for profile in profiles}
+    return len(sizes) == 1 and all("step" in profile.pace.amounts for profile in profiles)
 
 
 def _of_each(sides: _Sides, of: Callable[[Measured], Numbers]) -> tuple[list[Numbers], list[Numbers]]:
     before, after = ([of(profile) for profile in side] for side in sides)
     return before, after
-
-
-def _duration(profile: Measured) -> Numbers:
-    return pd.Series([profile.duration_ms], index=["duration_ms"])
 
 
 def _peaks(profile: Measured) -> Numbers:
@@ -201,11 +244,11 @@ def _repeated(
     was, is_now = (np.asarray(side.any(axis=1), dtype=bool) for side in np.split(there, [len(before)], axis=1))
     old, new = ([row[np.isfinite(row)] for row in side] for side in np.split(values, [len(before)], axis=1))
     index = table.index.to_frame(index=False) if len(table) else pd.DataFrame(columns=keys)
-    frame = _changes(index, old, new, unit).assign(only_before=was & ~is_now, only_after=is_now & ~was)
+    frame = changed(index, old, new, unit).assign(only_before=was & ~is_now, only_after=is_now & ~was)
     return frame.sort_values("change", key=np.abs, ascending=False, kind="stable", ignore_index=True)
 
 
-def _changes(keys: pd.DataFrame, before: list[Floats], after: list[Floats], unit: str) -> pd.DataFrame:
+def changed(keys: pd.DataFrame, before: list[Floats], after: list[Floats], unit: str) -> pd.DataFrame:
     """Compare the medians of values: ``before`` and ``after`` have an array for each row of ``keys``."""
     old, new = (np.array([_median(values) for values in side], dtype=np.float64) for side in (before, after))
     percent = np.divide(100 * (new - old), old, out=np.full(len(old), np.nan), where=old > 0)
@@ -215,60 +258,91 @@ def _changes(keys: pd.DataFrame, before: list[Floats], after: list[Floats], unit
         after=new,
         change=new - old,
         change_percent=percent,
-        only_before=[bool(o.any() and not n.any()) for o, n in zip(before, after, strict=True)],
-        only_after=[bool(n.any() and not o.any()) for o, n in zip(before, after, strict=True)],
+        only_before=np.array([o.any() and not n.any() for o, n in zip(before, after, strict=True)], dtype=bool),
+        only_after=np.array([n.any() and not o.any() for o, n in zip(before, after, strict=True)], dtype=bool),
         p_value=np.array(chance, dtype=np.float64),
         unit=unit,
     )
 
 
 def _median(values: Floats) -> float:
-    return float(np.median(values)) if len(values) else float("nan")
+    known = values[~np.isnan(values)]
+    return float(np.median(known)) if len(known) else float("nan")
 
 
-def _summary(
-    table: pd.DataFrame, before: Sequence[Measured], after: Sequence[Measured], *, have_steps: bool
-) -> dict[str, object]:
-    first = table.iloc[0]
-    training = have_steps and all(profile.work.phase == "train" for profile in (*before, *after))
-    counts = [
-        sum(len(profile.steps.measured) for profile in side) if have_steps else len(side) for side in (before, after)
-    ]
+def _summary(found: Headline, sides: _Sides, steps: pd.DataFrame) -> dict[str, object]:
+    before, after = sides
+    loads = [[profile.other_load for profile in side] for side in sides]
+    spreads = [profile.pace.spread for side in sides for profile in side]
+    told = margin(spreads, [*loads[0], *loads[1]])
+    alike = len(steps) > 0 and _steps_are_alike(sides)
+    step = (float(steps.iloc[0]["change"]), float(steps.iloc[0]["p_value"])) if alike else (0.0, 1.0)
+    judged = verdict(found, told, explained_by_load(*loads), step)
     reasons = list(dict.fromkeys(why for pair in product(before, after) for why in why_not_same(*_works(pair))))
     return {
-        "speedup": float(first["before"] / first["after"]) if first["after"] > 0 else float("nan"),
-        "speedup_of": "median training step" if training else "median step" if have_steps else "capture",
-        "before_ms": float(first["before"]),
-        "after_ms": float(first["after"]),
-        "p_value": float(first["p_value"]),
-        "verdict": _verdict(first),
-        "measured_before": counts[0],
-        "measured_after": counts[1],
+        **summary_of(found),
+        "verdict": judged,
+        "margin_percent": math.nan if is_repeated(found) else 100 * told,
+        "capture_before_ms": _median_capture(before),
+        "capture_after_ms": _median_capture(after),
+        "step_speedup": _factor(steps.iloc[0]) if len(steps) else math.nan,
+        "changes": changes(*map(_typical_work, sides)),
         "same_work": not reasons,
         "why_not_same": reasons,
+        "batch_before": before[0].work.batch,
+        "batch_after": after[0].work.batch,
+        "other_load_before_percent": _percent(loads[0]),
+        "other_load_after_percent": _percent(loads[1]),
     }
+
+
+def summary_of(found: Headline) -> dict[str, object]:
+    """Return the numbers of a headline, as `Comparison` names them."""
+    before, after = found.medians
+    low, high = found.interval
+    return {
+        "speedup": found.speedup,
+        "speedup_of": CAPTURE if found.unit == CAPTURE else f"time per {found.unit}",
+        "speedup_low": low,
+        "speedup_high": high,
+        "before_ms": before,
+        "after_ms": after,
+        "p_value": found.p_value,
+        "measured_before": len(found.before),
+        "measured_after": len(found.after),
+    }
+
+
+def _median_capture(side: Sequence[Measured]) -> float:
+    return float(np.median([profile.pace.duration_ms for profile in side]))
+
+
+def _factor(row: pd.Series[float]) -> float:
+    return float(row["before"] / row["after"]) if row["after"] > 0 else math.nan
+
+
+def _percent(shares: Sequence[float]) -> float | None:
+    known = [share for share in shares if not math.isnan(share)]
+    return 100 * float(np.median(known)) if known else None
+
+
+def _typical_work(side: Sequence[Measured]) -> Work:
+    return replace(side[0].work, float_ops=float(np.median([profile.work.float_ops for profile in side])))
 
 
 def _works(pair: tuple[Measured, Measured]) -> tuple[Work, Work]:
     return pair[0].work, pair[1].work
 
 
-def _verdict(row: pd.Series[Any]) -> str:
-    if np.isnan(row["p_value"]):
-        return "unsure"
-    if row["p_value"] >= _SIGNIFICANCE or row["change"] == 0:
-        return "no difference"
-    return "faster" if row["change"] < 0 else "slower"
-
-
-def _notes(before: Sequence[Measured], after: Sequence[Measured]) -> list[str]:
+def _notes(before: Sequence[Measured], after: Sequence[Measured], found: Headline) -> list[str]:
     notes = []
     missing = list(dict.fromkeys(name for pair in product(before, after) for name in unknown(*_works(pair))))
     if missing:
         notes.append(
-            f"The check for the same work leaves out {', '.join(missing)}, which not both profiles record. Captures by "
+            f"It is not known whether {' or '.join(missing)} changed: not both profiles record it. Captures by "
             "%%tfprofile record most."
         )
+    notes += _time_notes(before, after, found)
     notes += _step_notes(before, after)
     for name in ("ops", "kernels"):
         recorded = [any(len(getattr(profile, name).table) for profile in side) for side in (before, after)]
@@ -277,20 +351,48 @@ def _notes(before: Sequence[Measured], after: Sequence[Measured]) -> list[str]:
     return notes
 
 
+def _time_notes(before: Sequence[Measured], after: Sequence[Measured], found: Headline) -> list[str]:
+    """Say what the time rests on, what it leaves out, and what disturbed it."""
+    notes = []
+    captures = [_median_capture(side) for side in (before, after)]
+    if found.whole and captures[1] > 0 and abs(captures[0] / captures[1] / found.speedup - 1) > _NOTED_REST:
+        notes.append(
+            f"The whole captures took {captures[0]:.0f} ms before and {captures[1]:.0f} ms after, with what happens "
+            "once: making the model and tracing its functions."
+        )
+    if found.unit == CAPTURE:
+        notes.append(
+            "Whole captures are compared, because it is not known how many examples they processed: that both did the "
+            "same work is assumed."
+        )
+    elif found.unit != "example":
+        notes.append(
+            f"The time is per {found.unit}, because the size of batches is not known: that it is the same is assumed."
+        )
+    removing = [float(np.median([profile.pace.removing_ms for profile in side])) for side in (before, after)]
+    times = [median * float(np.median(scale)) for median, scale in zip(found.medians, found.scales, strict=True)]
+    if any(took > _NOTED_REMOVING * time for took, time in zip(removing, times, strict=True)):
+        notes.append(
+            f"Left out: {removing[0]:.0f} ms before and {removing[1]:.0f} ms after in which TensorFlow removed "
+            "iterators of finished passes (TFE_DeleteTensorHandle): whether one takes half a second is chance."
+        )
+    loads = [_percent([profile.other_load for profile in side]) or 0.0 for side in (before, after)]
+    if max(loads) >= 100 * _NOTED_LOAD:
+        notes.append(
+            f"Other programs took {loads[0]:.0f}% of the processors before and {loads[1]:.0f}% after: they make steps "
+            "slower. Compare runs on a quiet machine, or several of each: `%%tfprofile NAME --repeat 5`."
+        )
+    return notes
+
+
 def _step_notes(before: Sequence[Measured], after: Sequence[Measured]) -> list[str]:
-    """Say which steps are missing, and why steps may not be comparable."""
+    """Say why steps may not be comparable."""
     steps = [[profile.steps for profile in side] for side in (before, after)]
-    without = [
-        side for side, of_side in zip(("before", "after"), steps, strict=True) if any(s.table.empty for s in of_side)
-    ]
-    if without:
-        which = "neither side has steps" if len(without) > 1 else f"there are no steps {without[0]}"
-        return [f"Whole captures are compared, because {which}. Mark steps to compare them."]
     sources = [" or ".join(sorted({str(s.summary["source"]) for s in side})) for side in steps]
     notes = []
     if sources[0] != sources[1]:
         ways = f"{sources[0]} before, {sources[1]} after"
-        notes.append(f"Steps were detected in different ways ({ways}) and may not be comparable.")
-    if any(s.table["warm_up"].all() for side in steps for s in side):
+        notes.append(f"Steps were detected in different ways ({ways}): compare them with care.")
+    if any(s.table["warm_up"].all() for side in steps for s in side if len(s.table)):
         notes.append("In one of the profiles every step traced or compiled: capture more steps to compare their times.")
     return notes

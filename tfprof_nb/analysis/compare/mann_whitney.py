@@ -10,7 +10,9 @@ import numpy as np
 
 from tfprof_nb._arrays import Floats
 
+SIGNIFICANCE = 0.05  # the usual level: a less likely difference counts as one
 MIN_VALUES = 5  # measurements per group: fewer cannot tell a difference from chance
+_TWO_SIDED = 1.959964  # standard deviations that a normal distribution exceeds at that level
 _MAX_EXACT = 25  # measurements per group: for more, the normal approximation is as good
 
 
@@ -47,6 +49,15 @@ def p_value(one: Floats, other: Floats) -> float:
     if len(ties) == len(values) and max(len(one), len(other)) <= _MAX_EXACT:
         return min(1.0, 2 * _exact(round(u), len(one), len(other)))
     return _approximate(u, len(one), len(other), ties.astype(np.float64))
+
+
+def critical(first: int, second: int) -> int:
+    """Return the largest U of groups of these sizes that is significant, -1 if none is."""
+    if max(first, second) > _MAX_EXACT:
+        deviation = math.sqrt(first * second * (first + second + 1) / 12)
+        return math.floor(first * second / 2 - 0.5 - _TWO_SIDED * deviation)
+    chances = np.cumsum(_orders(first, second)) * (2 / math.comb(first + second, first))
+    return int(np.searchsorted(chances, SIGNIFICANCE)) - 1
 
 
 def _exact(u: int, first: int, second: int) -> float:

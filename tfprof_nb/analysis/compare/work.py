@@ -1,8 +1,8 @@
-"""The work of a profiled program per step, as far as a profile records it: only the same work can be compared."""
+"""The work of a profiled program, as far as a profile records it: what was changed, and what cannot be compared."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,20 +10,22 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb._arrays import Floats, Int64
+from tfprof_nb.analysis.compare.pace import Pace
 from tfprof_nb.analysis.events.devices import device_cores, device_type
 from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.functions.functions import Functions
 from tfprof_nb.analysis.ops.flops import float_ops_of_events
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.decode.sections.graphs import Graphs
 from tfprof_nb.formats.xspace import DATASET_OPS
 
-# Float ops differ a little even for the same model: by a smaller last batch, or another metric.
-_SAME_FLOAT_OPS = 0.01
+# Float ops differ even for the same model: by another metric, and by what tf.data happens to compute in a step.
+_SAME_FLOAT_OPS = 0.25
 
 
 @dataclass(frozen=True)
 class Work:
-    """What two profiles of the same work have in common.
+    """What is known of a profile's work.
 
     Attributes
     ----------
@@ -37,6 +39,12 @@ class Work:
         The shapes that the functions take from their datasets, as ``[32,10] [32]``; empty if they are unknown.
     float_ops
         Floating-point operations of the median measured step; NaN if they are unknown, and if XLA fused ops.
+    batch
+        Examples in a batch, where that is known.
+    per_execution
+        Batches per step, as Keras' ``steps_per_execution`` says.
+    functions
+        The functions that the steps call, by name.
     """
 
     hosts: int
@@ -45,10 +53,19 @@ class Work:
     phase: str = ""
     inputs: frozenset[str] = frozenset()
     float_ops: float = float("nan")
+    batch: int | None = None
+    per_execution: int = 1
+    functions: frozenset[str] = frozenset()
 
 
 def work(
-    forests: Sequence[Forest], graphs: Sequence[Graphs], steps: Steps, of_events: Sequence[Int64], tensorflow: str
+    forests: Sequence[Forest],
+    graphs: Sequence[Graphs],
+    steps: Steps,
+    of_events: Sequence[Int64],
+    versions: Iterable[str],
+    pace: Pace,
+    functions: Functions,
 ) -> Work:
     """Return the work that a profile records.
 
@@ -58,8 +75,12 @@ def work(
         Per host: its events, the functions that ran, and the step of every event.
     steps
         The steps of all hosts.
-    tensorflow
-        The version, empty if it is unknown.
+    versions
+        TensorFlow's, of all hosts; empty texts if they are unknown.
+    pace
+        What the run got done.
+    functions
+        The calls of functions.
     """
     cores = device_cores(forests)
     device = f"{cores} × {device_type(forests)}" if cores > 1 else device_type(forests)
@@ -67,7 +88,23 @@ def work(
     inputs = frozenset(shapes for host in graphs for shapes in _inputs(host))
     flops = [_float_ops(*host, steps.measured) for host in zip(forests, graphs, of_events, strict=True)]
     per_step = float(np.median(np.concatenate(flops))) if any(map(len, flops)) else 0.0
-    return Work(len(forests), device, tensorflow, phase, inputs, per_step or float("nan"))
+    return Work(
+        len(forests),
+        device,
+        ", ".join(sorted(set(versions) - {""})),
+        phase,
+        inputs,
+        per_step or float("nan"),
+        pace.batch,
+        pace.per_execution,
+        _called(functions, len(steps.measured)),
+    )
+
+
+def _called(functions: Functions, steps: int) -> frozenset[str]:
+    """Return the functions that are called in at least every other step; a few calls belong to other things."""
+    calls = functions.table.groupby("function")["calls"].sum()
+    return frozenset(calls.index[calls >= max(steps / 2, 2)].astype(str))
 
 
 def _inputs(graphs: Graphs) -> Iterator[str]:
@@ -87,29 +124,42 @@ def _float_ops(forest: Forest, graphs: Graphs, step: Int64, measured: pd.DataFra
 
 
 def why_not_same(before: Work, after: Work) -> list[str]:
-    """Return what shows that the work of two profiles differs; empty if nothing does."""
+    """Return what shows that two profiles cannot be compared as one program and its change; empty if nothing does."""
     differing = [
         ("hosts", str(before.hosts), str(after.hosts)),
         ("device", before.device, after.device),
         ("TensorFlow", before.tensorflow, after.tensorflow),
         ("kind of step", before.phase, after.phase),
     ]
-    differences = [f"{what}: {old} before, {new} after" for what, old, new in differing if old and new and old != new]
+    return [f"{what}: {old} before, {new} after" for what, old, new in differing if old and new and old != new]
+
+
+def changes(before: Work, after: Work) -> list[str]:
+    """Return how the program was changed, as far as two profiles show it; empty if they do not.
+
+    Float ops are compared only where steps are alike: those of an optimizer do not depend on the batch size.
+    """
+    found = [*_changed("batch size", before.batch, after.batch)]
+    found += _changed("steps per execution", before.per_execution, after.per_execution)
     # One of the two may have run more functions, such as an evaluation.
-    if not (before.inputs <= after.inputs or after.inputs <= before.inputs):
-        shapes = (" and ".join(sorted(side.inputs)) for side in (before, after))
-        differences.append("shapes of a batch: {} before, {} after".format(*shapes))
-    if abs(before.float_ops - after.float_ops) > _SAME_FLOAT_OPS * max(before.float_ops, after.float_ops):
-        counts = (_units.number(side.float_ops) for side in (before, after))
-        differences.append("float ops per step: {} before, {} after".format(*counts))
-    return differences
+    if not found and not (before.inputs <= after.inputs or after.inputs <= before.inputs):
+        found += _changed("shapes of a batch", *(" and ".join(sorted(side.inputs)) for side in (before, after)))
+    if before.functions and after.functions and before.functions != after.functions:
+        return found + _changed("functions", *(", ".join(sorted(side.functions)) for side in (before, after)))
+    if not found and abs(before.float_ops - after.float_ops) > _SAME_FLOAT_OPS * max(before.float_ops, after.float_ops):
+        found += _changed("float ops per step", *(_units.number(side.float_ops) for side in (before, after)))
+    return found
+
+
+def _changed(what: str, before: object, after: object) -> list[str]:
+    return [f"{what}: {before} before, {after} after"] if before and after and before != after else []
 
 
 def unknown(before: Work, after: Work) -> list[str]:
     """Return the parts of the work that not both profiles record."""
     known = {
         "TensorFlow's version": before.tensorflow and after.tensorflow,
-        "the shapes of a batch": before.inputs and after.inputs,
+        "the size of a batch": (before.batch and after.batch) or (before.inputs and after.inputs),
         "float ops": not np.isnan(before.float_ops + after.float_ops),
     }
     return [name for name, in_both in known.items() if not in_both]

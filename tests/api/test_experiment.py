@@ -1,0 +1,108 @@
+"""Two programs in turn: the order, the statistics, and what is said."""
+
+import time
+
+import pytest
+
+import tfprof_nb as tp
+
+SHORT_S, LONG_S = 0.005, 0.05
+
+
+@pytest.fixture
+def programs():
+    """Two programs, and the calls of both in order."""
+    calls = []
+
+    def of(name, seconds):
+        def program():
+            calls.append(name)
+            time.sleep(seconds)
+
+        return program
+
+    return {"before": of("before", LONG_S), "after": of("after", SHORT_S)}, calls
+
+
+def test_every_other_round_runs_in_the_opposite_order(programs):
+    both, calls = programs
+    found = tp.experiment(both, rounds=4, warmup=1)
+    assert calls == [
+        *("before", "after"),  # the warm-up
+        *("before", "after", "after", "before"),
+        *("before", "after", "after", "before"),
+    ]
+    assert found.runs["side"].tolist() == ["before"] * 4 + ["after"] * 4
+
+
+def test_five_rounds_tell_ten_times_faster(programs):
+    both, _ = programs
+    found = tp.experiment(both)
+    numbers = found.summary
+    assert numbers["verdict"] == "faster"
+    assert numbers["p_value"] == pytest.approx(2 / 252)
+    assert 1 < numbers["speedup_low"] <= numbers["speedup"] <= numbers["speedup_high"]
+    assert numbers["before_ms"] >= 1000 * LONG_S
+    text = str(found)
+    assert text.startswith("before: before · after: after")
+    assert "times faster: one run took " in text
+    assert "5 runs of each, 95% interval of the speedup: " in " ".join(text.split())
+
+
+def test_the_same_program_twice_has_no_p_value_below_its_chance():
+    numbers = tp.experiment({"a": lambda: time.sleep(LONG_S), "b": lambda: time.sleep(LONG_S)}, rounds=2).summary
+    assert numbers["verdict"] == "too small to tell"
+    once = str(tp.experiment({"a": lambda: time.sleep(LONG_S), "b": lambda: time.sleep(LONG_S)}, rounds=1))
+    assert "5 runs of each tell smaller ones (rounds=5)." in " ".join(once.split())
+
+
+def test_an_interrupt_keeps_whole_rounds(programs):
+    both, calls = programs
+
+    def interrupted():
+        if calls.count("before") > 4:
+            raise KeyboardInterrupt
+        both["after"]()
+
+    found = tp.experiment({"before": both["before"], "after": interrupted}, rounds=9, warmup=0)
+    assert found.notes[0] == "An interrupt ended the experiment after 4 of 9 rounds."
+    assert found.summary["measured_before"] == found.summary["measured_after"] == 4
+
+
+def test_an_interrupt_in_the_first_round_goes_on():
+    def interrupted():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        tp.experiment({"before": interrupted, "after": interrupted}, warmup=0)
+
+
+def test_errors_of_the_programs_are_their_own(programs):
+    both, _ = programs
+    with pytest.raises(ZeroDivisionError):
+        tp.experiment({"before": both["before"], "after": lambda: 1 / 0})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "options"),
+    [
+        ({"a": print}, {}),
+        ([print, print], {}),
+        ({"a": print, "b": 3}, {}),
+        ({"a": print, "b": print, "c": print}, {}),
+        ({"a": print, "b": print}, {"rounds": 0}),
+        ({"a": print, "b": print}, {"warmup": -1}),
+    ],
+)
+def test_what_is_no_experiment(wrong, options):
+    with pytest.raises(tp.TfprofError, match=r"Give two functions|must be at least"):
+        tp.experiment(wrong, **options)
+
+
+def test_a_model_trains_in_an_experiment(monkeypatch):
+    """The wait for the devices is part of a run: TensorFlow has been imported."""
+    tf = pytest.importorskip("tensorflow")
+    waited = []
+    monkeypatch.setattr(tf.test.experimental, "sync_devices", lambda: waited.append(time.perf_counter()))
+    tp.experiment({"a": lambda: tf.add(1, 1), "b": lambda: tf.add(1, 1)}, rounds=1, warmup=0)
+    assert len(waited) == 4  # before and after each run

@@ -1,0 +1,171 @@
+"""A profile in brief: what it holds, what it must not hold, and how long it may be."""
+
+import json
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+import tfprof_nb as tp
+from builders import XSpace
+from tfprof_nb.__main__ import main
+from tfprof_nb.analysis import digest as module
+
+MOST_BYTES = 5_000_000  # larger ones take long
+MOST_TOKENS, CHARACTERS_PER_TOKEN = 4000, 3  # tokens of such texts have three to four
+SECRET = "s3cr3t-t0ken"
+KEYS = [
+    "format",
+    "version",
+    "name",
+    "tensorflow",
+    "device",
+    "hosts",
+    "capture_ms",
+    "verdict",
+    "findings",
+    "steps",
+    "time",
+    "top_ops",
+    "lines",
+    "notes",
+]
+
+
+@pytest.fixture(scope="module")
+def profile(tmp_path_factory):
+    """A profile of a program in somebody's home folder, which waits for its data."""
+    keras, tf = pytest.importorskip("keras"), pytest.importorskip("tensorflow")
+    home = tmp_path_factory.mktemp("home") / "ada.lovelace"
+    home.mkdir()
+    program = home / "train.py"
+    program.write_text(
+        "import time\n\n\ndef slow(x):\n    time.sleep(0.002)\n    return x\n\n\n"
+        "def make(tf):\n"
+        "    data = tf.data.Dataset.from_tensor_slices((tf.ones((160, 4)), tf.ones((160, 1))))\n"
+        "    take = lambda x, y: (tf.ensure_shape(tf.numpy_function(slow, [x], tf.float32), (4,)), y)\n"
+        "    return data.map(take).batch(8)\n"
+    )
+    scope = {}
+    exec(compile(program.read_text(), str(program), "exec"), scope)
+    model = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    os.environ["TFPROF_TEST_SECRET"] = SECRET
+    try:
+        with tp.profile("slow input", logdir=home / "logs") as p:
+            model.fit(scope["make"](tf), epochs=2, verbose=0)
+    finally:
+        del os.environ["TFPROF_TEST_SECRET"]
+    return p
+
+
+def test_it_says_what_the_dashboard_says(profile):
+    brief = profile.to_dict()
+    assert list(brief) == KEYS
+    assert (brief["format"], brief["version"], brief["name"]) == ("tfprof_nb digest", 1, "slow input")
+    assert brief["verdict"]["answer"] in " ".join(str(profile).split())
+    assert brief["verdict"]["input_bound"] == profile.overview.summary["verdict"] == "highly"
+    table = profile.advice.table
+    assert [finding["finding"] for finding in brief["findings"]] == table["finding"].tolist()
+    assert brief["steps"]["measured"] == len(profile.steps.measured)
+    assert brief["steps"]["median_ms"] == pytest.approx(profile.steps.measured["step_ms"].median(), rel=1e-3)
+    assert sum(brief["steps"]["parts_ms"].values()) == pytest.approx(brief["steps"]["mean_ms"], rel=0.01)
+    assert (brief["time"]["per"], brief["time"]["batch"]) == ("example", 8)
+    assert brief["top_ops"][0]["op_name"] == profile.ops.table["op_name"][0]
+    assert any("train.py" in line["file"] for line in brief["lines"])
+
+
+def test_markdown_says_the_same(profile):
+    text, brief = profile.to_markdown(), profile.to_dict()
+    assert text.startswith(f"# slow input\n\n**{brief['verdict']['answer']}**\n")
+    sections = [line for line in text.splitlines() if line.startswith("## ")]
+    assert sections[:4] == ["## Findings", "## Steps", "## Top ops by self time", "## Lines that take most"]
+    assert all(f"{number}. **" in text for number in range(1, len(brief["findings"]) + 1))
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    assert all(line.endswith(" |") for line in rows)
+    assert brief["top_ops"][0]["op_name"] in rows[2]
+
+
+def test_nothing_of_the_persons_machine_is_in_it(profile):
+    for text in (profile.to_markdown(), json.dumps(profile.to_dict())):
+        for secret in (SECRET, "ada.lovelace", str(Path.home()), socket.gethostname(), os.environ["PATH"]):
+            assert secret not in text.replace("slow input", "")
+        assert "train.py" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ('open("/home/ada/data/x.csv")', 'open("…/x.csv")'),
+        ("in C:\\Users\\ada\\train.py line 3", "in …/train.py line 3"),
+        ("~/secret/plan.txt", "…/plan.txt"),
+        ("~/plan.txt", "…/plan.txt"),
+        ("y = a / b / c", "y = a / b / c"),
+        ("y = (a + b)/c/d", "y = (a + b)/c/d"),
+        ("model/dense/MatMul", "model/dense/MatMul"),
+        ("https://example.com/a/b", "https://example.com/a/b"),
+    ],
+)
+def test_folders_are_left_out(text, short):
+    assert module._plain(text) == short
+
+
+def test_it_is_short_and_json(profile):
+    for rows in (10, 3):
+        brief = profile.to_dict(rows)
+        text = json.dumps(brief, allow_nan=False, ensure_ascii=False)
+        assert json.loads(text) == brief
+        assert len(brief["top_ops"]) <= rows
+        assert len(brief["lines"]) <= rows
+    assert len(profile.to_markdown(3)) < len(profile.to_markdown())
+
+
+def test_other_peoples_profiles_are_short_too(shared_data):
+    files = [file for file in sorted(shared_data.rglob("*.xplane.pb")) if file.stat().st_size < MOST_BYTES]
+    assert files
+    for file in files[:8]:
+        found = tp.load(file)
+        for text in (found.to_markdown(), json.dumps(found.to_dict(), allow_nan=False)):
+            assert len(text) < MOST_TOKENS * CHARACTERS_PER_TOKEN, file
+
+
+def test_a_profile_without_anything(tmp_path):
+    space = XSpace()
+    space.plane("/host:CPU").line("python").event("nothing", start_us=0, duration_us=1)
+    empty = tp.load(space.write(tmp_path / "host.xplane.pb"))
+    brief = empty.to_dict()
+    assert (brief["steps"]["measured"], brief["steps"]["median_ms"], brief["time"]["per"]) == (0, None, "capture")
+    assert brief["top_ops"] == brief["lines"] == []
+    assert "## Steps" not in empty.to_markdown()
+
+
+def test_long_texts_end_and_long_code_is_left_out():
+    assert len(module._plain("x" * 1000)) == 400
+    assert module._plain(module._Code("x" * 700)) == "x" * 700
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "start"),
+    [
+        (["--format", "md"], "report.md", "# slow input"),
+        (["--format", "json"], "report.json", "{\n"),
+        (["-o", "new/brief.md"], "new/brief.md", "# "),
+        (["-o", "brief.json"], "brief.json", "{\n"),
+        (["--format", "md", "-o", "brief.txt"], "brief.txt", "# "),
+        ([], "report.html", "<!"),
+    ],
+)
+def test_the_command_line_writes_each_form(profile, tmp_path, monkeypatch, options, name, start):
+    monkeypatch.chdir(tmp_path)
+    assert main(["report", str(profile.files[0]), *options]) == 0
+    text = (tmp_path / name).read_text()
+    assert text.lower().startswith(start.split("slow", maxsplit=1)[0])
+    if name.endswith("json"):
+        assert list(json.loads(text)) == KEYS
+
+
+def test_a_place_that_cannot_be_written(profile, tmp_path, capsys):
+    (tmp_path / "folder").mkdir()
+    assert main(["report", str(profile.files[0]), "--format", "md", "-o", str(tmp_path / "folder")]) == 1
+    assert capsys.readouterr().err.splitlines()[-1].startswith("tfprof_nb: ")

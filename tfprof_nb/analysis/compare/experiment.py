@@ -1,0 +1,86 @@
+"""Two programs that ran in turn, timed without a profiler."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from tfprof_nb._arrays import Floats
+from tfprof_nb.analysis.compare.compare import TIME, Comparison, changed, no_changes, summary_of
+from tfprof_nb.analysis.compare.headline import Headline, explained_by_load, is_repeated, margin, verdict
+from tfprof_nb.analysis.compare.pace import robust_spread
+
+_RUN = "run"
+_ONE_ROUND = 1.0  # of which nothing tells how much runs differ: only twice as long is a difference
+_NOTED_LOAD = 0.2  # of the processors
+
+
+class Run(NamedTuple):
+    """One run: its time in seconds, and the share of the processors that other programs took, NaN if unknown."""
+
+    seconds: float
+    other_load: float
+
+
+def experiment(runs: Mapping[str, Sequence[Run]]) -> Comparison:
+    """Compare the runs of two programs, by name, the one that was there before first."""
+    before, after = runs.values()
+    times = [np.array([1000 * run.seconds for run in side], dtype=np.float64) for side in (before, after)]
+    loads = [[run.other_load for run in side] for side in (before, after)]
+    found = Headline(_RUN, True, times[0], times[1], (np.ones(len(before)), np.ones(len(after))))
+    spreads = [robust_spread(side) for side in times if len(side) > 1]
+    told = margin(spreads, [*loads[0], *loads[1]]) if spreads else _ONE_ROUND
+    shares = [_percent(side) for side in loads]
+    summary = {
+        **summary_of(found),
+        "verdict": verdict(found, told, explained_by_load(*loads)),
+        "margin_percent": math.nan if is_repeated(found) else 100 * told,
+        "capture_before_ms": math.nan,
+        "capture_after_ms": math.nan,
+        "step_speedup": math.nan,
+        "changes": [],
+        "same_work": True,
+        "why_not_same": [],
+        "batch_before": None,
+        "batch_after": None,
+        "other_load_before_percent": shares[0],
+        "other_load_after_percent": shares[1],
+    }
+    nothing = no_changes("side", "op_type", "op_name"), no_changes("kernel", "op_name")
+    return Comparison(
+        changed(pd.DataFrame({"metric": [TIME]}), [times[0]], [times[1]], f"ms per {_RUN}"),
+        summary,
+        _notes(shares),
+        steps=no_changes("metric"),
+        ops=nothing[0],
+        kernels=nothing[1],
+        memory=no_changes("allocator", "metric"),
+        typical_step=pd.DataFrame(columns=["before", "after"]),
+        runs=_runs(runs, times),
+    )
+
+
+def _percent(shares: Sequence[float]) -> float | None:
+    known = [share for share in shares if not math.isnan(share)]
+    return 100 * float(np.median(known)) if known else None
+
+
+def _runs(runs: Mapping[str, Sequence[Run]], times: Sequence[Floats]) -> pd.DataFrame:
+    rows = [
+        (side, name, time, 100 * run.other_load)
+        for side, (name, of_side), taken in zip(("before", "after"), runs.items(), times, strict=True)
+        for run, time in zip(of_side, taken, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["side", "name", "time_ms", "other_load_percent"])
+
+
+def _notes(shares: Sequence[float | None]) -> list[str]:
+    loads = [share or 0.0 for share in shares]
+    if max(loads) < 100 * _NOTED_LOAD:
+        return []
+    took = f"{loads[0]:.0f}% of the processors before and {loads[1]:.0f}% after"
+    return [f"Other programs took {took}: more rounds, or a quiet machine, tell smaller differences."]

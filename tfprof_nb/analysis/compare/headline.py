@@ -1,0 +1,154 @@
+"""What a change gained: the time of the same work before and after, and whether chance or other programs explain it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal
+
+import numpy as np
+
+from tfprof_nb._arrays import Floats
+from tfprof_nb.analysis.compare.between_runs import ratio_interval
+from tfprof_nb.analysis.compare.mann_whitney import MIN_VALUES, SIGNIFICANCE, p_value
+from tfprof_nb.analysis.compare.pace import UNITS, Pace
+
+Verdict = Literal["faster", "slower", "no difference", "too small to tell"]
+
+CAPTURE = "capture"
+# What a single capture can tell on a quiet machine: so much; up to the second, if the run was uneven or had few steps.
+_MIN_MARGIN, _MAX_MARGIN = 0.05, 0.25
+_LOAD = 0.6  # of the share of the processors that other programs took: they disturb even where both runs had them
+_STEP_SIGNIFICANCE = 0.02  # stricter, since it is asked second
+_SPREADS = 2.0  # so many standard deviations count as a difference
+
+
+@dataclass(frozen=True, eq=False)
+class Headline:
+    """The time of the same work, before and after.
+
+    Attributes
+    ----------
+    unit
+        What the time is of: one of `UNITS`, or a whole capture.
+    whole
+        Whether it is that of the whole capture, divided, because both did as much; else it is that from the first step
+        to the last.
+    before, after
+        Times in ms, one per run.
+    scales
+        What times of each run are divided by, per side.
+    """
+
+    unit: str
+    whole: bool
+    before: Floats
+    after: Floats
+    scales: tuple[Floats, Floats]
+
+    @property
+    def medians(self) -> tuple[float, float]:
+        """The median run of each side."""
+        return float(np.median(self.before)), float(np.median(self.after))
+
+    @property
+    def speedup(self) -> float:
+        """How many times faster it became."""
+        before, after = self.medians
+        return before / after if after > 0 else math.nan
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95% interval of the speedup, NaN from few runs."""
+        return ratio_interval(self.before, self.after)
+
+    @property
+    def p_value(self) -> float:
+        """The probability of such a difference by chance, NaN from few runs."""
+        return p_value(self.before, self.after)
+
+
+def headline(before: Sequence[Pace], after: Sequence[Pace]) -> Headline:
+    """Find what can be compared: the time of an example, else of a batch or a marked step, else of the captures."""
+    runs = [*before, *after]
+    unit = next((unit for unit in UNITS if all(run.amounts.get(unit) for run in runs)), CAPTURE)
+    whole = unit == CAPTURE or all(_as_much(*pair, unit) for pair in product(before, after))
+    amounts = [[run.amounts.get(unit, 1.0) for run in side] for side in (before, after)]
+    if whole:  # what differs is how far the last batch was filled
+        same = min(min(side) for side in amounts)
+        amounts = [[same] * len(side) for side in amounts]
+    cold = any(run.cold for run in runs)
+    times = [[_time(run, whole=whole, cold=cold) for run in side] for side in (before, after)]
+    scales = np.array(amounts[0]), np.array(amounts[1])
+    return Headline(unit, whole, np.array(times[0]) / scales[0], np.array(times[1]) / scales[1], scales)
+
+
+def _as_much(one: Pace, other: Pace, unit: str) -> bool:
+    """Whether two runs did the same amount of work; of other batches, the last of each epoch may be filled less."""
+    if (one.batch, one.per_execution) == (other.batch, other.per_execution):
+        return one.amounts[unit] == other.amounts[unit]
+    last = max(one.batch or 1, other.batch or 1) if unit == "example" else 1
+    return abs(one.amounts[unit] - other.amounts[unit]) <= max(one.epochs, other.epochs) * last
+
+
+def _time(run: Pace, *, whole: bool, cold: bool) -> float:
+    if not whole:
+        return run.steps_ms
+    return run.steps_ms + run.after_ms + (0.0 if cold else run.before_ms)
+
+
+def verdict(found: Headline, least: float, explained: float = 0.0, step: tuple[float, float] = (0.0, 1.0)) -> Verdict:
+    """Say whether it became faster.
+
+    Repeats are judged by the test between runs; a short burst of other programs' work disturbs the time of a run, but
+    hardly its median step, so that of equal steps is asked, too. Fewer runs are judged by the least difference that
+    they tell (see `margin`), and by what the load of other programs explains (see `explained_by_load`).
+
+    Parameters
+    ----------
+    found
+        The times.
+    least, explained
+        What the last two return.
+    step
+        How much longer the median step became, and the probability of that by chance; if steps do equal work.
+    """
+    change = math.log(found.speedup) if found.speedup > 0 else 0.0
+    direction: Verdict = "faster" if change > 0 else "slower"
+    if not math.isnan(found.p_value):
+        by_step = step[1] < _STEP_SIGNIFICANCE and step[0] * change < 0
+        return direction if change and (found.p_value < SIGNIFICANCE or by_step) else "no difference"
+    beyond = abs(change) - (abs(explained) if change * explained > 0 else 0.0)
+    apart = min(found.before) > max(found.after) or max(found.before) < min(found.after)
+    return direction if apart and beyond >= math.log1p(least) else "too small to tell"
+
+
+def margin(spreads: Sequence[float], loads: Sequence[float] = ()) -> float:
+    """Return by how much fewer than `MIN_VALUES` runs a side must differ to tell, as a share of the time.
+
+    Parameters
+    ----------
+    spreads
+        The relative standard deviation of what was measured: between the parts of a run, or between runs; NaN where it
+        is unknown.
+    loads
+        The share of the processors that other programs took during each run, NaN where it is unknown.
+    """
+    known = [spread for spread in spreads if not math.isnan(spread)]
+    uneven = _SPREADS * math.hypot(max(known), float(np.median(known))) if known else _MAX_MARGIN
+    disturbed = _LOAD * max((load for load in loads if not math.isnan(load)), default=0.0)
+    return max(min(uneven, _MAX_MARGIN), disturbed, _MIN_MARGIN)
+
+
+def explained_by_load(before: Sequence[float], after: Sequence[float]) -> float:
+    """Return the logarithm of the speedup that other programs' share of the processors explains, if it is known."""
+    shares = [float(np.median(side)) if len(side) else math.nan for side in (before, after)]
+    left = [1 - min(share, 0.99) for share in shares]
+    return 0.0 if math.isnan(sum(left)) else math.log(left[1] / left[0])
+
+
+def is_repeated(found: Headline) -> bool:
+    """Whether there are enough runs for statistics between them."""
+    return min(len(found.before), len(found.after)) >= MIN_VALUES

@@ -1,0 +1,16 @@
+"""Parse the section ``machine_load``: how busy other programs kept the processors."""
+
+from __future__ import annotations
+
+from tfprof_nb.formats.sidecar import MachineLoadSection
+
+_MIN_S = 0.1  # the time of processors is counted in units of 10 ms
+
+
+def read_other_load(section: MachineLoadSection | None) -> float:
+    """Return the share of the processors' time that other programs took, 0 to 1; NaN if that cannot be told."""
+    if not section or section["seconds"] < _MIN_S:
+        return float("nan")
+    whole = float(section["seconds"]) * int(section["processors"])
+    others = float(section["busy_s"]) - float(section["own_s"])
+    return min(max(others / whole, 0.0), 1.0) if whole > 0 else float("nan")
