@@ -177,11 +177,12 @@ def test_of_two_threads_that_ask_at_once_one_wins(ask):
 
 
 @pytest.mark.usefixtures("no_collection")
-def test_saving_that_is_interrupted_leaves_the_process_ready(monkeypatch):
+def test_saving_that_is_interrupted_leaves_the_process_ready(monkeypatch, request):
     tp.start()
     capture = running()
     profiler, order = capture._recording._profiler, []
     save, wait, waited_for, may_end = profiler._save, profiler.wait, threading.Event(), threading.Event()
+    request.addfinalizer(may_end.set)  # else a failure here holds up every later capture of the process
 
     def say_and_wait():
         waited_for.set()
