@@ -65,8 +65,8 @@ from tfprof_nb.runs import Run, resolve
 from tfprof_nb.storage import is_url, send
 from tfprof_nb.views import budget as budget_view
 from tfprof_nb.views import dashboard
+from tfprof_nb.views.headline import headline
 from tfprof_nb.views.pages import PAGES
-from tfprof_nb.views.verdict import headline
 
 if TYPE_CHECKING:
     from tfprof_nb.render.view import View

@@ -16,7 +16,7 @@ from tfprof_nb.render.panels import Note, Split
 from tfprof_nb.views import advice as advice_view
 from tfprof_nb.views import dashboard
 from tfprof_nb.views import overview as overview_view
-from tfprof_nb.views.verdict import headline
+from tfprof_nb.views.headline import headline
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from tfprof_nb.views import advice as advice_view
 from tfprof_nb.views import steps as steps_view
 from tfprof_nb.views.categories import CAPTURE_PARTS, STEP_CATEGORIES
 from tfprof_nb.views.columns import OP, op_column
-from tfprof_nb.views.verdict import headline
+from tfprof_nb.views.headline import headline
 
 _MIN_MEASURED_SHARE = 0.8  # of a capture: measured steps with less do not represent it
 _WORTH_NAMING_SHARE = 0.1
