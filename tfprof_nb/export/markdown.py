@@ -58,7 +58,7 @@ def _findings(findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _gain(finding: Mapping[str, Any]) -> str:
     low, high = (_units.percent(finding[f"gain_{end}_percent"] or 0) for end in ("low", "high"))
-    return f"Could save about {low} to {high} of a step."
+    return f"Could save about {low} to {high} of the time."
 
 
 def _steps(steps: Mapping[str, Any], time: Mapping[str, Any]) -> Iterator[str]:
