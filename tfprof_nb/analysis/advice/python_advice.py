@@ -325,13 +325,9 @@ def _outside_steps(evidence: Evidence) -> Iterator[Finding]:
 def _outside_fix(library: str, function: str, calling: str) -> str:
     """Say what to do about code that runs before or after the steps."""
     what = f"{function}()" if function != "<module>" else "this line"
-    if ".apply(" in calling or library == "pandas":
-        return (
-            f"pandas calls {what} for each row. Do the same with whole columns, for example np.sqrt(df['x']): that "
-            "takes a fraction of the time."
-            if function != "<module>"
-            else "Work on whole columns instead of rows, and read only the columns that are needed."
-        )
+    if library == "pandas" and ".apply(" in calling:
+        rows = f"pandas calls {what} for each row. " if function != "<module>" else ""
+        return f"{rows}Work on whole columns, for example np.sqrt(df['x']): that takes a fraction of the time."
     return f"Do it once in a cell of its own, and keep the result in a variable or a file, or make {what} faster."
 
 
@@ -363,6 +359,8 @@ def _function(evidence: Evidence, file: str, rows: pd.DataFrame, time_ms: float,
     called = f", called from {caller}{from_code}" if calling == caller else ""
     written = f", in `{_units.shorten(code, 80)}`" if code and function != "<module>" else ""
     use = evidence.code.use(*line_at(calling))
+    if use == "record" and float(rows["ops_ms"].sum()) > 0:  # it trains or computes: the loop may need what it does
+        use = ""
     looping = not longest["library"] and function != "<module>" and evidence.code.in_loop(file, line)
     steps = max(len(evidence.steps.table), 1)
     finding = _finding(

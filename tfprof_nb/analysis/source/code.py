@@ -18,6 +18,7 @@ _OF_DATASETS = re.compile(
     r"padded_batch|prefetch|ragged_batch|rebatch|repeat|scan|shard|shuffle|skip|take|take_while|unbatch|unique|window|"
     r"with_options|zip"
 )
+_MODULES = ("np", "numpy", "pd", "tf", "math", "keras", "K", "scipy", "stats", "metrics")
 _RECORDING = re.compile(r"append|extend|add|print|log|info|debug|write\w*|save\w*|to_\w+|dump|scalar|histogram|image")
 Node = TypeVar("Node", bound=ast.AST)
 
@@ -179,7 +180,7 @@ class Code:
         elsewhere = {name for part in _parts(loop) if part is not statement for name in _names(part, ast.Load)}
         if assigned & _names(statement, ast.Load) or (assigned | _extended_list(statement)) & elsewhere:
             return ""
-        return "record" if assigned or _records(statement) else ""
+        return "record" if _records(statement) and not _calls_methods_in(statement) else ""
 
     def guard(self, file: str, line: int) -> tuple[int, str]:
         r"""Return the line of the condition that lets a line run only every few times, and its text; 0 without one.
@@ -380,6 +381,14 @@ def _records(statement: ast.stmt) -> bool:
     """Whether a statement is a call that stores, prints or writes."""
     call = statement.value if isinstance(statement, ast.Expr) else None
     return isinstance(call, ast.Call) and _RECORDING.fullmatch(_name(call.func)) is not None
+
+
+def _calls_methods_in(statement: ast.stmt) -> bool:
+    """Whether what a statement stores comes from a method of an object, which may change that object."""
+    outer = statement.value if isinstance(statement, ast.Expr) else None
+    inner = (node for node in ast.walk(statement) if isinstance(node, ast.Call) and node is not outer)
+    owners = (call.func.value for call in inner if isinstance(call.func, ast.Attribute))
+    return any(not (isinstance(owner, ast.Name) and owner.id in _MODULES) for owner in owners)
 
 
 def _names_remainder(test: ast.expr) -> bool:
