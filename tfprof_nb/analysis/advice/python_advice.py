@@ -68,6 +68,7 @@ _MODEL_CALLS = {
     "model_from_json": _BUILDING,
     "from_config": _BUILDING,
 }
+_MOSTLY_WEIGHTS = 0.5
 _BY_KERAS = ("predict", "evaluate")
 _MIN_CALLS = 10
 
@@ -262,11 +263,12 @@ def _models(evidence: Evidence) -> Iterator[Finding]:
     own = np.where(calls["function"] == "<module>", calls["line"], 0)
     for (function, file, _), rows in calls.groupby(["function", "file", own], sort=False):
         time_ms = float(rows["self_ms"].sum() - rows["outside_ms"].sum())
-        # Of a function that works with weights, what it computes with them belongs to it.
+        # Of a function that mostly works with weights, what it computes with them belongs to it.
         whole = evidence.python.table
         whole = whole[(whole["function"] == function) & (whole["file"] == file) & (whole["line"] > 0)]
-        if function != "<module>":
-            time_ms = float((whole["self_ms"] - whole["outside_ms"] - whole["waiting_ms"]).sum())
+        whole_function_ms = float((whole["self_ms"] - whole["outside_ms"] - whole["waiting_ms"]).sum())
+        if function != "<module>" and time_ms >= _MOSTLY_WEIGHTS * whole_function_ms:
+            time_ms = whole_function_ms
         percent = min(100.0, 100 * time_ms / whole_ms) if whole_ms else 0.0
         if percent < _WORTH_SAYING_PERCENT or rows["samples"].sum() < _MIN_SAMPLES:
             continue
