@@ -83,8 +83,8 @@ docs: env ## write docs/api.md from the docstrings, and take the pictures of doc
 	@$(BIN)/python docs/make_api.py
 	@$(BIN)/pytest tests/browser/pictures.py
 
-bench: $(EDITABLE) ## measure speed and size
-	@$(BIN)/python -m benchmarks
+bench: $(EDITABLE) ## measure speed and size and write docs/performance.md (hours; some minutes with QUICK=1)
+	@$(BIN)/python -m benchmarks $(if $(QUICK),--quick)
 
 wheel: $(EDITABLE) ## dist/: sdist and wheel, with the JavaScript in them
 	@$(BIN)/python -m build --no-isolation --outdir dist

@@ -1,16 +1,17 @@
-"""Run all benchmarks, each in a process of its own, or those named: `python -m benchmarks analyses trace`."""
+"""Write `docs/performance.md`, or run the benchmarks that are named: `python -m benchmarks analyses trace`."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 
-ALL = ("decode", "analyses", "trace", "dashboard", "capture", "seat")
-
 
 def main() -> None:
-    """Run what the command line names."""
-    for name in sys.argv[1:] or ALL:
+    """Run what the command line names; options are those of `benchmarks.performance`."""
+    names = [name for name in sys.argv[1:] if not name.startswith("-")]
+    if not names:
+        subprocess.run([sys.executable, "-m", "benchmarks.performance", *sys.argv[1:]], check=True)
+    for name in names:
         print(f"\n== {name}", flush=True)
         subprocess.run([sys.executable, "-m", f"benchmarks.{name}"], check=True)
 

@@ -13,6 +13,9 @@ from capture.programs import Program
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+# TensorFlow records allocations on CPUs only with oneDNN, which it leaves off on processors without AVX-512.
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
+os.environ["TFPROF_NB_CACHE"] = "off"  # results of earlier code would hide what a change breaks
 
 ROOT = Path(__file__).parents[1]
 SLOW = ("timeout", "browser")  # marks of files, the slowest first

@@ -28,7 +28,7 @@ MOST_NOT_RUN = 8
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 OUTSIDE = ("http://", "https://", "mailto:")
-TOOLS = "overview steps input_pipeline tf_data ops kernels memory trace pods source graph functions advice"
+TOOLS = "overview steps input_pipeline tf_data ops kernels memory trace pods source layers flame graph functions advice"
 
 # What the pages' examples may use: docs/README.md says so.
 PROGRAM = """

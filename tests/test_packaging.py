@@ -14,7 +14,9 @@ from builders import XSpace
 from environments import environment, interpreter
 from tfprof_nb.views.pages import PAGES
 
-BUNDLES = {f"tfprof_nb/render/static/{name}.js" for name in ("head", "readout", "report", "table", "tabs", "trace")}
+BUNDLES = {
+    f"tfprof_nb/render/static/{name}.js" for name in ("flame", "head", "readout", "report", "table", "tabs", "trace")
+}
 
 
 def test_the_sdist_holds_the_bundles_and_their_sources(dist):

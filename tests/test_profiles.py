@@ -35,6 +35,14 @@ def test_hosts_of_one_run(two_hosts):
         p.host("gamma")
 
 
+def test_a_capture_without_events_lasted_as_long_as_it_recorded(tmp_path):
+    space = XSpace()
+    space.plane("Task Environment", profile_start_time=10**18, profile_stop_time=10**18 + 250_000_000)
+    space.plane("/host:CPU").line("python")
+    p = tp.load(space.write(tmp_path / "host.xplane.pb"))
+    assert (len(p.events), p.duration_ms) == (0, 250)
+
+
 def test_a_damaged_sidecar_is_told_in_the_overview(two_hosts):
     (file,) = two_hosts.rglob("alpha.xplane.pb")
     file.with_name("alpha.tfprof.json.gz").write_bytes(b"no gzip")

@@ -4,41 +4,46 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cached_property, partial
+from copy import copy
+from functools import cached_property, partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakSet
 
 import pandas as pd
 
 from tfprof_nb._errors import BudgetError, CaptureError, ProfileNotFoundError, TfprofError
-from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis import budget as budgets
-from tfprof_nb.analysis.advice.advice import Advice, advice
+from tfprof_nb.analysis.advice.advice import Advice, Measurement, advice
 from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.benchmark_input import InputBenchmark
 from tfprof_nb.analysis.compare.measured import Measured
 from tfprof_nb.analysis.compare.pace import pace
 from tfprof_nb.analysis.compare.work import work
 from tfprof_nb.analysis.digest import Digested, digest
-from tfprof_nb.analysis.events.devices import device_type
 from tfprof_nb.analysis.events.table import events
+from tfprof_nb.analysis.flame import Flame, flame
 from tfprof_nb.analysis.functions.functions import Functions, functions
 from tfprof_nb.analysis.graph.from_events import from_events
 from tfprof_nb.analysis.graph.from_session import from_session
 from tfprof_nb.analysis.graph.graph import Graph, graph
 from tfprof_nb.analysis.input_pipeline import InputPipeline, input_pipeline
 from tfprof_nb.analysis.kernels import Kernels, kernels
+from tfprof_nb.analysis.layers import Layers, layers
 from tfprof_nb.analysis.memory.memory import Memory, memory
 from tfprof_nb.analysis.memory.process_memory import PROCESS
 from tfprof_nb.analysis.ops.ops import Ops, ops
-from tfprof_nb.analysis.overview import Overview, overview
+from tfprof_nb.analysis.overview import Overview, idle_devices, overview
 from tfprof_nb.analysis.pods import Pods, pods
 from tfprof_nb.analysis.python import Python, python
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.source.source import SourceLines, source
+from tfprof_nb.analysis.source.taken_from import dataset_expressions, root_of
 from tfprof_nb.analysis.step_ops.step_ops import StepOps, step_ops
 from tfprof_nb.analysis.steps.capture_notes import capture_notes, stopped_notes
 from tfprof_nb.analysis.steps.groups import group_events
@@ -48,6 +53,7 @@ from tfprof_nb.analysis.trace.counters import Counter, memory_counters, metric_c
 from tfprof_nb.analysis.trace.event_names import line_of
 from tfprof_nb.analysis.trace.python_samples import sampled_python
 from tfprof_nb.analysis.trace.trace import Trace, trace
+from tfprof_nb.capture.benchmark_input.variable import called_in_notebook, holds_dataset, variables
 from tfprof_nb.capture.run_folder import copied
 from tfprof_nb.decode.redaction import redacted
 from tfprof_nb.decode.sections.machine_load import read_other_load
@@ -72,6 +78,26 @@ if TYPE_CHECKING:
     from tfprof_nb.render.view import View
 
 R = TypeVar("R", bound=Result)
+_OF_CELL = re.compile(r"In\[[0-9]+\]")
+_NAMED_BY_MAGIC = re.compile(r"%%tfprofile +([A-Za-z_][A-Za-z0-9_]*)")
+
+
+def _kept(of: type[R]) -> Callable[[Callable[[Profile], R]], cached_property[R]]:
+    """Make a property of a method that computes a result: computed once, and kept for when the run is opened again."""
+
+    def decorated(compute: Callable[[Profile], R]) -> cached_property[R]:
+        name = compute.__name__
+
+        @wraps(compute)
+        def result(self: Profile) -> R:
+            cache = self.data.cache
+            if found := cache.get(name, of):
+                return self._page(name, found)
+            return cache.put(name, compute(self))
+
+        return cached_property(result)
+
+    return decorated
 
 
 class PendingRun:
@@ -118,13 +144,31 @@ class PendingRun:
         return self._run
 
 
+_living: WeakSet[Profile] = WeakSet()
+
+
+def run_folders_in_use() -> set[Path]:
+    """Return the folders of all profiles of this process, which read their files when a result is first used."""
+    folders = set()
+    for profile in list(_living):
+        with suppress(CaptureError):  # it is still being captured
+            folders.add(run_folder(profile))
+    return folders
+
+
+def run_folder(profile: Profile) -> Path:
+    """Return the folder of a profile's files."""
+    return profile._run.path  # noqa: SLF001
+
+
 class Profile:
     """One run: the files of its hosts, and everything that they tell.
 
     Made by `profile` and `load`. Displaying it in a notebook shows its dashboard; ``str()`` gives the same as text.
 
-    Each of its results (``overview advice steps source python ops input_pipeline tf_data kernels memory functions graph
-    pods trace``) has ``table`` (a DataFrame), ``summary``, ``notes`` and ``view()``, and is computed on first use.
+    Each of its results (``overview advice steps source python ops input_pipeline tf_data kernels memory functions
+    layers flame graph pods trace``) has ``table`` (a DataFrame), ``summary``, ``notes`` and ``view()``. It is computed
+    on first use.
 
     Examples
     --------
@@ -135,10 +179,19 @@ class Profile:
     0
     """
 
-    def __init__(self, run: Run | PendingRun, name: str | None = None, *, redact: bool = False) -> None:
+    def __init__(
+        self,
+        run: Run | PendingRun,
+        name: str | None = None,
+        *,
+        redact: bool = False,
+        cache: bool = True,
+        client: Any = None,
+    ) -> None:
         self._source = run
         self._name = name
-        self._redact = redact
+        _living.add(self)
+        self._redact, self._cache, self._client = redact, cache, client
 
     @property
     def _run(self) -> Run:
@@ -147,7 +200,7 @@ class Profile:
     @cached_property
     def data(self) -> RunData:
         """The decoded files, from which the results are computed."""
-        return RunData(self._run, redact=self._redact)
+        return RunData(self._run, redact=self._redact, cached=self._cache, client=self._client)
 
     @property
     def name(self) -> str:
@@ -163,7 +216,7 @@ class Profile:
     @property
     def files(self) -> tuple[Path, ...]:
         """The files that it was read from, one per host; of a profile at a URL, their copies."""
-        _ = self.data.forests  # which fetches them
+        _ = self.data.extent  # which fetches them
         return self.data.run.files
 
     @property
@@ -181,22 +234,22 @@ class Profile:
         """
         if name not in self.hosts:
             raise ProfileNotFoundError(f"There is no host {name!r} in this profile: it has {', '.join(self.hosts)}.")
-        return Profile(self.data.run.only(name), f"{self.name} · {name}", redact=self._redact)
+        return Profile(self.data.run.only(name), f"{self.name} · {name}", redact=self._redact, cache=self._cache)
 
     @property
     def device_type(self) -> str:
         """``CPU``, or the kind of accelerator."""
-        return device_type(self.data.forests)
+        return self.data.extent.device_type
 
     @property
     def duration_ms(self) -> float:
-        """Time from the start of the capture to the end of its last event."""
-        return max((forest.end_ps for forest in self.data.forests), default=0) / PS_PER_MS
+        """Time from the start of the capture to the end of its last event; without events, the time recorded."""
+        return self.data.extent.duration_ms
 
     @property
     def event_count(self) -> int:
         """How many events were recorded."""
-        return sum(len(forest.host) for forest in self.data.forests)
+        return self.data.extent.events
 
     @cached_property
     def events(self) -> pd.DataFrame:
@@ -208,19 +261,19 @@ class Profile:
         """What ``metrics=True`` sampled beside the capture: ``time_ms host metric value unit``."""
         return self.data.metrics
 
-    @cached_property
+    @_kept(Steps)
     def steps(self) -> Steps:
         """Step times and what each step spent its time on."""
         result = steps(self.data.forests, self.data.groupings)
         result.notes += capture_notes(self.data.forests, len(result.table))
         return self._page("steps", result)
 
-    @cached_property
+    @_kept(Ops)
     def ops(self) -> Ops:
         """Time by op, on hosts and devices."""
         return self._page("ops", ops(self.data.forests, self.data.graphs))
 
-    @cached_property
+    @_kept(Overview)
     def overview(self) -> Overview:
         """Verdict, headline numbers and the ops that take most."""
         sampled = any(len(stacks.time_ns) for stacks in self.data.stacks)
@@ -230,47 +283,62 @@ class Profile:
         result.notes += self.data.notes
         return self._page("overview", result)
 
-    @cached_property
+    @_kept(InputPipeline)
     def input_pipeline(self) -> InputPipeline:
         """How far steps wait for data, and what getting the data is made of."""
         return self._page("input_pipeline", input_pipeline(self.steps, self.ops, self.overview.summary["framework"]))
 
-    @cached_property
+    @_kept(TfData)
     def tf_data(self) -> TfData:
         """The pipelines of tf.data, and the stage that delays them."""
         waiting = [self.overview.summary[name] for name in ("input_percent", "input_between_steps_percent")]
         return self._page("tf_data", tf_data(self.data.forests, sum(waiting)))
 
-    @cached_property
+    @_kept(Kernels)
     def kernels(self) -> Kernels:
         """GPU kernels, by op and launch shape."""
         return self._page("kernels", kernels(self.data.forests))
 
-    @cached_property
+    @_kept(Memory)
     def memory(self) -> Memory:
         """Each allocator's memory over time, and what was alive at its peak."""
         return self._page("memory", memory(self.data.forests, self._steps_of_events, self.data.process_memory))
 
-    @cached_property
+    @_kept(Functions)
     def functions(self) -> Functions:
         """Calls of tf.functions, and how many of them had to trace."""
         return self._page("functions", functions(self.data.forests, self.data.graphs))
 
-    @cached_property
+    @_kept(SourceLines)
     def source(self) -> SourceLines:
         """Time by line of code and by Keras layer."""
         data = self.data
+        if data.reduced:
+            return self._page("source", _noted(self._one_host.source, self._only("source", self._one_host)))
         return self._page("source", source(data.forests, data.graphs, data.cells, data.labels))
 
-    @cached_property
+    @_kept(Python)
     def python(self) -> Python:
         """Python by line, sampled, and time in Keras callbacks."""
         data = self.data
         return self._page("python", python(data.forests, data.groupings, self.steps, data.stacks, data.names_of_files))
 
+    @_kept(Flame)
+    def flame(self) -> Flame:
+        """Time of ops by name scope, and of Python by call, as flame graphs."""
+        data = self.data
+        return self._page("flame", flame(self.ops, data.forests, data.stacks, data.names_of_files))
+
+    @_kept(Layers)
+    def layers(self) -> Layers:
+        """The model's layers in the order of data flow: what each costs, and what it gives."""
+        return self._page("layers", layers(self._step_ops))
+
     @cached_property
     def graph(self) -> Graph:
         """The graph that ran, as tfprof's four views: by name scope, data flow, op type and code."""
+        if self.data.reduced:
+            return self._page("graph", _noted(self._one_host.graph, self._only("graph", self._one_host)))
         if session := read_session(self.files):
             if self._redact:
                 session = session._replace(sidecar=redacted(session.sidecar))
@@ -281,12 +349,12 @@ class Profile:
         result.show_part = partial(dashboard.part, self.name)
         return self._page("graph", result)
 
-    @cached_property
+    @_kept(Pods)
     def pods(self) -> Pods:
         """The hosts side by side, step by step."""
         return self._page("pods", pods(self.data.forests, self.steps))
 
-    @cached_property
+    @_kept(Advice)
     def advice(self) -> Advice:
         """What to change, the most severe first."""
         evidence = Evidence(
@@ -302,8 +370,41 @@ class Profile:
             lambda: self.memory,
             lambda: self.source,
             gpus=self.data.gpus,
+            idle_devices=idle_devices(self.data.forests),
+            own_cores=self.data.own_cores,
+            kernels=lambda: self.kernels,
         )
-        return self._page("advice", advice(evidence))
+        result = advice(evidence)
+        result.measurement = self._measurement()
+        return self._page("advice", result)
+
+    def _measurement(self) -> Measurement | None:
+        """How to measure the pipeline that the profiled cell took its batches from, where its code tells."""
+        cells = {name: text for name, text in self.data.texts.items() if name == "cell" or _OF_CELL.fullmatch(name)}
+        known = [dataset_expressions(cells[name]) for name in sorted(cells, key=lambda name: name != "cell")]
+        fitted, others = ([one for pair in known for one in pair[k]] for k in range(2))
+        there = (one for one in [*fitted, *others] if holds_dataset(root_of(one)))
+        dataset = next(there, fitted[0] if fitted else "")
+        if not dataset:
+            return None
+        code = f"import tfprof_nb as tp\n\ntp.benchmark_input({dataset}, profile={self._variable()})"
+        return Measurement(dataset, code, partial(self._measure, dataset))
+
+    def _measure(self, dataset: str) -> InputBenchmark:
+        root = root_of(dataset)
+        if not holds_dataset(root):
+            raise TfprofError(
+                f"`{root}` is no dataset in this notebook, or no longer: run the cell that makes it, then click again."
+            )
+        call = f"__import__('tfprof_nb').benchmark_input({dataset}, profile=_profile)"
+        measured: InputBenchmark = called_in_notebook(call, _profile=self)
+        return measured
+
+    def _variable(self) -> str:
+        """The name of the notebook's variable that holds this profile, as far as it is known."""
+        held = (name for name, value in variables().items() if value is self and not name.startswith("_"))
+        named = _NAMED_BY_MAGIC.match(next((cell.text for cell in self.data.cells if cell.text), ""))
+        return next(held, named[1] if named else "p")
 
     @cached_property
     def measured(self) -> Measured:
@@ -318,15 +419,19 @@ class Profile:
             self.kernels,
             self.memory,
             done,
-            work(data.forests, data.graphs, self.steps, self._steps_of_events, versions, done, self.functions),
+            work(data.forests, data.graphs, self.steps, data.groupings, versions, done, self.functions),
             max((load for load in loads if not math.isnan(load)), default=math.nan),
             self.name,
+            max((forest.host.began_ns for forest in data.forests), default=0),
         )
 
     @cached_property
     def trace(self) -> Trace:
         """Every event on its row of time."""
         data = self.data
+        if data.reduced:
+            some = self._among(self.pods.typical_hosts or self.hosts[:1])
+            return self._page("trace", _noted(some.trace, self._only("trace", some)))
         samples = sampled_python(data.forests, data.stacks, data.names_of_files)
         forests, groupings = [*data.forests, *samples], [*data.groupings, *map(group_events, samples)]
         return self._page("trace", trace(forests, groupings, self.steps, self._counters, self._line_of))
@@ -339,6 +444,19 @@ class Profile:
     @property
     def _steps_of_events(self) -> Any:
         return self.steps.of_events(self.data.groupings)
+
+    @cached_property
+    def _one_host(self) -> Profile:
+        """The host that stands for many where a page shows single events: with lines of code, else the slowest."""
+        with_lines = [host for host, sidecar in zip(self.hosts, self.data.sidecars, strict=True) if sidecar.sections]
+        return self.host(next(iter(with_lines), self.pods.summary["slowest_host"] or self.hosts[0]))
+
+    def _among(self, hosts: Sequence[str]) -> Profile:
+        return Profile(self.data.run.only(*hosts), self.name, redact=self._redact)
+
+    def _only(self, result: str, shown: Profile) -> str:
+        hosts = ", ".join(shown.hosts)
+        return f"Of {len(self.hosts)} hosts this shows {hosts}: p.host(name).{result} shows another."
 
     def _line_of(self, event: str) -> str:
         """The line of code that an event of the trace comes from; empty if that is not known."""
@@ -551,7 +669,7 @@ class Profile:
         Path
             Where it was written.
         """
-        shown = Profile(self._source, self._name, redact=True) if redact else self
+        shown = Profile(self._source, self._name, redact=True, client=self._client) if redact else self
         with _replacing(path, "report.html") as part:
             part.write_text(dashboard.report(shown), encoding="utf-8")
         return Path(path).expanduser()
@@ -646,6 +764,12 @@ class Profile:
         if isinstance(self._source, PendingRun) and not self._source.is_complete:
             return "<Profile being captured>"
         return f"<Profile {self.name!r}: {', '.join(self.hosts)} in {self.files[0].parent}>"
+
+
+def _noted(result: R, note: str) -> R:
+    noted = copy(result)
+    noted.notes = [note, *result.notes]
+    return noted
 
 
 @contextmanager

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, cast
 
 import pandas as pd
 
 from tfprof_nb import _units
+from tfprof_nb._units import NS_PER_MS, PS_PER_MS
+from tfprof_nb.analysis.events.devices import device_type
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.metrics import sampled
 from tfprof_nb.analysis.steps.groups import Grouping, group_events
@@ -15,15 +21,29 @@ from tfprof_nb.decode.redaction import redacted, without_paths
 from tfprof_nb.decode.sections.capture import read_stopped
 from tfprof_nb.decode.sections.cell import Cell, read_cell, read_labels
 from tfprof_nb.decode.sections.graphs import Graphs, read_graphs
+from tfprof_nb.decode.sections.machine_load import read_own_cores
 from tfprof_nb.decode.sections.python import PythonStacks, read_python
 from tfprof_nb.decode.sections.versions import Gpus, read_gpus
 from tfprof_nb.decode.sidecar import Sidecar, read_sidecar
+from tfprof_nb.formats.files import sidecar_of
 from tfprof_nb.formats.sidecar import Section, Stopped
+from tfprof_nb.hosts.reading import has_many_hosts, load_reduced
+from tfprof_nb.hosts.reduction import ReducedHost
 from tfprof_nb.render.progress import progress_line
+from tfprof_nb.result_cache import ResultCache
 from tfprof_nb.runs import Run
 from tfprof_nb.storage import fetch
 
 LARGE_BYTES = 50_000_000
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How many events a run has, when the last one ended (without events, how long it recorded), and its devices."""
+
+    events: int
+    duration_ms: float
+    device_type: str
 
 
 class RunData:
@@ -35,24 +55,77 @@ class RunData:
         The run; once the profiles are decoded, without the files that cannot be read.
     redact
         Whether to leave out the program's text and the paths of files.
+    cached
+        Whether to keep results for the next time that the run is opened.
+    client
+        The Dask client whose workers read the profiles; None reads them on this machine.
     """
 
-    def __init__(self, run: Run, *, redact: bool = False) -> None:
-        self.run, self.redact = run, redact
+    def __init__(self, run: Run, *, redact: bool = False, cached: bool = True, client: Any = None) -> None:
+        self.run, self.redact, self._client = run, redact, client
+        self._cached = cached and not redact and client is None
+
+    @cached_property
+    def cache(self) -> ResultCache:
+        """The results that were computed when the run was opened before."""
+        self._fetch()
+        run = self.run
+        files = [*run.files, *map(sidecar_of, run.files)]
+        return ResultCache(files, repr((run.name, run.hosts, run.parts, run.notes)), wanted=self._cached)
+
+    def _fetch(self) -> None:
+        """Copy what lies at URLs, but for what the workers of the client fetch themselves."""
+        elsewhere = set(self.run.files) if self._client is not None else set()
+        here = [file for file in self.run.stored if file.copy not in elsewhere]
+        if here:
+            with progress_line() as show:
+                fetch(here, show)
 
     @cached_property
     def forests(self) -> list[Forest]:
         """The events."""
-        if self.run.stored:
-            with progress_line() as show:
-                fetch(self.run.stored, show)
+        cache, opened = self.cache, self.run  # the cache notes how the files are before they are read
+        if self._client is not None or has_many_hosts(opened):
+            self.run, reduced = load_reduced(opened, self._client)
+            if self.run != opened:  # files were left out
+                cache.off()
+            if len(reduced) > 1:
+                return cast("list[Forest]", reduced)
         self.run, hosts = load_run(self.run)
+        if self.run is not opened and self.run != opened:
+            cache.off()
         return [Forest(host) for host in hosts]
+
+    @property
+    def reduced(self) -> bool:
+        """Whether hosts are so many that only their results are kept: events are read again when they are used."""
+        return any(isinstance(forest, ReducedHost) for forest in self.forests)
+
+    @cached_property
+    def extent(self) -> Extent:
+        """How much there is, which needs no decoding where the run was opened before.
+
+        Raises
+        ------
+        BadProfileError
+            None of the files can be read.
+        """
+        if found := self.cache.get("extent", Extent):
+            return found
+        forests = self.forests
+        duration_ms = max((forest.end_ps for forest in forests), default=0) / PS_PER_MS
+        if not duration_ms:
+            duration_ms = max((forest.host.recorded_ns for forest in forests), default=0) / NS_PER_MS
+        found = Extent(sum(len(forest.host) for forest in forests), duration_ms, device_type(forests))
+        return self.cache.put("extent", found)
 
     @cached_property
     def groupings(self) -> list[Grouping]:
         """The group that each event belongs to: its step, where there are steps."""
-        return [group_events(forest) for forest in self.forests]
+        return [
+            forest.grouping if isinstance(forest, ReducedHost) else group_events(forest)
+            for forest in cast("list[Forest | ReducedHost]", self.forests)
+        ]
 
     @cached_property
     def sidecars(self) -> list[Sidecar]:
@@ -85,6 +158,11 @@ class RunData:
         return [sidecar.read(Section.VERSIONS, read_gpus) for sidecar in self.sidecars]
 
     @cached_property
+    def own_cores(self) -> tuple[float, int]:
+        """How many processors the program kept busy on the first host, and how many it may use; NaN if unknown."""
+        return next((sidecar.read(Section.MACHINE_LOAD, read_own_cores) for sidecar in self.sidecars), (math.nan, 0))
+
+    @cached_property
     def labels(self) -> list[dict[str, str]]:
         """What other cells are called, by the file names that they were compiled as."""
         return [sidecar.read(Section.CELLS, read_labels) for sidecar in self.sidecars]
@@ -99,7 +177,11 @@ class RunData:
     def texts(self) -> dict[str, str]:
         """The text of the program, by the names that results have for its files."""
         names = self.names_of_files
-        texts = {names.get(file, file): text for stacks in self.stacks for file, text in stacks.sources.items()}
+        sources: list[Mapping[str, str]] = [
+            *(one.sources for one in self.graphs),
+            *(one.sources for one in self.stacks),
+        ]
+        texts = {names.get(file, file): text for own in sources for file, text in own.items()}
         return texts | {"cell": next((cell.text for cell in self.cells if cell.text), "")}
 
     @cached_property
@@ -122,7 +204,7 @@ class RunData:
 
     def _size_notes(self) -> list[str]:
         """Say how to record less, if this is a large capture of ours."""
-        size = sum(file.stat().st_size for file in self.run.files)
+        size = sum(file.stat().st_size for file in self.run.files if file.is_file())
         if size < LARGE_BYTES or not self.has_lines:
             return []
         less = "`%%tfprofile --warmup 2 --steps 10` records ten steps only."
@@ -139,5 +221,5 @@ class RunData:
         _ = self.graphs, self.cells, self.labels, self.stacks, self.metrics, self.process_memory
         captures = [note for sidecar in self.sidecars for note in sidecar.notes]
         hosts = dict.fromkeys(note for forest in self.forests for note in forest.host.notes)
-        notes = [*self.run.notes, *captures, *self._size_notes(), *hosts]
+        notes = [*self.run.notes, *captures, *self._size_notes(), *hosts, *self.cache.notes]
         return [without_paths(note) for note in notes] if self.redact else notes

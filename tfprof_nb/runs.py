@@ -18,7 +18,7 @@ from stat import S_ISDIR, S_ISREG
 from typing import Any, TypeVar
 
 from tfprof_nb._errors import ProfileNotFoundError, TfprofError
-from tfprof_nb._units import printable
+from tfprof_nb._units import count, printable
 from tfprof_nb.formats.files import (
     CHROME_TRACES,
     RUN_METADATA,
@@ -31,6 +31,7 @@ from tfprof_nb.formats.files import (
     host_key,
     sidecar_of,
 )
+from tfprof_nb.formats.label import read_label
 from tfprof_nb.storage import StoredFile, is_url, listed
 
 F = TypeVar("F")
@@ -60,6 +61,8 @@ class Run:
         How many runs a logdir has, if this is the newest of them.
     notes
         What was left out because it cannot be read, and why.
+    title, verdict, steps
+        What the user called the capture, and what it showed, if it was shown.
     stored
         Where the files come from, if that is a URL: ``files`` are their copies, which exist once the run was opened.
 
@@ -81,6 +84,9 @@ class Run:
     parts: tuple[str, ...] = ()
     newest_of: int = 1
     notes: tuple[str, ...] = ()
+    title: str = ""
+    verdict: str = ""
+    steps: int | None = None
     stored: tuple[StoredFile, ...] = ()
 
     def without(self, left_out: Mapping[int, str]) -> Run:
@@ -90,16 +96,29 @@ class Run:
         hosts = self.hosts if self.parts else tuple(compress(self.hosts, kept))
         return replace(self, hosts=hosts, files=files, parts=parts, notes=(*self.notes, *left_out.values()))
 
-    def only(self, host: str) -> Run:
-        """Return the run with only one of its hosts."""
+    def only(self, *hosts: str) -> Run:
+        """Return the run with only some of its hosts."""
         if self.parts:
             return self
-        file = self.files[self.hosts.index(host)]
-        return replace(self, hosts=(host,), files=(file,))
+        files = tuple(self.files[self.hosts.index(host)] for host in hosts)
+        own = {one for file in files for one in (file, sidecar_of(file), file.with_name(SESSION_GRAPH + SIDECAR))}
+        stored = tuple(one for one in self.stored if one.copy in own)
+        return replace(self, hosts=hosts, files=files, stored=stored)
+
+    @property
+    def label(self) -> str:
+        """The run in a line: its name, time, verdict and steps."""
+        steps = "" if self.steps is None else f"{count(self.steps)} step{'' if self.steps == 1 else 's'}"
+        when = f"{self.time:%Y-%m-%d %H:%M:%S}"
+        hosts = "" if self.title else self._hosts
+        return printable(" · ".join(filter(None, (self.title or self.name, when, self.verdict, steps, hosts))))
+
+    @property
+    def _hosts(self) -> str:
+        return self.hosts[0] if len(self.hosts) == 1 else f"{len(self.hosts)} hosts"
 
     def __str__(self) -> str:
-        hosts = self.hosts[0] if len(self.hosts) == 1 else f"{len(self.hosts)} hosts"
-        return printable(f"{self.name} ({hosts}, {self.time:%Y-%m-%d %H:%M:%S}) in {self.path}")
+        return printable(f"{self.name} ({self._hosts}, {self.time:%Y-%m-%d %H:%M:%S}) in {self.path}")
 
 
 def find_runs(logdir: str | PathLike[str]) -> list[Run]:
@@ -297,7 +316,14 @@ def _run_in(folder: Path) -> Run | None:
     if not readable:
         return None
     notes = [f"{file.name} was left out: it is no file." for file in profiles if file not in readable]
-    return replace(_run(readable, folder.name, folder), notes=tuple(notes))
+    label = read_label(folder)
+    return replace(
+        _run(readable, folder.name, folder),
+        notes=tuple(notes),
+        title=label.get("name", ""),
+        verdict=label.get("verdict", ""),
+        steps=label.get("steps"),
+    )
 
 
 def _profiles(files: list[F], name: Callable[[F], str], counts: Callable[[F], bool] = lambda _: True) -> list[F]:

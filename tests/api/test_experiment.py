@@ -40,7 +40,8 @@ def test_five_rounds_tell_ten_times_faster(programs):
     found = tp.experiment(both)
     numbers = found.summary
     assert numbers["verdict"] == "faster"
-    assert numbers["p_value"] == pytest.approx(2 / 252)
+    assert numbers["p_value"] < 0.05
+    assert numbers["in_turn"]
     assert 1 < numbers["speedup_low"] <= numbers["speedup"] <= numbers["speedup_high"]
     assert numbers["before_ms"] >= 1000 * LONG_S
     text = str(found)
@@ -53,7 +54,7 @@ def test_the_same_program_twice_has_no_p_value_below_its_chance():
     numbers = tp.experiment({"a": lambda: time.sleep(LONG_S), "b": lambda: time.sleep(LONG_S)}, rounds=2).summary
     assert numbers["verdict"] == "too small to tell"
     once = str(tp.experiment({"a": lambda: time.sleep(LONG_S), "b": lambda: time.sleep(LONG_S)}, rounds=1))
-    assert "5 runs of each tell smaller ones (rounds=5)." in " ".join(once.split())
+    assert "So few rounds can't tell less than 100%: use rounds=5." in " ".join(once.split())
 
 
 def test_an_interrupt_keeps_whole_rounds(programs):

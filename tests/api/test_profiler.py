@@ -112,7 +112,8 @@ def test_a_step_that_was_not_added_is_named(profiler):
 def test_text_goes_to_the_screen_or_a_file(profiler, tmp_path, capsys):
     profiler.profile_name_scope({"select": ["params", "device"]})
     printed = capsys.readouterr().out
-    assert "dense/w (24/24 params" in printed
+    assert "dense/w (8x3, 24/24 params, /job:localhost/replica:0/task:0/device:cpu:0)" in printed
+    assert "dense/product (0/0 params" in printed
     profiler.profile_name_scope({"select": ["params", "device"], "output": f"file:outfile={tmp_path / 'out.txt'}"})
     assert (tmp_path / "out.txt").read_text() == printed
     assert capsys.readouterr().out == f"Wrote {tmp_path / 'out.txt'}\n"

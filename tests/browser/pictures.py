@@ -85,6 +85,8 @@ TABS = {
     "tf_data": "tf.data",
     "ops": "Ops",
     "memory": "Memory",
+    "layers": "Layers",
+    "flame": "Flame graph",
     "graph": "Graph",
     "trace": "Trace",
 }

@@ -15,6 +15,8 @@ from environments import install
 pytestmark = pytest.mark.browser
 
 EXTENSIONS = Path("share", "jupyter", "labextensions")
+KERNELS_NOW = "const running = window.jupyterapp.serviceManager.sessions._models.size;"
+KERNELS = f"() => {{ {KERNELS_NOW} return running }}"
 LOCKED = f"jupyterlab=={version('jupyterlab')}"
 OLDEST = "jupyterlab==4.4.*"
 OTHERS = ["jupyterlab==4.5.*", "jupyterlab"]
@@ -51,6 +53,9 @@ def lab(open_lab, notebooks_folder, tmp_path):
         python.event("train", start_us=1000 * step, duration_us=100, step_num=step, _r=1)
         python.event("MatMul:MatMul", start_us=1000 * step, duration_us=90)
     space.write(notebooks_folder / 'a "machine".xplane.pb')
+    run = notebooks_folder / "plugins/profile/2026_01_02_03_04_05"
+    run.mkdir(parents=True, exist_ok=True)
+    space.write(run / "host.xplane.pb")
     cell = nbformat.v4.new_code_cell("import tensorflow as tf\nx = tf.square([1.0, 2.0])")
     metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
     nbformat.write(nbformat.v4.new_notebook(cells=[cell], metadata=metadata), tmp_path / "cell.ipynb")
@@ -59,16 +64,30 @@ def lab(open_lab, notebooks_folder, tmp_path):
 
 def test_profiles_open_from_the_file_browser_and_cells_from_the_palette(lab, notebooks_folder, jupyterlab):
     page = lab.page
-    before = set(notebooks_folder.glob("Untitled*.ipynb"))
+    before = set(notebooks_folder.rglob("*"))
     with lab.evidence("labextension"):
         assert page.evaluate("window.jupyterapp.version") in Requirement(jupyterlab).specifier
         lab.execute("filebrowser:activate")
-        page.locator(".jp-DirListing-item", has_text=".xplane.pb").click(button="right")
+        kernels = page.evaluate(KERNELS)
+        page.locator(".jp-DirListing-item", has_text=".xplane.pb").dblclick()
+        report = page.frame_locator(".jp-IFrame:visible iframe")
+        report.get_by_text("Average step").first.wait_for()
+        page.wait_for_function(f"(count) => {{ {KERNELS_NOW} return running === count }}", arg=kernels)
+        page.screenshot(path=lab.artifacts / "labextension-opened.png")
+        lab.execute("application:close")
+
+        lab.execute("filebrowser:open-path", path="plugins/profile")
+        item = page.locator(".jp-DirListing-item", has_text="2026_01_02_03_04_05")
+        item.click(button="right")
         page.locator(".lm-Menu-item", has_text="Open with tfprof").click()
-        page.locator(".tfp-view").get_by_text("Average step").first.wait_for()
-        lab.screenshot("labextension-opened")
-        (opened,) = set(notebooks_folder.glob("Untitled*.ipynb")) - before
-        assert 'tp.load("a \\"machine\\".xplane.pb")' in nbformat.read(opened, as_version=4).cells[0].source
+        report.get_by_text("Average step").first.wait_for()
+        lab.execute("application:close")
+        lab.execute("filebrowser:go-to-path", path="/")
+        page.locator(".jp-DirListing-item", has_text="plugins").click(button="right")
+        page.locator(".lm-Menu-item:visible").first.wait_for()
+        assert page.locator(".lm-Menu-item:visible", has_text="Open with tfprof").count() == 0
+        page.keyboard.press("Escape")
+        assert {path for path in notebooks_folder.rglob("*") if ".ipynb_checkpoints" not in path.parts} <= before
 
         lab.open("cell.ipynb")
         page.locator(".jp-Cell .cm-content").first.click()

@@ -118,4 +118,5 @@ def test_a_profile_opens_from_the_list_of_files(seven):
         page.locator(".jp-DirListing-item", has_text=".xplane.pb").click(button="right")
         with page.context.expect_page() as opening:
             page.locator(".lm-Menu-item", has_text="Open with tfprof").click()
-        opening.value.get_by_text('tp.load("host.xplane.pb")').wait_for()
+        report = opening.value.frame_locator("iframe")
+        report.get_by_text("3 steps").first.wait_for()

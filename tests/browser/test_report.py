@@ -54,3 +54,75 @@ def test_without_script_a_report_shows_pictures_and_rows(chromium, report):
     assert page.locator("#page-ops").get_by_text("MatMul_11").first.is_visible()
     assert page.locator("#page-trace img").first.is_visible()
     page.close()
+
+
+@pytest.fixture
+def pod(tmp_path):
+    """A report of two hosts; each has two allocators, and a pipeline with two slow calls."""
+    for host, length in (("alpha", 400), ("beta", 800)):
+        space = XSpace()
+        python = space.plane("/host:CPU").line("python", line_id=1)
+        for step in range(3):
+            start = 1000 * step
+            python.event("train", start_us=start, duration_us=length, step_num=step, _r=1)
+            python.event(f"MatMul_{host}:MatMul", start_us=start + 200, duration_us=100)
+            for name, size in (("gpu", 64), ("cpu", 16)):
+                counts = {"bytes_allocated": 2**20 * (size + step), "bytes_available": 2**20, "fragmentation": 0.5}
+                sizes = {"requested_bytes": 2**20, "allocation_bytes": 2**20, "bytes_reserved": 0, "addr": step}
+                python.event("MemoryAllocation", start_us=start + 300, allocator_name=name, **counts, **sizes)
+        reader = space.plane("/host:CPU").line("reader", line_id=2)
+        for call in range(2):
+            reader.event("Iterator::Root", start_us=1000 * call, duration_us=100 + 50 * call, id=10 * call + 1)
+            place = {"start_us": 1000 * call + 1, "duration_us": 90, "id": 10 * call + 2, "parent_id": 10 * call + 1}
+            reader.event("Iterator::Root::Map", **place)
+        space.write(tmp_path / f"{host}.xplane.pb")
+    return tp.load(tmp_path).to_html(tmp_path / "report.html")
+
+
+def test_every_menu_of_a_report_works_offline(chromium, pod, artifacts):
+    page, complaints = chromium.new_page(), []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(pod.as_uri())
+    contents = page.get_by_role("navigation", name="Contents").first
+    contents.get_by_role("link", name="Memory").click()
+    assert page.url.endswith("#page-memory")
+    # Which host of the run, and each menu within the pages of that host.
+    page.get_by_role("combobox", name="hosts").select_option("beta")
+    ops, memory = page.locator("#page-2-ops"), page.locator("#page-2-memory")
+    ops.get_by_text("MatMul_beta").first.wait_for()
+    assert not page.locator("#page-ops").is_visible()
+    ops.get_by_role("combobox", name="idle time").select_option("included")
+    ops.get_by_text("IDLE").first.wait_for()
+    memory.get_by_role("combobox", name="allocator").select_option(index=1)
+    memory.get_by_text("Memory in use: cpu").first.wait_for()
+    assert not memory.get_by_text("Memory in use: gpu").first.is_visible()
+    calls = page.locator("#page-2-tf-data").get_by_role("combobox", name="call")
+    calls.select_option(index=2)
+    # The shorter call waited 90 µs for the map, and 10 µs for the rest.
+    waited = page.locator("#page-2-tf-data").get_by_role("img", name="What the call waited for: Map 90.0 µs")
+    waited.filter(visible=True).wait_for()
+    assert "10.0 µs" in waited.filter(visible=True).get_attribute("alt")
+    # The hosts' steps side by side, one by one.
+    page.get_by_role("combobox", name="hosts").select_option(index=0)
+    slider = page.locator("#page-pods").get_by_role("slider")
+    slider.fill("2")
+    page.get_by_text("The hosts' step 1").first.wait_for()
+    page.screenshot(path=artifacts / "report-menus.png", full_page=True)
+    assert complaints == []
+    page.close()
+
+
+def test_a_pointer_on_a_chart_of_a_report_reads_its_values(chromium, report):
+    page = chromium.new_page()
+    page.goto(report.as_uri())
+    steps = page.locator("#page-steps")
+    picture = steps.locator("img").first
+    picture.scroll_into_view_if_needed()
+    box = picture.bounding_box()
+    steps.locator(".tfp-readout").first.wait_for()
+    # The last of twelve bars, which are drawn from 52 to 494 of 680 pixels.
+    picture.hover(position={"x": box["width"] * (52 + 442 * 11.5 / 12) / 680, "y": box["height"] / 2})
+    steps.get_by_text("step 11", exact=True).wait_for()
+    assert "input" in steps.locator(".tfp-readout").first.inner_text()
+    page.close()

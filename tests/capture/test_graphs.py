@@ -1,5 +1,6 @@
 """What the capture says of the functions that ran: TensorFlow's own graphs and counts by hand are the oracle."""
 
+import functools
 import gc
 import gzip
 import json
@@ -394,3 +395,32 @@ def test_a_variable_has_the_layer_that_owns_it_also_in_a_loop_of_the_users(descr
     owners = {int(row.parameters): names[row.layer] for row in variables.itertuples()}
     assert owners[3 * 7] == "first_own"
     assert owners[1] == "second_own"
+
+
+def test_models_are_found_where_people_keep_them(described):
+    import keras
+    import tensorflow as tf
+
+    class Trainer:
+        def __init__(self, name):
+            self.nets = [keras.Sequential([keras.Input((3,)), keras.layers.Dense(2, name=name)])]
+
+        @tf.function
+        def step(self, x):
+            return self.nets[0](x)
+
+    apart = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2, name="in_partial")])
+
+    def forward(x):
+        return apart(x)
+
+    def scaled(x, by):
+        return by * forward(x)
+
+    trainer, partial = Trainer("in_object"), tf.function(functools.partial(scaled, by=2.0))
+    found = described(lambda: (trainer.step(tf.ones((1, 3))), partial(tf.ones((1, 3)))))
+    layers = found.graphs.layers
+    assert dict(zip(layers["name"].str.rpartition("/")[2], layers["type"], strict=True)) == {
+        "in_object": "Dense",
+        "in_partial": "Dense",
+    }

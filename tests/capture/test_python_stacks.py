@@ -1,11 +1,13 @@
 """Samples of Python's stacks: the right thread, the right lines, and nothing changed in the program."""
 
 import gc
+import json
 import subprocess
 import sys
 import threading
 import time
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -43,6 +45,22 @@ def test_the_function_that_runs_is_on_top_of_the_samples():
     assert abs(stacks.time_ns[-1] - time.time_ns()) < 60e9
 
 
+def test_code_in_c_that_keeps_the_lock_has_its_time():
+    text = json.dumps([{"number": k, "values": list(range(40))} for k in range(20_000)])
+    spent = 0.0
+    with python_stacks(0.002) as gather:
+        for _ in range(4):
+            began = time.perf_counter()
+            json.loads(text)
+            spent += time.perf_counter() - began
+            time.sleep(0.02)
+    stacks = read_python(gather())
+    parsing = [str(file).endswith(("json/__init__.py", "json/decoder.py")) for file in stacks.function_file]
+    inside = np.array(parsing)[stacks.place_function[stacks.frame_place]]
+    sampled = np.isin(stacks.stack, stacks.frame_stack[inside]).sum() * 0.002
+    assert 0.6 * spent < sampled < 1.4 * spent
+
+
 def test_threads_that_do_not_serve_tensorflow_are_left_out():
     ended = threading.Event()
     other = threading.Thread(target=lambda: [busy(0.01) for _ in iter(ended.is_set, True)])
@@ -68,6 +86,26 @@ def test_python_functions_of_a_pipeline_have_threads_of_their_own():
     feeders = set(stacks.thread) - {0}
     assert feeders
     assert {name for thread in feeders for name in leaves(stacks, thread)} == {"slow_element"}
+
+
+class Slow(keras.utils.PyDataset):
+    def __len__(self):
+        return 20
+
+    def __getitem__(self, index):
+        time.sleep(0.01)
+        return np.zeros((4, 2)), np.zeros((4, 1))
+
+
+def test_threads_that_make_a_datasets_batches_are_sampled():
+    model = keras.Sequential([keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    model.fit(Slow(), verbose=0)
+    with python_stacks(0.002) as gather:
+        model.fit(Slow(workers=2), verbose=0)
+    stacks = read_python(gather())
+    makers = set(stacks.thread) - {0}
+    assert {name for thread in makers for name in leaves(stacks, thread)} == {"Slow.__getitem__"}
 
 
 def test_code_that_autograph_converted_is_found_where_it_was_written():

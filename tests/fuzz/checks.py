@@ -1,6 +1,7 @@
 """What must hold of every input: a right result or a `TfprofError`, in bounded time and memory."""
 
 import gzip
+import hashlib
 import math
 import re
 import time
@@ -9,6 +10,7 @@ import pandas as pd
 
 import tfprof_nb as tp
 from tfprof_nb.formats.files import SIDECAR
+from tfprof_nb.formats.packed import UnpackableError, unpack
 from tfprof_nb.views.pages import PAGES
 
 COLUMNS, RESULTS, OUTPUTS = range(3)
@@ -22,6 +24,8 @@ _NOT_A_NUMBER = re.compile(
 
 def check(folder, kind, data, depth, profile=b""):
     """Read a file and raise what must not be; return whether it was read. ``profile`` is what a sidecar belongs to."""
+    if kind == "cache":
+        return _unpacks(data)
     for old in folder.iterdir():
         old.unlink()
     path = folder / NAMES[kind]
@@ -42,6 +46,19 @@ def check(folder, kind, data, depth, profile=b""):
     finally:
         spent = time.process_time() - began
         assert spent < 8 + len(data) / 10_000, f"{spent:.1f} s for {len(data)} bytes"
+    return True
+
+
+def _unpacks(text):
+    """Read kept results with a good checksum, and this JSON before the numbers; return whether they can be read."""
+    rest = len(text).to_bytes(8, "little") + text + bytes(2048)
+    began = time.process_time()
+    try:
+        unpack(b"tfprofr1" + hashlib.sha256(rest).digest() + rest)
+    except UnpackableError:
+        return False
+    finally:
+        assert time.process_time() - began < 2 + len(rest) / 10_000
     return True
 
 

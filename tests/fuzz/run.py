@@ -26,7 +26,7 @@ from fuzz import checks  # noqa: E402
 from fuzz.mutations import mutated  # noqa: E402
 from fuzz.seeds import SEEDS, space  # noqa: E402
 
-KINDS = ("xspace", "xspace", "xspace", "chrome", "metadata", "sidecar")
+KINDS = ("xspace", "xspace", "xspace", "chrome", "metadata", "sidecar", "cache")
 MORE_BYTES = 700 << 20  # beyond what a process has that has opened one of each kind
 HANG_S = 200
 

@@ -2,9 +2,13 @@
 
 import json
 
+import numpy as np
+import pandas as pd
+
 from builders import XSpace
 from graph_sections import Function, Node, graphs_section
 from tfprof_nb.decode.run_metadata import MESSAGES
+from tfprof_nb.formats.packed import pack
 
 US, NS = 10**6, 10**3
 CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
@@ -185,4 +189,21 @@ def sidecar():
     ).encode()
 
 
-SEEDS = {"xspace": [space], "chrome": [chrome, timeline], "metadata": [run_metadata], "sidecar": [sidecar]}
+def cache():
+    """The JSON of kept results: frames with all kinds of columns."""
+    index = pd.MultiIndex.from_arrays([["a"] * 3, [0] * 3], names=["host", "step"])
+    epoch = pd.array([1, None, 3], dtype="Int64")
+    columns = {"op": ["x", "y", "x"], "ms": [0.5, 2.0, 1.0], "warm": [True, False, False], "epoch": epoch}
+    frame = pd.DataFrame({**columns, "bound_by": np.array([None, "memory", 1], dtype=object)}, index=index)
+    summary = {"steps": 3, "mean": np.float64(1.5), "none": None, "spans": [(1, 2.0), "text"]}
+    data = pack(("content", {"table": frame, "other": frame.reset_index(), "summary": summary, "notes": ["a"]}))
+    return data[48 : 48 + int.from_bytes(data[40:48], "little")]
+
+
+SEEDS = {
+    "xspace": [space],
+    "chrome": [chrome, timeline],
+    "metadata": [run_metadata],
+    "sidecar": [sidecar],
+    "cache": [cache],
+}

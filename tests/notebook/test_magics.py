@@ -1,5 +1,6 @@
 """The magics in a real shell and in a real kernel: the cell behaves as without them, and the profile is there."""
 
+import ast
 import builtins
 import re
 import sys
@@ -70,6 +71,21 @@ def test_files_are_an_ordinary_logdir_beside_the_notebook(run, tmp_path):
 def test_files_go_where_out_says(run, tmp_path):
     run('%%tfprofile --quiet --out "my logs"\n1')
     assert len(list(tmp_path.glob("my logs/plugins/profile/*/*.xplane.pb"))) == 1
+
+
+def test_the_newest_profiles_stay_and_their_place_and_size_are_said(run, shell, tmp_path):
+    for _ in range(3):
+        run("%%tfprofile --quiet\n1")
+    oldest, newer, newest = tp.find_runs(tmp_path)
+    shell.user_ns["kept"] = tp.load(oldest.path)
+    result = run("%%tfprofile named --keep 1\n1")
+    runs = tp.find_runs(tmp_path)
+    assert [run.path for run in runs[:-1]] == [oldest.path]  # a variable holds its profile
+    assert not newer.path.exists()
+    assert not newest.path.exists()
+    assert re.search(r"Saved in `tfprof_logs`: [\d.,]+ (Ki)?B; its 2 profiles take [\d.]+ KiB\.", result.stdout)
+    assert runs[-1].label.startswith("named · ")
+    assert runs[-1].label.endswith("No step times · 0 steps")
 
 
 def test_quiet_shows_nothing(run):
@@ -351,19 +367,21 @@ def test_in_a_kernel_an_error_stops_run_all(kernel, body, error):
 
 def completions(run_cell, cell):
     """What a front end is offered at the end of a cell."""
-    first, *_ = run_cell(f"print(get_ipython().kernel.do_complete({cell!r}, {len(cell)}))")
-    return first.text
+    first, *_ = run_cell(f"print(get_ipython().kernel.do_complete({cell!r}, {len(cell)})['matches'])")
+    return sorted(ast.literal_eval(first.text))
 
 
-def test_tab_offers_options_and_profiles(kernel):
+def test_tab_offers_options_and_profiles_and_nothing_else(kernel):
     run_cell, _ = kernel
-    run_cell("%%tfprofile baseline --quiet\nx = 1")
-    told = completions(run_cell, "%%tfprofile base --wa")
-    assert "'--warmup'" in told
-    assert "'--steps'" not in told
-    assert "'--host-level'" in completions(run_cell, "%%tfprofile --")
-    assert "'baseline'" in completions(run_cell, "%tfprofile_compare ba")
-    assert "'--out'" in completions(run_cell, "%tfprofile_check --")
+    run_cell("%%tfprofile baseline --quiet\nbase = 1")
+    assert completions(run_cell, "%%tfprofile base --wa") == ["--warmup"]
+    everything = completions(run_cell, "%%tfprofile --")
+    assert {"--host-level", "--keep", "--help"} < set(everything)
+    assert all(name.startswith("--") for name in everything)
+    assert completions(run_cell, "%tfprofile --") == ["--help"]
+    assert completions(run_cell, "x = 1\n%tfprofile_compare ba") == ["baseline"]
+    assert "base" not in completions(run_cell, "%tfprofile_compare baseline ")
+    assert completions(run_cell, "%tfprofile_check --") == ["--help", "--out"]
 
 
 @pytest.mark.parametrize("line", ["%%tfprofile --help", "%%tfprofile --help\nx = 1", "%tfprofile --help"])
@@ -383,6 +401,8 @@ def test_a_misspelt_option_is_named_with_the_right_one(run):
     result = run("%%tfprofile --wramup 2\nx = 1")
     assert "unrecognized arguments: --wramup" in str(result.error_in_exec)
     assert "Did you mean --warmup?" in str(result.error_in_exec)
+    assert "Did you mean --out?" in str(run("%%tfprofile --logdir x\nx = 1").error_in_exec)
+    assert "The options are --warmup, --steps, " in str(run("%%tfprofile --zzz\nx = 1").error_in_exec)
 
 
 MARKED = "for i in range(6):\n    with tp.step(i): pass\n"

@@ -1,5 +1,7 @@
 """The bqplot figures: what they hold, and that clicking and selecting agree."""
 
+from dataclasses import replace
+
 import bqplot
 import numpy as np
 import pytest
@@ -130,3 +132,13 @@ def test_bars_with_long_names_can_be_told_apart():
         "net/left/dense/Tensordot/MatMul/MatMul  1.00 µs",
         "net/right/dense/Tensordot/MatMul/MatMul  1.00 µs",
     ]
+
+
+def test_a_percentage_has_an_axis_of_its_own_and_is_read_with_the_rest():
+    percent = samples.Series("fragmentation (%)", np.linspace(0, 50, 20), theme.ROSE)
+    chart = charts.lines(replace(samples.memory(20), percent=percent))
+    line = chart.figure.marks[-1]
+    assert (line.scales["y"].max, line.colors, line.fill) == (104.0, [theme.ROSE], "none")
+    assert line.scales["y"] is not chart.figure.marks[0].scales["y"]
+    assert [axis.side for axis in chart.figure.axes] == ["bottom", "left", "right"]
+    assert chart.readout.entries[-1]["values"][-1] == 50

@@ -1,8 +1,10 @@
 """The static form and the report: no script, nothing from outside, everything escaped, small where it must be."""
 
 import base64
+import json
 import re
 import xml.etree.ElementTree as ET
+import zlib
 from html.parser import HTMLParser
 
 import pytest
@@ -61,6 +63,8 @@ def test_a_report_runs_its_own_script_and_no_other():
     assert set(kinds) == {
         'type="application/json" class="tfp-table-data"',
         'type="application/json" class="tfp-trace-data"',
+        'type="application/json" class="tfp-chart-data"',
+        'type="application/json" class="tfp-choice-data"',
         'type="module"',
     }
     assert kinds.count('type="module"') == 1
@@ -222,9 +226,47 @@ def test_links_are_there_only_where_something_hears_them():
 
 def test_links_in_a_report_lead_to_its_pages():
     html = html_report("title", samples.dashboard())
-    targets = set(re.findall(r'href="#([^"]+)"', html))
-    assert targets == {"page-tf-data", "page-trace"}
-    assert targets <= set(re.findall(r'<section id="([^"]+)"', html))
+    contents, rest = html.split("</nav>", 1)
+    sections = re.findall(r'<section id="([^"]+)"', rest)
+    assert re.findall(r'href="#([^"]+)"', contents.split("<nav")[1]) == sections
+    assert set(re.findall(r'href="#([^"]+)"', contents)) - set(sections) == set()
+    assert {"page-tf-data", "page-trace"} <= set(re.findall(r'href="#([^"]+)"', contents.split("<nav")[0]))
+
+
+def hosts(count, text="well"):
+    pages = [Tab("Overview", lambda: [Note(text)]), Tab("Ops", lambda: [samples.ops(3)])]
+    return Tabs([Tab(f"host {k}", lambda: [Tabs(pages)]) for k in range(count)], "menu", "hosts", shown=1)
+
+
+def test_every_page_of_a_menu_is_in_a_report_with_an_id_of_its_own():
+    html = html_report("title", [hosts(3)])
+    ids = re.findall(r'<section id="([^"]+)"', html)
+    assert len(set(ids)) == len(ids) == 6
+    assert "more to choose from" not in html
+    assert re.findall(r"<summary[^>]*>([^<]+)<", html) == ["host 0", "host 1", "host 2"]
+
+
+def test_a_menu_too_large_for_a_report_is_cut_with_a_notice():
+    html = html_report("title", [hosts(2500)])
+    assert html.count("<details") == 200
+    assert "2,300 more to choose from in the live notebook, by hosts: host 200, " in Reader(html).text
+    assert len(html_report("title", [Tabs([Tab("a", list)] * 500, "slider", "step")])) < 300_000
+
+
+def test_a_report_holds_the_values_that_a_pointer_on_a_chart_reads():
+    html = html_report("title", [samples.steps(40)])
+    packed = re.search(r'class="tfp-chart-data">([^<]+)<', html)[1]
+    data = json.loads(zlib.decompress(base64.b64decode(packed)))
+    assert data["x"][:3] == [0, 1, 2]
+    assert {entry["label"]: entry["values"][:2] for entry in data["entries"]} == {
+        "host compute": [1, 1],
+        "input": [2, 2],
+        "compilation": [9, 0],
+        "hatched: warm-up, not in averages": [],
+    }
+    # The axis has a place for each step, from 52 to 494 of 680 pixels.
+    first, last = (680 * share for share in data["span"])
+    assert [first, last] == pytest.approx([52 + 442 * 0.5 / 40, 52 + 442 * 39.5 / 40])
 
 
 def test_every_part_of_a_split_is_named_in_text():

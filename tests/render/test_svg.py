@@ -166,3 +166,17 @@ def test_a_diagram_leads_from_the_sources_down_to_the_end():
         (theme.VERMILLION, None),
         (svg_diagram.INK, "4 3"),
     ]
+
+
+def test_a_percentage_has_an_axis_of_its_own_and_leaves_the_areas_in_sight():
+    chart = samples.memory(3)
+    percent = Series("fragmentation (%)", np.array([0.0, 100.0, 50.0]), theme.ROSE)
+    drawn = parsed(svg_lines.lines(replace(chart, percent=percent, held=True)))
+    by_color = {path.get("stroke"): path for path in drawn.iter(f"{NAMESPACE}path") if path.get("fill") == "none"}
+    # The axis goes from 200 (0%) to 26 + 174 * 4/104 (100%); the plot ends 46 pixels before the legend.
+    assert re.findall(r"V([\d.]+)", by_color[theme.ROSE].get("d")) == ["32.5", "116.5"]
+    assert float(re.findall(r"H([\d.]+)", by_color[theme.ROSE].get("d"))[-1]) == 680 - 150 - 16 - 30
+    areas = [path for path in drawn.iter(f"{NAMESPACE}path") if path.get("fill") in (theme.TEAL, theme.WINE)]
+    assert len(areas) == 2
+    assert {"0%", "50%", "100%", "fragmentation (%)"} <= set(texts(drawn))
+    assert "50%" not in texts(parsed(svg_lines.lines(chart)))

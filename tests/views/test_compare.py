@@ -6,9 +6,7 @@ import pytest
 import tfprof_nb as tp
 from builders import XSpace
 from shown import shown
-from tfprof_nb.render.panels import Lines, Note, StackedBars, Table
-from tfprof_nb.render.svg.bars import stacked_bars
-from tfprof_nb.render.text import draw
+from tfprof_nb.render.panels import Bars, Lines, Note, Table
 from tfprof_nb.views import compare as view
 from tfprof_nb.views.categories import HOST_COMPUTE, INPUT
 
@@ -55,7 +53,14 @@ def test_slower(profile):
 def test_too_small_to_tell(profile):
     assert said(profile([100] * 20), profile([103] * 20))[0] == (
         "Too small to tell from one run of each: one step took 100 ms, now 103 ms (3.0% more). "
-        "These runs tell differences from 5.0% on; 5 runs of each tell smaller ones (%%tfprofile NAME --repeat 5)."
+        "Single captures can't tell less than 20%: use --repeat 5."
+    )
+    before, after = [profile([100 + k] * 9) for k in range(5)], [profile([95 + k / 2] * 9) for k in range(5)]
+    assert said(before[:3], after[:3])[0].endswith("So few captures can't tell less than 20%: use --repeat 5.")
+    assert said(before, after)[0] == (
+        "Too small to tell from 5 runs of each: one step took 102 ms, now 96.0 ms (5.9% less; 95% interval of the "
+        "speedup: 1.04 to 1.08). Unless runs take turns, they can't tell less than 10%, as machines drift: use "
+        "`tp.experiment`."
     )
 
 
@@ -106,20 +111,15 @@ def test_what_was_changed_is_said(profile):
     assert step == ("In detail: the median step took 169 ms, now 62.0 ms; steps before and after do not do the same.")
 
 
-def test_before_and_after_stand_side_by_side_in_the_usual_colours(profile):
-    (bars,) = (
-        panel
-        for panel in shown(view.panels(tp.compare(profile(SLOW, wait=100), profile(FAST))))
-        if isinstance(panel, StackedBars)
-    )
-    assert (bars.names, bars.y_label, bars.selects) == (("before", "after"), "time (ms)", "")
-    assert "before → after, time (ms): host compute 69.0 → 62.0, input 100 → 0" in "\n".join(draw(bars))
-    assert "before → after, time (ms)" in stacked_bars(bars)
-    assert "host compute 69.0 → 62.0<" in stacked_bars(bars)
-    assert {(s.label, s.color): s.values.round(6).tolist() for s in bars.series} == {
-        ("host compute", HOST_COMPUTE): [69, 62],
-        ("input", INPUT): [100, 0],
-    }
+def test_before_and_after_stand_side_by_side_for_each_kind_of_work(profile):
+    found = shown(view.panels(tp.compare(profile(SLOW, wait=100), profile(FAST))))
+    (bars,) = (panel for panel in found if isinstance(panel, Bars))
+    assert [(part.label, round(part.value, 6), part.color) for part in bars.parts] == [
+        ("host compute · before", 69, HOST_COMPUTE),
+        ("-10% · after", 62, HOST_COMPUTE),
+        ("input · before", 100, INPUT),
+        ("-100% · after", 0, INPUT),
+    ]
 
 
 def test_tables(profile):

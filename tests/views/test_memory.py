@@ -74,12 +74,12 @@ def test_one_allocator_needs_no_menu():
     assert [(series.label, series.values.tolist()) for series in chart.series] == [("heap", [1, 4, 0])]
 
 
-def test_free_memory_and_fragmentation_have_charts_of_their_own():
+def test_free_memory_has_a_chart_of_its_own_and_fragmentation_an_axis():
     drawn = charts(view.panels(result((1, "gpu", MIB), (2, "gpu", 2 * MIB), fragmentation=0.25)))
     assert [series.label for series in drawn["in use and free"].series] == ["heap", "free"]
     assert drawn["in use and free"].series[1].values.tolist() == [99, 98]
-    assert drawn["fragmentation"].series[0].values.tolist() == [25, 25]
-    assert "fragmentation" not in charts(view.panels(result((1, "gpu", MIB))))
+    assert [chart.percent.values.tolist() for chart in drawn.values()] == [[25, 25], [25, 25]]
+    assert charts(view.panels(result((1, "gpu", MIB))))["in use"].percent is None
 
 
 def test_what_is_alive_is_that_allocators_and_unknowns_are_marked_so():

@@ -146,7 +146,7 @@ def test_time_outside_of_steps_is_named_by_its_longest_event(tmp_path):
     *_, whole = overview_view.answer(p.overview, p.advice, p.steps)
     assert [part.label for part in whole.parts] == [
         "steps in the averages",
-        "outside steps (TFE_DeleteTensorHandle: 5.00 ms)",
+        "outside steps (taking down an iterator: 5.00 ms)",
     ]
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from tfprof_nb._arrays import Bools, Int64, Objects
 from tfprof_nb._units import PS_PER_US
-from tfprof_nb.analysis.events.devices import device_planes
+from tfprof_nb.analysis.events.devices import device_planes, has_device_events
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.op_labels import label_ops
 from tfprof_nb.analysis.result import Result, empty_table
@@ -99,7 +99,7 @@ def kernels(forests: Sequence[Forest]) -> Kernels:
         Its summary has ``kernels`` (rows), ``occurrences`` (launches), ``total_us`` and ``tensor_core_share`` (of the
         time, 0 to 1; None if that is unknown). Shared memory is static plus dynamic; occupancy is theoretical.
     """
-    sums = [frame for frame in map(_sums, forests) if len(frame)]
+    sums = [frame for forest in forests if len(frame := forest.once(kernel_sums))]
     table = _merged(pd.concat(sums, ignore_index=True) if sums else _no_sums())
     summary = _summary(table)
     if len(table) and _are_amd(forests):
@@ -138,7 +138,7 @@ def uses_tensor_cores(kernel: str) -> bool:
     return any(part in kernel for part in _TENSOR_CORE_NAMES)
 
 
-def _sums(forest: Forest) -> pd.DataFrame:
+def kernel_sums(forest: Forest) -> pd.DataFrame:
     """Sum one host's launches: columns `_KEYS`, ``occupancy_percent`` and `_SUMS`."""
     host = forest.host
     details = host.texts("kernel_details")
@@ -222,7 +222,7 @@ def _summary(table: pd.DataFrame) -> dict[str, float | int | None]:
 
 
 def _why_empty(forests: Sequence[Forest]) -> str:
-    if any(forest.on_device.any() for forest in forests):
+    if any(forest.once(has_device_events) for forest in forests):
         return "No kernels: the devices in this profile are not GPUs, or their kernels were recorded without details."
     return "No kernels: this profile has no work of a GPU."
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb._units import PS_PER_MS
-from tfprof_nb.analysis.events.devices import device_cores, device_planes, device_type
+from tfprof_nb.analysis.events.devices import device_cores, device_planes, device_type, has_device_events
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.framework import Framework, framework
 from tfprof_nb.analysis.events.intervals import newly_covered
@@ -18,6 +18,7 @@ from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.activities import Activity, classify, tells_types
 from tfprof_nb.analysis.steps.steps import Steps, percent
+from tfprof_nb.analysis.trace.counters import unit_percents
 from tfprof_nb.analysis.verdict import Verdict, are_session_runs, input_verdict, waits_only_at_starts
 from tfprof_nb.formats.marks import CELL_LINE, STEP_NUMBER
 
@@ -51,14 +52,16 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops, *, python_sample
         wait, ``longest_wait_share`` its share (0 to 1) of all waiting, ``waits_only_at_starts`` whether only few steps,
         which start a pass over the data, wait long; ``fetches_in_steps`` whether every measured step fetched data, so
         that none of its other time can be waiting for data. ``step_ms`` and ``input_ms`` are
-        means. ``capture_ms`` is the time of the whole capture; for a single host with steps, ``measured_steps_ms``,
-        ``warm_up_steps_ms``, ``other_steps_ms`` (of other phases, such as validation) and ``outside_steps_ms`` add up
-        to it. ``outside_longest`` is the name of the longest event outside of steps on the threads that run steps,
+        means. ``mxu_percent`` and ``vpu_percent`` are the mean utilisation of the matrix and vector units of a TPU,
+        if it recorded counters of them. ``capture_ms`` is the time of the whole capture; for a single host with
+        steps, ``measured_steps_ms``, ``warm_up_steps_ms``, ``other_steps_ms`` (of other phases, such as validation)
+        and ``outside_steps_ms`` add up to it. ``outside_longest`` is the name of the longest event outside of steps
+        on the threads that run steps,
         ``outside_longest_ms`` its time; empty and 0 without one.
     """
     shares = steps.shares
     verdict = input_verdict(steps)
-    used = framework(forests[0]) if forests else "tensorflow"
+    used = forests[0].once(framework) if forests else "tensorflow"
     summary = {
         "verdict": verdict,
         "bottleneck": _bottleneck(verdict, forests),
@@ -78,23 +81,29 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops, *, python_sample
         **_placement(ops, used),
         **_precision(forests),
         **_device_use(ops),
+        **unit_percents(forests),
     }
     reported = [f"The profiler reported: {text}" for forest in forests for text in _reports(forest)]
-    return Overview(_top_ops(ops), summary, [*dict.fromkeys(reported), *steps.notes, *_idle_devices(forests)])
+    idle, count = idle_devices(forests)
+    unused = [f"No work was recorded on {len(idle)} of {count} devices: {', '.join(idle)}."] if idle else []
+    return Overview(_top_ops(ops), summary, [*dict.fromkeys(reported), *steps.notes, *unused])
 
 
-def _idle_devices(forests: Sequence[Forest]) -> list[str]:
-    """Name the devices without work, if others have some."""
+def idle_devices(forests: Sequence[Forest]) -> tuple[list[str], int]:
+    """Name the devices without work, if others have some; return how many devices there are."""
     idle, count = [], 0
     for forest in forests:
-        worked = np.unique(forest.planes_of(np.flatnonzero(on_device_timeline(forest))))
-        busy = {forest.host.planes[plane].name for plane in worked}
+        busy = forest.once(planes_with_work)
         planes = [plane.name for plane in device_planes([forest])]
         count += len(planes)
         idle += [f"{forest.host.name} {name}" if len(forests) > 1 else name for name in planes if name not in busy]
-    if not idle or len(idle) == count:
-        return []
-    return [f"No work was recorded on {len(idle)} of {count} devices: {', '.join(idle)}."]
+    return ([] if len(idle) == count else idle), count
+
+
+def planes_with_work(forest: Forest) -> set[str]:
+    """Return the names of a host's devices that did any work."""
+    worked = np.unique(forest.planes_of(np.flatnonzero(on_device_timeline(forest))))
+    return {forest.host.planes[plane].name for plane in worked}
 
 
 def _bottleneck(verdict: Verdict, forests: Sequence[Forest]) -> str:
@@ -154,6 +163,7 @@ def _longest(forests: Sequence[Forest], steps: Steps) -> dict[str, Any]:
         host = forest.host
         runs_steps = np.zeros(len(host.lines), dtype=bool)
         runs_steps[host.line[host.ints(STEP_NUMBER).rows]] = True
+        runs_steps[host.line[forest.name_starts(CELL_LINE)]] = True
         events = np.flatnonzero(runs_steps[host.line] & ~forest.name_starts(CELL_LINE))
         begun = np.searchsorted(np.sort(step_start), forest.ends_ps(events), side="left")
         ended = np.searchsorted(np.sort(step_end), host.start_ps[events], side="right")
@@ -201,14 +211,23 @@ def _placement(ops: Ops, used: Framework) -> dict[str, float]:
 
 def _precision(forests: Sequence[Forest]) -> dict[str, float]:
     """Return the shares of the kernels' time in 16 and in 32 bit; NaN if no kernel tells its type."""
-    half = full = 0
-    if not any(map(tells_types, forests)):
+    known, *times = zip(*(forest.once(precision) for forest in forests), strict=True) if forests else [()]
+    if not any(known):
         return {"fp16_percent": float("nan"), "fp32_percent": float("nan")}
-    for forest in forests:
-        activity = classify(forest, np.where(forest.on_device, 0, -1))
-        half += int(forest.host.duration_ps[forest.on_device & (activity == Activity.DEVICE_COMPUTE_16)].sum())
-        full += int(forest.host.duration_ps[forest.on_device & (activity == Activity.DEVICE_COMPUTE_32)].sum())
+    half, full = map(sum, times)
     return {"fp16_percent": percent(half, half + full), "fp32_percent": percent(full, half + full)}
+
+
+def precision(forest: Forest) -> tuple[bool, int, int]:
+    """Return whether a host's kernels tell their type, and the time of those in 16 and in 32 bit (ps)."""
+    if not has_device_events(forest):
+        return False, 0, 0
+    activity = classify(forest, np.where(forest.on_device, 0, -1))
+    half, full = (
+        int(forest.host.duration_ps[forest.on_device & (activity == kind)].sum())
+        for kind in (Activity.DEVICE_COMPUTE_16, Activity.DEVICE_COMPUTE_32)
+    )
+    return tells_types(forest), half, full
 
 
 def _device_use(ops: Ops) -> dict[str, float]:

@@ -40,6 +40,12 @@ class Pods(Result):
 
     hosts: pd.DataFrame
 
+    @property
+    def typical_hosts(self) -> list[str]:
+        """The slowest host, the median one and the fastest; fewer if there are fewer."""
+        in_order = self.hosts.sort_values("step_ms", ascending=False, kind="stable")["host"].tolist()
+        return list(dict.fromkeys(in_order[place] for place in (0, len(in_order) // 2, -1))) if in_order else []
+
 
 def pods(forests: Sequence[Forest], steps: Steps) -> Pods:
     """Compare the hosts of a profile, step by step.

@@ -7,7 +7,7 @@ innermost line of the user's code on the stack: time in libraries is that of the
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from tfprof_nb._arrays import Bools, Floats, Int64, Objects
 from tfprof_nb._units import NS_PER_MS, PS_PER_MS, PS_PER_NS
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.intervals import covered_at
+from tfprof_nb.analysis.events.removals import removals
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.steps.activities import Activity, classify, tracing_spans
@@ -48,12 +49,17 @@ CALL_COLUMNS = ["function", "file", "line", "thread", "library", "call", "self_m
 CALLBACK_COLUMNS = ["callback", "method", "calls", "total_ms", "per_step_ms", "measured_ms"]
 _TIMES = ["self_ms", *_OF_STEPS, "other_ms"]
 # Comprehensions are functions of their own until Python 3.12; Keras and TensorFlow wrap what they offer.
-_INNER = re.compile(r"\.<locals>\.<(listcomp|genexpr|dictcomp|setcomp)>")
+_INNER = re.compile(r"(\.<locals>)?\.<(listcomp|genexpr|dictcomp|setcomp)>")
+_INNER_OF_MODULE = re.compile(r"<(listcomp|genexpr|dictcomp|setcomp)>")
+_STANDARD_LIBRARY = re.compile(r"python3\.\d+")
 _WRAPPER, _WRAPPERS_DEEP = "error_handler", 3
 LONGEST_GAP = 10  # intervals: a sample stands for no more time than that, however late the next one came
 _NOTHING = (
     "This profile has no samples of Python: it was recorded elsewhere, or with --no-python. Capture with %%tfprofile "
     "or tfprof_nb.profile()."
+)
+_SUMS = (
+    "tf.data called Python on {} threads: times of its lines are sums over these, and can exceed the time that passed."
 )
 _NO_USER_CODE = "no code of yours"
 _PACKAGES = {"keras": "Keras", "tf_keras": "Keras", "tensorflow": "TensorFlow", "numpy": "NumPy", "PIL": "Pillow"}
@@ -111,7 +117,9 @@ def python(
         Its summary has ``interval_ms``, ``samples`` and ``accounted_percent``: the part of the steps' ``other_ms`` for
         which there are samples.
     """
-    hosts = [_host(*one, steps, labels) for one in zip(forests, groupings, stacks, strict=True)]
+    every = list(zip(forests, groupings, stacks, strict=True))
+    sampled = [host for host in every if len(host[2].time_ns)] or every[:1]
+    hosts = [_host(*host, steps, labels) for host in sampled]
     table, calls = (
         pd.concat(parts, ignore_index=True).sort_values("self_ms", ascending=False, kind="stable", ignore_index=True)
         for parts in zip(*hosts, strict=True)
@@ -123,8 +131,15 @@ def python(
         "samples": int(table["samples"].sum()),
         "accounted_percent": min(100.0, 100 * accounted_ms / other_ms) if other_ms > 0 else float("nan"),
     }
-    notes = [] if summary["samples"] else [_NOTHING]
+    notes = [*_threads_note(stacks)] if summary["samples"] else [_NOTHING]
     return Python(table[COLUMNS], summary, notes, callbacks=callbacks, calls=calls[CALL_COLUMNS])
+
+
+def _threads_note(stacks: Sequence[PythonStacks]) -> Iterator[str]:
+    """Say that times of several threads are sums."""
+    feeders = max((len(np.unique(one.thread[one.thread > 0])) for one in stacks), default=0)
+    if feeders > 1:
+        yield _SUMS.format(feeders)
 
 
 def _host(
@@ -134,7 +149,7 @@ def _host(
 
     They have the results' columns, and ``other_ms``, the time while a step's ``other`` went on.
     """
-    samples = _samples(forest, stacks)
+    samples = _without_removals(forest, _samples(forest, stacks))
     spans = steps.table[steps.table["host"] == forest.host.name]
     samples = _with_activity(samples, forest, grouping, spans)
     of_stack = users_lines(stacks)
@@ -178,6 +193,15 @@ def _samples(forest: Forest, stacks: PythonStacks) -> pd.DataFrame:
     )
 
 
+def _without_removals(forest: Forest, samples: pd.DataFrame) -> pd.DataFrame:
+    """Leave out the samples of the main thread while an old iterator is taken down: no line asked for that."""
+    if samples.empty:
+        return samples
+    rows = removals(forest)
+    removing = covered_at(forest.host.start_ps[rows], forest.ends_ps(rows), samples["at_ps"].to_numpy(np.int64))
+    return samples[~(removing & (samples["thread"] == "main"))]
+
+
 def _with_activity(samples: pd.DataFrame, forest: Forest, grouping: Grouping, spans: pd.DataFrame) -> pd.DataFrame:
     """Divide each sample's time by what the step did at that moment."""
     at = samples["at_ps"].to_numpy(np.int64)
@@ -185,6 +209,8 @@ def _with_activity(samples: pd.DataFrame, forest: Forest, grouping: Grouping, sp
     end = begin + (spans["step_ms"].to_numpy(np.float64) * PS_PER_MS).astype(np.int64)
     in_step = covered_at(begin, end, at)
     within = (at >= begin.min()) & (at <= end.max()) if len(begin) else np.zeros(len(at), dtype=bool)
+    if samples.empty:
+        return samples.assign(**dict.fromkeys(_TIMES[1:], 0.0))
     activity = classify(forest, grouping.group)
     waiting = in_step & _going_on(forest, activity == Activity.WAIT_INPUT, at)
     _, traced_from, traced_to = tracing_spans(forest)
@@ -210,6 +236,59 @@ def _going_on(forest: Forest, chosen: Bools, at: Int64) -> Bools:
     return covered_at(forest.host.start_ps[rows], forest.ends_ps(rows), at)
 
 
+def time_of_stacks(forest: Forest, stacks: PythonStacks) -> pd.DataFrame:
+    """Return the time of each stack that was sampled within the recording: ``stack thread self_ms``."""
+    samples = _samples(forest, stacks)
+    return samples.groupby(["stack", "thread"], sort=False)["self_ms"].sum().reset_index()
+
+
+@dataclass(frozen=True, eq=False)
+class Frames:
+    """The calls on stacks.
+
+    Attributes
+    ----------
+    start
+        The first frame of each stack, and the end of the last.
+    name, place, users, library, installed
+        Per frame, innermost first: the function, its line as people read it, whether it is the user's code, the
+        package that it belongs to, empty for calls that only pass others on, and whether that package was installed:
+        others are Python's own.
+    """
+
+    start: Int64
+    name: Objects
+    place: Sequence[str]
+    users: Bools
+    library: Objects
+    installed: Bools
+
+    def of(self, stack: int) -> range:
+        """Return the frames of a stack, the outermost first."""
+        return range(int(self.start[stack + 1]) - 1, int(self.start[stack]) - 1, -1)
+
+
+def frames_of_stacks(stacks: PythonStacks, labels: Mapping[str, str]) -> Frames:
+    """Return the calls on the stacks; ``labels`` are the names of notebook cells by the names of their files."""
+    function = stacks.place_function[stacks.frame_place]
+    names = np.array([*map(_without_comprehension, stacks.function_name), ""], dtype=object)[function]
+    passes_on = np.array([str(name).endswith(_WRAPPER) for name in names], dtype=bool)
+    packages = np.array([*(_package(str(file)) for file in stacks.function_file), ""], dtype=object)[function]
+    ours = packages == "tfprof_nb"
+    return Frames(
+        np.searchsorted(stacks.frame_stack, np.arange(int(stacks.frame_stack.max(initial=-1)) + 2)),
+        names,
+        _places(stacks.frame_place, stacks, labels),
+        stacks.function_is_users[function],
+        np.where(passes_on | ours, "", packages),
+        np.array([_is_installed(str(file)) for file in stacks.function_file], dtype=bool)[function],
+    )
+
+
+def _is_installed(file: str) -> bool:
+    return not {"site-packages", "dist-packages"}.isdisjoint(file.replace("\\", "/").split("/"))
+
+
 def users_lines(stacks: PythonStacks) -> pd.DataFrame:
     """Return per stack ``place library call caller``: the innermost line of the user's, what it called, who called it.
 
@@ -217,7 +296,7 @@ def users_lines(stacks: PythonStacks) -> pd.DataFrame:
     """
     count = int(stacks.frame_stack.max(initial=-1)) + 1
     function = np.append(stacks.place_function[stacks.frame_place], -1)  # the last stands for no frame
-    place = np.append(stacks.frame_place, -1)
+    place = np.append(_places_of_functions(stacks)[stacks.frame_place], -1)
     names = np.array([*map(_without_comprehension, stacks.function_name), ""], dtype=object)
     numbers = np.append(pd.factorize(names[:-1])[0], -1)
     none = len(function) - 1
@@ -254,7 +333,26 @@ def _first(frames: Int64, stack: Int64, count: int, none: int) -> Int64:
 
 
 def _without_comprehension(name: Any) -> str:
-    return _INNER.sub("", str(name))
+    """Return the function in which a comprehension stands.
+
+    Examples
+    --------
+    >>> _without_comprehension("read.<locals>.<listcomp>.<genexpr>"), _without_comprehension("<listcomp>")
+    ('read', '<module>')
+    """
+    return _INNER_OF_MODULE.sub("<module>", _INNER.sub("", str(name)))
+
+
+def _places_of_functions(stacks: PythonStacks) -> Int64:
+    """Return for each place the first one that is the same to users: a comprehension is no function to them."""
+    function = stacks.place_function
+    names = np.array([*map(_without_comprehension, stacks.function_name)], dtype=object)
+    same = pd.DataFrame(
+        {"name": names[function], "file": stacks.function_file[function], "line": stacks.place_line, "place": 0}
+    )
+    same["place"] = np.arange(len(same))
+    first: Int64 = same.groupby(["name", "file", "line"])["place"].transform("first").to_numpy(np.int64)
+    return first
 
 
 def _package(file: str) -> str:
@@ -268,13 +366,15 @@ def _package(file: str) -> str:
         if folder in parts[:-1]:
             name = parts[parts.index(folder) + 1].removesuffix(".py")
             return _PACKAGES.get(name, name)
-    return parts[-1].removesuffix(".py")
+    standard = [k for k, part in enumerate(parts[:-1]) if _STANDARD_LIBRARY.fullmatch(part)]
+    return parts[standard[-1] + 1 if standard else -1].removesuffix(".py")
 
 
 def _totals(samples: pd.DataFrame, stacks: PythonStacks) -> pd.DataFrame:
     """Return the time in which each place of the user's code was on the stack: ``total_ms`` by place and thread."""
     users = stacks.function_is_users[stacks.place_function[stacks.frame_place]]
-    on_stack = pd.DataFrame({"stack": stacks.frame_stack[users], "place": stacks.frame_place[users]}).drop_duplicates()
+    place = _places_of_functions(stacks)[stacks.frame_place[users]]
+    on_stack = pd.DataFrame({"stack": stacks.frame_stack[users], "place": place}).drop_duplicates()
     time = samples.groupby(["stack", "thread"])["self_ms"].sum().rename("total_ms").reset_index()
     return on_stack.merge(time, on="stack").groupby(["place", "thread"])[["total_ms"]].sum()
 
@@ -300,20 +400,25 @@ def _files(stacks: PythonStacks, labels: Mapping[str, str]) -> Objects:
     return np.array([*(labels.get(str(file), str(file)) for file in stacks.function_file), ""], dtype=object)
 
 
+def callback_calls(forest: Forest) -> pd.DataFrame:
+    """Return the calls of callbacks' methods on one host: ``name start_ps duration_ps``."""
+    host, rows = forest.host, np.flatnonzero(forest.name_starts(CALLBACK))
+    times = {"start_ps": host.start_ps[rows], "duration_ps": host.duration_ps[rows]}
+    return pd.DataFrame({"name": host.names[host.metadata[rows]].astype(str), **times})
+
+
 def _callbacks(forests: Sequence[Forest], steps: Steps) -> pd.DataFrame:
     """Add up the events of callbacks' methods, and those that began in measured steps."""
     found = []
+    by_host = dict(list(steps.measured.groupby("host", sort=False)))
     for forest in forests:
-        rows = np.flatnonzero(forest.name_starts(CALLBACK))
-        names = forest.host.names[forest.host.metadata[rows]]
-        time_ms: Floats = forest.host.duration_ps[rows] / PS_PER_MS
-        spans = steps.measured[steps.measured["host"] == forest.host.name]
+        calls = forest.once(callback_calls)
+        time_ms: Floats = calls["duration_ps"].to_numpy(np.int64) / PS_PER_MS
+        spans = by_host.get(forest.host.name, steps.measured.iloc[:0])
         begin = (spans["start_ms"].to_numpy(np.float64) * PS_PER_MS).astype(np.int64)
         end = begin + (spans["step_ms"].to_numpy(np.float64) * PS_PER_MS).astype(np.int64)
-        in_measured = covered_at(begin, end, forest.host.start_ps[rows])
-        found.append(
-            pd.DataFrame({"name": names.astype(str), "total_ms": time_ms, "measured_ms": time_ms * in_measured})
-        )
+        in_measured = covered_at(begin, end, calls["start_ps"].to_numpy(np.int64))
+        found.append(pd.DataFrame({"name": calls["name"], "total_ms": time_ms, "measured_ms": time_ms * in_measured}))
     events = pd.concat(found, ignore_index=True)
     table = (
         events.groupby("name")

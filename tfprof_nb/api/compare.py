@@ -29,9 +29,10 @@ def compare(before: Side | Sequence[Side], after: Side | Sequence[Side]) -> Comp
     Comparison
         ``summary["speedup"]`` is how many times faster the work became: by the time per example, gaps between steps,
         starts of epochs and callbacks included; where the size of batches is not known, per batch, per step or for the
-        whole capture, as ``speedup_of`` says. ``verdict`` says whether the runs tell that from chance: statistics need
-        5 runs of each, single ones tell differences from 5% on. ``changes`` says what was changed in the program. The
-        frames ``steps ops kernels memory`` have ``before after change change_percent``.
+        whole capture, as ``speedup_of`` says. ``verdict`` says whether the runs tell that from chance: single captures
+        tell nothing less than 20%, statistics need 5 runs of each, and runs that took turns tell most. ``changes`` says
+        what was changed in the program. The frames ``steps ops kernels memory`` have ``before after change
+        change_percent``.
 
     Raises
     ------

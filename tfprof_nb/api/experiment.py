@@ -39,8 +39,9 @@ def experiment(programs: Mapping[str, Callable[[], object]], rounds: int = 5, *,
     Returns
     -------
     Comparison
-        ``summary`` has ``speedup``, ``speedup_low`` and ``speedup_high`` (its 95% interval), ``p_value``, ``verdict``,
-        ``before_ms`` and ``after_ms`` (medians); ``runs`` has the time of each run.
+        ``summary`` has ``speedup`` (the median of the rounds' ratios), ``speedup_low`` and ``speedup_high`` (its 95%
+        interval), ``p_value`` (the paired t test of the rounds), ``verdict``, ``before_ms`` and ``after_ms`` (medians);
+        ``runs`` has the time of each run.
 
     Raises
     ------

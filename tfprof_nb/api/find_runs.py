@@ -24,7 +24,9 @@ class Runs(list[Run]):
 
     def _content(self) -> Content:
         newest_first = self[::-1]
-        return dashboard.runs([str(run) for run in newest_first], lambda k: Profile(newest_first[k]))
+        return dashboard.runs(
+            [run.label for run in newest_first], lambda k: Profile(newest_first[k], newest_first[k].title or None)
+        )
 
     def _ipython_display_(self) -> None:
         if self:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from tfprof_nb import runs
 from tfprof_nb._errors import BadProfileError
@@ -14,7 +15,14 @@ from tfprof_nb.runs import Run
 Source = str | os.PathLike[str]
 
 
-def load(path: Source | Sequence[Source], *, name: str | None = None, as_runs: bool = False) -> Profile:
+def load(
+    path: Source | Sequence[Source],
+    *,
+    name: str | None = None,
+    as_runs: bool = False,
+    cache: bool = True,
+    client: Any = None,
+) -> Profile:
     """Open a profile that was made before, here or elsewhere.
 
     Parameters
@@ -29,6 +37,13 @@ def load(path: Source | Sequence[Source], *, name: str | None = None, as_runs: b
         What to call it; None takes the run's name.
     as_runs
         Several paths are runs, shown on one timeline one after another; a logdir stands for all of its runs.
+    cache
+        Whether to take results from the last time that the run was opened, if its files have not changed, and to keep
+        them in ``~/.cache/tfprof_nb/results`` for the next time.
+    client
+        A Dask client (``pip install 'tfprof_nb[dask]'``), for runs of many hosts: its workers read the hosts, each by
+        itself, so they need this package and the same paths, or URLs. None reads them on this machine; many or large
+        hosts in several processes. Of a worker that dies again and again only the hosts that it read are left out.
 
     Raises
     ------
@@ -49,19 +64,21 @@ def load(path: Source | Sequence[Source], *, name: str | None = None, as_runs: b
     True
     """
     run = runs.resolve(path, as_runs=as_runs)
+    if run.parts:
+        client = None  # the runs of one host make one timeline
     if run.newest_of == 1 or not isinstance(path, str | os.PathLike):
-        return _opened(run, name)
+        return _opened(run, name, cache, client)
     left_out: dict[str, BadProfileError] = {}
     for older in reversed([*runs.find_runs(path)[:-1], run]):
         notes = (f"The newer run {newer} was left out. {error}" for newer, error in left_out.items())
         try:
-            return _opened(replace(older, notes=(*notes, *older.notes)), name)
+            return _opened(replace(older, notes=(*notes, *older.notes)), name, cache, client)
         except BadProfileError as error:
             left_out[older.name] = error
     raise left_out[run.name]
 
 
-def _opened(run: Run, name: str | None) -> Profile:
-    profile = Profile(run, name)
-    profile.data.forests  # noqa: B018  (a bad file fails here, where it was named)
+def _opened(run: Run, name: str | None, cache: bool, client: Any) -> Profile:
+    profile = Profile(run, name, cache=cache, client=client)
+    profile.data.extent  # noqa: B018  (a bad file fails here, where it was named)
     return profile

@@ -12,6 +12,7 @@ from pathlib import Path
 from tfprof_nb import runs
 from tfprof_nb._errors import CaptureError, ProfileNotFoundError, TfprofError
 from tfprof_nb.capture.graphs import graphs
+from tfprof_nb.capture.kept_runs import label_run
 from tfprof_nb.capture.lines import CellLines
 from tfprof_nb.capture.machine_load import machine_load
 from tfprof_nb.capture.metrics import process_memory, system_metrics
@@ -78,7 +79,7 @@ class Capture:
         self._logdir, self._options, self._window = logdir or LOGDIR, options or Options(), window
         self._lines, self._metrics, self._python, self._cell = lines, metrics, python, cell
         self._run = PendingRun()
-        self.profile = Profile(self._run, name)
+        self._name, self.profile = name, Profile(self._run, name)
         self.finished = self.limited = False
 
     def start(self) -> Profile:
@@ -142,6 +143,8 @@ class Capture:
             why = str(error) if isinstance(error, CaptureError) else "An interrupt came before this profile was saved."
             self._run.fail(why)
             raise
+        if not self._recording.is_foreign:
+            label_run(run, self._name)
         self._run.complete(runs.resolve(run))
         self.finished = True
         remember(self.profile)

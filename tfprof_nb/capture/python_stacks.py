@@ -11,7 +11,6 @@ by iterators written in C, within one call, and no frame is ever held here.
 from __future__ import annotations
 
 import gc
-import linecache
 import sys
 import threading
 import time
@@ -26,16 +25,17 @@ from typing import Any
 
 from tfprof_nb.capture.autograph import Place, origins
 from tfprof_nb.capture.graphs.interning import Interned
-from tfprof_nb.capture.graphs.source_lines import is_users
+from tfprof_nb.capture.graphs.source_lines import is_users, texts_of
 from tfprof_nb.capture.sidecar import Gather
 from tfprof_nb.formats.sidecar import PythonSection
 
 INTERVAL_S = 0.005
 _SWITCH_S = 0.0005
 _MAX_DEPTH = 200
-_MAX_SOURCE = 200_000  # characters
 # TensorFlow calls Python functions of tf.data on threads of its own, through this file.
 _FEEDERS = "script_ops.py"
+# Keras lets the threads of a pool make a PyDataset's batches, through this file.
+_POOLS, _BATCH_MAKERS = "pool.py", "py_dataset_adapter.py"
 # What called the magics runs for as long as the cell that they profile.
 _MAGICS = str(Path(__file__).parents[1] / "notebook")
 
@@ -44,7 +44,7 @@ Instruction = tuple[CodeType, int]  # a code object, and the index of the instru
 
 @contextmanager
 def python_stacks(interval_s: float = INTERVAL_S) -> Iterator[Gather]:
-    """Sample the stacks of the calling thread, and of threads in which TensorFlow calls Python."""
+    """Sample the stacks of the calling thread, and of threads that make data for TensorFlow and Keras."""
     sampler = _Sampler(threading.get_ident(), interval_s)
     switch_s = sys.getswitchinterval()
     sys.setswitchinterval(min(_SWITCH_S, switch_s))
@@ -65,29 +65,35 @@ class _Sampler(threading.Thread):
         self._ended = threading.Event()
         self._numbers: dict[tuple[tuple[int, int], ...], int] = {}  # by identity: to hash a code object is slow
         self._stacks: list[tuple[Instruction, ...]] = []  # which keeps the code, and its identity, alive
-        self._samples: list[tuple[int, int, int]] = []  # time (ns since 1970), thread, stack
+        self._samples: list[tuple[int, int, int, int]] = []  # time (ns since 1970), thread, stack, how late (ns)
         self._others: set[int] = set()  # threads that feed nothing
 
     def run(self) -> None:
         wait = self._ended.wait
         self._others.add(threading.get_ident())
+        interval_ns, waits_since = round(self._interval_s * 1e9), time.perf_counter_ns()
         while not wait(self._interval_s):
+            # Code in C that keeps the interpreter's lock, such as json.loads, lets no sample be taken in time.
+            late = time.perf_counter_ns() - waits_since - interval_ns
             now = time.time_ns()
-            self._add(now, self._main, stack_of(self._main))
+            self._add(now, self._main, stack_of(self._main), late)
             threads = _threads()
             self._others &= threads
             for thread in threads - self._others - {self._main}:
                 stack = stack_of(thread)
-                if stack and stack[-1][0].co_filename.endswith(_FEEDERS):
-                    self._add(now, thread, stack)
-                else:
+                in_pool = _passes(stack, _POOLS)
+                feeds = bool(stack) and stack[-1][0].co_filename.endswith(_FEEDERS)
+                if feeds or (in_pool and _passes(stack, _BATCH_MAKERS)):
+                    self._add(now, thread, stack, late)
+                elif not in_pool:  # whose threads may feed later
                     self._others.add(thread)
+            waits_since = time.perf_counter_ns()
 
-    def _add(self, now: int, thread: int, stack: tuple[Instruction, ...]) -> None:
+    def _add(self, now: int, thread: int, stack: tuple[Instruction, ...], late: int) -> None:
         number = self._numbers.setdefault(tuple([(id(code), at) for code, at in stack]), len(self._stacks))
         if number == len(self._stacks):
             self._stacks.append(stack)
-        self._samples.append((now, thread, number))
+        self._samples.append((now, thread, number, max(late, 0)))
 
     def end(self) -> None:
         self._ended.set()
@@ -116,12 +122,13 @@ class _Sampler(threading.Thread):
             places={"function": [one for one, _ in places.values()], "line": [line for _, line in places.values()]},
             stacks=stacks,
             samples={
-                "time_ns": [time_ns for time_ns, _, _ in self._samples],
-                "thread": threads.numbers(thread for _, thread, _ in self._samples),
-                "stack": [stack for _, _, stack in self._samples],
+                "time_ns": [time_ns for time_ns, _, _, _ in self._samples],
+                "thread": threads.numbers(thread for _, thread, _, _ in self._samples),
+                "stack": [stack for _, _, stack, _ in self._samples],
+                "late_ns": [late for _, _, _, late in self._samples],
             },
             strings=strings.values(),
-            sources=_sources({file for _, file in functions.values() if is_users(file)}),
+            sources=texts_of(file for _, file in functions.values()),
         )
 
 
@@ -130,6 +137,11 @@ def stack_of(thread: int) -> tuple[Instruction, ...]:
     first = map(methodcaller("get", thread), _once(sys._current_frames))  # noqa: SLF001  (no other way)
     frames = takewhile(bool, accumulate(chain(first, repeat("f_back", _MAX_DEPTH - 1)), getattr))
     return _uncollected(map(attrgetter("f_code", "f_lasti"), frames))
+
+
+def _passes(stack: Iterable[Instruction], file: str) -> bool:
+    """Whether a function of a file is among those that a thread runs."""
+    return any(code.co_filename.endswith(file) for code, _ in stack)
 
 
 def _threads() -> set[int]:
@@ -152,12 +164,6 @@ def _uncollected(values: Iterable[Any]) -> tuple[Any, ...]:
     if not found[0]:
         gc.disable()
     return found[2:-1]
-
-
-def _sources(files: Iterable[str]) -> dict[str, str]:
-    """Return the text of files, but of very long ones."""
-    texts = {file: "".join(linecache.getlines(file)) for file in sorted(files)}
-    return {file: text for file, text in texts.items() if 0 < len(text) <= _MAX_SOURCE}
 
 
 def _place(code: CodeType, at: int, generated: Mapping[tuple[str, int], Place]) -> Place:

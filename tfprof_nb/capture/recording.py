@@ -74,6 +74,7 @@ class Recording:
         self.logdir = Path(os.path.expandvars(logdir)).expanduser().absolute()  # the code may change folders
         self.options = options
         self._window, self._note = window or Window(), ""
+        self.is_foreign = False  # whether the run is that of a profiler that the profiled code ran
         unlimited = self._window.steps is None and self._window.max_seconds is None
         self._memory, self._stopped = MemoryWatch(self._stop_early, bounded=unlimited), list[Stopped]()
         self._collectors, self._sections = dict(collectors or {}), dict[str, Gather]()
@@ -183,7 +184,7 @@ class Recording:
             self.end()
             self._sidecar = self._capture_section(fewer) | gathered(self._sections)  # TensorFlow saves meanwhile
             if self._foreign.cut_short and self._foreign.runs:
-                run = self._foreign.runs[-1]
+                run, self.is_foreign = self._foreign.runs[-1], True
                 self._add_sidecar(run)
                 return run
             self._profiler.wait()

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from tfprof_nb._errors import CaptureError
 from tfprof_nb.formats.files import RUNS_FOLDER, SESSION_GRAPH, SIDECAR, STAGING_PREFIX, sidecar_of
+from tfprof_nb.formats.label import copy_label
 
 _ABANDONED_S = 24 * 60 * 60
 
@@ -85,10 +86,12 @@ def copied(files: Iterable[Path], logdir: Path, name: str) -> Path:
     try:
         run = staging / name
         run.mkdir()
-        for file in files:
+        sources = list(files)
+        for file in sources:
             for part in (file, sidecar_of(file), file.with_name(SESSION_GRAPH + SIDECAR)):
                 if part.is_file():
                     shutil.copy2(part, run)
+        copy_label(sources[0].parent, run)
         return publish(run, staging, logdir)
     except OSError as error:
         raise CaptureError(f"The profile cannot be copied to {logdir}: {error.strerror or error}.") from None

@@ -148,6 +148,12 @@ class Host:
         return self._environment("profile_stop_time")
 
     @property
+    def recorded_ns(self) -> int:
+        """For how long the profiler recorded; 0 if that is unknown."""
+        began, ended = self._environment("profile_start_time"), self.ended_ns
+        return max(ended - began, 0) if began and ended else 0
+
+    @property
     def host_level(self) -> int | None:
         """The ``host_level`` that the file was recorded with; None if it does not say so."""
         from google.protobuf.message import DecodeError

@@ -73,11 +73,11 @@ def _graphs(section: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]
     frames, strings = dict(section.get("frames", {})), [*section.get("strings", []), _HIDDEN]
     if frames:
         frames["text"] = [len(strings) - 1] * len(frames["text"])
-    return _with_short_files(section | {"strings": strings}, "frames", frames, names)
+    return _with_short_files(section | {"strings": strings, "sources": {}}, "frames", frames, names)
 
 
 def _python(section: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    return _with_short_files(section, "functions", dict(section.get("functions", {})), names)
+    return _with_short_files(section | {"sources": {}}, "functions", dict(section.get("functions", {})), names)
 
 
 def _with_short_files(

@@ -72,7 +72,15 @@ def _written(tree: GraphTree, attribute: str) -> list[str]:
     )
     sign = {"us": " µs", "count": f" {attribute}"}.get(unit, "")
     own, total = table[f"self_{name}"], table[f"total_{name}"]
-    return [f"{_number(a, unit)}/{_number(b, unit)}{sign}" for a, b in zip(own, total, strict=True)]
+    numbers = [f"{_number(a, unit)}/{_number(b, unit)}{sign}" for a, b in zip(own, total, strict=True)]
+    return _after_shapes(tree, numbers) if attribute == "params" else numbers
+
+
+def _after_shapes(tree: GraphTree, texts: list[str]) -> list[str]:
+    """Put the shape before the parameters of a variable, as tfprof does."""
+    shapes = tree.model.nodes["variable_shape"].to_numpy(object)
+    of_rows = [shapes[some[0]] if len(some) == 1 else "" for some in tree.nodes]
+    return [f"{shape}, {text}" if shape else text for shape, text in zip(of_rows, texts, strict=True)]
 
 
 def _number(value: float, unit: Any) -> str:

@@ -109,6 +109,7 @@ class StackSamples(TypedDict):
     time_ns: list[int]
     thread: list[int]
     stack: list[int]
+    late_ns: NotRequired[list[int]]
 
 
 class SamplesSection(TypedDict, total=False):
@@ -138,6 +139,7 @@ class GraphsSection(TypedDict, total=False):
     variables: VariablesTable
     layers: LayersTable
     functions: list[FunctionEntry]
+    sources: dict[str, str]
     notes: list[str]
 
 

@@ -23,6 +23,7 @@ from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 
 from tfprof_nb._errors import TfprofError
+from tfprof_nb._units import size
 from tfprof_nb.analysis.compare.compare import Comparison
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.api.check import check
@@ -32,15 +33,17 @@ from tfprof_nb.api.profile import profile
 from tfprof_nb.api.repeats import Repeats
 from tfprof_nb.api.session import Capture, hides
 from tfprof_nb.capture.interrupts import end_in_users_code, interrupts_wait
+from tfprof_nb.capture.kept_runs import describe_run, keep_newest, logdir_of
 from tfprof_nb.capture.lines import CellLines
 from tfprof_nb.capture.step_times import StepTimes, step_times
 from tfprof_nb.notebook.cell_code import CellOfMagic, awaits, compiled, run, run_awaiting
 from tfprof_nb.notebook.completion import Parsers, add_completions, misspelt, remove_completions
 from tfprof_nb.notebook.live import Live, started_live
-from tfprof_nb.profiles import Profile
+from tfprof_nb.profiles import Profile, run_folder, run_folders_in_use
 from tfprof_nb.render.display import Place
 from tfprof_nb.storage import is_url
 from tfprof_nb.views import dashboard
+from tfprof_nb.views.headline import headline
 
 _HELP = ("--help", "-h")
 
@@ -101,6 +104,7 @@ class TfprofMagics(Magics):
     @argument("--static", action="store_true", help="Show the profile as plain HTML, without widgets.")
     @argument("--quiet", action="store_true", help="Show nothing under the cell.")
     @argument("--repeat", type=_positive, metavar="N", help="Run the cell N times; NAME gets the list of profiles.")
+    @argument("--keep", type=_positive, default=20, metavar="N", help="Profiles of this notebook to keep (default 20).")
     @line_cell_magic
     def tfprofile(self, line: str, cell: str | None = None) -> Profile | Coroutine[Any, Any, None] | None:
         """Profile a cell (%%tfprofile) or a statement (%tfprofile).
@@ -148,8 +152,9 @@ class TfprofMagics(Magics):
         def hand_over(capture: Capture, live: Live | None) -> None:
             if args.name:
                 self.shell.push({args.name: capture.profile})
+            saved = _saved(capture, args)
             if capture.finished and not args.quiet:
-                _show(capture.profile, args.views, live, static=args.static)
+                _show(capture.profile, args.views, live, saved, static=args.static)
 
         return self._profile_once(args, text, hand_over)
 
@@ -280,6 +285,7 @@ class _Repeated:
         """Keep a run's profile."""
         if capture.finished:
             self._profiles.append(capture.profile)
+            _saved(capture, self._args)
 
     def __enter__(self) -> None:
         pass
@@ -407,11 +413,27 @@ def _saying_that_it_saves(live: Live | None) -> Iterator[None]:
             print("\r" + " " * len(line) + "\r", end="", flush=True)  # noqa: T201
 
 
-def _show(result: Profile, views: list[str] | None, live: Live | None, *, static: bool) -> None:
+def _saved(capture: Capture, args: argparse.Namespace) -> str:
+    """Remove the notebook's oldest profiles, and say where this one is and how large all are."""
+    if not capture.finished or is_url(args.logdir or ""):
+        return ""
+    try:
+        run = run_folder(capture.profile)
+        kept = keep_newest(run, args.keep, run_folders_in_use())
+    except OSError as error:  # the folder belongs to somebody else
+        return f"The folder of the profile cannot be listed: {error.strerror or error}."
+    others = f"; its {kept.runs} profiles take {size(kept.all_bytes)}" if kept.runs > 1 else ""
+    stay = f"Of this notebook's profiles the newest {args.keep} stay (`--keep {args.keep}`)."
+    return f"Saved in `{logdir_of(run)}`: {size(kept.run_bytes)}{others}. {stay}"
+
+
+def _show(result: Profile, views: list[str] | None, live: Live | None, saved: str, *, static: bool) -> None:
     """Show the profile, in the place of its live line; if that fails, say why, and where the profile's files are."""
     try:
-        content = dashboard.content(result, views, static=static)
+        content = dashboard.content(result, views, static=static, saved=saved)
         content.show(live.end() if live else None)
+        verdict = headline(result.overview).partition(":")[0]
+        describe_run(run_folder(result), verdict, result.steps.summary["steps"])
     except Exception as error:  # noqa: BLE001  (the cell's own result must not suffer)
         files = ", ".join(str(file) for file in result.files)
         reason = f"{type(error).__name__}: {error}"
@@ -432,7 +454,8 @@ def _parsers() -> Parsers:
         "%tfprofile_compare": TfprofMagics.tfprofile_compare,
         "%tfprofile_check": TfprofMagics.tfprofile_check,
     }
-    return {name: magic.parser for name, magic in magics.items()}
+    help_only = argparse.ArgumentParser()  # its options go with the cell form
+    return {"%tfprofile": help_only} | {name: magic.parser for name, magic in magics.items()}
 
 
 def unregister(shell: InteractiveShell) -> None:

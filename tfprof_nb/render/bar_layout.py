@@ -16,6 +16,8 @@ from tfprof_nb.render.panels import StackedBars
 
 MAX_NAMES = 16
 _MIN_SLOTS = 8
+# Bars that are so few and so many times as high as the others are cut off, marked or not.
+_FEW_SHARE, _FAR_TIMES = 0.05, 4.0
 
 
 def bar_axis(x: Floats) -> tuple[float, float, float]:
@@ -80,7 +82,7 @@ class DrawnBars:
 
 
 def cut_off(heights: Floats, marked: Bools) -> DrawnBars:
-    """Cut off marked bars that would dwarf the others, which matter more to a reader.
+    """Cut off marked bars, and single high ones, that would dwarf the others, which matter more to a reader.
 
     The layers of a bar that is cut off keep their proportions.
 
@@ -99,10 +101,19 @@ def cut_off(heights: Floats, marked: Bools) -> DrawnBars:
     """
     totals = heights.sum(axis=0)
     highest = float(totals.max(initial=0.0))
-    others = float(totals[~marked].max(initial=0.0))
+    others = _highest_usual(totals[~marked])
     top = 1.25 * others if 0 < 2 * others < highest else highest
     cut = totals > top
     return DrawnBars(heights * np.where(cut, top / np.where(cut, totals, 1.0), 1.0), top or 1.0, cut)
+
+
+def _highest_usual(totals: Floats) -> float:
+    """Return the highest of the values, leaving out a few that are many times as high as all the others."""
+    few = round(_FEW_SHARE * len(totals)) or int(len(totals) >= _MIN_SLOTS)
+    if not few:
+        return float(totals.max(initial=0.0))
+    limit = _FAR_TIMES * float(np.sort(totals)[-few - 1])
+    return float(totals[totals <= limit].max(initial=0.0))
 
 
 def labels_that_fit(at: Floats, values: Floats, width: float) -> Int64:

@@ -7,7 +7,6 @@ linear with few ticks, and the legend is a `ReadoutWidget`.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -17,12 +16,12 @@ import numpy as np
 import traitlets
 
 from tfprof_nb._arrays import Floats
-from tfprof_nb._units import cell, number, shorten
+from tfprof_nb._units import cell
 from tfprof_nb.render import chart_marks
 from tfprof_nb.render.bar_layout import bar_axis, bar_names, bar_width, cut_off, stack
-from tfprof_nb.render.legend import legend_title, legend_values
-from tfprof_nb.render.panels import Bars, Lines, StackedBars
-from tfprof_nb.render.readout_widget import ReadoutWidget, entries, hatched_entry
+from tfprof_nb.render.panels import Bars, Lines, Series, StackedBars
+from tfprof_nb.render.readout import readout, used
+from tfprof_nb.render.readout_widget import ReadoutWidget
 from tfprof_nb.render.short_names import short_names
 from tfprof_nb.render.thinning import thin_bars, thin_lines
 from tfprof_nb.render.ticks import ticks, whole_ticks
@@ -78,12 +77,10 @@ def _first(selected: Any) -> int | None:
 
 def stacked_bars(panel: StackedBars) -> Chart:
     """Return one stacked bar per x; marked bars are hatched, and cut off if they would dwarf the others."""
-    used = [layer for layer in panel.series if np.nan_to_num(layer.values).any()] or list(panel.series[:1])
-    whole = replace(panel, series=used)
-    panel, per_bar = thin_bars(whole)
-    series = panel.series
+    shown = ReadoutWidget(**readout(panel))
+    panel, per_bar = thin_bars(used(panel))
     x = np.asarray(panel.x, dtype=np.float64)
-    heights = np.nan_to_num(np.array([layer.values for layer in series], dtype=np.float64))
+    heights = np.nan_to_num(np.array([layer.values for layer in panel.series], dtype=np.float64))
     low, high, slot = bar_axis(x)
     marked = np.isin(x, np.asarray(panel.marked, dtype=np.float64))
     drawn = cut_off(heights, marked)
@@ -95,12 +92,7 @@ def stacked_bars(panel: StackedBars) -> Chart:
     x_axis = _x_axis(scales["x"], x.tolist() if names else whole_ticks(x.min(), x.max()), x_label)
     x_axis.tick_labels = {f"{at:g}": name for at, name in zip(x, names, strict=False)}
     axes = [x_axis, _y_axis(scales["y"], drawn.top, panel.y_label)]
-    legend = entries(series, legend_values(whole))
-    if marked.any() and panel.marked_label:
-        legend.append(hatched_entry(panel.marked_label))
-    places = [shorten(name, 400) for name in panel.names] or x.tolist()
-    readout = ReadoutWidget(x=places, x_label=panel.x_label, entries=legend, summary=legend_title(panel))
-    chart = Chart(panel.title, _figure([bars, *over], axes, 280), readout)
+    chart = Chart(panel.title, _figure([bars, *over], axes, 280), shown)
     if panel.selects:
         chart.follow(bars, x)
     return chart
@@ -127,7 +119,7 @@ def _stacked(panel: StackedBars, heights: Floats, slot: float, scales: Scales) -
 
 def lines(panel: Lines) -> Chart:
     """Return one line, or one stacked area, per series."""
-    averages = [float(np.nan_to_num(curve.values).mean()) for curve in panel.series]
+    shown = ReadoutWidget(**readout(panel))
     panel = thin_lines(panel)
     x = np.asarray(panel.x, dtype=np.float64)
     values = np.nan_to_num(np.array([curve.values for curve in panel.series], dtype=np.float64))
@@ -139,15 +131,12 @@ def lines(panel: Lines) -> Chart:
     order = range(len(edges))[::-1] if panel.stacked else range(len(edges))
     marks = [_line(panel, k, x, edges[k], scales) for k in order]
     axes = [_x_axis(scales["x"], ticks(low, high), panel.x_label), _y_axis(scales["y"], top, panel.y_label)]
-    place = panel.x_label.split(",")[0]
-    readout = ReadoutWidget(
-        x=[float(f"{v:.6g}") for v in x],
-        x_label=place,
-        entries=entries(panel.series, [number(mean) for mean in averages]),
-        summary=f"mean, {panel.y_label}",
-        notes=[shorten(note, 400) for note in panel.notes],
-    )
-    return Chart(panel.title, _figure(marks, axes, 260), readout)
+    if panel.percent:
+        scales = scales | {"y": bqplot.LinearScale(min=0.0, max=104.0, allow_padding=False)}
+        marks.append(_percent_line(panel.percent, x, scales, held=panel.held))
+        axes.append(_percent_axis(scales["y"], panel.percent))
+        return Chart(panel.title, _figure(marks, axes, 260, _MARGIN | {"right": 52}), shown)
+    return Chart(panel.title, _figure(marks, axes, 260), shown)
 
 
 def _line(panel: Lines, k: int, x: Floats, y: Floats, scales: Scales) -> bqplot.Lines:
@@ -164,6 +153,33 @@ def _line(panel: Lines, k: int, x: Floats, y: Floats, scales: Scales) -> bqplot.
         fill_opacities=[1.0],
         stroke_width=1 if panel.stacked else 2,
         line_style="solid" if panel.stacked else _LINE_STYLES[k % len(_LINE_STYLES)],
+    )
+
+
+def _percent_line(curve: Series, x: Floats, scales: Scales, *, held: bool) -> bqplot.Lines:
+    """Return a line that has an axis of its own."""
+    return bqplot.Lines(
+        x=x,
+        y=np.nan_to_num(np.asarray(curve.values, dtype=np.float64)),
+        scales=scales,
+        colors=[curve.color],
+        interpolation="step-after" if held else "linear",
+        stroke_width=2,
+    )
+
+
+def _percent_axis(scale: bqplot.LinearScale, curve: Series) -> bqplot.Axis:
+    return bqplot.Axis(
+        scale=scale,
+        label=curve.label,
+        side="right",
+        orientation="vertical",
+        tick_values=np.array([0.0, 50.0, 100.0]),
+        tick_format="d",
+        grid_lines="none",
+        color=curve.color,
+        label_color=curve.color,
+        label_offset="34px",
     )
 
 
@@ -190,10 +206,9 @@ def bars(panel: Bars) -> Chart:
         scale=scales["x"], side="left", tick_values=rows, tick_labels=names, grid_lines="none", num_ticks=None
     )
     margin = {"top": 4, "bottom": 4, "left": 12 + 7 * max(map(len, names.values())), "right": 16}
-    places = [f"{shorten(part.label, 400)}: {text}" for part, text in zip(parts, written, strict=True)]
     figure = _figure([mark], [label_axis], _ROW * len(parts) + 8, margin)
     figure.add_class("tfp-rows")
-    return Chart(panel.title, figure, ReadoutWidget(x=places))
+    return Chart(panel.title, figure, ReadoutWidget(**readout(panel)))
 
 
 def _scales(low: float, high: float, top: float) -> Scales:

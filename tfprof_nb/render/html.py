@@ -1,27 +1,34 @@
 """Panels as HTML without script: styles are inline, charts are pictures.
 
-In: panels. Out: HTML that JupyterLab, GitHub, nbviewer and nbconvert show alike.
+In: panels. Out: HTML that JupyterLab, GitHub, nbviewer and nbconvert show alike. That of a report also holds what its
+script needs to make it as lively as the widgets.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 from markupsafe import Markup
 
-from tfprof_nb._units import cell, percent, shorten
+from tfprof_nb._units import cell, count, percent, shorten
+from tfprof_nb.render.choice import choice
+from tfprof_nb.render.embedded_chart import embedded_chart
 from tfprof_nb.render.markup import element, join, tag
 from tfprof_nb.render.panels import (
     Bars,
     Diagram,
     Figure,
+    Flame,
     KeyFigures,
     Lines,
     Link,
+    Network,
     Note,
+    Offer,
     Panel,
     Split,
     StackedBars,
@@ -32,7 +39,9 @@ from tfprof_nb.render.panels import (
 )
 from tfprof_nb.render.svg import bars as svg_bars
 from tfprof_nb.render.svg import diagram as svg_diagram
+from tfprof_nb.render.svg import flame as svg_flame
 from tfprof_nb.render.svg import lines as svg_lines
+from tfprof_nb.render.svg import network as svg_network
 from tfprof_nb.render.svg.picture import data_uri
 from tfprof_nb.render.table.embedded import embedded_table
 from tfprof_nb.render.table.html import html_table
@@ -41,7 +50,7 @@ from tfprof_nb.render.thinning import MAX_BARS
 from tfprof_nb.render.timeline.embedded import embedded_timeline
 
 _MAX_NOTE = 2000
-_TIMELINE_BYTES = 1_000_000
+_TIMELINE_BYTES, _CHOSEN_TIMELINE_BYTES = 1_000_000, 100_000
 _NOTE_STYLES = {
     "answer": ("font-size:20px;line-height:1.3;font-weight:600;margin:2px 0 6px", ""),
     "advice": ("font-size:14px;line-height:1.45;margin:0 0 8px", "→ "),
@@ -71,7 +80,11 @@ class Detail:
     links
         How links to pages are drawn: as anchors within a report, as buttons where a script listens to them.
     scripted
-        Whether to embed the data from which a report's script draws interactive tables and timelines.
+        Whether to embed the data from which a report's script draws interactive tables, timelines and menus.
+    prefix
+        What the ids of pages begin with, so that the same page of another host has another id.
+    timeline_bytes
+        The most that a timeline's embedded data may take.
     """
 
     min_rows: int = 0
@@ -81,6 +94,8 @@ class Detail:
     folded: bool = True
     links: Literal["none", "anchors", "buttons"] = "none"
     scripted: bool = False
+    prefix: str = "page"
+    timeline_bytes: int = _TIMELINE_BYTES
 
     def rows(self, panel: Table) -> int:
         """Return how many rows of a table to show."""
@@ -101,6 +116,8 @@ def draw(panel: Panel, detail: Detail = Detail()) -> Markup:
     match panel:
         case Note():
             return _note(panel, detail)
+        case Offer():
+            return _note(panel.note, detail)
         case KeyFigures():
             return _key_figures(panel.figures)
         case Tabs():
@@ -109,31 +126,59 @@ def draw(panel: Panel, detail: Detail = Detail()) -> Markup:
             plain = html_table(panel, detail.rows(panel), detail.text)
             return titled(panel.title, _scripted(plain, embedded_table(panel)) if detail.scripted else plain)
         case Timeline() if detail.scripted:
-            data = embedded_timeline(panel.source, _TIMELINE_BYTES)
+            data = embedded_timeline(panel.source, detail.timeline_bytes)
             return titled(panel.title, _scripted(_image(chart_svg(panel)), data))
         case Table():
             return titled(panel.title, _note(Note("No rows.", "empty")))
         case _:
             picture = chart_svg(panel, detail.points)
-            shown = _image(picture) + split_legend(panel) if picture else _note(Note("Nothing to draw.", "empty"))
-            return titled(panel.title, shown)
+            if not picture:
+                return titled(panel.title, _note(Note("Nothing to draw.", "empty")))
+            below = split_legend(panel)
+            if detail.scripted and isinstance(panel, (Bars, Lines, StackedBars)):
+                below = embedded_chart(panel)
+            return titled(panel.title, _image(picture) + below)
 
 
 def blocks_of(panel: Panel, detail: Detail) -> list[tuple[str, Markup]]:
     """Return name and HTML of each page of a panel, or of the panel itself."""
+    if isinstance(panel, Tabs) and detail.scripted and not _is_document(panel):
+        return [(panel.label, choice(panel, partial(_chosen, detail=detail), _others))]
     if isinstance(panel, Tabs):
         shown = panel.tabs[: panel.shown]
         pages = [(tab.name, _page(panel, tab, detail, first=k == 0)) for k, tab in enumerate(shown)]
         others = panel.tabs[len(shown) :]
-        return [*pages, ("", _others(panel.label, [tab.name for tab in others]))] if others else pages
+        rest = [("", _others(panel.label, [tab.name for tab in others]))] if others else []
+        return [*_contents(panel, detail), *pages, *rest]
     name = getattr(panel, "title", "") or type(panel).__name__.lower()
     return [(name, draw(panel, detail))]
+
+
+def _is_document(tabs: Tabs) -> bool:
+    """Return whether the pages are sections of a report, one below the other; else a reader chooses one."""
+    return tabs.kind == "tabs" and tabs.shown is None
+
+
+def _contents(tabs: Tabs, detail: Detail) -> list[tuple[str, Markup]]:
+    """Return a table of contents above the sections of a report."""
+    if detail.folded or not _is_document(tabs):
+        return []
+    links = [element("a", limited(tab.name), href=f"#{_anchor(tab.name, detail)}") for tab in tabs.tabs]
+    return [("contents", element("nav", *links, class_="tfp-contents", aria_label="Contents"))]
+
+
+def _chosen(tab: Tab, number: int, detail: Detail) -> Markup:
+    """Draw a page of a menu; those behind the first have ids of their own, and coarser timelines."""
+    if number:
+        size = min(detail.timeline_bytes, _CHOSEN_TIMELINE_BYTES)
+        detail = replace(detail, prefix=f"{detail.prefix}-{number}", timeline_bytes=size)
+    return join(draw(panel, detail) for panel in tab.open())
 
 
 def _others(label: str, names: Sequence[str]) -> Markup:
     some = shorten(", ".join(names[:6]) + (", ..." if len(names) > 6 else ""), 300)
     by = f", by {label}" if label else ""
-    return _note(Note(f"{len(names)} more to choose from in the live notebook{by}: {some}"))
+    return _note(Note(f"{count(len(names))} more to choose from in the live notebook{by}: {some}"))
 
 
 def _scripted(plain: Markup, data: Markup) -> Markup:
@@ -141,7 +186,9 @@ def _scripted(plain: Markup, data: Markup) -> Markup:
     return element("div", plain, class_="tfp-plain") + data
 
 
-def chart_svg(panel: Split | Bars | Diagram | StackedBars | Lines | Timeline, points: int = MAX_BARS) -> Markup:
+def chart_svg(
+    panel: Split | Bars | Diagram | Network | Flame | StackedBars | Lines | Timeline, points: int = MAX_BARS
+) -> Markup:
     """Return the SVG of a chart; nothing if it has no data."""
     match panel:
         case Timeline():
@@ -152,6 +199,10 @@ def chart_svg(panel: Split | Bars | Diagram | StackedBars | Lines | Timeline, po
             return svg_bars.bars(panel) if panel.parts else Markup()
         case Diagram():
             return svg_diagram.diagram(panel) if panel.nodes else Markup()
+        case Network():
+            return svg_network.network(panel) if panel.boxes else Markup()
+        case Flame():
+            return svg_flame.flame(panel) if len(panel.frame) else Markup()
         case StackedBars():
             return svg_bars.stacked_bars(panel, points) if len(panel.x) and panel.series else Markup()
         case Lines():
@@ -198,15 +249,15 @@ def _link(link: Link, detail: Detail) -> Markup:
     if detail.links == "none":
         return Markup()
     if detail.links == "anchors":
-        return join([" ", element("a", text, href=f"#{anchor(link.page)}")])
+        return join([" ", element("a", text, href=f"#{_anchor(link.page, detail)}")])
     time_range = link.time_range and "{},{}".format(*link.time_range)
     data = {"data_tfp_page": link.page, "data_tfp_op": link.op or None, "data_tfp_range": time_range}
     return join([" ", element("button", text, type="button", class_="tfp-link", style=_BUTTON, **data)])
 
 
-def anchor(page: str) -> str:
+def _anchor(page: str, detail: Detail) -> str:
     """Return the id of a page's section in a document."""
-    return "page-" + re.sub(r"\W+", "-", page.lower())
+    return f"{detail.prefix}-" + re.sub(r"\W+", "-", page.lower())
 
 
 def _key_figures(figures: Sequence[Figure]) -> Markup:
@@ -226,7 +277,7 @@ def _page(tabs: Tabs, tab: Tab, detail: Detail, first: bool) -> Markup:
         return element("div", element("b", f"{limited(tabs.label)}: {name}"), style="margin:6px 0") + body
     if not detail.folded and tabs.kind == "tabs":
         head = element("h2", name, style="font-size:17px;margin:28px 0 8px")
-        return element("section", head, body, id=anchor(tab.name))
+        return element("section", head, body, id=_anchor(tab.name, detail))
     summary = element("summary", name, style="font-weight:600;cursor:pointer")
     return element("details", summary, body, open=first or None, style="margin:6px 0")
 

@@ -13,18 +13,11 @@ from tfprof_nb.render.panels import StackedBars
 
 def legend_title(chart: StackedBars) -> str:
     """Return what the numbers in the legend are, with their unit."""
-    return f"{legend_quantity(chart)}, {chart.y_label}"
-
-
-def legend_quantity(chart: StackedBars) -> str:
-    """Return what the numbers in the legend are: means, or the values of the named bars in order."""
-    return "mean" if chart.averaged else " → ".join(chart.names)
+    return f"mean, {chart.y_label}"
 
 
 def legend_values(chart: StackedBars) -> list[str]:
-    """Return the mean of each series, or its values; a series that only marked bars have gets their label instead."""
-    if not chart.averaged:
-        return [" → ".join(number(float(value)) for value in layer.values) for layer in chart.series]
+    """Return the mean of each series; a series that only marked bars have gets their label instead."""
     return [
         f"({chart.marked_label})" if not mean and np.nan_to_num(layer.values).any() else number(mean)
         for layer, mean in zip(chart.series, means(chart), strict=True)

@@ -46,6 +46,24 @@ class Note:
 
 
 @dataclass(frozen=True)
+class Offer:
+    """Something that can be run on request: a button where a kernel listens, its code where none does.
+
+    ``run`` returns the panels of what came out; what it raises is shown.
+    """
+
+    label: str
+    text: str
+    code: str
+    run: Callable[[], Sequence[Panel]] = field(repr=False)
+
+    @property
+    def note(self) -> Note:
+        """The code, for places without a kernel."""
+        return Note(self.text, "info", code=self.code)
+
+
+@dataclass(frozen=True)
 class Figure:
     """One headline number as text, with its tooltip."""
 
@@ -111,6 +129,46 @@ class Diagram:
 
 
 @dataclass(frozen=True)
+class Box:
+    """One box of a network: a name, lines of numbers, its share of the whole (0 to 1), and the boxes that feed it."""
+
+    name: str
+    lines: Sequence[str]
+    share: float
+    inputs: Sequence[int]
+
+
+@dataclass(frozen=True)
+class Network:
+    """Boxes that feed one another, each after those that feed it, drawn from the first down to the last.
+
+    The ``color`` is that of the bars that show the shares.
+    """
+
+    title: str
+    boxes: Sequence[Box]
+    color: str
+
+
+@dataclass(frozen=True)
+class Flame:
+    """Boxes below the box that holds them, each as wide as what it stands for.
+
+    Attributes
+    ----------
+    frame
+        A row per box, each before those that it holds: ``name depth start total own`` (in the unit) and ``color``.
+    legend
+        What the colours mean: names and colours.
+    """
+
+    title: str
+    frame: pd.DataFrame
+    legend: Sequence[tuple[str, str]]
+    unit: Kind = "ms"
+
+
+@dataclass(frozen=True)
 class Series:
     """One named sequence of values, one per x of its chart; ``meaning`` is its tooltip."""
 
@@ -135,8 +193,6 @@ class StackedBars:
         Names of the bars, if x only counts them. Where they are too many to fit, bars are numbered.
     unit
         The unit of the values.
-    averaged
-        Whether the legend shows means; otherwise it shows the values, as for a bar before and one after.
     """
 
     title: str
@@ -149,14 +205,14 @@ class StackedBars:
     selects: Literal["step", ""] = ""
     names: Sequence[str] = ()
     unit: Kind = "ms"
-    averaged: bool = True
 
 
 @dataclass(frozen=True)
 class Lines:
     """One line, or stacked area, per series over x; ``held`` values last until the next x.
 
-    ``notes`` are texts for a pointer, one per x, shown with the values.
+    ``notes`` are texts for a pointer, one per x, shown with the values. ``percent`` is a line over the others, with an
+    axis of its own to the right, from 0 to 100 %.
     """
 
     title: str
@@ -167,6 +223,7 @@ class Lines:
     stacked: bool = False
     held: bool = False
     notes: Sequence[str] = ()
+    percent: Series | None = None
 
 
 @dataclass(frozen=True)
@@ -296,4 +353,6 @@ class Tabs:
     shown: int | None = None
 
 
-Panel = Note | KeyFigures | Split | Bars | Diagram | StackedBars | Lines | Table | Timeline | Tabs
+Panel = (
+    Note | Offer | KeyFigures | Split | Bars | Diagram | Network | Flame | StackedBars | Lines | Table | Timeline | Tabs
+)

@@ -5,15 +5,30 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 from tfprof_nb.render.display import in_notebook
 
 _BAR = 20
+_instead: ContextVar[Callable[[str], None] | None] = ContextVar("_instead", default=None)
+
+
+@contextmanager
+def progress_shown_by(show: Callable[[str], None]) -> Iterator[None]:
+    """Let a function show the progress of what the block runs, in place of a printed line."""
+    token = _instead.set(show)
+    try:
+        yield
+    finally:
+        _instead.reset(token)
 
 
 @contextmanager
 def progress_line() -> Iterator[Callable[[str], None]]:
     """Yield a function that shows a text in place of the last one."""
+    if instead := _instead.get():
+        yield instead
+        return
     shown = in_notebook() or sys.stdout.isatty()
     width = 0
 

@@ -5,19 +5,12 @@ In: names, colours, values. Out: an anywidget; its JavaScript is built from ``js
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import anywidget
-import numpy as np
 import traitlets
 
 from tfprof_nb.render.bundle import source
-from tfprof_nb.render.legend import hatched_label
-from tfprof_nb.render.panels import Series
-
-# The background of a legend's swatch, in CSS.
-_HATCHED = "repeating-linear-gradient(135deg, #8a8a8a 0 2px, transparent 2px 4px)"
 
 
 class ReadoutWidget(anywidget.AnyWidget):
@@ -37,22 +30,3 @@ class ReadoutWidget(anywidget.AnyWidget):
     summary = traitlets.Unicode().tag(sync=True)
     notes: traitlets.List[str] = traitlets.List().tag(sync=True)
     selected = traitlets.Int(None, allow_none=True).tag(sync=True)
-
-
-def entries(series: Sequence[Series], means: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the legend's entry for each series: its values, and its mean, which is shown at rest."""
-    return [
-        {
-            "label": item.label,
-            "title": item.meaning,
-            "color": item.color,
-            "values": [float(f"{v:.4g}") if np.isfinite(v) else None for v in np.asarray(item.values, dtype=float)],
-            "mean": mean,
-        }
-        for item, mean in zip(series, means, strict=True)
-    ]
-
-
-def hatched_entry(label: str) -> dict[str, Any]:
-    """Return the legend's entry for hatched bars."""
-    return {"label": hatched_label(label), "color": _HATCHED, "values": [], "mean": ""}

@@ -23,6 +23,10 @@ th, td { padding: 4px 8px; border-bottom: 1px solid rgba(128, 128, 128, .25); ve
 td[align] { white-space: nowrap; font-variant-numeric: tabular-nums; }
 code { font-size: 11px; white-space: pre-wrap; }
 tbody tr:hover { background: rgba(128, 128, 128, .12); }
+.tfp-contents { position: sticky; top: 0; z-index: 3; display: flex; flex-wrap: wrap; gap: 2px 16px; padding: 8px 0;
+       background: inherit; border-bottom: 1px solid rgba(128, 128, 128, .35); }
+.tfp-contents a { color: inherit; }
+section { scroll-margin-top: 72px; }
 @media (prefers-color-scheme: dark) { body { background: #161616; color: #e8e8e8; } }
 """)
 

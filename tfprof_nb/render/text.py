@@ -13,13 +13,16 @@ import numpy as np
 from tfprof_nb._arrays import Floats
 from tfprof_nb._units import cell, duration, number, percent, printable, shorten
 from tfprof_nb.render.bar_layout import stack
-from tfprof_nb.render.legend import legend_title, legend_values, means
+from tfprof_nb.render.legend import means
 from tfprof_nb.render.panels import (
     Bars,
     Diagram,
+    Flame,
     KeyFigures,
     Lines,
+    Network,
     Note,
+    Offer,
     Panel,
     Series,
     Split,
@@ -61,6 +64,8 @@ def draw(panel: Panel) -> list[str]:
             lines = panel.text.split("\n")
             text = [part for line in lines for part in _wrap(mark + line, indent=len(mark))]
             return [*text, *textwrap.indent(panel.code, "    ").splitlines()]
+        case Offer():
+            return draw(panel.note)
         case KeyFigures():
             width = max((len(figure.label) for figure in panel.figures), default=0)
             return [shorten(f"{figure.label:<{width}}  {figure.value}", WIDTH) for figure in panel.figures]
@@ -70,6 +75,10 @@ def draw(panel: Panel) -> list[str]:
             return _titled(panel.title, _bars(panel))
         case Diagram():
             return _titled(panel.title, _diagram(panel))
+        case Network():
+            return _titled(panel.title, _network(panel))
+        case Flame():
+            return _titled(panel.title, _flame(panel))
         case StackedBars():
             return _titled(panel.title, _stacked(panel))
         case Lines():
@@ -141,6 +150,32 @@ def _diagram(panel: Diagram) -> list[str]:
     return [*rows, "* on the critical path, ! the bottleneck"]
 
 
+def _network(panel: Network, most: int = 40) -> list[str]:
+    """Write a line per box, with the boxes that feed it where that is not just the one above."""
+    if not panel.boxes:
+        return ["– Nothing to draw."]
+    rows = []
+    for k, box in enumerate(panel.boxes[:most]):
+        above = list(box.inputs) == [k - 1] or not box.inputs
+        sources = "" if above else "  ← " + ", ".join(panel.boxes[source].name for source in box.inputs)
+        bar = "█" * round(10 * box.share)
+        rows.append(shorten(f"{percent(100 * box.share):>6} {bar:<10} {box.name}  ({box.lines[0]}){sources}", WIDTH))
+    return [*rows, *([f"{len(panel.boxes) - most} more"] if len(panel.boxes) > most else [])]
+
+
+def _flame(panel: Flame, least: float = 0.02, most: int = 24) -> list[str]:
+    """Indent what each box holds; boxes with less than a part of the whole are left out."""
+    frame = panel.frame
+    if frame.empty:
+        return ["– Nothing to draw."]
+    shares = frame["total"] / frame["total"].iloc[0]
+    seen = frame.assign(share=shares)[shares >= least].head(most)
+    return [
+        shorten(f"{percent(100 * row.share):>6} {'█' * round(10 * row.share):<10} {'  ' * row.depth}{row.label}", WIDTH)
+        for row in seen.rename(columns={"name": "label"}).itertuples(name="Box")
+    ]
+
+
 def spark(values: Floats, limit: int = 80) -> str:
     """Draw values as a row of block characters from zero up; more than ``limit`` values are averaged.
 
@@ -164,15 +199,8 @@ def _stacked(panel: StackedBars) -> list[str]:
     used = counted if counted.any() else ~counted
     figures = f"mean {number(total[used].mean())}, min {number(total[used].min())}, max {number(total[used].max())}"
     without = f" without {panel.marked_label or 'marked'}" if not counted.all() and counted.any() else ""
-    if not panel.averaged:
-        return [spark(total), *_wrap(_values(panel), indent=6)]
     span = f"{panel.x_label} {tick_text(panel.x[0])} to {tick_text(panel.x[-1])}"
     return [spark(total), f"{span}; {panel.y_label}: {figures}{without}", *_means(panel)]
-
-
-def _values(panel: StackedBars) -> str:
-    values = zip(panel.series, legend_values(panel), strict=True)
-    return f"{legend_title(panel)}: " + ", ".join(f"{layer.label} {value}" for layer, value in values)
 
 
 def _means(panel: StackedBars) -> list[str]:
@@ -189,6 +217,8 @@ def _lines(panel: Lines) -> list[str]:
         f"{label}  {spark(curve.values, 50)}  max {_highest(curve)}"
         for label, curve in zip(labels, panel.series, strict=True)
     ]
+    if panel.percent:
+        rows.append(f"{shorten(panel.percent.label, 24)}  max {_highest(panel.percent)}")
     return [*rows, f"{panel.y_label} over {panel.x_label} {tick_text(panel.x[0])} to {tick_text(panel.x[-1])}"]
 
 

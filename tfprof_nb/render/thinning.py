@@ -54,7 +54,8 @@ def thin_lines(chart: Lines, limit: int = MAX_POINTS) -> Lines:
     keep = np.unique(np.r_[0, _peaks(totals, np.arange(count) // -(-count // limit)), count - 1])
     series = [replace(curve, values=np.asarray(curve.values)[keep]) for curve in chart.series]
     notes = [chart.notes[k] for k in keep] if chart.notes else ()
-    return replace(chart, x=np.asarray(chart.x)[keep], series=series, notes=notes)
+    percent = chart.percent and replace(chart.percent, values=np.asarray(chart.percent.values)[keep])
+    return replace(chart, x=np.asarray(chart.x)[keep], series=series, notes=notes, percent=percent)
 
 
 def thin_rows(frame: pd.DataFrame, column: str, limit: int = MAX_POINTS) -> pd.DataFrame:

@@ -14,9 +14,26 @@ import traitlets
 from markupsafe import Markup
 
 from tfprof_nb.render import charts
+from tfprof_nb.render.flame_widget import FlameWidget
 from tfprof_nb.render.html import Detail, chart_svg, draw, split_legend, titled
 from tfprof_nb.render.idle import someone_waits
-from tfprof_nb.render.panels import Bars, Diagram, Lines, Note, Panel, Split, StackedBars, Table, Tabs, Timeline
+from tfprof_nb.render.markup import element
+from tfprof_nb.render.offer import OfferWidget
+from tfprof_nb.render.panels import (
+    Bars,
+    Diagram,
+    Flame,
+    Lines,
+    Network,
+    Note,
+    Offer,
+    Panel,
+    Split,
+    StackedBars,
+    Table,
+    Tabs,
+    Timeline,
+)
 from tfprof_nb.render.selection import Selection
 from tfprof_nb.render.table.format import columns_of, flat
 from tfprof_nb.render.table.widget import TableWidget
@@ -26,6 +43,9 @@ from tfprof_nb.render.widget_tree import close_all, whole
 
 _LIVE = Detail(links="buttons")
 _WIDE = {"width": "100%", "min_width": "0", "margin": "0"}
+_LOADING = element(
+    "div", draw(Note("Loading … While a cell runs, this page waits for it to end.")), class_="tfp-loading"
+)
 
 
 def build(panel: Panel, selection: Selection) -> ipywidgets.Widget:
@@ -37,18 +57,28 @@ def build(panel: Panel, selection: Selection) -> ipywidgets.Widget:
             return _titled(panel.title, _trace(panel, selection))
         case Table() if len(panel.frame):
             return _titled(panel.title, _table(flat(panel), selection))
+        case Flame() if len(panel.frame):
+            return _titled(panel.title, FlameWidget(panel, layout=_WIDE))
+        case Offer():
+            return OfferWidget(panel, lambda panels: build_all(panels, selection))
         case StackedBars() | Lines() | Bars() if not _is_empty(panel):
             return _titled(panel.title, _chart(panel, selection))
-        case Split() | Diagram() if not _is_empty(panel):
+        case Split() | Diagram() | Network() if not _is_empty(panel):
             return _html(titled(panel.title, chart_svg(panel) + split_legend(panel)))
+        case Note(kind="answer"):
+            answer = _html(draw(panel, _LIVE))
+            answer.add_class("tfp-answer")
+            return answer
         case _:
             return _html(draw(panel, _LIVE))
 
 
-def _is_empty(panel: StackedBars | Lines | Bars | Split | Diagram) -> bool:
+def _is_empty(panel: StackedBars | Lines | Bars | Split | Diagram | Network) -> bool:
     """Return whether there is nothing to draw; the HTML form of such a panel says so."""
     if isinstance(panel, Diagram):
         return not panel.nodes
+    if isinstance(panel, Network):
+        return not panel.boxes
     if isinstance(panel, (Bars, Split)):
         return not any(part.value > 0 for part in panel.parts)
     return not len(panel.x) or not panel.series
@@ -158,19 +188,29 @@ def _tie(
 def _tabs(panel: Tabs, selection: Selection) -> ipywidgets.VBox:
     """Return pages that are filled when they are first opened; the first one at once."""
     chooser = TabsWidget([tab.name for tab in panel.tabs], kind=panel.kind, label=panel.label)
-    loading = draw(Note("Loading … While a cell runs, this page waits for it to end."))
-    panes = [ipywidgets.VBox([_html(loading)], layout=_WIDE) for _ in panel.tabs]
-    for k, pane in enumerate(panes):
-        pane.add_class(chooser.pane_class(k))
+    classes = [chooser.pane_class(k) for k in range(len(panel.tabs))]
+    # Tabs have a pane each, which they name. Menus and sliders can have hundreds of pages: all those that were
+    # not opened yet share one.
+    shared = [classes] if panel.kind != "tabs" and classes else [[name] for name in classes]
+    panes = [_pane([_html(_LOADING)], names) for names in shared]
+    box = ipywidgets.VBox([chooser, *panes], layout=_WIDE)
     filled: set[int] = set()
 
     def fill(k: int) -> None:
         if k not in filled:
             filled.add(k)
-            notice = panes[k].children[0]
             with someone_waits():
-                panes[k].children = build_all(panel.tabs[k].open(), selection)
-            close_all(whole(notice))
+                children = build_all(panel.tabs[k].open(), selection)
+            if panel.kind == "tabs":
+                notice = panes[k].children[0]
+                panes[k].children = children
+                close_all(whole(notice))
+            else:
+                # Others keep their places: bqplot draws a chart that moves while it is hidden with a negative size.
+                box.children = (*box.children, _pane(children, [classes[k]]))
+                panes[0].remove_class(classes[k])
+                if len(filled) == len(classes):
+                    panes[0].layout.display = "none"
 
     def follow(target: dict[str, Any] | None) -> None:
         if target is not None:
@@ -186,7 +226,11 @@ def _tabs(panel: Tabs, selection: Selection) -> ipywidgets.VBox:
     chooser.observe(lambda change: follow(change["new"]), "opened")
     if panel.tabs:
         fill(0)
-    return ipywidgets.VBox([chooser, *panes], layout=_WIDE)
+    return box
+
+
+def _pane(children: Sequence[ipywidgets.Widget], classes: Sequence[str]) -> ipywidgets.VBox:
+    return ipywidgets.VBox(children, layout=_WIDE, _dom_classes=tuple(classes))
 
 
 def build_all(panels: Sequence[Panel], selection: Selection) -> tuple[ipywidgets.Widget, ...]:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from tfprof_nb.analysis.advice.advice import Advice
-from tfprof_nb.analysis.advice.input_advice import WAITING
-from tfprof_nb.render.panels import Column, Note, Panel, Table
+from tfprof_nb.analysis.advice.input_advice import OUTSIDE, WAITING
+from tfprof_nb.render.panels import Column, Note, Offer, Panel, Table
+from tfprof_nb.views import benchmark_input as benchmark_input_view
 from tfprof_nb.views.columns import OP
 from tfprof_nb.views.pages import links_of
 
 _MAX_LEADING = 2
 _COLUMNS = (
-    Column("severity", "severity"),
+    Column("estimated_gain_percent", "could save about", "percent", meaning="of a step's time, if it can be estimated"),
     Column("finding", "finding"),
     Column("place", "place"),
-    Column("estimated_gain_percent", "could save about", "percent", meaning="of a step's time, if it can be estimated"),
+    Column("severity", "severity"),
 )
 
 
@@ -25,8 +26,12 @@ def panels(advice: Advice) -> list[Panel]:
         return [Note(note, "empty") for note in advice.notes]
     return [
         *(
-            Note(f"{row['finding']}. {row['evidence']} {row['fix']}", "advice", links_of(row), _code(row))
+            panel
             for row in advice.table.to_dict("records")
+            for panel in (
+                Note(f"{row['finding']}. {row['evidence']} {row['fix']}", "advice", links_of(row), _code(row)),
+                *_measure(advice, row),
+            )
         ),
         Table("Findings", advice.table, _COLUMNS, selects=OP),
     ]
@@ -42,9 +47,22 @@ def leading(advice: Advice, evidence_shown: bool = False) -> list[Panel]:
         text = f"{minor['finding']}. {minor['evidence']} {minor['fix']}"
         return [Note(text, "info", links_of(minor.to_dict()), _code(minor.to_dict()))]
     return [
-        Note(_told(row, evidence_shown and not k), "advice", links_of(row), _code(row))
+        panel
         for k, row in enumerate(severe.to_dict("records"))
+        for panel in (
+            Note(_told(row, evidence_shown and not k), "advice", links_of(row), _code(row)),
+            *_measure(advice, row),
+        )
     ]
+
+
+def _measure(advice: Advice, row: dict[Any, Any]) -> list[Panel]:
+    """Offer to measure the pipeline that makes steps wait, if the program's dataset is known."""
+    offered = advice.measurement
+    if offered is None or not row["finding"].startswith((WAITING, OUTSIDE)):
+        return []
+    text = f"What each stage of `{offered.dataset}` costs, and what changes of it gain, is measured in half a minute:"
+    return [Offer("Measure it", text, offered.code, lambda: benchmark_input_view.panels(offered.run()))]
 
 
 def _told(row: dict[Any, Any], evidence_shown: bool) -> str:

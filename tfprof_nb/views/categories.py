@@ -18,6 +18,7 @@ OTHER = theme.GREY
 MEMORY_HEAP = theme.TEAL
 MEMORY_STACK = theme.WINE
 MEMORY_FREE = theme.PALE
+MEMORY_FRAGMENTATION = theme.ROSE
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Category:
 STEP_CATEGORIES = {
     "device_compute_ms": Category("device compute", DEVICE_COMPUTE, "kernels ran on the device"),
     "device_to_device_ms": Category(
-        "device to device", DEVICE_COMMUNICATION, "data was copied within or between devices"
+        "device copies", DEVICE_COMMUNICATION, "data was copied within or between devices; of a TPU also to its host"
     ),
     "device_collectives_ms": Category(
         "device collectives", DEVICE_COMMUNICATION, "devices exchanged data, such as gradients"

@@ -11,8 +11,9 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb.analysis.compare.compare import BETWEEN, DURATION, OUTSIDE, TIME, Comparison
 from tfprof_nb.analysis.compare.headline import CAPTURE
+from tfprof_nb.analysis.compare.mann_whitney import MIN_VALUES
 from tfprof_nb.render import theme
-from tfprof_nb.render.panels import Column, Lines, Note, Panel, Series, StackedBars, Table
+from tfprof_nb.render.panels import Bars, Column, Lines, Note, Panel, Part, Series, Table
 from tfprof_nb.views.categories import STEP_CATEGORIES, STEP_LABELS, Category
 from tfprof_nb.views.columns import OP, op_column, time_unit
 
@@ -113,7 +114,8 @@ def _interval(numbers: dict[str, Any]) -> str:
     if math.isnan(numbers["speedup_low"]):
         return ""
     low, high = (_units.number(numbers[f"speedup_{end}"]) for end in ("low", "high"))
-    counted = "" if numbers["verdict"] == "no difference" else f"{_runs_of(numbers)}, "  # it is counted before that
+    told = numbers["verdict"] in ("faster", "slower")  # else they are counted before that
+    counted = f"{_runs_of(numbers)}, " if told else ""
     return f"; {counted}95% interval of the speedup: {low} to {high}"
 
 
@@ -133,9 +135,14 @@ def _runs_of(numbers: dict[str, Any]) -> str:
 
 
 def _to_tell(numbers: dict[str, Any]) -> str:
-    limit = _units.percent(numbers["margin_percent"])
-    how = "rounds=5" if numbers["speedup_of"] == "time per run" else "%%tfprofile NAME --repeat 5"
-    return f"These runs tell differences from {limit} on; 5 runs of each tell smaller ones ({how})."
+    """Say what such runs tell, and which tell more."""
+    counts, limit = [numbers[f"measured_{side}"] for side in ("before", "after")], numbers["margin_percent"]
+    least = f"can't tell less than {limit:.0f}%"
+    if numbers["speedup_of"] == "time per run":
+        return f"So few rounds {least}: use rounds=5."
+    if min(counts) >= MIN_VALUES:
+        return f"Unless runs take turns, they {least}, as machines drift: use `tp.experiment`."
+    return f"{'Single captures' if max(counts) == 1 else 'So few captures'} {least}: use --repeat 5."
 
 
 def _between(table: pd.DataFrame) -> str:
@@ -148,20 +155,20 @@ def _between(table: pd.DataFrame) -> str:
 
 
 def _bars(compared: Comparison) -> list[Panel]:
-    """Draw the time before and after, side by side."""
+    """Draw each kind of work before and after, one bar below the other, with what it gained or lost."""
     rows = compared.table.set_index("metric")[["before", "after"]]
     shown = [key for key in _PARTS if key in rows.index]
     if not shown:
         return []
-    kind, unit, factor = time_unit(rows.to_numpy().max())
-    series = [
-        Series(_PARTS[key].label, factor * rows.loc[key].to_numpy(np.float64), _PARTS[key].color, _PARTS[key].meaning)
-        for key in shown
-    ]
+    pairs = [_pair(_PARTS[key], *rows.loc[key].astype(float)) for key in shown]
     of = compared.summary["speedup_of"]
     title = "The capture by kind of work" if of == CAPTURE else f"{of.capitalize()}, by kind of work"
-    label = f"time ({unit})"
-    return [StackedBars(title, np.arange(2.0), series, "", label, names=("before", "after"), unit=kind, averaged=False)]
+    return [Bars(title, [bar for pair in pairs for bar in pair], "ms")]
+
+
+def _pair(part: Category, before: float, after: float) -> tuple[Part, Part]:
+    gain = f"{100 * (after - before) / before:+.0f}%" if before else "new"
+    return Part(f"{part.label} · before", before, part.color), Part(f"{gain} · after", after, part.color)
 
 
 def _runs(compared: Comparison) -> list[Panel]:

@@ -8,10 +8,12 @@ from typing import Protocol
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.advice import Advice
+from tfprof_nb.analysis.flame import Flame
 from tfprof_nb.analysis.functions.functions import Functions
 from tfprof_nb.analysis.graph.graph import Graph
 from tfprof_nb.analysis.input_pipeline import InputPipeline
 from tfprof_nb.analysis.kernels import Kernels
+from tfprof_nb.analysis.layers import Layers
 from tfprof_nb.analysis.memory.memory import Memory
 from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.overview import Overview
@@ -26,10 +28,12 @@ from tfprof_nb.render.content import Content
 from tfprof_nb.render.panels import Note, Panel, Tab, Tabs
 from tfprof_nb.render.report import html_report
 from tfprof_nb.views import advice as advice_view
+from tfprof_nb.views import flame as flame_view
 from tfprof_nb.views import functions as functions_view
 from tfprof_nb.views import graph as graph_view
 from tfprof_nb.views import input_pipeline as input_pipeline_view
 from tfprof_nb.views import kernels as kernels_view
+from tfprof_nb.views import layers as layers_view
 from tfprof_nb.views import memory as memory_view
 from tfprof_nb.views import ops as ops_view
 from tfprof_nb.views import overview as overview_view
@@ -83,6 +87,10 @@ class Results(Protocol):
     @property
     def functions(self) -> Functions: ...
     @property
+    def layers(self) -> Layers: ...
+    @property
+    def flame(self) -> Flame: ...
+    @property
     def graph(self) -> Graph: ...
     @property
     def pods(self) -> Pods: ...
@@ -91,9 +99,12 @@ class Results(Protocol):
     def host(self, name: str) -> Results: ...
 
 
-def content(results: Results, pages: str | Sequence[str] | None = None, *, static: bool = False) -> Content:
-    """Return the dashboard, with all pages or the named ones (keys of `PAGES`)."""
-    return Content(title(results), panels(results, pages), static=static, costly=results.event_count > _MANY_EVENTS)
+def content(
+    results: Results, pages: str | Sequence[str] | None = None, *, static: bool = False, saved: str = ""
+) -> Content:
+    """Return the dashboard, with all pages or the named ones (keys of `PAGES`); ``saved`` says where the files are."""
+    shown = [*panels(results, pages), *([Note(saved)] if saved else [])]
+    return Content(title(results), shown, static=static, costly=results.event_count > _MANY_EVENTS)
 
 
 def report(results: Results) -> str:
@@ -205,6 +216,10 @@ def page_panels(results: Results, name: str) -> list[Panel]:
             return memory_view.panels(results.memory)
         case "functions":
             return functions_view.panels(results.functions)
+        case "layers":
+            return layers_view.panels(results.layers)
+        case "flame":
+            return flame_view.panels(results.flame)
         case "graph":
             return graph_view.panels(results.graph)
         case "pods":

@@ -43,7 +43,10 @@ _ATTRIBUTES = {
             meaning="per step; in the whole capture if it has no steps",
         )
     ],
-    "occurrence": [Column("occurrences", "runs", "count"), Column("definitions", "nodes", "count")],
+    "occurrence": [
+        Column("occurrences", "runs", "count"),
+        Column("total_definitions", "nodes", "count", meaning="with all below"),
+    ],
     "device": [Column("device", "device")],
     "op_types": [Column("op_types", "type")],
     "input_shapes": [Column("input_shapes", "inputs", "code")],

@@ -22,6 +22,7 @@ _VERDICTS = {
         "outside of {framework} ops."
     ),
     "idle": "POTENTIALLY input-bound: the TPU runs nothing for {other} of each step.",
+    "idle_too": "{largest_share} of each step is {largest}. The TPU runs nothing for {other}: it may wait for data.",
     "not": "NOT input-bound: {largest_share} of each step is {largest}, {input} waits for data.",
     "short": (
         "NOT input-bound: each step takes {step}, of which {fetch} fetches the batch. {largest_share} is {largest}."
@@ -61,7 +62,7 @@ def kind(numbers: dict[str, Any]) -> str:
     if numbers["other_percent"] < _WORTH_SAYING_PERCENT:
         return "not"
     if str(numbers["device_type"]).startswith("TPU"):
-        return "idle"
+        return "idle" if numbers["largest_category"] == "other_ms" else "idle_too"
     return "python" if numbers["fetches_in_steps"] or numbers["python_sampled"] else verdict
 
 

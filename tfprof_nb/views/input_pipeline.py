@@ -69,7 +69,7 @@ def _statistics(result: InputPipeline) -> list[Panel]:
         return []
     figures = [
         figure
-        for column, what in (("step_ms", "step"), ("input_ms", "wait for data"))
+        for column, what in (("step_ms", "step"), ("input_ms", "wait for data"))[: 2 if _is_known(result) else 1]
         for figure in (
             Figure(f"average {what}", _units.milliseconds(numbers[f"{column}_mean"]), "steps in the averages"),
             Figure("deviation", _units.milliseconds(numbers[f"{column}_std"]), f"standard deviation of the {what}"),
@@ -77,6 +77,11 @@ def _statistics(result: InputPipeline) -> list[Panel]:
         )
     ]
     return [KeyFigures(figures)]
+
+
+def _is_known(result: InputPipeline) -> bool:
+    """Whether the profile shows how long steps waited: of a session's run it does not."""
+    return bool(result.summary["verdict"] != "unknown")
 
 
 def _range(low: float, high: float) -> str:
@@ -91,7 +96,7 @@ def headline(result: InputPipeline) -> str:
 
 def advice(result: InputPipeline, tf_data: TfData) -> list[Panel]:
     """Say what to change: the slowest stage of tf.data, if it is known; nothing if the input keeps up."""
-    if result.summary["verdict"] in ("not", "potentially") or result.summary["framework"] != "tensorflow":
+    if result.summary["verdict"] in ("not", "potentially", "unknown") or result.summary["framework"] != "tensorflow":
         return []
     calls = tf_data.summary
     if calls["bottleneck"] and calls["slow_calls"]:
@@ -119,7 +124,7 @@ def _classes(result: InputPipeline) -> list[Part]:
 
 
 def _per_step(result: InputPipeline) -> list[Panel]:
-    if not len(result.steps):
+    if not len(result.steps) or not _is_known(result):
         return []
     waiting = {"input_percent": Category("waiting for data", INPUT)}
     return [step_bars("Waiting for data per step", result.steps, waiting, "share of the step (%)")]

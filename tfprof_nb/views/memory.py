@@ -12,7 +12,7 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.memory.memory import Memory
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Lines, Note, Panel, Series, Tab, Table, Tabs
 from tfprof_nb.render.thinning import thin_rows
-from tfprof_nb.views.categories import MEMORY_FREE, MEMORY_HEAP, MEMORY_STACK, OTHER
+from tfprof_nb.views.categories import MEMORY_FRAGMENTATION, MEMORY_FREE, MEMORY_HEAP, MEMORY_STACK, OTHER
 from tfprof_nb.views.columns import OP, op_column
 
 _ALLOCATORS = {"mklcpu": "CPU memory for tensors"}
@@ -72,7 +72,7 @@ def _plain(name: str) -> str:
 
 
 def _allocator(memory: Memory, name: str) -> list[Panel]:
-    timeline = memory.timeline[memory.timeline["allocator"] == name]
+    timeline = memory.timeline_of(name)
     points = thin_rows(timeline, "memory_in_use_bytes").reset_index(drop=True)
     live = memory.table[memory.table["allocator"] == name]
     if points["allocation_bytes"].isna().all():
@@ -112,14 +112,6 @@ def _figures(numbers: dict[str, Any]) -> list[Figure]:
 def _charts(name: str, points: pd.DataFrame) -> list[Tab]:
     """Return the charts of an allocator; memory in use by itself, as free memory would often dwarf it."""
     short = _units.shorten(_plain(name), 60)
-    fragmentation = Lines(
-        f"Fragmentation of {short}",
-        points["time_ms"].to_numpy(np.float64),
-        [Series("fragmentation", 100 * points["fragmentation"].to_numpy(np.float64), OTHER)],
-        "time (ms)",
-        "% of the free memory",
-        held=True,
-    )
     return [
         Tab("in use", lambda: [_stacked(f"Memory in use: {short}", points, 2)]),
         *(
@@ -127,7 +119,6 @@ def _charts(name: str, points: pd.DataFrame) -> list[Tab]:
             if points["free_bytes"].any()
             else []
         ),
-        *([Tab("fragmentation", lambda: [fragmentation])] if points["fragmentation"].any() else []),
     ]
 
 
@@ -136,7 +127,15 @@ def _stacked(title: str, points: pd.DataFrame, layers: int) -> Lines:
     scale, unit = _scale(points[[column for _, column, _ in drawn]].sum(axis=1).max())
     series = [Series(label, points[column].to_numpy(np.float64) / scale, color) for label, column, color in drawn]
     x = points["time_ms"].to_numpy(np.float64)
-    return Lines(title, x, series, "time (ms)", unit, stacked=True, held=True, notes=_tooltips(points))
+    notes, percent = _tooltips(points), _fragmentation(points)
+    return Lines(title, x, series, "time (ms)", unit, stacked=True, held=True, notes=notes, percent=percent)
+
+
+def _fragmentation(points: pd.DataFrame) -> Series | None:
+    """Return the share of the free memory that is not in its largest piece, if that was ever more than nothing."""
+    percent = 100 * points["fragmentation"].to_numpy(np.float64)
+    meaning = "share of the free memory that is not in its largest piece"
+    return Series("fragmentation (%)", percent, MEMORY_FRAGMENTATION, meaning) if percent.any() else None
 
 
 def _tooltips(points: pd.DataFrame) -> list[str]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.advice import Advice
 from tfprof_nb.analysis.advice.input_advice import WAITING
+from tfprof_nb.analysis.events.removals import in_words
 from tfprof_nb.analysis.overview import Overview
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Part, Split, Table
@@ -16,6 +19,11 @@ from tfprof_nb.views.headline import headline
 
 _MIN_MEASURED_SHARE = 0.8  # of a capture: measured steps with less do not represent it
 _WORTH_NAMING_SHARE = 0.1
+_TRACING = "tf.function-graph_building"
+_UNITS_OF_TPUS = {
+    "mxu": "mean of the counters of the cores' matrix units over the capture",
+    "vpu": "mean of the counters of the cores' vector units over the capture",
+}
 _TOP_OP_COLUMNS = (
     op_column(meaning="the op's name in the graph"),
     Column("self_us", "self time", "us", meaning="time in the op itself, without the ops inside it"),
@@ -64,9 +72,14 @@ def _whole(overview: Overview) -> list[Panel]:
     labels = {key: part.label for key, part in CAPTURE_PARTS.items()}
     if numbers["outside_longest_ms"] > _WORTH_NAMING_SHARE * numbers["outside_steps_ms"]:
         longest = _units.milliseconds(numbers["outside_longest_ms"])
-        labels["outside_steps_ms"] += f" ({numbers['outside_longest']}: {longest})"
+        labels["outside_steps_ms"] += f" ({_in_words(numbers['outside_longest'])}: {longest})"
     parts = [Part(labels[key], numbers[key], part.color) for key, part in CAPTURE_PARTS.items() if numbers[key] > 0]
     return [Split(f"The whole capture: {_units.milliseconds(numbers['capture_ms'])}", parts, "ms")]
+
+
+def _in_words(event: str) -> str:
+    """Say what an event outside of steps is; its name, if there are no words for it."""
+    return "tracing a function" if event.startswith(_TRACING) else in_words(event)
 
 
 def average_step(steps: Steps) -> Split:
@@ -111,7 +124,12 @@ def _figures(overview: Overview) -> list[Figure]:
         Figure("32-bit compute", _units.percent(numbers["fp32_percent"]), "share of the device's compute time"),
         Figure("ops on the device", _units.percent(numbers["device_op_percent"]), "share of op executions"),
     ]
-    return figures if numbers["device_cores"] else figures[:3]
+    of_units = [
+        Figure(f"{unit.upper()} utilisation", _units.percent(numbers[f"{unit}_percent"]), meaning)
+        for unit, meaning in _UNITS_OF_TPUS.items()
+        if not math.isnan(numbers[f"{unit}_percent"])
+    ]
+    return [*figures, *of_units] if numbers["device_cores"] else figures[:3]
 
 
 def _device(overview: Overview) -> str:

@@ -20,6 +20,8 @@ PAGES = {
     "kernels": "Kernels",
     "memory": "Memory",
     "functions": "Functions",
+    "layers": "Layers",
+    "flame": "Flame graph",
     "graph": "Graph",
     "pods": "Pods",
     "trace": "Trace",

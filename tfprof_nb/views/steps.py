@@ -48,10 +48,11 @@ def graph(steps: Steps) -> list[Panel]:
 
 def _figures(steps: Steps) -> list[Figure]:
     numbers = steps.summary
+    deviation = _units.milliseconds(numbers["step_ms_std"]) if numbers["steps_measured"] > 1 else _units.MISSING
     return [
         Figure("steps", _units.count(numbers["steps"])),
         Figure("average step", _units.milliseconds(numbers["step_ms_mean"]), "training steps after warm-up"),
-        Figure("deviation", _units.milliseconds(numbers["step_ms_std"]), "standard deviation of the step time"),
+        Figure("deviation", deviation, "standard deviation of the step time"),
         Figure("shortest", _units.milliseconds(numbers["step_ms_min"])),
         Figure("longest", _units.milliseconds(numbers["step_ms_max"])),
         Figure("source of steps", _SOURCES[numbers["source"]], "what shows where each step begins and ends"),

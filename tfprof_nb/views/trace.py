@@ -10,4 +10,4 @@ def panels(trace: Trace) -> list[Panel]:
     """Show the timeline."""
     if not len(trace.table):
         return [Note(note, "empty") for note in trace.notes]
-    return [Timeline("Trace", trace)]
+    return [Timeline("Trace", trace), *(Note(note, "info") for note in trace.notes)]

@@ -1,59 +1,85 @@
 import type { JupyterFrontEnd } from "@jupyterlab/application";
+import { MainAreaWidget } from "@jupyterlab/apputils";
+import {
+  ABCWidgetFactory,
+  type DocumentRegistry,
+  DocumentWidget,
+  TextModelFactory,
+} from "@jupyterlab/docregistry";
 import type { IFileBrowserFactory } from "@jupyterlab/filebrowser";
-import type { NotebookPanel } from "@jupyterlab/notebook";
+import { ProfileView } from "./profile_view";
 
 const COMMAND = "tfprof-nb:open";
+const FACTORY = "TensorFlow profile";
 const TYPES = [
   { name: "tfprof-xspace", displayName: "TensorFlow profile", extensions: [".xplane.pb"] },
   { name: "tfprof-trace", displayName: "Chrome trace", extensions: [".trace.json.gz"] },
 ];
+const RUN = /(^|\/)plugins\/profile\/[^/]+$/;
+const LOGS = /(^|\/)tfprof_logs$/;
 
-/** Adds "Open with tfprof" to the context menu of profiles in the file browser. */
+type Services = JupyterFrontEnd["serviceManager"];
+type Item = { path: string; name: string; type: string };
+
+/** Opens profiles by a double click in the file browser, and them and run folders from its context menu. */
 export function addOpenProfile(app: JupyterFrontEnd, browsers: IFileBrowserFactory): void {
-  const selected = () => [...(browsers.tracker.currentWidget?.selectedItems() ?? [])];
+  const selected = (): Item[] => [...(browsers.tracker.currentWidget?.selectedItems() ?? [])];
   app.commands.addCommand(COMMAND, {
     label: "Open with tfprof",
-    caption: "Show this TensorFlow profile in a new notebook",
-    execute: () => openInNotebook(app, selected()),
+    caption: "Show this TensorFlow profile",
+    isVisible: () => selected().every(isProfile),
+    execute: () => open(app, selected()),
   });
   for (const type of TYPES) {
     app.docRegistry.addFileType({ ...type, fileFormat: "base64", contentType: "file" });
     const selector = `.jp-DirListing-item[data-file-type="${type.name}"]`;
     app.contextMenu.addItem({ command: COMMAND, selector, rank: 0 });
   }
+  app.contextMenu.addItem({ command: COMMAND, selector: '.jp-DirListing-item[data-isdir="true"]', rank: 0 });
+  app.docRegistry.addModelFactory(new UnreadFactory(false));
+  // The cast: JupyterLab declares an undefined property, which its interface does not take.
+  app.docRegistry.addWidgetFactory(new ProfileFactory(app.serviceManager) as DocumentRegistry.WidgetFactory);
 }
 
-/** Makes a notebook beside the first file that loads the files, the hosts of one run, and runs it. */
-async function openInNotebook(app: JupyterFrontEnd, files: { path: string; name: string }[]): Promise<void> {
-  if (!files.length) return;
-  const folder = files[0]?.path.split("/").slice(0, -1).join("/") ?? "";
-  const { contents } = app.serviceManager;
-  const { path } = await contents.newUntitled({ path: folder, type: "notebook" });
-  await contents.save(path, notebook(files.map((file) => file.name)));
-  const opened = await app.commands.execute("docmanager:open", { path, kernel: { name: "python3" } });
-  const panel = opened as NotebookPanel | undefined;
-  if (!panel) return; // Notebook 7 opens it in a tab of its own, where the reader runs it
-  await panel.context.ready;
-  await panel.sessionContext.ready;
-  await app.commands.execute("notebook:run-all-cells");
+/** Whether a file, or a folder, is one that opens: a run's folder, or that of a notebook's captures. */
+export function isProfile({ path, type }: { path: string; type: string }): boolean {
+  return type !== "directory" || RUN.test(path) || LOGS.test(path);
 }
 
-/** The model of a notebook with one cell that shows the files. */
-export function notebook(names: string[]): object {
-  const paths = names.map((name) => JSON.stringify(name)).join(", ");
-  const source = `import tfprof_nb as tp\n\np = tp.load(${names.length > 1 ? `[${paths}]` : paths})\np`;
-  const cell = {
-    cell_type: "code",
-    id: "profile",
-    source,
-    metadata: {},
-    outputs: [],
-    execution_count: null,
-  };
-  const metadata = { kernelspec: { name: "python3", display_name: "Python 3", language: "python" } };
-  return {
-    type: "notebook",
-    format: "json",
-    content: { cells: [cell], metadata, nbformat: 4, nbformat_minor: 5 },
-  };
+/** Shows one file as a document, several as the hosts of one run, and a folder as its newest run. */
+async function open(app: JupyterFrontEnd, items: Item[]): Promise<void> {
+  const [first] = items;
+  if (!first) return;
+  if (items.length === 1 && first.type !== "directory") {
+    await app.commands.execute("docmanager:open", { path: first.path, factory: FACTORY });
+    return;
+  }
+  const content = new ProfileView(
+    app.serviceManager,
+    items.map((item) => item.path),
+  );
+  content.title.label = first.name;
+  content.title.closable = true;
+  app.shell.add(new MainAreaWidget({ content }), "main");
+}
+
+/** Makes documents without reading their files, which can be large: the kernel reads them. */
+class UnreadFactory extends TextModelFactory {
+  override get name(): string {
+    return "tfprof-unread";
+  }
+  override get fileFormat(): "text" {
+    return null as unknown as "text"; // JupyterLab then asks for no content
+  }
+}
+
+class ProfileFactory extends ABCWidgetFactory<DocumentWidget<ProfileView>> {
+  constructor(private readonly services: Services) {
+    const names = TYPES.map((type) => type.name);
+    super({ name: FACTORY, modelName: "tfprof-unread", fileTypes: names, defaultFor: names, readOnly: true });
+  }
+
+  protected override createNewWidget(context: DocumentRegistry.Context): DocumentWidget<ProfileView> {
+    return new DocumentWidget({ content: new ProfileView(this.services, [context.path]), context });
+  }
 }

@@ -38,20 +38,32 @@ export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Calls `draw` for each script element of a class that is not drawn yet, with the element to draw into. The element
- * before it shows the same without a script, and is hidden afterwards.
+ * Calls `draw` for each script element of a class that is not drawn yet, with the element to draw into; for those in a
+ * folded part of the page when it unfolds. The element before it shows the same without a script, and is hidden
+ * afterwards.
  */
 export function drawEmbedded(
   name: string,
   draw: (data: HTMLScriptElement, el: HTMLElement) => Promise<void>,
 ): void {
-  for (const data of document.querySelectorAll<HTMLScriptElement>(`script.${name}:not([data-drawn])`)) {
-    data.dataset.drawn = "";
-    const el = document.createElement("div");
-    data.after(el);
-    void draw(data, el).then(() => {
-      const plain = data.previousElementSibling;
-      if (plain instanceof HTMLElement && plain.classList.contains("tfp-plain")) plain.hidden = true;
-    });
-  }
+  const drawVisible = () => {
+    for (const data of document.querySelectorAll<HTMLScriptElement>(`script.${name}:not([data-drawn])`)) {
+      if (!data.closest("details:not([open])")) drawOne(data, draw);
+    }
+  };
+  drawVisible();
+  document.addEventListener("toggle", drawVisible, { capture: true });
+}
+
+function drawOne(
+  data: HTMLScriptElement,
+  draw: (data: HTMLScriptElement, el: HTMLElement) => Promise<void>,
+): void {
+  data.dataset.drawn = "";
+  const el = document.createElement("div");
+  data.after(el);
+  void draw(data, el).then(() => {
+    const plain = data.previousElementSibling;
+    if (plain instanceof HTMLElement && plain.classList.contains("tfp-plain")) plain.hidden = true;
+  });
 }

@@ -26,6 +26,8 @@ export interface Traits {
   summary: string;
   notes: string[];
   selected: number | null;
+  /** Where the middles of the first and the last mark are, as shares of the chart's size, if it is a picture. */
+  span?: [number, number];
 }
 
 /**
@@ -56,6 +58,7 @@ function render({ model, el }: RenderProps<Traits>): () => void {
   let current: number | null = null;
   const show = (index: number | null) => {
     current = index;
+    root.toggleAttribute("data-at-rest", index === null);
     place.textContent =
       index === null ? model.get("summary") : placeName(model.get("x_label"), model.get("x")[index]);
     note.textContent = index === null ? "" : (model.get("notes")[index] ?? "");
@@ -68,11 +71,12 @@ function render({ model, el }: RenderProps<Traits>): () => void {
   const rest = () => show(model.get("selected"));
   const chart = () => (el.getRootNode() as ParentNode).querySelector<HTMLElement>(`.${model.get("chart")}`);
   const connect = (figure: HTMLElement) => {
-    figure.setAttribute("role", "img");
-    figure.setAttribute("aria-label", model.get("title"));
-    figure.addEventListener("pointermove", (event) => show(indexUnder(figure, event, model.get("x"))), {
-      signal,
-    });
+    if (!figure.hasAttribute("alt")) {
+      figure.setAttribute("role", "img");
+      figure.setAttribute("aria-label", model.get("title"));
+    }
+    const under = (event: PointerEvent) => indexUnder(figure, event, model.get("x"), model.get("span"));
+    figure.addEventListener("pointermove", (event) => show(under(event)), { signal });
     figure.addEventListener("pointerleave", rest, { signal });
   };
   whenFound(chart, connect, signal);
@@ -110,9 +114,15 @@ function placeName(label: string, x: number | string | undefined): string {
   return typeof x === "number" ? `${label} ${x.toLocaleString("en-US")}` : (x ?? "");
 }
 
-function indexUnder(figure: HTMLElement, event: PointerEvent, x: (number | string)[]): number | null {
+function indexUnder(
+  figure: HTMLElement,
+  event: PointerEvent,
+  x: (number | string)[],
+  shares: [number, number] | undefined,
+): number | null {
   const rows = figure.classList.contains("tfp-rows");
-  const span = rows ? spanOfRows(figure) : spanOfMarks(figure);
+  const drawn = () => (rows ? spanOfRows(figure) : spanOfMarks(figure));
+  const span = shares ? spanOfShares(figure, shares, rows) : drawn();
   return span && indexAt(span, rows ? event.clientY : event.clientX, x);
 }
 
@@ -122,6 +132,13 @@ function spanOfMarks(figure: HTMLElement): Span | null {
   if (bars.length) return between(bars[0], bars[bars.length - 1], (box) => (box.left + box.right) / 2);
   const curve = figure.querySelector("path.curve, path.line")?.getBoundingClientRect();
   return curve ? { first: curve.left, last: curve.right } : null;
+}
+
+/** The same of a picture, which has no elements. */
+function spanOfShares(figure: HTMLElement, [first, last]: [number, number], rows: boolean): Span {
+  const box = figure.getBoundingClientRect();
+  const [start, size] = rows ? [box.top, box.height] : [box.left, box.width];
+  return { first: start + first * size, last: start + last * size };
 }
 
 function spanOfRows(figure: HTMLElement): Span | null {

@@ -1,3 +1,5 @@
-/** What a report runs: its tables and its timelines, drawn from what the page holds. */
+/** What a report runs: its menus, tables, timelines and charts, drawn from what the page holds. */
+import "../tabs/page";
 import "../table/page";
 import "../trace/page";
+import "../readout/page";

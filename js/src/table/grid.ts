@@ -6,7 +6,7 @@ import type { Direction } from "./order";
 import type { Tree } from "./tree";
 
 const ROW_PX = 26;
-const HEADER_PX = 42;
+const HEADER_PX = 42; // at least
 const VISIBLE_ROWS = 15;
 const EXTRA_ROWS = 6;
 
@@ -22,6 +22,7 @@ export interface GridListener {
 export class Grid {
   readonly root = element("div", { class: "tfp-grid", role: "grid", tabindex: 0 });
   private readonly headers: HTMLElement[];
+  private readonly header: HTMLElement;
   private readonly body = element("div", { class: "tfp-body", role: "rowgroup" });
   private order: Uint32Array = new Uint32Array();
   private selected: number | null = null;
@@ -39,12 +40,12 @@ export class Grid {
     if (tree) this.root.setAttribute("role", "treegrid");
     this.headers = columns.map((column, index) => this.headerCell(column, index));
     const attributes = { class: "tfp-row tfp-header", role: "row", "aria-rowindex": 1 };
-    const header = element("div", attributes, ...this.headers);
+    this.header = element("div", attributes, ...this.headers);
     this.shown = columns.map((_, index) => index);
     this.showColumns(this.shown);
     this.root.setAttribute("aria-label", label);
     this.root.setAttribute("aria-colcount", String(columns.length));
-    this.root.append(element("div", { role: "rowgroup", class: "tfp-header-group" }, header), this.body);
+    this.root.append(element("div", { role: "rowgroup", class: "tfp-header-group" }, this.header), this.body);
     this.root.addEventListener("scroll", () => this.draw(), { signal, passive: true });
     this.body.addEventListener("click", (event) => this.onClick(event), { signal });
     this.root.addEventListener("keydown", (event) => this.onKey(event), { signal });
@@ -55,9 +56,7 @@ export class Grid {
     this.order = order;
     this.root.setAttribute("aria-rowcount", String(order.length + 1));
     this.body.style.height = `${order.length * ROW_PX}px`;
-    const visible = Math.min(Math.max(order.length, 1), VISIBLE_ROWS);
-    // The header and room for a horizontal scroll bar.
-    this.root.style.maxHeight = `${visible * ROW_PX + HEADER_PX + 18}px`;
+    this.limit();
     this.draw();
   }
 
@@ -82,7 +81,18 @@ export class Grid {
       const widened = text >= 0 && text < whole.length ? text : whole.length - 1;
       this.layOut({ at: widened, px: clientWidth - last.offsetLeft - last.offsetWidth });
     }
+    this.limit();
     this.draw();
+  }
+
+  /** Limits the height to some rows, the header, which is as high as its texts, and a horizontal scroll bar. */
+  private limit(): void {
+    const visible = Math.min(Math.max(this.order.length, 1), VISIBLE_ROWS);
+    this.root.style.maxHeight = `${visible * ROW_PX + this.headerPx + 18}px`;
+  }
+
+  private get headerPx(): number {
+    return this.header.offsetHeight || HEADER_PX;
   }
 
   private layOut(spare?: Spare): void {
@@ -165,7 +175,7 @@ export class Grid {
 
   private reveal(place: number): void {
     const top = place * ROW_PX;
-    const room = this.root.clientHeight - HEADER_PX;
+    const room = this.root.clientHeight - this.headerPx;
     if (top < this.root.scrollTop) this.root.scrollTop = top;
     else if (top + ROW_PX > this.root.scrollTop + room) this.root.scrollTop = top + ROW_PX - room;
   }

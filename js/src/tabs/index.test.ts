@@ -53,6 +53,22 @@ describe("the tab strip", () => {
     expect(buttons().map((tab) => tab.getAttribute("aria-selected"))).toEqual(["false", "true", "false"]);
   });
 
+  it("says what to do in pages that were not opened before the kernel ended", () => {
+    const pane = document.querySelector(`.${paneClass("u", 1)}`) as HTMLElement;
+    pane.innerHTML = `<div class="tfp-loading">Loading …</div>`;
+    model.emit("comm_live_update");
+    expect(pane.textContent).toContain("Run the cell again");
+    expect(document.querySelector(`.${paneClass("u", 2)}`)?.textContent).toBe("See");
+  });
+
+  it("folds the answer off the overview", () => {
+    const folded = () => document.querySelector(".tfp-view")?.classList.contains("tfp-folded");
+    button(1).click();
+    expect(folded()).toBe(true);
+    button(0).click();
+    expect(folded()).toBe(false);
+  });
+
   it("is one stop for the tab key, and arrows go round", () => {
     expect(buttons().map((tab) => tab.tabIndex)).toEqual([0, -1, -1]);
     button(0).focus();

@@ -20,6 +20,8 @@ export interface Traits {
   opened: Target | null;
 }
 
+const FIRST_PAGE = "Overview";
+
 interface Chooser {
   root: HTMLElement;
   show(selected: number): void;
@@ -57,12 +59,17 @@ function render({ model, el }: RenderProps<Traits>): () => void {
   const show = () => {
     choice.show(model.get("selected"));
     panes.show(model.get("selected"));
+    if (model.get("names")[0] === FIRST_PAGE) {
+      el.closest(".tfp-view")?.classList.toggle("tfp-folded", model.get("selected") > 0);
+    }
   };
   listen(model, "change:selected", show, signal);
+  listen(model, "comm_live_update", () => panes.giveUp(), signal);
   show();
   followTheme(root, signal, () => {});
   keepKeys(root, signal);
   whenAttached(el, () => {
+    show();
     const scope = el.closest<HTMLElement>(`[class*="${PANE}"], .tfp-view`);
     if (scope) followLinks(scope, opener(model, root, signal), signal);
   });

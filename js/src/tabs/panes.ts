@@ -2,6 +2,9 @@ import { element } from "../lib/dom";
 
 export const PANE = "tfp-pane-";
 
+const NO_KERNEL =
+  "The kernel that had this profile has ended, and this page was not opened before. Run the cell again, or open the profile's files: %tfprofile_load FOLDER.";
+
 /** The CSS class of pane `index` of the strip `uid`. */
 export function paneClass(uid: string, index: number): string {
   return `${PANE}${uid}-${index}`;
@@ -21,5 +24,11 @@ export class Panes {
     this.rule.textContent = `${others} { display: none !important; }`;
     // Charts that were hidden have no size yet: they lay themselves out when the window changes.
     requestAnimationFrame(() => window.dispatchEvent(new Event("resize")));
+  }
+
+  /** Says what to do in the panes that wait for a kernel which is gone. */
+  giveUp(): void {
+    const waiting = `[class*="${paneClass(this.uid, 0).slice(0, -1)}"] .tfp-loading`;
+    for (const notice of document.querySelectorAll(waiting)) notice.textContent = NO_KERNEL;
   }
 }

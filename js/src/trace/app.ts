@@ -158,10 +158,11 @@ export class App implements StateListener {
       button("?", "Mouse and keys (?)", () => this.toggleHelp()),
     );
     const tools = [this.toolbar.root, ...this.search.parts, this.filters.toggle, zoom];
-    const panels = [this.details.root, this.rangePanel.root, this.status, this.shown.notice];
+    const shown = element("div", { class: "tfp-shown" }, this.stage, this.details.root);
+    const panels = [this.rangePanel.root, this.status, this.shown.notice];
     this.stage.append(this.tooltip.root, this.help);
     this.root.append(element("div", { class: "tfp-toolbar" }, ...tools), this.filters.root);
-    this.root.append(this.minimap.canvas, this.stage, ...panels);
+    this.root.append(this.minimap.canvas, shown, ...panels);
     for (const note of header.notes) this.root.append(element("p", { class: "tfp-note tfp-muted" }, note));
     this.canvas.setAttribute("aria-label", summary(header));
     this.chooseTool(tool);

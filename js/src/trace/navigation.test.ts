@@ -78,6 +78,19 @@ describe("navigation", () => {
     expect(visible()).toEqual([292, 708]);
   });
 
+  it("leaves out warm-up steps, unless there are no others", async () => {
+    const steps = [
+      { step: 0, start_ps: 100_000, duration_ps: 300_000, warm_up: 1 },
+      { step: 1, start_ps: 500_000, duration_ps: 200_000 },
+    ];
+    await view({ steps });
+    navigation.showSteps();
+    expect(visible()).toEqual([496, 704]);
+    await view({ steps: steps.slice(0, 1) });
+    navigation.showSteps();
+    expect(visible()).toEqual([94, 406]);
+  });
+
   it("fits the selected slice with a margin, else the selected range", () => {
     state.setRange({ start: 300, end: 400, tracks: null });
     navigation.fitSelection();

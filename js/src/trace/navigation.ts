@@ -32,9 +32,11 @@ export class Navigation {
     return viewport.start <= firstStart && viewport.end >= viewport.span;
   }
 
-  /** Shows the steps with a margin; everything if there are none, as in a capture without marks. */
+  /** Shows the steps after warm-up with a margin; everything if there are none, as in a capture without marks. */
   showSteps(): void {
-    const { steps, unit_ps } = this.state.header;
+    const { steps: all, unit_ps } = this.state.header;
+    const after = all.filter((step) => !step.warm_up);
+    const steps = after.length ? after : all;
     const start = steps.reduce((least, { start_ps }) => Math.min(least, start_ps), Infinity);
     const end = steps.reduce((most, { start_ps, duration_ps }) => Math.max(most, start_ps + duration_ps), 0);
     const margin = (end - start) * STEPS_MARGIN;

@@ -7,6 +7,12 @@ import pytest
 import tfprof_nb as tp
 
 
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path, monkeypatch):
+    """Work in another folder than that of the programs: places are told with whole paths."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.fixture
 def advised():
     """Run a program twice, the second time under the profiler; return the advice."""

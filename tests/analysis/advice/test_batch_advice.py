@@ -1,8 +1,15 @@
 """Larger batches are advised only where the fixed cost of steps rules."""
 
+from types import SimpleNamespace
+
 import keras
 import numpy as np
+import pandas as pd
+import pytest
 import tensorflow as tf
+
+from tfprof_nb.analysis.advice.batch_advice import _loop
+from tfprof_nb.analysis.source.code import Code
 
 BEGIN = "The steps are small"
 X = np.ones((1200, 16), "float32")
@@ -42,6 +49,14 @@ def test_a_loop_over_a_dataset(advised, the_one):
             step(x)
 
     assert the_one(advised(loop), BEGIN)["finding"].startswith("The steps are small: 2 examples")
+
+
+@pytest.mark.parametrize(("call", "needs"), [("out, state = step(x, state)", True), ("out = step(x, 1)", False)])
+def test_calls_that_need_one_another_are_known_by_their_loop(call, needs):
+    row = {"thread": "main", "file": "cell", "line": 3, "library": "TensorFlow", "in_steps_ms": 5.0}
+    code = Code({"cell": f"state = 0\nfor x in data:\n    {call}"})
+    evidence = SimpleNamespace(python=SimpleNamespace(table=pd.DataFrame([row])), code=code)
+    assert _loop(evidence) == ("cell line 2", needs)
 
 
 def test_steps_that_compute_are_large_enough(advised):

@@ -61,3 +61,107 @@ def test_without_a_gpu_nothing_is_said(tmp_path, versions):
 def test_a_gpu_that_works_is_used(tmp_path):
     found = findings(tmp_path, training(kernel_us=5), visible_gpus=1, has_nvidia_gpu=True)
     assert not [finding for finding in found if "GPU" in finding]
+
+
+def test_one_of_several_devices_that_does_nothing_is_a_finding(tmp_path):
+    space = training(kernel_us=400, kernels=2)
+    space.plane("/device:GPU:1").line("Stream #1")
+    assert "1 of 2 devices did nothing" in findings(tmp_path, space)
+
+
+def test_a_healthy_program_is_told_how_many_processors_it_keeps_busy(tmp_path):
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for step in range(3):
+        python.event("train", start_us=1000 * step, duration_us=1000, step_num=step, _r=1)
+        for part in range(4):
+            python.event(f"op{part}:Type{part}", start_us=1000 * step + 250 * part, duration_us=250)
+    path = space.write(tmp_path / "host.xplane.pb")
+    load_of_machine = {"seconds": 2.0, "processors": 4, "busy_s": 7.0, "own_s": 6.0}
+    sidecar = {"version": 1, "machine_load": load_of_machine}
+    sidecar_of(path).write_bytes(gzip.compress(json.dumps(sidecar).encode()))
+    (note,) = load(path).advice.notes
+    assert note == "Nothing in this profile calls for a change. The program kept 3.0 of 4 processors busy."
+
+
+@pytest.mark.parametrize(("computing_us", "told"), [(900, True), (300, False)])
+def test_mixed_precision_is_for_programs_whose_device_computes(tmp_path, computing_us, told):
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    stream = space.plane("/device:GPU:0", compute_cap_major=8, compute_cap_minor=0).line("Stream #1")
+    for step in range(3):
+        python.event("train", start_us=1000 * step, duration_us=1000, step_num=step, _r=1)
+        python.event("cuLaunchKernel", start_us=1000 * step, duration_us=5, correlation_id=step)
+        stream.event("sgemm", start_us=1000 * step + 9, duration_us=computing_us, correlation_id=step, tf_op="m:MatMul")
+    assert ("The device computes in 32 bit" in findings(tmp_path, space)) == told
+
+
+def test_copies_that_take_much_of_the_steps_are_told(tmp_path):
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    gpu = space.plane("/device:GPU:0")
+    copies, compute = gpu.line("Stream #1(MemcpyD2D)"), gpu.line("Stream #2(Compute)")
+    for step in range(3):
+        python.event("train", start_us=1000 * step, duration_us=1000, step_num=step, _r=1)
+        python.event("launch", start_us=1000 * step, duration_us=5, correlation_id=2 * step)
+        python.event("launch", start_us=1000 * step + 5, duration_us=5, correlation_id=2 * step + 1)
+        copies.event("MemcpyD2D", start_us=1000 * step + 50, duration_us=900, correlation_id=2 * step)
+        compute.event("gemm", start_us=1000 * step + 960, duration_us=30, correlation_id=2 * step + 1, tf_op="m:MatMul")
+    assert "Devices copy arrays for much of each step" in findings(tmp_path, space)
+
+
+def foreign(marks, busy_us):
+    """Three steps of 1 ms of another framework: kernels run for some of each, the host computes in the rest."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    stream = space.plane("/device:GPU:0").line("Stream #1")
+    for step in range(3):
+        python.event("train", start_us=1000 * step, duration_us=1000, step_num=step, _r=1)
+        python.event(marks, start_us=1000 * step, duration_us=990)
+        python.event("cuLaunchKernel", start_us=1000 * step, duration_us=5, correlation_id=step)
+        stream.event("gemm", start_us=1000 * step, duration_us=busy_us, correlation_id=step)
+    return space
+
+
+@pytest.mark.parametrize(("marks", "cure"), [("aten::mm", "torch.compile"), ("PjitFunction(step)", "jax.jit")])
+def test_an_idle_device_of_another_framework_is_a_finding_in_its_words(tmp_path, marks, cure):
+    table = load(foreign(marks, busy_us=300).write(tmp_path / "host.xplane.pb")).advice.table
+    (row,) = table[table["finding"] == "The device is idle in much of each step"].to_dict("records")
+    assert row["evidence"] == "In 700 µs of the average step's 1.00 ms no kernel and no copy runs."
+    assert row["severity"] == "high"
+    assert cure in row["fix"]
+
+
+def test_a_busy_device_of_another_framework_is_none(tmp_path):
+    assert "The device is idle in much of each step" not in findings(tmp_path, foreign("aten::mm", busy_us=950))
+
+
+def copying(copy_us):
+    space = XSpace()
+    tpu = space.plane("/device:TPU:0", device_type_string="TPU v4")
+    steps, ops = tpu.line("Steps", line_id=1), tpu.line("XLA Ops", line_id=2)
+    copies = tpu.line("Async XLA Ops", line_id=3)
+    kinds = {"fusion.1": "loop fusion", "copy-done.1": "copy-done", "copy-start.1": "copy-start"}
+    for name, kind in kinds.items():
+        tpu.describe(f"%{name} = f32[8] x()", display_name=name, hlo_category=kind, program_id=1)
+    for step in range(3):
+        at = 1000 * step
+        steps.event(str(step), start_us=at, duration_us=1000, group_id=step)
+        copies.event("%copy-start.1 = f32[8] x()", start_us=at, duration_us=900)
+        ops.event("%fusion.1 = f32[8] x()", start_us=at, duration_us=1000 - copy_us, group_id=step)
+        ops.event("%copy-done.1 = f32[8] x()", start_us=at + 1000 - copy_us, duration_us=copy_us, group_id=step)
+    return space
+
+
+def test_a_tpu_that_waits_for_copies_is_told_which(tmp_path):
+    profile = load(copying(400).write(tmp_path / "host.xplane.pb"))
+    (row,) = profile.advice.table.query("finding == 'The TPU waits for copies'").to_dict("records")
+    evidence = "400 µs of the average step's 1.00 ms is spent waiting for copies, most for copy-done.1."
+    assert (row["severity"], row["evidence"]) == ("high", evidence)
+    # The copies themselves run beside the instructions: they are no time of the graph.
+    assert profile.graph.op().table["total_micros"].iloc[0] == pytest.approx(1000)
+    assert not [note for note in profile.graph.notes if "outside of steps" in note]
+
+
+def test_short_waits_for_copies_are_no_finding(tmp_path):
+    assert "The TPU waits for copies" not in findings(tmp_path, copying(50))

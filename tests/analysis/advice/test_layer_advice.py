@@ -67,15 +67,6 @@ def test_a_huge_dense_layer_is_named_and_its_input_pooled(advised, place_of, the
     assert not table["finding"].str.startswith("One op").any()
 
 
-def test_a_table_of_embeddings_that_the_optimizer_updates_in_full(advised, the_one):
-    model = keras.Sequential([keras.layers.Embedding(100_000, 32), keras.layers.Flatten(), keras.layers.Dense(1)])
-    model.compile("adam", "mse")
-    words = np.zeros((64, 10), "int32")
-    found = the_one(advised(lambda: model.fit(words, LABELS, batch_size=8, epochs=2, verbose=0)), "The layer embedding")
-    assert found["severity"] == "medium"
-    assert "SGD without momentum" in found["fix"]
-
-
 def test_a_variable_without_a_layer_is_told_by_its_line(advised, place_of, the_one):
     class Product(tf.Module):
         def __init__(self):

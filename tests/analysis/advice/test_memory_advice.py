@@ -1,10 +1,17 @@
 """Memory that grows from step to step is told with the op whose tensors stay."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 import tensorflow as tf
 
 import tfprof_nb as tp
 from builders import XSpace
+from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.advice.memory_advice import memory_findings
+from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.api.load import load
 
 WEIGHTS = tf.Variable(tf.ones((512, 512)))
@@ -23,6 +30,30 @@ def run(keep):
             kept.append(out if keep else float(tf.reduce_mean(out)))
 
 
+PROGRAM = """
+import tensorflow as tf
+import tfprof_nb as tp
+
+weights = tf.Variable(tf.ones((1024, 1024)))
+
+@tf.function
+def activations(x):
+    return tf.nn.relu(x @ weights)
+
+def run(kept):
+    for i in range(60):
+        with tp.step(i):
+            kept.append(activations(tf.ones((1024, 1024))))
+
+run([])
+with tp.profile(logdir="logs") as p:
+    run([])
+table = p.advice.table
+(found,) = table[table["finding"].str.startswith("Memory")].to_dict("records")
+print(found["finding"], found["evidence"])
+"""
+
+
 def grown(table):
     return table[table["finding"].astype(str).str.startswith("Memory grows")]
 
@@ -36,6 +67,17 @@ def test_tensors_in_a_list(advised, place_of):
 
 def test_numbers_in_a_list(advised):
     assert grown(advised(lambda: run(keep=False))).empty
+
+
+def test_where_tensorflow_records_no_allocation_the_process_tells(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    environment = {**os.environ, "TF_ENABLE_ONEDNN_OPTS": "0"}
+    ran = subprocess.run(
+        [sys.executable, program], env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.startswith("Memory grows by ")
+    assert "`kept.append(activations(tf.ones((1024, 1024))))`" in ran.stdout
 
 
 MB = 2**20
@@ -53,7 +95,7 @@ def steps(in_use_mb, tmp_path):
         stats |= {"bytes_reserved": 0, "peak_bytes_in_use": 0, "requested_bytes": size, "allocation_bytes": size}
         python.event(name, start_us=1000 * i + 500, tf_op="model/embed", **stats)
         before = now
-    return load(space.write(tmp_path / "host.xplane.pb")).advice.table
+    return load(space.write(tmp_path / "host.xplane.pb"))
 
 
 @pytest.mark.parametrize(
@@ -68,8 +110,25 @@ def steps(in_use_mb, tmp_path):
     ],
 )
 def test_only_steady_growth_counts(tmp_path, in_use_mb, grows):
-    found = grown(steps(in_use_mb, tmp_path))
+    found = grown(steps(in_use_mb, tmp_path).advice.table)
     assert len(found) == grows
     assert not grows or found["finding"].iloc[0] == (
         "Memory grows by 10.0 MiB in each step: the tensors of model/embed stay"
     )
+
+
+WATCHER = """
+class Watcher:
+    def watch(self, i, out):
+        self.last = out
+        self.seen[i] = out
+"""
+
+
+def test_a_dictionary_of_an_object_is_told_with_its_line(tmp_path):
+    p = steps([20 + 10 * k for k in range(12)], tmp_path)
+    results = p.overview, p.steps, p.ops, p.functions, p.tf_data, p.python
+    told = {"code": Code({"watch.py": WATCHER}), "memory": lambda: p.memory, "source": lambda: p.source}
+    (found,) = memory_findings(Evidence(*results, **told))
+    assert found.place == "watch.py line 5"
+    assert "`self.seen[i] = out`" in found.evidence

@@ -28,6 +28,14 @@ class Heavy(keras.callbacks.Callback):
         time.sleep(0.05)
 
 
+class Sometimes(keras.callbacks.Callback):
+    every = 2
+
+    def on_train_batch_end(self, batch, logs=None):
+        if batch % self.every == 0:
+            time.sleep(0.05)
+
+
 def fit(*callbacks, eagerly=False, epochs=1):
     model = keras.Sequential([keras.layers.Dense(64), keras.layers.Dense(1)])
     model.compile("sgd", "mse", run_eagerly=eagerly)
@@ -44,7 +52,7 @@ def test_a_heavy_callback_is_named_with_its_line():
     assert first["finding"].startswith("Heavy.on_train_batch_end takes")
     assert f"{__file__} line {line_of(Heavy, 'time.sleep')}" in first["evidence"]
     assert first["place"] == f"{__file__} line {line_of(Heavy, 'def on_train')}"
-    assert first["change"] == ("def on_train_batch_end(self, batch, logs=None):\n    if batch % 50:\n        return")
+    assert first["change"] == ("def on_train_batch_end(self, batch, logs=None):\n    if batch % 5:\n        return")
     assert first["gain_low_percent"] < first["estimated_gain_percent"] <= first["gain_high_percent"] <= 100
     assert str(p).splitlines()[2].startswith("Heavy.on_train_batch_end takes")
     assert "Python between ops takes time" not in p.advice.table["finding"].tolist()
@@ -90,8 +98,54 @@ def test_eager_comes_before_the_python_that_it_causes():
         fit(eagerly=True)
     findings = p.advice.table
     assert findings["finding"].iloc[0].startswith("Ops run one by one: run_eagerly")
-    assert "run_eagerly=True" in findings["fix"].iloc[0]
+    assert "Remove run_eagerly=eagerly: it" in findings["fix"].iloc[0]
     assert "Python between ops takes time" not in findings["finding"].tolist()
+
+
+def rotate(x):
+    for _ in range(40):
+        x = tf.tanh(x) * 1.01
+    return x
+
+
+def noted(x, seen=[]):  # noqa: B006  (what a user writes)
+    seen.append(x)
+    for _ in range(40):
+        x = tf.tanh(x) * 1.01
+    return x
+
+
+@pytest.mark.parametrize(("function", "traceable"), [(rotate, True), (noted, False)])
+def test_a_function_that_runs_op_by_op_beside_a_tf_function_is_told_to_be_one(advised, place_of, function, traceable):
+    weights = tf.Variable(tf.ones((32, 32)))
+
+    @tf.function
+    def step(x):
+        return tf.reduce_sum(x @ weights)
+
+    def loop():
+        for _ in range(40):
+            step(function(tf.ones((32, 32))))
+
+    first = advised(loop).iloc[0]
+    assert first["finding"].startswith("Ops run one by one: ")
+    definition = f"def {function.__name__}"
+    assert (first["place"] == place_of(function, definition)) == traceable
+    assert first["change"] == ("@tf.function\ndef rotate(x):" if traceable else "")
+
+
+def test_a_checkpoint_per_epoch_is_calm(tmp_path):
+    saving = keras.callbacks.ModelCheckpoint(tmp_path / "model.keras")
+    with tp.profile() as p:
+        fit(saving)
+    assert not p.advice.table["finding"].str.startswith("ModelCheckpoint").any()
+
+
+def test_a_callback_with_a_condition_is_told_which_number_to_raise(advised, place_of):
+    table = advised(lambda: fit(Sometimes(), epochs=2))
+    assert table["fix"].iloc[0] == (
+        f"Let it run less often: raise self.every in `if batch % self.every == 0:` ({place_of(Sometimes, 'if batch')})."
+    )
 
 
 def test_a_step_that_computes_has_no_finding_on_python():

@@ -7,6 +7,7 @@ import pytest
 
 from tfprof_nb.analysis.advice.retracing_advice import retracing_findings
 from tfprof_nb.analysis.source.code import Code
+from tfprof_nb.analysis.step_ops.step_ops import no_step_ops
 
 ONE = "model.add(LSTM(8, unroll=True))\nmodel.fit(x)"
 TWO = "model.add(LSTM(8, unroll=True))\nmodel.add(LSTM(8, unroll=True))\nmodel.fit(x)"
@@ -25,6 +26,7 @@ def findings():
                 steps=SimpleNamespace(table=steps.astype({"warm_up": bool, "step_ms": float, "epoch": float})),
                 overview=SimpleNamespace(summary={"warm_up_steps_ms": tracing_ms, "capture_ms": 4000.0}),
                 code=Code({"cell": text}),
+                step_ops=no_step_ops,
             )
         )
 

@@ -143,6 +143,7 @@ def chain():
             "types": [("ReadVariableOp",), ("MatMul",), ("MatMul",), ("MatMul",)],
             "parameters": [1000 * 1000, 0, 0, 0],
             "holds_variable": [True, False, False, False],
+            "variable_shape": "",
             "float_ops": [np.nan, 2e9, 2e9, 4e9],
             "graph_float_ops": [np.nan, 2e9, 2e9, 4e9],
             "input_shapes": "",

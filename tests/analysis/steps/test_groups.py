@@ -108,7 +108,7 @@ def test_repeated_calls_are_inferred_steps_with_the_wait_before_them():
     grouping, _ = grouped(unmarked_loop())
     assert grouping.source == "inferred"
     spans = grouping.spans[["start_ps", "end_ps"]] / 10**6
-    assert spans.to_numpy().tolist() == [[60, 100], [100, 200], [200, 300], [300, 400]]
+    assert spans.to_numpy().tolist() == [[0, 100], [100, 200], [200, 300], [300, 400]]
 
 
 def test_a_function_that_is_traced_in_every_call_repeats_too():
@@ -145,6 +145,108 @@ def test_a_run_without_groups_beside_one_with_saved_ones_has_its_marks():
 
 def test_a_single_call_is_no_step():
     assert grouped(unmarked_loop(calls=1))[0].source == "none"
+
+
+def test_functions_that_take_turns_are_one_step_with_what_runs_between_them():
+    """`train()` in one line of the cell: a fetch, the gradients, an op, the update."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    python.event("cell line 2", start_us=0, duration_us=1000)
+    for at in range(0, 400, 100):
+        python.event("IteratorGetNext", start_us=at + 1, duration_us=20)
+        for name, start in (("grads", 30), ("update", 80)):
+            python.event(f"EagerLocalExecute: __inference_{name}_5", start_us=at + start, duration_us=15)
+            python.event("FunctionRun", start_us=at + start + 1, duration_us=10, _r=1)
+        python.event("EagerLocalExecute: AddV2", start_us=at + 50, duration_us=20)
+    grouping, _ = grouped(space)
+    assert (grouping.spans["start_ps"] / 10**6).tolist() == [1, 95, 195, 295]
+    assert (grouping.spans["end_ps"] / 10**6).tolist() == [95, 195, 295, 395]
+    events = forest(space)
+    for name in ("IteratorGetNext", "EagerLocalExecute: AddV2", "EagerLocalExecute: __inference_update_5"):
+        assert grouping.group[events.named(name)].tolist() == [0, 1, 2, 3]
+
+
+def test_an_iterator_that_is_taken_down_between_calls_belongs_to_no_step():
+    space = unmarked_loop(calls=3)
+    python = space.planes[0].lines[0]
+    python.event("TFE_DeleteTensorHandle", start_us=300, duration_us=20_000)
+    python.event("EagerLocalExecute: __inference_step_5", start_us=20_400, duration_us=40)
+    python.event("FunctionRun", start_us=20_405, duration_us=30, _r=1)
+    grouping, group = grouped(space)
+    assert (grouping.spans["start_ps"] / 10**6).tolist() == [0, 100, 200, 20_300]
+    assert group["TFE_DeleteTensorHandle"] == -1
+
+
+def eager_epochs(epochs=2, batches=3):
+    """Each epoch makes an iterator, takes batches, runs two ops on each, and finds the end of the data."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for epoch in range(epochs):
+        at = 1000 * epoch
+        python.event("EagerLocalExecute: MakeIterator", start_us=at, duration_us=50)
+        for i in range(batches + 1):
+            python.event("EagerLocalExecute: IteratorGetNext", start_us=at + 100 * (i + 1), duration_us=30)
+            for start in (40, 70) if i < batches else ():
+                python.event("EagerLocalExecute: MatMul", start_us=at + 100 * (i + 1) + start, duration_us=20)
+    return space
+
+
+def test_batches_of_an_eager_loop_are_steps_and_the_end_of_the_data_is_none():
+    grouping, _ = grouped(eager_epochs())
+    assert grouping.source == "inferred"
+    assert (grouping.spans["start_ps"] / 10**6).tolist() == [100, 200, 300, 1100, 1200, 1300]
+    assert (grouping.spans["end_ps"] / 10**6).tolist() == [200, 300, 400, 1200, 1300, 1400]
+
+
+def test_two_datasets_in_one_loop_make_one_step_per_pass():
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for at in range(0, 500, 100):
+        for start in (0, 30):
+            python.event("EagerLocalExecute: IteratorGetNext", start_us=at + start, duration_us=20)
+        python.event("EagerLocalExecute: MatMul", start_us=at + 60, duration_us=20)
+    grouping, _ = grouped(space)
+    assert (grouping.spans["start_ps"] / 10**6).tolist() == [0, 100, 200, 300, 400]
+    assert grouping.spans["end_ps"].iloc[-1] == 480 * 10**6
+
+
+def lines_of_a_cell(*lines, ops):
+    """Each line takes 10 us; the lines in `ops` run an op each time."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for k, line in enumerate(lines):
+        python.event(f"cell line {line}", start_us=10 * k, duration_us=10)
+        if line in ops:
+            python.event(f"EagerLocalExecute: {ops[line]}", start_us=10 * k + 1, duration_us=8)
+    return space
+
+
+def starts(space):
+    return (group_events(forest(space)).spans["start_ps"] / 10**7).tolist()
+
+
+def test_passes_of_an_eager_loop_are_steps_by_the_lines_of_the_cell():
+    twice = [2, 3, 4] * 4 + [2, 5]
+    assert starts(lines_of_a_cell(*twice, ops={4: "MatMul"})) == [0, 3, 6, 9]
+    assert starts(lines_of_a_cell(*twice, ops={})) == []
+
+
+def test_a_with_block_is_no_loop():
+    tape = [2, 3, 4, 3, 5] * 4 + [2, 6]
+    assert starts(lines_of_a_cell(*tape, ops={4: "MatMul", 5: "AssignSubVariableOp"})) == [0, 5, 10, 15]
+
+
+def test_of_nested_loops_the_one_that_updates_variables_has_the_steps():
+    epochs = [2, *[3, 4] * 5, 3] * 9 + [2]
+    updating = starts(lines_of_a_cell(*epochs, ops={4: "AssignSubVariableOp"}))
+    assert updating[:6] == [1, 3, 5, 7, 9, 13]
+    assert starts(lines_of_a_cell(*epochs, ops={4: "MatMul"}))[:3] == [0, 12, 24]
+
+
+def test_an_unfinished_mark_hides_no_steps():
+    space = unmarked_loop()
+    space.planes[0].lines[0].event("train", start_us=500, duration_us=50, step_num=0, _r=1, interrupted=1)
+    assert len(grouped(space)[0].spans) == 4
 
 
 def looping(*passes, device=False):

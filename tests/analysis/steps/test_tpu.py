@@ -1,6 +1,7 @@
 """Steps of TPUs: XProf on the same files, programs of one core and of eight."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -116,3 +117,33 @@ def test_a_real_capture_without_steps_infers_them(shared_data):
     assert (table["device_to_device_ms"] > 0.5 * table["step_ms"]).all()
     ops = profile.graph.op().table.iloc[0]
     assert ops["total_cpu_micros"] == 0 < ops["total_accelerator_micros"]
+
+
+def test_counters_of_a_tpus_units_are_figures_and_tracks_and_no_work(tmp_path):
+    (tmp_path / "without").mkdir()
+    space = program([{"fusion": 900, "idle": 100}] * 2)
+    for plane, values in zip(space.planes, ((20.0, 40.0), (60.0, 80.0)), strict=True):
+        line = plane.line("_counters_", line_id=9)
+        for unit, factor in (("MXU", 1), ("VPU", 0.5)):
+            for k, value in enumerate(values):
+                line.event(f"{unit} utilization", start_us=1000 * k, counter_value=factor * value)
+    profile = load(space.write(tmp_path / "host.xplane.pb"))
+    without = load(program([{"fusion": 900, "idle": 100}] * 2).write(tmp_path / "without" / "host.xplane.pb"))
+    numbers = profile.overview.summary
+    assert [numbers["mxu_percent"], numbers["vpu_percent"]] == [50, 25]
+    assert re.search(r"MXU utilisation +50\.0%", str(profile))
+    assert np.isnan(without.overview.summary["mxu_percent"])
+    assert "MXU" not in str(without)
+    names = [counter["name"] for counter in profile.trace.header()["counters"]]
+    assert [name for name in names if "utilization" in name] == [
+        f"TPU:{core} {unit} utilization" for core in (0, 1) for unit in ("MXU", "VPU")
+    ]
+    assert profile.steps.table.equals(without.steps.table)
+
+
+@pytest.mark.parametrize("values", [(0.2, 0.9), (120.0, 3000.0)])
+def test_counters_that_are_no_percentages_make_no_figure(values, tmp_path):
+    space = program([{"fusion": 900, "idle": 100}])
+    for k, value in enumerate(values):
+        space.planes[0].line("_counters_", line_id=9).event("MXU utilization", start_us=k, counter_value=value)
+    assert np.isnan(load(space.write(tmp_path / "host.xplane.pb")).overview.summary["mxu_percent"])

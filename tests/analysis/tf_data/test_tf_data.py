@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders import XSpace, forest
+from tfprof_nb._errors import TfprofError
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
 from tfprof_nb.analysis.tf_data.suggestions import suggest
 from tfprof_nb.analysis.tf_data.tf_data import COLUMNS, PIPELINE_COLUMNS, tf_data
@@ -24,6 +25,18 @@ def threads(space=None):
 
 def run(*spaces):
     return tf_data([forest(space, f"host{i}") for i, space in enumerate(spaces)])
+
+
+@pytest.mark.parametrize(
+    ("host", "pipeline", "rank"), [("host0", 7, 0), ("nowhere", 0, 0), ("host0", 0, 9), ("host0", 0, -1)]
+)
+def test_a_call_that_does_not_exist_is_an_error(host, pipeline, rank):
+    with pytest.raises(TfprofError, match=rf"There is no call {rank} of pipeline {pipeline} on host '{host}'"):
+        run(prefetch()).iterators(host, pipeline, rank)
+    nothing = XSpace()
+    nothing.plane("/host:CPU").line("python").event("other", start_us=0, duration_us=1)
+    with pytest.raises(TfprofError, match="There is no call"):
+        run(nothing).iterators(host, pipeline, rank)
 
 
 def prefetch():

@@ -5,8 +5,11 @@ A rule reports nothing without evidence. It estimates the gain only where there 
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,8 +17,10 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.batch_advice import batch_findings
 from tfprof_nb.analysis.advice.device_advice import device_findings
+from tfprof_nb.analysis.advice.element_advice import element_findings
 from tfprof_nb.analysis.advice.findings import (
     BETWEEN_OPS,
+    EAGER,
     ONE_LAYER,
     ONE_OP,
     SMALL_STEPS,
@@ -25,16 +30,28 @@ from tfprof_nb.analysis.advice.findings import (
     severity_of,
 )
 from tfprof_nb.analysis.advice.float64_advice import float64_findings
+from tfprof_nb.analysis.advice.gpu_advice import (
+    BFLOAT16_ARCHITECTURES,
+    TENSOR_CORE_ARCHITECTURES,
+    gpu_findings,
+    has_architecture,
+)
 from tfprof_nb.analysis.advice.input_advice import copies_to_device, input_bound, input_outside_steps
 from tfprof_nb.analysis.advice.input_causes import PYTHON_OPS
 from tfprof_nb.analysis.advice.layer_advice import layer_findings
 from tfprof_nb.analysis.advice.memory_advice import memory_findings
 from tfprof_nb.analysis.advice.one_hot_advice import one_hot_findings
+from tfprof_nb.analysis.advice.pair_advice import pair_findings
 from tfprof_nb.analysis.advice.printing_advice import PRINTING_OPS, printing_findings
 from tfprof_nb.analysis.advice.python_advice import python_findings
 from tfprof_nb.analysis.advice.repeated_advice import repeated_findings
 from tfprof_nb.analysis.advice.retracing_advice import retracing_findings
+from tfprof_nb.analysis.advice.same_tensor_advice import same_tensor_findings
 from tfprof_nb.analysis.advice.small_ops_advice import small_ops_findings
+from tfprof_nb.analysis.advice.softmax_advice import softmax_findings
+from tfprof_nb.analysis.advice.table_advice import table_findings
+from tfprof_nb.analysis.advice.validation_advice import validation_input
+from tfprof_nb.analysis.benchmark_input import InputBenchmark
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT, are_session_runs
@@ -48,25 +65,36 @@ _RANKS = {"high": 0, "medium": 1, "info": 2}
 # Shares of step time that the guide calls a moderate and a high cost (`op_stats_to_overview_page.cc`).
 _OVERHEAD_PERCENT, HIGH_OVERHEAD_PERCENT = 3.0, 15.0
 _EAGER_LINE_PERCENT = 15.0
+_COPYING_PERCENT, _HIGH_COPYING_PERCENT = 15.0, 40.0
 # Calls that run a graph.
 _RUNS_GRAPHS = r"Function\.__call__|Trainer\.|on_batch"
 _EAGER_PERCENT, _EXPENSIVE_CALL_PERCENT, _FEW_16_BIT_PERCENT = 10.0, 20.0, 10.0
-_TENSOR_CORE_ARCHITECTURES = ("Volta", "Turing", "Ampere", "Ada", "Hopper", "Blackwell")
+_MOSTLY_COMPUTING_PERCENT = 50.0
 _FETCHING_OPS = "Iterator|Optional|Dataset"  # Keras fetches its data with these, always eagerly
+_OR_BFLOAT16 = ' On this GPU "mixed_bfloat16" is a choice, too: it needs no loss scaling.'
 _DOMINANT_OP_SHARE = 0.3
-_EAGER, _MOSTLY_EAGER_PERCENT = "Ops run one by one", 50.0
+_MOSTLY_EAGER_PERCENT = 50.0
 _NOT_EAGERLY_IN_KERAS = "Remove run_eagerly=True from model.compile, and tf.config.run_functions_eagerly(True)."
 _NOT_EAGERLY = "Put @tf.function on the function that runs a step."
-_ASKED_TO_RUN_EAGERLY = r"(run_eagerly *= *True|tf\.config\.run_functions_eagerly\(True\))"
+_ASKED_TO_RUN_EAGERLY = r"(run_eagerly *= *(?!False\b|None\b|=)\S|tf\.config\.run_functions_eagerly\((?!False\b)\S)"
 # Programs of small ops became 2 to 20 times faster (docs/advice-truth.md).
 _EAGER_GAIN_PERCENT = 50.0, 95.0
 # Below the first share, time outside of ops is normal; in steps as short as this, it is the fixed cost of a step.
 _UNEXPLAINED_PERCENT, _HIGH_UNEXPLAINED_PERCENT, _SHORT_STEP_MS = 10.0, 25.0, 20.0
 _UNRECORDED = "Much of each step is not recorded"
 _LEAST_JOINED = 0.3  # of the time between ops: each step still runs some Python of its own
-_BETWEEN_PERCENT = 20.0
+_BETWEEN_PERCENT, _FEW_MEASURED = 20.0, 0.25
 _NO_FINDINGS = "Nothing in this profile calls for a change."
 _NO_STEPS = "Without steps there is little to base advice on: the notes on the steps say how to get them."
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What can be measured on request: the expression of the program's dataset, the code, and what runs it."""
+
+    dataset: str
+    code: str
+    run: Callable[[], InputBenchmark]
 
 
 class Advice(Result):
@@ -77,6 +105,9 @@ class Advice(Result):
     ``proved_by`` is the result that shows the evidence. If a single event shows it, ``op_name`` is the event's name in
     the trace, and ``start_ms`` and ``duration_ms`` are the time around it.
     """
+
+    # Who makes a profile may say how its input can be measured.
+    measurement: Measurement | None = None
 
 
 def advice(evidence: Evidence) -> Advice:
@@ -98,7 +129,7 @@ def advice(evidence: Evidence) -> Advice:
     findings += [finding for rule in _EACH_REPORTS_SEVERAL for finding in rule(evidence)]
     worse = tuple(said for finding in findings for said in finding.instead_of)
     findings = [finding for finding in findings if not finding.finding.startswith(worse)]
-    findings.sort(key=_rank)
+    findings = sorted(map(_with_short_paths, findings), key=_rank)
     table = pd.DataFrame([vars(finding) for finding in findings], columns=COLUMNS)
     summary = {severity: int((table["severity"] == severity).sum()) for severity in _RANKS}
     why_empty = _unnamed(evidence) if len(evidence.steps.table) else _NO_STEPS
@@ -106,20 +137,42 @@ def advice(evidence: Evidence) -> Advice:
 
 
 def _unnamed(evidence: Evidence) -> str:
-    """Say that there is no finding, and where to look if much of the time has no name."""
+    """Say that there is no finding, with what bounds the program; and where to look if much of the time has no name."""
     other = evidence.percent("other")
     if other < _HIGH_UNEXPLAINED_PERCENT or not len(evidence.python.table):
-        return _NO_FINDINGS
+        return f"{_NO_FINDINGS}{_bound(evidence)}"
     return (
         f"No rule of the advice applies. {_units.percent(other)} of each step is Python code and other time outside of "
         "ops: the Python page shows its lines."
     )
 
 
+def _bound(evidence: Evidence) -> str:
+    """Say how near the program is to what the machine can do, and how little of the capture that is about."""
+    (cores, count), computing = evidence.own_cores, evidence.percent("device_compute")
+    summary = evidence.overview.summary
+    measured = float(summary["measured_steps_ms"]) / max(float(summary["capture_ms"]), 1e-9)
+    few = f" Only {_units.share(measured)} of the capture is in measured steps." if measured < _FEW_MEASURED else ""
+    if computing:
+        return f" The device computes for {_units.percent(computing)} of each step.{few}"
+    busy = f" The program kept {cores:.1f} of {count} processors busy." if cores > 0 else ""
+    return f"{busy}{few}"
+
+
+def _with_short_paths(finding: Finding) -> Finding:
+    """Name files below the working folder as they are called from there."""
+    try:
+        folder = f"{Path.cwd()}{os.sep}"
+    except FileNotFoundError:  # it is gone
+        return finding
+    texts = {name: getattr(finding, name).replace(folder, "") for name in ("finding", "evidence", "fix", "place")}
+    return replace(finding, **texts)
+
+
 def _rank(finding: Finding) -> tuple[int, int, float]:
     """Order by severity; then eager ops, whose cost shows as Python, and places but the batch size; then by gain."""
     named = finding.place and not finding.finding.startswith(SMALL_STEPS)
-    kind = 0 if finding.finding.startswith(_EAGER) else 1 if named else 2
+    kind = 0 if finding.finding.startswith(EAGER) else 1 if named else 2
     return _RANKS[finding.severity], kind, -np.nan_to_num(finding.estimated_gain_percent)
 
 
@@ -133,6 +186,7 @@ class _ShareRule:
     finding: str
     spent: str
     fix: str
+    is_saved: bool = True
 
 
 _SHARE_RULES = (
@@ -152,6 +206,15 @@ _SHARE_RULES = (
         "is spent on collective communication",
         "Use larger batches per device for fewer exchanges of gradients, or 16-bit gradients to halve each exchange.",
     ),
+    _ShareRule(
+        "device_to_device",
+        _COPYING_PERCENT,
+        _HIGH_COPYING_PERCENT,
+        "Devices copy arrays for much of each step",
+        "is spent on copies between the memories of a device, or between devices",
+        "Look at the longest copies in the trace: which arrays they move, and whether each step needs them.",
+        is_saved=False,
+    ),
 )
 
 
@@ -164,7 +227,7 @@ def _shares(evidence: Evidence) -> Iterator[Finding]:
                 rule.finding,
                 f"{evidence.of_step(f'{rule.category}_ms')} {rule.spent}.",
                 rule.fix,
-                percent,
+                percent if rule.is_saved else float("nan"),
             )
 
 
@@ -191,7 +254,7 @@ def _eager(evidence: Evidence, python: Sequence[Finding]) -> list[Finding]:
     return [
         Finding(
             "high" if mostly else "medium",
-            f"{_EAGER}{what and ': '}{f'{what} ({place})' if what and place else what}",
+            f"{EAGER}{what and ': '}{f'{what} ({place})' if what and place else what}",
             f"{_units.percent(percent)} of op self time ran eagerly, outside any tf.function: Python starts each op.",
             _without(evidence, asked) if asked else _NOT_EAGERLY_IN_KERAS if by_keras else fix,
             proved_by="ops",
@@ -214,25 +277,40 @@ def _eager_line(evidence: Evidence, percent: float, python: Sequence[Finding]) -
     if lines.empty or percent < _MOSTLY_EAGER_PERCENT or 100 * lines.max() < _EAGER_LINE_PERCENT * whole_ms:
         return []
     (file, line), share = calls[["file", "line"]].iloc[0], float(lines.iloc[0]) / whole_ms
-    place, code = place_of(file, line), evidence.code.line(file, line)
+    place, code, change = place_of(file, line), evidence.code.line(file, line), ""
+    what = f"`{_units.shorten(code, 80)}`" if code else "The line"
+    fix = "Put these ops into a function with @tf.function, or into the one that the loop calls already."
+    function = str(calls["function"].iloc[0])
+    if definition := _traceable(evidence, file, function):
+        share = float(calls.loc[(calls["function"] == function) & (calls["file"] == file), "ops_ms"].sum()) / whole_ms
+        place, what = place_of(file, definition), function
+        change = f"@tf.function\n{evidence.code.line(file, definition)}"
+        fix = _decorated(function, change)
     if any(finding.estimated_gain_percent >= 100 * share for finding in python):
         return []
     return [
         Finding(
             severity_of(100 * share, _EAGER_LINE_PERCENT, _HIGH_UNEXPLAINED_PERCENT),
-            f"{_EAGER}: {place}",
-            f"{f'`{_units.shorten(code, 80)}`' if code else 'The line'} takes {_units.share(share)} of the steps: its "
-            "ops run outside any tf.function, where Python starts each. "
-            f"{_units.percent(percent)} of op self time is eager.",
-            "Put these ops into a function with @tf.function, or into the one that the loop calls already.",
+            f"{EAGER}: {f'{function} ({place})' if definition else place}",
+            f"{what} takes {_units.share(share)} of the steps: its ops run outside any tf.function, where Python "
+            f"starts each. {_units.percent(percent)} of op self time is eager.",
+            fix,
             100 * share,
             proved_by="python",
             place=place,
             gain_low_percent=_EAGER_GAIN_PERCENT[0] * share,
             gain_high_percent=at_most(100 * share),
+            change=change,
             instead_of=ONE_LAYER,
         )
     ]
+
+
+def _traceable(evidence: Evidence, file: str, function: str) -> int:
+    """Return the line of the ``def`` of a function whose body can be a graph; 0 if it must run as it is."""
+    line = evidence.code.definition(file, function) if function != "<module>" else 0
+    forbids = evidence.code.uses_values(file, line) or evidence.code.has_effects(file, line)
+    return line if line and not forbids and not evidence.code.line(file, line - 1).startswith("@") else 0
 
 
 def _without_eagerly(evidence: Evidence, file: str, line: int) -> tuple[str, str]:
@@ -285,9 +363,9 @@ def _split(function: str, needs: str) -> str:
 
 def _without(evidence: Evidence, asked: tuple[str, int]) -> str:
     """Say which request for eager execution to remove."""
-    return (
-        f"Remove {'run_eagerly=True' if _asks(evidence, asked) == 'run_eagerly' else 'the line'}: it is for debugging."
-    )
+    given = re.search(r"run_eagerly *= *[\w.]+", evidence.code.line(*asked))
+    what = given[0].replace(" ", "") if given and _asks(evidence, asked) == "run_eagerly" else "the line"
+    return f"Remove {what}: it is for debugging."
 
 
 def _asks(evidence: Evidence, asked: tuple[str, int]) -> str:
@@ -348,14 +426,17 @@ def _unexplained(evidence: Evidence, python: Sequence[Finding]) -> Iterator[Find
 
 
 def _precision(evidence: Evidence) -> Finding | None:
-    capable = any(name in str(evidence.overview.summary["device_type"]) for name in _TENSOR_CORE_ARCHITECTURES)
+    capable = has_architecture(evidence, TENSOR_CORE_ARCHITECTURES)
+    choice = _OR_BFLOAT16 if has_architecture(evidence, BFLOAT16_ARCHITECTURES) else ""
     if not capable or not evidence.percent("fp32") > 0 or evidence.percent("fp16") >= _FEW_16_BIT_PERCENT:
+        return None
+    if evidence.percent("device_compute") < _MOSTLY_COMPUTING_PERCENT:  # else faster compute gains little
         return None
     return Finding(
         "medium",
         "The device computes in 32 bit",
         f"{_units.percent(evidence.percent('fp16'))} of device compute time is 16-bit, on a device with tensor cores.",
-        'Call keras.mixed_precision.set_global_policy("mixed_float16") before building the model.',
+        f'Call keras.mixed_precision.set_global_policy("mixed_float16") before building the model.{choice}',
         proved_by="kernels",
     )
 
@@ -404,6 +485,7 @@ def _rules(evidence: Evidence) -> tuple[Callable[[Evidence], Finding | None], ..
 
 _TENSORFLOWS: tuple[Callable[[Evidence], Finding | None], ...] = (
     input_bound,
+    validation_input,
     copies_to_device,
     input_outside_steps,
     _precision,
@@ -413,11 +495,17 @@ _EACH_REPORTS_SEVERAL: tuple[Callable[[Evidence], Iterable[Finding]], ...] = (
     _shares,
     retracing_findings,
     device_findings,
+    gpu_findings,
     layer_findings,
     small_ops_findings,
     float64_findings,
     one_hot_findings,
+    softmax_findings,
+    pair_findings,
+    table_findings,
     printing_findings,
+    element_findings,
     repeated_findings,
+    same_tensor_findings,
     memory_findings,
 )

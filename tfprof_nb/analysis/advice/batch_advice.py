@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import numpy as np
+
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, SMALL_STEPS, Evidence, Finding, Severity, severity_of
 from tfprof_nb.analysis.source.code import place_of
+from tfprof_nb.analysis.source.loops import head_of, needs_itself
 from tfprof_nb.analysis.source.source import SourceLines
 from tfprof_nb.analysis.step_ops.batch import batch_size
 from tfprof_nb.analysis.step_ops.repeated import trains
@@ -15,6 +18,12 @@ from tfprof_nb.analysis.step_ops.step_ops import StepOps
 
 _SHORT_STEP_MS, _FIXED_SHARE, _HIGH_FIXED_SHARE = 10.0, 0.5, 0.6
 _MOSTLY = 0.5
+_USUAL_WARM_UP = 2  # steps: a full batch, and a smaller last one
+_MANY_IN_ONE_CALL = (
+    "Each call needs what the call before it made, so they cannot be batched. Run many of them in one call: put the "
+    "loop into a function with @tf.function, as `for i in tf.range(n):`. If Python must run in between, let one call "
+    "serve several sequences, with a batch of them."
+)
 _LEAST_STEPS_SHARE = 0.2
 _CELL = "cell"
 _BATCHES = r"\.batch\(|\bbatch_size\s*="
@@ -43,7 +52,9 @@ def batch_findings(evidence: Evidence, python: Sequence[Finding]) -> list[Findin
     if share < _LEAST_STEPS_SHARE:
         return []
     severity = "medium" if python else severity_of(fixed, _FIXED_SHARE, _HIGH_FIXED_SHARE)
-    return [_finding(ops, evidence.source(), size, fixed, severity, share)] if size <= _FACTORS[-1][0] else []
+    if size > _FACTORS[-1][0]:
+        return []
+    return [_finding(evidence, ops, size, fixed, severity, share)]
 
 
 def _loops(ops: StepOps) -> bool:
@@ -59,32 +70,52 @@ def _fixed_share(evidence: Evidence, ops: StepOps) -> float:
 
 
 def _steps_share(evidence: Evidence) -> float:
-    """Return the part of the time without warm-up that the measured steps take; 1 if it is not known."""
+    """Return the part of the time without the first steps that the measured steps take; 1 if it is not known."""
     summary = evidence.overview.summary
-    rest_ms = float(summary["capture_ms"]) - float(summary["warm_up_steps_ms"])
+    warm_up = evidence.steps.table["warm_up"]
+    # Steps that trace again and again are a fault of their own, which larger batches do not mend.
+    starting_ms = float(summary["warm_up_steps_ms"]) if warm_up.sum() <= _USUAL_WARM_UP else 0.0
+    rest_ms = float(summary["capture_ms"]) - starting_ms
     measured_ms = float(summary["measured_steps_ms"])
     return min(1.0, measured_ms / rest_ms) if rest_ms > 0 and measured_ms > 0 else 1.0
 
 
-def _finding(ops: StepOps, source: SourceLines, size: int, fixed: float, severity: Severity, share: float) -> Finding:
+def _finding(evidence: Evidence, ops: StepOps, size: int, fixed: float, severity: Severity, share: float) -> Finding:
     factor = next(factor for most, factor in _FACTORS if size <= most)
     step_ms, saved = ops.steps_ms / ops.steps, 1 - 1 / factor
-    place, change = _line(source, size, size * factor)
+    place, change = _line(evidence.source(), size, size * factor)
+    loop, depends = _loop(evidence)
+    if depends:
+        place, change = loop, ""
     return Finding(
         severity,
         f"{SMALL_STEPS}: {size} example{'s' * (size != 1)} each",
         f"A step takes {_units.milliseconds(step_ms)}. Ops that are long enough to be recorded run in "
         f"{_units.share(1 - fixed)} of it. The rest is the fixed cost of starting a step and its ops: "
         f"{_units.milliseconds(fixed * step_ms)}, whatever the batch size.",
-        f"Use larger batches, {size * factor} instead of {size}."
+        _MANY_IN_ONE_CALL
+        if depends
+        else f"Use larger batches, {size * factor} instead of {size}."
         + " A larger batch may need a higher learning rate." * trains(ops.graphs),
         100 * saved * share,
-        place=place,
+        place=place or loop,
         gain_low_percent=100 * saved * fixed * share,
         gain_high_percent=100 * saved * share,
         change=change,
         instead_of=(BETWEEN_OPS,),
     )
+
+
+def _loop(evidence: Evidence) -> tuple[str, bool]:
+    """Return the place of the loop that calls the steps, and whether each call is given what the one before made."""
+    table = evidence.python.table
+    table = table[(table["thread"] == "main") & (table["line"] > 0) & (table["library"] == "TensorFlow")]
+    if table.empty:
+        return "", False
+    slowest = table.iloc[int(np.argmax(table["in_steps_ms"].to_numpy()))]
+    file, line = str(slowest["file"]), int(slowest["line"])
+    head = head_of(evidence.code, file, line)
+    return (place_of(file, head), needs_itself(evidence.code, file, line)) if head else ("", False)
 
 
 def _line(source: SourceLines, size: int, larger: int) -> tuple[str, str]:

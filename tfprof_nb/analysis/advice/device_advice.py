@@ -20,9 +20,30 @@ _UNUSED = (
 )
 
 
+_IDLE_PERCENT, _HIGH_IDLE_PERCENT = 15.0, 40.0
+# While a step spends its time on these, no device works.
+_WITHOUT_DEVICES = ("host_compute", "kernel_launch", "compile", "other")
+_KEEP_BUSY = {
+    "pytorch": (
+        "Look in the trace at what the host does in the gaps of the device. `.item()`, `.cpu()` and printing a tensor "
+        "wait for it; `torch.compile` launches fewer kernels."
+    ),
+    "jax": (
+        "Look in the trace at what the host does in the gaps of the device. Converting an array to NumPy and printing "
+        "it wait for it; `jax.jit` around the whole step launches one program instead of many."
+    ),
+}
+_COPYING_PERCENT, _HIGH_COPYING_PERCENT = 10.0, 30.0
+_FEWER_COPIES = (
+    "If they move arrays between the memories of the host and the TPU (offloaded weights, for example), keep what each "
+    "step reads on the TPU, as far as its memory has room, or start the copies earlier: the TPU can compute meanwhile."
+)
+
+
 def device_findings(evidence: Evidence) -> list[Finding]:
-    """Report a GPU that is not used, and devices that wait for their kernels to be launched."""
-    return [finding for finding in (_idle_gpu(evidence), _launching(evidence)) if finding]
+    """Report devices that are not used, and those that wait: for kernels to be launched, for the host or for copies."""
+    rules = (_idle_gpu, _some_idle, _launching, _idle_between_kernels, _copying)
+    return [finding for rule in rules if (finding := rule(evidence))]
 
 
 def _idle_gpu(evidence: Evidence) -> Finding | None:
@@ -39,6 +60,22 @@ def _idle_gpu(evidence: Evidence) -> Finding | None:
     return None
 
 
+def _some_idle(evidence: Evidence) -> Finding | None:
+    """Report devices without work beside others that have some."""
+    idle, count = evidence.idle_devices
+    if not idle or not evidence.is_tensorflows:
+        return None
+    return Finding(
+        "medium",
+        f"{len(idle)} of {count} devices did nothing",
+        f"No work was recorded on {', '.join(idle)}.",
+        "Let them share the work: `strategy = tf.distribute.MirroredStrategy()`, and build and compile the model in "
+        "`with strategy.scope():`, with a batch as many times larger. Or leave them to other programs: "
+        "CUDA_VISIBLE_DEVICES=0 before TensorFlow is imported.",
+        proved_by="overview",
+    )
+
+
 def _launching(evidence: Evidence) -> Finding | None:
     """Report time spent on launching kernels, where that is since these are short."""
     percent = evidence.percent("kernel_launch")
@@ -52,9 +89,53 @@ def _launching(evidence: Evidence) -> Finding | None:
         "Launching kernels takes time",
         f"{evidence.of_step('kernel_launch_ms')} is spent launching kernels: half of the ops keep the device busy "
         f"for less than {_units.microseconds(typical_us)} each.",
-        "Let XLA fuse ops into fewer kernels: jit_compile=True in model.compile, or @tf.function(jit_compile=True).",
+        f"Let XLA fuse ops into fewer kernels: {_fusing(evidence)}.",
         percent,
         proved_by="kernels",
+    )
+
+
+def _fusing(evidence: Evidence) -> str:
+    """Return how to turn XLA on: by the way in which the program trains, where it is known."""
+    if evidence.steps.table["epoch"].notna().any():
+        return "jit_compile=True in model.compile"
+    if len(evidence.python.table):
+        return "@tf.function(jit_compile=True) on the function of a step"
+    return "jit_compile=True in model.compile, or @tf.function(jit_compile=True)"
+
+
+def _idle_between_kernels(evidence: Evidence) -> Finding | None:
+    """Report devices without work in much of each step, for frameworks without rules of their own about the causes."""
+    numbers = evidence.overview.summary
+    percent = sum(map(evidence.percent, _WITHOUT_DEVICES))
+    on_tpu = str(numbers["device_type"]).startswith("TPU")  # which runs whole programs
+    fix = _KEEP_BUSY.get(numbers["framework"])
+    if not fix or on_tpu or not numbers["device_cores"] or percent < _IDLE_PERCENT:
+        return None
+    idle_ms = sum(evidence.steps.summary[f"{part}_ms_mean"] for part in _WITHOUT_DEVICES)
+    step = _units.milliseconds(evidence.steps.summary["step_ms_mean"])
+    return Finding(
+        severity_of(percent, _IDLE_PERCENT, _HIGH_IDLE_PERCENT),
+        "The device is idle in much of each step",
+        f"In {_units.milliseconds(idle_ms)} of the average step's {step} no kernel and no copy runs.",
+        fix,
+        proved_by="steps",
+    )
+
+
+def _copying(evidence: Evidence) -> Finding | None:
+    """Report a TPU that waits for asynchronous copies."""
+    percent = evidence.percent("device_to_device")
+    if not str(evidence.overview.summary["device_type"]).startswith("TPU") or percent < _COPYING_PERCENT:
+        return None
+    copies = evidence.ops.table[evidence.ops.table["op_type"].astype(str).str.match("copy-|async-copy")]
+    names = ", ".join(_units.shorten(str(name), 40) for name in copies["op_name"].head(3))
+    return Finding(
+        severity_of(percent, _COPYING_PERCENT, _HIGH_COPYING_PERCENT),
+        "The TPU waits for copies",
+        f"{evidence.of_step('device_to_device_ms')} is spent waiting for copies{names and f', most for {names}'}.",
+        _FEWER_COPIES,
+        proved_by="ops",
     )
 
 

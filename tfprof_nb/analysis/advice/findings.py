@@ -9,6 +9,7 @@ from typing import Literal
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.functions.functions import Functions
+from tfprof_nb.analysis.kernels import Kernels, kernels
 from tfprof_nb.analysis.memory.memory import Memory, no_memory
 from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.overview import Overview
@@ -24,6 +25,7 @@ _RECORDED_LONGER = 1.33
 Severity = Literal["high", "medium", "info"]
 # Beginnings of findings for which better ones stand in.
 ONE_LAYER = ("The layer ", "The ops at ")
+EAGER = "Ops run one by one"
 BETWEEN_OPS, ONE_OP, SMALL_STEPS = (
     "Python between ops takes time",
     "One op does most of the work",
@@ -57,7 +59,9 @@ class Evidence:
 
     ``line_of`` returns the line that gave tf.data the slowest function with a name, or an empty text if that is
     unknown; ``code`` is the text of the program. ``step_ops`` returns the ops of typical steps, ``memory`` memory over
-    time and ``source`` the lines of code: they are computed on first use.
+    time, ``source`` the lines of code and ``kernels`` those of GPUs: they are computed on first use. ``idle_devices``
+    are the names of devices without work where others have some, and the number of all; ``own_cores`` how many
+    processors the program kept busy, and how many it may use.
     """
 
     overview: Overview
@@ -72,6 +76,9 @@ class Evidence:
     memory: Callable[[], Memory] = no_memory
     source: Callable[[], SourceLines] = no_source
     gpus: Sequence[Gpus] = ()
+    idle_devices: tuple[Sequence[str], int] = ((), 0)
+    own_cores: tuple[float, int] = (math.nan, 0)
+    kernels: Callable[[], Kernels] = lambda: kernels(())
 
     @property
     def is_tensorflows(self) -> bool:
@@ -100,6 +107,40 @@ def at_most(percent: float) -> float:
     (67, 0.0, 100.0)
     """
     return 100 * percent / (percent + (100 - percent) / _RECORDED_LONGER)
+
+
+def saving(
+    percent: float,
+    worth_saying: tuple[float, float],
+    saved: tuple[float, float],
+    *,
+    finding: str,
+    evidence: str,
+    fix: str,
+    place: str = "",
+    change: str = "",
+    proved_by: str = "ops",
+    instead_of: tuple[str, ...] = (),
+) -> Finding:
+    """Return the finding on what takes a share of the steps' time.
+
+    ``worth_saying`` are the bounds of a moderate and of a high share, ``saved`` the least and the most of the share
+    that the fix saves.
+    """
+    low, high = (part * percent for part in saved)
+    return Finding(
+        severity_of(percent, *worth_saying),
+        finding,
+        evidence,
+        fix,
+        percent,
+        proved_by,
+        place=place,
+        gain_low_percent=low,
+        gain_high_percent=high,
+        change=change,
+        instead_of=instead_of,
+    )
 
 
 def severity_of(percent: float, moderate: float, high: float) -> Severity:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import ONE_LAYER, ONE_OP, Evidence, Finding, severity_of
+from tfprof_nb.analysis.advice.findings import ONE_LAYER, ONE_OP, Evidence, Finding, saving
 
 _MOST_PARAMETERS = 0.5
-_WORTH_SAYING_PERCENT, _HIGH_PERCENT = 20.0, 50.0
+_WORTH_SAYING = 20.0, 50.0
 # float64 has twice the bytes of float32, and its convolutions lack the fast kernels.
 _SAVED = 0.3, 0.9
 _ASKED = r"set_floatx\(|floatx *=|dtype *= *[\"']float64|(np|tf)\.float64|[\"']float64[\"']"
@@ -24,7 +24,7 @@ def float64_findings(evidence: Evidence) -> list[Finding]:
         return []
     share = ops.share(ops.ran(ops.graphs.nodes["outputs"].astype(str).str.startswith("float64").to_numpy(bool)))
     percent = 100 * share.covered
-    if percent < _WORTH_SAYING_PERCENT:
+    if percent < _WORTH_SAYING[0]:
         return []
     found = next(evidence.code.find(_ASKED), None)
     place = evidence.code.place(found)
@@ -32,18 +32,16 @@ def float64_findings(evidence: Evidence) -> list[Finding]:
     change = re.sub(r"\bfloat64\b", "float32", code) if re.search(r"set_floatx\(.*\bfloat64\b", code) else ""
     to = f": `{change}`, in a new kernel, since Keras keeps the type that it began with" if change else ""
     return [
-        Finding(
-            severity_of(percent, _WORTH_SAYING_PERCENT, _HIGH_PERCENT),
-            f"The model computes in float64{place and f' ({place})'}",
-            f"{_units.share(float(parameters[double].sum() / parameters.sum()))} of the trained parameters are of this "
-            f"type, and float64 ops run in {_units.percent(percent)} of each step.",
-            f"Use float32, Keras' default{to or (f': change `{code}`' if place else '')}. It needs half the memory, "
-            "and has faster kernels.",
+        saving(
             percent,
-            proved_by="ops",
+            _WORTH_SAYING,
+            _SAVED,
+            finding=f"The model computes in float64{place and f' ({place})'}",
+            evidence=f"{_units.share(float(parameters[double].sum() / parameters.sum()))} of the trained parameters "
+            f"are of this type, and float64 ops run in {_units.percent(percent)} of each step.",
+            fix=f"Use float32, Keras' default{to or (f': change `{code}`' if place else '')}. It needs half the "
+            "memory, and has faster kernels.",
             place=place,
-            gain_low_percent=_SAVED[0] * percent,
-            gain_high_percent=_SAVED[1] * percent,
             change=change,
             instead_of=(ONE_OP, *ONE_LAYER),
         )

@@ -10,7 +10,7 @@ from tfprof_nb.analysis.advice.input_causes import cause_of_waiting
 from tfprof_nb.analysis.tf_data.tf_data import TfData
 from tfprof_nb.analysis.verdict import FETCH_COSTS_MS, HIGHLY_PERCENT, MODERATELY_PERCENT, waits_only_at_starts
 
-WAITING = "Steps wait for their data"
+WAITING, OUTSIDE = "Steps wait for their data", "Data is fetched outside the step marks"
 # From these shares of the input time on, advice is also, or only, about copies to the device
 # (`kHostToDeviceTimePercent` in `op_stats_to_input_pipeline_analysis.h`).
 _SOME_COPYING, _ONLY_COPYING = 0.1, 0.9
@@ -50,8 +50,9 @@ def input_bound(evidence: Evidence) -> Finding | None:
         percent,
         place=cause.place,
         gain_low_percent=cause.least_saved * percent,
-        gain_high_percent=cause.most_saved * at_most(percent),
+        gain_high_percent=min(100.0, cause.most_saved * at_most(percent) + cause.beside_percent),
         change=cause.change,
+        instead_of=cause.instead_of,
         **_longest_wait(evidence.tf_data),
     )
 
@@ -90,7 +91,7 @@ def input_outside_steps(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         severity_of(percent, MODERATELY_PERCENT, HIGHLY_PERCENT),
-        "Data is fetched outside the step marks",
+        OUTSIDE,
         f"{_units.milliseconds(evidence.steps.summary['input_between_steps_ms'])} ({_units.percent(percent)} of the "
         "time from the first step to the last) is spent in next(iterator) between the marks, where no step counts it.",
         "Fetch the batch inside the mark: `batches = iter(dataset)`, then `with tfprof_nb.step(i): "

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Severity
+from tfprof_nb.analysis.advice.cause import Cause
+from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.advice.per_element import per_element
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.tf_data.iterators import FILE_READERS, iterator_type
 from tfprof_nb.analysis.verdict import MOST_WAITING, rare_waits
@@ -28,7 +31,12 @@ _GENERATE_IN_WORKERS = (
     "Let several workers make batches: write a keras.utils.PyDataset whose `__getitem__` makes one batch, and pass "
     "`workers=4` (with `use_multiprocessing=True` if Python computes, without if it waits for a disk or network)."
 )
+_RANDOM = (
+    "{function} draws random numbers, which a cache would freeze. Cache what comes before it, if that fits in memory, "
+    "and do the random part on whole batches: in the model, for example with keras.layers.RandomFlip."
+)
 _BATCHING = re.compile(r"::(ParallelBatch|Batch(V2)?|PaddedBatch(V2)?|MapAndBatch)(::|$)")
+_IN_PYTHON = "Where it computes in Python instead of waiting, they also need `use_multiprocessing=True`."
 _PASSED_TO_PYTHON = re.compile(
     r"\b(?:from_generator|py_function|numpy_function)\(\s*(?:func *= *)?((?!lambda\b)[\w.]+)?"
 )
@@ -45,29 +53,11 @@ _FUNCTIONS = {
 }
 
 
-@dataclass(frozen=True)
-class Cause:
-    """What makes steps wait; the parts of the waiting that the change saves at least and at most; its top severity.
-
-    ``percent`` is the share of the steps that the cause takes where it costs more than the waiting.
-    """
-
-    name: str = ""
-    evidence: str = ""
-    fix: str = ""
-    change: str = ""
-    place: str = ""
-    least_saved: float = 0.3
-    most_saved: float = 1.0
-    severity: Severity = "high"
-    percent: float = 0.0
-
-
 def cause_of_waiting(evidence: Evidence) -> Cause:
     """Find what makes the steps wait for their data; the cause has no name if that is unknown."""
     stage = iterator_type(str(evidence.tf_data.summary["bottleneck_long_name"] or ""))
     cause = _new_iterators(evidence) or _new_datasets(evidence, stage) or _python_source(evidence)
-    cause = cause or _windows(evidence, stage) or _repeated_work(evidence, stage)
+    cause = cause or _windows(evidence, stage) or per_element(evidence, stage) or _repeated_work(evidence, stage)
     return cause or _filled_buffer(evidence, stage) or _stage(evidence, stage)
 
 
@@ -99,16 +89,19 @@ def _new_datasets(evidence: Evidence, stage: str) -> Cause | None:
     ops = evidence.ops.table
     eager = ops[ops["eager"].astype(bool) & ops["op_type"].astype(str).str.startswith("CacheDataset")]
     made = max(eager["occurrences"].tolist(), default=0)
-    if not _filling_cache(evidence) or made < _SEVERAL_DATASETS:
+    cached = any("Cache" in str(name) for name in evidence.tf_data.table["long_name"])
+    if not cached or made < _SEVERAL_DATASETS:
         return None
-    place = _line_with(evidence, r"\.cache\(")
+    place, mapped = _line_with(evidence, r"\.cache\("), _mapped(evidence, evidence.line_of("Dataset_map_"))
     return Cause(
         f"the dataset with its cache is built anew {_units.count(made)} times",
-        f"the slowest stage of the input pipeline is {stage}, before a cache{f' ({place})' if place else ''}. A new "
-        "cache is empty, and each pass fills it again",
+        f"a new cache is empty{f' ({place})' if place else ''}, so each pass runs again what comes before it"
+        f"{f', such as {mapped},' if mapped else ''} and fills it; the slowest stage is {stage}",
         "Build the dataset once, before the loop, and train on the same object in each pass.",
         place=place,
         least_saved=0.4,
+        beside_percent=evidence.percent("between_steps"),
+        instead_of=(f"{mapped} (",) if mapped else (),
     )
 
 
@@ -116,35 +109,75 @@ def _python_source(evidence: Evidence) -> Cause | None:
     """Find a function of the user's in Python that makes the data."""
     ops, waited_ms = evidence.ops.table, float(evidence.steps.table["input_ms"].sum())
     python_ms = ops.loc[ops["op_type"].isin(PYTHON_OPS), "self_us"].sum() / _units.US_PER_MS
-    if python_ms < _PYTHON_SHARE * waited_ms:
-        return None
     table = evidence.python.table
     table = table[(table["thread"] == "tf.data") & (table["line"] > 0)]
+    generates = "Generator" in {iterator_type(name) for name in evidence.tf_data.table["long_name"]}
+    # The op waits less than the workers of a PyDataset work.
+    worked_ms = float(table["waiting_ms"].sum()) if generates and len(table) else 0.0
+    if max(python_ms, worked_ms) < _PYTHON_SHARE * waited_ms:
+        return None
+    called = f"Python functions in the pipeline ran for {_units.milliseconds(python_ms)}"
+    dataset = _dataset_class(evidence, table)
+    if dataset:
+        return _slow_dataset(evidence, dataset, table, called)
     if table.empty:  # functions shorter than the interval of sampling are seldom met
-        place = _line_with(evidence, _PASSED_TO_PYTHON.pattern)
-        passed = _PASSED_TO_PYTHON.search(evidence.code.at(place))
-        ran = f"Python functions in the pipeline ran for {_units.milliseconds(python_ms)}"
-        name = f"{passed[1]} makes the data in Python" if passed and passed[1] else "Python makes the data"
-        if "py_function" in evidence.code.at(place) or "numpy_function" in evidence.code.at(place):
-            function = passed[1] if passed and passed[1] else "the function"
-            fix, change, mapped = _beside_python(evidence, function)
-            return Cause(name, ran, fix, change, mapped or place, least_saved=0.2)
-        return Cause(name, ran, _generating(evidence), place=place)
-    function = str(table.groupby("function", sort=False)["total_ms"].sum().idxmax())
-    line = table[table["function"] == function].iloc[0]
-    file, place = str(line["file"]), place_of(str(line["file"]), int(line["line"]))
-    code = evidence.code.line(file, int(line["line"]))
+        return _passed_to_python(evidence, called)
+    function = str(table.groupby("function", sort=False)["total_ms"].max().idxmax())
+    of_function = table[table["function"] == function]
+    file, number = str(of_function.iloc[0]["file"]), int(of_function.iloc[0]["line"])
+    place, code = place_of(file, number), evidence.code.line(file, number)
     shown = f"{function} ({place}{f', `{_units.shorten(code, 80)}`' if code else ''}) ran for "
-    shown += f"{_units.milliseconds(python_ms)}, one call after another"
-    makes = "waits for a disk or network" if _WAITING_CODE.search(code) else "makes the data in Python"
-    name = f"{function} {makes}"
-    if function.endswith(".__getitem__"):
-        fix, change, made = _more_workers(evidence, file, function.partition(".")[0])
-        return Cause(name, shown, fix, change, made or place, least_saved=0.2)
+    shown += f"{_units.milliseconds(float(of_function['total_ms'].max()))}: Python runs one such call at a time"
+    name = f"{function} {_does(code)}"
     if any(evidence.code.find(r"(py_function|numpy_function)\(")):
         fix, change, mapped = _beside_python(evidence, function)
         return Cause(name, shown, fix, change, mapped or place, least_saved=0.2)
     return Cause(name, shown, _generating(evidence), place=place)
+
+
+def _does(code: str) -> str:
+    return "waits for a disk or network" if _WAITING_CODE.search(code) else "makes the data in Python"
+
+
+def _passed_to_python(evidence: Evidence, called: str) -> Cause:
+    """Name the function that the program passes to a generator's or a Python function's dataset."""
+    place = _line_with(evidence, _PASSED_TO_PYTHON.pattern)
+    passed = _PASSED_TO_PYTHON.search(evidence.code.at(place))
+    function = passed[1] if passed and passed[1] else ""
+    name = f"{function or 'Python'} makes the data{' in Python' * bool(function)}"
+    if "py_function" in evidence.code.at(place) or "numpy_function" in evidence.code.at(place):
+        fix, change, mapped = _beside_python(evidence, function or "the function")
+        return Cause(name, called, fix, change, mapped or place, least_saved=0.2)
+    return Cause(name, called, _generating(evidence), place=place)
+
+
+def _dataset_class(evidence: Evidence, table: pd.DataFrame) -> str:
+    """Return the class of the program whose ``__getitem__`` makes the batches; empty if that is unknown."""
+    stages = {iterator_type(name) for name in evidence.tf_data.table["long_name"]}
+    if "Generator" not in stages or any(evidence.code.find(_PASSED_TO_PYTHON.pattern)):
+        return ""
+    classes = [name for name in evidence.code.dataset_classes() if any(evidence.code.find(rf"(?<!class )\b{name}\("))]
+    owners = [str(name).partition(".")[0] for name in table["function"]]
+    return next((name for name in owners if name in classes), classes[0] if len(classes) == 1 else "")
+
+
+def _slow_dataset(evidence: Evidence, dataset: str, table: pd.DataFrame, called: str) -> Cause:
+    """Name a PyDataset's method, with the line in it, or in what it calls, that takes the longest."""
+    function = f"{dataset}.__getitem__"
+    file, defined, _ = evidence.code.method(function)
+    rows = table[table["self_ms"] > 0]
+    at = (str(rows.iloc[0]["file"]), int(rows.iloc[0]["line"])) if len(rows) else (file, defined)
+    place, code = place_of(*at) if at[1] else "", evidence.code.line(*at)
+    ran = f"most of its time goes into `{_units.shorten(code, 80)}`" if len(rows) and code else called
+    fix, change, made = _more_workers(evidence, file, dataset)
+    return Cause(
+        f"{function} {_does(code)}",
+        f"{function}{f' ({place})' if place else ''} makes the batches: {ran}",
+        fix,
+        change,
+        made or place,
+        least_saved=0.2,
+    )
 
 
 def _generating(evidence: Evidence) -> str:
@@ -174,18 +207,38 @@ def _windows(evidence: Evidence, stage: str) -> Cause | None:
 
 def _more_workers(evidence: Evidence, file: str, dataset: str) -> tuple[str, str, str]:
     """Return how to let several workers make a PyDataset's batches: words, and where it is certain code and place."""
-    made = next(evidence.code.find(rf"(?<!class )\b{re.escape(dataset)}\("), None)
-    if made and re.search(r"\b(workers|max_queue_size) *=", evidence.code.line(*made)):
-        return f"Let more workers make the batches: raise `workers` where {dataset} is made.", "", ""
+    made = _made(evidence, dataset)
+    given = re.search(r"\bworkers *= *(\d+)", evidence.code.line(*made)) if made else None
+    if made and given:
+        change = evidence.code.with_number(*made, "workers", 2 * max(int(given[1]), 2))
+        more = f": `{_units.shorten(change, 120)}`" if change else ""
+        return f"Let more workers make the batches{more}. {_IN_PYTHON}", change, place_of(*made)
+    if made and re.search(r"\bmax_queue_size *=", evidence.code.line(*made)):
+        return f"Let several workers make the batches: pass `workers=4` where {dataset} is made. {_IN_PYTHON}", "", ""
     change = evidence.code.with_argument(*made, dataset, "workers=4, max_queue_size=16") if made else ""
     if not evidence.code.takes_keywords(file, dataset):
         fix = (
             f"Let several workers make the batches: give {dataset}.__init__ a **kwargs, pass it on with "
-            f"`super().__init__(**kwargs)`, and call `{dataset}(..., workers=4, max_queue_size=16)`."
+            f"`super().__init__(**kwargs)`, and call `{dataset}(..., workers=4, max_queue_size=16)`. "
+            f"{_IN_PYTHON}"
         )
         return fix, "", ""
     told = _units.shorten(change or f"{dataset}(..., workers=4, max_queue_size=16)", 120)
-    return f"Let several workers make the batches: `{told}`.", change, place_of(*made) if made and change else ""
+    return (
+        f"Let several workers make the batches: `{told}`. {_IN_PYTHON}",
+        change,
+        place_of(*made) if made and change else "",
+    )
+
+
+def _made(evidence: Evidence, dataset: str) -> tuple[str, int] | None:
+    """Return the file and line where a dataset is made; of several lines, the one that ran, if that is only one."""
+    found = list(evidence.code.find(rf"(?<!class )\b{re.escape(dataset)}\("))
+    if len(found) > 1:
+        ran = evidence.python.table
+        ran = ran[ran["thread"] == "main"]
+        found = [place for place in found if place in set(zip(ran["file"], ran["line"], strict=True))]
+    return found[0] if len(found) == 1 else None
 
 
 def _beside_python(evidence: Evidence, function: str) -> tuple[str, str, str]:
@@ -286,7 +339,16 @@ def _stage(evidence: Evidence, stage: str) -> Cause:
         )
     reads = stage in _OPENING and not stages.isdisjoint(FILE_READERS)
     name = f"{mapped} is slow" if mapped else "reading the files is slow" if reads else f"{stage} is slow"
-    return Cause(name, shown, str(evidence.tf_data.summary["suggestion"]), place=line)
+    random = mapped and _is_random(evidence, line)
+    fix = _RANDOM.format(function=mapped) if random else str(evidence.tf_data.summary["suggestion"])
+    return Cause(name, shown, fix, place=line)
+
+
+def _is_random(evidence: Evidence, line: str) -> bool:
+    """Whether the function given to the map at a line draws random numbers."""
+    ops, (first, last) = evidence.source().all_ops, evidence.code.lines_mapped(*line_at(line))
+    mine = (ops["file"] == line_at(line)[0]) & ops["line"].between(first, last)
+    return bool(ops.loc[mine, "op_type"].str.contains("Random").any())
 
 
 def _starved(evidence: Evidence) -> Cause:
@@ -324,8 +386,7 @@ def _unprefetched(evidence: Evidence, line: str, shown: str) -> Cause:
 
 def _mapped(evidence: Evidence, line: str) -> str:
     """Return what the map at a line calls: the name of a function, or "the lambda"; empty if that is unknown."""
-    given = evidence.code.argument(*line_at(line), "map")
-    return "the lambda" if given.startswith("lambda") else _units.shorten(given, 40)
+    return _units.shorten(evidence.code.mapped(*line_at(line)), 40)
 
 
 def _in_parallel(evidence: Evidence, line: str) -> str:

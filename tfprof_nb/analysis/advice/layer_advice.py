@@ -14,7 +14,6 @@ from tfprof_nb.analysis.step_ops.step_ops import StepOps
 _DOMINANT_SHARE = 0.5
 # A layer with so many parameters, and so much of all, is more than the model's design usually needs.
 _HUGE_PARAMETERS, _HUGE_SHARE = 2_000_000, 0.9
-_MOSTLY_OPTIMIZER = 0.5
 # A layer with half of the units takes about half of the time: this is the least and the most of what is saved.
 _HALF_LOW, _HALF_HIGH, _ALL_LOW = 0.3, 0.6, 0.6
 _POOLING = {5: "GlobalAveragePooling3D", 4: "GlobalAveragePooling2D", 3: "GlobalAveragePooling1D"}
@@ -91,14 +90,6 @@ def _cheaper(ops: StepOps, layer: pd.Series, *, huge: bool) -> _Fix:
     alone, covered = float(layer["alone_share"]), float(layer["covered_share"])
     if huge and (pooled := _pooled(ops, layer)):
         return pooled._replace(low=_ALL_LOW * alone, high=covered)
-    if layer["kind"] == "Embedding" and layer["optimizer_ms"] >= _MOSTLY_OPTIMIZER * layer["op_ms"]:
-        part = float(layer["optimizer_ms"] / layer["op_ms"])
-        return _Fix(
-            "The optimizer updates every row of the table in every step, although a batch uses few of them. Use "
-            "keras.optimizers.SGD without momentum, which updates only these rows, or reduce input_dim.",
-            _ALL_LOW * part * alone,
-            part * covered,
-        )
     size = _SIZE_OF.get(str(layer["kind"]), "")
     if huge and size:
         return _Fix(f"Halve its {size}, or reduce the size of its input.", _HALF_LOW * alone, _HALF_HIGH * covered)

@@ -7,25 +7,33 @@ from collections.abc import Iterator
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding
-from tfprof_nb.analysis.memory.growth import MIN_STEPS, Growth, growth
+from tfprof_nb.analysis.memory.growth import MIN_STEPS, Growth, growth, process_growth
 from tfprof_nb.analysis.source.code import place_of
+from tfprof_nb.analysis.source.loops import keepers
 from tfprof_nb.analysis.source.source import SourceLines
 from tfprof_nb.analysis.step_ops.step_ops import TRAINING_CALLS, StepOps
 
+_RECORDED_BYTES = 1000  # of the profiler's own memory per op, rather more than less
 _HIGH_BYTES = 128 * 2**20
 # Statements that keep an object: list.append(x), cache[key] = x, list += [x].
 _KEEPS = re.compile(r"\.(?:append|extend|add|insert|appendleft)\(|\w\[[^\]]+\]\s*=(?!=)|\+=\s*\[")
 _KEEPS_NUMBERS = re.compile(r"(?:append|add|=|\[)\s*\(?\s*(?:float|int|bool|str|len)\(|\.item\(\)")
 _MIN_PART_OF_STEPS = 0.5
+_MOST_KEEPERS = 3
 
 
 def memory_findings(evidence: Evidence) -> list[Finding]:
     """Report memory that grows steadily, with the op whose tensors stay and the lines that may keep them."""
     steps = evidence.steps.table
-    found = growth(evidence.memory(), steps) if len(steps) >= MIN_STEPS else None
-    if found is None or _fills_a_cache(evidence):
+    if len(steps) < MIN_STEPS or _fills_a_cache(evidence):
         return []
-    ops, keeping = evidence.step_ops(), list(_keeping(evidence.source(), len(steps)))
+    memory, keeping = evidence.memory(), list(_keeping(evidence.source(), len(steps))) or _elsewhere(evidence)
+    found = growth(memory, steps)
+    if found is None and keeping and not memory.in_use:  # the process grows for many reasons: a line must tell one
+        found = process_growth(memory, steps, _RECORDED_BYTES * float(evidence.ops.table["occurrences"].sum()))
+    if found is None:
+        return []
+    ops = evidence.step_ops()
     made_at = _made_at(ops, evidence.source(), found)
     place = keeping[0][0] if len(keeping) == 1 else made_at
     tensors = f"the tensors of {_units.shorten(found.op_name, 80)}{made_at and f' ({made_at})'} stay" * bool(
@@ -67,6 +75,12 @@ def _keeping(source: SourceLines, steps: int) -> Iterator[tuple[str, str]]:
         code = str(row["code"]).strip()
         if _KEEPS.search(code) and not _KEEPS_NUMBERS.search(code):
             yield place_of(row["file"] or "cell", row["line"]), code
+
+
+def _elsewhere(evidence: Evidence) -> list[tuple[str, str]]:
+    """Return the lines outside of the cell's own statements that may keep tensors, if these are few."""
+    found = [place_of(*place) for place in keepers(evidence.code)]
+    return [(place, evidence.code.at(place)) for place in found] if len(found) <= _MOST_KEEPERS else []
 
 
 def _made_at(ops: StepOps, source: SourceLines, found: Growth) -> str:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
-from tfprof_nb.analysis.advice.findings import ONE_LAYER, ONE_OP, Evidence, Finding, severity_of
+from tfprof_nb.analysis.advice.findings import ONE_LAYER, ONE_OP, Evidence, Finding, saving
 from tfprof_nb.analysis.source.placed_ops import creating_frames
+from tfprof_nb.analysis.step_ops.shapes import last_dimension, origin_of
 from tfprof_nb.decode.sections.graphs import Graphs
 
 _LARGE = 1000  # classes
-_BETWEEN = ("Reshape", "Cast", "Identity", "ExpandDims", "Squeeze")
-_WORTH_SAYING_PERCENT, _HIGH_PERCENT = 20.0, 40.0
+_WORTH_SAYING = 20.0, 40.0
 _SAVED = 0.4, 1.0
 
 
@@ -27,24 +25,23 @@ def one_hot_findings(evidence: Evidence) -> list[Finding]:
     made, products = _multiplied(graphs)
     share = ops.share(ops.ran(made | products))
     percent = 100 * share.covered
-    if not products.any() or percent < _WORTH_SAYING_PERCENT:
+    if not products.any() or percent < _WORTH_SAYING[0]:
         return []
     first = int(np.flatnonzero(made)[0])
     place = ops.place(int(creating_frames(graphs)[first]))
-    classes = _last_dimension(str(graphs.nodes["outputs"].iloc[first]))
+    classes = last_dimension(str(graphs.nodes["outputs"].iloc[first]))
     return [
-        Finding(
-            severity_of(percent, _WORTH_SAYING_PERCENT, _HIGH_PERCENT),
-            f"One-hot vectors of {_units.count(classes)} classes are multiplied by a matrix{place and f' ({place})'}",
-            f"The vectors and these products run in {_units.percent(percent)} of each step. All but one number of each "
-            "vector is 0.",
-            f"Look the rows up instead: keras.layers.Embedding({classes}, units) on the class numbers computes the "
-            "same without the vectors.",
+        saving(
             percent,
-            proved_by="ops",
+            _WORTH_SAYING,
+            _SAVED,
+            finding=f"One-hot vectors of {_units.count(classes)} classes are multiplied by a matrix"
+            f"{place and f' ({place})'}",
+            evidence=f"The vectors and these products run in {_units.percent(percent)} of each step. All but one "
+            "number of each vector is 0.",
+            fix=f"Look the rows up instead: keras.layers.Embedding({classes}, units) on the class numbers computes the "
+            "same without the vectors.",
             place=place,
-            gain_low_percent=_SAVED[0] * percent,
-            gain_high_percent=_SAVED[1] * percent,
             instead_of=(ONE_OP, *ONE_LAYER),
         )
     ]
@@ -54,7 +51,7 @@ def _multiplied(graphs: Graphs) -> tuple[Bools, Bools]:
     """Flag the large one-hot nodes that a product takes, and these products with their gradients."""
     op, inputs = graphs.nodes["op"].tolist(), graphs.nodes["inputs"].tolist()
     large = [
-        kind == "OneHot" and _last_dimension(str(outputs)) >= _LARGE
+        kind == "OneHot" and last_dimension(str(outputs)) >= _LARGE
         for kind, outputs in zip(op, graphs.nodes["outputs"], strict=True)
     ]
     made, products = np.zeros(len(op), dtype=bool), np.zeros(len(op), dtype=bool)
@@ -62,20 +59,7 @@ def _multiplied(graphs: Graphs) -> tuple[Bools, Bools]:
         if kind not in ("MatMul", "BatchMatMulV2", "Einsum"):
             continue
         for source in inputs[node]:
-            origin = _origin(source, op, inputs)
+            origin = origin_of(source, op, inputs)
             if large[origin]:
                 made[origin] = products[node] = True
     return made, products
-
-
-def _origin(node: int, op: list[str], inputs: list[list[int]]) -> int:
-    """Return the node whose values a node passes on in another form."""
-    while op[node] in _BETWEEN and inputs[node]:
-        node = inputs[node][0]
-    return node
-
-
-def _last_dimension(outputs: str) -> int:
-    """Return the last dimension of a node's first output, ``float32[8,20000]``; 0 if it has none."""
-    shape = re.match(r"\w+\[(?:.*,)?(\d+)\]", outputs)
-    return int(shape[1]) if shape else 0

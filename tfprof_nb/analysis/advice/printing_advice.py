@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, at_most, severity_of
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, at_most, saving
 
 PRINTING_OPS = ("StringFormat", "PrintV2", "Print")
-_WORTH_SAYING_PERCENT, _HIGH_PERCENT = 10.0, 25.0
+_WORTH_SAYING = 10.0, 25.0
 _LEAST_SAVED = 0.7
 
 
@@ -15,22 +15,20 @@ def printing_findings(evidence: Evidence) -> list[Finding]:
     ops, steps_ms = evidence.ops.table, float(evidence.steps.table["step_ms"].sum())
     printing_ms = float(ops.loc[ops["op_type"].isin(PRINTING_OPS), "self_us"].sum()) / _units.US_PER_MS
     percent = min(100.0, 100 * printing_ms / steps_ms) if steps_ms else 0.0
-    if percent < _WORTH_SAYING_PERCENT:
+    if percent < _WORTH_SAYING[0]:
         return []
     place = evidence.code.place(next(evidence.code.find(r"\btf\.print\("), None))
     code = evidence.code.at(place)
     return [
-        Finding(
-            severity_of(percent, _WORTH_SAYING_PERCENT, _HIGH_PERCENT),
-            f"tf.print takes {_units.percent(percent)} of the steps' time",
-            f"Its ops format and write text for {_units.milliseconds(printing_ms)}"
-            f"{f': `{_units.shorten(code, 80)}` ({place})' if code else ''}.",
-            "Remove it, or return the value from the function and print it every 50 steps. Of a large tensor, print a "
-            "part or its mean.",
+        saving(
             percent,
-            proved_by="ops",
+            _WORTH_SAYING,
+            (_LEAST_SAVED, at_most(percent) / percent),
+            finding=f"tf.print takes {_units.percent(percent)} of the steps' time",
+            evidence=f"Its ops format and write text for {_units.milliseconds(printing_ms)}"
+            f"{f': `{_units.shorten(code, 80)}` ({place})' if code else ''}.",
+            fix="Remove it, or return the value from the function and print it every 50 steps. Of a large tensor, "
+            "print a part or its mean.",
             place=place,
-            gain_low_percent=_LEAST_SAVED * percent,
-            gain_high_percent=at_most(percent),
         )
     ]

@@ -13,6 +13,7 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding, at_most, severity_of
 from tfprof_nb.analysis.source.code import Use, line_at, place_of
+from tfprof_nb.analysis.source.loops import element_read, is_head
 
 # Shares of the steps' time, or of the training's time.
 _WORTH_SAYING_PERCENT, _HIGH_PERCENT = 10.0, 25.0
@@ -69,6 +70,7 @@ _MODEL_CALLS = {
     "from_config": _BUILDING,
 }
 _MOSTLY_WEIGHTS = 0.5
+_SAVING, _ONCE, _LEFT = ("ModelCheckpoint", "BackupAndRestore"), "on_epoch_end", 5
 _BY_KERAS = ("predict", "evaluate")
 _MIN_CALLS = 10
 
@@ -87,7 +89,8 @@ def python_findings(evidence: Evidence) -> list[Finding]:
 def _callbacks(evidence: Evidence) -> Iterator[Finding]:
     measured_ms, whole_ms = float(evidence.steps.measured["step_ms"].sum()), training_ms(evidence)
     sampled = len(evidence.python.table) > 0
-    for row in evidence.python.callbacks.to_dict("records"):
+    calm = evidence.python.callbacks["callback"].isin(_SAVING) & (evidence.python.callbacks["method"] == _ONCE)
+    for row in evidence.python.callbacks[~calm].to_dict("records"):
         if sampled and row["callback"] == "LambdaCallback":  # its function has a name of its own
             continue
         in_steps = row["measured_ms"] > 0
@@ -103,7 +106,7 @@ def _callback(evidence: Evidence, row: dict[Any, Any], percent: float, in_steps:
     of_what = "each step" if in_steps else "the training's time"
     each = _units.milliseconds(row["total_ms"] / max(row["calls"], 1))
     calls = f"{_units.count(row['calls'])} call{'s' * (row['calls'] != 1)}"
-    fix, defined, change = _rarer(evidence, row["callback"], row["method"])
+    fix, defined, change = _rarer(evidence, row["callback"], row["method"], int(row["calls"]))
     made = next(evidence.code.find(rf"\b{re.escape(str(row['callback']))}\("), None)
     if made and not place:
         place, code = place_of(*made), evidence.code.line(*made)
@@ -119,13 +122,16 @@ def _callback(evidence: Evidence, row: dict[Any, Any], percent: float, in_steps:
     )
 
 
-def _rarer(evidence: Evidence, callback: str, method: str) -> tuple[str, str, str]:
+def _rarer(evidence: Evidence, callback: str, method: str, calls: int) -> tuple[str, str, str]:
     """Return how to run a callback's method less often: in words, and where that is certain as a place and its code."""
     if callback in _LESS_OFTEN:
         return _LESS_OFTEN[callback], "", ""
     file, line, parameters = evidence.code.method(f"{callback}.{method}")
     number, definition = parameters[1] if len(parameters) > 1 else "", evidence.code.line(file, line)
-    every, what = (50, "batches") if "_batch_" in method else (5, "epochs")
+    guard, condition = evidence.code.guard_in(file, line)
+    if guard:
+        return _raised(evidence, file, guard, condition), "", ""
+    every, what = _every(calls), "batches" if "_batch_" in method else "epochs"
     if not number or number == "logs":
         return f"Do its work every {every} {what}, or make it cheaper.", "", ""
     skipped = f"if {number} % {every}"
@@ -144,6 +150,8 @@ def _waits(evidence: Evidence) -> Iterator[Finding]:
     for (file, line), rows in calls.groupby(["file", "line"], sort=False):
         waited_ms = float(rows["self_ms"].sum() - rows["outside_ms"].sum())
         percent = 100 * waited_ms / whole_ms if whole_ms else 0.0
+        if element_read(evidence.code, str(file), int(str(line))):  # each element has an op of its own
+            continue
         # Whichever of the wait and the rest of the loop is shorter is then hidden behind the other.
         overlap = min(percent, 100 - percent)
         if overlap >= _WORTH_SAYING_PERCENT and rows["samples"].sum() >= _MIN_SAMPLES:
@@ -338,6 +346,8 @@ def _functions(evidence: Evidence, *, beside_waits: bool) -> Iterator[Finding]:
     whole_ms = training_ms(evidence)
     table = evidence.python.table
     table = table[(table["thread"] == "main") & ~table["library"].isin(_FRAMEWORKS) & (table["line"] > 0)]
+    heads = [is_head(evidence.code, str(file), line) for file, line in zip(table["file"], table["line"], strict=True)]
+    table = table[~(np.array(heads, dtype=bool) & (table["library"] == "").to_numpy())]  # it waits for its items
     own = np.where(table["function"] == "<module>", table["line"], 0)
     for (_, file, _), rows in table.groupby(["function", "file", own], sort=False):
         time_ms = float(rows["nothing_ms"].sum() + rows["between_steps_ms"].sum())
@@ -407,7 +417,19 @@ def _fix_of(use: str, function: str, calling: str, slowest: str, *, looping: boo
 def _rarely(evidence: Evidence, file: str, line: int) -> str:
     """Say which condition lets a line run too often; empty if there is none."""
     guard, condition = evidence.code.guard(file, line)
-    return f"Let it run less often: raise the number in `{condition}` ({place_of(file, guard)})." if guard else ""
+    return _raised(evidence, file, guard, condition) if guard else ""
+
+
+def _raised(evidence: Evidence, file: str, line: int, condition: str) -> str:
+    """Say which number of a condition to raise."""
+    divisor = evidence.code.divisor(file, line)
+    raised = divisor if divisor.replace(".", "").isidentifier() else "the number"
+    return f"Let it run less often: raise {raised} in `{condition}` ({place_of(file, line)})."
+
+
+def _every(calls: int) -> int:
+    """Return a number of calls of which one is enough: a few of those that were captured are left."""
+    return next((every for every in (50, 20, 10, 5) if every * _LEFT <= calls), 5)
 
 
 def _finding(

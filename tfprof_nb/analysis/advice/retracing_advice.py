@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding, at_most
-from tfprof_nb.analysis.functions.retracing import APPLIED_AGAIN, GENERALISE
+from tfprof_nb.analysis.advice.retracing_remedies import OF_KERAS, remedy, shown_name
+from tfprof_nb.analysis.functions.retracing import GENERALISE
 from tfprof_nb.analysis.source.code import place_of
+from tfprof_nb.analysis.step_ops.unrolled import UnrolledLoop, unrolled_loop
 
 _EXPENSIVE_CALL_PERCENT, _HIGH_PERCENT = 20.0, 15.0
 _MIN_TRACING_CALLS = 3
 _LATE_TRACING_FACTOR, _WORTH_SAYING_SHARE = 3.0, 0.05
 _LEAST_SAVED = 0.75  # of the time of calls that trace: what they do once they are traced remains
-# Keras' own functions: a model of its own, or another phase, traces them again, and rightly so.
-_OF_KERAS = ("one_step_on_data", "one_step_on_iterator", "multi_step_on_iterator", "one_step_on_data_distributed")
-_FEWER_SHAPES = (
-    "Give the batches few different shapes: pad them to some fixed lengths, and let .batch() drop the last smaller one "
-    "(drop_remainder=True)."
-)
 _MOSTLY_TRACING, _LONG_TRACING_MS, _LONG_UNROLLING_MS = 0.5, 3000.0, 1000.0
 _LEAST_UNROLLED = 0.5  # of tracing: the model is traced without unrolling too
-_GENERALISE = "Write @tf.function(reduce_retracing=True): one graph then serves all shapes."
-_NEW_VALUE = re.compile(r"argument `(\w+)` was a new Python value")
 
 
 def retracing_findings(evidence: Evidence) -> list[Finding]:
@@ -48,17 +41,18 @@ def _traced_again(evidence: Evidence) -> Iterator[Finding]:
     again = traced[(traced["calls"] >= _MIN_TRACING_CALLS) & (traced["percent"] >= _EXPENSIVE_CALL_PERCENT)]
     whole_ms = float(evidence.steps.table["step_ms"].sum()) or float(calls["self_ms"].sum())
     for name, function in again.iterrows():
-        if name in _OF_KERAS and GENERALISE not in function["cause"]:
+        if name in OF_KERAS and GENERALISE not in function["cause"]:
             continue
         percent = min(100.0, 100 * float(function["self_ms"]) / whole_ms)
-        cause, colon, remedy = str(function["cause"]).rpartition(": ")
-        fix, place, change = _remedy(evidence, str(name), str(function["cause"]), remedy if colon else "")
+        cause, colon, advised = str(function["cause"]).rpartition(": ")
+        fix, place, change = remedy(evidence.code, str(name), str(function["cause"]), advised if colon else "")
+        shown = shown_name(evidence.code, str(name))
         yield Finding(
             "high" if percent >= _HIGH_PERCENT else "medium",
-            f"{name} is traced again and again",
-            f"{int(function['calls'])} calls of {name} traced it first, which took "
+            f"{shown} is traced again and again",
+            f"{int(function['calls'])} calls of {shown} traced it first, which took "
             f"{_units.milliseconds(float(function['self_ms']))} ({_units.percent(float(function['percent']))} of its "
-            f"time){function['cause'] and ': '}{cause or remedy}.",
+            f"time){function['cause'] and ': '}{cause or advised}.",
             fix,
             percent,
             proved_by="functions",
@@ -73,9 +67,13 @@ def _mostly_tracing(evidence: Evidence) -> Iterator[Finding]:
     """Report a cell that traces for longer than it computes, where that is long enough to matter."""
     summary = evidence.overview.summary
     tracing_ms, whole_ms = float(summary["warm_up_steps_ms"]), float(summary["capture_ms"])
+    if not (tracing_ms >= _LONG_UNROLLING_MS and tracing_ms >= _MOSTLY_TRACING * whole_ms):
+        return
     places = list(evidence.code.find(r"\bunroll *= *True"))
-    long_ms = _LONG_UNROLLING_MS if places else _LONG_TRACING_MS
-    if not (tracing_ms >= long_ms and tracing_ms >= _MOSTLY_TRACING * whole_ms):
+    if not places and (loop := unrolled_loop(evidence.step_ops(), evidence.code)):
+        yield _unrolled(loop, tracing_ms, whole_ms)
+        return
+    if not places and tracing_ms < _LONG_TRACING_MS:
         return
     begin, change = evidence.code.without_argument(*places[0], "unroll") if len(places) == 1 else (0, "")
     percent = 100 * tracing_ms / whole_ms
@@ -98,30 +96,23 @@ def _mostly_tracing(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-def _remedy(evidence: Evidence, name: str, cause: str, remedy: str) -> tuple[str, str, str]:
-    """Return what to do, the place and the code to change."""
-    if name in _OF_KERAS:
-        return _FEWER_SHAPES, "", ""
-    file, line = next(evidence.code.find(rf"def {re.escape(name)}\("), ("", 0))
-    place = place_of(file, line) if line else ""
-    if not cause or GENERALISE in cause:
-        plain = evidence.code.line(file, line - 1) == "@tf.function"
-        generalised = (place_of(file, line - 1), "@tf.function(reduce_retracing=True)")
-        return (_GENERALISE, *(generalised if plain else (place, "")))
-    value = _NEW_VALUE.search(cause)
-    if APPLIED_AGAIN in cause:
-        applied = next(evidence.code.find(rf"tf\.function\(\s*{re.escape(name)}\b"), None)
-        fix = f"Apply tf.function once, before the loop, and call its result in the loop: `fast = tf.function({name})`."
-        return fix, place_of(*applied) if applied else place, ""
-    if not value:
-        return f"{remedy[:1].upper()}{remedy[1:]}.", place, ""
-    argument = value[1]
-    called = next(evidence.code.find(rf"(?<!def )\b{re.escape(name)}\(.*\b{argument}\b"), None)
-    if any(evidence.code.find(rf"\b(min|max|int|float|round|math\.\w+)\([^)]*\b{argument}\b")) or not called:
-        return f"Pass a tensor for {argument}: `tf.constant({argument})`, or a tf.Variable that is assigned.", place, ""
-    before, call, arguments = evidence.code.line(*called).partition(f"{name}(")
-    change = f"{before}{call}" + re.sub(rf"\b{argument}\b(?! *=)", f"tf.constant({argument})", arguments)
-    return f"Pass a tensor for {argument}: `{_units.shorten(change, 100)}`.", place_of(*called), change
+def _unrolled(loop: UnrolledLoop, tracing_ms: float, whole_ms: float) -> Finding:
+    """Report a Python loop in a function that makes most of its graph."""
+    percent, place = 100 * tracing_ms / whole_ms, place_of(loop.file, loop.line)
+    return Finding(
+        "high",
+        f"Tracing takes {_units.percent(percent)} of the cell's time: a Python loop is unrolled ({place})",
+        f"{_units.milliseconds(tracing_ms)} of {_units.milliseconds(whole_ms)} is in warm-up steps, in which "
+        f"TensorFlow traces functions. `{_units.shorten(loop.text, 80)}` makes {_units.share(loop.share)} of the "
+        "graph: its body is traced anew in each iteration.",
+        "Loop in the graph, where the body is traced once: keras.layers.RNN(cell, return_sequences=True) for a cell "
+        "that is called for each time step, else `for t in tf.range(n)` with a tf.TensorArray for what it collects.",
+        percent,
+        proved_by="steps",
+        place=place,
+        gain_low_percent=_LEAST_UNROLLED * percent,
+        gain_high_percent=at_most(percent),
+    )
 
 
 def _late_tracing(evidence: Evidence) -> Iterator[Finding]:

@@ -12,16 +12,8 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb._arrays import Floats
-from tfprof_nb.analysis.compare.headline import (
-    CAPTURE,
-    Headline,
-    explained_by_load,
-    headline,
-    is_repeated,
-    margin,
-    verdict,
-)
-from tfprof_nb.analysis.compare.mann_whitney import p_value
+from tfprof_nb.analysis.compare.between_runs import chance, took_turns
+from tfprof_nb.analysis.compare.headline import CAPTURE, Headline, explained_by_load, headline, margin, verdict
 from tfprof_nb.analysis.compare.measured import Measured
 from tfprof_nb.analysis.compare.renumbered import renumbered
 from tfprof_nb.analysis.compare.work import Work, changes, unknown, why_not_same
@@ -75,13 +67,14 @@ class Comparison(Result):
     of the whole capture. It includes all between the first step and the last (gaps, evaluation, callbacks), and where
     both did as much, all before and after; neither the first tracing of functions nor the removal of old iterators.
 
-    A ``p_value`` is the probability of such a difference between runs by chance, by the Mann-Whitney U test; missing
-    with fewer than 5 runs on a side. ``summary`` has
+    A ``p_value`` is the probability of such a difference between runs by chance: of runs that took turns by the paired
+    t test, of others by the Mann-Whitney U test; missing with fewer than 5 runs on a side. ``summary`` has
 
     - ``speedup``, a factor, ``before_ms`` and ``after_ms``, all ``speedup_of`` the ``time per example`` (or ``batch``,
       ``step``), or the ``capture``; ``speedup_low`` and ``speedup_high``, its 95% interval,
     - ``verdict``: ``faster`` or ``slower``; ``no difference`` that so many runs could show; or, from fewer than 5 runs
-      on a side, ``too small to tell``, below ``margin_percent``,
+      on a side and from runs that did not take turns, ``too small to tell``, below ``margin_percent``,
+    - ``in_turn``, whether the runs took turns,
     - ``p_value``, and the numbers of runs, ``measured_before`` and ``measured_after``,
     - ``capture_before_ms`` and ``capture_after_ms``: the whole captures, with all that the time leaves out,
     - ``step_speedup``, the same of the median step, which may do other work,
@@ -124,10 +117,12 @@ def comparison(before: Sequence[Measured], after: Sequence[Measured]) -> Compari
     before, after
         One each, or several profiles of the same program.
     """
-    sides = before, after
+    sides = sorted(before, key=_began), sorted(after, key=_began)
+    before, after = sides
+    in_turn = took_turns(*(list(map(_began, side)) for side in sides))
     have_steps = all(len(profile.steps.measured) for side in sides for profile in side)
-    found = headline([profile.pace for profile in before], [profile.pace for profile in after])
-    steps = _steps(*sides) if have_steps else no_changes("metric")
+    found = headline([profile.pace for profile in before], [profile.pace for profile in after], in_turn=in_turn)
+    steps = _steps(sides, in_turn) if have_steps else no_changes("metric")
     return Comparison(
         _parts(sides, found),
         _summary(found, sides, steps),
@@ -135,10 +130,14 @@ def comparison(before: Sequence[Measured], after: Sequence[Measured]) -> Compari
         steps=steps,
         ops=_times(sides, "ops", _OP_KEYS, "self_us", found),
         kernels=_times(sides, "kernels", _KERNEL_KEYS, "total_us", found),
-        memory=_repeated(_of_each(sides, _peaks), _MEMORY_KEYS, "bytes", absent=np.nan),
+        memory=_repeated(_of_each(sides, _peaks), _MEMORY_KEYS, "bytes", in_turn=in_turn, absent=np.nan),
         typical_step=_typical(*sides) if have_steps else pd.DataFrame(columns=["before", "after"]),
         runs=_runs(sides, found),
     )
+
+
+def _began(profile: Measured) -> int:
+    return profile.began_ns
 
 
 def _parts(sides: _Sides, found: Headline) -> pd.DataFrame:
@@ -153,7 +152,7 @@ def _parts(sides: _Sides, found: Headline) -> pd.DataFrame:
     shown = [name for name in parts if (parts[name] > 0).any() or name == parts.columns[0]]
     old, new = np.split(parts[shown].to_numpy(np.float64).T, [len(sides[0])], axis=1)
     unit = "ms" if found.unit == CAPTURE else f"ms per {found.unit}"
-    return changed(pd.DataFrame({"metric": shown}), list(old), list(new), unit)
+    return changed(pd.DataFrame({"metric": shown}), list(old), list(new), unit, in_turn=found.in_turn)
 
 
 def _runs(sides: _Sides, found: Headline) -> pd.DataFrame:
@@ -165,12 +164,12 @@ def _runs(sides: _Sides, found: Headline) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["side", "name", "time_ms", "other_load_percent"])
 
 
-def _steps(before: Sequence[Measured], after: Sequence[Measured]) -> pd.DataFrame:
+def _steps(sides: _Sides, in_turn: bool) -> pd.DataFrame:
     """Compare the median measured steps of runs."""
-    runs = [[_with_gaps(profile.steps) for profile in side] for side in (before, after)]
+    runs = [[_with_gaps(profile.steps) for profile in side] for side in sides]
     shown = [metric for metric in _METRICS if any((run[metric] > 0).any() for side in runs for run in side)]
     values = [[np.array([run[metric].median() for run in side]) for metric in shown] for side in runs]
-    return changed(pd.DataFrame({"metric": shown}), values[0], values[1], "ms")
+    return changed(pd.DataFrame({"metric": shown}), values[0], values[1], "ms", in_turn=in_turn)
 
 
 def _typical(before: Sequence[Measured], after: Sequence[Measured]) -> pd.DataFrame:
@@ -212,7 +211,8 @@ def _times(sides: _Sides, what: str, keys: list[str], time: str, found: Headline
         return sums / (len(profile.steps.table) if alike else profile.pace.amounts.get(found.unit, 1.0))
 
     unit = "step" if alike else found.unit
-    return _repeated(_of_each(sides, times), keys, "us" if unit == CAPTURE else f"us per {unit}")
+    of = "us" if unit == CAPTURE else f"us per {unit}"
+    return _repeated(_of_each(sides, times), keys, of, in_turn=found.in_turn)
 
 
 def _steps_are_alike(sides: _Sides) -> bool:
@@ -235,7 +235,7 @@ def _peaks(profile: Measured) -> Numbers:
 
 
 def _repeated(
-    profiles: tuple[list[Numbers], list[Numbers]], keys: list[str], unit: str, absent: float = 0.0
+    profiles: tuple[list[Numbers], list[Numbers]], keys: list[str], unit: str, *, in_turn: bool, absent: float = 0.0
 ) -> pd.DataFrame:
     """Compare numbers of profiles by keys, the largest change first; ``absent`` replaces a missing number."""
     before, after = profiles
@@ -244,15 +244,17 @@ def _repeated(
     was, is_now = (np.asarray(side.any(axis=1), dtype=bool) for side in np.split(there, [len(before)], axis=1))
     old, new = ([row[np.isfinite(row)] for row in side] for side in np.split(values, [len(before)], axis=1))
     index = table.index.to_frame(index=False) if len(table) else pd.DataFrame(columns=keys)
-    frame = changed(index, old, new, unit).assign(only_before=was & ~is_now, only_after=is_now & ~was)
+    frame = changed(index, old, new, unit, in_turn=in_turn).assign(only_before=was & ~is_now, only_after=is_now & ~was)
     return frame.sort_values("change", key=np.abs, ascending=False, kind="stable", ignore_index=True)
 
 
-def changed(keys: pd.DataFrame, before: list[Floats], after: list[Floats], unit: str) -> pd.DataFrame:
+def changed(
+    keys: pd.DataFrame, before: list[Floats], after: list[Floats], unit: str, *, in_turn: bool = False
+) -> pd.DataFrame:
     """Compare the medians of values: ``before`` and ``after`` have an array for each row of ``keys``."""
     old, new = (np.array([_median(values) for values in side], dtype=np.float64) for side in (before, after))
     percent = np.divide(100 * (new - old), old, out=np.full(len(old), np.nan), where=old > 0)
-    chance = [p_value(*pair) for pair in zip(before, after, strict=True)]
+    chances = [chance(*pair, in_turn=in_turn) for pair in zip(before, after, strict=True)]
     return keys.assign(
         before=old,
         after=new,
@@ -260,7 +262,7 @@ def changed(keys: pd.DataFrame, before: list[Floats], after: list[Floats], unit:
         change_percent=percent,
         only_before=np.array([o.any() and not n.any() for o, n in zip(before, after, strict=True)], dtype=bool),
         only_after=np.array([n.any() and not o.any() for o, n in zip(before, after, strict=True)], dtype=bool),
-        p_value=np.array(chance, dtype=np.float64),
+        p_value=np.array(chances, dtype=np.float64),
         unit=unit,
     )
 
@@ -274,7 +276,7 @@ def _summary(found: Headline, sides: _Sides, steps: pd.DataFrame) -> dict[str, o
     before, after = sides
     loads = [[profile.other_load for profile in side] for side in sides]
     spreads = [profile.pace.spread for side in sides for profile in side]
-    told = margin(spreads, [*loads[0], *loads[1]])
+    told = margin(found, spreads, [*loads[0], *loads[1]])
     alike = len(steps) > 0 and _steps_are_alike(sides)
     step = (float(steps.iloc[0]["change"]), float(steps.iloc[0]["p_value"])) if alike else (0.0, 1.0)
     judged = verdict(found, told, explained_by_load(*loads), step)
@@ -282,7 +284,7 @@ def _summary(found: Headline, sides: _Sides, steps: pd.DataFrame) -> dict[str, o
     return {
         **summary_of(found),
         "verdict": judged,
-        "margin_percent": math.nan if is_repeated(found) else 100 * told,
+        "margin_percent": 100 * told,
         "capture_before_ms": _median_capture(before),
         "capture_after_ms": _median_capture(after),
         "step_speedup": _factor(steps.iloc[0]) if len(steps) else math.nan,
@@ -310,6 +312,7 @@ def summary_of(found: Headline) -> dict[str, object]:
         "p_value": found.p_value,
         "measured_before": len(found.before),
         "measured_after": len(found.after),
+        "in_turn": found.in_turn,
     }
 
 
@@ -355,7 +358,8 @@ def _time_notes(before: Sequence[Measured], after: Sequence[Measured], found: He
     """Say what the time rests on, what it leaves out, and what disturbed it."""
     notes = []
     captures = [_median_capture(side) for side in (before, after)]
-    if found.whole and captures[1] > 0 and abs(captures[0] / captures[1] / found.speedup - 1) > _NOTED_REST:
+    rest = abs(captures[0] / captures[1] / found.speedup - 1) if captures[1] > 0 else 0.0
+    if found.whole and found.unit != CAPTURE and rest > _NOTED_REST:
         notes.append(
             f"The whole captures took {captures[0]:.0f} ms before and {captures[1]:.0f} ms after, with what happens "
             "once: making the model and tracing its functions."
@@ -371,7 +375,8 @@ def _time_notes(before: Sequence[Measured], after: Sequence[Measured], found: He
         )
     removing = [float(np.median([profile.pace.removing_ms for profile in side])) for side in (before, after)]
     times = [median * float(np.median(scale)) for median, scale in zip(found.medians, found.scales, strict=True)]
-    if any(took > _NOTED_REMOVING * time for took, time in zip(removing, times, strict=True)):
+    noted = any(took > _NOTED_REMOVING * time for took, time in zip(removing, times, strict=True))
+    if noted and found.unit != CAPTURE:
         notes.append(
             f"Left out: {removing[0]:.0f} ms before and {removing[1]:.0f} ms after in which TensorFlow removed "
             "iterators of finished passes (TFE_DeleteTensorHandle): whether one takes half a second is chance."
@@ -381,6 +386,13 @@ def _time_notes(before: Sequence[Measured], after: Sequence[Measured], found: He
         notes.append(
             f"Other programs took {loads[0]:.0f}% of the processors before and {loads[1]:.0f}% after: they make steps "
             "slower. Compare runs on a quiet machine, or several of each: `%%tfprofile NAME --repeat 5`."
+        )
+    if max(len(before), len(after)) > 1 and not found.in_turn:
+        known = all(profile.began_ns for side in (before, after) for profile in side)
+        notes.append(
+            f"{'The runs did not take turns' if known else 'It is not known whether the runs took turns'}. A machine "
+            "that became slower or faster meanwhile, often by 10% to 20%, shows as a difference: `tp.experiment` lets "
+            "two programs take turns."
         )
     return notes
 

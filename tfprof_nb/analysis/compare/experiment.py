@@ -11,7 +11,7 @@ import pandas as pd
 
 from tfprof_nb._arrays import Floats
 from tfprof_nb.analysis.compare.compare import TIME, Comparison, changed, no_changes, summary_of
-from tfprof_nb.analysis.compare.headline import Headline, explained_by_load, is_repeated, margin, verdict
+from tfprof_nb.analysis.compare.headline import Headline, explained_by_load, margin, verdict
 from tfprof_nb.analysis.compare.pace import robust_spread
 
 _RUN = "run"
@@ -31,14 +31,14 @@ def experiment(runs: Mapping[str, Sequence[Run]]) -> Comparison:
     before, after = runs.values()
     times = [np.array([1000 * run.seconds for run in side], dtype=np.float64) for side in (before, after)]
     loads = [[run.other_load for run in side] for side in (before, after)]
-    found = Headline(_RUN, True, times[0], times[1], (np.ones(len(before)), np.ones(len(after))))
+    found = Headline(_RUN, True, times[0], times[1], (np.ones(len(before)), np.ones(len(after))), in_turn=True)
     spreads = [robust_spread(side) for side in times if len(side) > 1]
-    told = margin(spreads, [*loads[0], *loads[1]]) if spreads else _ONE_ROUND
+    told = margin(found, spreads, [*loads[0], *loads[1]]) if spreads else _ONE_ROUND
     shares = [_percent(side) for side in loads]
     summary = {
         **summary_of(found),
         "verdict": verdict(found, told, explained_by_load(*loads)),
-        "margin_percent": math.nan if is_repeated(found) else 100 * told,
+        "margin_percent": 100 * told,
         "capture_before_ms": math.nan,
         "capture_after_ms": math.nan,
         "step_speedup": math.nan,
@@ -52,7 +52,7 @@ def experiment(runs: Mapping[str, Sequence[Run]]) -> Comparison:
     }
     nothing = no_changes("side", "op_type", "op_name"), no_changes("kernel", "op_name")
     return Comparison(
-        changed(pd.DataFrame({"metric": [TIME]}), [times[0]], [times[1]], f"ms per {_RUN}"),
+        changed(pd.DataFrame({"metric": [TIME]}), [times[0]], [times[1]], f"ms per {_RUN}", in_turn=True),
         summary,
         _notes(shares),
         steps=no_changes("metric"),

@@ -11,15 +11,17 @@ from typing import Literal
 import numpy as np
 
 from tfprof_nb._arrays import Floats
-from tfprof_nb.analysis.compare.between_runs import ratio_interval
-from tfprof_nb.analysis.compare.mann_whitney import MIN_VALUES, SIGNIFICANCE, p_value
+from tfprof_nb.analysis.compare.between_runs import chance, ratio, ratio_interval
+from tfprof_nb.analysis.compare.mann_whitney import MIN_VALUES, SIGNIFICANCE
 from tfprof_nb.analysis.compare.pace import UNITS, Pace
 
 Verdict = Literal["faster", "slower", "no difference", "too small to tell"]
 
 CAPTURE = "capture"
-# What a single capture can tell on a quiet machine: so much; up to the second, if the run was uneven or had few steps.
-_MIN_MARGIN, _MAX_MARGIN = 0.05, 0.25
+# Machines drift by 10% to 20% within minutes: of 20 pairs of identical captures, 3 differed by more than 5%, and so did
+# 12 of 20 pairs of five captures each, one five after the other.
+_MIN_MARGIN, _DRIFT = 0.20, 0.10  # what a few captures tell at best; what the interval of many must exceed
+_UNKNOWN_MARGIN, _MAX_MARGIN = 0.25, 0.5  # of runs with few steps; of uneven runs, at most
 _LOAD = 0.6  # of the share of the processors that other programs took: they disturb even where both runs had them
 _STEP_SIGNIFICANCE = 0.02  # stricter, since it is asked second
 _SPREADS = 2.0  # so many standard deviations count as a difference
@@ -40,6 +42,8 @@ class Headline:
         Times in ms, one per run.
     scales
         What times of each run are divided by, per side.
+    in_turn
+        Whether the runs of both sides took turns; they then stand in the order of time.
     """
 
     unit: str
@@ -47,6 +51,7 @@ class Headline:
     before: Floats
     after: Floats
     scales: tuple[Floats, Floats]
+    in_turn: bool = False
 
     @property
     def medians(self) -> tuple[float, float]:
@@ -56,21 +61,20 @@ class Headline:
     @property
     def speedup(self) -> float:
         """How many times faster it became."""
-        before, after = self.medians
-        return before / after if after > 0 else math.nan
+        return ratio(self.before, self.after, in_turn=self.in_turn)
 
     @property
     def interval(self) -> tuple[float, float]:
         """The 95% interval of the speedup, NaN from few runs."""
-        return ratio_interval(self.before, self.after)
+        return ratio_interval(self.before, self.after, in_turn=self.in_turn)
 
     @property
     def p_value(self) -> float:
         """The probability of such a difference by chance, NaN from few runs."""
-        return p_value(self.before, self.after)
+        return chance(self.before, self.after, in_turn=self.in_turn)
 
 
-def headline(before: Sequence[Pace], after: Sequence[Pace]) -> Headline:
+def headline(before: Sequence[Pace], after: Sequence[Pace], *, in_turn: bool = False) -> Headline:
     """Find what can be compared: the time of an example, else of a batch or a marked step, else of the captures."""
     runs = [*before, *after]
     unit = next((unit for unit in UNITS if all(run.amounts.get(unit) for run in runs)), CAPTURE)
@@ -80,9 +84,12 @@ def headline(before: Sequence[Pace], after: Sequence[Pace]) -> Headline:
         same = min(min(side) for side in amounts)
         amounts = [[same] * len(side) for side in amounts]
     cold = any(run.cold for run in runs)
-    times = [[_time(run, whole=whole, cold=cold) for run in side] for side in (before, after)]
+    times = [
+        [run.duration_ms if unit == CAPTURE else _time(run, whole=whole, cold=cold) for run in side]
+        for side in (before, after)
+    ]
     scales = np.array(amounts[0]), np.array(amounts[1])
-    return Headline(unit, whole, np.array(times[0]) / scales[0], np.array(times[1]) / scales[1], scales)
+    return Headline(unit, whole, np.array(times[0]) / scales[0], np.array(times[1]) / scales[1], scales, in_turn)
 
 
 def _as_much(one: Pace, other: Pace, unit: str) -> bool:
@@ -102,44 +109,59 @@ def _time(run: Pace, *, whole: bool, cold: bool) -> float:
 def verdict(found: Headline, least: float, explained: float = 0.0, step: tuple[float, float] = (0.0, 1.0)) -> Verdict:
     """Say whether it became faster.
 
-    Repeats are judged by the test between runs; a short burst of other programs' work disturbs the time of a run, but
-    hardly its median step, so that of equal steps is asked, too. Fewer runs are judged by the least difference that
-    they tell (see `margin`), and by what the load of other programs explains (see `explained_by_load`).
+    Repeats are judged by the test between runs. Of runs that took turns, a short burst of other programs' work disturbs
+    the time of a run, but hardly its median step, so that of equal steps is asked, too; of others, the interval must
+    exceed what the machine may have drifted. Fewer runs are judged by the least difference that they tell, and by what
+    the load of other programs explains (see `explained_by_load`).
 
     Parameters
     ----------
     found
         The times.
-    least, explained
-        What the last two return.
+    least
+        The least difference that such runs tell (see `margin`).
+    explained
+        What `explained_by_load` returns.
     step
         How much longer the median step became, and the probability of that by chance; if steps do equal work.
     """
     change = math.log(found.speedup) if found.speedup > 0 else 0.0
     direction: Verdict = "faster" if change > 0 else "slower"
-    if not math.isnan(found.p_value):
-        by_step = step[1] < _STEP_SIGNIFICANCE and step[0] * change < 0
-        return direction if change and (found.p_value < SIGNIFICANCE or by_step) else "no difference"
+    if is_repeated(found) and not math.isnan(found.p_value):
+        by_step = found.in_turn and step[1] < _STEP_SIGNIFICANCE and step[0] * change < 0
+        if not change or not (found.p_value < SIGNIFICANCE or by_step):
+            return "no difference"
+        return direction if found.in_turn or _nearest_to_none(found) >= math.log1p(least) else "too small to tell"
     beyond = abs(change) - (abs(explained) if change * explained > 0 else 0.0)
     apart = min(found.before) > max(found.after) or max(found.before) < min(found.after)
     return direction if apart and beyond >= math.log1p(least) else "too small to tell"
 
 
-def margin(spreads: Sequence[float], loads: Sequence[float] = ()) -> float:
-    """Return by how much fewer than `MIN_VALUES` runs a side must differ to tell, as a share of the time.
+def _nearest_to_none(found: Headline) -> float:
+    """Return the logarithm of the smallest change in the interval, 0 if it holds none."""
+    low, high = found.interval
+    return max(math.log(low), -math.log(high), 0.0) if low > 0 else 0.0
+
+
+def margin(found: Headline, spreads: Sequence[float], loads: Sequence[float] = ()) -> float:
+    """Return by how much runs must differ to tell, as a share of the time; NaN if chance alone decides.
 
     Parameters
     ----------
+    found
+        The times. Repeats that took turns have no margin; those of others is what machines drift.
     spreads
         The relative standard deviation of what was measured: between the parts of a run, or between runs; NaN where it
         is unknown.
     loads
         The share of the processors that other programs took during each run, NaN where it is unknown.
     """
-    known = [spread for spread in spreads if not math.isnan(spread)]
-    uneven = _SPREADS * math.hypot(max(known), float(np.median(known))) if known else _MAX_MARGIN
     disturbed = _LOAD * max((load for load in loads if not math.isnan(load)), default=0.0)
-    return max(min(uneven, _MAX_MARGIN), disturbed, _MIN_MARGIN)
+    if is_repeated(found):
+        return math.nan if found.in_turn else max(_DRIFT, disturbed)
+    known = [spread for spread in spreads if not math.isnan(spread)]
+    uneven = min(_SPREADS * math.hypot(max(known), float(np.median(known))), _MAX_MARGIN) if known else _UNKNOWN_MARGIN
+    return max(uneven, disturbed, _MIN_MARGIN)
 
 
 def explained_by_load(before: Sequence[float], after: Sequence[float]) -> float:

@@ -20,6 +20,8 @@ class Measured:
     ----------
     other_load
         The share of the processors' time that other programs took, 0 to 1; NaN if it is unknown.
+    began_ns
+        When it began, in nanoseconds since 1970; 0 if that is unknown.
     """
 
     steps: Steps
@@ -30,3 +32,4 @@ class Measured:
     work: Work
     other_load: float
     name: str
+    began_ns: int = 0

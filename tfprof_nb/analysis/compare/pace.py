@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -13,6 +14,7 @@ from tfprof_nb._arrays import Bools, Floats, Int64
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.intervals import newly_covered
+from tfprof_nb.analysis.events.removals import removals
 from tfprof_nb.analysis.step_ops.batch import batch_size_of
 from tfprof_nb.analysis.steps.activities import tracing_spans
 from tfprof_nb.analysis.steps.breakdown import PARTS
@@ -26,8 +28,6 @@ Numbers: TypeAlias = "pd.Series[float]"
 UNITS = ["example", "batch", "step"]  # the first that both runs can count is used
 _FETCHES = ("IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute")
 _CALL = "EagerLocalExecute: "
-_REMOVAL = "TFE_DeleteTensorHandle"
-_LONG_PS = 10 * PS_PER_MS  # tensors take microseconds
 # A function is traced for a full batch and perhaps for a smaller last one; more often, it is traced again and again.
 _USUAL_TRACINGS = 2
 _BLOCKS, _MIN_PERIODS = 8, 4
@@ -84,6 +84,36 @@ class Pace:
     host: str = field(default="", repr=False)
 
 
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """What the pace of one host is computed from: times in ps, and the groups (`Grouping`) that events belong to."""
+
+    tracings: tuple[Int64, Int64]
+    removals: tuple[Int64, Int64]
+    source: str
+    per_execution: int
+    fetch_start: Int64
+    fetch_group: Int64
+    calls: pd.DataFrame
+
+
+def recorded_work(forest: Forest, grouping: Grouping) -> Recorded:
+    """Return what one host recorded of what it got done."""
+    fetches = np.flatnonzero(forest.named(*_FETCHES) & forest.on_host)
+    events = np.flatnonzero(forest.name_starts(_CALL))
+    calls = pd.DataFrame({"group": grouping.group[events], "metadata": forest.host.metadata[events]}).drop_duplicates()
+    marks = grouping.spans["event"].to_numpy(np.int64)
+    return Recorded(
+        _first_tracings(forest),
+        _removals(forest),
+        grouping.source,
+        max(int(forest.ints_at(STEPS_PER_EXECUTION, marks).max(initial=1)), 1),
+        forest.host.start_ps[fetches],
+        grouping.group[fetches],
+        calls.assign(name=forest.host.names[calls["metadata"].to_numpy()])[["group", "name"]],
+    )
+
+
 def pace(
     forests: Sequence[Forest], graphs: Sequence[Graphs], groupings: Sequence[Grouping], steps: Steps, duration_ms: float
 ) -> Pace:
@@ -98,15 +128,16 @@ def pace(
     duration_ms
         The time of the whole capture.
     """
-    counted = _counted(steps)
-    of_events = steps.of_events(groupings)
+    counted = dict(list(_counted(steps).groupby("host", sort=False)))
+    none = steps.table.iloc[:0]
+    recorded = [forest.once(recorded_work, grouping) for forest, grouping in zip(forests, groupings, strict=True)]
     hosts = [
-        _of_host(forest, graph, grouping, of_event, counted[counted["host"] == forest.host.name], duration_ms)
-        for forest, graph, grouping, of_event in zip(forests, graphs, groupings, of_events, strict=True)
+        _of_host(found, own, partial(steps.of_groups, place), counted.get(forest.host.name, none), duration_ms)
+        for place, (found, own, forest) in enumerate(zip(recorded, graphs, forests, strict=True))
     ]
     with_steps = [host for host in hosts if host.steps_ms]
     if not with_steps:
-        left_out = max((_left_out(forest, 0, duration_ms) for forest in forests), default=0.0)
+        left_out = max((_left_out(found, 0, duration_ms) for found in recorded), default=0.0)
         return Pace(
             {},
             0.0,
@@ -132,33 +163,32 @@ def _counted(steps: Steps) -> pd.DataFrame:
 
 
 def _of_host(
-    forest: Forest, graphs: Graphs, grouping: Grouping, step: Int64, counted: pd.DataFrame, duration_ms: float
+    found: Recorded, graphs: Graphs, steps_of: Callable[[Int64], Int64], counted: pd.DataFrame, duration_ms: float
 ) -> Pace:
     parts: Numbers = counted[PARTS].sum()
     if counted.empty:
-        return Pace({}, 0.0, 0.0, duration_ms, cold=False, parts=parts, duration_ms=duration_ms, host=forest.host.name)
+        return Pace({}, 0.0, 0.0, duration_ms, cold=False, parts=parts, duration_ms=duration_ms)
     counted = counted.sort_values("start_ms")
     begin, end = counted["start_ms"].min(), (counted["start_ms"] + counted["step_ms"]).max()
-    traced_first = _union(_first_tracings(forest), begin, begin + counted["step_ms"].iloc[0])
-    parts["compile_ms"] = max(parts["compile_ms"] - _union(_first_tracings(forest), begin, end), 0.0)
-    runs = np.isin(step, counted.index)
-    per_execution = _per_execution(forest, grouping)
-    batches = _batches(forest, grouping, step, counted, per_execution)
-    batch = _batch(forest, graphs, runs)
+    traced_first = _union(found.tracings, begin, begin + counted["step_ms"].iloc[0])
+    parts["compile_ms"] = max(parts["compile_ms"] - _union(found.tracings, begin, end), 0.0)
+    per_execution = found.per_execution
+    batches = _batches(found, steps_of, counted)
+    batch = _batch(found, graphs, np.isin(steps_of(found.calls["group"].to_numpy(np.int64)), counted.index))
     return Pace(
-        amounts=_amounts(batch, batches, len(counted) * per_execution, grouping.source),
-        steps_ms=max(end - begin - _left_out(forest, begin, end), 0.0),
-        before_ms=max(begin - _left_out(forest, 0, begin), 0.0),
-        after_ms=max(duration_ms - end - _left_out(forest, end, duration_ms), 0.0),
+        amounts=_amounts(batch, batches, len(counted) * per_execution, found.source),
+        steps_ms=max(end - begin - _left_out(found, begin, end), 0.0),
+        before_ms=max(begin - _left_out(found, 0, begin), 0.0),
+        after_ms=max(duration_ms - end - _left_out(found, end, duration_ms), 0.0),
         cold=traced_first > 0,
         parts=parts,
         duration_ms=duration_ms,
-        removing_ms=_union(_removals(forest), 0, duration_ms),
+        removing_ms=_union(found.removals, 0, duration_ms),
         batch=batch,
         per_execution=per_execution,
         epochs=max(counted["epoch"].nunique(), 1),
         spread=_spread(counted),
-        host=forest.host.name,
+        host=str(counted["host"].iloc[0]),
     )
 
 
@@ -178,35 +208,27 @@ def _amounts(batch: int | None, batches: float | None, steps: int, source: str) 
     return amounts
 
 
-def _batches(
-    forest: Forest, grouping: Grouping, step: Int64, counted: pd.DataFrame, per_execution: int
-) -> float | None:
+def _batches(found: Recorded, steps_of: Callable[[Int64], Int64], counted: pd.DataFrame) -> float | None:
     """Count the batches that the steps took from their datasets; None if they took none."""
-    fetches = np.flatnonzero(forest.named(*_FETCHES) & forest.on_host)
-    if grouping.source == "inferred":
-        starts = np.sort(forest.host.start_ps[fetches])
+    if found.source == "inferred":
+        starts = np.sort(found.fetch_start)
         ends = (counted["start_ms"] + counted["step_ms"]).to_numpy(np.float64) * PS_PER_MS
         used = np.unique(np.searchsorted(starts, ends))  # a fetch that no call follows met the end of the data
         return float((used > 0).sum()) or None
-    taken = pd.Series(step[fetches]).value_counts().reindex(counted.index, fill_value=0)
-    return float(taken.clip(upper=per_execution).sum()) if per_execution > 1 and taken.any() else None
+    taken = pd.Series(steps_of(found.fetch_group)).value_counts().reindex(counted.index, fill_value=0)
+    return float(taken.clip(upper=found.per_execution).sum()) if found.per_execution > 1 and taken.any() else None
 
 
-def _per_execution(forest: Forest, grouping: Grouping) -> int:
-    marks = grouping.spans["event"].to_numpy(np.int64)
-    return max(int(forest.ints_at(STEPS_PER_EXECUTION, marks).max(initial=1)), 1)
-
-
-def _batch(forest: Forest, graphs: Graphs, runs: Bools) -> int | None:
+def _batch(found: Recorded, graphs: Graphs, in_steps: Bools) -> int | None:
     """Return the size of a batch of the functions that the steps call."""
-    calls = np.unique(forest.host.names[forest.host.metadata[runs & forest.name_starts(_CALL)]].astype(str))
+    calls = sorted(set(found.calls["name"][in_steps].astype(str)))
     return batch_size_of(graphs, [call[len(_CALL) :] for call in calls])
 
 
-def _left_out(forest: Forest, begin_ms: float, end_ms: float) -> float:
+def _left_out(found: Recorded, begin_ms: float, end_ms: float) -> float:
     """Return how much of the time between two moments does not count, in ms."""
-    tracings, removals = _first_tracings(forest), _removals(forest)
-    return _union((np.concatenate(pair) for pair in zip(tracings, removals, strict=True)), begin_ms, end_ms)
+    spans = (np.concatenate(pair) for pair in zip(found.tracings, found.removals, strict=True))
+    return _union(spans, begin_ms, end_ms)
 
 
 def _union(spans: Iterable[Int64], begin_ms: float, end_ms: float) -> float:
@@ -227,8 +249,7 @@ def _first_tracings(forest: Forest) -> tuple[Int64, Int64]:
 
 def _removals(forest: Forest) -> tuple[Int64, Int64]:
     """Return when TensorFlow took long to remove an object: starts and ends, in ps."""
-    long = forest.host.duration_ps >= _LONG_PS
-    events = np.flatnonzero(forest.named(_REMOVAL) & forest.on_host & long)
+    events = removals(forest)
     return forest.host.start_ps[events], forest.ends_ps(events)
 
 

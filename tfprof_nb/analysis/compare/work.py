@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb._arrays import Floats, Int64
+from tfprof_nb._arrays import Floats
 from tfprof_nb.analysis.compare.pace import Pace
 from tfprof_nb.analysis.events.devices import device_cores, device_type
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.functions.functions import Functions
 from tfprof_nb.analysis.ops.flops import float_ops_of_events
+from tfprof_nb.analysis.steps.groups import Grouping
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.decode.sections.graphs import Graphs
 from tfprof_nb.formats.xspace import DATASET_OPS
@@ -62,7 +63,7 @@ def work(
     forests: Sequence[Forest],
     graphs: Sequence[Graphs],
     steps: Steps,
-    of_events: Sequence[Int64],
+    groupings: Sequence[Grouping],
     versions: Iterable[str],
     pace: Pace,
     functions: Functions,
@@ -71,8 +72,8 @@ def work(
 
     Parameters
     ----------
-    forests, graphs, of_events
-        Per host: its events, the functions that ran, and the step of every event.
+    forests, graphs, groupings
+        Per host: its events, the functions that ran, and the step groups.
     steps
         The steps of all hosts.
     versions
@@ -86,7 +87,16 @@ def work(
     device = f"{cores} × {device_type(forests)}" if cores > 1 else device_type(forests)
     phase = str(steps.measured["phase"].iloc[0]) if len(steps.measured) else ""
     inputs = frozenset(shapes for host in graphs for shapes in _inputs(host))
-    flops = [_float_ops(*host, steps.measured) for host in zip(forests, graphs, of_events, strict=True)]
+    measured = dict(list(steps.measured.groupby("host", sort=False)))
+    by_group = [
+        forest.once(float_ops_by_group, own, grouping)
+        for forest, own, grouping in zip(forests, graphs, groupings, strict=True)
+    ]
+    flops = [
+        _float_ops(steps, place, by_group[place], measured[forest.host.name].index)
+        for place, forest in enumerate(forests)
+        if forest.host.name in measured
+    ]
     per_step = float(np.median(np.concatenate(flops))) if any(map(len, flops)) else 0.0
     return Work(
         len(forests),
@@ -113,14 +123,20 @@ def _inputs(graphs: Graphs) -> Iterator[str]:
         yield " ".join(output[output.find("[") :] for output in outputs.split(";") if "[" in output)
 
 
-def _float_ops(forest: Forest, graphs: Graphs, step: Int64, measured: pd.DataFrame) -> Floats:
-    """Return the float ops of each measured step of one host; none if XLA fused ops, whose float ops are unknown."""
+def float_ops_by_group(forest: Forest, graphs: Graphs, grouping: Grouping) -> pd.Series | None:
+    """Return the float ops of each group of one host; None if XLA fused ops, whose float ops are unknown."""
     if len(forest.host.texts("hlo_op").rows):
+        return None
+    events = np.flatnonzero(forest.on_host & (grouping.group >= 0))
+    return pd.Series(float_ops_of_events(forest, graphs, events)).groupby(grouping.group[events]).sum()
+
+
+def _float_ops(steps: Steps, host: int, by_group: pd.Series | None, measured: pd.Index) -> Floats:
+    """Return the float ops of each measured step of one host, given by its place."""
+    if by_group is None:
         return np.zeros(0)
-    events = np.flatnonzero(forest.on_host)
-    mine = measured.index[(measured["host"] == forest.host.name).to_numpy()]
-    float_ops = pd.Series(float_ops_of_events(forest, graphs, events)).groupby(step[events]).sum()
-    return np.asarray(float_ops.reindex(mine, fill_value=0.0), dtype=np.float64)
+    of_step = pd.Series(by_group.to_numpy(), steps.of_groups(host, by_group.index.to_numpy(np.int64)))
+    return np.asarray(of_step[of_step.index >= 0].reindex(measured, fill_value=0.0), dtype=np.float64)
 
 
 def why_not_same(before: Work, after: Work) -> list[str]:

@@ -40,6 +40,11 @@ def device_cores(forests: Sequence[Forest]) -> int:
     return sum(1 for _ in device_planes(forests))
 
 
+def has_device_events(forest: Forest) -> bool:
+    """Whether any event of a host was recorded on a device."""
+    return bool(forest.on_device.any())
+
+
 def has_tpu(forests: Sequence[Forest]) -> bool:
     """Whether any of the hosts recorded a TPU."""
     return any(plane.name.startswith(TPU) for plane in device_planes(forests))

@@ -64,6 +64,10 @@ class Forest:
         result: T = self._results[analysis, given]
         return result
 
+    def anew(self, analysis: Callable[[Forest, *Ts], T], *given: *Ts) -> T:
+        """Return the result of an analysis of these events and what else it is given, which is not kept."""
+        return analysis(self, *given)
+
     @cached_property
     def end_ps(self) -> int:
         """When the last event ended, 0 without events."""

@@ -32,5 +32,5 @@ def not_for(forests: Sequence[Forest], shows: str) -> str:
     """
     if any(line.name == RUNS for forest in forests for line in forest.host.lines):
         return f"This page shows {shows}: a record of session.run has none."
-    used = framework(forests[0]) if forests else "tensorflow"
+    used = forests[0].once(framework) if forests else "tensorflow"
     return "" if used == "tensorflow" else f"This page shows {shows}: a profile of a {TITLES[used]} program has none."

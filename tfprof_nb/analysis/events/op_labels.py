@@ -90,6 +90,11 @@ def on_instruction_line(forest: Forest) -> Bools:
     return _of_lines(forest, instructions)
 
 
+def beside_instructions(forest: Forest) -> Bools:
+    """Return per event whether it is on a TPU but no instruction of it, such as an asynchronous copy."""
+    return _of_lines(forest, [_on_tpu(forest, line) for line in forest.host.lines]) & ~on_instruction_line(forest)
+
+
 def on_device_timeline(forest: Forest) -> Bools:
     """Return per event whether its time is a device's own: a GPU's kernels and copies, a TPU's instructions."""
     tpu = _of_lines(forest, [_on_tpu(forest, line) for line in forest.host.lines])

@@ -44,6 +44,19 @@ def _shape(sizes: str) -> tuple[int | None, ...] | None:
     return tuple(int(size) if size.isdecimal() else None for size in sizes.split(",") if size)
 
 
+def sizes_of(text: str) -> str:
+    """Return the shape of a tensor as tfprof writes it; empty for a scalar, for several, or if a size is open.
+
+    Examples
+    --------
+    >>> sizes_of("float32[8,3]"), sizes_of("float32[?,3]")
+    ('8x3', '')
+    """
+    shapes = [tensor.shape for tensor in parse_tensors(text)]
+    known = len(shapes) == 1 and shapes[0] is not None and None not in shapes[0]
+    return "x".join(map(str, shapes[0] or ())) if known else ""
+
+
 def bytes_of(text: str) -> int:
     """Return the size of tensors together; those of an unknown size count 0.
 

@@ -46,7 +46,7 @@ def functions(forests: Sequence[Forest], graphs: Sequence[Graphs] = ()) -> Funct
         Its summary has ``functions``, ``calls``, ``tracings`` (of all functions), ``expensive`` (the functions with
         20 percent or more) and ``compilers`` (for each function ``XLA``, ``OTHER``, ``MIXED``, or None for neither).
     """
-    calls = pd.concat([_no_calls(), *map(_calls, forests)], ignore_index=True)
+    calls = pd.concat([_no_calls(), *(forest.once(function_calls) for forest in forests)], ignore_index=True)
     if calls.empty:
         why = not_for(forests, "calls of tf.functions") or "No tf.function was called during the capture."
         return Functions(calls.reindex(columns=COLUMNS), _summary(calls), [why])
@@ -68,7 +68,7 @@ def functions(forests: Sequence[Forest], graphs: Sequence[Graphs] = ()) -> Funct
     return Functions(table, _summary(table), [f"{name}: {cause}." for name, cause in causes.items() if cause])
 
 
-def _calls(forest: Forest) -> pd.DataFrame:
+def function_calls(forest: Forest) -> pd.DataFrame:
     """Return one row per call: the function, the mode, its tracings up to then, and the call's times."""
     host = forest.host
     modes = host.texts("tf_function_call")

@@ -13,8 +13,8 @@ from tfprof_nb._units import PS_PER_US
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.graph_nodes import graph_nodes
 from tfprof_nb.analysis.events.names import function_name
-from tfprof_nb.analysis.events.op_labels import OpLabels, label_all_ops, on_instruction_line
-from tfprof_nb.analysis.events.tensors import bytes_of
+from tfprof_nb.analysis.events.op_labels import OpLabels, beside_instructions, label_all_ops, on_instruction_line
+from tfprof_nb.analysis.events.tensors import bytes_of, sizes_of
 from tfprof_nb.analysis.graph.average import excluded_ops, occasional
 from tfprof_nb.analysis.graph.model import MEASURED, OUTSIDE, Frame, GraphModel, undescribed_nodes, with_devices
 from tfprof_nb.analysis.ops.flops import float_ops_of_nodes
@@ -74,22 +74,27 @@ def from_events(forests: Sequence[Forest], graphs: Sequence[Graphs], steps: Sequ
     intervals = counted[["node", "step", "device", "start_us", "duration_us"]].reset_index(drop=True)
     rare = occasional(nodes["unit"], runs)
     nodes = _unique(nodes.drop(columns="unit"))
-    notes = _notes(graphs, period, excluded_ops(nodes["name"], events, rare)) if len(events) else [_NOTHING_RAN]
+    notes = [_NOTHING_RAN]
+    if len(events):
+        excluded = excluded_ops(nodes["name"], events, rare)
+        notes = _notes(graphs, period, excluded, has_memory=bool(events["bytes"].any()))
     return GraphModel(nodes, inputs, runs, intervals, tuple(notes), period, rare)
 
 
-def _notes(graphs: Sequence[Graphs], period: str, excluded: Iterable[str]) -> list[str]:
+def _notes(graphs: Sequence[Graphs], period: str, excluded: Iterable[str], *, has_memory: bool) -> list[str]:
     no_graphs = [] if any(len(host.nodes) for host in graphs) else [_NO_GRAPHS]
     no_model = [_NO_MODEL] if any(host.variables["model"].isna().any() for host in graphs) else []
     no_steps = [_NO_STEPS] if period == "capture" else []
     of_captures = dict.fromkeys(note for host in graphs for note in host.notes)
-    return [*no_graphs, *no_steps, *excluded, *no_model, _NO_MEMORY, *of_captures]
+    about_memory = [_NO_MEMORY] if has_memory else []
+    return [*no_graphs, *no_steps, *excluded, *no_model, *about_memory, *of_captures]
 
 
 def _part(forest: Forest, graphs: Graphs, steps: Int64, name_host: bool) -> _Part:
     labels = forest.once(label_all_ops)
     node = forest.once(graph_nodes, graphs)
-    ops = np.flatnonzero(labels.code >= 0)
+    # Asynchronous copies of a TPU run beside its instructions, which wait for them.
+    ops = np.flatnonzero((labels.code >= 0) & ~beside_instructions(forest))
     others, place = np.unique(labels.code[ops[node[ops] < 0]], return_inverse=True)
     number = node[ops]
     number[number < 0] = len(graphs.nodes) + place
@@ -124,6 +129,7 @@ def _described(graphs: Graphs, float_ops: Floats) -> pd.DataFrame:
             "types": [(op, TRAINABLE) if trains else (op,) for op, trains in zip(nodes["op"], trainable, strict=True)],
             "parameters": variables.map(graphs.variables["parameters"]).where(own).fillna(0).astype(np.int64),
             "holds_variable": variables.notna(),
+            "variable_shape": _shapes(nodes, variables.notna()),
             "float_ops": float_ops,
             "input_shapes": nodes["takes"],
             "trace": [traces[number] for number in nodes["trace"]],
@@ -134,6 +140,12 @@ def _described(graphs: Graphs, float_ops: Floats) -> pd.DataFrame:
             "function": nodes["function"],
         }
     )
+
+
+def _shapes(nodes: pd.DataFrame, holds_variable: pd.Series[bool]) -> list[str]:
+    """Return the shapes of variables, where a node does nothing but read one."""
+    reads = holds_variable & (nodes["op"] == "ReadVariableOp")
+    return [sizes_of(text) if read else "" for text, read in zip(nodes["outputs"], reads, strict=True)]
 
 
 def _outermost_first(graphs: Graphs, trace: Sequence[int]) -> tuple[Frame, ...]:

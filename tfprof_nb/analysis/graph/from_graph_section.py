@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from tfprof_nb.analysis.events.tensors import bytes_of
+from tfprof_nb.analysis.events.tensors import bytes_of, sizes_of
 from tfprof_nb.analysis.graph.model import Frame, GraphModel, no_runs
 
 _COLUMNS = ("names", "ops", "types", "parameters", "float_ops", "takes", "outputs", "traces", "inputs")
@@ -48,8 +48,21 @@ def from_graph_section(section: Mapping[str, Any] | None) -> GraphModel:
     )
     nodes["graph_float_ops"], nodes["function"] = nodes["float_ops"], 0
     nodes["holds_variable"] = nodes["parameters"] > 0
+    nodes["variable_shape"] = _shapes(nodes, [texts[number] for number in function["outputs"]], function["inputs"])
     nodes["phase"] = nodes["name"].str.startswith("gradients").map({True: "backward", False: ""})
     return GraphModel(nodes, function["inputs"], no_runs(), notes=tuple(section["notes"]))
+
+
+def _shapes(nodes: pd.DataFrame, outputs: Sequence[str], inputs: Sequence[Sequence[int]]) -> list[str]:
+    """Return the shapes of variables: their own, or that of the first op that reads them from their handle."""
+    readers = {
+        sources[0]: number
+        for number, (op, sources) in reversed(list(enumerate(zip(nodes["op_type"], inputs, strict=True))))
+        if op == "ReadVariableOp" and sources
+    }
+    holders = np.flatnonzero(nodes["holds_variable"]).tolist()
+    shapes = {number: sizes_of(outputs[readers.get(number, number)]) for number in holders}
+    return [shapes.get(number, "") for number in range(len(nodes))]
 
 
 def _outermost_first(section: Mapping[str, Any]) -> list[tuple[Frame, ...]]:

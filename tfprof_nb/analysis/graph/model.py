@@ -42,7 +42,8 @@ class GraphModel:
         ``float_ops`` (of one run; NaN if unknown), ``input_shapes``, ``trace`` (a tuple of (file, line, function), the
         outermost first; empty if unknown). Of the graph itself, whatever ran: ``graph_float_ops``, ``input_bytes`` and
         ``output_bytes`` (0 if a shape is open), ``phase`` (of a training step), ``function`` (its number) and
-        ``holds_variable`` (whether it is the first to read a variable, including those of an optimizer).
+        ``holds_variable`` (whether it is the first to read a variable, including those of an optimizer) and
+        ``variable_shape`` (of that variable, such as ``8x3``; empty if unknown).
     inputs
         For each node the nodes that it takes data from or waits for, in order.
     runs
@@ -127,6 +128,7 @@ def undescribed_nodes(names: Sequence[str], op_types: Sequence[str], function: i
             "types": [(op_type,) for op_type in op_types],
             "parameters": 0,
             "holds_variable": False,
+            "variable_shape": "",
             "float_ops": np.nan,
             "input_shapes": "",
             "trace": [()] * len(names),

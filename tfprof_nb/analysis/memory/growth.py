@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from tfprof_nb._arrays import Floats
+from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.memory.memory import Memory
 
-MIN_STEPS, _MIN_BYTES = 8, 16 * 2**20
+MIN_STEPS, _MIN_BYTES, _MIN_PROCESS_BYTES = 8, 16 * 2**20, 64 * 2**20
 _MIN_CORRELATION, _MIN_LATER_PART = 0.95, 0.35  # what fills a buffer soon ends to grow
 # An op of whose tensors this part of the growth consists is what stays.
 _EXPLAINS = 0.5
@@ -48,29 +50,65 @@ def growth(memory: Memory, steps: pd.DataFrame) -> Growth | None:
     steps
         The steps' table.
     """
-    recorded = memory.timeline[memory.timeline["event"] != "sample"]
-    ends_ms = np.sort((steps["start_ms"] + steps["step_ms"]).to_numpy(dtype=float))
+    ends_ms = _ends_ms(steps)
     if len(ends_ms) < MIN_STEPS:
         return None
-    found = [_of_allocator(str(name), own, ends_ms) for name, own in recorded.groupby("allocator", sort=False)]
+    in_order = sorted(memory.in_use, key=lambda name: int(memory.in_use[name][0][0]))
+    found = [_of_allocator(memory, name, ends_ms) for name in in_order]
     return max(filter(None, found), key=lambda one: one.last_bytes - one.first_bytes, default=None)
 
 
-def _of_allocator(
-    name: str, events: pd.DataFrame, ends_ms: np.ndarray[tuple[int], np.dtype[np.float64]]
-) -> Growth | None:
-    at = np.searchsorted(events["time_ms"].to_numpy(dtype=float), ends_ms, side="right") - 1
+def process_growth(memory: Memory, steps: pd.DataFrame, recorded_bytes: float) -> Growth | None:
+    """Return the steady growth of the process over the steps, where no allocation was recorded.
+
+    Parameters
+    ----------
+    memory
+        Memory over time.
+    steps
+        The steps' table.
+    recorded_bytes
+        What the profiler itself may have taken meanwhile, which is no growth.
+    """
+    samples = memory.timeline
+    samples = samples[samples["event"] == "sample"]
+    ends_ms = _ends_ms(steps)
+    if len(ends_ms) < MIN_STEPS or len(set(samples["allocator"])) != 1:
+        return None
+    time_ms = samples["time_ms"].to_numpy(dtype=float)
+    in_use = np.interp(ends_ms, time_ms, samples["memory_in_use_bytes"].to_numpy(dtype=float))
+    in_use -= recorded_bytes * np.linspace(0, 1, len(ends_ms))
+    if not _is_steady(in_use) or in_use[-1] - in_use[0] < _MIN_PROCESS_BYTES:
+        return None
+    per_step = (in_use[-1] - in_use[0]) / (len(ends_ms) - 1)
+    return Growth("The process", int(in_use[0]), int(in_use[-1]), per_step, "", "", "")
+
+
+def _ends_ms(steps: pd.DataFrame) -> Floats:
+    ends: Floats = np.sort((steps["start_ms"] + steps["step_ms"]).to_numpy(dtype=float))
+    return ends
+
+
+def _is_steady(in_use: Floats) -> bool:
+    """Whether memory grows until the last step, and evenly; given what was in use at the end of each step."""
+    grown = in_use[-1] - in_use[0]
+    if grown < _MIN_BYTES or in_use[-1] - in_use[len(in_use) // 2] < _MIN_LATER_PART * grown:
+        return False
+    return bool(np.corrcoef(np.arange(len(in_use)), in_use)[0, 1] >= _MIN_CORRELATION)
+
+
+def _of_allocator(memory: Memory, name: str, ends_ms: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Growth | None:
+    time_ps, bytes_in_use = memory.in_use[name]
+    at = np.searchsorted(time_ps / PS_PER_MS, ends_ms, side="right") - 1
     known = at >= 0
     if known.sum() < MIN_STEPS:
         return None
     at = at[known]
-    in_use = events["memory_in_use_bytes"].to_numpy(dtype=float)[at]
+    in_use = bytes_in_use[at].astype(np.float64)
     grown, steps = in_use[-1] - in_use[0], len(at) - 1
-    if grown < _MIN_BYTES or in_use[-1] - in_use[len(at) // 2] < _MIN_LATER_PART * grown:
+    if not _is_steady(in_use):
         return None
-    if np.corrcoef(np.arange(len(at)), in_use)[0, 1] < _MIN_CORRELATION:
-        return None
-    meanwhile = events.iloc[at[0] + 1 : at[-1] + 1]
+    meanwhile = memory.timeline_of(name).iloc[at[0] + 1 : at[-1] + 1]
     stays = meanwhile.groupby(["op_name", "shape", "data_type"])["allocation_bytes"].sum().sort_values()
     op_name, shape, data_type = stays.index[-1] if stays.iloc[-1] >= _EXPLAINS * grown else ("", "", "")
     return Growth(name, int(in_use[0]), int(in_use[-1]), grown / steps, str(op_name), str(shape), str(data_type))

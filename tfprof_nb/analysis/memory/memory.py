@@ -7,8 +7,9 @@ hosts without such events, the sampled memory of the process is used instead.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import pandas as pd
 from tfprof_nb._arrays import Int64
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.framework import framework
 from tfprof_nb.analysis.memory.allocation_events import allocation_events, described
 from tfprof_nb.analysis.memory.process_memory import NOTE, process_allocators, process_timeline
 from tfprof_nb.analysis.result import Result
@@ -71,16 +73,37 @@ class Memory(Result):
 
     Attributes
     ----------
-    timeline
-        One row per allocation and deallocation, in order of time.
     allocators
         The summary as a frame, one row per allocator.
+    in_use
+        Per allocator that recorded its events: their times (ps), and the bytes in use after each.
 
     Unknown values are null: for a process, everything but the memory in use.
     """
 
-    timeline: pd.DataFrame
     allocators: pd.DataFrame
+    _ready: pd.DataFrame | None = field(default=None, repr=False)
+    # Or, of many hosts, per host with events of memory: the names of its allocators, and what reads its timeline.
+    in_use: dict[str, tuple[Int64, Int64]] = field(default_factory=dict, repr=False)
+    _timelines: Sequence[tuple[list[str], Callable[[], pd.DataFrame]]] = field(default_factory=list, repr=False)
+    _processes: pd.DataFrame | None = field(default=None, repr=False)
+
+    @cached_property
+    def timeline(self) -> pd.DataFrame:
+        """One row per allocation and deallocation, in order of time."""
+        return self._joined([read() for _, read in self._timelines])
+
+    def timeline_of(self, allocator: str) -> pd.DataFrame:
+        """Return the rows of the timeline of one allocator, without those of other hosts being read."""
+        rows = self._joined([read() for names, read in self._timelines if allocator in names])
+        return rows[rows["allocator"] == allocator]
+
+    def _joined(self, hosts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+        read = _timeline_of_all(hosts) if hosts else None
+        # Empty frames would change the types of the columns.
+        parts = [frame for frame in (self._ready, read, self._processes) if frame is not None and len(frame)]
+        joined = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+        return joined.reindex(columns=TIMELINE_COLUMNS)
 
 
 def memory(
@@ -102,20 +125,60 @@ def memory(
     """
     steps = [np.full(len(forest.host), -1, dtype=np.int64) for forest in forests] if steps is None else steps
     several = len(forests) > 1
-    by_host = [allocation_events(forest, step, several) for forest, step in zip(forests, steps, strict=True)]
-    result = _recorded(pd.concat(by_host, ignore_index=True)) if any(map(len, by_host)) else no_memory()
-    without = [forest.host.name for forest, events in zip(forests, by_host, strict=True) if events.empty]
+    found = [forest.once(host_memory, several) for forest in forests]
+    hosts = [(forest, step, own) for forest, step, own in zip(forests, steps, found, strict=True) if own]
+    result = _recorded(hosts, several) if hosts else no_memory(_why(forests))
+    without = [forest.host.name for forest, own in zip(forests, found, strict=True) if not own]
     if process is None or not without:
         return result
     return _with_process(result, process[process["host"].isin(without)], several)
 
 
-def _recorded(events: pd.DataFrame) -> Memory:
-    events = described(events.sort_values("time_ps", kind="stable", ignore_index=True))
+@dataclass(frozen=True, eq=False)
+class HostMemory:
+    """What one host's allocators held: its part of `Memory`, and what notes are about."""
+
+    live: pd.DataFrame
+    allocators: pd.DataFrame
+    in_use: dict[str, tuple[Int64, Int64]]
+    least_on_cpu: float
+
+
+def host_memory(forest: Forest, name_host: bool) -> HostMemory | None:
+    """Follow the allocators of one host; None if it recorded no event of memory."""
+    events = host_timeline(forest, np.full(len(forest.host), -1, dtype=np.int64), name_host)
+    if events.empty:
+        return None
     peaks = _peaks(events)
-    live, allocators = _live_at_peak(events, peaks), _allocators(events, peaks)
-    notes = _notes(live, events)
-    return Memory(live, _summary(allocators), notes, timeline=_timeline(events), allocators=allocators)
+    on_cpu = events.loc[events["allocator"].str.endswith(_CPU_ALLOCATOR), "allocation_bytes"]
+    in_use = {
+        str(name): (own["time_ps"].to_numpy(np.int64), own["in_use_bytes"].to_numpy(np.int64))
+        for name, own in events.groupby("allocator", sort=False)
+    }
+    return HostMemory(_live_at_peak(events, peaks), _allocators(events, peaks), in_use, float(on_cpu.min()))
+
+
+def host_timeline(forest: Forest, step: Int64, name_host: bool) -> pd.DataFrame:
+    """Return one host's events of memory in order of time, described; arguments as of `allocation_events`."""
+    events = allocation_events(forest, step, name_host)
+    return described(events.sort_values("time_ps", kind="stable", ignore_index=True))
+
+
+def _recorded(hosts: Sequence[tuple[Forest, Int64, HostMemory]], name_host: bool) -> Memory:
+    live = _in_order(pd.concat([found.live for *_, found in hosts], ignore_index=True))
+    allocators = pd.concat([found.allocators for *_, found in hosts]).sort_index(kind="stable")
+    timelines = [
+        (list(found.allocators.index), partial(forest.anew, host_timeline, step, name_host))
+        for forest, step, found in hosts
+    ]
+    ready = None
+    if all(isinstance(forest, Forest) for forest, *_ in hosts):  # whose events are in memory anyway
+        ready, timelines = _timeline_of_all([read() for _, read in timelines]), []
+    notes = _notes(live, min((found.least_on_cpu for *_, found in hosts if found.least_on_cpu >= 0), default=0.0))
+    in_use = {name: times for *_, found in hosts for name, times in found.in_use.items()}
+    return Memory(
+        live, _summary(allocators), notes, allocators=allocators, in_use=in_use, _ready=ready, _timelines=timelines
+    )
 
 
 def _with_process(recorded: Memory, samples: pd.DataFrame, name_host: bool) -> Memory:
@@ -123,13 +186,10 @@ def _with_process(recorded: Memory, samples: pd.DataFrame, name_host: bool) -> M
     timeline = process_timeline(samples, name_host)
     if timeline.empty:
         return recorded
-    # Empty frames would change the types of the columns.
-    parts = [frame for frame in (recorded.timeline, timeline) if len(frame)]
     allocators = [frame for frame in (recorded.allocators, process_allocators(samples, name_host)) if len(frame)]
-    everything = pd.concat(parts, ignore_index=True).reindex(columns=TIMELINE_COLUMNS)
     figures = pd.concat(allocators).reindex(columns=ALLOCATOR_COLUMNS)
     notes = [NOTE] if recorded.allocators.empty else [*recorded.notes, NOTE]
-    return Memory(recorded.table, _summary(figures), notes, timeline=everything, allocators=figures)
+    return replace(recorded, summary=_summary(figures), notes=notes, allocators=figures, _processes=timeline)
 
 
 def _summary(allocators: pd.DataFrame) -> dict[str, Any]:
@@ -162,16 +222,25 @@ def _live_at_peak(events: pd.DataFrame, peaks: pd.DataFrame) -> pd.DataFrame:
         if size > 0
     ]
     rows = pd.concat([live, pd.DataFrame(others)]) if others else live
-    by = ["allocation_bytes", "requested_bytes", "allocator", "op_name", "region_type", "data_type", "shape"]
-    rows = rows.sort_values(by, ascending=[False, False, True, True, True, True, True], ignore_index=True)
+    rows = _in_order(rows)
     first = np.flatnonzero(~rows.duplicated())
     counted: pd.DataFrame = rows.iloc[first].assign(occurrences=np.diff(first, append=len(rows)))
     return counted.reset_index(drop=True)[COLUMNS]
 
 
+def _in_order(rows: pd.DataFrame) -> pd.DataFrame:
+    by = ["allocation_bytes", "requested_bytes", "allocator", "op_name", "region_type", "data_type", "shape"]
+    return rows.sort_values(by, ascending=[False, False, True, True, True, True, True], ignore_index=True)
+
+
 def _special_row(allocator: object, name: str, region: str, size: int) -> dict[str, object]:
     described = {"op_name": name, "region_type": region, "data_type": "INVALID", "shape": "unknown"}
     return {"allocator": allocator, "allocation_bytes": size, "requested_bytes": size, **described}
+
+
+def _timeline_of_all(hosts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    events = pd.concat(hosts, ignore_index=True)
+    return _timeline(events.sort_values("time_ps", kind="stable", ignore_index=True))
 
 
 def _timeline(events: pd.DataFrame) -> pd.DataFrame:
@@ -205,26 +274,32 @@ def _allocators(events: pd.DataFrame, peaks: pd.DataFrame) -> pd.DataFrame:
     return allocators[ALLOCATOR_COLUMNS]
 
 
-def _notes(live: pd.DataFrame, events: pd.DataFrame) -> list[str]:
+def _notes(live: pd.DataFrame, least_on_cpu: float) -> list[str]:
     notes = []
     if (live["op_name"] == BEFORE_CAPTURE).any():
         notes.append(f"Memory in use at a peak that no captured allocation explains is listed as '{BEFORE_CAPTURE}'.")
-    on_cpu = events[events["allocator"].str.endswith(_CPU_ALLOCATOR)]
-    if len(on_cpu) and on_cpu["allocation_bytes"].min() >= _MIN_RECORDED_BYTES:  # other versions record all
+    if least_on_cpu >= _MIN_RECORDED_BYTES:  # other versions record all
         notes.append(f"{_CPU_ALLOCATOR}, the CPU's allocator, does not record allocations below 256 KiB.")
     return notes
 
 
-def no_memory() -> Memory:
+_NO_EVENTS = (
+    "No memory events: nothing was allocated during the capture, host_level was below 2, or files of this kind have "
+    "none (see the overview's notes)."
+)
+_NOT_READ = "This page shows allocations that TensorFlow and JAX record: those of PyTorch's traces are not read."
+
+
+def _why(forests: Sequence[Forest]) -> str:
+    """Say why there are no events of memory."""
+    return _NOT_READ if forests and forests[0].once(framework) == "pytorch" else _NO_EVENTS
+
+
+def no_memory(note: str = _NO_EVENTS) -> Memory:
     """Return the result for profiles without events of memory."""
-    note = (
-        "No memory events: nothing was allocated during the capture, host_level was below 2, or files of this kind "
-        "have none (see the overview's notes)."
-    )
     return Memory(
         pd.DataFrame(columns=COLUMNS),
         {},
         [note],
-        timeline=pd.DataFrame(columns=TIMELINE_COLUMNS),
         allocators=pd.DataFrame(columns=ALLOCATOR_COLUMNS, index=pd.Index([], name="allocator")),
     )

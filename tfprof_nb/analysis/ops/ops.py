@@ -18,6 +18,7 @@ from tfprof_nb._arrays import Int64
 from tfprof_nb._units import PS_PER_US
 from tfprof_nb.analysis.events.eager import ran_eagerly
 from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.framework import framework
 from tfprof_nb.analysis.events.names import parse_names
 from tfprof_nb.analysis.events.op_labels import label_all_ops, on_device_timeline, on_instruction_line
 from tfprof_nb.analysis.ops.flops import float_ops_of_events
@@ -45,8 +46,9 @@ COLUMNS = [
 _KEYS = ["side", "op_type", "op_name"]
 _NO_OPS = {
     "device": "No device ops: this profile has no work of a GPU or TPU.",
-    "host": "No host ops: no TensorFlow or JAX op was recorded on a thread (host_level must be 2 or more).",
+    "host": "No host ops: no op was recorded on a thread (host_level must be 2 or more).",
 }
+_NO_HOST_OPS_OF_JAX = "No host ops: JAX compiles its ops into programs, which ran on the devices alone."
 
 
 class Ops(Result):
@@ -88,11 +90,17 @@ def ops(forests: Sequence[Forest], graphs: Sequence[Graphs] = ()) -> Ops:
         ``_eager_share`` (of self time, 0 to 1; None without ops).
     """
     known = graphs or [read_graphs(None)] * len(forests)
-    parts = [part for host in zip(forests, known, strict=True) for part in _parts(*host)]
+    parts = [part for forest, own in zip(forests, known, strict=True) for part in forest.once(ops_by_side, own)]
     table = _ranked(_finished(pd.concat([part.ops for part in parts], ignore_index=True) if parts else _no_rows()))
     idle_us = {side: sum(part.idle_ps for part in parts if part.side == side) / PS_PER_US for side in SIDES}
-    missing = [_NO_OPS[side] for side in SIDES if not (table["side"] == side).any()]
-    return Ops(table, _summary(table, idle_us), missing)
+    return Ops(table, _summary(table, idle_us), _missing(table, forests))
+
+
+def _missing(table: pd.DataFrame, forests: Sequence[Forest]) -> list[str]:
+    """Say why a side has no ops."""
+    ran = set(table["side"])
+    texts = _NO_OPS | ({"host": _NO_HOST_OPS_OF_JAX} if forests and forests[0].once(framework) == "jax" and ran else {})
+    return [texts[side] for side in SIDES if side not in ran]
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +112,8 @@ class _Part:
     idle_ps: int
 
 
-def _parts(forest: Forest, graphs: Graphs) -> list[_Part]:
+def ops_by_side(forest: Forest, graphs: Graphs) -> list[_Part]:
+    """Sum the time of one host by op, on each side that it has."""
     labels = forest.once(label_all_ops)
     on_device, on_host = np.flatnonzero(on_device_timeline(forest)), np.flatnonzero(forest.on_host & (labels.code >= 0))
     parts = [_device_part(forest, on_device, graphs)] if len(on_device) else []

@@ -9,6 +9,9 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Literal, TypeGuard, TypeVar
 
+from tfprof_nb.analysis.source.batches import takes_batches
+from tfprof_nb.analysis.source.same_each_time import same_each_time
+
 Use = Literal["validation", "batch", "record", ""]
 
 _MAGIC = re.compile(r"^\s*[%!].*$", re.MULTILINE)
@@ -36,6 +39,15 @@ class Code:
     def __init__(self, texts: Mapping[str, str]) -> None:
         self._texts = texts
 
+    @property
+    def files(self) -> list[str]:
+        """The files and cells, the profiled cell first."""
+        return sorted(self._texts, key=lambda name: name != "cell")
+
+    def nodes(self, file: str, kind: type[Node]) -> Iterator[Node]:
+        """Return the parts of a kind that a file's code has."""
+        return _nodes(self._texts.get(file, ""), kind)
+
     def at(self, place: str) -> str:
         """Return the text of the line at a place, as `place_of` writes it; empty if it is unknown."""
         return self.line(*line_at(place))
@@ -45,11 +57,31 @@ class Code:
         lines = self._lines(file)
         return lines[line - 1].strip() if 0 < line <= len(lines) else ""
 
+    def syntax(self, file: str) -> ast.Module:
+        """Return the syntax tree of a file; an empty one if it is unknown."""
+        return parsed(self._texts.get(file, ""))
+
     def definition(self, file: str, function: str) -> int:
         """Return the line with the ``def`` of a function, given its qualified name; 0 if it is unknown."""
         name = function.rpartition(".")[2]
         lines = [node.lineno for node in _nodes(self._texts.get(file, ""), ast.FunctionDef) if node.name == name]
         return lines[0] if len(lines) == 1 else 0
+
+    def outer(self, file: str, line: int) -> str:
+        r"""Return the name of the function in which a ``def`` stands, but not in a loop of it; empty without one.
+
+        Examples
+        --------
+        >>> code = Code({"cell": "def make():\n    def step(x):\n        return x\n    return step"})
+        >>> code.outer("cell", 2), code.outer("cell", 1)
+        ('make', '')
+        """
+        functions = list(self.nodes(file, ast.FunctionDef))
+        around = min((one for one in functions if one.lineno < line and _holds(one, line)), key=_lines, default=None)
+        loop = self.loop(file, line)
+        if around is None or (loop and loop.lineno > around.lineno) or all(one.lineno != line for one in functions):
+            return ""
+        return around.name
 
     def method(self, name: str) -> tuple[str, int, list[str]]:
         """Return the file, the line of the ``def`` and the parameters of a method ``Class.method``; 0 if unknown."""
@@ -67,7 +99,7 @@ class Code:
 
     def find(self, pattern: str) -> Iterator[tuple[str, int]]:
         """Return the files and lines, the profiled cell's first, in which a regular expression is found."""
-        for file in sorted(self._texts, key=lambda name: name != "cell"):
+        for file in self.files:
             for number, text in enumerate(self._texts[file].splitlines(), 1):
                 if re.search(pattern, text.partition("#")[0]):
                     yield file, number
@@ -108,6 +140,17 @@ class Code:
         found = self._call(file, line, function)
         return self._inserted(file, found, call, _end(found)) if found else ""
 
+    def with_number(self, file: str, line: int, keyword: str, value: int) -> str:
+        r"""Return a line with another number for a keyword; empty if it gives the keyword no number.
+
+        Examples
+        --------
+        >>> Code({"cell": "data = Images(paths, workers=2)"}).with_number("cell", 1, "workers", 8)
+        'data = Images(paths, workers=8)'
+        """
+        text, count = re.subn(rf"\b{keyword}( *)=( *)\d+", rf"{keyword}\1=\g<2>{value}", self.line(file, line))
+        return text if count == 1 else ""
+
     def without_argument(self, file: str, line: int, keyword: str) -> tuple[int, str]:
         r"""Return where the call begins that gives a keyword at a line, and its lines without that; 0 if there is none.
 
@@ -139,7 +182,7 @@ class Code:
         >>> code.end_of_pipeline("cell", 1), code.end_of_pipeline("cell", 3), code.end_of_pipeline("cell", 4)
         ((2, 'batch'), (3, 'map'), (0, ''))
         """
-        statement = self._statement(file, line)
+        statement = self.statement(file, line)
         holding = [node for node in ast.walk(statement or ast.Pass()) if _extends(node) and _holds(node, line)]
         if statement is None or not holding:
             return 0, ""
@@ -165,8 +208,8 @@ class Code:
         the same loop, ``record`` if the loop only stores, prints or writes it; empty if that is unknown: a function
         that is called for nothing else may change what it is given.
         """
-        statement = self._statement(file, line)
-        loop = self._loop(file, line)
+        statement = self.statement(file, line)
+        loop = self.loop(file, line)
         if statement is None:
             return ""
         if _validates_with(statement, line):
@@ -198,6 +241,31 @@ class Code:
         innermost = min(found, key=_lines, default=None)
         return (innermost.lineno, self.line(file, innermost.lineno)) if innermost else (0, "")
 
+    def guard_in(self, file: str, line: int) -> tuple[int, str]:
+        r"""Return the first condition on a remainder in the function that begins at a line, and its text; 0 without.
+
+        Examples
+        --------
+        >>> Code({"cell": "def f(batch):\n    if batch % 4:\n        return\n    save()"}).guard_in("cell", 1)
+        (2, 'if batch % 4:')
+        """
+        functions = (one for one in _nodes(self._texts.get(file, ""), ast.FunctionDef) if one.lineno == line)
+        found = (node for function in functions for node in ast.walk(function) if isinstance(node, ast.If))
+        first = next((node for node in found if _names_remainder(node.test)), None)
+        return (first.lineno, self.line(file, first.lineno)) if first else (0, "")
+
+    def divisor(self, file: str, line: int) -> str:
+        r"""Return what the condition at a line takes the remainder of a division by; empty if there is none.
+
+        Examples
+        --------
+        >>> Code({"cell": "if step % args.save_every == 0:\n    save()"}).divisor("cell", 1)
+        'args.save_every'
+        """
+        conditions = (node.test for node in _nodes(self._texts.get(file, ""), ast.If) if node.lineno == line)
+        parts = (part for condition in conditions for part in ast.walk(condition) if isinstance(part, ast.BinOp))
+        return next((ast.unparse(part.right) for part in parts if isinstance(part.op, ast.Mod)), "")
+
     def uses_values(self, file: str, line: int) -> str:
         """Return the first code that cannot be traced in a function, given the line of its ``def``: it needs values."""
         functions = [node for node in _nodes(self._texts.get(file, ""), ast.FunctionDef) if node.lineno == line]
@@ -207,6 +275,18 @@ class Code:
             if isinstance(node, ast.Call) and _name(node.func) in ("float", "int") and isinstance(node.func, ast.Name):
                 return f"{node.func.id}()"
         return ""
+
+    def has_effects(self, file: str, line: int) -> bool:
+        r"""Whether the function that begins at a line prints, or changes what outlives it: a graph would do it once.
+
+        Examples
+        --------
+        >>> code = Code({"cell": "def f(x):\n    seen.append(x)\ndef g(x):\n    y = x * 2\n    return y"})
+        >>> code.has_effects("cell", 1), code.has_effects("cell", 3)
+        (True, False)
+        """
+        functions = (one for one in _nodes(self._texts.get(file, ""), ast.FunctionDef) if one.lineno == line)
+        return any(_has_effect(node) for function in functions for node in ast.walk(function))
 
     def called_itself(self, file: str, line: int, method: str) -> str:
         r"""Return a line in which a model is called instead of its method; empty if the call is not that plain.
@@ -231,9 +311,129 @@ class Code:
         rest = self._lines(file)[line - 1].encode()[_end(call)[1] :].decode()
         return f"{before}{model}({given}, training=False).numpy(){rest}".strip()
 
+    def loop_line(self, file: str, line: int) -> tuple[int, str]:
+        """Return the line of the innermost loop in which a line stands, and its text; 0 without one."""
+        loop = self.loop(file, line)
+        return (loop.lineno, self.line(file, loop.lineno)) if loop else (0, "")
+
+    def same_each_time(self, file: str, line: int) -> str:
+        """Return the tensor that a line of a loop makes anew of the same values; empty if there is none."""
+        return same_each_time(parsed(self._texts.get(file, "")), line)
+
+    def dataset_classes(self) -> list[str]:
+        """Return the classes of the program that are datasets of Keras: a ``PyDataset`` or ``Sequence``."""
+        classes = [node for text in self._texts.values() for node in _nodes(text, ast.ClassDef)]
+        return [node.name for node in classes if {_name(base) for base in node.bases} & {"PyDataset", "Sequence"}]
+
     def in_loop(self, file: str, line: int) -> bool:
         """Whether a line stands in a loop."""
-        return self._loop(file, line) is not None
+        return self.loop(file, line) is not None
+
+    def statement(self, file: str, line: int) -> ast.stmt | None:
+        """Return the innermost statement with a line."""
+        holding = [node for node in _nodes(self._texts.get(file, ""), ast.stmt) if _holds(node, line)]
+        return min(holding, key=_lines, default=None)
+
+    def loop(self, file: str, line: int) -> ast.stmt | None:
+        """Return the innermost loop with a line in its body."""
+        loops = [node for kind in _LOOPS for node in _nodes(self._texts.get(file, ""), kind)]
+        return min((loop for loop in loops if _holds(loop, line) and loop.lineno < line), key=_lines, default=None)
+
+    def call(self, file: str, line: int, function: str) -> str:
+        r"""Return how a method is called at a line, without its object; empty if there is no such single call.
+
+        Examples
+        --------
+        >>> Code({"cell": "data = files.map(read).batch(8)"}).call("cell", 1, "batch")
+        '.batch(8)'
+        """
+        found = self._call(file, line, function)
+        given = found and ", ".join(map(ast.unparse, [*found.args, *found.keywords]))
+        return f".{function}({given})" if found else ""
+
+    def mapped(self, file: str, line: int) -> str:
+        r"""Return what the map at a line calls: a function's name, or "the lambda"; empty if that is unknown.
+
+        A lambda that only calls one function of the program is that function.
+
+        Examples
+        --------
+        >>> code = Code({"cell": "ds.map(lambda x: clean(x))\nds.map(partial(read, size=3))\ndef clean(x): ..."})
+        >>> code.mapped("cell", 1), code.mapped("cell", 2)
+        ('clean', 'read')
+        """
+        given = self._given_to_map(file, line)
+        return "the lambda" if isinstance(given, ast.Lambda) else ast.unparse(given) if given else ""
+
+    def maps_batches(self, file: str, line: int) -> bool:
+        """Whether what the map at a line calls gives the same for batches, as far as its text shows it."""
+        function = self._mapped(file, line)
+        return function is not None and takes_batches(function, self._layers())
+
+    def lines_mapped(self, file: str, line: int) -> tuple[int, int]:
+        """Return the first and last line of the function that the map at a line calls; 0 if it is not in that file."""
+        function = self._mapped(file, line)
+        return (function.lineno, function.end_lineno or function.lineno) if function else (0, 0)
+
+    def batch_behind(self, file: str, line: int) -> tuple[str, int] | None:
+        r"""Return the file and line of the only ``.batch`` that follows a line, in the same block; None if unknown.
+
+        Examples
+        --------
+        >>> Code({"cell": "ds = files.map(read)\nds = ds.batch(8)"}).batch_behind("cell", 1)
+        ('cell', 2)
+        """
+        statement = self.statement(file, line)
+        block = self._block(file, statement) if statement else []
+        later = [one for one in block if statement and one.lineno >= statement.lineno]
+        calls = [node for one in later for node in ast.walk(one) if isinstance(node, ast.Call)]
+        found = [_end(call.func)[0] for call in calls if _name(call.func) == "batch" and _end(call.func)[0] >= line]
+        return (file, found[0]) if len(found) == 1 else None
+
+    def batched_first(self, file: str, line: int) -> str:
+        r"""Return a line with its map behind the batch that follows; empty if they are not next to one another there.
+
+        Examples
+        --------
+        >>> Code({"cell": "data = files.map(read).batch(8).prefetch(1)"}).batched_first("cell", 1)
+        'data = files.batch(8).map(read).prefetch(1)'
+        """
+        mapping, batching = self._call(file, line, "map"), self._call(file, line, "batch")
+        if mapping is None or batching is None or mapping.lineno != batching.end_lineno:
+            return ""
+        before = mapping.func.value if isinstance(mapping.func, ast.Attribute) else mapping
+        if not isinstance(batching.func, ast.Attribute) or batching.func.value is not mapping:
+            return ""
+        swapped = self._between(file, _end(mapping), _end(batching)) + self._between(file, _end(before), _end(mapping))
+        return self._inserted(file, batching, swapped, _end(before), _end(batching))
+
+    def _given_to_map(self, file: str, line: int) -> ast.expr | None:
+        """Return what the map at a line calls, out of ``partial`` or a lambda that does nothing else."""
+        call = self._call(file, line, "map")
+        given = next(iter(call.args or [one.value for one in call.keywords]), None) if call else None
+        if isinstance(given, ast.Call) and _name(given.func) == "partial" and given.args:
+            given = given.args[0]
+        inner = given.body.func if isinstance(given, ast.Lambda) and isinstance(given.body, ast.Call) else None
+        return inner if inner is not None and self._defined(file, inner) else given
+
+    def _mapped(self, file: str, line: int) -> ast.FunctionDef | ast.Lambda | None:
+        given = self._given_to_map(file, line)
+        return given if isinstance(given, ast.Lambda) else self._defined(file, given) if given else None
+
+    def _defined(self, file: str, function: ast.expr) -> ast.FunctionDef | None:
+        """Return the definition of a function, or of a method of the same name; None if there is not one such."""
+        functions = _nodes(self._texts.get(file, ""), ast.FunctionDef)
+        found = [node for node in functions if node.name == _name(function)]
+        return found[0] if len(found) == 1 else None
+
+    def _layers(self) -> set[str]:
+        """Return the names to which the program assigns Keras layers."""
+        assigned = (node for text in self._texts.values() for node in _nodes(text, ast.Assign))
+        return {
+            _assigned_name(one)
+            for one in assigned
+            if isinstance(one.value, ast.Call) and "layers." in ast.unparse(one.value.func)
+        } - {""}
 
     def _lines(self, file: str) -> list[str]:
         return self._texts.get(file, "").splitlines()
@@ -265,19 +465,9 @@ class Code:
 
     def _block(self, file: str, statement: ast.stmt) -> list[ast.stmt]:
         """Return the statements of the block in which a statement stands."""
-        nodes = ast.walk(_tree(self._texts.get(file, "")))
+        nodes = ast.walk(parsed(self._texts.get(file, "")))
         blocks = (getattr(node, field, None) for node in nodes for field in ("body", "orelse", "finalbody"))
         return next((block for block in blocks if isinstance(block, list) and statement in block), [])
-
-    def _statement(self, file: str, line: int) -> ast.stmt | None:
-        """Return the innermost statement with a line."""
-        holding = [node for node in _nodes(self._texts.get(file, ""), ast.stmt) if _holds(node, line)]
-        return min(holding, key=_lines, default=None)
-
-    def _loop(self, file: str, line: int) -> ast.stmt | None:
-        """Return the innermost loop with a line in its body."""
-        loops = [node for kind in _LOOPS for node in _nodes(self._texts.get(file, ""), kind)]
-        return min((loop for loop in loops if _holds(loop, line) and loop.lineno < line), key=_lines, default=None)
 
 
 def place_of(file: str, line: int) -> str:
@@ -298,7 +488,7 @@ def line_at(place: str) -> tuple[str, int]:
 
 
 @lru_cache(maxsize=16)
-def _tree(text: str) -> ast.Module:
+def parsed(text: str) -> ast.Module:
     """Parse a text in which magics may stand; one that is not Python is empty."""
     try:
         return ast.parse(_MAGIC.sub("", text))
@@ -307,7 +497,7 @@ def _tree(text: str) -> ast.Module:
 
 
 def _nodes(text: str, kind: type[Node]) -> Iterator[Node]:
-    return (node for node in ast.walk(_tree(text)) if isinstance(node, kind))
+    return (node for node in ast.walk(parsed(text)) if isinstance(node, kind))
 
 
 def _name(function: ast.expr) -> str:
@@ -389,6 +579,14 @@ def _calls_methods_in(statement: ast.stmt) -> bool:
     inner = (node for node in ast.walk(statement) if isinstance(node, ast.Call) and node is not outer)
     owners = (call.func.value for call in inner if isinstance(call.func, ast.Attribute))
     return any(not (isinstance(owner, ast.Name) and owner.id in _MODULES) for owner in owners)
+
+
+def _has_effect(node: ast.AST) -> bool:
+    if isinstance(node, ast.Global | ast.Nonlocal | ast.Yield | ast.YieldFrom):
+        return True
+    if isinstance(node, ast.Attribute | ast.Subscript):
+        return isinstance(node.ctx, ast.Store)
+    return isinstance(node, ast.Call) and _RECORDING.fullmatch(_name(node.func)) is not None
 
 
 def _names_remainder(test: ast.expr) -> bool:

@@ -141,7 +141,7 @@ def step_ops(
     """Return the ops of the first host that knows its functions; without such a host there are none."""
     for forest, own, step in zip(forests, graphs, steps_of_events, strict=True):
         if len(own.nodes) and len(steps.table):
-            return _of_host(forest, own, step, steps, labels)
+            return forest.anew(_of_host, own, step, steps, labels)
     return no_step_ops()
 
 

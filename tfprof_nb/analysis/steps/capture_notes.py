@@ -14,6 +14,7 @@ from tfprof_nb.formats.sidecar import SHORT_OF_MEMORY, Stopped
 # A profile with more than these is larger than needed.
 MAX_EVENTS = 1_000_000
 MAX_STEPS = 500
+_OF_MARKS = (STEPS_PER_EXECUTION, JIT_COMPILE)
 
 
 def capture_notes(forests: Sequence[Forest], steps: int) -> list[str]:
@@ -31,7 +32,7 @@ def capture_notes(forests: Sequence[Forest], steps: int) -> list[str]:
     list of str
         Notes on a profile that is larger than needed, on steps of several batches, on a model compiled by XLA.
     """
-    events = sum(len(forest.host.start_ps) for forest in forests)
+    events = sum(len(forest.host) for forest in forests)
     batches = _of_marks(forests, STEPS_PER_EXECUTION)
     notes = []
     if steps and (events > MAX_EVENTS or steps > MAX_STEPS):
@@ -81,5 +82,10 @@ def _stopped_note(why: str, seconds: float, steps: int, *, marked: bool) -> str:
 
 def _of_marks(forests: Sequence[Forest], stat: str) -> Int64:
     """Return the distinct values of a stat that `capture.keras` writes on the marks of steps."""
-    values = [forest.host.ints(stat).values.astype(np.int64) for forest in forests]
+    values = [forest.once(values_of_marks)[stat] for forest in forests]
     return np.unique(np.concatenate(values)) if values else np.zeros(0, dtype=np.int64)
+
+
+def values_of_marks(forest: Forest) -> dict[str, Int64]:
+    """Return the distinct values of the stats of marks that notes are about, by the stat."""
+    return {stat: np.unique(forest.host.ints(stat).values.astype(np.int64)) for stat in _OF_MARKS}

@@ -18,8 +18,9 @@ from tfprof_nb.analysis.events.devices import has_tpu
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.framework import framework
 from tfprof_nb.analysis.events.links import RUNS, links, tf_data_steps
+from tfprof_nb.analysis.events.removals import removals
 from tfprof_nb.analysis.steps.tpu_spans import common_steps, steps_of_instructions, tpu_spans, whole_steps
-from tfprof_nb.analysis.steps.unmarked import loop_iterations, repeated_calls
+from tfprof_nb.analysis.steps.unmarked import loop_iterations, unmarked_steps
 from tfprof_nb.formats.marks import END_OF_DATA, INTERRUPTED, ROOT, STEP_NUMBER
 
 Source = Literal["marked", "keras", "device", "inferred", "none"]
@@ -69,11 +70,15 @@ def group_events(forest: Forest) -> Grouping:
     marks, source = _find_marks(forest)
     if len(forest.host.ints("group_id").rows) and _is_usable(forest, saved := _saved_groups(forest), marks):
         return saved
-    if len(marks):
-        return _marked_groups(forest, marks, source)
-    if forest.on_device.any():
-        return _function_groups(forest)
-    return _inferred_groups(forest)
+    if not len(marks):
+        return _unmarked_groups(forest)
+    marked = _marked_groups(forest, marks, source)
+    unmarked = marked if len(marked.spans) or forest.on_device.any() else _inferred_groups(forest)
+    return unmarked if len(unmarked.spans) else marked
+
+
+def _unmarked_groups(forest: Forest) -> Grouping:
+    return _function_groups(forest) if forest.on_device.any() else _inferred_groups(forest)
 
 
 def _tpu_groups(forest: Forest) -> Grouping:
@@ -162,17 +167,36 @@ def _function_groups(forest: Forest) -> Grouping:
 
 
 def _inferred_groups(forest: Forest) -> Grouping:
-    """Make a step of each repeated function call, from the end of the call before it on the same thread to its own."""
-    spans = repeated_calls(forest, _function_runs(forest))
+    """Make a step of each repeated function call, or of each pass of a loop that runs op by op."""
+    spans = unmarked_steps(forest, _function_runs(forest))
     if not len(spans) and len(loop := loop_iterations(forest)):
         return _loop_groups(forest, loop, "inferred")
     group = np.full(len(forest.host), -1, dtype=np.int64)
-    outer = forest.levels[0] if forest.levels else np.zeros(0, dtype=np.int64)
-    group[outer] = _span_of(forest, outer, spans)
+    _take_in_events(forest, group, spans)
     # The call itself may nest in an event that began before the first step.
     group[spans["event"].to_numpy(np.int64)] = spans["group"]
     _spread(forest, group, forest.once(links))
+    group[removals(forest)] = -1
     return Grouping(group, spans, "inferred" if len(spans) else "none")
+
+
+def _take_in_events(forest: Forest, group: Int64, spans: pd.DataFrame) -> None:
+    """Add, in place, what began in each span on its thread: of events that reach beyond it, what nests in them."""
+    parent = forest.nesting.parent
+    has_children = np.zeros(len(parent), dtype=bool)
+    has_children[parent[parent >= 0]] = True
+    threads = np.unique(forest.host.line[spans["event"].to_numpy(np.int64)])
+    ends = spans.set_index("group")["end_ps"]
+    for depth, level in enumerate(forest.levels):
+        events = level[np.isin(forest.host.line[level], threads)]
+        if depth:
+            around = parent[events]
+            group[events] = np.where(group[events] < 0, group[around], group[events])
+        events = events[group[events] < 0]
+        found = _span_of(forest, events, spans)
+        inside = found >= 0
+        inside[inside] = forest.ends_ps(events[inside]) <= ends.reindex(found[inside]).to_numpy()
+        group[events] = np.where(inside | ~has_children[events], found, -1)
 
 
 def _loop_groups(forest: Forest, loop: pd.DataFrame, source: Source) -> Grouping:

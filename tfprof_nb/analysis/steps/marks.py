@@ -7,7 +7,8 @@ import pandas as pd
 
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.steps.groups import Grouping
-from tfprof_nb.formats.marks import EPOCH, PHASES, STEP_NUMBER
+from tfprof_nb.analysis.steps.passes import FETCHES
+from tfprof_nb.formats.marks import CELL_LINE, EPOCH, PHASES, STEP_NUMBER
 
 
 def described(table: pd.DataFrame, forest: Forest, grouping: Grouping, spans: pd.DataFrame) -> pd.DataFrame:
@@ -26,6 +27,8 @@ def described(table: pd.DataFrame, forest: Forest, grouping: Grouping, spans: pd
     marked = marks >= 0
     names = np.full(len(spans), "step", dtype=object)
     names[marked] = forest.host.names[forest.host.metadata[marks[marked]]]
+    if grouping.source == "inferred":
+        names = np.array([_of_pass(str(name)) for name in names], dtype=object)
     numbers, epoch = forest.ints_at(STEP_NUMBER, marks), forest.ints_at(EPOCH, marks)
     if grouping.source in ("inferred", "device"):
         phases = _phases_by_gradients(forest, grouping, spans)
@@ -42,6 +45,11 @@ def described(table: pd.DataFrame, forest: Forest, grouping: Grouping, spans: pd
     )
 
 
+def _of_pass(event: str) -> str:
+    """Return what the pass of a loop is called that begins with an event; a call has its own name."""
+    return "batch" if event.startswith(FETCHES) else "pass" if event.startswith(CELL_LINE) else event
+
+
 def _phase(mark: str) -> str:
     if mark == "Profiled batch":
         return "train"
@@ -51,6 +59,8 @@ def _phase(mark: str) -> str:
 def _phases_by_gradients(forest: Forest, grouping: Grouping, spans: pd.DataFrame) -> list[str]:
     """Take steps with gradients for training and the others for tests; without any gradients, all are one phase."""
     gradients = forest.names_with("gradient")[forest.host.metadata]
-    training = np.unique(grouping.group[gradients])
-    trained = spans["group"].isin(training)
+    trained = spans["group"].isin(np.unique(grouping.group[gradients]))
+    marks = spans["event"].to_numpy(np.int64)
+    if (marks >= 0).all():  # of a function that sometimes trains, all steps are of the training
+        trained = trained.groupby(forest.host.metadata[marks]).transform("any")
     return list(np.where(trained, "train", "test" if trained.any() else "step"))

@@ -52,14 +52,22 @@ class Steps(Result):
         whole, *parts = host_means(self.measured)[["step_ms", *PARTS]].tolist()
         return {name: percent(part, whole) for name, part in zip(PARTS, parts, strict=True)}
 
+    def of_groups(self, host: int, groups: Int64) -> Int64:
+        """Return the step of each of some groups of a host, given by its place; -1 for none."""
+        numbers, own = self._numbers[host], self._groups[host]
+        lookup = np.full(max(int(groups.max(initial=-1)), int(own.max(initial=-1))) + 2, -1, dtype=np.int64)
+        lookup[own] = numbers  # the last stays that of no group, -1
+        return lookup[groups]
+
+    @cached_property
+    def _numbers(self) -> list[Int64]:
+        return np.split(self.table.index.to_numpy(np.int64), np.cumsum([len(own) for own in self._groups])[:-1])
+
     def of_events(self, groupings: Sequence[Grouping]) -> list[Int64]:
         """Return for each host the step of every event, -1 for none."""
-        numbers = np.split(
-            self.table.index.to_numpy(np.int64), np.cumsum([len(groups) for groups in self._groups])[:-1]
-        )
         return [
             grouping.steps_of_events(groups, number)
-            for grouping, groups, number in zip(groupings, self._groups, numbers, strict=True)
+            for grouping, groups, number in zip(groupings, self._groups, self._numbers, strict=True)
         ]
 
 
@@ -81,7 +89,7 @@ def steps(forests: Sequence[Forest], groupings: Sequence[Grouping]) -> Steps:
     """
     devices = [device_cores([forest]) for forest in forests]
     parts = [
-        _no_steps(why) if (why := _why_excluded(forest, cores, any(devices))) else _host_steps(forest, grouping)
+        _no_steps(why) if (why := _why_excluded(forest, cores, any(devices))) else forest.once(host_steps, grouping)
         for forest, grouping, cores in zip(forests, groupings, devices, strict=True)
     ]
     table = _numbered(pd.concat([part.table for part in parts]) if parts else _empty())
@@ -94,7 +102,9 @@ def steps(forests: Sequence[Forest], groupings: Sequence[Grouping]) -> Steps:
         )  # a TPU's own notes say where they are from
     elif not notes:  # else these say why there are no steps
         notes = [_why_none(forests)]
-    fetching_ps = sum(input_between_steps_ps(*pair) for pair in zip(forests, groupings, strict=True))
+    fetching_ps = sum(
+        forest.once(input_between_steps_ps, grouping) for forest, grouping in zip(forests, groupings, strict=True)
+    )
     summary = _summary(table, measured, source) | {"input_between_steps_ms": fetching_ps / PS_PER_MS}
     return Steps(table, summary, notes, _groups=[part.groups for part in parts])
 
@@ -154,7 +164,8 @@ def _tpu_steps(forest: Forest, grouping: Grouping) -> _HostSteps:
     return _HostSteps(table, grouping.spans["group"].to_numpy(np.int64), grouping.source, notes)
 
 
-def _host_steps(forest: Forest, grouping: Grouping) -> _HostSteps:
+def host_steps(forest: Forest, grouping: Grouping) -> _HostSteps:
+    """Measure the steps of one host."""
     if has_tpu([forest]):
         return _tpu_steps(forest, grouping)
     activity = classify(forest, grouping.group)
@@ -260,7 +271,8 @@ _NO_STEPS: dict[Framework, str] = {
 _SOURCE_NOTES = {
     "inferred": (
         "Steps are inferred: nothing marks them, so each repeated call of a tf.function counts as a step, with the "
-        "wait for its data (or each pass of a loop, if no function repeats). Wrap each step in `with "
+        "wait for its data (or each batch taken from a dataset, or each pass of a loop, if no function repeats). Wrap "
+        "each step in `with "
         "tfprof_nb.step(i):` to measure them exactly."
     ),
     "keras": "Steps were recognised by the marks of Keras' TensorBoard callback, which other tools ignore.",
@@ -272,7 +284,7 @@ def _why_none(forests: Sequence[Forest]) -> str:
     """Say what to do about a profile without steps."""
     if any(forest.host.host_level == 0 for forest in forests):
         return _LEVEL_0
-    return _NO_STEPS[framework(forests[0]) if forests else "tensorflow"]
+    return _NO_STEPS[forests[0].once(framework) if forests else "tensorflow"]
 
 
 def _notes(table: pd.DataFrame, measured: pd.DataFrame, source: str) -> list[str]:

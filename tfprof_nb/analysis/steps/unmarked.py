@@ -8,13 +8,19 @@ import pandas as pd
 from tfprof_nb._arrays import Int64
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.links import EXECUTOR, keyed, tf_data_steps
+from tfprof_nb.analysis.events.removals import removals
+from tfprof_nb.analysis.steps.passes import eager_passes, fetches_of
 
 # A function that takes less than this share of the time of all calls is a side show (a metric's update, say).
 _MAIN_SHARE = 0.05
+# A function that follows itself in less than this share of its calls follows another one, if it runs often enough.
+_RARELY, _JOINED_SHARE = 0.1, 0.05
+# Functions beside a loop that runs op by op: far fewer calls than passes, and little of their time.
+_MORE_PASSES, _SIDE_SHARE = 2, 0.2
 
 
-def repeated_calls(forest: Forest, runs: Int64) -> pd.DataFrame:
-    """Return the steps that repeated calls suggest: ``group start_ps end_ps event``, in order of time.
+def unmarked_steps(forest: Forest, runs: Int64) -> pd.DataFrame:
+    """Return the steps of a program that marks none: ``group start_ps end_ps event``, in order of time.
 
     Parameters
     ----------
@@ -23,15 +29,68 @@ def repeated_calls(forest: Forest, runs: Int64) -> pd.DataFrame:
     runs
         The events of the outermost function runs.
     """
+    calls, passes = repeated_calls(forest, runs), eager_passes(forest)
+    called_ps = int(forest.host.duration_ps[calls["event"].to_numpy(np.int64)].sum())
+    passed_ps = int((passes["end_ps"] - passes["start_ps"]).sum())
+    beside = len(passes) >= _MORE_PASSES * len(calls) and called_ps < _SIDE_SHARE * passed_ps
+    return passes if beside and len(passes) else calls
+
+
+def repeated_calls(forest: Forest, runs: Int64) -> pd.DataFrame:
+    """Return the steps that repeated calls suggest: ``group start_ps end_ps event``.
+
+    A step is a call, and the calls of other functions that follow it once each time. It begins with the wait for its
+    data: where the step before it ended, or at the fetch before the call.
+    """
     calls = _calls(forest, runs)
     by_name = calls.groupby("name")["length"]
     main = (by_name.transform("size") > 1) & (by_name.transform("sum") >= _MAIN_SHARE * calls["length"].sum())
-    # The call's data is waited for before the call: a step begins where the previous call ended.
-    previous_end = calls.groupby("line")["end_ps"].shift()
-    follows = calls.groupby("line")["name"].shift() == calls["name"]
-    calls["start_ps"] = calls["start_ps"].where(~follows, previous_end).astype(np.int64)
-    steps = calls[main].reset_index(drop=True)
+    calls = calls[main].reset_index(drop=True)
+    if calls.empty:
+        return calls[["event", "start_ps", "end_ps"]].assign(group=0)
+    calls["step"] = _begins(calls).cumsum()
+    steps = calls.groupby("step", as_index=False).agg(
+        event=("event", "first"),
+        name=("name", "first"),
+        line=("line", "first"),
+        start_ps=("start_ps", "first"),
+        end_ps=("end_ps", "last"),
+    )
+    steps["start_ps"] = _with_waits(forest, steps)
+    steps = steps.sort_values("start_ps", kind="stable", ignore_index=True)
     return steps.assign(group=np.arange(len(steps)))[["group", "start_ps", "end_ps", "event"]]
+
+
+def _begins(calls: pd.DataFrame) -> pd.Series[bool]:
+    """Return per call whether it begins a step: all calls of functions but those that follow another one each time."""
+    before = calls.groupby("line")["name"].shift()
+    again = (before == calls["name"]).groupby(calls["name"]).mean()
+    count = calls.groupby("name").size()
+    first = calls["name"].iloc[0]
+    leading = [name for name in again.index if again[name] > _RARELY] or [first]
+    often = count >= _JOINED_SHARE * count[leading].max()
+    joined = [name for name in again.index if name not in leading and often[name]]
+    return ~calls["name"].isin(joined) | before.isna()
+
+
+def _with_waits(forest: Forest, steps: pd.DataFrame) -> Int64:
+    """Return when each step of ``name line start_ps end_ps`` begins if it includes the wait for its data."""
+    host = forest.host
+    fetches, removed = fetches_of(forest), removals(forest)
+    start = steps["start_ps"].to_numpy(np.int64).copy()
+    previous = steps.groupby("line")["end_ps"].shift(fill_value=-1).to_numpy(np.int64)
+    follows = (steps.groupby("line")["name"].shift() == steps["name"]).to_numpy()
+    for line in np.unique(steps["line"]):
+        mine = np.flatnonzero(steps["line"] == line)
+        fetched = np.sort(host.start_ps[fetches[host.line[fetches] == line]])
+        at = np.searchsorted(fetched, start[mine], side="right") - 1
+        waits_from = np.append(fetched, -1)[at]
+        wait = np.where(waits_from >= previous[mine], waits_from, start[mine])
+        start[mine] = np.where(follows[mine], previous[mine], np.where(waits_from >= 0, wait, start[mine]))
+        ended = np.sort(forest.ends_ps(removed[host.line[removed] == line]))
+        last = np.append(ended, -1)[np.searchsorted(ended, steps["start_ps"].to_numpy()[mine], side="right") - 1]
+        start[mine] = np.maximum(start[mine], last)
+    return start
 
 
 def _calls(forest: Forest, runs: Int64) -> pd.DataFrame:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from tfprof_nb._errors import TfprofError
 from tfprof_nb._units import PS_PER_MS, PS_PER_US, milliseconds
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.framework import not_for
@@ -77,9 +78,20 @@ class TfData(Result):
         return self._ranked(host, pipeline)[CALL_COLUMNS]
 
     def iterators(self, host: str, pipeline: int, rank: int = 0) -> pd.DataFrame:
-        """Return the stages of one call, with the columns of ``table``."""
-        call = self._ranked(host, pipeline)["call"].iloc[rank]
-        return _stage_table(self._stages, call)
+        """Return the stages of one call, with the columns of ``table``.
+
+        Raises
+        ------
+        TfprofError
+            If there is no such pipeline or call.
+        """
+        calls = self._ranked(host, pipeline)["call"]
+        if not 0 <= rank < len(calls):
+            raise TfprofError(
+                f"There is no call {rank} of pipeline {pipeline} on host {host!r}: .pipelines lists the pipelines with "
+                "the numbers of their calls."
+            )
+        return _stage_table(self._stages, calls.iloc[rank])
 
     def _ranked(self, host: str, pipeline: int) -> pd.DataFrame:
         mine = self._calls[(self._calls["host"] == host) & (self._calls["pipeline"] == pipeline)]
@@ -104,7 +116,8 @@ def tf_data(forests: Sequence[Forest], waiting_percent: float = float("nan")) ->
         ``latency_ms`` of the call shown; its ``bottleneck`` with ``bottleneck_ms`` and the ``suggestion``; each is None
         if there is none. ``waiting_percent`` is as given.
     """
-    parts = [part.assign(part=number) for number, part in enumerate(map(_host_stages, forests)) if len(part)]
+    by_host = (forest.once(host_stages) for forest in forests)
+    parts = [part.assign(part=number) for number, part in enumerate(by_host) if len(part)]
     if not parts:
         return _no_activity(waiting_percent, not_for(forests, "pipelines of tf.data") or _NO_ACTIVITY)
     stages = pd.concat(parts, ignore_index=True)
@@ -133,7 +146,7 @@ def _no_activity(waiting_percent: float, why: str) -> TfData:
     )
 
 
-def _host_stages(forest: Forest) -> pd.DataFrame:
+def host_stages(forest: Forest) -> pd.DataFrame:
     """Return one row per stage of each call of a root iterator: its times and its pipeline."""
     calls = iterator_calls(forest)
     shown = calls[calls["root"] >= 0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -114,11 +115,35 @@ def _recorded(forest: Forest, host: str) -> list[Counter]:
                 "value": values,
             }
         ).dropna(subset="value")
+        planes_of_name = frame.groupby("name")["plane"].transform("nunique")
         for (_, name), rows in frame.groupby(["plane", "name"], sort=False):
             label = str(name) if stat in (*_PLAIN, *_UNITS) else f"{name}: {stat}"
+            if planes_of_name[rows.index[0]] > 1:  # as of each core of a TPU
+                plane = forest.host.planes[int(rows["plane"].iloc[0])].name
+                label = f"{plane.removeprefix('/device:')} {label}"
             points, unit = rows.sort_values("time_ps", kind="stable"), stat if stat in _UNITS else ""
             counters.append(Counter(label, unit, points["time_ps"].to_numpy(), points["value"].to_numpy(), host))
     return counters
+
+
+def unit_percents(forests: Sequence[Forest]) -> dict[str, float]:
+    """Return the mean utilisation of a TPU's matrix and vector units by the counters of its cores; NaN if unknown.
+
+    Each core counts the same. Counters that hold no percentages say nothing.
+    """
+    of_tpus = [forest for forest in forests if any("TPU" in plane.name for plane in forest.host.planes)]
+    counters = [counter for counter in recorded_counters(of_tpus) if counter.is_known]
+    return {f"{unit}_percent": _mean_percent(counters, unit) for unit in ("mxu", "vpu")}
+
+
+def _mean_percent(counters: Sequence[Counter], unit: str) -> float:
+    is_of_unit = re.compile(rf"\b{unit}\b.*utili[sz]ation", re.IGNORECASE)
+    of_cores = [counter.values for counter in counters if is_of_unit.search(counter.name)]
+    highest = max((float(np.nanmax(values)) for values in of_cores), default=float("nan"))
+    # Values up to 1 may be shares, or percentages of units that hardly work: nothing tells which.
+    if not 1 < highest <= 100 or any(np.nanmin(values) < 0 for values in of_cores):
+        return float("nan")
+    return float(np.mean([np.nanmean(values) for values in of_cores]))
 
 
 def _counter(name: str, unit: str, rows: pd.DataFrame, column: str, host: str = "") -> Counter:

@@ -44,7 +44,7 @@ def _sampled(forest: Forest, stacks: PythonStacks, labels: Mapping[str, str]) ->
         for mine in [np.flatnonzero(stacks.thread == thread)]
     ]
     events = pd.concat(frames, ignore_index=True).assign(plane=_PLANE, args=None)
-    events = events[events["start_ps"] >= 0].assign(display_name=events["name"])
+    events = events.assign(display_name=events["name"])[events["start_ps"] >= 0]
     return (
         Forest(build_host(host.name, events[COLUMNS], {_PLANE: {}}, origin_ns=host.origin_ns)) if len(events) else None
     )

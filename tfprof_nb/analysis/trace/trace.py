@@ -335,10 +335,13 @@ class Trace(Result):
     @property
     def _step_marks(self) -> list[dict[str, int]]:
         table = self._steps.table
-        return [
+        marks = [
             {"step": int(step), "start_ps": round(start * PS_PER_MS), "duration_ps": round(length * PS_PER_MS)}
             for step, start, length in zip(table.index, table["start_ms"], table["step_ms"], strict=True)
         ]
+        for at in np.flatnonzero(table["warm_up"].to_numpy(bool)):
+            marks[at]["warm_up"] = 1
+        return marks
 
 
 def trace(

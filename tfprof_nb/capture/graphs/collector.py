@@ -6,8 +6,7 @@ While the capture records, each function that Python calls is only noted, once. 
 from __future__ import annotations
 
 import sys
-import types
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
@@ -15,6 +14,7 @@ from typing import Any
 
 from tfprof_nb.capture.graphs.function_nodes import Argument
 from tfprof_nb.capture.graphs.keras_layers import batch_of_keras
+from tfprof_nb.capture.graphs.models import models_of
 from tfprof_nb.capture.graphs.section import Root, section
 from tfprof_nb.capture.patching import replaced
 from tfprof_nb.capture.sidecar import Gather
@@ -160,34 +160,10 @@ def _root(call: _Call) -> Root:
     """Find the variables behind a call's handles, and the Keras models that it may run."""
     variables = {variable.handle._id: variable for variable in _variables(call.function)}  # noqa: SLF001
     named = [variables.get(handle) for handle in call.handles]
-    name, models = call.function.name.decode(), list(_models(call.owners))
+    name, models = call.function.name.decode(), list(models_of(call.owners))
     return Root(name, call.arguments, named, call.batch, models, call.function)
 
 
 def _variables(function: Any) -> list[Any]:
     graph = function._cached_graph  # noqa: SLF001  (`graph` would build one where there is none)
     return [variable for variable in getattr(graph, "variables", ()) if hasattr(variable.handle, "_id")]
-
-
-def _models(owners: Iterable[Any]) -> Iterator[Any]:
-    """Yield the Keras models among the callers, and those that the called Python function refers to."""
-    keras = sys.modules.get("keras")
-    if keras is None:
-        return
-    seen: set[int] = set()
-    for owner in owners:
-        python = getattr(owner, "python_function", None)
-        for found in [owner, *_referred_to_by(python)]:
-            if isinstance(found, keras.Layer) and id(found) not in seen:
-                seen.add(id(found))
-                yield found
-
-
-def _referred_to_by(python: Any) -> Iterator[Any]:
-    """Yield the objects that a Python function refers to by its variables."""
-    function = getattr(python, "__func__", python)
-    if not isinstance(function, types.FunctionType):
-        return
-    yield getattr(python, "__self__", None)
-    yield from (cell.cell_contents for cell in function.__closure__ or () if cell != types.CellType())
-    yield from (function.__globals__.get(name) for name in function.__code__.co_names)

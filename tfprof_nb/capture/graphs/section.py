@@ -20,7 +20,7 @@ from tfprof_nb.capture.graphs.keras_layers import (
 )
 from tfprof_nb.capture.graphs.layer_lines import lines_of
 from tfprof_nb.capture.graphs.signature import Traced, signature
-from tfprof_nb.capture.graphs.source_lines import Origin, SourceLines
+from tfprof_nb.capture.graphs.source_lines import Origin, SourceLines, texts_of
 from tfprof_nb.formats.sidecar import FunctionEntry, GraphsSection, LayersTable, VariablesTable
 
 MAX_NODES = 50_000
@@ -240,6 +240,7 @@ class _Section:
             ),
             functions=functions,
             notes=self.notes,
+            sources=texts_of(frame.file for frame in self._lines.frames.values()),
             strings=self._strings.values(),  # last: all above add to them
         )
 

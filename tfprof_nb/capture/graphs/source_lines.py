@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import sysconfig
+from collections.abc import Iterable
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
@@ -13,6 +14,7 @@ from tfprof_nb.capture.graphs.interning import Interned
 from tfprof_nb.formats.sidecar import FramesTable
 
 _LAYERS = "/keras/src/layers/"
+_MAX_SOURCE = 200_000  # characters
 
 
 class Origin(NamedTuple):
@@ -78,6 +80,12 @@ class SourceLines:
             text=strings.numbers(linecache.getline(frame.file, frame.line).strip() for frame in frames),
             users=[is_users(frame.file) for frame in frames],
         )
+
+
+def texts_of(files: Iterable[str]) -> dict[str, str]:
+    """Return the texts of the user's files among some, but of very long ones."""
+    texts = {file: "".join(linecache.getlines(file)) for file in sorted({*files}) if is_users(file)}
+    return {file: text for file, text in texts.items() if 0 < len(text) <= _MAX_SOURCE}
 
 
 def _made_by_keras(frames: list[Frame]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
@@ -47,6 +47,8 @@ class Graphs:
         ``name dtype parameters trainable model layer``; older files lack ``model``.
     notes
         What was left out, and why.
+    sources
+        The texts of files of the user's, by their names.
     """
 
     nodes: pd.DataFrame
@@ -58,6 +60,7 @@ class Graphs:
     layers: pd.DataFrame
     variables: pd.DataFrame
     notes: Sequence[str]
+    sources: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_graphs(section: GraphsSection | None) -> Graphs:
@@ -90,6 +93,7 @@ def read_graphs(section: GraphsSection | None) -> Graphs:
             section.get("variables", {}), texts, ["name", "dtype"], ["parameters", "trainable", "model", "layer"]
         ).fillna({"layer": -1}),
         [str(note) for note in section.get("notes", [])],
+        {str(file): str(text) for file, text in section.get("sources", {}).items()},
     )
     _check(graphs)
     return graphs

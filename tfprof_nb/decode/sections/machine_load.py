@@ -7,6 +7,13 @@ from tfprof_nb.formats.sidecar import MachineLoadSection
 _MIN_S = 0.1  # the time of processors is counted in units of 10 ms
 
 
+def read_own_cores(section: MachineLoadSection | None) -> tuple[float, int]:
+    """Return how many processors the program kept busy on average, and how many it may use; NaN if unknown."""
+    if not section or section["seconds"] < _MIN_S:
+        return float("nan"), 0
+    return float(section["own_s"]) / float(section["seconds"]), int(section["processors"])
+
+
 def read_other_load(section: MachineLoadSection | None) -> float:
     """Return the share of the processors' time that other programs took, 0 to 1; NaN if that cannot be told."""
     if not section or section["seconds"] < _MIN_S:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from tfprof_nb._arrays import Bools, Int64, Objects
 from tfprof_nb.formats.sidecar import PythonSection
+
+_MOST_LATE_NS = 60 * 10**9  # a machine that slept took no time in Python
 
 
 def _no_numbers() -> Int64:
@@ -28,7 +30,8 @@ class PythonStacks:
         The time between two samples that was aimed at.
     time_ns, thread, stack
         Per sample: nanoseconds since 1970, ascending; 0 for the thread that began the capture, larger numbers for
-        threads in which TensorFlow calls Python; the row of a stack.
+        threads in which TensorFlow calls Python; the row of a stack. A sample that came late stands there once for each
+        interval that it missed, too: what it shows kept Python's lock until then.
     frame_stack, frame_place
         Per frame of a stack, innermost first: the stack and the row of the place.
     place_function, place_line
@@ -75,7 +78,20 @@ def read_python(section: PythonSection | None) -> PythonStacks:
         sources={str(file): str(text) for file, text in section.get("sources", {}).items()},
     )
     _check(found, len(stacks))
-    return found
+    return _with_missed(found, _ints(samples["late_ns"])) if "late_ns" in samples else found
+
+
+def _with_missed(found: PythonStacks, late_ns: Int64) -> PythonStacks:
+    """Repeat each late sample at the times at which it, or those after it, should have been taken."""
+    if len(late_ns) != len(found.time_ns) or not found.interval_ns > 0:
+        raise ValueError("the samples' lateness does not fit them")
+    missed = np.clip(late_ns, 0, _MOST_LATE_NS) // found.interval_ns
+    times = np.repeat(np.arange(len(missed)), missed + 1)
+    back = np.arange(len(times)) - np.repeat(np.cumsum(missed + 1) - missed - 1, missed + 1)
+    time_ns = found.time_ns[times] - back * found.interval_ns
+    order = np.argsort(time_ns, kind="stable")
+    rows = times[order]
+    return replace(found, time_ns=time_ns[order], thread=found.thread[rows], stack=found.stack[rows])
 
 
 def _check(found: PythonStacks, stacks: int) -> None:

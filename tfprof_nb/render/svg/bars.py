@@ -13,15 +13,15 @@ from markupsafe import Markup
 from tfprof_nb._arrays import Floats
 from tfprof_nb._units import Kind, cell, number, shorten
 from tfprof_nb.render.bar_layout import DrawnBars, bar_axis, bar_names, bar_width, cut_off, labels_that_fit, stack
-from tfprof_nb.render.legend import hatched_label, legend_quantity, legend_title, legend_values
+from tfprof_nb.render.legend import hatched_label, legend_title, legend_values
 from tfprof_nb.render.panels import Bars, Part, Split, StackedBars
 from tfprof_nb.render.short_names import short_names
 from tfprof_nb.render.svg.picture import INK, WIDTH, Picture, Plot, compact, draw_axes, draw_legend, text_width
 from tfprof_nb.render.thinning import MAX_BARS, thin_bars
 from tfprof_nb.render.ticks import ticks, whole_ticks
 
-_LEGEND, _LEGEND_OF_VALUES = 170, 260
-_ROW = 22
+_LEGEND_AT = WIDTH - 170
+_ROW, _ROWS_TOP = 22, 4
 # A mask that lets stripes through: hatched bars are recognisable on white and on black.
 _HATCH = Markup(
     '<pattern id="stripes" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
@@ -39,8 +39,8 @@ def stacked_bars(chart: StackedBars, limit: int = MAX_BARS) -> Markup:
     marked = np.isin(x, np.asarray(chart.marked, dtype=np.float64))
     drawn = cut_off(np.nan_to_num(np.array([layer.values for layer in chart.series], dtype=np.float64)), marked)
     picture = Picture(_bars_label(chart, whole), 290 if marked.any() else 268)
-    low, high, slot = bar_axis(x)
-    plot = Plot(52, 26, _legend_at(chart) - 52 - 16, 194, low, high, drawn.reach * 1.04)
+    slot = bar_axis(x)[2]
+    plot = _plot(chart, drawn.reach)
     x_label = chart.x_label if per_bar == 1 else f"{chart.x_label} (each bar: the mean of {per_bar})"
     names = bar_names(chart, 60)
     draw_axes(
@@ -65,13 +65,25 @@ def stacked_bars(chart: StackedBars, limit: int = MAX_BARS) -> Markup:
     return picture.svg()
 
 
+def _plot(chart: StackedBars, reach: float) -> Plot:
+    low, high, _ = bar_axis(np.asarray(chart.x, dtype=np.float64))
+    return Plot(52, 26, _LEGEND_AT - 52 - 16, 194, low, high, reach * 1.04)
+
+
+def stacked_span(chart: StackedBars) -> tuple[float, float]:
+    """Return where the first and the last bar stand, as shares of the picture's width."""
+    chart, _ = thin_bars(chart)
+    plot = _plot(chart, 1.0)
+    return plot.x(float(chart.x[0])) / WIDTH, plot.x(float(chart.x[-1])) / WIDTH
+
+
 def _bars_label(chart: StackedBars, whole: StackedBars) -> str:
     """Return the text for screen readers; ``whole`` is the chart before thinning."""
     values = zip(whole.series, legend_values(whole), strict=True)
     layers = ", ".join(f"{layer.label} {text}" for layer, text in values if text != "0")
     highest = number(float(stack([layer.values for layer in chart.series])[-1].max()))
     bars = f"{chart.title}: {len(chart.x)} bars, highest {highest} {chart.y_label}"
-    return f"{bars}; {legend_quantity(chart)}: {shorten(layers, 400)}"
+    return f"{bars}; mean: {shorten(layers, 400)}"
 
 
 def _columns(plot: Plot, x: Floats, low: Floats, high: Floats) -> str:
@@ -90,12 +102,8 @@ def _legend_of_means(picture: Picture, chart: StackedBars) -> None:
     """Write the legend in the order of the stack, top layer first, with each layer's mean."""
     written = zip(chart.series, legend_values(chart), strict=True)
     shown = [(f"{layer.label} {mean}", layer.color) for layer, mean in written if np.nan_to_num(layer.values).any()]
-    picture.text(_legend_at(chart), 36, legend_title(chart))
-    draw_legend(picture, _legend_at(chart), 58, shown[::-1])
-
-
-def _legend_at(chart: StackedBars) -> int:
-    return WIDTH - (_LEGEND if chart.averaged else _LEGEND_OF_VALUES)
+    picture.text(_LEGEND_AT, 36, legend_title(chart))
+    draw_legend(picture, _LEGEND_AT, 58, shown[::-1])
 
 
 def _cut_marks(picture: Picture, plot: Plot, chart: StackedBars, drawn: DrawnBars, width: float) -> None:
@@ -126,14 +134,24 @@ def bars(chart: Bars) -> Markup:
     left = max(map(text_width, labels)) + 10
     room = WIDTH - left - max(map(text_width, values)) - 14
     longest = max(part.value for part in parts) or 1
-    picture = Picture(f"{chart.title}: " + ", ".join(_part_labels(parts, chart.unit)), _ROW * len(parts) + 8)
+    picture = Picture(f"{chart.title}: " + ", ".join(_part_labels(parts, chart.unit)), _rows_height(chart))
     for k, (part, label, value) in enumerate(zip(parts, labels, values, strict=True)):
-        y = 4 + k * _ROW
+        y = _ROWS_TOP + k * _ROW
         length = max(1.0, room * max(0.0, part.value) / longest)
         picture.text(left - 8, y + 14, label, "end")
         picture.rect(left, y + 2, length, _ROW - 6, part.color, f"{part.label}: {value}")
         picture.text(left + length + 6, y + 14, value)
     return picture.svg()
+
+
+def _rows_height(chart: Bars) -> int:
+    return _ROW * len(chart.parts) + 2 * _ROWS_TOP
+
+
+def rows_span(chart: Bars) -> tuple[float, float]:
+    """Return where the middles of the first and the last bar are, as shares of the picture's height."""
+    first, height = _ROWS_TOP + _ROW / 2, _rows_height(chart)
+    return first / height, 1 - first / height
 
 
 def _part_labels(parts: Sequence[Part], unit: Kind, limit: int = 6) -> list[str]:

@@ -5,19 +5,23 @@ In: Lines and Timeline panels. Out: SVG.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import numpy as np
 from markupsafe import Markup
 
 from tfprof_nb._arrays import Floats
 from tfprof_nb._units import duration, number, shorten
 from tfprof_nb.render.bar_layout import stack
-from tfprof_nb.render.panels import Lines, Timeline
+from tfprof_nb.render.panels import Lines, Series, Timeline
 from tfprof_nb.render.svg.picture import INK, WIDTH, Picture, Plot, compact, draw_axes, draw_legend
 from tfprof_nb.render.theme import BLUE
 from tfprof_nb.render.thinning import MAX_BARS, thin_lines
 from tfprof_nb.render.ticks import ticks
 
 _LEGEND = 150
+_PERCENT_AXIS, _PERCENT_TOP = 30, 104.0
 _DASHES = ("", "6 3", "2 2", "8 3 2 3")
 _BINS = 200
 _MAX_TRACKS = 24
@@ -32,7 +36,7 @@ def lines(chart: Lines, limit: int = MAX_BARS) -> Markup:
     edges = stack(values) if chart.stacked else np.array(values)
     top = float(edges.max()) or 1.0
     picture = Picture(f"{chart.title}: highest {number(top)} {chart.y_label}", 250)
-    plot = Plot(62, 26, WIDTH - 62 - _LEGEND - 16, 174, x.min(), x.max(), top * 1.04)
+    plot = _plot(chart, x, top)
     draw_axes(picture, plot, ticks(x.min(), x.max()), ticks(0, top), chart.x_label, chart.y_label)
     draw = _stairs if chart.held else _points
     paths = [(f"M{draw(plot, x, edge)}", curve.color) for edge, curve in zip(edges, chart.series, strict=True)]
@@ -44,8 +48,34 @@ def lines(chart: Lines, limit: int = MAX_BARS) -> Markup:
         for k, (path, color) in enumerate(paths):
             picture.path(path, fill="none", stroke=color, stroke_width=1.8, stroke_dasharray=_DASHES[k % len(_DASHES)])
     entries = [(curve.label, curve.color) for curve in chart.series]
-    draw_legend(picture, WIDTH - _LEGEND, 40, entries[::-1] if chart.stacked else entries)
+    entries = entries[::-1] if chart.stacked else entries
+    if chart.percent:
+        _draw_percent(picture, replace(plot, y_high=_PERCENT_TOP), x, chart.percent, draw)
+        entries.append((chart.percent.label, chart.percent.color))
+    draw_legend(picture, WIDTH - _LEGEND, 40, entries)
     return picture.svg()
+
+
+def _draw_percent(
+    picture: Picture, plot: Plot, x: Floats, curve: Series, draw: Callable[[Plot, Floats, Floats], str]
+) -> None:
+    """Draw a line with its axis to the right; a pale rim keeps it apart from areas of any colour."""
+    path = f"M{draw(plot, x, np.nan_to_num(np.asarray(curve.values, dtype=np.float64)))}"
+    picture.path(path, fill="none", stroke="#fff", stroke_width=4, stroke_opacity=0.7)
+    picture.path(path, fill="none", stroke=curve.color, stroke_width=1.8)
+    for tick in (0, 50, 100):
+        picture.text(plot.left + plot.width + 6, plot.y(tick) + 4, f"{tick}%", color=curve.color)
+
+
+def _plot(chart: Lines, x: Floats, top: float) -> Plot:
+    width = WIDTH - 62 - _LEGEND - 16 - (_PERCENT_AXIS if chart.percent else 0)
+    return Plot(62, 26, width, 174, x.min(), x.max(), top * 1.04)
+
+
+def lines_span(chart: Lines) -> tuple[float, float]:
+    """Return where the first and the last point are, as shares of the picture's width."""
+    plot = _plot(chart, np.asarray(chart.x, dtype=np.float64), 1.0)
+    return plot.left / WIDTH, plot.x(plot.x_high) / WIDTH
 
 
 def _points(plot: Plot, x: Floats, y: Floats) -> str:

@@ -22,6 +22,8 @@ export interface Step {
   step: number;
   start_ps: Picoseconds;
   duration_ps: Picoseconds;
+  /** Whether it traced or compiled: averages exclude it. */
+  warm_up?: number;
 }
 
 /** A quantity over time. Each value holds until the time of the next. */

@@ -1,4 +1,5 @@
 import type { CssPx, TraceTime } from "../../lib/units";
+import type { Track } from "../data/header";
 import type { Slices } from "../data/slices";
 import { repeatLine } from "./image";
 import { GUTTER_PX, type Scene } from "./scene";
@@ -13,6 +14,21 @@ const MIN_WINDOW_PX = 3;
 export interface MinimapScene extends Pick<Scene, "header" | "viewport" | "look" | "range" | "labelWidth"> {
   /** Where the minimap begins. */
   readonly firstStart: TraceTime;
+}
+
+/** The outermost lanes of the busiest tracks, in the order of the tracks; of equally busy ones the first. */
+export function busiestLanes(all: readonly Pick<Track, "kind" | "depths" | "busy_share">[]): number[] {
+  let lane = 0;
+  const tracks = all.map((track) => {
+    const first = lane;
+    lane += track.depths.length;
+    return { lane: first, busy: track.kind === "steps" ? 0 : track.busy_share };
+  });
+  const busiest = tracks.filter(({ busy }) => busy > 0).sort((a, b) => b.busy - a.busy);
+  return busiest
+    .slice(0, MAX_TRACKS)
+    .map((track) => track.lane)
+    .sort((a, b) => a - b);
 }
 
 /** Draws the whole trace in a strip, with the visible range as a window, at most once per animation frame. */
@@ -103,16 +119,8 @@ export class MinimapPainter {
     return image;
   }
 
-  /** The outermost lanes of the busiest tracks, in the order of the tracks. */
   private busiestLanes(): number[] {
-    let lane = 0;
-    const tracks = this.scene.header.tracks.map((track) => {
-      const first = lane;
-      lane += track.depths.length;
-      return { lane: first, busy: track.kind === "steps" ? 0 : track.busy_share };
-    });
-    const least = tracks.map(({ busy }) => busy).sort((a, b) => b - a)[MAX_TRACKS] ?? 0;
-    return tracks.filter(({ busy }) => busy > least).map((track) => track.lane);
+    return busiestLanes(this.scene.header.tracks);
   }
 
   private paintWindow(context: CanvasRenderingContext2D): void {

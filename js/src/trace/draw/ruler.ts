@@ -104,7 +104,8 @@ function paintRuler(context: Context, scene: Scene, top: CssPx): string {
     context.fillStyle = look.theme.line;
     context.fillRect(Math.round(labelWidth + px), top + 4, 1, RULER_PX - 4);
     context.fillStyle = look.theme.muted;
-    context.fillText(label, labelWidth + px + 4, top + RULER_PX / 2 + 1);
+    const end = px + 4 + context.measureText(label).width;
+    if (end <= scene.viewport.width) context.fillText(label, labelWidth + px + 4, top + RULER_PX / 2 + 1);
   }
   return anchor;
 }

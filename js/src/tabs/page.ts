@@ -1,0 +1,23 @@
+/** Menus, sliders and inner tabs in a page without a kernel: all their pages are there, folded. */
+import { bytesOf, drawEmbedded, PageModel } from "../lib/page";
+import tabs, { type Traits } from "./index";
+import { paneClass } from "./panes";
+import "./page.css";
+
+/** What render/choice.py writes: JSON in base64. */
+type Embedded = Pick<Traits, "names" | "kind" | "label">;
+
+let count = 0;
+
+async function draw(data: HTMLScriptElement, el: HTMLElement): Promise<void> {
+  const embedded = JSON.parse(new TextDecoder().decode(bytesOf(data.text))) as Embedded;
+  const model = new PageModel<Traits>({ ...embedded, selected: 0, uid: `page${count++}`, opened: null });
+  const panes = [...(data.parentElement?.querySelectorAll<HTMLDetailsElement>(":scope > details") ?? [])];
+  for (const [index, pane] of panes.entries())
+    pane.classList.add("tfp-chosen", paneClass(model.get("uid"), index));
+  // What is in a pane is drawn when it unfolds.
+  model.on("change:selected", () => panes[model.get("selected")]?.setAttribute("open", ""));
+  tabs.render({ model, el });
+}
+
+drawEmbedded("tfp-choice-data", draw);

@@ -1,0 +1,58 @@
+"""What is said to a function that is traced in each call, for the ways in which people write one."""
+
+import functools
+
+import pytest
+import tensorflow as tf
+
+from tfprof_nb.analysis.advice.retracing_remedies import remedy, shown_name
+from tfprof_nb.analysis.functions.retracing import APPLIED_AGAIN
+from tfprof_nb.analysis.source.code import Code
+
+PARTIAL = """\
+def train(x, lr):
+    return lr * x
+for i in range(3):
+    step = tf.function(functools.partial(train, lr=0.1 / (i + 1)))
+    step(x)"""
+DECORATED = """\
+for epoch in range(3):
+    @tf.function
+    def train(x):
+        return 2 * x
+    for x in data:
+        train(x)"""
+LAMBDA_APPLIED = "for i in range(3):\n    step = tf.function(lambda x: i * x)\n    step(x)"
+LAMBDA_PASSED = "@tf.function\ndef train(x, f):\n    return f(x)\nfor i in range(3):\n    train(x, lambda v: v ** 2)"
+RETURNED = "def make():\n    @tf.function\n    def train(x):\n        return 2 * x\n    return train"
+NEW_VALUE = "argument `lr` was a new Python value each time (0.1, 0.05, 0.03, ...)"
+OTHER_OBJECT = "argument `f` was a different object each time, by identity"
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "cause", "place", "words"),
+    [
+        (PARTIAL, "function", NEW_VALUE, "cell line 4", "`fast_train = tf.function(train)`"),
+        (DECORATED, "train", APPLIED_AGAIN, "cell line 3", "before line 1, `for epoch in range(3):`"),
+        (LAMBDA_APPLIED, "<lambda>", APPLIED_AGAIN, "cell line 2", "each new lambda is a new function"),
+        (LAMBDA_PASSED, "train", OTHER_OBJECT, "cell line 5", "takes as `f` once"),
+        (RETURNED, "train", APPLIED_AGAIN, "cell line 3", "Each call of make makes a new tf.function"),
+    ],
+)
+def test_the_place_and_what_to_do(text, name, cause, place, words):
+    told = remedy(Code({"cell": text}), name, cause, "advised")
+    assert told.place == place
+    assert words in told.fix
+    assert told.change == ""  # no single line would do
+
+
+def test_a_partial_is_called_as_its_function_and_the_code_for_it_traces_once():
+    assert shown_name(Code({"cell": PARTIAL}), "function") == "train"
+    assert shown_name(Code({"cell": LAMBDA_APPLIED}), "<lambda>") == "The lambda at cell line 2"
+    fix = remedy(Code({"cell": PARTIAL}), "function", NEW_VALUE, "").fix
+    _, before, _, instead, *_ = fix.split("`")
+    lines = PARTIAL.splitlines()
+    lines[3] = f"    step = {instead}"
+    scope = {"tf": tf, "functools": functools, "x": tf.ones(2)}
+    exec("\n".join([*lines[:2], before, *lines[2:]]), scope)
+    assert scope["fast_train"].experimental_get_tracing_count() == 1

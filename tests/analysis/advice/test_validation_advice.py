@@ -1,0 +1,50 @@
+"""Validation that waits for its data is told as validation."""
+
+import time
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+X = np.random.default_rng(0).random((640, 8), "float32")
+
+
+def slow(x):
+    time.sleep(0.02)
+    return x
+
+
+def checked(x, y):
+    x = tf.ensure_shape(tf.numpy_function(slow, [x], tf.float32), (None, 8))
+    return x, y
+
+
+@pytest.fixture
+def fit():
+    model = keras.Sequential([keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    batches = tf.data.Dataset.from_tensor_slices((X, X[:, :1])).batch(40)
+
+    def of(train, validation):
+        return lambda: model.fit(train(batches), validation_data=validation(batches), epochs=3, verbose=0)
+
+    return of
+
+
+def plain(batches):
+    return batches
+
+
+def waiting(batches):
+    return batches.map(checked)
+
+
+def test_slow_validation_data_is_named(advised, fit, the_one):
+    found = the_one(advised(fit(plain, waiting)), "Validation waits for its data: slow ")
+    assert found["severity"] == "high"
+    assert found["evidence"].startswith("In 3 epochs, validation takes ")
+
+
+def test_slow_training_data_is_no_matter_of_validation(advised, fit):
+    assert not advised(fit(waiting, plain))["finding"].str.startswith("Validation waits").any()

@@ -1,0 +1,117 @@
+"""The seat in a real JupyterLab: what fits on one screen, what can be read, and what is left when the kernel ends."""
+
+import re
+
+import nbformat
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.browser
+
+SETUP = """%load_ext tfprof_nb
+import time, tensorflow as tf, tfprof_nb as tp
+def train():
+    for i in range(40):
+        with tp.step(i):
+            tf.square(2.0)
+            time.sleep(3 if i == 20 else 0.02)
+"""
+CELLS = [SETUP, "%%tfprofile baseline\ntrain()", "tp.find_runs('tfprof_logs')", "%%tfprofile --"]
+# By how much the highest header cell is higher than its row.
+OVERLAP = """grids => Math.max(...grids.map((grid) => {
+    const row = grid.querySelector('.tfp-header').getBoundingClientRect().bottom;
+    const first = grid.querySelector('.tfp-body').getBoundingClientRect().top;
+    return Math.max(row - first, ...[...grid.querySelectorAll('.tfp-sort')].map((cell) =>
+        cell.getBoundingClientRect().height - grid.querySelector('.tfp-header').getBoundingClientRect().height));
+}))"""
+TICKS = "ticks => ticks.map((tick) => parseFloat(tick.textContent.replace(',', ''))).filter((value) => value >= 0)"
+
+
+@pytest.fixture(scope="module")
+def lab(open_lab, tmp_path_factory):
+    metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    cells = [nbformat.v4.new_code_cell(text) for text in CELLS]
+    path = tmp_path_factory.mktemp("seat") / "one_screen.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=metadata), path)
+    lab = open_lab(path)
+    with lab.evidence("one_screen"):
+        for _ in CELLS[:-1]:
+            lab.execute("notebook:run-cell-and-select-next")
+        lab.page.locator(".tfp-view").nth(1).locator(".tfp-tabs").wait_for()
+        lab.wait_until_settled()
+    return lab
+
+
+def open_page(lab, name):
+    view = lab.page.locator(".tfp-view").first
+    view.get_by_role("tab", name=name, exact=True).click()
+    lab.wait_until_settled()
+    return view
+
+
+def test_one_slow_step_does_not_flatten_the_others(lab):
+    with lab.evidence("one_screen"):
+        view = open_page(lab, "Overview")
+        ticks = view.locator(".bqplot .axis:nth-child(2) .tick text, .bqplot g.axis .tick text").evaluate_all(TICKS)
+        assert ticks
+        assert max(ticks) < 1500  # the slow step takes 3,000 ms
+        expect(view.locator(".bqplot text", has_text=re.compile(r"^3\.\d+ s$"))).to_have_count(1)
+        lab.screenshot("one_screen-overview")
+
+
+def test_the_place_and_size_are_said_and_the_menu_of_runs_knows_the_name(lab):
+    expect(lab.page.locator(".tfp-view").first).to_contain_text("Saved in tfprof_logs")
+    option = lab.page.get_by_role("combobox", name="run").locator("option").first
+    expect(option).to_have_text(re.compile(r"^baseline · \d{4}-\d\d-\d\d .* · 40 steps$"))
+
+
+def test_the_answer_is_one_line_off_the_overview(lab):
+    with lab.evidence("one_screen"):
+        lab.page.set_viewport_size({"width": 600, "height": 900})
+        view = open_page(lab, "Overview")
+        answer = view.locator(".tfp-answer").first
+        whole = answer.bounding_box()["height"]
+        open_page(lab, "Steps")
+        view.locator(".tfp-grid:visible .tfp-header").first.wait_for()
+        assert answer.bounding_box()["height"] < 30 < whole
+        assert view.locator(".tfp-grid:visible").evaluate_all(OVERLAP) <= 0.5
+        lab.screenshot("one_screen-steps", width=600)
+        lab.page.set_viewport_size({"width": 1280, "height": 900})
+
+
+def test_details_stand_beside_the_trace_in_a_low_window(lab):
+    with lab.evidence("one_screen"):
+        view = open_page(lab, "Trace")
+        search = view.get_by_label("Search events by name")
+        search.fill("Square")
+        search.press("Enter")
+        details = view.get_by_label("Selected event")
+        details.wait_for()
+        stage = view.locator(".tfp-stage")
+        assert details.bounding_box()["y"] >= stage.bounding_box()["y"] + stage.bounding_box()["height"] - 1
+        lab.page.set_viewport_size({"width": 1280, "height": 640})
+        lab.wait_until_settled()
+        assert details.bounding_box()["x"] >= stage.bounding_box()["x"] + stage.bounding_box()["width"] - 1
+        lab.page.screenshot(path=lab.artifacts / "one_screen-low.png")
+        lab.page.set_viewport_size({"width": 1280, "height": 900})
+
+
+def test_tab_offers_the_options_alone(lab):
+    with lab.evidence("one_screen"):
+        lab.page.locator(".jp-CodeCell .cm-content").nth(3).click()
+        lab.page.keyboard.press("Control+End")
+        lab.page.keyboard.press("Tab")
+        lab.page.locator(".jp-Completer-item").first.wait_for()
+        offered = lab.page.locator(".jp-Completer-item code").all_inner_texts()
+        assert "--warmup" in offered
+        assert not {"abs", "%alias", "and"} & set(offered)
+        lab.page.keyboard.press("Escape")
+
+
+def test_a_page_that_the_ended_kernel_did_not_make_says_what_to_do(lab):
+    with lab.evidence("one_screen"):
+        restart = "window.jupyterapp.shell.currentWidget.context.sessionContext.session.kernel.restart()"
+        lab.page.evaluate(f"() => {restart}")
+        lab.page.locator(".tfp-view").first.get_by_role("tab", name="Functions", exact=True).click()
+        lab.page.get_by_text("Run the cell again").locator("visible=true").first.wait_for()
+        assert not lab.page.get_by_text("Loading …").locator("visible=true").count()

@@ -1,0 +1,29 @@
+"""What makes steps wait for their data (`Cause`), as a rule found it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tfprof_nb.analysis.advice.findings import Severity
+
+
+@dataclass(frozen=True)
+class Cause:
+    """What makes steps wait; the parts of the waiting that the change saves at least and at most; its top severity.
+
+    ``percent`` is the share of the steps that the cause takes where it costs more than the waiting, ``beside_percent``
+    the share of the time between the steps that the change may save too. ``instead_of`` are beginnings of findings that
+    say less about the same time.
+    """
+
+    name: str = ""
+    evidence: str = ""
+    fix: str = ""
+    change: str = ""
+    place: str = ""
+    least_saved: float = 0.3
+    most_saved: float = 1.0
+    severity: Severity = "high"
+    percent: float = 0.0
+    beside_percent: float = 0.0
+    instead_of: tuple[str, ...] = ()

@@ -1,0 +1,60 @@
+"""What to change about a loop that reads a tensor element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.findings import EAGER, Evidence, Finding, at_most, severity_of
+from tfprof_nb.analysis.advice.python_advice import training_ms
+from tfprof_nb.analysis.source.code import place_of
+from tfprof_nb.analysis.source.loops import element_read
+
+_WORTH_SAYING_PERCENT, _HIGH_PERCENT = 10.0, 25.0
+_MIN_SAMPLES, _MOST_PERCENT = 10, 50.0
+_LEAST_SAVED = 0.7  # the loop over the values remains
+
+
+def element_findings(evidence: Evidence) -> Iterator[Finding]:
+    """Name the lines that read elements of a tensor, each by an op and a copy of its own."""
+    table = evidence.python.table
+    table = table[(table["thread"] == "main") & (table["library"] == "TensorFlow") & (table["line"] > 0)]
+    whole_ms = training_ms(evidence) or float(evidence.overview.summary["capture_ms"])
+    for row in table.to_dict("records"):
+        percent = min(100.0, 100 * float(row["self_ms"]) / whole_ms) if whole_ms else 0.0
+        if percent < _WORTH_SAYING_PERCENT or row["samples"] < _MIN_SAMPLES:
+            continue
+        finding = _finding(evidence, pd.Series(row), percent)
+        if finding:
+            yield finding
+
+
+def _finding(evidence: Evidence, row: pd.Series, percent: float) -> Finding | None:
+    file, line = str(row["file"]), int(row["line"])
+    found = element_read(evidence.code, file, line)
+    if found is None:
+        return None
+    place, values = place_of(file, line), f"{found.tensor.replace('.', '_')}_values"
+    loop = place_of(file, found.line)
+    begin, _, once = found.change.partition("\n")
+    fix = (
+        f"Read the whole tensor once, before the loop ({loop}): `{begin}`."
+        if found.change
+        else f"Read the whole tensor once, before the loop ({loop}): `{values} = {found.tensor}.numpy()`, and take "
+        f"`{found.read.replace(found.tensor, values, 1).removesuffix('.numpy()')}` in it."
+    )
+    return Finding(
+        severity_of(percent, _WORTH_SAYING_PERCENT, _HIGH_PERCENT),
+        f"Elements of {found.tensor} are read one by one: {_units.percent(percent)} of the time ({place})",
+        f"`{_units.shorten(found.read, 80)}` ({place}) runs an op and copies a value for each element.",
+        fix,
+        percent,
+        proved_by="python",
+        place=loop if once else place,
+        gain_low_percent=_LEAST_SAVED * percent,
+        gain_high_percent=at_most(percent),
+        change=found.change,
+        instead_of=(EAGER if percent >= _MOST_PERCENT else f"{EAGER}: {place}",),
+    )

@@ -1,0 +1,77 @@
+"""Functions of a pipeline that run for each element, where starting their ops costs more than these compute."""
+
+from __future__ import annotations
+
+import re
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.cause import Cause
+from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.source.code import line_at, place_of
+from tfprof_nb.analysis.tf_data.iterators import iterator_type
+
+_SLOW = "bottleneck_long_name"
+# Stages that keep elements: what fills them is another matter.
+_BEHIND = re.compile("Cache|Shuffle")
+# Ops that take one file or picture, and no batch of them.
+_SINGLE = "Decode(?!CSV|Raw|PaddedRaw)|ReadFile|ParseTensor|ParseSingle|PyFunc"
+_FEW = 16  # elements of a batch
+# To start an op costs several microseconds; ops on average shorter than this are mostly that.
+_SHORT_OP_US = 20.0
+_LEAST_SAVED = 0.4
+
+
+def per_element(evidence: Evidence, stage: str) -> Cause | None:
+    """Find a map that is called for each example of a batch, with so short ops that starting them is most of it."""
+    if stage not in ("Map", "ParallelMap", "MapAndBatch", "Batch", "ParallelBatch"):
+        return None
+    line = evidence.line_of("Dataset_map_")
+    elements, code = _elements(evidence, stage), evidence.code
+    mapped = code.mapped(*line_at(line))
+    op_us = _mean_op_us(evidence, line) if mapped else 0.0
+    if elements < _FEW or not 0 < op_us <= _SHORT_OP_US or _BEHIND.search(str(evidence.tf_data.summary[_SLOW])):
+        return None
+    call = code.call(*line_at(line), "map")
+    batch = code.batch_behind(*line_at(line))
+    behind = f"`{code.call(*batch, 'batch')}` ({place_of(*batch)})" if batch else "`.batch(...)`"
+    takes_batches = code.maps_batches(*line_at(line))
+    change = code.batched_first(*line_at(line)) if takes_batches else ""
+    move = f"Move `{call}` behind {behind}" if not change else f"Batch first: `{_units.shorten(change, 120)}`"
+    fix = (
+        f"{move}: {mapped} then works on whole batches."
+        if takes_batches
+        else f"Let {mapped} work on whole batches, whose first axis is the batch, and move `{call}` behind {behind}."
+    )
+    return Cause(
+        f"{mapped} is called for each single example",
+        f"{mapped} ({line}) runs {_units.count(elements)} times for one batch. Its ops take "
+        f"{_units.microseconds(op_us)} each on average, so most of the time goes into starting them",
+        fix,
+        change,
+        place=line,
+        least_saved=_LEAST_SAVED,
+    )
+
+
+def _elements(evidence: Evidence, stage: str) -> int:
+    """Return how many elements of the map one call of the pipeline takes."""
+    table, slow = evidence.tf_data.table, str(evidence.tf_data.summary[_SLOW])
+    if stage in ("Map", "ParallelMap"):
+        return int(table.loc[table["long_name"] == slow, "calls"].max())
+    below = table[table["long_name"].str.startswith(f"{slow}::")]
+    direct = below[below["long_name"].str.count("::") == slow.count("::") + 1]
+    kinds = [iterator_type(name) for name in direct["long_name"]]
+    if stage != "MapAndBatch" and not any(kind in ("Map", "ParallelMap") for kind in kinds):
+        return 0
+    return int(direct["calls"].max()) if len(direct) else 0
+
+
+def _mean_op_us(evidence: Evidence, line: str) -> float:
+    """Return how long the ops take on average that the function given to the map at a line makes; 0 if unknown."""
+    ops, (file, number) = evidence.source().all_ops, line_at(line)
+    first, last = evidence.code.lines_mapped(file, number)
+    ops = ops[(ops["file"] == file) & ops["line"].between(first, last) & ~ops["op_type"].str.contains("Dataset")]
+    if ops["op_type"].str.contains(_SINGLE).any():
+        return 0.0
+    count = float(ops["occurrences"].sum())
+    return float(ops["op_ms"].sum()) * _units.US_PER_MS / count if count else 0.0

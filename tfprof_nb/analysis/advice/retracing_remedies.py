@@ -1,0 +1,140 @@
+"""What makes a tf.function be traced once: the fix, its place in the code, and the code to write there."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import NamedTuple
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.functions.retracing import APPLIED_AGAIN, GENERALISE
+from tfprof_nb.analysis.source.code import Code, place_of
+
+# Keras' own functions: a model of its own, or another phase, traces them again, and rightly so.
+OF_KERAS = ("one_step_on_data", "one_step_on_iterator", "multi_step_on_iterator", "one_step_on_data_distributed")
+_FEWER_SHAPES = (
+    "Give the batches few different shapes: pad them to some fixed lengths, and let .batch() drop the last smaller one "
+    "(drop_remainder=True)."
+)
+_GENERALISE = "Write @tf.function(reduce_retracing=True): one graph then serves all shapes."
+_NEW_VALUE = re.compile(r"argument `(\w+)` was a new Python value")
+_ANOTHER_OBJECT = re.compile(r"argument `(\w+)` was a different object")
+# What TensorFlow calls a function without a name of its own, and how tf.function is given it.
+_NAMELESS = {"function": r"\bfunction\(\s*(?:functools\.)?partial\(", "lambda": r"\bfunction\(\s*lambda\b"}
+
+
+class Remedy(NamedTuple):
+    """The fix, the place of the line to change, and the code for it; these are empty if unknown."""
+
+    fix: str
+    place: str = ""
+    change: str = ""
+
+
+def remedy(code: Code, name: str, cause: str, advised: str) -> Remedy:
+    """Return what to do about a function that is traced again for a cause, where ``advised`` holds for any program."""
+    if name in OF_KERAS:
+        return Remedy(_FEWER_SHAPES)
+    if found := _nameless(code, name):
+        return _made_in_each_call(code, *found, cause)
+    file, line = next(code.find(rf"def {re.escape(name)}\("), ("", 0))
+    place = place_of(file, line) if line else ""
+    if not cause or GENERALISE in cause:
+        plain = code.line(file, line - 1) == "@tf.function"
+        generalised = Remedy(_GENERALISE, place_of(file, line - 1), "@tf.function(reduce_retracing=True)")
+        return generalised if plain else Remedy(_GENERALISE, place)
+    if APPLIED_AGAIN in cause:
+        return _applied_again(code, name, file, line)
+    if value := _NEW_VALUE.search(cause):
+        return _tensor_for(code, name, value[1], place)
+    if (changing := _ANOTHER_OBJECT.search(cause)) and (called := _call_with_lambda(code, name)):
+        fix = (
+            f"Define the function that {name} takes as `{changing[1]}` once, before the loop, and pass its name: each "
+        )
+        return Remedy(f"{fix}`lambda` is a new object, for which {name} is traced.", place_of(*called))
+    return Remedy(f"{advised[:1].upper()}{advised[1:]}.", place)
+
+
+def shown_name(code: Code, name: str) -> str:
+    """Return what to call a function: of a ``functools.partial``, the function in it."""
+    found = _nameless(code, name)
+    if not found:
+        return name
+    if name == "function":
+        return _partial(code, *found)[0] or name
+    return f"The lambda at {place_of(*found)}"
+
+
+def _nameless(code: Code, name: str) -> tuple[str, int] | None:
+    """Return the only line that gives tf.function a function without a name of its own."""
+    pattern = _NAMELESS.get(name.strip("<>"))
+    found = list(code.find(pattern)) if pattern else []
+    return found[0] if len(found) == 1 else None
+
+
+def _made_in_each_call(code: Code, file: str, line: int, cause: str) -> Remedy:
+    """Say how to apply tf.function once to a partial or a lambda that is made again and again."""
+    place, (function, given) = place_of(file, line), _partial(code, file, line)
+    if not function:
+        fix = "Apply tf.function once, before the loop, to a function that takes what changes as an argument, a tensor."
+        return Remedy(f"{fix} In line {line}, each new lambda is a new function, which is traced.", place)
+    value = _NEW_VALUE.search(cause)
+    arguments = [
+        f"{name}=tf.constant({text})" if value and name == value[1] else f"{name}={text}" for name, text in given
+    ]
+    call = ", ".join([f"fast_{function}", *arguments])
+    written = code.line(file, line)
+    wrapped = f"partial({call})" if not written.count("functools.partial") else f"functools.partial({call})"
+    fix = f"Apply tf.function once, before the loop: `fast_{function} = tf.function({function})`. Put `{wrapped}` in "
+    return Remedy(
+        f"{fix}place of `tf.function(...)` in line {line}: a new partial is a new function, which is traced.", place
+    )
+
+
+def _partial(code: Code, file: str, line: int) -> tuple[str, list[tuple[str, str]]]:
+    """Return the function of a partial with only keywords that a line gives to tf.function, and the keywords."""
+    try:
+        given = ast.parse(code.argument(file, line, "function"), mode="eval").body
+    except SyntaxError:
+        return "", []
+    if not isinstance(given, ast.Call) or len(given.args) != 1 or not isinstance(given.args[0], ast.Name):
+        return "", []
+    return given.args[0].id, [(str(one.arg), ast.unparse(one.value)) for one in given.keywords]
+
+
+def _applied_again(code: Code, name: str, file: str, line: int) -> Remedy:
+    """Say where to apply tf.function once: to a function that is defined in a loop, or passed to tf.function there."""
+    applied = next(code.find(rf"tf\.function\(\s*{re.escape(name)}\b"), None)
+    loop, text = code.loop_line(file, line)
+    if applied or not line:
+        fix = f"Apply tf.function once, before the loop, and call its result in the loop: `fast = tf.function({name})`."
+        return Remedy(fix, place_of(*applied) if applied else "")
+    if loop:
+        fix = f"Move {name}, with its @tf.function, out of the loop: before line {loop}, `{_units.shorten(text, 60)}`. "
+        return Remedy(f"{fix}Each definition is a new function, which is traced.", place_of(file, line))
+    if outer := code.outer(file, line):
+        makes = next(code.find(rf"(?<!def )\b{re.escape(outer)}\("), None)
+        fix = (
+            f"Each call of {outer} makes a new tf.function, which has to be traced. Call {outer} once, before the loop"
+        )
+        place = place_of(*makes) if makes else place_of(file, line)
+        return Remedy(f"{fix}, and give its result what differs as tensors.", place)
+    return Remedy(
+        f"Define {name} once, and keep it: each time that its definition runs, it is a new function, which is traced.",
+        place_of(file, line),
+    )
+
+
+def _tensor_for(code: Code, name: str, argument: str, place: str) -> Remedy:
+    """Say how to pass a tensor where a function is called with a new Python number each time."""
+    called = next(code.find(rf"(?<!def )\b{re.escape(name)}\(.*\b{argument}\b"), None)
+    if any(code.find(rf"\b(min|max|int|float|round|math\.\w+)\([^)]*\b{argument}\b")) or not called:
+        fix = f"Pass a tensor for {argument}: `tf.constant({argument})`, or a tf.Variable that is assigned."
+        return Remedy(fix, place)
+    before, call, arguments = code.line(*called).partition(f"{name}(")
+    change = f"{before}{call}" + re.sub(rf"\b{argument}\b(?! *=)", f"tf.constant({argument})", arguments)
+    return Remedy(f"Pass a tensor for {argument}: `{_units.shorten(change, 100)}`.", place_of(*called), change)
+
+
+def _call_with_lambda(code: Code, name: str) -> tuple[str, int] | None:
+    return next(code.find(rf"(?<!def )\b{re.escape(name)}\(.*\blambda\b"), None)

@@ -1,0 +1,176 @@
+"""What to change about ops on all rows of a large embedding table, in steps that look few rows up."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from tfprof_nb import _units
+from tfprof_nb._arrays import Bools
+from tfprof_nb.analysis.advice.findings import ONE_LAYER, ONE_OP, Evidence, Finding, saving
+from tfprof_nb.analysis.source.code import line_at
+from tfprof_nb.analysis.step_ops.layers import owners
+from tfprof_nb.analysis.step_ops.shapes import Shape, origin_of, sizes
+from tfprof_nb.analysis.step_ops.step_ops import StepOps
+from tfprof_nb.decode.sections.graphs import Graphs
+
+_LARGE, _FEW_ROWS = 1_000_000, 0.1  # numbers in a table; looked up in a step, of all rows
+_LOOKUPS = ("GatherV2", "ResourceGather")
+_PENALTIES = ("Square", "L2Loss", "Abs", "Mul", "Pow")
+_WORTH_SAYING = 30.0, 60.0
+_SAVED = 0.6, 1.0
+
+
+class _Table(NamedTuple):
+    """A large table: its variable, its shape, and how many rows a step looks up."""
+
+    variable: int
+    shape: Shape
+    rows_used: int
+
+
+def table_findings(evidence: Evidence) -> list[Finding]:
+    """Report penalties on whole tables, or else optimizers that update all rows, that take much of the steps."""
+    ops = evidence.step_ops()
+    tables = _tables(ops.graphs) if ops.steps else []
+    if not tables:
+        return []
+    whole = {table.shape: _on_all_rows(ops.graphs, table.shape) for table in tables}
+    optimizer = owners(ops.graphs)[1] == 2
+    penalised = [table for table in tables if _is_penalised(ops.graphs, table)]
+    with_moments = [table for table in tables if _has_moments(ops.graphs, table)]
+    if penalised:
+        own = np.logical_or.reduce([whole[table.shape] for table in penalised])
+        remaining = np.logical_or.reduce([whole[table.shape] for table in with_moments] or [~own & own]) & optimizer
+        return _penalty(evidence, ops, penalised[0], own & ~remaining)
+    if with_moments:
+        own = np.logical_or.reduce([whole[table.shape] for table in with_moments])
+        return _updates(ops, with_moments, own & optimizer)
+    return []
+
+
+def _penalty(evidence: Evidence, ops: StepOps, table: _Table, own: Bools) -> list[Finding]:
+    percent = 100 * ops.share(ops.ran(own)).covered
+    if percent < _WORTH_SAYING[0]:
+        return []
+    name, place = _layer(ops, table)
+    change = _of_used_rows(evidence, place)
+    instead = (
+        f": `{_units.shorten(change, 100)}`"
+        if change
+        else ": activity_regularizer instead of embeddings_regularizer, or tf.nn.l2_loss of what the lookup returns"
+    )
+    return [
+        saving(
+            percent,
+            _WORTH_SAYING,
+            _SAVED,
+            finding=f"A penalty is computed on all {_units.count(table.shape[0])} rows of {name} in each step",
+            evidence=f"A step looks up {_units.count(table.rows_used)} rows. Squares of the whole table, their "
+            f"gradients and their updates run in {_units.percent(percent)} of each step.",
+            fix=f"Penalise the rows that the batch uses{instead}. Frequent rows are then penalised more often than "
+            "rare ones, so tune its strength again; Keras divides the new penalty by the batch size.",
+            place=place,
+            change=change,
+            instead_of=(ONE_OP, *ONE_LAYER),
+        )
+    ]
+
+
+def _updates(ops: StepOps, tables: list[_Table], own: Bools) -> list[Finding]:
+    percent = 100 * ops.share(ops.ran(own)).covered
+    if percent < _WORTH_SAYING[0]:
+        return []
+    name, place = _layer(ops, tables[0])
+    more = f" and {len(tables) - 1} more" if len(tables) > 1 else ""
+    return [
+        saving(
+            percent,
+            _WORTH_SAYING,
+            _SAVED,
+            finding=f"The optimizer updates all {_units.count(tables[0].shape[0])} rows of {name}{more} in each step",
+            evidence=f"A step looks up {_units.count(tables[0].rows_used)} rows. The optimizer's ops on whole tables "
+            f"run in {_units.percent(percent)} of each step: it keeps moments of every row, and these change in each "
+            "step.",
+            fix="Use keras.optimizers.SGD without momentum, which updates only the rows of the batch; it needs "
+            "another, often larger learning rate. Or reduce input_dim: let rare values share a row.",
+            place=place,
+            instead_of=(ONE_OP, *ONE_LAYER),
+        )
+    ]
+
+
+def _tables(graphs: Graphs) -> list[_Table]:
+    """Return the large tables of which a step looks up few rows, the largest first."""
+    nodes = graphs.nodes
+    op, inputs, variable = nodes["op"].tolist(), nodes["inputs"].tolist(), nodes["variable"].tolist()
+    trainable = np.append(graphs.variables["trainable"].to_numpy(bool), False)
+    found: dict[int, _Table] = {}
+    for node, kind in enumerate(op):
+        if kind not in _LOOKUPS:
+            continue
+        read = node if kind == "ResourceGather" else origin_of(inputs[node][0], op, inputs) if inputs[node] else node
+        table = variable[read]
+        shape = _shape(graphs, table)
+        looked_up = next(iter(sizes(str(nodes["outputs"].iloc[node]))), ())
+        used = math.prod(looked_up[:-1]) + (found[table].rows_used if table in found else 0)
+        if trainable[table] and shape and math.prod(shape) >= _LARGE and looked_up:
+            found[table] = _Table(table, shape, used)
+    few = [table for table in found.values() if table.rows_used <= _FEW_ROWS * table.shape[0]]
+    return sorted(few, key=lambda table: -math.prod(table.shape))
+
+
+def _shape(graphs: Graphs, variable: int) -> Shape:
+    """Return the shape of a table, as what reads it whole tells; empty if that is unknown."""
+    nodes = graphs.nodes
+    reads = nodes.loc[(nodes["variable"] == variable) & (nodes["op"] == "ReadVariableOp"), "outputs"]
+    shapes = [shape for text in reads.astype(str) for shape in sizes(text) if len(shape) == 2]
+    return shapes[0] if variable >= 0 and shapes else ()
+
+
+def _on_all_rows(graphs: Graphs, shape: Shape) -> Bools:
+    """Flag the ops on tensors of a table's shape, without the lookups."""
+    texts = zip(graphs.nodes["op"], graphs.nodes["outputs"], graphs.nodes["takes"], strict=True)
+    flags = [op not in _LOOKUPS and shape in [*sizes(str(made)), *sizes(str(taken))] for op, made, taken in texts]
+    return np.array(flags, dtype=bool)
+
+
+def _is_penalised(graphs: Graphs, table: _Table) -> bool:
+    """Whether the forward pass squares the whole table."""
+    nodes = graphs.nodes
+    op, inputs, variable = nodes["op"].tolist(), nodes["inputs"].tolist(), nodes["variable"].tolist()
+    forward = (nodes["forward"] < 0).to_numpy(bool) & ~nodes["phase"].isin(["optimizer", "backward"]).to_numpy(bool)
+    return any(
+        forward[node] and any(variable[origin_of(source, op, inputs)] == table.variable for source in inputs[node])
+        for node, kind in enumerate(op)
+        if kind in _PENALTIES
+    )
+
+
+def _has_moments(graphs: Graphs, table: _Table) -> bool:
+    """Whether the optimizer keeps numbers of the table's size."""
+    variables = graphs.variables
+    kept = ~variables["trainable"].astype(bool) & (variables["parameters"] == math.prod(table.shape))
+    return bool(kept.any())
+
+
+def _layer(ops: StepOps, table: _Table) -> tuple[str, str]:
+    """Return what to call a table, and the line that makes it or looks it up."""
+    graphs = ops.graphs
+    layer = int(graphs.variables["layer"].iloc[table.variable])
+    name = str(graphs.variables["name"].iloc[table.variable]) if layer < 0 else str(graphs.layers["name"].iloc[layer])
+    made = -1 if layer < 0 else int(graphs.layers["frame"].iloc[layer])
+    kind = "" if layer < 0 else str(graphs.layers["type"].iloc[layer])
+    place = ops.place(made)
+    short = name.rpartition("/")[2]
+    return (f"the {kind} layer {short}" if kind else short) + (f" ({place})" if place else ""), place
+
+
+def _of_used_rows(evidence: Evidence, place: str) -> str:
+    """Return the layer's line with a penalty on what it returns; empty if the line has none on the table."""
+    code = evidence.code.at(place)
+    change, count = re.subn(r"\bembeddings_regularizer(?= *=)", "activity_regularizer", code)
+    return change if count == 1 and line_at(place)[1] else ""

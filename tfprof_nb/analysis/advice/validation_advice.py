@@ -1,0 +1,45 @@
+"""What to change where validation, and not training, waits for its data."""
+
+from __future__ import annotations
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, at_most, severity_of
+from tfprof_nb.analysis.advice.input_causes import cause_of_waiting
+from tfprof_nb.analysis.advice.python_advice import training_ms
+
+WAITING = "Validation waits for its data"
+# Shares of the training's time.
+_WORTH_SAYING_PERCENT, _HIGH_PERCENT = 10.0, 25.0
+# Validation mostly waits from this share of its steps on.
+_WAITING_SHARE = 0.3
+
+
+def validation_input(evidence: Evidence) -> Finding | None:
+    """Report validation that waits for longer than training does, and what makes it wait."""
+    steps = evidence.steps.table
+    validating, training = (steps[steps["phase"] == phase] for phase in ("test", "train"))
+    waited_ms, whole_ms = float(validating["input_ms"].sum()), training_ms(evidence)
+    percent = 100 * waited_ms / whole_ms if whole_ms > 0 else 0.0
+    if (
+        training.empty
+        or percent < _WORTH_SAYING_PERCENT
+        or waited_ms < _WAITING_SHARE * float(validating["step_ms"].sum())
+        or waited_ms < float(training["input_ms"].sum())
+    ):
+        return None
+    cause = cause_of_waiting(evidence)
+    passes = validating["epoch"].nunique() or 1
+    return Finding(
+        severity_of(percent, _WORTH_SAYING_PERCENT, _HIGH_PERCENT),
+        f"{WAITING}{cause.name and ': '}{cause.name}",
+        f"In {_units.count(passes)} epoch{'s' * (passes != 1)}, validation takes "
+        f"{_units.milliseconds(validating['step_ms'].sum())} of {_units.milliseconds(whole_ms)}, and waits for its "
+        f"data for {_units.milliseconds(waited_ms)} of that{cause.evidence and '; '}{cause.evidence}.",
+        cause.fix or "End the validation set's pipeline with `.cache()`: it is the same in each epoch.",
+        percent,
+        proved_by="tf_data",
+        place=cause.place,
+        gain_low_percent=cause.least_saved * percent,
+        gain_high_percent=cause.most_saved * at_most(percent),
+        change=cause.change,
+    )

@@ -1,0 +1,243 @@
+"""What a loop of the program does: where it begins, whether its calls need one another, which elements it reads."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tfprof_nb.analysis.source.code import Code
+
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_STORING = ("append", "extend", "add", "insert", "appendleft")
+_CONVERSIONS = ("float", "int", "bool")
+_GIVING_NUMBERS = frozenset(
+    ("float", "int", "bool", "str", "len", "round", "sum", "item", "numpy", "result", "time", "perf_counter", "format")
+)
+
+
+@dataclass(frozen=True)
+class ElementRead:
+    """A tensor of which a loop reads one element after another.
+
+    Attributes
+    ----------
+    tensor, read
+        The tensor, and the code that reads an element.
+    line
+        The line where the loop begins, before which the whole tensor can be read.
+    change
+        The code for the place of that line; empty if other lines would have to change too.
+    """
+
+    tensor: str
+    read: str
+    line: int
+    change: str
+
+
+def head_of(code: Code, file: str, line: int) -> int:
+    """Return the line where the innermost loop around a line begins; 0 if there is none."""
+    loop = code.loop(file, line)
+    return loop.lineno if loop else 0
+
+
+def is_head(code: Code, file: str, line: int) -> bool:
+    r"""Whether a line is a loop's first and no more: its time is what the loop takes its items from.
+
+    Examples
+    --------
+    >>> code = Code({"cell": "for x in data:\n    f(x)\nfor x in data: f(x)"})
+    >>> [is_head(code, "cell", line) for line in (1, 2, 3)]
+    [True, False, False]
+    """
+    statement = code.statement(file, line)
+    return (
+        isinstance(statement, ast.For | ast.AsyncFor) and statement.lineno == line and statement.body[0].lineno > line
+    )
+
+
+def needs_itself(code: Code, file: str, line: int) -> bool:
+    r"""Whether a call at a line of a loop is given what comes of the same call in the pass before.
+
+    Examples
+    --------
+    >>> code = Code({"cell": "for t in n:\n    out, state = step(x, state)\n    loss = train(x)\n    x = pick(out)"})
+    >>> [needs_itself(code, "cell", line) for line in (2, 3)]
+    [True, False]
+    >>> needs_itself(Code({"cell": "for x in data:\n    total += step(x)"}), "cell", 2)
+    False
+    """
+    loop, statement = code.loop(file, line), code.statement(file, line)
+    if loop is None or not isinstance(statement, ast.Assign | ast.AnnAssign) or statement.value is None:
+        return False
+    given = {name for call in _calls(statement.value) for part in _given(call) for name in _read(part)}
+    made = {name for target in _targets(statement) for name in _parts(target)}
+    for _ in range(len(list(_assignments(loop)))):
+        made |= {
+            name
+            for other in _assignments(loop)
+            if other is not statement and other.value is not None and made & _read(other.value)
+            for target in _targets(other)
+            for name in _parts(target)
+        }
+    return bool(made & given)
+
+
+def element_read(code: Code, file: str, line: int) -> ElementRead | None:
+    r"""Return what a line reads element by element, if the whole tensor is there before the loop.
+
+    Examples
+    --------
+    >>> code = Code({"cell": "for i in range(9):\n    best = pick(i)\n    out.append(float(t[i]) + float(best[i]))"})
+    >>> element_read(code, "cell", 3)
+    ElementRead(tensor='t', read='float(t[i])', line=1, change='t = t.numpy()\nfor i in range(9):')
+    >>> element_read(Code({"cell": "rows = [t[i].numpy() for i in range(9)]"}), "cell", 1).change
+    't_values = t.numpy()\nrows = [t_values[i] for i in range(9)]'
+    """
+    statement = code.statement(file, line)
+    if statement is None:
+        return None
+    for comprehension in (node for node in ast.walk(statement) if isinstance(node, _COMPREHENSIONS)):
+        stored = {name for part in comprehension.generators for name in _parts(part.target)}
+        for call, element in _reads(comprehension, stored):
+            return _of_comprehension(code, file, statement, call, element)
+    loop = code.loop(file, line)
+    if loop is None:
+        return None
+    stored = {one.id for one in ast.walk(loop) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    for call, element in _reads(statement, stored):
+        tensor = ast.unparse(element.value)
+        hoisted = _is_conversion(call) and isinstance(element.value, ast.Name)
+        change = f"{tensor} = {tensor}.numpy()\n{code.line(file, loop.lineno)}" if hoisted else ""
+        return ElementRead(tensor, ast.unparse(call), loop.lineno, change)
+    return None
+
+
+def keepers(code: Code) -> Iterator[tuple[str, int]]:
+    r"""Yield the lines of loops and functions that store an object in a list, a dictionary or a set, by its name.
+
+    What is stored must be made in the same loop, or given to the function; functions that become graphs keep nothing.
+
+    Examples
+    --------
+    >>> text = "for x in data:\n    out = net(x)\n    seen[x] = out\n    n.append(float(out))\n    last = out"
+    >>> list(keepers(Code({"cell": text})))
+    [('cell', 3)]
+    """
+    for file in code.files:
+        graphs = [one for one in code.nodes(file, ast.FunctionDef) if any(map(_makes_graph, one.decorator_list))]
+        for statement in code.nodes(file, ast.stmt):
+            value = _kept(statement)
+            if value is None or any(one.lineno <= statement.lineno <= (one.end_lineno or 0) for one in graphs):
+                continue
+            made_here = _calls_for_object(value) and code.in_loop(file, statement.lineno)
+            if made_here or _named(value) & _made_around(code, file, statement.lineno):
+                yield file, statement.lineno
+
+
+def _makes_graph(decorator: ast.expr) -> bool:
+    return ast.unparse(decorator).startswith(("tf.function", "function", "tensorflow.function"))
+
+
+def _kept(statement: ast.stmt) -> ast.expr | None:
+    """Return what a statement stores where objects stay."""
+    if isinstance(statement, ast.Assign):
+        return statement.value if isinstance(statement.targets[0], ast.Subscript) else None
+    if isinstance(statement, ast.AugAssign):
+        return statement.value if isinstance(statement.value, ast.List) else None
+    call = statement.value if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) else None
+    if call is None or not isinstance(call.func, ast.Attribute) or call.func.attr not in _STORING or not call.args:
+        return None
+    return call.args[-1]
+
+
+def _calls_for_object(value: ast.expr) -> bool:
+    """Whether a value is what a call returns, other than a number or a text."""
+    name = value.func if isinstance(value, ast.Call) else None
+    called = name.id if isinstance(name, ast.Name) else name.attr if isinstance(name, ast.Attribute) else ""
+    return bool(called) and called not in _GIVING_NUMBERS
+
+
+def _named(value: ast.expr) -> set[str]:
+    """Return the names of objects that are stored as they are, by themselves or in a tuple, a list or a dictionary."""
+    if isinstance(value, ast.Tuple | ast.List):
+        return {name for each in value.elts for name in _named(each)}
+    if isinstance(value, ast.Dict):
+        return {name for each in value.values for name in _named(each)}
+    return {value.id} if isinstance(value, ast.Name) else set()
+
+
+def _made_around(code: Code, file: str, line: int) -> set[str]:
+    """Return the names that the loop around a line assigns from calls, and what its function is given."""
+    loop = code.loop(file, line)
+    functions = [
+        one for one in code.nodes(file, ast.FunctionDef) if one.lineno < line <= (one.end_lineno or one.lineno)
+    ]
+    given = {argument.arg for one in functions[-1:] for argument in one.args.args}
+    made = [one for one in _assignments(loop) if one.value is not None and any(_calls(one.value))] if loop else []
+    return given | {name for one in made for target in _targets(one) for name in _parts(target)}
+
+
+def _of_comprehension(
+    code: Code, file: str, statement: ast.stmt, call: ast.Call, element: ast.Subscript
+) -> ElementRead:
+    tensor, read, text = ast.unparse(element.value), ast.unparse(call), code.line(file, statement.lineno)
+    values = f"{tensor.replace('.', '_')}_values"
+    found = f"{values}[{ast.unparse(element.slice)}]"
+    plain = isinstance(element.value, ast.Name) and not isinstance(statement, ast.For | ast.While | ast.Return)
+    one_line = statement.lineno == statement.end_lineno and text.count(read) == 1 and plain
+    new = text.replace(read, f"{call.func.id}({found})" if isinstance(call.func, ast.Name) else found)
+    return ElementRead(tensor, read, statement.lineno, f"{values} = {tensor}.numpy()\n{new}" if one_line else "")
+
+
+def _reads(node: ast.AST, stored: set[str]) -> Iterator[tuple[ast.Call, ast.Subscript]]:
+    """Yield the calls that read an element of what is there before the loop, at an index that the loop makes."""
+    for call in _calls(node):
+        element = call.args[0] if _is_conversion(call) and call.args else _numpy_of(call)
+        if (
+            isinstance(element, ast.Subscript)
+            and not stored & _read(element.value)
+            and stored & _read(element.slice)
+            and not any(_calls(element.value))
+        ):
+            yield call, element
+
+
+def _is_conversion(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Name) and call.func.id in _CONVERSIONS
+
+
+def _numpy_of(call: ast.Call) -> ast.expr | None:
+    return call.func.value if isinstance(call.func, ast.Attribute) and call.func.attr == "numpy" else None
+
+
+def _calls(node: ast.AST) -> Iterator[ast.Call]:
+    return (one for one in ast.walk(node) if isinstance(one, ast.Call))
+
+
+def _given(call: ast.Call) -> Iterator[ast.expr]:
+    yield from call.args
+    yield from (keyword.value for keyword in call.keywords)
+
+
+def _assignments(loop: ast.stmt) -> Iterator[ast.Assign | ast.AnnAssign]:
+    return (one for one in ast.walk(loop) if isinstance(one, ast.Assign | ast.AnnAssign))
+
+
+def _targets(statement: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
+    return statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+
+
+def _parts(target: ast.expr) -> Iterator[str]:
+    """Yield the names and attributes that are assigned."""
+    if isinstance(target, ast.Tuple | ast.List):
+        for each in target.elts:
+            yield from _parts(each)
+    elif isinstance(target, ast.Name | ast.Attribute):
+        yield ast.unparse(target)
+
+
+def _read(node: ast.AST) -> set[str]:
+    """Return the names and attributes that code reads."""
+    return {ast.unparse(one) for one in ast.walk(node) if isinstance(one, ast.Name | ast.Attribute)}

@@ -1,0 +1,78 @@
+"""Which calls at a line get the same in each pass of the loop around it, as far as the text shows that."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+# Calls that make a tensor of what they get, and that do nothing else.
+_MAKING_TENSORS = ("tf.constant", "tf.convert_to_tensor", "tf.cast", "tf.sparse.from_dense", "tf.ragged.constant")
+_LOOPS = (ast.For, ast.While, ast.AsyncFor)
+_READING = ("astype", "copy", "max", "mean", "min", "reshape", "std", "sum", "tolist")
+
+
+def same_each_time(tree: ast.Module, line: int) -> str:
+    r"""Return the tensor that a line of a loop makes anew of the same values; empty if there is none.
+
+    Examples
+    --------
+    >>> text = "for i in range(9):\n    all = tf.constant(table)\n    part = tf.constant(table[i])"
+    >>> same_each_time(ast.parse(text), 2), same_each_time(ast.parse(text), 3)
+    ('tf.constant(table)', '')
+    """
+    around = [node for node in ast.walk(tree) if isinstance(node, (*_LOOPS, ast.FunctionDef)) and _in_body(node, line)]
+    if not around:
+        return ""
+    changing = set(_changed_in_place(tree)) | {name for node in around for name in _assigned(node)}
+    # A function may run again and again, and see another value of what a loop elsewhere assigns.
+    changing |= {name for node in ast.walk(tree) if isinstance(node, _LOOPS) for name in _assigned(node)}
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.lineno <= line <= _last(node))
+    for call in sorted(calls, key=lambda node: -len(ast.unparse(node))):
+        if ast.unparse(call.func) in _MAKING_TENSORS and _is_same(call, changing):
+            return ast.unparse(call)
+    return ""
+
+
+def _in_body(node: ast.For | ast.While | ast.AsyncFor | ast.FunctionDef, line: int) -> bool:
+    return node.lineno < line <= _last(node)
+
+
+def _is_same(call: ast.Call, changing: set[str]) -> bool:
+    """Whether a call takes names, and only such that keep their value."""
+    nodes = [node for argument in call.args[:1] for node in ast.walk(argument)]
+    names = {node.id for node in nodes if isinstance(node, ast.Name)} - {"tf", "np"}
+    inner = [node for node in nodes if isinstance(node, ast.Call)]
+    plain = not any(isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load) for node in nodes)
+    known = all(ast.unparse(node.func) in _MAKING_TENSORS or _reads(node) for node in inner)
+    return bool(names) and plain and known and names.isdisjoint(changing | {"self", "cls"})
+
+
+def _reads(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr in _READING
+
+
+def _assigned(node: ast.AST) -> Iterator[str]:
+    """Yield the names that a loop or a function assigns, with a function's parameters."""
+    for one in ast.walk(node):
+        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store):
+            yield one.id
+        elif isinstance(one, ast.arg):
+            yield one.arg
+
+
+def _changed_in_place(tree: ast.Module) -> Iterator[str]:
+    """Yield names whose values may change without an assignment: by an index, a method or a function that gets them."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
+            yield node.value.id
+        if not isinstance(node, ast.Call):
+            continue
+        owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+        if isinstance(owner, ast.Name) and not _reads(node):
+            yield owner.id
+        if not ast.unparse(node.func).startswith(("tf.", "len", "range", "enumerate", "zip", "print")):
+            yield from (one.id for one in node.args if isinstance(one, ast.Name))
+
+
+def _last(node: ast.stmt | ast.expr) -> int:
+    return node.end_lineno or node.lineno

@@ -1,0 +1,157 @@
+"""The passes of loops that run op by op: by the batches that they take from a dataset, or by the cell's timed lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from tfprof_nb._arrays import Bools, Int64
+from tfprof_nb.analysis.events.eager import DISPATCH
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.source.cell_lines import line_events
+
+FETCHES = ("IteratorGetNext", f"{DISPATCH}IteratorGetNext")
+# Dispatches that handle iterators and datasets do none of a step's work.
+_OF_DATASETS = ("Iterator", "Dataset", "Optional")
+_UPDATES = ("Assign", "ResourceApply", "ResourceScatter")
+_MIN_PASSES, _MANY_PASSES = 3, 8
+_MOST = 0.8  # of the passes, or of the time of the ops
+
+
+def fetches_of(forest: Forest) -> Int64:
+    """Return the calls that take a batch from an iterator outside of any function, in order of time."""
+    found = forest.outermost(np.flatnonzero(forest.name_starts(*FETCHES) & _on_programs_threads(forest)))
+    return found[np.argsort(forest.host.start_ps[found], kind="stable")]
+
+
+def eager_passes(forest: Forest) -> pd.DataFrame:
+    """Return the passes of the loop that runs most of the ops one by one: ``group start_ps end_ps event``.
+
+    Of nested loops it is the one that takes batches, or updates variables, in each pass; else the outermost that has
+    many passes.
+    """
+    ops = _ops(forest)
+    loops = [(True, _batches(forest, ops)), *((False, loop) for loop in _line_loops(forest, ops))]
+    whole_ps = int(forest.host.duration_ps[ops].sum())
+    best, rank = _none(), None
+    for takes_batches, loop in loops:
+        if len(loop) < _MIN_PASSES or _covered_ps(forest, ops, loop) < _MOST * whole_ps:
+            continue
+        updates = bool(_holding(forest, loop, _dispatches(forest, *_UPDATES)).mean() >= _MOST)
+        own = takes_batches, updates, len(loop) >= _MANY_PASSES, len(loop) if updates else -len(loop)
+        if rank is None or own > rank:
+            best, rank = loop, own
+    return best.assign(group=np.arange(len(best)))
+
+
+def _none() -> pd.DataFrame:
+    return pd.DataFrame({"start_ps": [], "end_ps": [], "event": []}, dtype=np.int64)
+
+
+def _ops(forest: Forest) -> Int64:
+    """Return the outermost dispatches of ops, but those that handle iterators, in order of time."""
+    names = forest.names_starting(DISPATCH) & ~forest.names_with(*_OF_DATASETS)
+    work = forest.with_names(names) & _on_programs_threads(forest)
+    found = forest.outermost(np.flatnonzero(work))
+    return found[np.argsort(forest.host.start_ps[found], kind="stable")]
+
+
+def _dispatches(forest: Forest, *types: str) -> Bools:
+    return forest.name_starts(*(f"{DISPATCH}{one}" for one in types))
+
+
+def _on_programs_threads(forest: Forest) -> Bools:
+    """Return per event whether it is on a thread of the program: tf.data runs Python on threads of its own."""
+    marks, _ = line_events(forest)
+    threads = np.zeros(len(forest.host.lines), dtype=bool)
+    threads[forest.host.line[marks]] = True
+    if not len(marks):
+        threads = np.array([line.name == "python" for line in forest.host.lines], dtype=bool)
+    return threads[forest.host.line] & forest.on_host
+
+
+def _batches(forest: Forest, ops: Int64) -> pd.DataFrame:
+    """Return the passes that begin with a batch: fetches with no op in between are of one pass, as of two datasets."""
+    host = forest.host
+    fetches = fetches_of(forest)
+    if len(fetches) < _MIN_PASSES:
+        return _none()
+    start = host.start_ps[fetches]
+    made = np.sort(host.start_ps[np.flatnonzero(_dispatches(forest, "MakeIterator", "OneShotIterator"))])
+    worked = _count_between(np.sort(host.start_ps[ops]), start)
+    anew = _count_between(made, start) > 0
+    # A fetch that finds the data at an end does no work: it begins no pass, nor does what follows it.
+    ended = (worked == 0) & anew
+    begins = np.append(True, (worked[:-1] > 0) | anew[:-1]) & ~ended
+    if not worked.any():  # the loop only takes its data
+        begins = ~ended
+    kept = np.flatnonzero(begins)
+    until = np.append(start[1:], forest.ends_ps(fetches[-1:]))
+    last = np.append(kept[1:], len(fetches)) - 1
+    ends = np.array(
+        [until[at - 1] if ended[at] and at > one else until[at] for one, at in zip(kept, last, strict=True)]
+    )
+    passes = pd.DataFrame({"start_ps": start[kept], "end_ps": ends.astype(np.int64), "event": fetches[kept]})
+    return _ended(forest, ops, passes) if worked.any() else passes
+
+
+def _count_between(times: Int64, start: Int64) -> Int64:
+    """Return how many of the ascending times lie from each start to the next one; behind the last, all."""
+    edges = np.searchsorted(times, np.append(start, np.iinfo(np.int64).max))
+    return np.diff(edges)
+
+
+def _ended(forest: Forest, ops: Int64, passes: pd.DataFrame) -> pd.DataFrame:
+    """Let the last pass end with its last op, and leave it out if it has none: nothing tells where it ends else.
+
+    It takes no longer than the longest of the others.
+    """
+    begin = int(passes["start_ps"].iloc[-1])
+    longest = int((passes["end_ps"] - passes["start_ps"]).iloc[:-1].max())
+    start = forest.host.start_ps[ops]
+    own = ops[(start >= begin) & (start < begin + longest)]
+    ends = passes["end_ps"].to_numpy(np.int64).copy()
+    ends[-1] = max(int(forest.ends_ps(own).max(initial=0)), begin)
+    return passes.assign(end_ps=ends)[ends > passes["start_ps"]]
+
+
+def _line_loops(forest: Forest, ops: Int64) -> Iterator[pd.DataFrame]:
+    """Yield the passes of each loop of the cell: from one mark of its head to the next one, if an op ran between."""
+    host = forest.host
+    marks, number = line_events(forest)
+    order = np.argsort(host.start_ps[marks], kind="stable")
+    marks, number = marks[order], number[order]
+    back = np.diff(number, prepend=number[:1] - 1) <= 0
+    op_starts = np.sort(host.start_ps[ops])
+    for line in np.unique(number[back]):
+        heads = np.flatnonzero(number == line)
+        # A loop comes back to its head many times each time that it is entered, a `with` once.
+        if back[heads].sum() < _MIN_PASSES or back[heads].sum() < 2 * (~back[heads]).sum():
+            continue
+        start = host.start_ps[marks[heads]]
+        worked = np.append(_count_between(op_starts, start)[:-1] > 0, False) & np.append(back[heads[1:]], False)
+        yield pd.DataFrame(
+            {"start_ps": start[worked], "end_ps": np.append(start[1:], 0)[worked], "event": marks[heads[worked]]}
+        )
+
+
+def _covered_ps(forest: Forest, ops: Int64, loop: pd.DataFrame) -> int:
+    """Return how much of the ops' time lies in the passes."""
+    inside = _pass_of(forest, ops, loop) >= 0
+    return int(forest.host.duration_ps[ops[inside]].sum())
+
+
+def _holding(forest: Forest, loop: pd.DataFrame, chosen: Bools) -> Bools:
+    """Return per pass whether a chosen event begins in it."""
+    held = np.zeros(len(loop) + 1, dtype=bool)
+    held[_pass_of(forest, np.flatnonzero(chosen), loop)] = True
+    return held[:-1]
+
+
+def _pass_of(forest: Forest, events: Int64, loop: pd.DataFrame) -> Int64:
+    """Return the pass in which each event begins, -1 for none."""
+    start = forest.host.start_ps[events]
+    at = np.searchsorted(loop["start_ps"], start, side="right") - 1
+    return np.where((at >= 0) & (start < loop["end_ps"].to_numpy()[at]), at, -1)

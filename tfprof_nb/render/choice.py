@@ -1,0 +1,55 @@
+"""A menu, a slider or tabs in a report: every page is there, folded, and the report's script shows the chosen one."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Sequence
+
+from markupsafe import Markup
+
+from tfprof_nb._units import shorten
+from tfprof_nb.render.markup import element
+from tfprof_nb.render.panels import Tab, Tabs
+
+# Of pages behind the first, those of more characters together are left out.
+_MAX_CHARACTERS = 2_000_000
+_MAX_PAGES = 200
+
+
+def choice(tabs: Tabs, draw: Callable[[Tab, int], Markup], others: Callable[[str, Sequence[str]], Markup]) -> Markup:
+    """Draw the pages that a reader can choose from; without the script each unfolds.
+
+    Parameters
+    ----------
+    tabs
+        The pages.
+    draw
+        Draws one page, given its position.
+    others
+        Draws the notice about pages that are left out, given what is chosen and their names.
+    """
+    pages = _as_many_as_fit(tabs, draw)
+    names = [tab.name for tab in tabs.tabs]
+    data = {"names": [shorten(name, 200) for name in names[: len(pages)]], "kind": tabs.kind, "label": tabs.label}
+    folded = [_folded(name, page, open=k == 0) for k, (name, page) in enumerate(zip(names, pages, strict=False))]
+    left_out = [others(tabs.label, names[len(pages) :])] if len(pages) < len(names) else []
+    packed = base64.b64encode(json.dumps(data).encode()).decode()
+    script = element("script", packed, type="application/json", class_="tfp-choice-data")
+    return element("div", script, *folded, *left_out, class_="tfp-choice")
+
+
+def _as_many_as_fit(tabs: Tabs, draw: Callable[[Tab, int], Markup]) -> list[Markup]:
+    pages, characters = [], 0
+    for k, tab in enumerate(tabs.tabs[:_MAX_PAGES]):
+        page = draw(tab, k)
+        characters += len(page) if k else 0
+        if characters > _MAX_CHARACTERS:
+            break
+        pages.append(page)
+    return pages
+
+
+def _folded(name: str, page: Markup, *, open: bool) -> Markup:  # noqa: A002 - as in HTML
+    summary = element("summary", shorten(name, 200), style="font-weight:600;cursor:pointer")
+    return element("details", summary, page, open=open or None, style="margin:6px 0")

@@ -1,0 +1,75 @@
+"""What a pointer on a chart reads: names, colours and values, the same in widgets and in reports.
+
+In: StackedBars, Lines and Bars panels. Out: the traits of a readout (see ``js/src/readout``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from tfprof_nb._units import cell, number, shorten
+from tfprof_nb.render.legend import hatched_label, legend_title, legend_values
+from tfprof_nb.render.panels import Bars, Lines, Series, StackedBars
+from tfprof_nb.render.thinning import thin_bars, thin_lines
+
+# The background of a legend's swatch, in CSS.
+_HATCHED = "repeating-linear-gradient(135deg, #8a8a8a 0 2px, transparent 2px 4px)"
+
+
+def readout(panel: StackedBars | Lines | Bars) -> dict[str, Any]:
+    """Return what the chart of a panel says at each of its marks, and in its legend."""
+    match panel:
+        case StackedBars():
+            return _of_stacked_bars(panel)
+        case Lines():
+            return _of_lines(panel)
+        case Bars():
+            places = [f"{shorten(part.label, 400)}: {cell(part.value, panel.unit)}" for part in panel.parts]
+            return {"x": places, "x_label": "", "entries": [], "summary": "", "notes": []}
+
+
+def used(panel: StackedBars) -> StackedBars:
+    """Return the panel without the series that are zero everywhere; with one if all are."""
+    layers = [layer for layer in panel.series if np.nan_to_num(layer.values).any()]
+    return replace(panel, series=layers or list(panel.series[:1]))
+
+
+def _of_stacked_bars(panel: StackedBars) -> dict[str, Any]:
+    whole = used(panel)
+    drawn, _ = thin_bars(whole)
+    legend = _entries(drawn.series, legend_values(whole))
+    if panel.marked_label and len(drawn.marked):
+        legend.append({"label": hatched_label(panel.marked_label), "color": _HATCHED, "values": [], "mean": ""})
+    places = [shorten(name, 400) for name in drawn.names] or np.asarray(drawn.x, dtype=np.float64).tolist()
+    return {"x": places, "x_label": panel.x_label, "entries": legend, "summary": legend_title(panel), "notes": []}
+
+
+def _of_lines(panel: Lines) -> dict[str, Any]:
+    curves = [*panel.series, *([panel.percent] if panel.percent else [])]
+    means = [number(float(np.nan_to_num(curve.values).mean())) for curve in curves]
+    drawn = thin_lines(panel)
+    return {
+        "x": [float(f"{v:.6g}") for v in np.asarray(drawn.x, dtype=np.float64)],
+        "x_label": panel.x_label.split(",")[0],
+        "entries": _entries([*drawn.series, *([drawn.percent] if drawn.percent else [])], means),
+        "summary": f"mean, {panel.y_label}",
+        "notes": [shorten(note, 400) for note in drawn.notes],
+    }
+
+
+def _entries(series: Sequence[Series], means: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the legend's entry for each series: its values, and its mean, which is shown at rest."""
+    return [
+        {
+            "label": item.label,
+            "title": item.meaning,
+            "color": item.color,
+            "values": [float(f"{v:.4g}") if np.isfinite(v) else None for v in np.asarray(item.values, dtype=float)],
+            "mean": mean,
+        }
+        for item, mean in zip(series, means, strict=True)
+    ]

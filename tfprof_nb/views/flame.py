@@ -1,0 +1,54 @@
+"""Flame graphs of ops by name scope, and of Python by call, each with its table."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pandas as pd
+
+from tfprof_nb.analysis.flame import Flame
+from tfprof_nb.render import panels as drawn
+from tfprof_nb.render.panels import Column, Note, Panel, Tab, Table, Tabs
+from tfprof_nb.render.theme import BLUE, GREEN, GREY, OLIVE, SILVER, VERMILLION
+
+_COLORS = {
+    "device": ("on devices", GREEN),
+    "host": ("on the host", BLUE),
+    "input": ("input", VERMILLION),
+    "yours": ("your code", OLIVE),
+    "library": ("libraries", SILVER),
+}
+_INDENT = "\N{NO-BREAK SPACE}" * 2
+_COLUMNS = (
+    Column("row", "name", "code"),
+    Column("total_ms", "time", "ms", bar=True, meaning="with everything inside, in the whole capture"),
+    Column("total_share", "share", "share", meaning="of everything"),
+    Column("self_ms", "own time", "ms", meaning="without what is inside"),
+)
+_ABOUT = {
+    "ops, by name scope": "Self times of all ops of the capture, summed over threads and devices.",
+    "Python, by call": "Samples of Python's stacks, of all threads together. Calls within a library are one box.",
+}
+
+
+def panels_of(title: str, table: pd.DataFrame) -> list[Panel]:
+    """Show one flame graph with its table."""
+    color = table["kind"].map({kind: color for kind, (_, color) in _COLORS.items()}).fillna(GREY)
+    boxes = table[["name", "depth"]].assign(
+        start=table["start_ms"], total=table["total_ms"], own=table["self_ms"], color=color
+    )
+    there = set(table["kind"])
+    legend = [meaning for kind, meaning in _COLORS.items() if kind in there]
+    indent = [_INDENT * depth for depth in table["depth"]]
+    rows = table.assign(row=[space + name for space, name in zip(indent, table["name"], strict=True)])
+    return [Note(_ABOUT[title]), drawn.Flame("", boxes, legend), Table("", rows, _COLUMNS, 12, "op_name", "depth")]
+
+
+def panels(result: Flame) -> list[Panel]:
+    """Show the flame graphs that there are; a menu chooses one."""
+    tables = zip(_ABOUT, (result.table, result.python), strict=True)
+    tabs = [Tab(title, partial(panels_of, title, table)) for title, table in tables if len(table)]
+    return [
+        *([Tabs(tabs, "menu", "show")] if tabs else []),
+        *(Note(note, "info" if tabs else "empty") for note in result.notes),
+    ]

@@ -1,0 +1,51 @@
+"""The model's layers: drawn as a graph, and as a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.layers import Layers
+from tfprof_nb.render.panels import Box, Column, Network, Note, Panel, Table
+from tfprof_nb.render.theme import BLUE, GREEN
+
+_COLUMNS = (
+    Column("layer", "layer", "code"),
+    Column("kind", "class", "code"),
+    Column("op_ms", "time of its ops", "ms", bar=True, meaning="in a typical step, summed over threads"),
+    Column("op_share", "share", "share", meaning="of the time of all ops"),
+    Column("forward_ms", "forward", "ms"),
+    Column("backward_ms", "backward", "ms"),
+    Column("optimizer_ms", "optimizer", "ms", meaning="the updates of its weights"),
+    Column("parameters", "parameters", "count"),
+    Column("output", "output", "code", meaning="type and shape of what it gives"),
+    Column("output_bytes", "size of the output", "bytes"),
+    Column("place", "made at", "code"),
+)
+_ABOUT = (
+    "Each layer with the time of its ops in a typical step: forward, backward and its share of the optimizer, summed "
+    "over threads. Data flows from top to bottom."
+)
+
+
+def panels(result: Layers) -> list[Panel]:
+    """Show the layers as boxes with their time and output, then as a table, the most expensive first."""
+    if result.table.empty:
+        return [Note(note, "empty") for note in result.notes]
+    boxes = [_box(row) for row in result.boxes.itertuples(index=False)]
+    table = result.table.sort_values("op_ms", ascending=False, ignore_index=True)
+    return [
+        Note(_ABOUT),
+        Network("", boxes, GREEN if result.on_device else BLUE),
+        Table("Layers, by time", table, _COLUMNS, 20),
+        *map(Note, result.notes),
+    ]
+
+
+def _box(row: Any) -> Box:
+    """Return a box with two lines: class, time and parameters; then the output with its size."""
+    parameters = f"{_units.count(row.parameters)} parameters" if row.parameters else ""
+    size = _units.size(row.output_bytes) if row.output_bytes else ""
+    first = " · ".join(filter(None, (row.kind, _units.milliseconds(row.op_ms), parameters)))
+    second = " · ".join(filter(None, (row.output, size)))
+    return Box(row.name, [first, second], row.op_share, row.inputs)
