@@ -8,7 +8,7 @@ import pytest
 
 import tfprof_nb as tp
 from builders import XSpace
-from tfprof_nb.profiles import PendingRun
+from tfprof_nb.pending_run import PendingRun
 
 
 @pytest.fixture

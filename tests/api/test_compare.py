@@ -10,7 +10,7 @@ from IPython.utils.capture import capture_output
 from traitlets.config import Config
 
 import tfprof_nb as tp
-from tfprof_nb.profiles import PendingRun
+from tfprof_nb.pending_run import PendingRun
 
 STEPS, BATCH = 20, 16
 READING_S = 0.1

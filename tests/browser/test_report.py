@@ -90,10 +90,10 @@ def test_every_menu_of_a_report_works_offline(chromium, pod, artifacts):
     # Which host of the run, and each menu within the pages of that host.
     page.get_by_role("combobox", name="hosts").select_option("beta")
     ops, memory = page.locator("#page-2-ops"), page.locator("#page-2-memory")
-    ops.get_by_text("MatMul_beta").first.wait_for()
+    ops.get_by_text("MatMul_beta").filter(visible=True).first.wait_for()
     assert not page.locator("#page-ops").is_visible()
     ops.get_by_role("combobox", name="idle time").select_option("included")
-    ops.get_by_text("IDLE").first.wait_for()
+    ops.get_by_text("IDLE").filter(visible=True).first.wait_for()
     memory.get_by_role("combobox", name="allocator").select_option(index=1)
     memory.get_by_text("Memory in use: cpu").first.wait_for()
     assert not memory.get_by_text("Memory in use: gpu").first.is_visible()

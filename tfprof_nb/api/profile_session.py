@@ -12,7 +12,8 @@ from tfprof_nb import runs
 from tfprof_nb._errors import TfprofError
 from tfprof_nb.api.session import LOGDIR, hides, remember
 from tfprof_nb.capture.sessions import Choice, SessionRecording
-from tfprof_nb.profiles import PendingRun, Profile
+from tfprof_nb.pending_run import PendingRun
+from tfprof_nb.profiles import Profile
 
 
 class profile_session:  # noqa: N801  (used as a function: a context manager)

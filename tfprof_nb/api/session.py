@@ -26,7 +26,8 @@ from tfprof_nb.capture.versions import versions
 from tfprof_nb.capture.window import Pacing, Window
 from tfprof_nb.formats.files import RUNS_FOLDER
 from tfprof_nb.formats.sidecar import Section
-from tfprof_nb.profiles import PendingRun, Profile
+from tfprof_nb.pending_run import PendingRun
+from tfprof_nb.profiles import Profile
 from tfprof_nb.storage import check_url, is_url, send
 
 LOGDIR = Path("tfprof_logs")  # in the working directory: beside the notebook

@@ -39,8 +39,9 @@ from tfprof_nb.capture.step_times import StepTimes, step_times
 from tfprof_nb.notebook.cell_code import CellOfMagic, awaits, compiled, run, run_awaiting
 from tfprof_nb.notebook.completion import Parsers, add_completions, misspelt, remove_completions
 from tfprof_nb.notebook.live import Live, started_live
-from tfprof_nb.profiles import Profile, run_folder, run_folders_in_use
+from tfprof_nb.profiles import Profile
 from tfprof_nb.render.display import Place
+from tfprof_nb.results import run_folder, run_folders_in_use
 from tfprof_nb.storage import is_url
 from tfprof_nb.views import dashboard
 from tfprof_nb.views.headline import headline

@@ -1,0 +1,58 @@
+"""How to measure the pipeline that a profiled cell took its batches from: what *Measure it* runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from tfprof_nb._errors import TfprofError
+from tfprof_nb.analysis.advice.advice import Measurement
+from tfprof_nb.analysis.benchmark_input import InputBenchmark
+from tfprof_nb.analysis.source.taken_from import dataset_expressions, root_of
+from tfprof_nb.capture.benchmark_input.variable import called_in_notebook, holds_dataset, variables
+from tfprof_nb.decode.sections.cell import Cell
+
+_OF_CELL = re.compile(r"In\[[0-9]+\]")
+_NAMED_BY_MAGIC = re.compile(r"%%tfprofile +([A-Za-z_][A-Za-z0-9_]*)")
+
+
+def measurement(profile: object, texts: Mapping[str, str], cells: Sequence[Cell]) -> Measurement | None:
+    """Return how to measure the pipeline of a profile; None where its code does not tell of any.
+
+    Parameters
+    ----------
+    profile
+        What a variable of the notebook may hold.
+    texts
+        The code that ran, by the name of its file.
+    cells
+        The cell that was profiled, on each host.
+    """
+    of_cells = {name: text for name, text in texts.items() if name == "cell" or _OF_CELL.fullmatch(name)}
+    known = [dataset_expressions(of_cells[name]) for name in sorted(of_cells, key=lambda name: name != "cell")]
+    fitted, others = ([one for pair in known for one in pair[k]] for k in range(2))
+    there = (one for one in [*fitted, *others] if holds_dataset(root_of(one)))
+    dataset = next(there, fitted[0] if fitted else "")
+    if not dataset:
+        return None
+    code = f"import tfprof_nb as tp\n\ntp.benchmark_input({dataset}, profile={_variable(profile, cells)})"
+    return Measurement(dataset, code, partial(_measured, profile, dataset))
+
+
+def _measured(profile: object, dataset: str) -> InputBenchmark:
+    root = root_of(dataset)
+    if not holds_dataset(root):
+        raise TfprofError(
+            f"`{root}` is no dataset in this notebook, or no longer: run the cell that makes it, then click again."
+        )
+    call = f"__import__('tfprof_nb').benchmark_input({dataset}, profile=_profile)"
+    result: InputBenchmark = called_in_notebook(call, _profile=profile)
+    return result
+
+
+def _variable(profile: object, cells: Sequence[Cell]) -> str:
+    """Return the name of the notebook's variable that holds the profile, as far as it is known."""
+    held = (name for name, value in variables().items() if value is profile and not name.startswith("_"))
+    named = _NAMED_BY_MAGIC.match(next((cell.text for cell in cells if cell.text), ""))
+    return next(held, named[1] if named else "p")
