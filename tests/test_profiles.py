@@ -102,6 +102,20 @@ def test_every_result_has_a_table_a_view_and_says_why_it_is_empty(two_hosts, fea
     assert len(result.view().to_html()) < 64 * 1024
 
 
+@pytest.mark.parametrize("name", ["tf_data", "memory", "functions", "advice", "tf_data.pipelines", "memory.timeline"])
+def test_columns_have_the_same_types_without_rows(shared_data, tmp_path, name):
+    space = XSpace()
+    space.plane("/host:CPU").line("python").event("Python", start_us=0, duration_us=1)
+    result, _, frame = name.partition(".")
+    none, some = (
+        getattr(getattr(tp.load(path), result), frame or "table")
+        for path in (space.write(tmp_path / "host.xplane.pb"), shared_data / "tf2-gpu-pong")
+    )
+    assert none.empty
+    assert len(some)
+    assert none.dtypes.to_dict() == some.dtypes.to_dict()
+
+
 def test_an_unfinished_profile_says_so():
     p = tp.Profile(PendingRun())
     with pytest.raises(tp.CaptureError, match="after its block ended"):

@@ -112,6 +112,7 @@ def compare(shell: InteractiveShell, program: Program) -> dict[str, Any]:
         "verdict": told["verdict"],
         "changes": told["changes"],
         "step_speedup": told["step_speedup"],
+        "capture_speedup": told["capture_before_ms"] / told["capture_after_ms"],
         "singles": [tfprof_nb.compare(*pair).summary["speedup"] for pair in pairs],
         "identical": identical,
         "load_percent": [told[f"other_load_{side}_percent"] for side in ("before", "after")],

@@ -116,9 +116,9 @@ def test_before_and_after_stand_side_by_side_for_each_kind_of_work(profile):
     (bars,) = (panel for panel in found if isinstance(panel, Bars))
     assert [(part.label, round(part.value, 6), part.color) for part in bars.parts] == [
         ("host compute · before", 69, HOST_COMPUTE),
-        ("-10% · after", 62, HOST_COMPUTE),
+        ("after (-10%)", 62, HOST_COMPUTE),
         ("input · before", 100, INPUT),
-        ("-100% · after", 0, INPUT),
+        ("after (-100%)", 0, INPUT),
     ]
 
 

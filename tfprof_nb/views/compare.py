@@ -36,6 +36,7 @@ _LABELS = {
 _CHANCE = Column("p_value", "by chance", "share", meaning="probability of at least such a difference by chance alone")
 _ROWS = 10
 _SIDES = {"before": theme.OLIVE, "after": theme.FOREST}
+_MIN_OTHER_FACTOR = 0.1  # as a logarithm
 # A change of the gap between steps is mentioned from this share of a step on.
 _MIN_GAP_CHANGE = 0.05
 
@@ -61,7 +62,7 @@ def panels(compared: Comparison) -> list[Panel]:
 def answer(compared: Comparison) -> list[Note]:
     """Say first whether the two can be compared, then what was gained, by what, and how steps changed."""
     numbers = compared.summary
-    said = [headline(compared), changed(compared), step(compared)]
+    said = [headline(compared), whole(compared), changed(compared), step(compared)]
     if numbers["same_work"]:
         return _notes(said)
     return _notes([f"Not the same work: {'; '.join(numbers['why_not_same'])}.", *said])
@@ -75,8 +76,8 @@ def _notes(said: list[str]) -> list[Note]:
 def headline(compared: Comparison) -> str:
     """Put the speedup into a sentence, and say if it is too little to tell."""
     numbers = compared.summary
-    took = _took(numbers)
-    times = f"{took} ({_less_or_more(numbers)}{_interval(numbers)})"
+    change = _less_or_more(numbers["before_ms"], numbers["after_ms"])
+    times = f"{_took(numbers)} ({change}{_interval(numbers)})"
     if numbers["verdict"] == "no difference":
         return f"No difference that {_runs_of(numbers)} could show: {times}."
     if numbers["verdict"] == "too small to tell":
@@ -84,6 +85,22 @@ def headline(compared: Comparison) -> str:
     slower = numbers["verdict"] == "slower"
     factor = 1 / numbers["speedup"] if slower else numbers["speedup"]
     return f"{_units.number(factor)} times {'slower' if slower else 'faster'}: {times}."
+
+
+def whole(compared: Comparison) -> str:
+    """Say what the whole captures gained, if what happens once makes that another factor; else empty."""
+    numbers = compared.summary
+    factor = numbers["capture_speedup"]
+    if numbers["speedup_of"] == CAPTURE or math.isnan(factor):
+        return ""
+    if abs(math.log(factor / numbers["speedup"])) < _MIN_OTHER_FACTOR:
+        return ""
+    times = [numbers[f"capture_{side}_ms"] for side in ("before", "after")]
+    old, new = map(_units.milliseconds, times)
+    return (
+        f"The whole capture took {old}, now {new} ({_less_or_more(*times)}): "
+        "it includes what is done once, making the model and tracing its functions."
+    )
 
 
 def changed(compared: Comparison) -> str:
@@ -119,8 +136,7 @@ def _interval(numbers: dict[str, Any]) -> str:
     return f"; {counted}95% interval of the speedup: {low} to {high}"
 
 
-def _less_or_more(numbers: dict[str, Any]) -> str:
-    old, new = numbers["before_ms"], numbers["after_ms"]
+def _less_or_more(old: float, new: float) -> str:
     if not old or old == new:
         return "no change"
     return f"{_units.percent(100 * abs(new - old) / old)} {'less' if new < old else 'more'}"
@@ -168,7 +184,7 @@ def _bars(compared: Comparison) -> list[Panel]:
 
 def _pair(part: Category, before: float, after: float) -> tuple[Part, Part]:
     gain = f"{100 * (after - before) / before:+.0f}%" if before else "new"
-    return Part(f"{part.label} · before", before, part.color), Part(f"{gain} · after", after, part.color)
+    return Part(f"{part.label} · before", before, part.color), Part(f"after ({gain})", after, part.color)
 
 
 def _runs(compared: Comparison) -> list[Panel]:

@@ -69,6 +69,17 @@ def test_one_of_several_devices_that_does_nothing_is_a_finding(tmp_path):
     assert "1 of 2 devices did nothing" in findings(tmp_path, space)
 
 
+def test_a_strategy_that_shares_the_work_is_not_told_to_share_it(tmp_path):
+    space = training(kernel_us=400, kernels=2)
+    space.plane("/device:GPU:1").line("Stream #1")
+    stream = space.plane("/device:GPU:2").line("Stream #1")
+    stream.event("gemm", start_us=600, duration_us=5, tf_op="replica_2/dense/MatMul:MatMul")
+    table = load(space.write(tmp_path / "host.xplane.pb")).advice.table
+    (row,) = table[table["finding"] == "1 of 3 devices did nothing"].to_dict("records")
+    assert "MirroredStrategy" not in row["fix"]
+    assert "Capture more steps" in row["fix"]
+
+
 def test_a_healthy_program_is_told_how_many_processors_it_keeps_busy(tmp_path):
     space = XSpace()
     python = space.plane("/host:CPU").line("python")

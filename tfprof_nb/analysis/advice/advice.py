@@ -52,15 +52,19 @@ from tfprof_nb.analysis.advice.softmax_advice import softmax_findings
 from tfprof_nb.analysis.advice.table_advice import table_findings
 from tfprof_nb.analysis.advice.validation_advice import validation_input
 from tfprof_nb.analysis.benchmark_input import InputBenchmark
-from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.result import Result, empty_table
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT, are_session_runs
 
-COLUMNS = [
-    *("severity", "finding", "evidence", "fix", "estimated_gain_percent"),
-    *("place", "gain_low_percent", "gain_high_percent", "change"),
-    *("proved_by", "op_name", "start_ms", "duration_ms"),
-]
+_TYPES = {
+    **dict.fromkeys(("severity", "finding", "evidence", "fix"), "str"),
+    "estimated_gain_percent": np.float64,
+    "place": "str",
+    **dict.fromkeys(("gain_low_percent", "gain_high_percent"), np.float64),
+    **dict.fromkeys(("change", "proved_by", "op_name"), "str"),
+    **dict.fromkeys(("start_ms", "duration_ms"), np.float64),
+}
+COLUMNS = list(_TYPES)
 _RANKS = {"high": 0, "medium": 1, "info": 2}
 # Shares of step time that the guide calls a moderate and a high cost (`op_stats_to_overview_page.cc`).
 _OVERHEAD_PERCENT, HIGH_OVERHEAD_PERCENT = 3.0, 15.0
@@ -127,13 +131,25 @@ def advice(evidence: Evidence) -> Advice:
     python = python_findings(evidence)
     findings += [*_eager(evidence, python), *python, *_unexplained(evidence, python), *batch_findings(evidence, python)]
     findings += [finding for rule in _EACH_REPORTS_SEVERAL for finding in rule(evidence)]
-    worse = tuple(said for finding in findings for said in finding.instead_of)
-    findings = [finding for finding in findings if not finding.finding.startswith(worse)]
+    worse = [said for finding in findings for said in finding.instead_of]
+    findings = [finding for finding in findings if not any(_begins(finding.finding, said) for said in worse)]
     findings = sorted(map(_with_short_paths, findings), key=_rank)
-    table = pd.DataFrame([vars(finding) for finding in findings], columns=COLUMNS)
+    rows = pd.DataFrame([vars(finding) for finding in findings], columns=COLUMNS)
+    table = rows if findings else empty_table(_TYPES)
     summary = {severity: int((table["severity"] == severity).sum()) for severity in _RANKS}
     why_empty = _unnamed(evidence) if len(evidence.steps.table) else _NO_STEPS
     return Advice(table, summary, [] if findings else [why_empty])
+
+
+def _begins(finding: str, said: str) -> bool:
+    """Whether a finding begins so; what is said of line 3 does not begin as that of line 30 does.
+
+    Examples
+    --------
+    >>> _begins("In[1] line 3 waits", "In[1] line 3"), _begins("In[1] line 30 waits", "In[1] line 3")
+    (True, False)
+    """
+    return finding.startswith(said) and not (said[-1:].isdigit() and finding[len(said) :][:1].isdigit())
 
 
 def _unnamed(evidence: Evidence) -> str:

@@ -39,6 +39,18 @@ _FEWER_COPIES = (
     "step reads on the TPU, as far as its memory has room, or start the copies earlier: the TPU can compute meanwhile."
 )
 
+# What `tf.distribute` calls the ops of each replica but the first.
+_OF_REPLICA = r"(?:^|/)replica_[0-9]+/"
+_SHARE_WORK = (
+    "Let them share the work: `strategy = tf.distribute.MirroredStrategy()`, and build and compile the model in "
+    "`with strategy.scope():`, with a batch as many times larger. Or leave them to other programs: "
+    "CUDA_VISIBLE_DEVICES=0 before TensorFlow is imported."
+)
+_SHARED_ALREADY = (
+    "A strategy shares the work already. Capture more steps: if these devices are still without work, see that the "
+    "strategy was given them."
+)
+
 
 def device_findings(evidence: Evidence) -> list[Finding]:
     """Report devices that are not used, and those that wait: for kernels to be launched, for the host or for copies."""
@@ -65,13 +77,12 @@ def _some_idle(evidence: Evidence) -> Finding | None:
     idle, count = evidence.idle_devices
     if not idle or not evidence.is_tensorflows:
         return None
+    replicas = evidence.ops.table["op_name"].astype(str).str.contains(_OF_REPLICA).any()
     return Finding(
-        "medium",
+        "info" if replicas else "medium",
         f"{len(idle)} of {count} devices did nothing",
-        f"No work was recorded on {', '.join(idle)}.",
-        "Let them share the work: `strategy = tf.distribute.MirroredStrategy()`, and build and compile the model in "
-        "`with strategy.scope():`, with a batch as many times larger. Or leave them to other programs: "
-        "CUDA_VISIBLE_DEVICES=0 before TensorFlow is imported.",
+        f"No work was recorded on {', '.join(idle)}.{' Ops of replicas ran on others.' if replicas else ''}",
+        _SHARED_ALREADY if replicas else _SHARE_WORK,
         proved_by="overview",
     )
 

@@ -63,7 +63,8 @@ def _without_tensor_cores(evidence: Evidence) -> Finding | None:
 
 
 def _several_devices(evidence: Evidence) -> Finding | None:
-    devices, percent = int(evidence.overview.summary["device_cores"]), evidence.percent("input")
+    idle, count = evidence.idle_devices
+    devices, percent = count - len(idle), evidence.percent("input")
     if devices < 2 or percent < MODERATELY_PERCENT:
         return None
     return Finding(

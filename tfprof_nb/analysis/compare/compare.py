@@ -30,7 +30,6 @@ _METRICS = ["step_ms", *PARTS, BETWEEN]
 _OP_KEYS, _KERNEL_KEYS, _MEMORY_KEYS = ["side", "op_type", "op_name"], ["kernel", "op_name"], ["allocator", "metric"]
 _SIZES = ["peak_bytes", "heap_bytes", "stack_bytes"]
 _NOTED_REMOVING = 0.05  # of the time
-_NOTED_REST = 0.1  # of the speedup
 _NOTED_LOAD = 0.2  # of the processors
 
 
@@ -76,7 +75,8 @@ class Comparison(Result):
       on a side and from runs that did not take turns, ``too small to tell``, below ``margin_percent``,
     - ``in_turn``, whether the runs took turns,
     - ``p_value``, and the numbers of runs, ``measured_before`` and ``measured_after``,
-    - ``capture_before_ms`` and ``capture_after_ms``: the whole captures, with all that the time leaves out,
+    - ``capture_before_ms`` and ``capture_after_ms``: the whole captures, with all that the time leaves out, and
+      ``capture_speedup``, how many times faster they became; NaN if one got more done than the other,
     - ``step_speedup``, the same of the median step, which may do other work,
     - ``changes``, a list of texts: what was changed, as far as profiles show it,
     - ``same_work``, false if the two did work that cannot be compared, and ``why_not_same``, a list of texts,
@@ -281,12 +281,14 @@ def _summary(found: Headline, sides: _Sides, steps: pd.DataFrame) -> dict[str, o
     step = (float(steps.iloc[0]["change"]), float(steps.iloc[0]["p_value"])) if alike else (0.0, 1.0)
     judged = verdict(found, told, explained_by_load(*loads), step)
     reasons = list(dict.fromkeys(why for pair in product(before, after) for why in why_not_same(*_works(pair))))
+    captures = [_median_capture(side) for side in sides]
     return {
         **summary_of(found),
         "verdict": judged,
         "margin_percent": 100 * told,
-        "capture_before_ms": _median_capture(before),
-        "capture_after_ms": _median_capture(after),
+        "capture_before_ms": captures[0],
+        "capture_after_ms": captures[1],
+        "capture_speedup": captures[0] / captures[1] if found.whole and captures[1] > 0 else math.nan,
         "step_speedup": _factor(steps.iloc[0]) if len(steps) else math.nan,
         "changes": changes(*map(_typical_work, sides)),
         "same_work": not reasons,
@@ -357,13 +359,6 @@ def _notes(before: Sequence[Measured], after: Sequence[Measured], found: Headlin
 def _time_notes(before: Sequence[Measured], after: Sequence[Measured], found: Headline) -> list[str]:
     """Say what the time rests on, what it leaves out, and what disturbed it."""
     notes = []
-    captures = [_median_capture(side) for side in (before, after)]
-    rest = abs(captures[0] / captures[1] / found.speedup - 1) if captures[1] > 0 else 0.0
-    if found.whole and found.unit != CAPTURE and rest > _NOTED_REST:
-        notes.append(
-            f"The whole captures took {captures[0]:.0f} ms before and {captures[1]:.0f} ms after, with what happens "
-            "once: making the model and tracing its functions."
-        )
     if found.unit == CAPTURE:
         notes.append(
             "Whole captures are compared, because it is not known how many examples they processed: that both did the "

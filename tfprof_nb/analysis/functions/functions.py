@@ -17,7 +17,13 @@ from tfprof_nb.analysis.functions.retracing import retracing_cause
 from tfprof_nb.analysis.result import Result, empty_table
 from tfprof_nb.decode.sections.graphs import Graphs
 
-COLUMNS = ["function", "mode", "calls", "tracings", "expensive_call_percent", "total_ms", "self_ms", "cause"]
+_TYPES = {
+    **dict.fromkeys(("function", "mode"), "str"),
+    **dict.fromkeys(("calls", "tracings"), np.int64),
+    **dict.fromkeys(("expensive_call_percent", "total_ms", "self_ms"), np.float64),
+    "cause": "str",
+}
+COLUMNS = list(_TYPES)
 # From this share of a function's time on, calls that trace or run eagerly are expensive.
 _EXPENSIVE_PERCENT = 20.0
 
@@ -49,7 +55,7 @@ def functions(forests: Sequence[Forest], graphs: Sequence[Graphs] = ()) -> Funct
     calls = pd.concat([_no_calls(), *(forest.once(function_calls) for forest in forests)], ignore_index=True)
     if calls.empty:
         why = not_for(forests, "calls of tf.functions") or "No tf.function was called during the capture."
-        return Functions(calls.reindex(columns=COLUMNS), _summary(calls), [why])
+        return Functions(empty_table(_TYPES), _summary(calls), [why])
     table = calls.groupby(["function", "mode"], as_index=False).agg(
         calls=("self_ps", "size"), total_ps=("total_ps", "sum"), self_ps=("self_ps", "sum")
     )

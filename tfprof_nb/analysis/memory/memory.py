@@ -21,50 +21,37 @@ from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.framework import framework
 from tfprof_nb.analysis.memory.allocation_events import allocation_events, described
 from tfprof_nb.analysis.memory.process_memory import NOTE, process_allocators, process_timeline
-from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.result import Result, empty_table
 
 BEFORE_CAPTURE = "allocated before the capture"
 _CPU_ALLOCATOR, _MIN_RECORDED_BYTES = "mklcpu", 256 << 10
-COLUMNS = [
-    "allocator",
-    "op_name",
-    "allocation_bytes",
-    "requested_bytes",
-    "occurrences",
-    "region_type",
-    "data_type",
-    "shape",
-]
+_DESCRIBED = dict.fromkeys(("region_type", "data_type", "shape"), "str")
+_TYPES = {
+    **dict.fromkeys(("allocator", "op_name"), "str"),
+    **dict.fromkeys(("allocation_bytes", "requested_bytes", "occurrences"), np.int64),
+    **_DESCRIBED,
+}
+_TIMELINE_TYPES = {
+    "time_ms": np.float64,
+    "allocator": "str",
+    **dict.fromkeys(("stack_bytes", "heap_bytes", "free_bytes"), np.int64),
+    "fragmentation": np.float64,
+    **dict.fromkeys(("event", "op_name"), "str"),
+    **dict.fromkeys(("requested_bytes", "allocation_bytes", "step"), np.int64),
+    **_DESCRIBED,
+    "memory_in_use_bytes": np.int64,
+}
+_ALLOCATOR_TYPES = {
+    **dict.fromkeys(("allocations", "deallocations"), np.int64),
+    "capacity_bytes": "Int64",
+    **dict.fromkeys(("peak_bytes", "peak_bytes_lifetime"), np.int64),
+    "peak_time_ms": np.float64,
+    **dict.fromkeys(("stack_bytes", "heap_bytes"), np.int64),
+    "free_bytes": "Int64",
+    "fragmentation": np.float64,
+}
+COLUMNS, TIMELINE_COLUMNS, ALLOCATOR_COLUMNS = list(_TYPES), list(_TIMELINE_TYPES), list(_ALLOCATOR_TYPES)
 _DESCRIPTION = [column for column in COLUMNS if column != "occurrences"]
-TIMELINE_COLUMNS = [
-    "time_ms",
-    "allocator",
-    "stack_bytes",
-    "heap_bytes",
-    "free_bytes",
-    "fragmentation",
-    "event",
-    "op_name",
-    "requested_bytes",
-    "allocation_bytes",
-    "step",
-    "region_type",
-    "data_type",
-    "shape",
-    "memory_in_use_bytes",
-]
-ALLOCATOR_COLUMNS = [
-    "allocations",
-    "deallocations",
-    "capacity_bytes",
-    "peak_bytes",
-    "peak_bytes_lifetime",
-    "peak_time_ms",
-    "stack_bytes",
-    "heap_bytes",
-    "free_bytes",
-    "fragmentation",
-]
 
 
 @dataclass(eq=False, kw_only=True)
@@ -102,8 +89,9 @@ class Memory(Result):
         read = _timeline_of_all(hosts) if hosts else None
         # Empty frames would change the types of the columns.
         parts = [frame for frame in (self._ready, read, self._processes) if frame is not None and len(frame)]
-        joined = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
-        return joined.reindex(columns=TIMELINE_COLUMNS)
+        if not parts:
+            return empty_table(_TIMELINE_TYPES)
+        return pd.concat(parts, ignore_index=True).reindex(columns=TIMELINE_COLUMNS)
 
 
 def memory(
@@ -298,8 +286,8 @@ def _why(forests: Sequence[Forest]) -> str:
 def no_memory(note: str = _NO_EVENTS) -> Memory:
     """Return the result for profiles without events of memory."""
     return Memory(
-        pd.DataFrame(columns=COLUMNS),
+        empty_table(_TYPES),
         {},
         [note],
-        allocators=pd.DataFrame(columns=ALLOCATOR_COLUMNS, index=pd.Index([], name="allocator")),
+        allocators=empty_table(_ALLOCATOR_TYPES).set_index(pd.Index([], dtype="str", name="allocator")),
     )

@@ -18,7 +18,7 @@ from tfprof_nb._errors import TfprofError
 from tfprof_nb._units import PS_PER_MS, PS_PER_US, milliseconds
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.framework import not_for
-from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.result import Result, empty_table
 from tfprof_nb.analysis.tf_data.iterators import critical_time, iterator_calls, iterator_type, short_name
 from tfprof_nb.analysis.tf_data.suggestions import suggest
 
@@ -27,11 +27,23 @@ SLOW_CALL_PS = 50_000_000
 # An iterator's first call sets it up: it is ignored if the calls after it took at least this share of the time.
 _RECURRING_SHARE = 0.1
 
-COLUMNS = [
-    *("long_name", "name", "start_ms", "total_ms", "self_ms", "calls", "critical", "bottleneck"),
-    *("critical_ms", "injected"),
-]
-PIPELINE_COLUMNS = [*("host", "pipeline", "side", "stages", "calls"), *("min_us", "mean_us", "max_us", "slow_calls")]
+_TYPES = {
+    **dict.fromkeys(("long_name", "name"), "str"),
+    **dict.fromkeys(("start_ms", "total_ms", "self_ms"), np.float64),
+    "calls": np.int64,
+    **dict.fromkeys(("critical", "bottleneck"), np.bool_),
+    "critical_ms": np.float64,
+    "injected": np.bool_,
+}
+_PIPELINE_TYPES = {
+    "host": "str",
+    "pipeline": np.int64,
+    **dict.fromkeys(("side", "stages"), "str"),
+    "calls": np.int64,
+    **dict.fromkeys(("min_us", "mean_us", "max_us"), np.float64),
+    "slow_calls": np.int64,
+}
+COLUMNS, PIPELINE_COLUMNS = list(_TYPES), list(_PIPELINE_TYPES)
 CALL_COLUMNS = ["start_ms", "total_ms", "slow", "bottleneck", "bottleneck_ms"]
 _ALL_CALL_COLUMNS = ["call", "host", "pipeline", "side", "stage", "explained", "first", *CALL_COLUMNS]
 _BOTTLENECK = ("bottleneck", "bottleneck_long_name", "bottleneck_ms", "suggestion")
@@ -137,10 +149,10 @@ def tf_data(forests: Sequence[Forest], waiting_percent: float = float("nan")) ->
 def _no_activity(waiting_percent: float, why: str) -> TfData:
     stages = pd.DataFrame(columns=["call"])
     return TfData(
-        pd.DataFrame(columns=COLUMNS),
+        empty_table(_TYPES),
         _summary(None, stages, 0, 0, 0) | {"waiting_percent": waiting_percent},
         [why],
-        pipelines=pd.DataFrame(columns=PIPELINE_COLUMNS),
+        pipelines=empty_table(_PIPELINE_TYPES),
         _calls=pd.DataFrame(columns=_ALL_CALL_COLUMNS),
         _stages=stages,
     )
