@@ -64,7 +64,8 @@ format: $(EDITABLE) ## let ruff and biome rewrite what they can
 
 test: env lint ## everything CI runs: lint, the JavaScript's tests, all of pytest's but the slow ones
 	@echo "== vitest"; cd js && npm run --silent test
-	@echo "== pytest"; $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
+	@echo "== pytest"; $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder || { [ $$? = 1 ] && \
+	    echo "== pytest, once more and one by one: what failed" && $(BIN)/pytest --last-failed -rA --tb=short; }
 
 fuzz: $(EDITABLE) ## open changed files for SECONDS (300): every input gives a right result or a TfprofError
 	@$(BIN)/python tests/fuzz/run.py --seconds $(or $(SECONDS),300) --jobs $(or $(JOBS),2) --first $(or $(FIRST),0)

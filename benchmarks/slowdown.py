@@ -2,10 +2,10 @@
 
     python -m benchmarks.slowdown [--planted 10] [--identical 20]
 
-Planted: pairs of programs of which one computes a tenth more, each captured five times, in turn; ``experiment`` runs
-the same pairs without a profiler. Identical: pairs of processes that run one program and capture it once each. Prints a
-row per pair, and two counts. It takes about five minutes on two quiet cores; the last column says what other programs
-took of the processors, and from about 20% on the counts are not worth much.
+Planted: pairs of programs of which one computes a tenth more, each captured five times, in turn, for a second or two;
+``experiment`` runs the same pairs without a profiler. Identical: pairs of processes that run one program and capture it
+once each. Prints a row per pair, and two counts. It takes about fifteen minutes on two quiet cores; the last column
+says what other programs took of the processors, and from about 20% on the counts are not worth much.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 import tfprof_nb as tp
 
 ROOT = Path(__file__).parents[1]
-REPEATS, STEPS, MATMULS, MORE = 5, 40, 20, 22
+REPEATS, STEPS, MATMULS, MORE = 5, 150, 20, 22
 _SIZE = 256
 _HEAD = ["pair", "by", "told", "speedup", "95% interval", "other programs"]
 

@@ -5,7 +5,7 @@ import pytest
 import tfprof_nb as tp
 from builders import XSpace
 from shown import pages, shown
-from tfprof_nb.render.panels import Note, Split, StackedBars, Table, Tabs
+from tfprof_nb.render.panels import HeatMap, Note, Split, StackedBars, Table, Tabs
 from tfprof_nb.render.text import draw
 from tfprof_nb.views import dashboard
 from tfprof_nb.views import pods as view
@@ -104,3 +104,12 @@ def test_the_step_table_names_hosts_where_there_are_several(run):
     several = run(alpha=100, beta=300)
     assert "host" in headers(several)
     assert "host" not in headers(several.host("beta"))
+
+
+def test_a_heat_map_draws_each_step_of_each_host_the_slowest_first(run):
+    profile = run(alpha=100, beta=300, gamma=200)
+    (drawn,) = [panel for panel in view.panels(profile.pods) if isinstance(panel, HeatMap)]
+    assert list(drawn.rows) == ["beta", "gamma", "alpha"]
+    assert drawn.values.round(3).tolist() == [[0.3] * 3, [0.2] * 3, [0.1] * 3]
+    assert "beta  ███" in "\n".join(draw(drawn))
+    assert not [panel for panel in view.panels(profile.host("beta").pods) if isinstance(panel, HeatMap)]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
+import numpy as np
 from markupsafe import Markup
 
 from tfprof_nb._units import cell, count, percent, shorten
@@ -20,9 +21,11 @@ from tfprof_nb.render.embedded_chart import embedded_chart
 from tfprof_nb.render.markup import element, join, tag
 from tfprof_nb.render.panels import (
     Bars,
+    Chart,
     Diagram,
     Figure,
     Flame,
+    HeatMap,
     KeyFigures,
     Lines,
     Link,
@@ -40,6 +43,7 @@ from tfprof_nb.render.panels import (
 from tfprof_nb.render.svg import bars as svg_bars
 from tfprof_nb.render.svg import diagram as svg_diagram
 from tfprof_nb.render.svg import flame as svg_flame
+from tfprof_nb.render.svg import heat_map as svg_heat_map
 from tfprof_nb.render.svg import lines as svg_lines
 from tfprof_nb.render.svg import network as svg_network
 from tfprof_nb.render.svg.picture import data_uri
@@ -186,9 +190,7 @@ def _scripted(plain: Markup, data: Markup) -> Markup:
     return element("div", plain, class_="tfp-plain") + data
 
 
-def chart_svg(
-    panel: Split | Bars | Diagram | Network | Flame | StackedBars | Lines | Timeline, points: int = MAX_BARS
-) -> Markup:
+def chart_svg(panel: Chart, points: int = MAX_BARS) -> Markup:
     """Return the SVG of a chart; nothing if it has no data."""
     match panel:
         case Timeline():
@@ -203,6 +205,8 @@ def chart_svg(
             return svg_network.network(panel) if panel.boxes else Markup()
         case Flame():
             return svg_flame.flame(panel) if len(panel.frame) else Markup()
+        case HeatMap():
+            return svg_heat_map.heat_map(panel) if np.isfinite(panel.values).any() else Markup()
         case StackedBars():
             return svg_bars.stacked_bars(panel, points) if len(panel.x) and panel.series else Markup()
         case Lines():

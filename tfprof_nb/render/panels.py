@@ -169,6 +169,30 @@ class Flame:
 
 
 @dataclass(frozen=True)
+class HeatMap:
+    """One cell per row and column, the darker the larger its value.
+
+    Attributes
+    ----------
+    values
+        Rows by columns, NaN where there is none.
+    rows, columns
+        The names of the rows, and the numbers of the columns, in order.
+    row_label, column_label
+        What the rows and the columns are.
+    """
+
+    title: str
+    values: Floats
+    rows: Sequence[str]
+    columns: Sequence[int]
+    row_label: str
+    column_label: str
+    color: str
+    unit: Kind = "ms"
+
+
+@dataclass(frozen=True)
 class Series:
     """One named sequence of values, one per x of its chart; ``meaning`` is its tooltip."""
 
@@ -353,6 +377,5 @@ class Tabs:
     shown: int | None = None
 
 
-Panel = (
-    Note | Offer | KeyFigures | Split | Bars | Diagram | Network | Flame | StackedBars | Lines | Table | Timeline | Tabs
-)
+Chart = Split | Bars | Diagram | Network | Flame | HeatMap | StackedBars | Lines | Timeline
+Panel = Note | Offer | KeyFigures | Chart | Table | Tabs

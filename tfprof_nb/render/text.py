@@ -18,6 +18,7 @@ from tfprof_nb.render.panels import (
     Bars,
     Diagram,
     Flame,
+    HeatMap,
     KeyFigures,
     Lines,
     Network,
@@ -33,12 +34,14 @@ from tfprof_nb.render.panels import (
     Timeline,
 )
 from tfprof_nb.render.short_names import short_names
+from tfprof_nb.render.svg.heat_map import reduced, shaded
 from tfprof_nb.render.table.text import text_table
 from tfprof_nb.render.ticks import tick_text
 
 WIDTH = 100
 _SPARKS = "▁▂▃▄▅▆▇█"
 _SHADES = " ░▒▓█"
+_CELLS = "·░▒▓█ "  # the last for cells without a value
 _FILLS = "█▓▒░▚▞"
 _MAX_TRACKS = 24
 _MARKS = {"answer": "", "advice": "→ ", "info": "", "warning": "! ", "empty": "– "}
@@ -79,6 +82,8 @@ def draw(panel: Panel) -> list[str]:
             return _titled(panel.title, _network(panel))
         case Flame():
             return _titled(panel.title, _flame(panel))
+        case HeatMap():
+            return _titled(panel.title, _heat_map(panel))
         case StackedBars():
             return _titled(panel.title, _stacked(panel))
         case Lines():
@@ -161,6 +166,22 @@ def _network(panel: Network, most: int = 40) -> list[str]:
         bar = "█" * round(10 * box.share)
         rows.append(shorten(f"{percent(100 * box.share):>6} {bar:<10} {box.name}  ({box.lines[0]}){sources}", WIDTH))
     return [*rows, *([f"{len(panel.boxes) - most} more"] if len(panel.boxes) > most else [])]
+
+
+def _heat_map(panel: HeatMap, most: int = 16) -> list[str]:
+    """Write a line of shades per row, the first rows only."""
+    if not np.isfinite(panel.values).any():
+        return ["– Nothing to draw."]
+    shades, bounds = shaded(reduced(panel.values))
+    names = [shorten(name, 18) for name in panel.rows[:most]]
+    rows = [
+        f"{name:<{max(map(len, names))}} {''.join(_CELLS[shade] for shade in row)}"
+        for name, row in zip(names, shades.tolist(), strict=False)
+    ]
+    more = [f"{len(panel.rows) - most} more"] if len(panel.rows) > most else []
+    meaning = ", ".join(f"{_CELLS[k]} from {cell(float(bound), panel.unit)}" for k, bound in enumerate(bounds))
+    columns = f"{panel.column_label} {panel.columns[0]} to {panel.columns[-1]}"
+    return [*rows, *more, f"{columns}; {meaning}"]
 
 
 def _flame(panel: Flame, least: float = 0.02, most: int = 24) -> list[str]:

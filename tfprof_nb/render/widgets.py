@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import ipywidgets
+import numpy as np
 import traitlets
 from markupsafe import Markup
 
@@ -23,6 +24,7 @@ from tfprof_nb.render.panels import (
     Bars,
     Diagram,
     Flame,
+    HeatMap,
     Lines,
     Network,
     Note,
@@ -63,7 +65,7 @@ def build(panel: Panel, selection: Selection) -> ipywidgets.Widget:
             return OfferWidget(panel, lambda panels: build_all(panels, selection))
         case StackedBars() | Lines() | Bars() if not _is_empty(panel):
             return _titled(panel.title, _chart(panel, selection))
-        case Split() | Diagram() | Network() if not _is_empty(panel):
+        case Split() | Diagram() | Network() | HeatMap() if not _is_empty(panel):
             return _html(titled(panel.title, chart_svg(panel) + split_legend(panel)))
         case Note(kind="answer"):
             answer = _html(draw(panel, _LIVE))
@@ -73,12 +75,14 @@ def build(panel: Panel, selection: Selection) -> ipywidgets.Widget:
             return _html(draw(panel, _LIVE))
 
 
-def _is_empty(panel: StackedBars | Lines | Bars | Split | Diagram | Network) -> bool:
+def _is_empty(panel: StackedBars | Lines | Bars | Split | Diagram | Network | HeatMap) -> bool:
     """Return whether there is nothing to draw; the HTML form of such a panel says so."""
     if isinstance(panel, Diagram):
         return not panel.nodes
     if isinstance(panel, Network):
         return not panel.boxes
+    if isinstance(panel, HeatMap):
+        return not np.isfinite(panel.values).any()
     if isinstance(panel, (Bars, Split)):
         return not any(part.value > 0 for part in panel.parts)
     return not len(panel.x) or not panel.series

@@ -12,7 +12,9 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb._arrays import Int64
 from tfprof_nb.analysis.pods import Pods
-from tfprof_nb.render.panels import Column, Note, Panel, Series, StackedBars, Tab, Table, Tabs
+from tfprof_nb.render.panels import Column, HeatMap, Note, Panel, Series, StackedBars, Tab, Table, Tabs
+from tfprof_nb.render.svg.heat_map import MAX_ROWS
+from tfprof_nb.render.theme import VERMILLION
 from tfprof_nb.views.categories import STEP_CATEGORIES, STEP_LABELS
 
 # Hosts that differ by less are no slower: steps vary as much.
@@ -39,6 +41,7 @@ def panels(pods: Pods) -> list[Panel]:
     return [
         Note(headline(pods), "answer"),
         _by_step(pods),
+        *_heat_map(pods),
         *([_table("Steps", pods.table.reset_index(), _STEP_COLUMNS)] if len(pods.table) else []),
         *notes,
     ]
@@ -65,6 +68,20 @@ def headline(pods: Pods) -> str:
         f"{numbers['slowest_host']} is the slowest host: its steps take {percent} longer than the others' "
         f"on average, with {more} more of {label}."
     )
+
+
+def _heat_map(pods: Pods) -> list[HeatMap]:
+    """Draw every step of every host, the slowest host first; nothing for one host or one step."""
+    times = pods.table.pivot_table("step_ms", "host", "step", sort=False)
+    if min(times.shape) < 2:
+        return []
+    times = times.loc[times.mean(axis=1).sort_values(ascending=False, kind="stable").index]
+    values = times.to_numpy(np.float64)
+    title = "Step time of each host, the slowest first"
+    if len(values) > MAX_ROWS:
+        title += f": {MAX_ROWS} of {_units.count(len(values))} hosts"
+    hosts, steps = times.index.astype(str).tolist(), [int(step) for step in times.columns]
+    return [HeatMap(title, values, hosts, steps, "host", "step", VERMILLION)]
 
 
 def _by_step(pods: Pods) -> Tabs:

@@ -67,7 +67,7 @@ def test_what_depends_on_the_batch_weights_or_chance_is_not_the_same(advised):
 
 
 def backbone(*, trainable):
-    image = keras.Input((64, 64, 3))
+    image = keras.Input((96, 96, 3))
     x = keras.layers.Conv2D(32, 3, activation="relu")(image)
     x = keras.layers.Conv2D(48, 3, activation="relu")(x)
     model = keras.Model(image, keras.layers.GlobalAveragePooling2D()(x), name="backbone")
@@ -76,11 +76,11 @@ def backbone(*, trainable):
 
 
 def transfer(frozen, augmented=False, epochs=3):
-    inputs = keras.Input((64, 64, 3))
+    inputs = keras.Input((96, 96, 3))
     x = keras.layers.RandomFlip()(inputs) if augmented else inputs
     model = keras.Model(inputs, keras.layers.Dense(2)(backbone(trainable=not frozen)(x, training=False)))
     model.compile("adam", "mse")
-    images = np.ones((64, 64, 64, 3), "float32")
+    images = np.ones((64, 96, 96, 3), "float32")
     return lambda: model.fit(images, np.zeros((64, 2)), batch_size=16, epochs=epochs, verbose=0)
 
 

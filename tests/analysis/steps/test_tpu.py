@@ -85,6 +85,24 @@ def test_steps_are_xprofs(name, tmp_path):
     assert found.shares["input_ms"] == pytest.approx(float(figures["infeed_percent_average"]), abs=0.1)
 
 
+@pytest.mark.parametrize("modules", [("jit_step(1)",), ("jit_forward(1)", "jit_update(2)")])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_times_of_ops_are_xprofs(name, modules, tmp_path):
+    profile = load(program(PROGRAMS[name], modules=modules).write(tmp_path / "host.xplane.pb"))
+    tree = profile.xprof("op_profile")["byProgram"]
+    theirs = {node["xla"]["provenance"].rstrip(":"): node["metrics"] for node in leaves(tree) if node["name"] != "IDLE"}
+    ours = profile.ops.table.set_index("op_name")
+    assert set(ours.index) == set(theirs) - {""}
+    for op, metrics in theirs.items():
+        assert ours["self_us"][op] == pytest.approx(metrics["rawTime"] / 1e6, rel=0.01)
+        assert ours["occurrences"][op] == metrics["occurrences"]
+
+
+def leaves(node):
+    """The nodes of a tree of XProf's that have no children: the instructions."""
+    return [node] if not node["children"] else [leaf for child in node["children"] for leaf in leaves(child)]
+
+
 def test_collectives_stand_by_themselves():
     row = measured(program(PROGRAMS["exchanges"])).table.iloc[0]
     assert (row["device_compute_ms"], row["device_collectives_ms"]) == pytest.approx((0.3, 0.6))

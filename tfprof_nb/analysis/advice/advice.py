@@ -77,6 +77,8 @@ _MOSTLY_COMPUTING_PERCENT = 50.0
 _FETCHING_OPS = "Iterator|Optional|Dataset"  # Keras fetches its data with these, always eagerly
 _OR_BFLOAT16 = ' On this GPU "mixed_bfloat16" is a choice, too: it needs no loss scaling.'
 _DOMINANT_OP_SHARE = 0.3
+# Ops that hand values on, or wait for those of others: nothing is in their shapes.
+_NO_WORK = "Variable|Assign|Iterator|Identity|NoOp|Send|Recv|LogicalAnd"
 _MOSTLY_EAGER_PERCENT = 50.0
 _NOT_EAGERLY_IN_KERAS = "Remove run_eagerly=True from model.compile, and tf.config.run_functions_eagerly(True)."
 _NOT_EAGERLY = "Put @tf.function on the function that runs a step."
@@ -478,7 +480,7 @@ def _between_steps(evidence: Evidence) -> Finding | None:
 def _dominant_op(evidence: Evidence) -> Finding | None:
     top = evidence.overview.table
     # Stages of the input pipeline, Python in it and printing have their own findings.
-    top = top[~top["op_type"].isin(["Dataset", *PYTHON_OPS, *PRINTING_OPS])]
+    top = top[~top["op_type"].isin(["Dataset", *PYTHON_OPS, *PRINTING_OPS]) & ~top["op_type"].str.contains(_NO_WORK)]
     busy = max(("host_compute", "device_compute"), key=evidence.percent)
     if not len(top) or top["self_share"].iloc[0] < _DOMINANT_OP_SHARE or evidence.percent(busy) < HIGH_OVERHEAD_PERCENT:
         return None
