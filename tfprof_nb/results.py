@@ -292,6 +292,7 @@ class Results:
             gpus=self.data.gpus,
             idle_devices=idle_devices(self.data.forests),
             own_cores=self.data.own_cores,
+            events=self.event_count,
             kernels=lambda: self.kernels,
         )
         result = advice(evidence)

@@ -85,6 +85,19 @@ def test_a_gap_between_samples_is_not_all_theirs():
     assert found.table["self_ms"].sum() == pytest.approx(11)  # half an interval at each end, ten in between
 
 
+def test_a_call_that_moves_from_thread_to_thread_is_counted_once():
+    """tf.data's calls take turns on three threads; at each millisecond one of them runs, and the main thread waits."""
+    turns = [stacks([(at + 0.5, "work") for at in range(k, 12, 3)], thread=1 + k) for k in range(3)]
+    every = [stacks([(at + 0.5, "loop") for at in range(12)]), *turns]
+    joined = {name: np.concatenate([getattr(one, name) for one in every]) for name in ("time_ns", "thread", "stack")}
+    order = np.argsort(joined["time_ns"], kind="stable")
+    together = replace(every[0], **{name: values[order] for name, values in joined.items()})
+    one = host()
+    groupings = [group_events(one)]
+    table = python([one], groupings, steps([one], groupings), [together], {}).table
+    assert table.set_index("thread")["self_ms"].to_dict() == pytest.approx({"main": 12, "tf.data": 12})
+
+
 def test_threads_of_the_pipeline_explain_nothing_of_the_step():
     found = result([(at + 0.5, "work") for at in range(10)], thread=1)
     assert set(found.table["thread"]) == {"tf.data"}

@@ -34,6 +34,7 @@ COLUMNS = [
 _MUCH_OF_A_PASS = 0.5
 _MORE_THAN_ALL = 1.1
 # A change is recommended that leaves at most this part of the time, in nearly all rounds.
+WAITS = 0.1  # of a step: from there on it is told that steps wait
 _WORTH_IT, _NEARLY_ALL = 0.9, 0.75
 _STAGES = ["stage", "whole"]
 
@@ -81,8 +82,11 @@ def input_benchmark(
     whole = table[table["kind"] == "whole"].iloc[0]
     stage, of_first = _bottleneck(table, whole, batches_per_pass)
     added = "added_first_ms" if of_first else "added_ms"
-    best = _best(runs, table, _cost(runs, batches_per_pass, step_ms, of_first))
     waiting = table.loc[table["kind"] == "waiting", "batch_ms"]
+    hidden_ms = math.nan if _only(waiting) > WAITS * step_ms else step_ms
+    best = _best(
+        runs, table, _cost(runs, batches_per_pass, hidden_ms, of_first), "first_ms" if of_first else "batch_ms"
+    )
     bound = table.loc[table["kind"] == "bound", "batch_ms"]
     summary: dict[str, Any] = {
         "batch_ms": float(whole["batch_ms"]),
@@ -161,21 +165,26 @@ def _bottleneck(table: pd.DataFrame, whole: pd.Series[Any], batches_per_pass: fl
     return (filling, True) if len(filling) else (stages.nlargest(1, "added_ms"), False)
 
 
-def _best(runs: pd.DataFrame, table: pd.DataFrame, cost: pd.Series[float]) -> pd.DataFrame:
-    """Return the what-if that takes least, if that is clearly less than the pipeline takes as it is."""
+def _best(runs: pd.DataFrame, table: pd.DataFrame, cost: pd.Series[float], shown: str) -> pd.DataFrame:
+    """Return the what-if that takes least, if that is clearly less than the pipeline takes as it is.
+
+    What is ``shown``, the median over all rounds, must be less, too.
+    """
     wide = runs.assign(cost=cost).pivot_table(index="round", columns="variant", values="cost")
     (whole,) = table.index[table["kind"] == "whole"]
     what_ifs = table.index[(table["kind"] == "what-if") & table.index.isin(wide.columns)]
     ratios = wide[what_ifs].div(wide[whole], axis=0)
     median = ratios.median().round(3)  # of equal ones the first, which changes least
     faster = (median <= _WORTH_IT) & ((ratios < 1).sum() >= _NEARLY_ALL * ratios.notna().sum())
-    return table.loc[median[faster].nsmallest(1).index]
+    faster &= table.loc[what_ifs, shown] < table.loc[whole, shown]
+    found: pd.DataFrame = table.loc[median[faster].nsmallest(1).index]
+    return found
 
 
-def _cost(runs: pd.DataFrame, batches_per_pass: float, step_ms: float, of_first: bool) -> pd.Series[float]:
-    """Return what to compare: with a step, the time per batch of a program that overlaps both; else the pipeline's."""
+def _cost(runs: pd.DataFrame, batches_per_pass: float, hidden_ms: float, of_first: bool) -> pd.Series[float]:
+    """Return what to compare: the time per batch, of which the step hides a part if the pipeline runs meanwhile."""
     if of_first:
         return runs["first_ms"]
-    batch = runs["batch_ms"] if math.isnan(step_ms) else runs["batch_ms"].clip(lower=step_ms)
+    batch = runs["batch_ms"] if math.isnan(hidden_ms) else runs["batch_ms"].clip(lower=hidden_ms)
     count = batches_per_pass
     return batch if math.isnan(count) or count < 1 else (runs["first_ms"] + (count - 1) * batch) / count

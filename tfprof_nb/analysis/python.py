@@ -179,10 +179,11 @@ def _samples(forest: Forest, stacks: PythonStacks) -> pd.DataFrame:
     frame = pd.DataFrame({"time_ns": stacks.time_ns - host.began_ns, "thread": stacks.thread, "stack": stacks.stack})
     end_ns = host.ended_ns - host.began_ns if host.ended_ns else np.inf
     frame = frame[(frame["time_ns"] >= 0) & (frame["time_ns"] <= end_ns)] if host.began_ns else frame.iloc[:0]
-    longest = LONGEST_GAP * stacks.interval_ns
-    times = frame.groupby("thread")["time_ns"]
-    before = times.diff().fillna(stacks.interval_ns).clip(upper=longest)
-    after = (-times.diff(-1)).fillna(stacks.interval_ns).clip(upper=longest)
+    # All threads are sampled at once. One that is not there at the next time has ended its call by then: tf.data moves
+    # calls from thread to thread.
+    times, at = np.unique(frame["time_ns"].to_numpy(np.int64), return_inverse=True)
+    gaps = np.minimum(np.diff(times), LONGEST_GAP * stacks.interval_ns)
+    before, after = np.insert(gaps, 0, stacks.interval_ns)[at], np.append(gaps, stacks.interval_ns)[at]
     return pd.DataFrame(
         {
             "at_ps": frame["time_ns"] * PS_PER_NS,

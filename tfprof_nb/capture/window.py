@@ -144,7 +144,7 @@ class Pacing:
         if self._counts_steps and not self._marked:
             return (
                 "The code marks no steps, so there was nothing to count and all of it was recorded. In your own loop, "
-                "mark each step with `with tfprof_nb.step(i):`."
+                "put `with tfprof_nb.step(i):` around each step."
             )
         if not asked or self.recorded >= asked:
             return ""

@@ -24,7 +24,7 @@ from tfprof_nb.render.readout import readout, used
 from tfprof_nb.render.readout_widget import ReadoutWidget
 from tfprof_nb.render.short_names import short_names
 from tfprof_nb.render.thinning import thin_bars, thin_lines
-from tfprof_nb.render.ticks import ticks, whole_ticks
+from tfprof_nb.render.ticks import ticks, ticks_of, whole_ticks
 
 Scales = dict[str, Any]  # bqplot's scales by axis, "x" and "y"
 
@@ -130,7 +130,7 @@ def lines(panel: Lines) -> Chart:
     # Each layer reaches down to the axis, and the next one covers it: the top layer comes first.
     order = range(len(edges))[::-1] if panel.stacked else range(len(edges))
     marks = [_line(panel, k, x, edges[k], scales) for k in order]
-    axes = [_x_axis(scales["x"], ticks(low, high), panel.x_label), _y_axis(scales["y"], top, panel.y_label)]
+    axes = [_x_axis(scales["x"], ticks_of(x), panel.x_label), _y_axis(scales["y"], top, panel.y_label)]
     if panel.percent:
         scales = scales | {"y": bqplot.LinearScale(min=0.0, max=104.0, allow_padding=False)}
         marks.append(_percent_line(panel.percent, x, scales, held=panel.held))

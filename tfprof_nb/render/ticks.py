@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
+from tfprof_nb._arrays import Floats
 from tfprof_nb._units import number
+
+_FEW = 20
 
 
 def ticks(low: float, high: float, limit: int = 5) -> list[float]:
@@ -34,6 +39,18 @@ def whole_ticks(low: float, high: float, limit: int = 6) -> list[float]:
     [0.0, 1.0, 2.0, 3.0]
     """
     return [tick for tick in ticks(low, high, limit) if tick == round(tick)]
+
+
+def ticks_of(x: Floats) -> list[float]:
+    """Return the ticks of an axis for some values: at whole numbers where these number a few things, such as runs.
+
+    Examples
+    --------
+    >>> ticks_of(np.array([1.0, 2.0, 3.0])), ticks_of(np.array([0.5, 3.0]))
+    ([1.0, 2.0, 3.0], [0.5, 1.0, 1.5, 2.0, 2.5, 3.0])
+    """
+    counted = len(x) <= _FEW and bool((x == np.round(x)).all())
+    return (whole_ticks if counted else ticks)(float(x.min()), float(x.max()))
 
 
 def tick_text(value: float) -> str:

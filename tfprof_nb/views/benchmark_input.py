@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.benchmark_input import InputBenchmark
+from tfprof_nb.analysis.benchmark_input import WAITS, InputBenchmark
 from tfprof_nb.render import theme
 from tfprof_nb.render.panels import Bars, Column, Figure, KeyFigures, Note, Panel, Part, Table
 from tfprof_nb.views.categories import DEVICE_COMPUTE, INPUT
@@ -48,6 +48,11 @@ def answer(measured: InputBenchmark) -> str:
         text = f"The pipeline makes {makes}."
     elif numbers["batch_ms"] > step:
         text = f"Your step needs a batch every {say(step)}; the pipeline makes one every {say(numbers['batch_ms'])}."
+    elif numbers["waiting_ms"] > WAITS * step:
+        text = (
+            f"By itself the pipeline makes {makes}, and your step needs one every {say(step)}. Beside the step it does "
+            f"not keep up: each step waits {say(numbers['waiting_ms'])}."
+        )
     else:
         text = f"The pipeline keeps up: it makes {makes}, and your step needs one every {say(step)}."
     if not numbers["bottleneck"]:

@@ -29,7 +29,7 @@ _COLUMNS = (
 )
 _RATE_COLUMNS = (
     Column("flops", "float ops", "flops", meaning="floating-point operations of all runs"),
-    Column("gflops_per_s", "GFLOP/s", meaning="floating-point operations by self time"),
+    Column("gflops_per_s", "GFLOP/s", "number", meaning="floating-point operations by self time"),
     Column("bound_by", "bound by", meaning="what limits the op by the device's roofline: compute or memory"),
 )
 

@@ -161,7 +161,7 @@ def test_a_step_that_computes_has_no_finding_on_python():
 
 def test_an_array_that_grows_is_told_to_be_joined_once_as_it_was():
     def fix(code):
-        return _fix_of("", "<module>", code, "cell line 1", looping=False)
+        return _fix_of("", "<module>", code, "cell line 1", code, looping=False)
 
     joined = fix("rows = np.concatenate([rows, batch], axis=1)")
     assert "`rows_parts = [rows]` before the loop" in joined

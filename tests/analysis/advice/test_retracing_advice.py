@@ -18,7 +18,9 @@ def findings():
     """The findings on a cell of 4 s, of which so much is in warm-up steps."""
 
     def told(text, tracing_ms):
-        calls = pd.DataFrame(columns=["function", "mode", "calls", "expensive_call_percent", "self_ms", "cause"])
+        calls = pd.DataFrame(
+            columns=["function", "mode", "calls", "tracings", "expensive_call_percent", "self_ms", "cause"]
+        )
         steps = pd.DataFrame(columns=["host", "phase", "step_name", "step_ms", "start_ms", "epoch", "warm_up"])
         return retracing_findings(
             SimpleNamespace(

@@ -6,7 +6,6 @@ A rule reports nothing without evidence. It estimates the gain only where there 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,33 +16,19 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.batch_advice import batch_findings
 from tfprof_nb.analysis.advice.device_advice import device_findings
+from tfprof_nb.analysis.advice.eager_advice import MOSTLY_EAGER_PERCENT, eager_findings, eager_percent, runs_functions
 from tfprof_nb.analysis.advice.element_advice import element_findings
-from tfprof_nb.analysis.advice.findings import (
-    BETWEEN_OPS,
-    EAGER,
-    ONE_LAYER,
-    ONE_OP,
-    SMALL_STEPS,
-    Evidence,
-    Finding,
-    at_most,
-    severity_of,
-)
-from tfprof_nb.analysis.advice.float64_advice import float64_findings
-from tfprof_nb.analysis.advice.gpu_advice import (
-    BFLOAT16_ARCHITECTURES,
-    TENSOR_CORE_ARCHITECTURES,
-    gpu_findings,
-    has_architecture,
-)
+from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, EAGER, ONE_OP, SMALL_STEPS, Evidence, Finding, severity_of
+from tfprof_nb.analysis.advice.gpu_advice import gpu_findings
 from tfprof_nb.analysis.advice.input_advice import copies_to_device, input_bound, input_outside_steps
-from tfprof_nb.analysis.advice.input_causes import PYTHON_OPS
 from tfprof_nb.analysis.advice.layer_advice import layer_findings
 from tfprof_nb.analysis.advice.memory_advice import memory_findings
 from tfprof_nb.analysis.advice.one_hot_advice import one_hot_findings
 from tfprof_nb.analysis.advice.pair_advice import pair_findings
+from tfprof_nb.analysis.advice.precision_advice import precision_findings
 from tfprof_nb.analysis.advice.printing_advice import PRINTING_OPS, printing_findings
 from tfprof_nb.analysis.advice.python_advice import python_findings
+from tfprof_nb.analysis.advice.python_input import PYTHON_OPS
 from tfprof_nb.analysis.advice.repeated_advice import repeated_findings
 from tfprof_nb.analysis.advice.retracing_advice import retracing_findings
 from tfprof_nb.analysis.advice.same_tensor_advice import same_tensor_findings
@@ -53,7 +38,6 @@ from tfprof_nb.analysis.advice.table_advice import table_findings
 from tfprof_nb.analysis.advice.validation_advice import validation_input
 from tfprof_nb.analysis.benchmark_input import InputBenchmark
 from tfprof_nb.analysis.result import Result, empty_table
-from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT, are_session_runs
 
 _TYPES = {
@@ -68,23 +52,10 @@ COLUMNS = list(_TYPES)
 _RANKS = {"high": 0, "medium": 1, "info": 2}
 # Shares of step time that the guide calls a moderate and a high cost (`op_stats_to_overview_page.cc`).
 _OVERHEAD_PERCENT, HIGH_OVERHEAD_PERCENT = 3.0, 15.0
-_EAGER_LINE_PERCENT = 15.0
 _COPYING_PERCENT, _HIGH_COPYING_PERCENT = 15.0, 40.0
-# Calls that run a graph.
-_RUNS_GRAPHS = r"Function\.__call__|Trainer\.|on_batch"
-_EAGER_PERCENT, _EXPENSIVE_CALL_PERCENT, _FEW_16_BIT_PERCENT = 10.0, 20.0, 10.0
-_MOSTLY_COMPUTING_PERCENT = 50.0
-_FETCHING_OPS = "Iterator|Optional|Dataset"  # Keras fetches its data with these, always eagerly
-_OR_BFLOAT16 = ' On this GPU "mixed_bfloat16" is a choice, too: it needs no loss scaling.'
-_DOMINANT_OP_SHARE = 0.3
+_DOMINANT_OP_SHARE = 0.5
 # Ops that hand values on, or wait for those of others: nothing is in their shapes.
 _NO_WORK = "Variable|Assign|Iterator|Identity|NoOp|Send|Recv|LogicalAnd"
-_MOSTLY_EAGER_PERCENT = 50.0
-_NOT_EAGERLY_IN_KERAS = "Remove run_eagerly=True from model.compile, and tf.config.run_functions_eagerly(True)."
-_NOT_EAGERLY = "Put @tf.function on the function that runs a step."
-_ASKED_TO_RUN_EAGERLY = r"(run_eagerly *= *(?!False\b|None\b|=)\S|tf\.config\.run_functions_eagerly\((?!False\b)\S)"
-# Programs of small ops became 2 to 20 times faster (docs/advice-truth.md).
-_EAGER_GAIN_PERCENT = 50.0, 95.0
 # Below the first share, time outside of ops is normal; in steps as short as this, it is the fixed cost of a step.
 _UNEXPLAINED_PERCENT, _HIGH_UNEXPLAINED_PERCENT, _SHORT_STEP_MS = 10.0, 25.0, 20.0
 _UNRECORDED = "Much of each step is not recorded"
@@ -131,7 +102,12 @@ def advice(evidence: Evidence) -> Advice:
     """
     findings = [finding for rule in _rules(evidence) if (finding := rule(evidence))]
     python = python_findings(evidence)
-    findings += [*_eager(evidence, python), *python, *_unexplained(evidence, python), *batch_findings(evidence, python)]
+    findings += [
+        *eager_findings(evidence, python),
+        *python,
+        *_unexplained(evidence, python),
+        *batch_findings(evidence, python),
+    ]
     findings += [finding for rule in _EACH_REPORTS_SEVERAL for finding in rule(evidence)]
     worse = [said for finding in findings for said in finding.instead_of]
     findings = [finding for finding in findings if not any(_begins(finding.finding, said) for said in worse)]
@@ -156,13 +132,15 @@ def _begins(finding: str, said: str) -> bool:
 
 def _unnamed(evidence: Evidence) -> str:
     """Say that there is no finding, with what bounds the program; and where to look if much of the time has no name."""
-    other = evidence.percent("other")
-    if other < _HIGH_UNEXPLAINED_PERCENT or not len(evidence.python.table):
+    other, between = evidence.percent("other"), evidence.percent("between_steps")
+    if max(other, between) < _HIGH_UNEXPLAINED_PERCENT or not len(evidence.python.table):
         return f"{_NO_FINDINGS}{_bound(evidence)}"
-    return (
-        f"No rule of the advice applies. {_units.percent(other)} of each step is Python code and other time outside of "
-        "ops: the Python page shows its lines."
+    where = (
+        f"{_units.percent(other)} of each step is Python code and other time outside of ops"
+        if other >= between
+        else f"{_units.percent(between)} of the time from the first step to the last is between the steps"
     )
+    return f"No rule of the advice applies. {where}: the Python page shows its lines."
 
 
 def _bound(evidence: Evidence) -> str:
@@ -249,161 +227,6 @@ def _shares(evidence: Evidence) -> Iterator[Finding]:
             )
 
 
-def _eager(evidence: Evidence, python: Sequence[Finding]) -> list[Finding]:
-    """Check ops that run repeatedly: an op that runs eagerly once, before the steps, costs them nothing."""
-    percent = _eager_percent(evidence)
-    if not evidence.is_tensorflows:
-        return []
-    if evidence.percent("eager") <= _EAGER_PERCENT or percent <= _EAGER_PERCENT:
-        return []
-    by_keras = bool(evidence.steps.table["epoch"].notna().any())
-    mostly = percent >= _MOSTLY_EAGER_PERCENT and not _runs_functions(evidence)
-    if _runs_functions(evidence) and by_keras:  # what is eager then is Keras' own work, such as saving
-        return []
-    if _runs_functions(evidence):
-        return _eager_line(evidence, percent, python)
-    asked = next(evidence.code.find(_ASKED_TO_RUN_EAGERLY), None)
-    function, place, change = ("", *_without_eagerly(evidence, *asked)) if asked else _step_function(evidence)
-    needs = "" if asked else evidence.code.uses_values(*line_at(place))
-    if needs:
-        change = ""
-    fix = _split(function, needs) if needs else _decorated(function, change) if place else _NOT_EAGERLY
-    what = _asks(evidence, asked) if asked else function
-    return [
-        Finding(
-            "high" if mostly else "medium",
-            f"{EAGER}{what and ': '}{f'{what} ({place})' if what and place else what}",
-            f"{_units.percent(percent)} of op self time ran eagerly, outside any tf.function: Python starts each op.",
-            _without(evidence, asked) if asked else _NOT_EAGERLY_IN_KERAS if by_keras else fix,
-            proved_by="ops",
-            place=place,
-            gain_low_percent=_EAGER_GAIN_PERCENT[0] if mostly else float("nan"),
-            gain_high_percent=_EAGER_GAIN_PERCENT[1] if mostly else float("nan"),
-            change=change,
-        )
-    ]
-
-
-def _eager_line(evidence: Evidence, percent: float, python: Sequence[Finding]) -> list[Finding]:
-    """Name the line that runs most ops one by one beside tf.functions, unless a finding on Python tells more."""
-    calls = evidence.python.calls
-    calls = calls[(calls["thread"] == "main") & (calls["line"] > 0) & ~calls["call"].str.contains(_RUNS_GRAPHS)]
-    calls = calls.assign(line_ms=calls.groupby(["file", "line"])["ops_ms"].transform("sum"))
-    calls = calls.sort_values("line_ms", ascending=False, kind="stable")
-    lines = calls["line_ms"]
-    whole_ms = float(evidence.steps.table["step_ms"].sum())
-    if lines.empty or percent < _MOSTLY_EAGER_PERCENT or 100 * lines.max() < _EAGER_LINE_PERCENT * whole_ms:
-        return []
-    (file, line), share = calls[["file", "line"]].iloc[0], float(lines.iloc[0]) / whole_ms
-    place, code, change = place_of(file, line), evidence.code.line(file, line), ""
-    what = f"`{_units.shorten(code, 80)}`" if code else "The line"
-    fix = "Put these ops into a function with @tf.function, or into the one that the loop calls already."
-    function = str(calls["function"].iloc[0])
-    if definition := _traceable(evidence, file, function):
-        share = float(calls.loc[(calls["function"] == function) & (calls["file"] == file), "ops_ms"].sum()) / whole_ms
-        place, what = place_of(file, definition), function
-        change = f"@tf.function\n{evidence.code.line(file, definition)}"
-        fix = _decorated(function, change)
-    if any(finding.estimated_gain_percent >= 100 * share for finding in python):
-        return []
-    return [
-        Finding(
-            severity_of(100 * share, _EAGER_LINE_PERCENT, _HIGH_UNEXPLAINED_PERCENT),
-            f"{EAGER}: {f'{function} ({place})' if definition else place}",
-            f"{what} takes {_units.share(share)} of the steps: its ops run outside any tf.function, where Python "
-            f"starts each. {_units.percent(percent)} of op self time is eager.",
-            fix,
-            100 * share,
-            proved_by="python",
-            place=place,
-            gain_low_percent=_EAGER_GAIN_PERCENT[0] * share,
-            gain_high_percent=at_most(100 * share),
-            change=change,
-            instead_of=ONE_LAYER,
-        )
-    ]
-
-
-def _traceable(evidence: Evidence, file: str, function: str) -> int:
-    """Return the line of the ``def`` of a function whose body can be a graph; 0 if it must run as it is."""
-    line = evidence.code.definition(file, function) if function != "<module>" else 0
-    forbids = evidence.code.uses_values(file, line) or evidence.code.has_effects(file, line)
-    return line if line and not forbids and not evidence.code.line(file, line - 1).startswith("@") else 0
-
-
-def _without_eagerly(evidence: Evidence, file: str, line: int) -> tuple[str, str]:
-    """Return the place that asks for eager execution, and the code without that."""
-    if evidence.code.line(file, line).startswith("tf.config."):
-        return place_of(file, line), "tf.config.run_functions_eagerly(False)"
-    begin, change = evidence.code.without_argument(file, line, "run_eagerly")
-    return place_of(file, begin or line), change
-
-
-def _step_function(evidence: Evidence) -> tuple[str, str, str]:
-    """Return the user's function that runs most of the time, its place and the code that decorates it.
-
-    Of functions that call one another it is the innermost with most of the time. Without one, the place is that of the
-    line with most time.
-    """
-    table = evidence.python.table
-    table = table[(table["thread"] == "main") & (table["line"] > 0)]
-    if table.empty:
-        return "", "", ""
-    totals = table[table["function"] != "<module>"].groupby(["function", "file"], sort=False)["total_ms"].sum()
-    large = totals[totals >= _MOSTLY_EAGER_PERCENT / 100 * float(table["self_ms"].sum())]
-    if large.empty:
-        return "", place_of(table.iloc[0]["file"], table.iloc[0]["line"]), ""
-    name, file = map(str, large.index[int(np.argmin(large))])
-    line = evidence.code.definition(file, name)
-    place = place_of(file, line) if line else ""
-    return name, place, f"@tf.function\n{evidence.code.line(file, line)}" if line else ""
-
-
-def _decorated(function: str, change: str) -> str:
-    """Say what to put into a tf.function."""
-    if not function:
-        return "Move the body of the loop into a function, and put @tf.function above it."
-    before = f"`{_units.shorten(change.splitlines()[1], 80)}`" if change else function
-    return (
-        f"Put @tf.function above {before}. Its ops then run as one graph; Python code in it, such as print or "
-        ".numpy(), runs only when it is traced."
-    )
-
-
-def _split(function: str, needs: str) -> str:
-    """Say what to put into a tf.function where a function needs values, which only exist outside of it."""
-    return (
-        f"Put what {function} computes with tensors into a function of its own with @tf.function, and leave the rest "
-        f"outside: `{needs}` needs values, which do not exist while a function is traced. For a single model, "
-        "`model = tf.function(model)` does it."
-    )
-
-
-def _without(evidence: Evidence, asked: tuple[str, int]) -> str:
-    """Say which request for eager execution to remove."""
-    given = re.search(r"run_eagerly *= *[\w.]+", evidence.code.line(*asked))
-    what = given[0].replace(" ", "") if given and _asks(evidence, asked) == "run_eagerly" else "the line"
-    return f"Remove {what}: it is for debugging."
-
-
-def _asks(evidence: Evidence, asked: tuple[str, int]) -> str:
-    """Name what asks for eager execution."""
-    return "run_functions_eagerly" if "run_functions_eagerly" in evidence.code.line(*asked) else "run_eagerly"
-
-
-def _runs_functions(evidence: Evidence) -> bool:
-    """Whether tf.functions are called at least once per step, other than those that trace."""
-    calls = evidence.functions.table
-    return bool(calls.loc[calls["mode"] != "eager", "calls"].sum() >= max(evidence.steps.summary["steps"], 1))
-
-
-def _eager_percent(evidence: Evidence) -> float:
-    ops = evidence.ops.table
-    ops = ops[(ops["side"] == "host") & ~ops["op_type"].str.contains(_FETCHING_OPS)]
-    repeated = ops["eager"].astype(bool) & (ops["occurrences"] >= max(evidence.steps.summary["steps"], 1))
-    return float(100 * ops.loc[repeated, "self_us"].sum() / (ops["self_us"].sum() or 1))
-
-
 def _unexplained(evidence: Evidence, python: Sequence[Finding]) -> Iterator[Finding]:
     """Report time outside of ops that no finding on Python explains, if steps are short enough to be joined.
 
@@ -411,7 +234,7 @@ def _unexplained(evidence: Evidence, python: Sequence[Finding]) -> Iterator[Find
     """
     percent = evidence.percent("other")
     by_keras = bool(evidence.steps.table["epoch"].notna().any())
-    mostly_eager = _eager_percent(evidence) >= _MOSTLY_EAGER_PERCENT and not _runs_functions(evidence)
+    mostly_eager = eager_percent(evidence) >= MOSTLY_EAGER_PERCENT and not runs_functions(evidence)
     on_tpu = str(evidence.overview.summary["device_type"]).startswith("TPU")  # whose hosts record little
     if (
         python
@@ -443,22 +266,6 @@ def _unexplained(evidence: Evidence, python: Sequence[Finding]) -> Iterator[Find
     )
 
 
-def _precision(evidence: Evidence) -> Finding | None:
-    capable = has_architecture(evidence, TENSOR_CORE_ARCHITECTURES)
-    choice = _OR_BFLOAT16 if has_architecture(evidence, BFLOAT16_ARCHITECTURES) else ""
-    if not capable or not evidence.percent("fp32") > 0 or evidence.percent("fp16") >= _FEW_16_BIT_PERCENT:
-        return None
-    if evidence.percent("device_compute") < _MOSTLY_COMPUTING_PERCENT:  # else faster compute gains little
-        return None
-    return Finding(
-        "medium",
-        "The device computes in 32 bit",
-        f"{_units.percent(evidence.percent('fp16'))} of device compute time is 16-bit, on a device with tensor cores.",
-        f'Call keras.mixed_precision.set_global_policy("mixed_float16") before building the model.{choice}',
-        proved_by="kernels",
-    )
-
-
 def _between_steps(evidence: Evidence) -> Finding | None:
     """Report time between the steps, where no samples of Python tell what it is."""
     if len(evidence.python.table):
@@ -485,6 +292,8 @@ def _dominant_op(evidence: Evidence) -> Finding | None:
     if not len(top) or top["self_share"].iloc[0] < _DOMINANT_OP_SHARE or evidence.percent(busy) < HIGH_OVERHEAD_PERCENT:
         return None
     op = top.iloc[0]
+    if op["side"] == "host" and _in_pipeline(evidence, str(op["op_name"])):
+        return None
     return Finding(
         "info",
         f"{ONE_OP}: {op['op_type'] or _units.shorten(op['op_name'], 40)}",
@@ -494,6 +303,14 @@ def _dominant_op(evidence: Evidence) -> Finding | None:
         proved_by="ops",
         op_name=str(op["op_name"]),
     )
+
+
+def _in_pipeline(evidence: Evidence, op_name: str) -> bool:
+    """Whether an op is made in a function that the program gives to a dataset: of the input other rules speak."""
+    ops = evidence.source().all_ops
+    ops = ops[ops["op_name"] == op_name]
+    mapped = [evidence.code.lines_mapped(*place) for place in evidence.code.find(r"\.map\(")]
+    return any(((ops["file"] == file) & ops["line"].between(first, last)).any() for file, first, last in mapped if last)
 
 
 def _rules(evidence: Evidence) -> tuple[Callable[[Evidence], Finding | None], ...]:
@@ -506,7 +323,6 @@ _TENSORFLOWS: tuple[Callable[[Evidence], Finding | None], ...] = (
     validation_input,
     copies_to_device,
     input_outside_steps,
-    _precision,
     _between_steps,
 )
 _EACH_REPORTS_SEVERAL: tuple[Callable[[Evidence], Iterable[Finding]], ...] = (
@@ -516,7 +332,7 @@ _EACH_REPORTS_SEVERAL: tuple[Callable[[Evidence], Iterable[Finding]], ...] = (
     gpu_findings,
     layer_findings,
     small_ops_findings,
-    float64_findings,
+    precision_findings,
     one_hot_findings,
     softmax_findings,
     pair_findings,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tfprof_nb.analysis.advice.findings import Severity
+from tfprof_nb.analysis.advice.findings import Evidence, Severity
+from tfprof_nb.analysis.source.code import line_at
 
 
 @dataclass(frozen=True)
@@ -27,3 +28,9 @@ class Cause:
     percent: float = 0.0
     beside_percent: float = 0.0
     instead_of: tuple[str, ...] = ()
+
+
+def in_parallel(evidence: Evidence, line: str) -> str:
+    """Return the map at a line with parallel calls; empty if it has some, or is unknown."""
+    change = evidence.code.with_argument(*line_at(line), "map", "num_parallel_calls=tf.data.AUTOTUNE")
+    return change if change.count("num_parallel_calls") == 1 else ""

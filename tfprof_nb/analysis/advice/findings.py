@@ -78,6 +78,7 @@ class Evidence:
     gpus: Sequence[Gpus] = ()
     idle_devices: tuple[Sequence[str], int] = ((), 0)
     own_cores: tuple[float, int] = (math.nan, 0)
+    events: int = 0
     kernels: Callable[[], Kernels] = lambda: kernels(())
 
     @property

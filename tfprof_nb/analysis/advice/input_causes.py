@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 
-import pandas as pd
-
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.cause import Cause
+from tfprof_nb.analysis.advice.cause import Cause, in_parallel
 from tfprof_nb.analysis.advice.findings import Evidence
 from tfprof_nb.analysis.advice.per_element import per_element
+from tfprof_nb.analysis.advice.python_input import python_source
+from tfprof_nb.analysis.source.caching import cached_behind
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.tf_data.iterators import FILE_READERS, iterator_type
 from tfprof_nb.analysis.verdict import MOST_WAITING, rare_waits
 
-_PASSES_WORTH_CACHING = 3
+_PASSES_WORTH_CACHING, _MOST_OF_FUNCTION = 3, 0.6
+_BUSY, _HALF = 0.7, 0.5  # of the cores; of the time in which the map may take them from the model
 _QUICK_SHARE = 0.3
 _UNPREFETCHED, _OPENING = ("Map", "Batch", "PaddedBatch"), ("Interleave", "ParallelInterleave", "FlatMap")
 # Keras makes a pipeline of its own for arrays that its methods take.
@@ -23,27 +24,17 @@ _SLICE_LESS = (
     "Make the pipeline yourself, and let it run ahead: `tf.data.Dataset.from_tensor_slices((x, y)).shuffle(len(x))"
     ".batch(n).prefetch(tf.data.AUTOTUNE)`."
 )
-_GENERATE_BATCHES = (
-    "Yield whole batches from the generator, made by NumPy in one call each, and drop .batch(); or move the work to "
-    "`.map(f, num_parallel_calls=tf.data.AUTOTUNE)` with TensorFlow ops."
-)
-_GENERATE_IN_WORKERS = (
-    "Let several workers make batches: write a keras.utils.PyDataset whose `__getitem__` makes one batch, and pass "
-    "`workers=4` (with `use_multiprocessing=True` if Python computes, without if it waits for a disk or network)."
-)
 _RANDOM = (
     "{function} draws random numbers, which a cache would freeze. Cache what comes before it, if that fits in memory, "
     "and do the random part on whole batches: in the model, for example with keras.layers.RandomFlip."
 )
-_BATCHING = re.compile(r"::(ParallelBatch|Batch(V2)?|PaddedBatch(V2)?|MapAndBatch)(::|$)")
-_IN_PYTHON = "Where it computes in Python instead of waiting, they also need `use_multiprocessing=True`."
-_PASSED_TO_PYTHON = re.compile(
-    r"\b(?:from_generator|py_function|numpy_function)\(\s*(?:func *= *)?((?!lambda\b)[\w.]+)?"
-)
 _MAKING_ITERATORS = ("MakeIterator", "AnonymousIterator", "AnonymousIteratorV2", "AnonymousIteratorV3")
 _MANY_STEPS, _NEARLY_EACH, _SEVERAL_DATASETS = 10, 0.8, 3
-_WAITING_CODE = re.compile(r"\bsleep\(|\brequests\.|urlopen|urllib|\bhttpx?\.|socket|\.recv\(|boto3|\bs3\.|bigquery")
-PYTHON_OPS, _PYTHON_SHARE = ("EagerPyFunc", "PyFunc", "PyFuncStateless"), 0.5
+_KEEP = (
+    "It already works on several elements at once. Where the data is read more than once, keep its results: `.cache()` "
+    'behind the map, in memory or in a file (`.cache("folder/name")`), and `.shuffle()` behind that. For a single '
+    "pass, do less in {function}."
+)
 # tf.data names functions after the method that takes them, e.g. `__inference_Dataset_map_decode_42`.
 _FUNCTIONS = {
     **dict.fromkeys(("Map", "ParallelMap", "MapAndBatch"), "Dataset_map_"),
@@ -56,7 +47,7 @@ _FUNCTIONS = {
 def cause_of_waiting(evidence: Evidence) -> Cause:
     """Find what makes the steps wait for their data; the cause has no name if that is unknown."""
     stage = iterator_type(str(evidence.tf_data.summary["bottleneck_long_name"] or ""))
-    cause = _new_iterators(evidence) or _new_datasets(evidence, stage) or _python_source(evidence)
+    cause = _new_iterators(evidence) or _new_datasets(evidence, stage) or python_source(evidence)
     cause = cause or _windows(evidence, stage) or per_element(evidence, stage) or _repeated_work(evidence, stage)
     return cause or _filled_buffer(evidence, stage) or _stage(evidence, stage)
 
@@ -68,7 +59,7 @@ def _new_iterators(evidence: Evidence) -> Cause | None:
     by_keras = evidence.steps.table["phase"].isin(["predict", "test"]) | evidence.steps.table["epoch"].notna()
     if steps < _MANY_STEPS or made < _NEARLY_EACH * steps or by_keras.any():
         return None
-    place = _line_with(evidence, r"next\(iter\(") or _line_with(evidence, r"\biter\(|\.take\(1\)")
+    place = evidence.code.place_with(r"next\(iter\(") or evidence.code.place_with(r"\biter\(|\.take\(1\)")
     code, percent = evidence.code.at(place), _percent_of_line(evidence, place)
     takes = f"; the line takes {_units.percent(percent)} of the steps" if percent else ""
     return Cause(
@@ -92,7 +83,7 @@ def _new_datasets(evidence: Evidence, stage: str) -> Cause | None:
     cached = any("Cache" in str(name) for name in evidence.tf_data.table["long_name"])
     if not cached or made < _SEVERAL_DATASETS:
         return None
-    place, mapped = _line_with(evidence, r"\.cache\("), _mapped(evidence, evidence.line_of("Dataset_map_"))
+    place, mapped = evidence.code.place_with(r"\.cache\("), _mapped(evidence, evidence.line_of("Dataset_map_"))
     return Cause(
         f"the dataset with its cache is built anew {_units.count(made)} times",
         f"a new cache is empty{f' ({place})' if place else ''}, so each pass runs again what comes before it"
@@ -105,95 +96,12 @@ def _new_datasets(evidence: Evidence, stage: str) -> Cause | None:
     )
 
 
-def _python_source(evidence: Evidence) -> Cause | None:
-    """Find a function of the user's in Python that makes the data."""
-    ops, waited_ms = evidence.ops.table, float(evidence.steps.table["input_ms"].sum())
-    python_ms = ops.loc[ops["op_type"].isin(PYTHON_OPS), "self_us"].sum() / _units.US_PER_MS
-    table = evidence.python.table
-    table = table[(table["thread"] == "tf.data") & (table["line"] > 0)]
-    generates = "Generator" in {iterator_type(name) for name in evidence.tf_data.table["long_name"]}
-    # The op waits less than the workers of a PyDataset work.
-    worked_ms = float(table["waiting_ms"].sum()) if generates and len(table) else 0.0
-    if max(python_ms, worked_ms) < _PYTHON_SHARE * waited_ms:
-        return None
-    called = f"Python functions in the pipeline ran for {_units.milliseconds(python_ms)}"
-    dataset = _dataset_class(evidence, table)
-    if dataset:
-        return _slow_dataset(evidence, dataset, table, called)
-    if table.empty:  # functions shorter than the interval of sampling are seldom met
-        return _passed_to_python(evidence, called)
-    function = str(table.groupby("function", sort=False)["total_ms"].max().idxmax())
-    of_function = table[table["function"] == function]
-    file, number = str(of_function.iloc[0]["file"]), int(of_function.iloc[0]["line"])
-    place, code = place_of(file, number), evidence.code.line(file, number)
-    shown = f"{function} ({place}{f', `{_units.shorten(code, 80)}`' if code else ''}) ran for "
-    shown += f"{_units.milliseconds(float(of_function['total_ms'].max()))}: Python runs one such call at a time"
-    name = f"{function} {_does(code)}"
-    if any(evidence.code.find(r"(py_function|numpy_function)\(")):
-        fix, change, mapped = _beside_python(evidence, function)
-        return Cause(name, shown, fix, change, mapped or place, least_saved=0.2)
-    return Cause(name, shown, _generating(evidence), place=place)
-
-
-def _does(code: str) -> str:
-    return "waits for a disk or network" if _WAITING_CODE.search(code) else "makes the data in Python"
-
-
-def _passed_to_python(evidence: Evidence, called: str) -> Cause:
-    """Name the function that the program passes to a generator's or a Python function's dataset."""
-    place = _line_with(evidence, _PASSED_TO_PYTHON.pattern)
-    passed = _PASSED_TO_PYTHON.search(evidence.code.at(place))
-    function = passed[1] if passed and passed[1] else ""
-    name = f"{function or 'Python'} makes the data{' in Python' * bool(function)}"
-    if "py_function" in evidence.code.at(place) or "numpy_function" in evidence.code.at(place):
-        fix, change, mapped = _beside_python(evidence, function or "the function")
-        return Cause(name, called, fix, change, mapped or place, least_saved=0.2)
-    return Cause(name, called, _generating(evidence), place=place)
-
-
-def _dataset_class(evidence: Evidence, table: pd.DataFrame) -> str:
-    """Return the class of the program whose ``__getitem__`` makes the batches; empty if that is unknown."""
-    stages = {iterator_type(name) for name in evidence.tf_data.table["long_name"]}
-    if "Generator" not in stages or any(evidence.code.find(_PASSED_TO_PYTHON.pattern)):
-        return ""
-    classes = [name for name in evidence.code.dataset_classes() if any(evidence.code.find(rf"(?<!class )\b{name}\("))]
-    owners = [str(name).partition(".")[0] for name in table["function"]]
-    return next((name for name in owners if name in classes), classes[0] if len(classes) == 1 else "")
-
-
-def _slow_dataset(evidence: Evidence, dataset: str, table: pd.DataFrame, called: str) -> Cause:
-    """Name a PyDataset's method, with the line in it, or in what it calls, that takes the longest."""
-    function = f"{dataset}.__getitem__"
-    file, defined, _ = evidence.code.method(function)
-    rows = table[table["self_ms"] > 0]
-    at = (str(rows.iloc[0]["file"]), int(rows.iloc[0]["line"])) if len(rows) else (file, defined)
-    place, code = place_of(*at) if at[1] else "", evidence.code.line(*at)
-    ran = f"most of its time goes into `{_units.shorten(code, 80)}`" if len(rows) and code else called
-    fix, change, made = _more_workers(evidence, file, dataset)
-    return Cause(
-        f"{function} {_does(code)}",
-        f"{function}{f' ({place})' if place else ''} makes the batches: {ran}",
-        fix,
-        change,
-        made or place,
-        least_saved=0.2,
-    )
-
-
-def _generating(evidence: Evidence) -> str:
-    """Say how to make data faster that a generator yields, depending on whether it yields batches."""
-    names = evidence.tf_data.table["long_name"].astype(str)
-    generators = [name for name in names if iterator_type(name) == "Generator"]
-    batched = any(_BATCHING.search(name.rpartition("::")[0]) for name in generators)
-    return _GENERATE_BATCHES if batched or not generators else _GENERATE_IN_WORKERS
-
-
 def _windows(evidence: Evidence, stage: str) -> Cause | None:
     """Find windows of a series of which each is a dataset of its own."""
     stages = {iterator_type(name) for name in evidence.tf_data.table["long_name"]}
     if stage not in _OPENING or "Window" not in stages:
         return None
-    place = evidence.line_of(_FUNCTIONS[stage]) or _line_with(evidence, r"\.window\(")
+    place = evidence.line_of(_FUNCTIONS[stage]) or evidence.code.place_with(r"\.window\(")
     return Cause(
         "each window is a dataset of its own",
         f"the slowest stage of the input pipeline is {stage}{f' ({place})' if place else ''}, which opens a dataset "
@@ -205,61 +113,6 @@ def _windows(evidence: Evidence, stage: str) -> Cause | None:
     )
 
 
-def _more_workers(evidence: Evidence, file: str, dataset: str) -> tuple[str, str, str]:
-    """Return how to let several workers make a PyDataset's batches: words, and where it is certain code and place."""
-    made = _made(evidence, dataset)
-    given = re.search(r"\bworkers *= *(\d+)", evidence.code.line(*made)) if made else None
-    if made and given:
-        change = evidence.code.with_number(*made, "workers", 2 * max(int(given[1]), 2))
-        more = f": `{_units.shorten(change, 120)}`" if change else ""
-        return f"Let more workers make the batches{more}. {_IN_PYTHON}", change, place_of(*made)
-    if made and re.search(r"\bmax_queue_size *=", evidence.code.line(*made)):
-        return f"Let several workers make the batches: pass `workers=4` where {dataset} is made. {_IN_PYTHON}", "", ""
-    change = evidence.code.with_argument(*made, dataset, "workers=4, max_queue_size=16") if made else ""
-    if not evidence.code.takes_keywords(file, dataset):
-        fix = (
-            f"Let several workers make the batches: give {dataset}.__init__ a **kwargs, pass it on with "
-            f"`super().__init__(**kwargs)`, and call `{dataset}(..., workers=4, max_queue_size=16)`. "
-            f"{_IN_PYTHON}"
-        )
-        return fix, "", ""
-    told = _units.shorten(change or f"{dataset}(..., workers=4, max_queue_size=16)", 120)
-    return (
-        f"Let several workers make the batches: `{told}`. {_IN_PYTHON}",
-        change,
-        place_of(*made) if made and change else "",
-    )
-
-
-def _made(evidence: Evidence, dataset: str) -> tuple[str, int] | None:
-    """Return the file and line where a dataset is made; of several lines, the one that ran, if that is only one."""
-    found = list(evidence.code.find(rf"(?<!class )\b{re.escape(dataset)}\("))
-    if len(found) > 1:
-        ran = evidence.python.table
-        ran = ran[ran["thread"] == "main"]
-        found = [place for place in found if place in set(zip(ran["file"], ran["line"], strict=True))]
-    return found[0] if len(found) == 1 else None
-
-
-def _beside_python(evidence: Evidence, function: str) -> tuple[str, str, str]:
-    """Return how to run a Python function for several elements at once, or without Python: words, code and place."""
-    maps = list(evidence.code.find(r"\.map\("))
-    # With several it is not certain which of them calls the function.
-    place = place_of(*maps[0]) if len(maps) == 1 else ""
-    change = _in_parallel(evidence, place)
-    if change:
-        fix = (
-            f"Let it work on several elements at once: `{_units.shorten(change, 120)}`. That helps as far as "
-            f"{function} waits for a disk or a network; to compute on all cores, write it with TensorFlow ops."
-        )
-        return fix, change, place
-    fix = (
-        f"Write {function} with TensorFlow ops and pass it to .map() itself, with num_parallel_calls=tf.data.AUTOTUNE: "
-        "TensorFlow ops run on all cores."
-    )
-    return fix, "", ""
-
-
 def _filled_buffer(evidence: Evidence, stage: str) -> Cause | None:
     """Find a shuffle buffer that fills with finished elements while the first step of each pass waits."""
     waits = evidence.steps.table["input_ms"]
@@ -269,7 +122,7 @@ def _filled_buffer(evidence: Evidence, stage: str) -> Cause | None:
     if not above or waits[slow].sum() < MOST_WAITING * waits.sum() or _filling_cache(evidence):
         return None
     made_by = _placed(stage, evidence)
-    shuffle = _line_with(evidence, r"\.shuffle\(")
+    shuffle = evidence.code.place_with(r"\.shuffle\(")
     count = int(slow.sum())
     waited = f"{count} step{'s' * (count != 1)} {'have' if count != 1 else 'has'} "
     return Cause(
@@ -292,24 +145,60 @@ def _filling_cache(evidence: Evidence) -> bool:
 def _repeated_work(evidence: Evidence, stage: str) -> Cause | None:
     """Find a map that does the same work in each of several epochs, where its results could be kept."""
     line = evidence.line_of(_FUNCTIONS[stage]) if stage in _FUNCTIONS else ""
-    code, passes = evidence.code.at(line), int(evidence.steps.table["epoch"].nunique())
-    mapped = _mapped(evidence, line)
-    change = evidence.code.with_call(*line_at(line), "map", ".cache()")
-    may_cache = not (_filling_cache(evidence) or _random_ops(evidence) or _reordered_before(evidence))
-    if not change or passes < _PASSES_WORTH_CACHING or not may_cache:
+    passes = int(evidence.steps.table["epoch"].nunique())
+    if passes < _PASSES_WORTH_CACHING or _filling_cache(evidence) or _random_ops(evidence):
         return None
-    earlier = any("Cache" in name for name in evidence.tf_data.table["long_name"])
+    mapped, moved = _mapped(evidence, line), cached_behind(evidence.code, *line_at(line))
+    if moved:
+        change, place = moved.change, place_of(line_at(line)[0], moved.line)
+        calls = " and ".join(f"`{call}`" for call in moved.moved)
+        to_do = (
+            f"Move {calls} behind the map" if ".cache()" in moved.moved else f"Put `.cache()`, then {calls}, behind it"
+        )
+    elif not _reordered_before(evidence):
+        change, place = evidence.code.with_call(*line_at(line), "map", ".cache()"), line
+        to_do = f"Cache its results: `{_units.shorten(change, 120)}`"
+    else:
+        change, place = "", line
+        to_do = "Put `.cache()` behind the map, and the shuffle behind the cache"
+    if not mapped or _repeats_before(evidence) or not (change or _reordered_before(evidence)):
+        return None
+    before = moved is not None and ".cache()" in moved.moved
+    earlier = before or any("Cache" in name for name in evidence.tf_data.table["long_name"])
     so_far = "the cache stands before it" if earlier else "there is no cache"
     return Cause(
         f"{mapped} runs anew in each of {passes} epochs, since {so_far}",
-        f"the slowest stage of the input pipeline is {stage} ({line}, `{_units.shorten(code, 80)}`)",
-        f"Cache what {mapped} returns, if it fits in memory: `{_units.shorten(change, 120)}`. Then only the first "
-        "epoch runs it.",
+        f"the slowest stage of the input pipeline is {stage} ({line}, `{_units.shorten(evidence.code.at(line), 80)}`)"
+        f"{_costly_line(evidence, line)}",
+        f"{to_do}, if what {mapped} returns fits in memory. Then only the first epoch runs {mapped}.",
         change,
-        place=line,
-        least_saved=0.6 * (passes - 1) / passes,
+        place=place,
+        least_saved=0.35 * (passes - 1) / passes,
         most_saved=(passes - 1) / passes,
+        beside_percent=_taken_from_model(evidence, line) * (passes - 1) / passes,
     )
+
+
+def _taken_from_model(evidence: Evidence, line: str) -> float:
+    """Return the share of the steps, in percent, in which the map at a line may take cores that the model needs."""
+    (busy, cores), steps_ms = evidence.own_cores, float(evidence.steps.table["step_ms"].sum())
+    if not busy >= _BUSY * cores or not steps_ms:
+        return 0.0
+    ops, (file, first, last) = evidence.source().all_ops, evidence.code.lines_mapped(*line_at(line))
+    op_ms = float(ops.loc[(ops["file"] == file) & ops["line"].between(first, last), "op_ms"].sum())
+    return _HALF * 100 * op_ms / cores / steps_ms
+
+
+def _costly_line(evidence: Evidence, line: str) -> str:
+    """Name the line that takes most of what the map at a line calls; empty if none does, or it is all there is."""
+    ops, (file, first, last) = evidence.source().all_ops, evidence.code.lines_mapped(*line_at(line))
+    of_lines = ops[(ops["file"] == file) & ops["line"].between(first, last)].groupby("line")["op_ms"].sum()
+    if len(of_lines) < 2 or of_lines.max() < _MOST_OF_FUNCTION * of_lines.sum():
+        return ""
+    number = int(of_lines.index.to_numpy()[of_lines.to_numpy().argmax()])
+    share = float(of_lines.max() / of_lines.sum())
+    code = _units.shorten(evidence.code.line(file, number), 80)
+    return f"; {_units.share(share)} of the time of its ops is that of `{code}` ({place_of(file, number)})"
 
 
 def _stage(evidence: Evidence, stage: str) -> Cause:
@@ -327,7 +216,7 @@ def _stage(evidence: Evidence, stage: str) -> Cause:
         return Cause("slicing the arrays is slow", shown, _SLICE_LESS, place=line)
     if stage in _UNPREFETCHED and "Prefetch" not in str(evidence.tf_data.summary["bottleneck_long_name"]):
         return _unprefetched(evidence, line, shown)
-    if mapped and stage in ("Map", "MapAndBatch") and (change := _in_parallel(evidence, line)):
+    if mapped and stage in ("Map", "MapAndBatch") and (change := in_parallel(evidence, line)):
         return Cause(
             f"{mapped} works on one element at a time",
             shown,
@@ -339,15 +228,18 @@ def _stage(evidence: Evidence, stage: str) -> Cause:
         )
     reads = stage in _OPENING and not stages.isdisjoint(FILE_READERS)
     name = f"{mapped} is slow" if mapped else "reading the files is slow" if reads else f"{stage} is slow"
-    random = mapped and _is_random(evidence, line)
-    fix = _RANDOM.format(function=mapped) if random else str(evidence.tf_data.summary["suggestion"])
-    return Cause(name, shown, fix, place=line)
+    fix = str(evidence.tf_data.summary["suggestion"])
+    if mapped and _is_random(evidence, line):
+        fix = _RANDOM.format(function=mapped)
+    elif mapped and stage in ("ParallelMap", "MapAndBatch"):
+        fix = _KEEP.format(function=mapped)
+    return Cause(name, f"{shown}{_costly_line(evidence, line)}", fix, place=line)
 
 
 def _is_random(evidence: Evidence, line: str) -> bool:
     """Whether the function given to the map at a line draws random numbers."""
-    ops, (first, last) = evidence.source().all_ops, evidence.code.lines_mapped(*line_at(line))
-    mine = (ops["file"] == line_at(line)[0]) & ops["line"].between(first, last)
+    ops, (file, first, last) = evidence.source().all_ops, evidence.code.lines_mapped(*line_at(line))
+    mine = (ops["file"] == file) & ops["line"].between(first, last)
     return bool(ops.loc[mine, "op_type"].str.contains("Random").any())
 
 
@@ -389,12 +281,6 @@ def _mapped(evidence: Evidence, line: str) -> str:
     return _units.shorten(evidence.code.mapped(*line_at(line)), 40)
 
 
-def _in_parallel(evidence: Evidence, line: str) -> str:
-    """Return the map at a line with parallel calls; empty if it has some, or is unknown."""
-    change = evidence.code.with_argument(*line_at(line), "map", "num_parallel_calls=tf.data.AUTOTUNE")
-    return change if change.count("num_parallel_calls") == 1 else ""
-
-
 def _reordered_before(evidence: Evidence) -> bool:
     """Whether elements are shuffled or repeated before they reach the slow stage: a cache would keep that."""
     slow = str(evidence.tf_data.summary["bottleneck_long_name"])
@@ -402,15 +288,19 @@ def _reordered_before(evidence: Evidence) -> bool:
     return any("Shuffle" in name or "Repeat" in name for name in before)
 
 
+def _repeats_before(evidence: Evidence) -> bool:
+    """Whether the data is repeated before it reaches the slow stage, so that a cache would have no end."""
+    slow = str(evidence.tf_data.summary["bottleneck_long_name"])
+    names = evidence.tf_data.table["long_name"].astype(str)
+    return bool(names[names.str.startswith(f"{slow}::")].str.contains("Repeat").any())
+
+
 def _random_ops(evidence: Evidence) -> bool:
-    """Whether random ops run on the host, perhaps in the pipeline: what a cache keeps is random no more."""
-    ops = evidence.ops.table
+    """Whether random ops run on the host outside of the model's layers: what a cache keeps is random no more."""
+    placed, ops = evidence.source().all_ops, evidence.ops.table
+    if len(placed):
+        ops = placed[(placed["layer"] == "") & (placed["phase"] == "")]
     return bool((ops["op_type"].str.contains("Random") & (ops["side"] == "host")).any())
-
-
-def _line_with(evidence: Evidence, pattern: str) -> str:
-    """Return the first line of the program with a pattern, as a place; empty if there is none."""
-    return evidence.code.place(next(evidence.code.find(pattern), None))
 
 
 def _percent_of_line(evidence: Evidence, place: str) -> float:

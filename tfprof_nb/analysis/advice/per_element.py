@@ -68,8 +68,7 @@ def _elements(evidence: Evidence, stage: str) -> int:
 
 def _mean_op_us(evidence: Evidence, line: str) -> float:
     """Return how long the ops take on average that the function given to the map at a line makes; 0 if unknown."""
-    ops, (file, number) = evidence.source().all_ops, line_at(line)
-    first, last = evidence.code.lines_mapped(file, number)
+    ops, (file, first, last) = evidence.source().all_ops, evidence.code.lines_mapped(*line_at(line))
     ops = ops[(ops["file"] == file) & ops["line"].between(first, last) & ~ops["op_type"].str.contains("Dataset")]
     if ops["op_type"].str.contains(_SINGLE).any():
         return 0.0

@@ -12,6 +12,7 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding, at_most, severity_of
+from tfprof_nb.analysis.source.calls import same_call
 from tfprof_nb.analysis.source.code import Use, line_at, place_of
 from tfprof_nb.analysis.source.loops import element_read, is_head
 
@@ -29,6 +30,14 @@ _LESS_OFTEN = {
     "BackupAndRestore": 'Back up less often: BackupAndRestore(..., save_freq="epoch").',
     "TensorBoard": 'Write less often: TensorBoard(..., update_freq="epoch").',
 }
+_WRITES = re.compile(
+    r"\.to_(?:csv|json|pickle|parquet|excel|hdf)\(|\b(?:json|pickle|yaml|joblib)\.dump\(|\bnp\.save\w*\(|savefig\("
+)
+_COLLECTS = re.compile(r"\bnp\.(?:array|stack|asarray|vstack|concatenate)\(\[.* for .* in ")
+_SAME = (
+    "`{}` gets the same values each time. If it then gives the same, call it once, before the loop, and take what each "
+    "step needs from the result."
+)
 # Methods of tensors and variables that wait until the value is there, as people call them.
 _WAITING_CALLS = {
     "__float__": "float()",
@@ -95,7 +104,7 @@ def _callbacks(evidence: Evidence) -> Iterator[Finding]:
             continue
         in_steps = row["measured_ms"] > 0
         time_ms, of_ms = (row["measured_ms"], measured_ms) if in_steps else (row["total_ms"], whole_ms)
-        percent = 100 * time_ms / max(of_ms, 1e-9)
+        percent = 100 * time_ms / of_ms if of_ms > 0 else 0.0  # of a training that failed, there may be no step
         if percent >= _WORTH_SAYING_PERCENT:
             yield _callback(evidence, row, percent, in_steps)
 
@@ -375,11 +384,13 @@ def _function(evidence: Evidence, file: str, rows: pd.DataFrame, time_ms: float,
         use = ""
     looping = not longest["library"] and function != "<module>" and evidence.code.in_loop(file, line)
     steps = max(len(evidence.steps.table), 1)
+    same = same_call(evidence.code, *line_at(calling), function) if function != "<module>" else ""
     finding = _finding(
         f"{name} takes {_units.percent(percent)} of the time",
         f"{_units.milliseconds(time_ms / steps)} per step{library}{written}{called}: TensorFlow waits meanwhile.",
-        _rarely(evidence, *line_at(calling))
-        or _fix_of(use, function, evidence.code.at(calling), place, looping=looping),
+        (same and _SAME.format(same))
+        or _rarely(evidence, *line_at(calling))
+        or _fix_of(use, function, evidence.code.at(calling), place, code, looping=looping),
         percent,
         place,
         "",
@@ -388,11 +399,16 @@ def _function(evidence: Evidence, file: str, rows: pd.DataFrame, time_ms: float,
     return finding, use
 
 
-def _fix_of(use: str, function: str, calling: str, slowest: str, *, looping: bool) -> str:
+def _fix_of(use: str, function: str, calling: str, slowest: str, slowest_code: str, *, looping: bool) -> str:
     """Say what to do about code whose value is used like this."""
     what = f"{function}()" if function != "<module>" else "this line"
     if use == "validation":
         return f"Call {what} once, before the loop, and pass the same data to each fit."
+    if use == "batch" and _COLLECTS.search(slowest_code):
+        return (
+            f"Keep what {slowest} collects in one NumPy array from the beginning, and take the rows of a batch by "
+            "their numbers: `array[numbers]`."
+        )
     if use == "batch":
         return (
             f"If {what} makes the next batch, let it run while the step runs: with `pool = "
@@ -402,16 +418,26 @@ def _fix_of(use: str, function: str, calling: str, slowest: str, *, looping: boo
     if use == "record" and calling:
         every = f"`{_units.shorten(calling, 80)}` every 50 steps, or once after the loop."
         return f"Nothing in the loop needs its value: do {every}"
-    if grown := _GROWN.match(calling):
-        parts = f"{grown[1]}_parts"
-        return (
-            f"It copies all rows so far each time. Collect them in a list, `{parts} = [{grown[1]}]` before the loop "
-            f"and `{parts}.append({grown[3]})` in it, and join them once after it: `{grown[1]} = {grown[2]}({parts}"
-            f"{grown[4]})`."
-        )
+    if joined := joined_once(calling):
+        return joined
+    if _WRITES.search(slowest_code):
+        return f"Write less often: `{_units.shorten(slowest_code, 80)}` once after the loop, or every 50 steps."
     inside = f", where {slowest} takes most of its time" if function != "<module>" else ""
     whole = " NumPy on whole arrays takes a fraction of the time of a loop in Python." * looping
     return f"Make {what} faster{inside}, or do it less often if the loop allows that.{whole}"
+
+
+def joined_once(code: str) -> str:
+    """Say how to collect parts that a line joins to an array or tensor in each step; empty for other lines."""
+    grown = _GROWN.match(code)
+    if not grown:
+        return ""
+    parts = f"{grown[1]}_parts"
+    return (
+        f"It copies all rows so far each time. Collect them in a list, `{parts} = [{grown[1]}]` before the loop "
+        f"and `{parts}.append({grown[3]})` in it, and join them once after it: `{grown[1]} = {grown[2]}({parts}"
+        f"{grown[4]})`."
+    )
 
 
 def _rarely(evidence: Evidence, file: str, line: int) -> str:

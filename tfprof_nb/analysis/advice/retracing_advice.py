@@ -8,6 +8,7 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding, at_most
 from tfprof_nb.analysis.advice.retracing_remedies import OF_KERAS, remedy, shown_name
 from tfprof_nb.analysis.functions.retracing import GENERALISE
+from tfprof_nb.analysis.source.calls import compiled_in_loop
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.step_ops.unrolled import UnrolledLoop, unrolled_loop
 
@@ -21,7 +22,7 @@ _LEAST_UNROLLED = 0.5  # of tracing: the model is traced without unrolling too
 
 def retracing_findings(evidence: Evidence) -> list[Finding]:
     """Name the functions that are traced again and again, and else steps that traced late."""
-    again = list(_traced_again(evidence))
+    again = list(_traced_again(evidence)) or list(_compiled_again(evidence))
     return again or [*_late_tracing(evidence), *_mostly_tracing(evidence)]
 
 
@@ -63,6 +64,41 @@ def _traced_again(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
+def _compiled_again(evidence: Evidence) -> Iterator[Finding]:
+    """Report `compile` in a loop over trainings of one model: Keras then traces its functions anew for each."""
+    times, tracing_ms = _new_functions(evidence)
+    whole_ms = float(evidence.overview.summary["capture_ms"])
+    found = compiled_in_loop(evidence.code) if times else None
+    if not found or tracing_ms < _WORTH_SAYING_SHARE * whole_ms:
+        return
+    place, code = place_of(*found), evidence.code.line(*found)
+    percent = 100 * tracing_ms / whole_ms * (times - 1) / times
+    yield Finding(
+        "high" if percent >= _HIGH_PERCENT else "medium",
+        f"compile in a loop makes Keras trace the model anew ({place})",
+        f"`{_units.shorten(code, 80)}` forgets the functions that were traced. They were traced {_units.count(times)} "
+        f"times, which took {_units.milliseconds(tracing_ms)} of {_units.milliseconds(whole_ms)}.",
+        "Compile once, before the loop. What changes between the trainings can be set: "
+        "`model.optimizer.learning_rate.assign(rate)`, or a callback such as keras.callbacks.LearningRateScheduler.",
+        percent,
+        proved_by="functions",
+        place=place,
+        gain_low_percent=_LEAST_SAVED * percent,
+        gain_high_percent=at_most(percent),
+    )
+
+
+def _new_functions(evidence: Evidence) -> tuple[int, float]:
+    """Return how many functions of one name Keras made and traced, and in which time; 0 if no more than phases need."""
+    calls = evidence.functions.table
+    traced = calls[calls["mode"].str.startswith("traced") & calls["function"].isin(OF_KERAS) & (calls["tracings"] == 1)]
+    phases = evidence.steps.table["phase"].nunique()
+    if traced.empty or traced["calls"].max() <= phases:
+        return 0, 0.0
+    most = traced.nlargest(1, "calls").iloc[0]
+    return int(most["calls"]), float(traced["total_ms"].max())
+
+
 def _mostly_tracing(evidence: Evidence) -> Iterator[Finding]:
     """Report a cell that traces for longer than it computes, where that is long enough to matter."""
     summary = evidence.overview.summary
@@ -85,8 +121,7 @@ def _mostly_tracing(evidence: Evidence) -> Iterator[Finding]:
         "TensorFlow traces functions and builds their graphs.",
         "Remove unroll=True: the layer is then a loop in the graph, which is traced once and not for each time step."
         if places
-        else "It happens once per function, so it matters less the longer the cell trains. What makes a large graph, "
-        "such as a Python loop over time steps in a layer, makes it long.",
+        else "It happens once per function, so it matters less the longer the cell trains.",
         percent if places else float("nan"),
         proved_by="steps",
         place=place_of(places[0][0], begin or places[0][1]) if places else "",
@@ -126,13 +161,14 @@ def _late_tracing(evidence: Evidence) -> Iterator[Finding]:
     late = ran_before & ~begins_anew & table["warm_up"] & (table["step_ms"] >= _LATE_TRACING_FACTOR * typical_ms)
     steps = table.assign(typical_ms=typical_ms, kind=table.groupby(keys, sort=False).ngroup())[late]
     steps = steps.sort_values("kind", kind="stable")
-    if steps["step_ms"].sum() <= _WORTH_SAYING_SHARE * table["step_ms"].sum():
+    if _new_functions(evidence)[0] or steps["step_ms"].sum() <= _WORTH_SAYING_SHARE * table["step_ms"].sum():
         return
     first, others = steps.iloc[0], len(steps) - 1
+    more = f" and {others} more step{'s' * (others > 1)}" * bool(others)
     yield Finding(
         "medium",
         "A function is traced again in the middle of the run",
-        f"{first['step_name']}{f' and {others} more steps' if others else ''} traced or compiled: "
+        f"{first['step_name']}{more} traced or compiled: "
         f"{_units.milliseconds(float(first['step_ms']))}, compared to "
         f"{_units.milliseconds(float(first['typical_ms']))} for the median step.",
         "Usually the last batch of an epoch is smaller than the others: `.batch(n, drop_remainder=True)`. Otherwise "

@@ -41,8 +41,8 @@ class Code:
 
     @property
     def files(self) -> list[str]:
-        """The files and cells, the profiled cell first."""
-        return sorted(self._texts, key=lambda name: name != "cell")
+        """The files and cells, the profiled cell first, then the other cells."""
+        return sorted(self._texts, key=lambda name: (name != "cell", not name.startswith("In[")))
 
     def nodes(self, file: str, kind: type[Node]) -> Iterator[Node]:
         """Return the parts of a kind that a file's code has."""
@@ -56,6 +56,10 @@ class Code:
         """Return the text of a line; empty if it is unknown."""
         lines = self._lines(file)
         return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+
+    def text(self, file: str) -> str:
+        """Return the text of a file; empty if it is unknown."""
+        return self._texts.get(file, "")
 
     def syntax(self, file: str) -> ast.Module:
         """Return the syntax tree of a file; an empty one if it is unknown."""
@@ -96,6 +100,10 @@ class Code:
     def place(self, found: tuple[str, int] | None) -> str:
         """Write what `find` found as users read it; empty for nothing."""
         return place_of(*found) if found else ""
+
+    def place_with(self, pattern: str) -> str:
+        """Return the first place in which a regular expression is found, as users read it; empty if there is none."""
+        return self.place(next(self.find(pattern), None))
 
     def find(self, pattern: str) -> Iterator[tuple[str, int]]:
         """Return the files and lines, the profiled cell's first, in which a regular expression is found."""
@@ -367,13 +375,20 @@ class Code:
 
     def maps_batches(self, file: str, line: int) -> bool:
         """Whether what the map at a line calls gives the same for batches, as far as its text shows it."""
-        function = self._mapped(file, line)
-        return function is not None and takes_batches(function, self._layers())
+        found = self._mapped(file, line)
+        return found is not None and takes_batches(found[1], self._layers())
 
-    def lines_mapped(self, file: str, line: int) -> tuple[int, int]:
-        """Return the first and last line of the function that the map at a line calls; 0 if it is not in that file."""
-        function = self._mapped(file, line)
-        return (function.lineno, function.end_lineno or function.lineno) if function else (0, 0)
+    def lines_mapped(self, file: str, line: int) -> tuple[str, int, int]:
+        r"""Return the file, first and last line of the function that the map at a line calls; 0 if that is unknown.
+
+        Examples
+        --------
+        >>> code = Code({"cell": "ds = files.map(read)", "In[2]": "def read(x):\n    return x"})
+        >>> code.lines_mapped("cell", 1)
+        ('In[2]', 1, 2)
+        """
+        found = self._mapped(file, line)
+        return (found[0], found[1].lineno, found[1].end_lineno or found[1].lineno) if found else (file, 0, 0)
 
     def batch_behind(self, file: str, line: int) -> tuple[str, int] | None:
         r"""Return the file and line of the only ``.batch`` that follows a line, in the same block; None if unknown.
@@ -414,17 +429,23 @@ class Code:
         if isinstance(given, ast.Call) and _name(given.func) == "partial" and given.args:
             given = given.args[0]
         inner = given.body.func if isinstance(given, ast.Lambda) and isinstance(given.body, ast.Call) else None
-        return inner if inner is not None and self._defined(file, inner) else given
+        return inner if inner is not None and self.defined(file, inner) else given
 
-    def _mapped(self, file: str, line: int) -> ast.FunctionDef | ast.Lambda | None:
+    def _mapped(self, file: str, line: int) -> tuple[str, ast.FunctionDef | ast.Lambda] | None:
         given = self._given_to_map(file, line)
-        return given if isinstance(given, ast.Lambda) else self._defined(file, given) if given else None
+        if isinstance(given, ast.Lambda):
+            return file, given
+        return self.defined(file, given) if given else None
 
-    def _defined(self, file: str, function: ast.expr) -> ast.FunctionDef | None:
-        """Return the definition of a function, or of a method of the same name; None if there is not one such."""
-        functions = _nodes(self._texts.get(file, ""), ast.FunctionDef)
-        found = [node for node in functions if node.name == _name(function)]
+    def defined(self, file: str, function: ast.expr) -> tuple[str, ast.FunctionDef] | None:
+        """Return the file and definition of a function, or of a method of that name; None if there is not one such."""
+        elsewhere = [(other, node) for other in self.files if other != file for node in self._named(other, function)]
+        found = [(file, node) for node in self._named(file, function)] or elsewhere
         return found[0] if len(found) == 1 else None
+
+    def _named(self, file: str, function: ast.expr) -> list[ast.FunctionDef]:
+        functions = _nodes(self._texts.get(file, ""), ast.FunctionDef)
+        return [node for node in functions if node.name == _name(function)]
 
     def _layers(self) -> set[str]:
         """Return the names to which the program assigns Keras layers."""

@@ -23,7 +23,7 @@ from tfprof_nb.decode.sections.cell import Cell
 from tfprof_nb.decode.sections.graphs import Graphs
 
 KEYS = ["file", "line", "op_name", "op_type", "side", "gradient", "phase", "layer", "kind", "node"]
-_TYPES = {
+OP_TYPES = {
     **dict.fromkeys((*KEYS, "absorbed"), object),
     "gradient": bool,
     **dict.fromkeys(("line", "node", "occurrences"), np.int64),
@@ -39,7 +39,7 @@ def placed_ops(forest: Forest, graphs: Graphs, cell: Cell) -> pd.DataFrame:
     unknown, ``node`` is -1 for an op of no function. ``absorbed`` names the ops that were fused into it.
     """
     if not cell.text and graphs.nodes.empty:  # most foreign files: no need to label their ops
-        return empty_table(_TYPES)
+        return empty_table(OP_TYPES)
     labels = forest.once(label_all_ops)
     # Iterators of tf.data mostly wait; the ops that they run have events of their own.
     iterator = forest.with_names(forest.names.category == Category.TF_DATA)

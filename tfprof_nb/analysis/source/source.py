@@ -11,10 +11,10 @@ import pandas as pd
 
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.framework import not_for
-from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.result import Result, empty_table
 from tfprof_nb.analysis.source.cell_lines import unrecorded_factor
 from tfprof_nb.analysis.source.code import place_of
-from tfprof_nb.analysis.source.placed_ops import KEYS, creating_nodes, placed_ops, users_traces
+from tfprof_nb.analysis.source.placed_ops import KEYS, OP_TYPES, creating_nodes, placed_ops, users_traces
 from tfprof_nb.decode.sections.cell import Cell
 from tfprof_nb.decode.sections.graphs import Graphs
 from tfprof_nb.formats.marks import CELL_LINE, CELL_LINE_EVENTS
@@ -176,7 +176,10 @@ def source(
 
 def no_source() -> SourceLines:
     """Return the result for profiles without lines of code."""
-    return source([], [], [], [])
+    ops = empty_table({name: kind for name, kind in OP_TYPES.items() if name in _OP_COLUMNS})
+    layers = pd.DataFrame(columns=LAYER_COLUMNS)
+    functions = pd.DataFrame(columns=["function", *_PLACE])
+    return SourceLines(pd.DataFrame(columns=COLUMNS), {}, [_NOTHING], all_ops=ops, layers=layers, functions=functions)
 
 
 class _Host:

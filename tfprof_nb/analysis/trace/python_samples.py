@@ -36,10 +36,11 @@ def _sampled(forest: Forest, stacks: PythonStacks, labels: Mapping[str, str]) ->
     if not len(stacks.time_ns) or not host.began_ns:
         return None
     calls, names = _calls(stacks, labels)
+    until_ns = _until(stacks)
     frames = [
-        _slices(stacks.time_ns[mine] - host.began_ns, calls[stacks.stack[mine]], names, stacks.interval_ns).assign(
-            line=_LINES[bool(thread == 0)], line_id=int(thread)
-        )
+        _slices(
+            stacks.time_ns[mine] - host.began_ns, until_ns[mine] - host.began_ns, calls[stacks.stack[mine]], names
+        ).assign(line=_LINES[bool(thread == 0)], line_id=int(thread))
         for thread in np.unique(stacks.thread)
         for mine in [np.flatnonzero(stacks.thread == thread)]
     ]
@@ -83,9 +84,16 @@ def _written(function: str, place: str) -> str:
     return place if function == "<module>" else f"{function} ({place})"
 
 
-def _slices(time_ns: Int64, calls: Int64, names: Objects, interval_ns: int) -> pd.DataFrame:
+def _until(stacks: PythonStacks) -> Int64:
+    """Return until when each sample stands: the next one of any thread, as all are sampled at once."""
+    times, at = np.unique(stacks.time_ns, return_inverse=True)
+    until = np.append(times[1:], times[-1] + stacks.interval_ns)
+    found: Int64 = np.minimum(until, times + LONGEST_GAP * stacks.interval_ns)[at]
+    return found
+
+
+def _slices(time_ns: Int64, until: Int64, calls: Int64, names: Objects) -> pd.DataFrame:
     """Join neighbouring samples: ``name start_ps duration_ps``."""
-    until = np.minimum(np.append(time_ns[1:], time_ns[-1] + interval_ns), time_ns + LONGEST_GAP * interval_ns)
     apart = np.append(True, time_ns[1:] > until[:-1])
     begins = np.ones(calls.shape, dtype=bool)
     begins[1:] = calls[1:] != calls[:-1]

@@ -78,7 +78,12 @@ def measured_generator(data: Iterator[Any], *, batches: int | None, seconds: flo
     if not result.runs:
         raise TfprofError("The generator gives no batch: it is empty, or used up.")
     drawn = sum(run["batches"] for run in result.runs)
-    result.notes.append(f"The generator is used up by the {drawn} batches that were counted, and those before them.")
+    used = f"the {drawn} batches that were counted, and those before them" if drawn else "its first batches"
+    result.notes.append(f"The generator is used up by {used}.")
+    if not drawn:
+        result.notes.insert(
+            0, "The time is that of the first batch alone: the generator ended while it warmed up. Give a longer one."
+        )
     result.seconds = time.perf_counter() - begun
     return result
 

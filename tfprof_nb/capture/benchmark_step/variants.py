@@ -104,7 +104,10 @@ def examples_of(batch: Any) -> int:
     shapes = [tuple(getattr(each, "shape", ())) for each in tensorflow().nest.flatten(batch)]
     sizes = [int(shape[0]) for shape in shapes if shape and shape[0] is not None]
     if not sizes or not sizes[0]:
-        raise TfprofError("The batch is empty or has no arrays: give what the model or function takes, as (x, y).")
+        wanted = "give what the model or function takes, as (x, y)"
+        if hasattr(batch, "element_spec"):
+            raise TfprofError(f"This is a dataset: take one batch of it, next(iter(dataset)), and {wanted}.")
+        raise TfprofError(f"The batch is empty or has no arrays: {wanted}.")
     return sizes[0]
 
 

@@ -165,5 +165,7 @@ def _root(call: _Call) -> Root:
 
 
 def _variables(function: Any) -> list[Any]:
+    """Return the variables that still live: to ask a graph for its own is an error where one was deleted."""
     graph = function._cached_graph  # noqa: SLF001  (`graph` would build one where there is none)
-    return [variable for variable in getattr(graph, "variables", ()) if hasattr(variable.handle, "_id")]
+    variables = (reference() for reference in getattr(graph, "_weak_variables", ()))
+    return [one for one in variables if one is not None and hasattr(one.handle, "_id")]

@@ -18,7 +18,7 @@ from tfprof_nb.render.panels import Lines, Series, Timeline
 from tfprof_nb.render.svg.picture import INK, WIDTH, Picture, Plot, compact, draw_axes, draw_legend
 from tfprof_nb.render.theme import BLUE
 from tfprof_nb.render.thinning import MAX_BARS, thin_lines
-from tfprof_nb.render.ticks import ticks
+from tfprof_nb.render.ticks import ticks, ticks_of
 
 _LEGEND = 150
 _PERCENT_AXIS, _PERCENT_TOP = 30, 104.0
@@ -37,7 +37,7 @@ def lines(chart: Lines, limit: int = MAX_BARS) -> Markup:
     top = float(edges.max()) or 1.0
     picture = Picture(f"{chart.title}: highest {number(top)} {chart.y_label}", 250)
     plot = _plot(chart, x, top)
-    draw_axes(picture, plot, ticks(x.min(), x.max()), ticks(0, top), chart.x_label, chart.y_label)
+    draw_axes(picture, plot, ticks_of(x), ticks(0, top), chart.x_label, chart.y_label)
     draw = _stairs if chart.held else _points
     paths = [(f"M{draw(plot, x, edge)}", curve.color) for edge, curve in zip(edges, chart.series, strict=True)]
     if chart.stacked:

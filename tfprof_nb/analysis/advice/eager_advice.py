@@ -1,0 +1,243 @@
+"""What to change about ops that run one by one, outside any tf.function."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.findings import EAGER, ONE_LAYER, ONE_OP, Evidence, Finding, at_most, severity_of
+from tfprof_nb.analysis.advice.python_advice import joined_once, training_ms
+from tfprof_nb.analysis.source.calls import called_model
+from tfprof_nb.analysis.source.code import line_at, place_of
+
+MOSTLY_EAGER_PERCENT = 50.0
+_EAGER_LINE_PERCENT, _MANY_OPS, _HIGH_SHARE_PERCENT = 15.0, 30, 25.0
+# Calls that run a graph, or wait for what one gives.
+_RUNS_GRAPHS = (
+    r"Function\.__call__|Trainer\.|on_batch|Iterator|\.(?:numpy|__float__|__int__|__index__|__bool__|__array__)$"
+)
+_EAGER_IN = ("Keras", "TensorFlow")
+_EAGER_PERCENT = 10.0
+_FETCHING_OPS = "Iterator|Optional|Dataset"  # Keras fetches its data with these, always eagerly
+_NOT_EAGERLY_IN_KERAS = "Remove run_eagerly=True from model.compile, and tf.config.run_functions_eagerly(True)."
+_NOT_EAGERLY = "Put @tf.function on the function that runs a step."
+_INTO_A_FUNCTION = "Put these ops into a function with @tf.function, or into the one that the loop calls already."
+_ALL_AT_ONCE = "If it takes batches, call it once for all that `{}` ({}) goes through."
+_TRACED_MODEL = (
+    "Call a traced form of it: `traced = tf.function({0})` before the loop, and `traced(...)` in place of `{0}(...)`. "
+    "Its ops then run as one graph."
+)
+_ASKED_TO_RUN_EAGERLY = r"(run_eagerly *= *(?!False\b|None\b|=)\S|tf\.config\.run_functions_eagerly\((?!False\b)\S)"
+# How much graphs save of what ran eagerly, as measured.
+_EAGER_GAIN_PERCENT = 50.0, 95.0
+
+
+def eager_findings(evidence: Evidence, python: Sequence[Finding]) -> list[Finding]:
+    """Check ops that run repeatedly: an op that runs eagerly once, before the steps, costs them nothing."""
+    percent = eager_percent(evidence)
+    if not evidence.is_tensorflows:
+        return []
+    if evidence.percent("eager") <= _EAGER_PERCENT or percent <= _EAGER_PERCENT:
+        return []
+    by_keras = bool(evidence.steps.table["epoch"].notna().any())
+    mostly = percent >= MOSTLY_EAGER_PERCENT and not runs_functions(evidence)
+    if runs_functions(evidence) and by_keras:  # what is eager then is Keras' own work, such as saving
+        return []
+    if runs_functions(evidence):
+        return _eager_line(evidence, percent, python)
+    asked = next(evidence.code.find(_ASKED_TO_RUN_EAGERLY), None)
+    function, place, change = ("", *_without_eagerly(evidence, *asked)) if asked else _step_function(evidence)
+    needs = "" if asked else evidence.code.uses_values(*line_at(place))
+    if needs:
+        change = ""
+    model = called_model(evidence.code, *line_at(place)) if not function else ""
+    fix = _split(function, needs) if needs else _decorated(function, change) if place else _NOT_EAGERLY
+    fix = _TRACED_MODEL.format(model) if model else fix
+    what = _asks(evidence, asked) if asked else function
+    return [
+        Finding(
+            "high" if mostly else "medium",
+            f"{EAGER}{(what or place) and ': '}{f'{what} ({place})' if what and place else what or place}",
+            f"{_units.percent(percent)} of op self time ran eagerly, outside any tf.function: Python starts each op.",
+            _without(evidence, asked) if asked else _NOT_EAGERLY_IN_KERAS if by_keras else fix,
+            proved_by="ops",
+            place=place,
+            gain_low_percent=_EAGER_GAIN_PERCENT[0] if mostly else float("nan"),
+            gain_high_percent=_EAGER_GAIN_PERCENT[1] if mostly else float("nan"),
+            change=change,
+        )
+    ]
+
+
+def _eager_line(evidence: Evidence, percent: float, python: Sequence[Finding]) -> list[Finding]:
+    """Name the line that runs most ops one by one beside tf.functions, unless a finding on Python tells more."""
+    calls, whole_ms = _eager_calls(evidence, percent), training_ms(evidence)
+    lines = calls.groupby(["file", "line"])["eager_ms"].sum().sort_values(ascending=False, kind="stable")
+    if lines.empty or 100 * lines.iloc[0] < _EAGER_LINE_PERCENT * whole_ms:
+        return []
+    file, line = lines.index[0]
+    at_line = calls[(calls["file"] == file) & (calls["line"] == line)]
+    function, ops = str(at_line["function"].iloc[0]), round(float(at_line["ops_per_step"].max()))
+    definition = _traceable(evidence, file, function)
+    whole = (calls["function"] == function) & (calls["file"] == file)
+    share = min(1.0, float(calls.loc[whole, "eager_ms"].sum() if definition else lines.iloc[0]) / whole_ms)
+    if any(finding.estimated_gain_percent >= 100 * share for finding in python):
+        return []
+    place, code, change = place_of(file, line), evidence.code.line(file, line), ""
+    if joined := joined_once(code):
+        return [_growing(place, code, joined, 100 * share)]
+    what, fix = f"`{_units.shorten(code, 80)}`" if code else "The line", _INTO_A_FUNCTION
+    if definition:
+        place, what = place_of(file, definition), function
+        change = f"@tf.function\n{evidence.code.line(file, definition)}"
+        fix = _decorated(function, change)
+    elif function != "<module>" and (loop := evidence.code.loop_line(file, line))[0]:
+        at_once = _ALL_AT_ONCE.format(_units.shorten(loop[1], 60), place_of(file, loop[0]))
+        fix = f"{at_once} Otherwise {fix[:1].lower()}{fix[1:]}"
+    many = f"its {_units.count(ops)} ops per step" if ops >= _MANY_OPS and not definition else "its ops"
+    return [
+        Finding(
+            severity_of(100 * share, _EAGER_LINE_PERCENT, _HIGH_SHARE_PERCENT),
+            f"{EAGER}: {f'{function} ({place})' if definition else place}",
+            f"{what} takes {_units.share(share)} of the time: {many} run outside any tf.function, where Python "
+            "starts each.",
+            fix,
+            100 * share,
+            proved_by="python",
+            place=place,
+            gain_low_percent=_EAGER_GAIN_PERCENT[0] * share,
+            gain_high_percent=at_most(100 * share),
+            change=change,
+            instead_of=ONE_LAYER,
+        )
+    ]
+
+
+def _growing(place: str, code: str, fix: str, percent: float) -> Finding:
+    return Finding(
+        severity_of(percent, _EAGER_LINE_PERCENT, _HIGH_SHARE_PERCENT),
+        f"What was collected so far is copied in each step ({place})",
+        f"`{_units.shorten(code, 80)}` takes {_units.percent(percent)} of the time.",
+        fix,
+        percent,
+        proved_by="python",
+        place=place,
+        gain_low_percent=_EAGER_GAIN_PERCENT[0] / 100 * percent,
+        gain_high_percent=at_most(percent),
+        instead_of=(ONE_OP,),
+    )
+
+
+def _eager_calls(evidence: Evidence, percent: float) -> pd.DataFrame:
+    """Return what lines of the main thread called, with the time of its ops and of the Python that starts them.
+
+    Where many ops are known to run at a line, the Python between them belongs to them; else only the ops count, and
+    only if most ops are eager.
+    """
+    calls, counted = evidence.python.calls, _ops_per_step(evidence)
+    calls = calls[(calls["thread"] == "main") & (calls["line"] > 0) & ~calls["call"].str.contains(_RUNS_GRAPHS)]
+    table = evidence.python.table
+    callers = dict(zip(zip(table["file"], table["line"], strict=True), table["called_from"], strict=True))
+    ops = [
+        max(counted.get(place, 0.0), counted.get(line_at(str(callers.get(place, ""))), 0.0))
+        for place in zip(calls["file"], calls["line"], strict=True)
+    ]
+    with_python = calls["in_steps_ms"] + calls["between_steps_ms"]
+    few = calls["ops_ms"] if percent >= MOSTLY_EAGER_PERCENT else 0.0
+    many = np.array(ops, dtype=np.float64) >= _MANY_OPS
+    return calls.assign(ops_per_step=ops, eager_ms=with_python.where(many & calls["library"].isin(_EAGER_IN), few))
+
+
+def _ops_per_step(evidence: Evidence) -> dict[tuple[str, int], float]:
+    """Return how many ops, outside of layers and their gradients, each line runs in a step, by file and line."""
+    ops = evidence.source().all_ops
+    ops = ops[(ops["layer"] == "") & (ops["phase"] == "") & ~ops["gradient"].astype(bool)]
+    counts = ops.groupby(["file", "line"], as_index=False)["occurrences"].sum()
+    steps = max(len(evidence.steps.table), 1)
+    rows = zip(counts["file"], counts["line"], counts["occurrences"], strict=True)
+    return {(str(file), int(line)): count / steps for file, line, count in rows}
+
+
+def _traceable(evidence: Evidence, file: str, function: str) -> int:
+    """Return the line of the ``def`` of a function whose body can be a graph; 0 if it must run as it is."""
+    line = evidence.code.definition(file, function) if function != "<module>" else 0
+    forbids = evidence.code.uses_values(file, line) or evidence.code.has_effects(file, line)
+    return line if line and not forbids and not evidence.code.line(file, line - 1).startswith("@") else 0
+
+
+def _without_eagerly(evidence: Evidence, file: str, line: int) -> tuple[str, str]:
+    """Return the place that asks for eager execution, and the code without that."""
+    if evidence.code.line(file, line).startswith("tf.config."):
+        return place_of(file, line), "tf.config.run_functions_eagerly(False)"
+    begin, change = evidence.code.without_argument(file, line, "run_eagerly")
+    return place_of(file, begin or line), change
+
+
+def _step_function(evidence: Evidence) -> tuple[str, str, str]:
+    """Return the user's function that runs most of the time, its place and the code that decorates it.
+
+    Of functions that call one another it is the innermost with most of the time. Without one, the place is that of the
+    line with most time.
+    """
+    table = evidence.python.table
+    table = table[(table["thread"] == "main") & (table["line"] > 0)]
+    if table.empty:
+        return "", "", ""
+    totals = table[table["function"] != "<module>"].groupby(["function", "file"], sort=False)["total_ms"].sum()
+    large = totals[totals >= MOSTLY_EAGER_PERCENT / 100 * float(table["self_ms"].sum())]
+    if large.empty:
+        return "", place_of(table.iloc[0]["file"], table.iloc[0]["line"]), ""
+    name, file = map(str, large.index[int(np.argmin(large))])
+    line = evidence.code.definition(file, name)
+    place = place_of(file, line) if line else ""
+    return name, place, f"@tf.function\n{evidence.code.line(file, line)}" if line else ""
+
+
+def _decorated(function: str, change: str) -> str:
+    """Say what to put into a tf.function."""
+    if not function:
+        return "Move the body of the loop into a function, and put @tf.function above it."
+    before = f"`{_units.shorten(change.splitlines()[1], 80)}`" if change else function
+    return (
+        f"Put @tf.function above {before}. Its ops then run as one graph; Python code in it, such as print or "
+        ".numpy(), runs only when it is traced."
+    )
+
+
+def _split(function: str, needs: str) -> str:
+    """Say what to put into a tf.function where a function needs values, which only exist outside of it."""
+    return (
+        f"Put what {function} computes with tensors into a function of its own with @tf.function, and leave the rest "
+        f"outside: `{needs}` needs values, which do not exist while a function is traced. For a single model, "
+        "`model = tf.function(model)` does it."
+    )
+
+
+def _without(evidence: Evidence, asked: tuple[str, int]) -> str:
+    """Say which request for eager execution to remove."""
+    given = re.search(r"run_eagerly *= *[\w.]+", evidence.code.line(*asked))
+    what = given[0].replace(" ", "") if given and _asks(evidence, asked) == "run_eagerly" else "the line"
+    return f"Remove {what}: it is for debugging."
+
+
+def _asks(evidence: Evidence, asked: tuple[str, int]) -> str:
+    """Name what asks for eager execution."""
+    return "run_functions_eagerly" if "run_functions_eagerly" in evidence.code.line(*asked) else "run_eagerly"
+
+
+def runs_functions(evidence: Evidence) -> bool:
+    """Whether tf.functions are called at least once per step, other than those that trace."""
+    calls = evidence.functions.table
+    return bool(calls.loc[calls["mode"] != "eager", "calls"].sum() >= max(evidence.steps.summary["steps"], 1))
+
+
+def eager_percent(evidence: Evidence) -> float:
+    """Return the share of the hosts' op time, in percent, of ops that run eagerly in each step."""
+    ops = evidence.ops.table
+    ops = ops[(ops["side"] == "host") & ~ops["op_type"].str.contains(_FETCHING_OPS)]
+    repeated = ops["eager"].astype(bool) & (ops["occurrences"] >= max(evidence.steps.summary["steps"], 1))
+    return float(100 * ops.loc[repeated, "self_us"].sum() / (ops["self_us"].sum() or 1))

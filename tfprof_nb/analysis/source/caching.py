@@ -1,0 +1,92 @@
+"""A pipeline's cache behind the map whose results it should keep, in code."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tfprof_nb.analysis.source.code import Code
+
+
+class CachedBehind(NamedTuple):
+    """The line where a statement begins, its code with the cache behind a map, and what was moved there."""
+
+    line: int
+    change: str
+    moved: list[str]
+
+
+def cached_behind(code: Code, file: str, line: int) -> CachedBehind | None:
+    r"""Return the statement of the map at a line with the cache, then the shuffles, behind the map.
+
+    None if neither a cache nor a shuffle stands before the map in its chain of calls, or a cache in a file does.
+
+    Examples
+    --------
+    >>> text = "ds = files.cache().shuffle(9).map(read).batch(8)"
+    >>> cached_behind(Code({"cell": text}), "cell", 1)
+    CachedBehind(line=1, change='ds = files.map(read).cache().shuffle(9).batch(8)', moved=['.cache()', '.shuffle(9)'])
+    """
+    statement = code.statement(file, line)
+    maps = [call for call in _calls(statement) if call.func.end_lineno == line and _method(call) == "map"]
+    if statement is None or len(maps) != 1:
+        return None
+    text = code.text(file)
+    before = list(_before(maps[0]))
+    caches = [call for call in before if _method(call) == "cache"]
+    shuffles = [call for call in before if _method(call) == "shuffle"]
+    if not (caches or shuffles) or any(call.args or call.keywords for call in caches):
+        return None
+    at = [_offsets(text, call) for call in (*caches, *shuffles)]
+    begin, (start, end) = _offset(text, statement.lineno, statement.col_offset), _offsets(text, maps[0])
+    raw = text.encode()
+    mapped = raw[start:end]
+    cache = raw[slice(*at[0])] if caches else mapped[: mapped.index(b".")] + b".cache()"
+    behind = cache + b"".join(raw[slice(*_offsets(text, call))] for call in shuffles)
+    kept = b"".join(raw[i:j] for i, j in _between(begin, end, sorted(at)))
+    rest = raw[end : _offset(text, statement.end_lineno or 0, statement.end_col_offset or 0)]
+    indent = b" " * statement.col_offset
+    change = textwrap.dedent((indent + kept + behind + rest).decode())
+    return CachedBehind(statement.lineno, change, [_call_text(raw[slice(*one)]) for one in at])
+
+
+def _calls(statement: ast.stmt | None) -> Iterator[ast.Call]:
+    return (node for node in ast.walk(statement or ast.Pass()) if isinstance(node, ast.Call))
+
+
+def _before(call: ast.Call) -> Iterator[ast.Call]:
+    """Return the calls whose result a method is called on, the first one first."""
+    value = call.func.value if isinstance(call.func, ast.Attribute) else None
+    if isinstance(value, ast.Call):
+        yield from _before(value)
+        yield value
+
+
+def _method(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
+
+
+def _offsets(text: str, call: ast.Call) -> tuple[int, int]:
+    """Return where the name of a method begins, with what stands before its dot, and where its call ends."""
+    value = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+    return (
+        _offset(text, value.end_lineno or 0, value.end_col_offset or 0),
+        _offset(text, call.end_lineno or 0, call.end_col_offset or 0),
+    )
+
+
+def _offset(text: str, line: int, column: int) -> int:
+    return sum(len(one.encode()) for one in text.splitlines(keepends=True)[: line - 1]) + column
+
+
+def _between(begin: int, end: int, left_out: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    for start, stop in left_out:
+        yield begin, start
+        begin = stop
+    yield begin, end
+
+
+def _call_text(call: bytes) -> str:
+    return " ".join(call.decode().split())

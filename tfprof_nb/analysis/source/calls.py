@@ -1,0 +1,126 @@
+"""Calls in a program's text that cost more than they look: of what is read, made or computed again each time."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from tfprof_nb.analysis.source.code import Code
+
+# In the text of a function whose value may differ from call to call.
+_CHANCE = re.compile(r"rand|rng|shuffle|sample|choice|next\(|time\.|open\(|read|yield")
+
+
+def read_anew(code: Code, file: str, line: int) -> str:
+    r"""Return what a line takes out of an archive that its function opened with ``np.load``; empty if nothing.
+
+    Examples
+    --------
+    >>> text = "def f(k):\n    z = np.load(paths[k])\n    return z['x'][k % 8]"
+    >>> read_anew(Code({"cell": text}), "cell", 3)
+    "z['x']"
+    """
+    function = _function(code, file, line)
+    if function is None:
+        return ""
+    opened = {_assigned(node) for node in ast.walk(function) if isinstance(node, ast.Assign) and _is_load(node.value)}
+    taken = (node for node in ast.walk(function) if isinstance(node, ast.Subscript) and _holds(node, line))
+    for one in taken:
+        by_name = isinstance(one.slice, ast.Constant) and isinstance(one.slice.value, str)
+        if by_name and (_is_load(one.value) or (isinstance(one.value, ast.Name) and one.value.id in opened)):
+            return ast.unparse(one)
+    return ""
+
+
+def called_model(code: Code, file: str, line: int) -> str:
+    r"""Return the only object that a line calls with ``training=``, as a model of Keras; empty if there is none.
+
+    Examples
+    --------
+    >>> called_model(Code({"cell": "y = np.stack([net(x, training=True) for _ in range(9)])"}), "cell", 1)
+    'net'
+    """
+    models = {
+        call.func.id
+        for call in _calls(code, file, line)
+        if isinstance(call.func, ast.Name) and any(keyword.arg == "training" for keyword in call.keywords)
+    }
+    return models.pop() if len(models) == 1 else ""
+
+
+def same_call(code: Code, file: str, line: int, function: str) -> str:
+    r"""Return the call of a function at a line if nothing around it assigns what it is given; else an empty text.
+
+    Such a call gives the same each time unless it depends on a state; functions with chance in their text are left out.
+
+    Examples
+    --------
+    >>> text = "def scale(a):\n    return a / a.std()\ndef batch(i):\n    return scale(X)[i:i + 8], scale(i)"
+    >>> same_call(Code({"cell": text}), "cell", 4, "scale")
+    'scale(X)'
+    """
+    around = [node for node in (_function(code, file, line), code.loop(file, line)) if node is not None]
+    changing = {name for node in around for name in _stored(node)}
+    for call in _calls(code, file, line):
+        if _name(call.func) != function.rpartition(".")[2] or not call.args or call.keywords:
+            continue
+        given = {one.id for one in call.args if isinstance(one, ast.Name)}
+        used = given | {one.id for one in ast.walk(call.func) if isinstance(one, ast.Name)}
+        defined = code.defined(file, call.func)
+        if around and len(given) == len(call.args) and not used & changing and defined:
+            return "" if _CHANCE.search(ast.unparse(defined[1])) else ast.unparse(call)
+    return ""
+
+
+def compiled_in_loop(code: Code) -> tuple[str, int] | None:
+    r"""Return the file and line of a model's ``compile`` in a loop that does not make the model; None without one.
+
+    Examples
+    --------
+    >>> compiled_in_loop(Code({"cell": "for lr in rates:\n    net.compile(SGD(lr))\n    net.fit(x)"}))
+    ('cell', 2)
+    >>> compiled_in_loop(Code({"cell": "for k in folds:\n    net = build()\n    net.compile(SGD())"}))
+    """
+    for file in code.files:
+        for call in code.nodes(file, ast.Call):
+            loop = code.loop(file, call.lineno) if _name(call.func) == "compile" else None
+            owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+            if loop and isinstance(owner, ast.Name) and owner.id not in _stored(loop) | {"re"}:
+                return file, call.lineno
+    return None
+
+
+def _function(code: Code, file: str, line: int) -> ast.FunctionDef | None:
+    """Return the innermost function with a line."""
+    functions = [node for node in code.nodes(file, ast.FunctionDef) if _holds(node, line)]
+    return max(functions, key=lambda node: node.lineno, default=None)
+
+
+def _calls(code: Code, file: str, line: int) -> Iterator[ast.Call]:
+    return (node for node in code.nodes(file, ast.Call) if _holds(node, line))
+
+
+def _holds(node: ast.expr | ast.stmt, line: int) -> bool:
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
+def _name(function: ast.expr) -> str:
+    return (
+        function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+    )
+
+
+def _assigned(statement: ast.Assign) -> str:
+    target = statement.targets[0]
+    return target.id if isinstance(target, ast.Name) else ""
+
+
+def _stored(node: ast.AST) -> set[str]:
+    """Return the names that a function or loop assigns, its parameters included."""
+    names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    return names | {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
+
+
+def _is_load(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and ast.unparse(node.func) in ("np.load", "numpy.load")
