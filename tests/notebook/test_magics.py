@@ -142,6 +142,8 @@ def test_an_interrupt_goes_on_and_the_profile_is_kept(run, error):
     result = run(f"%%tfprofile kept\nraise {error}")
     assert type(result.error_in_exec).__name__ == error.removesuffix("(3)")
     assert tp.last().name == "kept"
+    how = "was interrupted" if error == "KeyboardInterrupt" else "ended with SystemExit"
+    assert f"The code {how}: this profile shows what ran up to then." in tp.last().overview.notes
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,7 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         __tracebackhide__ = True
         try:
-            self._capture.finish()
+            self._capture.finish(error)
         except TfprofError as failure:
             if not hides(error, failure):
                 raise

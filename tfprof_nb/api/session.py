@@ -124,8 +124,8 @@ class Capture:
         """End recording now; it is saved in the background until `finish`."""
         self._recording.end()
 
-    def finish(self) -> Profile:
-        """End the capture and return its profile.
+    def finish(self, ended_by: BaseException | None = None) -> Profile:
+        """End the capture and return its profile, which says so if an error ended the code.
 
         Raises
         ------
@@ -133,6 +133,8 @@ class Capture:
             If there is none: it could not be saved, or nothing was recorded.
         """
         _session.running = None
+        if ended_by is not None:
+            self._recording.ended_by(ended_by)
         try:
             run = self._recording.stop()
         except UnsavedError as error:

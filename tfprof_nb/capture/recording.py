@@ -73,7 +73,7 @@ class Recording:
     ) -> None:
         self.logdir = Path(os.path.expandvars(logdir)).expanduser().absolute()  # the code may change folders
         self.options = options
-        self._window, self._note = window or Window(), ""
+        self._window, self._note, self._ended_by = window or Window(), "", ""
         self.is_foreign = False  # whether the run is that of a profiler that the profiled code ran
         unlimited = self._window.steps is None and self._window.max_seconds is None
         self._memory, self._stopped = MemoryWatch(self._stop_early, bounded=unlimited), list[Stopped]()
@@ -162,6 +162,11 @@ class Recording:
         self._pacing.take_over()
         self._begin()
 
+    def ended_by(self, error: BaseException) -> None:
+        """Let the profile's notes say that an error ended the code."""
+        how = "was interrupted" if isinstance(error, KeyboardInterrupt) else f"ended with {type(error).__name__}"
+        self._ended_by = f"The code {how}: this profile shows what ran up to then."
+
     def end(self) -> None:
         """End recording; the profile is saved in the background."""
         self._pacing.take_over()
@@ -236,7 +241,7 @@ class Recording:
     def _capture_section(self, fewer: str) -> dict[str, Any]:
         """Return the section about the capture itself."""
         options = "" if self._foreign.cut_short else self.options.note()
-        notes = [note for note in (self._note, self._foreign.note(), options, fewer) if note]
+        notes = [note for note in (self._ended_by, self._note, self._foreign.note(), options, fewer) if note]
         if self._stopped and not self._foreign.cut_short:
             return {Section.CAPTURE: CaptureSection(notes=notes, stopped=self._stopped[-1])}
         return {Section.CAPTURE: CaptureSection(notes=notes)} if notes else {}

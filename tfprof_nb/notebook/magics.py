@@ -378,7 +378,7 @@ class _ProfiledCell:
                         self._marks.__exit__(None, None, None)
                         said.enter_context(_saying_that_it_saves(self._live))
                 finally:
-                    self._capture.finish()
+                    self._capture.finish(error)
         except TfprofError as failure:
             if not hides(error, failure):
                 raise failure.with_traceback(None) from failure.__cause__

@@ -91,7 +91,7 @@ def whole(compared: Comparison) -> str:
     """Say what the whole captures gained, if what happens once makes that another factor; else empty."""
     numbers = compared.summary
     factor = numbers.get("capture_speedup", math.nan)  # which an experiment has not
-    if numbers["speedup_of"] == CAPTURE or math.isnan(factor):
+    if numbers["speedup_of"] == CAPTURE or not factor > 0 or not numbers["speedup"] > 0:
         return ""
     if abs(math.log(factor / numbers["speedup"])) < _MIN_OTHER_FACTOR:
         return ""

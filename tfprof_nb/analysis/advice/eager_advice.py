@@ -26,6 +26,7 @@ _FETCHING_OPS = "Iterator|Optional|Dataset"  # Keras fetches its data with these
 _NOT_EAGERLY_IN_KERAS = "Remove run_eagerly=True from model.compile, and tf.config.run_functions_eagerly(True)."
 _NOT_EAGERLY = "Put @tf.function on the function that runs a step."
 _INTO_A_FUNCTION = "Put these ops into a function with @tf.function, or into the one that the loop calls already."
+_INTO_ITS_OWN = "Put what this line computes into a function with @tf.function, and call that."
 _ALL_AT_ONCE = "If it takes batches, call it once for all that `{}` ({}) goes through."
 _TRACED_MODEL = (
     "Call a traced form of it: `traced = tf.function({0})` before the loop, and `traced(...)` in place of `{0}(...)`. "
@@ -54,16 +55,19 @@ def eager_findings(evidence: Evidence, python: Sequence[Finding]) -> list[Findin
     needs = "" if asked else evidence.code.uses_values(*line_at(place))
     if needs:
         change = ""
-    model = called_model(evidence.code, *line_at(place)) if not function else ""
-    fix = _split(function, needs) if needs else _decorated(function, change) if place else _NOT_EAGERLY
-    fix = _TRACED_MODEL.format(model) if model else fix
     what = _asks(evidence, asked) if asked else function
     return [
         Finding(
             "high" if mostly else "medium",
             f"{EAGER}{(what or place) and ': '}{f'{what} ({place})' if what and place else what or place}",
             f"{_units.percent(percent)} of op self time ran eagerly, outside any tf.function: Python starts each op.",
-            _without(evidence, asked) if asked else _NOT_EAGERLY_IN_KERAS if by_keras else fix,
+            _without(evidence, asked)
+            if asked
+            else _NOT_EAGERLY_IN_KERAS
+            if by_keras
+            else _split(function, needs)
+            if needs
+            else _traced(evidence, function, place, change),
             proved_by="ops",
             place=place,
             gain_low_percent=_EAGER_GAIN_PERCENT[0] if mostly else float("nan"),
@@ -73,11 +77,20 @@ def eager_findings(evidence: Evidence, python: Sequence[Finding]) -> list[Findin
     ]
 
 
+def _traced(evidence: Evidence, function: str, place: str, change: str) -> str:
+    """Say what to put into a tf.function: a function, a model that a line calls, the body of its loop, or the line."""
+    if function or not place:
+        return _decorated(function, change) if place else _NOT_EAGERLY
+    if model := called_model(evidence.code, *line_at(place)):
+        return _TRACED_MODEL.format(model)
+    return _decorated("", "") if evidence.code.in_loop(*line_at(place)) else _INTO_ITS_OWN
+
+
 def _eager_line(evidence: Evidence, percent: float, python: Sequence[Finding]) -> list[Finding]:
     """Name the line that runs most ops one by one beside tf.functions, unless a finding on Python tells more."""
     calls, whole_ms = _eager_calls(evidence, percent), training_ms(evidence)
     lines = calls.groupby(["file", "line"])["eager_ms"].sum().sort_values(ascending=False, kind="stable")
-    if lines.empty or 100 * lines.iloc[0] < _EAGER_LINE_PERCENT * whole_ms:
+    if lines.empty or whole_ms <= 0 or 100 * lines.iloc[0] < _EAGER_LINE_PERCENT * whole_ms:
         return []
     file, line = lines.index[0]
     at_line = calls[(calls["file"] == file) & (calls["line"] == line)]

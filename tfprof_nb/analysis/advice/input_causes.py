@@ -193,7 +193,7 @@ def _costly_line(evidence: Evidence, line: str) -> str:
     """Name the line that takes most of what the map at a line calls; empty if none does, or it is all there is."""
     ops, (file, first, last) = evidence.source().all_ops, evidence.code.lines_mapped(*line_at(line))
     of_lines = ops[(ops["file"] == file) & ops["line"].between(first, last)].groupby("line")["op_ms"].sum()
-    if len(of_lines) < 2 or of_lines.max() < _MOST_OF_FUNCTION * of_lines.sum():
+    if len(of_lines) < 2 or not of_lines.max() > _MOST_OF_FUNCTION * of_lines.sum():
         return ""
     number = int(of_lines.index.to_numpy()[of_lines.to_numpy().argmax()])
     share = float(of_lines.max() / of_lines.sum())

@@ -64,7 +64,7 @@ def python_source(evidence: Evidence) -> Cause | None:
     shown = f"{function} ({place}{f', `{_units.shorten(code, 80)}`' if code else ''}) ran for "
     shown += f"{_units.milliseconds(total_ms)}: Python runs one such call at a time"
     inner = table.nlargest(1, "self_ms").iloc[0]
-    if inner["function"] != function and inner["self_ms"] >= _PYTHON_SHARE * total_ms:
+    if inner["function"] != function and inner["self_ms"] > _PYTHON_SHARE * total_ms > 0:
         file, number = str(inner["file"]), int(inner["line"])
         place, code = place_of(file, number), evidence.code.line(file, number)
         shown += f". {_units.share(inner['self_ms'] / total_ms)} of that is in {inner['function']} ({place}"

@@ -69,7 +69,7 @@ def _compiled_again(evidence: Evidence) -> Iterator[Finding]:
     times, tracing_ms = _new_functions(evidence)
     whole_ms = float(evidence.overview.summary["capture_ms"])
     found = compiled_in_loop(evidence.code) if times else None
-    if not found or tracing_ms < _WORTH_SAYING_SHARE * whole_ms:
+    if not found or not tracing_ms > _WORTH_SAYING_SHARE * whole_ms > 0:
         return
     place, code = place_of(*found), evidence.code.line(*found)
     percent = 100 * tracing_ms / whole_ms * (times - 1) / times
