@@ -48,3 +48,9 @@ def test_without_values_each_form_says_so():
     assert "Nothing to draw" in "\n".join(as_text(nothing))
     widget = build(nothing, Selection())
     assert "Nothing to draw" in widget.value
+
+
+def test_values_that_are_all_alike_have_one_pale_shade_and_one_entry():
+    svg = chart_svg(panel([[3, 3], [3, 3]]))
+    assert re.findall(r'fill-opacity="([0-9.]+)"', svg) == ["0.1", "0.1"]
+    assert svg.count("from 3.00 ms") == 1

@@ -70,7 +70,7 @@ def shaded(values: Floats) -> tuple[Int64, Floats]:
     known = values[np.isfinite(values)]
     low, high = (float(np.quantile(known, part, method="higher")) for part in (0.0, _OUTLIERS_FROM))
     bounds = low + (high - low) * np.arange(len(SHADES)) / len(SHADES)
-    found = np.searchsorted(bounds, np.nan_to_num(values, nan=low), side="right") - 1
+    found = np.searchsorted(bounds[: 1 if high <= low else None], np.nan_to_num(values, nan=low), side="right") - 1
     shades = np.where(np.isfinite(values), np.clip(found, 0, len(SHADES) - 1), -1)
     return shades.astype(np.int64), bounds
 
@@ -101,8 +101,11 @@ def _run(left: float, top: float, wide: float, high: float, row: int, start: int
 
 def _legend(picture: Picture, chart: HeatMap, bounds: Floats, left: float, y: float) -> None:
     x = left
-    for opacity, bound in zip(SHADES, bounds, strict=True):
+    texts = {
+        f"from {cell(float(bound), chart.unit)}": opacity
+        for bound, opacity in zip(bounds[::-1], SHADES[::-1], strict=True)
+    }
+    for text, opacity in reversed(texts.items()):  # one if all values are alike
         picture.path(f"M{compact(x)} {compact(y - 9)}h10v10h-10z", fill=chart.color, fill_opacity=opacity)
-        text = f"from {cell(float(bound), chart.unit)}"
         picture.text(x + 15, y, text, color=INK)
         x += text_width(text) + FONT + 21
