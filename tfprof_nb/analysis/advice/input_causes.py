@@ -35,6 +35,7 @@ _KEEP = (
     'behind the map, in memory or in a file (`.cache("folder/name")`), and `.shuffle()` behind that. For a single '
     "pass, do less in {function}."
 )
+_THEN_PREFETCH = " End the pipeline with `.prefetch(tf.data.AUTOTUNE)`, so that it works while the step runs."
 # tf.data names functions after the method that takes them, e.g. `__inference_Dataset_map_decode_42`.
 _FUNCTIONS = {
     **dict.fromkeys(("Map", "ParallelMap", "MapAndBatch"), "Dataset_map_"),
@@ -232,7 +233,7 @@ def _stage(evidence: Evidence, stage: str) -> Cause:
     if mapped and _is_random(evidence, line):
         fix = _RANDOM.format(function=mapped)
     elif mapped and stage in ("ParallelMap", "MapAndBatch"):
-        fix = _KEEP.format(function=mapped)
+        fix = _KEEP.format(function=mapped) + _THEN_PREFETCH * ("Prefetch" not in stages)
     return Cause(name, f"{shown}{_costly_line(evidence, line)}", fix, place=line)
 
 
