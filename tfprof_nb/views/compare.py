@@ -90,7 +90,7 @@ def headline(compared: Comparison) -> str:
 def whole(compared: Comparison) -> str:
     """Say what the whole captures gained, if what happens once makes that another factor; else empty."""
     numbers = compared.summary
-    factor = numbers.get("capture_speedup", math.nan)  # which an experiment has not
+    factor = numbers["capture_speedup"]
     if numbers["speedup_of"] == CAPTURE or not factor > 0 or not numbers["speedup"] > 0:
         return ""
     if abs(math.log(factor / numbers["speedup"])) < _MIN_OTHER_FACTOR:

@@ -56,7 +56,10 @@ def python_source(evidence: Evidence) -> Cause | None:
         return _slow_dataset(evidence, dataset, table, called)
     if table.empty:  # functions shorter than the interval of sampling are seldom met
         return _passed_to_python(evidence, called)
-    function = str(table.groupby("function", sort=False)["total_ms"].max().idxmax())
+    totals = table.groupby("function", sort=False)["total_ms"].max()
+    function = str(
+        totals.index[totals == totals.max()][-1]
+    )  # of several, the one with least time of its own calls them
     of_function = table[table["function"] == function]
     file, number = str(of_function.iloc[0]["file"]), int(of_function.iloc[0]["line"])
     place, code = place_of(file, number), evidence.code.line(file, number)

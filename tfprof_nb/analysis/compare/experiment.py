@@ -41,6 +41,7 @@ def experiment(runs: Mapping[str, Sequence[Run]]) -> Comparison:
         "margin_percent": 100 * told,
         "capture_before_ms": math.nan,
         "capture_after_ms": math.nan,
+        "capture_speedup": math.nan,
         "step_speedup": math.nan,
         "changes": [],
         "same_work": True,

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from tfprof_nb.analysis.source.code import Code
+from tfprof_nb.analysis.source.syntax import assigned_name, holds, name_of, names_in
 
 # In the text of a function whose value may differ from call to call.
 _CHANCE = re.compile(r"rand|rng|shuffle|sample|choice|next\(|time\.|open\(|read|yield")
@@ -24,8 +25,10 @@ def read_anew(code: Code, file: str, line: int) -> str:
     function = _function(code, file, line)
     if function is None:
         return ""
-    opened = {_assigned(node) for node in ast.walk(function) if isinstance(node, ast.Assign) and _is_load(node.value)}
-    taken = (node for node in ast.walk(function) if isinstance(node, ast.Subscript) and _holds(node, line))
+    opened = {
+        assigned_name(node) for node in ast.walk(function) if isinstance(node, ast.Assign) and _is_load(node.value)
+    }
+    taken = (node for node in ast.walk(function) if isinstance(node, ast.Subscript) and holds(node, line))
     for one in taken:
         by_name = isinstance(one.slice, ast.Constant) and isinstance(one.slice.value, str)
         if by_name and (_is_load(one.value) or (isinstance(one.value, ast.Name) and one.value.id in opened)):
@@ -63,7 +66,7 @@ def same_call(code: Code, file: str, line: int, function: str) -> str:
     around = [node for node in (_function(code, file, line), code.loop(file, line)) if node is not None]
     changing = {name for node in around for name in _stored(node)}
     for call in _calls(code, file, line):
-        if _name(call.func) != function.rpartition(".")[2] or not call.args or call.keywords:
+        if name_of(call.func) != function.rpartition(".")[2] or not call.args or call.keywords:
             continue
         given = {one.id for one in call.args if isinstance(one, ast.Name)}
         used = given | {one.id for one in ast.walk(call.func) if isinstance(one, ast.Name)}
@@ -84,7 +87,7 @@ def compiled_in_loop(code: Code) -> tuple[str, int] | None:
     """
     for file in code.files:
         for call in code.nodes(file, ast.Call):
-            loop = code.loop(file, call.lineno) if _name(call.func) == "compile" else None
+            loop = code.loop(file, call.lineno) if name_of(call.func) == "compile" else None
             owner = call.func.value if isinstance(call.func, ast.Attribute) else None
             if loop and isinstance(owner, ast.Name) and owner.id not in _stored(loop) | {"re"}:
                 return file, call.lineno
@@ -93,33 +96,17 @@ def compiled_in_loop(code: Code) -> tuple[str, int] | None:
 
 def _function(code: Code, file: str, line: int) -> ast.FunctionDef | None:
     """Return the innermost function with a line."""
-    functions = [node for node in code.nodes(file, ast.FunctionDef) if _holds(node, line)]
+    functions = [node for node in code.nodes(file, ast.FunctionDef) if holds(node, line)]
     return max(functions, key=lambda node: node.lineno, default=None)
 
 
 def _calls(code: Code, file: str, line: int) -> Iterator[ast.Call]:
-    return (node for node in code.nodes(file, ast.Call) if _holds(node, line))
-
-
-def _holds(node: ast.expr | ast.stmt, line: int) -> bool:
-    return node.lineno <= line <= (node.end_lineno or node.lineno)
-
-
-def _name(function: ast.expr) -> str:
-    return (
-        function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
-    )
-
-
-def _assigned(statement: ast.Assign) -> str:
-    target = statement.targets[0]
-    return target.id if isinstance(target, ast.Name) else ""
+    return (node for node in code.nodes(file, ast.Call) if holds(node, line))
 
 
 def _stored(node: ast.AST) -> set[str]:
     """Return the names that a function or loop assigns, its parameters included."""
-    names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
-    return names | {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
+    return names_in(node, ast.Store) | {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
 
 
 def _is_load(node: ast.expr) -> bool:

@@ -6,15 +6,14 @@ import ast
 import re
 import textwrap
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
-from typing import Literal, TypeGuard, TypeVar
+from typing import Literal, TypeGuard
 
 from tfprof_nb.analysis.source.batches import takes_batches
 from tfprof_nb.analysis.source.same_each_time import same_each_time
+from tfprof_nb.analysis.source.syntax import Node, assigned_name, end_of, holds, name_of, names_in, nodes_of, parsed
 
 Use = Literal["validation", "batch", "record", ""]
 
-_MAGIC = re.compile(r"^\s*[%!].*$", re.MULTILINE)
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
 _OF_DATASETS = re.compile(
     r"apply|batch|bucket_by_sequence_length|cache|concatenate|enumerate|filter|flat_map|group_by_window|interleave|map|"
@@ -23,7 +22,6 @@ _OF_DATASETS = re.compile(
 )
 _MODULES = ("np", "numpy", "pd", "tf", "math", "keras", "K", "scipy", "stats", "metrics")
 _RECORDING = re.compile(r"append|extend|add|print|log|info|debug|write\w*|save\w*|to_\w+|dump|scalar|histogram|image")
-Node = TypeVar("Node", bound=ast.AST)
 
 
 class Code:
@@ -46,7 +44,7 @@ class Code:
 
     def nodes(self, file: str, kind: type[Node]) -> Iterator[Node]:
         """Return the parts of a kind that a file's code has."""
-        return _nodes(self._texts.get(file, ""), kind)
+        return nodes_of(self._texts.get(file, ""), kind)
 
     def at(self, place: str) -> str:
         """Return the text of the line at a place, as `place_of` writes it; empty if it is unknown."""
@@ -68,7 +66,7 @@ class Code:
     def definition(self, file: str, function: str) -> int:
         """Return the line with the ``def`` of a function, given its qualified name; 0 if it is unknown."""
         name = function.rpartition(".")[2]
-        lines = [node.lineno for node in _nodes(self._texts.get(file, ""), ast.FunctionDef) if node.name == name]
+        lines = [node.lineno for node in nodes_of(self._texts.get(file, ""), ast.FunctionDef) if node.name == name]
         return lines[0] if len(lines) == 1 else 0
 
     def outer(self, file: str, line: int) -> str:
@@ -81,7 +79,7 @@ class Code:
         ('make', '')
         """
         functions = list(self.nodes(file, ast.FunctionDef))
-        around = min((one for one in functions if one.lineno < line and _holds(one, line)), key=_lines, default=None)
+        around = min((one for one in functions if one.lineno < line and holds(one, line)), key=_lines, default=None)
         loop = self.loop(file, line)
         if around is None or (loop and loop.lineno > around.lineno) or all(one.lineno != line for one in functions):
             return ""
@@ -91,7 +89,7 @@ class Code:
         """Return the file, the line of the ``def`` and the parameters of a method ``Class.method``; 0 if unknown."""
         owner, _, method = name.rpartition(".")
         for file, text in self._texts.items():
-            for found in (node for node in _nodes(text, ast.ClassDef) if node.name == owner):
+            for found in (node for node in nodes_of(text, ast.ClassDef) if node.name == owner):
                 for one in found.body:
                     if isinstance(one, ast.FunctionDef) and one.name == method:
                         return file, one.lineno, [argument.arg for argument in one.args.args]
@@ -130,8 +128,8 @@ class Code:
         if call is None:
             return ""
         given = [*call.args, *(keyword.value for keyword in call.keywords)]
-        closing = _end(call)[0], _end(call)[1] - 1
-        behind = max(map(_end, given), default=closing)
+        closing = end_of(call)[0], end_of(call)[1] - 1
+        behind = max(map(end_of, given), default=closing)
         # Behind the last argument, unless that stands in parentheses, which have no place in the syntax tree.
         at = behind if self._between(file, behind, closing).strip(" \n,") == "" else closing
         comma = ", " if given and not self._between(file, (1, 0), at).rstrip().endswith(",") else ""
@@ -146,7 +144,7 @@ class Code:
         'data = files.map(read).cache().batch(8)'
         """
         found = self._call(file, line, function)
-        return self._inserted(file, found, call, _end(found)) if found else ""
+        return self._inserted(file, found, call, end_of(found)) if found else ""
 
     def with_number(self, file: str, line: int, keyword: str, value: int) -> str:
         r"""Return a line with another number for a keyword; empty if it gives the keyword no number.
@@ -167,16 +165,16 @@ class Code:
         >>> Code({"cell": "model.compile(\n    'sgd',\n    jit=True,\n)"}).without_argument("cell", 3, "jit")
         (1, "model.compile(\n    'sgd',\n)")
         """
-        for call in _nodes(self._texts.get(file, ""), ast.Call):
+        for call in nodes_of(self._texts.get(file, ""), ast.Call):
             given = [*call.args, *(each.value for each in call.keywords)]
             for each in call.keywords:
                 if each.arg == keyword and each.lineno == line:
                     begin = each.lineno, each.col_offset
-                    behind = [_end(value) for value in given if _end(value) < begin]
+                    behind = [end_of(value) for value in given if end_of(value) < begin]
                     places = ((one.lineno, one.col_offset) for one in call.keywords)
                     following = min((place for place in places if place > begin), default=None)
-                    left_out = (max(behind), _end(each.value)) if behind else (begin, following or _end(each.value))
-                    return _end(call.func)[0], self._inserted(file, call, "", *left_out)
+                    left_out = (max(behind), end_of(each.value)) if behind else (begin, following or end_of(each.value))
+                    return end_of(call.func)[0], self._inserted(file, call, "", *left_out)
         return 0, ""
 
     def end_of_pipeline(self, file: str, line: int) -> tuple[int, str]:
@@ -191,20 +189,20 @@ class Code:
         ((2, 'batch'), (3, 'map'), (0, ''))
         """
         statement = self.statement(file, line)
-        holding = [node for node in ast.walk(statement or ast.Pass()) if _extends(node) and _holds(node, line)]
+        holding = [node for node in ast.walk(statement or ast.Pass()) if _extends(node) and holds(node, line)]
         if statement is None or not holding:
             return 0, ""
-        end = max(holding, key=_end)
-        name = _assigned_name(statement)
+        end = max(holding, key=end_of)
+        name = assigned_name(statement)
         later = [one for one in self._block(file, statement) if name and one.lineno > statement.lineno]
         for one in later:
-            if isinstance(one, ast.Assign) and _assigned_name(one) == name and _extends(one.value):
+            if isinstance(one, ast.Assign) and assigned_name(one) == name and _extends(one.value):
                 end = one.value
-        return _end(end.func)[0], _name(end.func)
+        return end_of(end.func)[0], name_of(end.func)
 
     def takes_keywords(self, file: str, name: str) -> bool:
         """Whether the ``__init__`` of a class of the program takes any keyword."""
-        classes = [node for node in _nodes(self._texts.get(file, ""), ast.ClassDef) if node.name == name]
+        classes = [node for node in nodes_of(self._texts.get(file, ""), ast.ClassDef) if node.name == name]
         inits = [one for found in classes for one in found.body if isinstance(one, ast.FunctionDef)]
         own = [one for one in inits if one.name == "__init__"]
         return bool(classes) and all(one.args.kwarg is not None for one in own)
@@ -224,12 +222,12 @@ class Code:
             return "validation"
         if loop is None:
             return ""
-        assigned = _names(statement, ast.Store)
-        others = [one for one in ast.walk(loop) if isinstance(one, ast.Call) and not _holds(statement, one.lineno)]
-        if assigned & {name for call in others if call.lineno > statement.lineno for name in _names(call, ast.Load)}:
+        assigned = names_in(statement, ast.Store)
+        others = [one for one in ast.walk(loop) if isinstance(one, ast.Call) and not holds(statement, one.lineno)]
+        if assigned & {name for call in others if call.lineno > statement.lineno for name in names_in(call, ast.Load)}:
             return "batch"
-        elsewhere = {name for part in _parts(loop) if part is not statement for name in _names(part, ast.Load)}
-        if assigned & _names(statement, ast.Load) or (assigned | _extended_list(statement)) & elsewhere:
+        elsewhere = {name for part in _parts(loop) if part is not statement for name in names_in(part, ast.Load)}
+        if assigned & names_in(statement, ast.Load) or (assigned | _extended_list(statement)) & elsewhere:
             return ""
         return "record" if _records(statement) and not _calls_methods_in(statement) else ""
 
@@ -243,8 +241,8 @@ class Code:
         """
         found = [
             node
-            for node in _nodes(self._texts.get(file, ""), ast.If)
-            if node.lineno < line and _holds(node, line) and _names_remainder(node.test)
+            for node in nodes_of(self._texts.get(file, ""), ast.If)
+            if node.lineno < line and holds(node, line) and _names_remainder(node.test)
         ]
         innermost = min(found, key=_lines, default=None)
         return (innermost.lineno, self.line(file, innermost.lineno)) if innermost else (0, "")
@@ -257,7 +255,7 @@ class Code:
         >>> Code({"cell": "def f(batch):\n    if batch % 4:\n        return\n    save()"}).guard_in("cell", 1)
         (2, 'if batch % 4:')
         """
-        functions = (one for one in _nodes(self._texts.get(file, ""), ast.FunctionDef) if one.lineno == line)
+        functions = (one for one in nodes_of(self._texts.get(file, ""), ast.FunctionDef) if one.lineno == line)
         found = (node for function in functions for node in ast.walk(function) if isinstance(node, ast.If))
         first = next((node for node in found if _names_remainder(node.test)), None)
         return (first.lineno, self.line(file, first.lineno)) if first else (0, "")
@@ -270,17 +268,21 @@ class Code:
         >>> Code({"cell": "if step % args.save_every == 0:\n    save()"}).divisor("cell", 1)
         'args.save_every'
         """
-        conditions = (node.test for node in _nodes(self._texts.get(file, ""), ast.If) if node.lineno == line)
+        conditions = (node.test for node in nodes_of(self._texts.get(file, ""), ast.If) if node.lineno == line)
         parts = (part for condition in conditions for part in ast.walk(condition) if isinstance(part, ast.BinOp))
         return next((ast.unparse(part.right) for part in parts if isinstance(part.op, ast.Mod)), "")
 
     def uses_values(self, file: str, line: int) -> str:
         """Return the first code that cannot be traced in a function, given the line of its ``def``: it needs values."""
-        functions = [node for node in _nodes(self._texts.get(file, ""), ast.FunctionDef) if node.lineno == line]
+        functions = [node for node in nodes_of(self._texts.get(file, ""), ast.FunctionDef) if node.lineno == line]
         for node in ast.walk(functions[0]) if functions else ():
             if isinstance(node, ast.Attribute) and (node.attr == "numpy" or _is_numpy(node.value)):
                 return ast.unparse(node)
-            if isinstance(node, ast.Call) and _name(node.func) in ("float", "int") and isinstance(node.func, ast.Name):
+            if (
+                isinstance(node, ast.Call)
+                and name_of(node.func) in ("float", "int")
+                and isinstance(node.func, ast.Name)
+            ):
                 return f"{node.func.id}()"
         return ""
 
@@ -293,7 +295,7 @@ class Code:
         >>> code.has_effects("cell", 1), code.has_effects("cell", 3)
         (True, False)
         """
-        functions = (one for one in _nodes(self._texts.get(file, ""), ast.FunctionDef) if one.lineno == line)
+        functions = (one for one in nodes_of(self._texts.get(file, ""), ast.FunctionDef) if one.lineno == line)
         return any(_has_effect(node) for function in functions for node in ast.walk(function))
 
     def called_itself(self, file: str, line: int, method: str) -> str:
@@ -313,10 +315,10 @@ class Code:
             or keywords - {"verbose", "batch_size"}
         ):
             return ""
-        given = self._between(file, (call.args[0].lineno, call.args[0].col_offset), _end(call.args[0]))
-        model = self._between(file, (call.lineno, call.col_offset), _end(call.func)).rpartition(".")[0]
+        given = self._between(file, (call.args[0].lineno, call.args[0].col_offset), end_of(call.args[0]))
+        model = self._between(file, (call.lineno, call.col_offset), end_of(call.func)).rpartition(".")[0]
         before = self._between(file, (line, 0), (line, call.col_offset))
-        rest = self._lines(file)[line - 1].encode()[_end(call)[1] :].decode()
+        rest = self._lines(file)[line - 1].encode()[end_of(call)[1] :].decode()
         return f"{before}{model}({given}, training=False).numpy(){rest}".strip()
 
     def loop_line(self, file: str, line: int) -> tuple[int, str]:
@@ -330,8 +332,8 @@ class Code:
 
     def dataset_classes(self) -> list[str]:
         """Return the classes of the program that are datasets of Keras: a ``PyDataset`` or ``Sequence``."""
-        classes = [node for text in self._texts.values() for node in _nodes(text, ast.ClassDef)]
-        return [node.name for node in classes if {_name(base) for base in node.bases} & {"PyDataset", "Sequence"}]
+        classes = [node for text in self._texts.values() for node in nodes_of(text, ast.ClassDef)]
+        return [node.name for node in classes if {name_of(base) for base in node.bases} & {"PyDataset", "Sequence"}]
 
     def in_loop(self, file: str, line: int) -> bool:
         """Whether a line stands in a loop."""
@@ -339,13 +341,13 @@ class Code:
 
     def statement(self, file: str, line: int) -> ast.stmt | None:
         """Return the innermost statement with a line."""
-        holding = [node for node in _nodes(self._texts.get(file, ""), ast.stmt) if _holds(node, line)]
+        holding = [node for node in nodes_of(self._texts.get(file, ""), ast.stmt) if holds(node, line)]
         return min(holding, key=_lines, default=None)
 
     def loop(self, file: str, line: int) -> ast.stmt | None:
         """Return the innermost loop with a line in its body."""
-        loops = [node for kind in _LOOPS for node in _nodes(self._texts.get(file, ""), kind)]
-        return min((loop for loop in loops if _holds(loop, line) and loop.lineno < line), key=_lines, default=None)
+        loops = [node for kind in _LOOPS for node in nodes_of(self._texts.get(file, ""), kind)]
+        return min((loop for loop in loops if holds(loop, line) and loop.lineno < line), key=_lines, default=None)
 
     def call(self, file: str, line: int, function: str) -> str:
         r"""Return how a method is called at a line, without its object; empty if there is no such single call.
@@ -402,7 +404,9 @@ class Code:
         block = self._block(file, statement) if statement else []
         later = [one for one in block if statement and one.lineno >= statement.lineno]
         calls = [node for one in later for node in ast.walk(one) if isinstance(node, ast.Call)]
-        found = [_end(call.func)[0] for call in calls if _name(call.func) == "batch" and _end(call.func)[0] >= line]
+        found = [
+            end_of(call.func)[0] for call in calls if name_of(call.func) == "batch" and end_of(call.func)[0] >= line
+        ]
         return (file, found[0]) if len(found) == 1 else None
 
     def batched_first(self, file: str, line: int) -> str:
@@ -419,14 +423,16 @@ class Code:
         before = mapping.func.value if isinstance(mapping.func, ast.Attribute) else mapping
         if not isinstance(batching.func, ast.Attribute) or batching.func.value is not mapping:
             return ""
-        swapped = self._between(file, _end(mapping), _end(batching)) + self._between(file, _end(before), _end(mapping))
-        return self._inserted(file, batching, swapped, _end(before), _end(batching))
+        swapped = self._between(file, end_of(mapping), end_of(batching)) + self._between(
+            file, end_of(before), end_of(mapping)
+        )
+        return self._inserted(file, batching, swapped, end_of(before), end_of(batching))
 
     def _given_to_map(self, file: str, line: int) -> ast.expr | None:
         """Return what the map at a line calls, out of ``partial`` or a lambda that does nothing else."""
         call = self._call(file, line, "map")
         given = next(iter(call.args or [one.value for one in call.keywords]), None) if call else None
-        if isinstance(given, ast.Call) and _name(given.func) == "partial" and given.args:
+        if isinstance(given, ast.Call) and name_of(given.func) == "partial" and given.args:
             given = given.args[0]
         inner = given.body.func if isinstance(given, ast.Lambda) and isinstance(given.body, ast.Call) else None
         return inner if inner is not None and self.defined(file, inner) else given
@@ -444,14 +450,14 @@ class Code:
         return found[0] if len(found) == 1 else None
 
     def _named(self, file: str, function: ast.expr) -> list[ast.FunctionDef]:
-        functions = _nodes(self._texts.get(file, ""), ast.FunctionDef)
-        return [node for node in functions if node.name == _name(function)]
+        functions = nodes_of(self._texts.get(file, ""), ast.FunctionDef)
+        return [node for node in functions if node.name == name_of(function)]
 
     def _layers(self) -> set[str]:
         """Return the names to which the program assigns Keras layers."""
-        assigned = (node for text in self._texts.values() for node in _nodes(text, ast.Assign))
+        assigned = (node for text in self._texts.values() for node in nodes_of(text, ast.Assign))
         return {
-            _assigned_name(one)
+            assigned_name(one)
             for one in assigned
             if isinstance(one.value, ast.Call) and "layers." in ast.unparse(one.value.func)
         } - {""}
@@ -463,8 +469,8 @@ class Code:
         """Return the only call of a function whose name stands at a line."""
         found = [
             node
-            for node in _nodes(self._texts.get(file, ""), ast.Call)
-            if _end(node.func)[0] == line and _name(node.func) == function
+            for node in nodes_of(self._texts.get(file, ""), ast.Call)
+            if end_of(node.func)[0] == line and name_of(node.func) == function
         ]
         return found[0] if len(found) == 1 else None
 
@@ -479,9 +485,9 @@ class Code:
         self, file: str, call: ast.Call, text: str, at: tuple[int, int], until: tuple[int, int] | None = None
     ) -> str:
         """Return the lines from a call's name to its end, with a text inserted, or in the place of what is there."""
-        first, last = _end(call.func)[0], _end(call)[0]
-        rest = self._lines(file)[last - 1].encode()[_end(call)[1] :].decode()
-        block = self._between(file, (first, 0), at) + text + self._between(file, until or at, _end(call)) + rest
+        first, last = end_of(call.func)[0], end_of(call)[0]
+        rest = self._lines(file)[last - 1].encode()[end_of(call)[1] :].decode()
+        block = self._between(file, (first, 0), at) + text + self._between(file, until or at, end_of(call)) + rest
         return textwrap.dedent(block).strip()
 
     def _block(self, file: str, statement: ast.stmt) -> list[ast.stmt]:
@@ -508,31 +514,6 @@ def line_at(place: str) -> tuple[str, int]:
     return file, int(line) if line.isdigit() else 0
 
 
-@lru_cache(maxsize=16)
-def parsed(text: str) -> ast.Module:
-    """Parse a text in which magics may stand; one that is not Python is empty."""
-    try:
-        return ast.parse(_MAGIC.sub("", text))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ast.Module([], [])
-
-
-def _nodes(text: str, kind: type[Node]) -> Iterator[Node]:
-    return (node for node in ast.walk(parsed(text)) if isinstance(node, kind))
-
-
-def _name(function: ast.expr) -> str:
-    """Return the last part of the name that is called."""
-    return (
-        function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
-    )
-
-
-def _end(node: ast.expr) -> tuple[int, int]:
-    """Return the line in which an expression ends, and the offset in bytes of its end."""
-    return node.end_lineno or 0, node.end_col_offset or 0
-
-
 def _extends(node: ast.AST) -> TypeGuard[ast.Call]:
     """Whether an expression is a call that makes a dataset of another one."""
     return (
@@ -540,16 +521,6 @@ def _extends(node: ast.AST) -> TypeGuard[ast.Call]:
         and isinstance(node.func, ast.Attribute)
         and _OF_DATASETS.fullmatch(node.func.attr) is not None
     )
-
-
-def _assigned_name(statement: ast.stmt) -> str:
-    """Return the only name that a statement assigns; empty if there is none."""
-    targets = statement.targets if isinstance(statement, ast.Assign) else []
-    return targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else ""
-
-
-def _holds(node: ast.stmt | ast.expr, line: int) -> bool:
-    return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
 def _lines(node: ast.stmt) -> int:
@@ -562,13 +533,6 @@ def _validates_with(statement: ast.stmt, line: int) -> bool:
         keyword.arg == "validation_data" and keyword.value.lineno <= line <= (keyword.value.end_lineno or line)
         for keyword in keywords
     )
-
-
-def _names(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
-    """Return the names that code reads (`ast.Load`) or assigns (`ast.Store`); ``n += 1`` does both."""
-    nodes = list(ast.walk(node))
-    both = {one.target.id for one in nodes if isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Name)}
-    return both | {one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, context)}
 
 
 def _parts(loop: ast.stmt) -> Iterator[ast.AST]:
@@ -585,13 +549,13 @@ def _extended_list(statement: ast.stmt) -> set[str]:
     call = statement.value if isinstance(statement, ast.Expr) else None
     called = call.func if isinstance(call, ast.Call) else None
     appends = isinstance(called, ast.Attribute) and called.attr in ("append", "extend", "add")
-    return _names(called, ast.Load) if appends and called else set()
+    return names_in(called, ast.Load) if appends and called else set()
 
 
 def _records(statement: ast.stmt) -> bool:
     """Whether a statement is a call that stores, prints or writes."""
     call = statement.value if isinstance(statement, ast.Expr) else None
-    return isinstance(call, ast.Call) and _RECORDING.fullmatch(_name(call.func)) is not None
+    return isinstance(call, ast.Call) and _RECORDING.fullmatch(name_of(call.func)) is not None
 
 
 def _calls_methods_in(statement: ast.stmt) -> bool:
@@ -607,7 +571,7 @@ def _has_effect(node: ast.AST) -> bool:
         return True
     if isinstance(node, ast.Attribute | ast.Subscript):
         return isinstance(node.ctx, ast.Store)
-    return isinstance(node, ast.Call) and _RECORDING.fullmatch(_name(node.func)) is not None
+    return isinstance(node, ast.Call) and _RECORDING.fullmatch(name_of(node.func)) is not None
 
 
 def _names_remainder(test: ast.expr) -> bool:

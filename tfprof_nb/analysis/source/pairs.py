@@ -6,6 +6,7 @@ import ast
 from typing import NamedTuple
 
 from tfprof_nb.analysis.source.code import Code
+from tfprof_nb.analysis.source.syntax import name_of
 
 _FORM = (
     "{tf}.maximum({tf}.reduce_sum({rows} ** 2, -1)[:, None] - 2 * {tf}.matmul({rows}, {columns}, transpose_b=True) "
@@ -59,7 +60,7 @@ def _form(call: ast.Call, scope: ast.AST, needless: list[int]) -> str:
 
     The lines of the names that only this call uses are added to ``needless``.
     """
-    called = _name(call.func)
+    called = name_of(call.func)
     if called not in ("reduce_sum", "norm") or _axis(call) not in _LAST_AXES or not call.args or _keeps(call):
         return ""
     inner = _value(call.args[0], scope, needless)
@@ -79,8 +80,8 @@ def _form(call: ast.Call, scope: ast.AST, needless: list[int]) -> str:
 
 def _squared(node: ast.expr, scope: ast.AST, needless: list[int]) -> ast.expr | None:
     """Return what an expression squares: `tf.square(x)`, `x ** 2`, `x * x`."""
-    squares = isinstance(node, ast.Call) and _name(node.func) in _SQUARES and len(node.args) >= 1
-    if isinstance(node, ast.Call) and squares and (_name(node.func) == "square" or _is_two(node.args[1:])):
+    squares = isinstance(node, ast.Call) and name_of(node.func) in _SQUARES and len(node.args) >= 1
+    if isinstance(node, ast.Call) and squares and (name_of(node.func) == "square" or _is_two(node.args[1:])):
         inner = _value(node.args[0], scope, needless)
         return None if _squares_itself(inner) else inner
     if isinstance(node, ast.BinOp):
@@ -91,7 +92,7 @@ def _squared(node: ast.expr, scope: ast.AST, needless: list[int]) -> ast.expr | 
 
 
 def _squares_itself(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and _name(node.func) == "squared_difference"
+    return isinstance(node, ast.Call) and name_of(node.func) == "squared_difference"
 
 
 def _broadcast(node: ast.expr, scope: ast.AST, needless: list[int]) -> tuple[ast.expr, ast.expr] | None:
@@ -99,7 +100,7 @@ def _broadcast(node: ast.expr, scope: ast.AST, needless: list[int]) -> tuple[ast
     two: list[ast.expr] = []
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
         two = [node.left, node.right]
-    if isinstance(node, ast.Call) and _name(node.func) in _DIFFERENCES:
+    if isinstance(node, ast.Call) and name_of(node.func) in _DIFFERENCES:
         two = node.args[:2]
     matrices = {axis: one for axis, one in (_expanded(_value(each, scope, needless)) for each in two) if one}
     return (matrices[1], matrices[0]) if set(matrices) == {0, 1} else None
@@ -107,7 +108,7 @@ def _broadcast(node: ast.expr, scope: ast.AST, needless: list[int]) -> tuple[ast
 
 def _expanded(node: ast.expr) -> tuple[int, ast.expr | None]:
     """Return the axis of size 1 that is inserted into a matrix with a name, and the matrix."""
-    if isinstance(node, ast.Call) and _name(node.func) == "expand_dims" and node.args:
+    if isinstance(node, ast.Call) and name_of(node.func) == "expand_dims" and node.args:
         return _axis(node, default=-9), node.args[0] if _is_plain(node.args[0]) else None
     if not isinstance(node, ast.Subscript) or not _is_plain(node.value):
         return -9, None
@@ -153,13 +154,9 @@ def _is_two(given: list[ast.expr]) -> bool:
 
 
 def _is_new_axis(place: ast.expr) -> bool:
-    return (isinstance(place, ast.Constant) and place.value is None) or _name(place) == "newaxis"
+    return (isinstance(place, ast.Constant) and place.value is None) or name_of(place) == "newaxis"
 
 
 def _is_plain(node: ast.expr) -> bool:
     """Whether an expression costs nothing to evaluate twice."""
     return isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and _is_plain(node.value))
-
-
-def _name(node: ast.AST) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

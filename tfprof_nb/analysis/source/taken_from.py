@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from tfprof_nb.analysis.source.code import parsed
+from tfprof_nb.analysis.source.syntax import parsed
 
 _FITS = ("fit", "evaluate", "predict")
 _PASSES_ON = ("iter", "enumerate", "tqdm")

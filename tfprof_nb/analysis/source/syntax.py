@@ -1,0 +1,54 @@
+"""Parts of Python's syntax trees: what rules on a program's text ask of them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TypeVar
+
+Node = TypeVar("Node", bound=ast.AST)
+_MAGIC = re.compile(r"^\s*[%!].*$", re.MULTILINE)
+
+
+@lru_cache(maxsize=16)
+def parsed(text: str) -> ast.Module:
+    """Parse a text in which magics may stand; one that is not Python is empty."""
+    try:
+        return ast.parse(_MAGIC.sub("", text))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module([], [])
+
+
+def nodes_of(text: str, kind: type[Node]) -> Iterator[Node]:
+    """Return the parts of a kind that a text's code has."""
+    return (node for node in ast.walk(parsed(text)) if isinstance(node, kind))
+
+
+def name_of(node: ast.AST) -> str:
+    """Return a name, or the last part of one with dots; empty for other expressions."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def end_of(node: ast.expr) -> tuple[int, int]:
+    """Return the line in which an expression ends, and the offset in bytes of its end."""
+    return node.end_lineno or 0, node.end_col_offset or 0
+
+
+def assigned_name(statement: ast.stmt) -> str:
+    """Return the only name that a statement assigns; empty if there is none."""
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    return targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else ""
+
+
+def holds(node: ast.stmt | ast.expr, line: int) -> bool:
+    """Whether a line is one of those of a statement or expression."""
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
+def names_in(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
+    """Return the names that code reads (`ast.Load`) or assigns (`ast.Store`); ``n += 1`` does both."""
+    nodes = list(ast.walk(node))
+    both = {one.target.id for one in nodes if isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Name)}
+    return both | {one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, context)}
