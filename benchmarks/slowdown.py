@@ -4,7 +4,7 @@
 
 Planted: pairs of programs of which one computes a tenth more, each captured five times, in turn, for a second or two;
 ``experiment`` runs the same pairs without a profiler. Identical: pairs of processes that run one program and capture it
-once each. Prints a row per pair, and two counts. It takes about fifteen minutes on two quiet cores; the last column
+once each. Prints a row per pair, and two counts. It takes six minutes on two quiet cores; the last column
 says what other programs took of the processors, and from about 20% on the counts are not worth much.
 """
 

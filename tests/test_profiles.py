@@ -134,6 +134,11 @@ def test_a_folder_is_no_place_for_a_report(two_hosts, tmp_path):
         tp.load(two_hosts).to_html(tmp_path)
 
 
+def test_a_report_needs_a_path(two_hosts):
+    with pytest.raises(tp.TfprofError, match=r"None is no path. Name a file, for example 'report\.html'"):
+        tp.load(two_hosts).to_html(None)
+
+
 def test_pages_of_the_dashboard_are_chosen_by_name(two_hosts):
     p = tp.load(two_hosts)
     assert "── Ops" in str(p.dashboard("ops"))

@@ -344,7 +344,10 @@ class Profile(Results):
 @contextmanager
 def _replacing(path: str | os.PathLike[str], example: str) -> Iterator[Path]:
     """Make a file and its folder: the block gets a path to write to, which takes the file's place if all goes well."""
-    target = Path(path).expanduser()
+    try:
+        target = Path(path).expanduser()
+    except TypeError:
+        raise TfprofError(f"{path!r} is no path. Name a file, for example {example!r}.") from None
     if target.is_dir():
         raise TfprofError(f"{target} is a folder. Name a file, for example {target / example}.")
     part = target.with_name(f".{os.getpid()}-{target.name}") if target.is_file() or not target.exists() else target

@@ -299,6 +299,8 @@ def test_a_pipeline_that_fails_in_the_middle_keeps_what_came_before():
     measured = tp.benchmark_input(tf.data.Dataset.range(10_000).map(failing).batch(10), seconds=1)
     assert measured.summary["batch_ms"] > 0
     assert "no such picture" in " ".join(measured.notes)
+    assert "cached" not in set(measured.table["name"])
+    assert "A cache is left out" in " ".join(measured.notes)
 
 
 def test_an_endless_pipeline_ends_in_time():

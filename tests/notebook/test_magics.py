@@ -84,6 +84,8 @@ def test_the_newest_profiles_stay_and_their_place_and_size_are_said(run, shell, 
     assert not newer.path.exists()
     assert not newest.path.exists()
     assert re.search(r"Saved in `tfprof_logs`: [\d.,]+ (Ki)?B; its 2 profiles take [\d.]+ KiB\.", result.stdout)
+    (opens,) = re.findall(r"`(%tfprofile_load .*)` opens this one again", " ".join(result.stdout.split()))
+    assert run(opens).success
     assert runs[-1].label.startswith("named · ")
     assert runs[-1].label.endswith("No step times · 0 steps")
 
@@ -390,7 +392,7 @@ def test_tab_offers_options_and_profiles_and_nothing_else(kernel):
 def test_help_is_shown(run, line):
     result = run(line)
     assert result.success
-    assert "--warmup N" in result.stdout
+    assert "  %%tfprofile [--warmup N]" in result.stdout
 
 
 def test_help_of_the_other_magics_is_shown(run):

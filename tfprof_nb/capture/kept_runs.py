@@ -50,10 +50,15 @@ def keep_newest(run: Path, count: int, in_use: Collection[Path]) -> Kept:
 
 def logdir_of(run: Path) -> Path:
     """Return the log folder of a run, relative to the working folder if it is inside."""
-    logdir = run.parents[len(Path(RUNS_FOLDER).parts)].resolve()
+    return shown_path(run.parents[len(Path(RUNS_FOLDER).parts)])
+
+
+def shown_path(folder: Path) -> Path:
+    """Return a folder's path, relative to the working folder if it is inside."""
+    folder = folder.resolve()
     with suppress(ValueError, OSError):
-        return logdir.relative_to(Path.cwd())
-    return logdir
+        return folder.relative_to(Path.cwd())
+    return folder
 
 
 def _runs(folder: Path) -> list[Path]:

@@ -8,6 +8,7 @@ import argparse
 import inspect
 import keyword
 import os
+import shlex
 import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
@@ -33,7 +34,7 @@ from tfprof_nb.api.profile import profile
 from tfprof_nb.api.repeats import Repeats
 from tfprof_nb.api.session import Capture, hides
 from tfprof_nb.capture.interrupts import end_in_users_code, interrupts_wait
-from tfprof_nb.capture.kept_runs import describe_run, keep_newest, logdir_of
+from tfprof_nb.capture.kept_runs import describe_run, keep_newest, logdir_of, shown_path
 from tfprof_nb.capture.lines import CellLines
 from tfprof_nb.capture.step_times import StepTimes, step_times
 from tfprof_nb.notebook.cell_code import CellOfMagic, awaits, compiled, run, run_awaiting
@@ -108,7 +109,7 @@ class TfprofMagics(Magics):
     @argument("--keep", type=_positive, default=20, metavar="N", help="Profiles of this notebook to keep (default 20).")
     @line_cell_magic
     def tfprofile(self, line: str, cell: str | None = None) -> Profile | Coroutine[Any, Any, None] | None:
-        """Profile a cell (%%tfprofile) or a statement (%tfprofile).
+        """Profile a cell (%%tfprofile, with options) or a statement (%tfprofile, without).
 
         A cell runs as it would without the magic: its output, its Out[n] and its errors are its own. The profile
         is shown below it, and is in NAME where that is given, and in tfprof_nb.last().
@@ -316,7 +317,8 @@ async def _awaiting_all(
 def _parsed(magic: Any, line: str) -> argparse.Namespace | None:
     """Return a magic's arguments; None after showing its help, if that is what the line asks for."""
     if set(line.split()) & set(_HELP):
-        print(magic.parser.format_help())  # noqa: T201
+        shown = magic.parser.format_help().replace("%tfprofile [", "%%tfprofile [")  # options go with the cell form
+        print(shown)  # noqa: T201
         return None
     if wrong := misspelt(line, magic.parser):
         raise UsageError(wrong)
@@ -423,9 +425,10 @@ def _saved(capture: Capture, args: argparse.Namespace) -> str:
         kept = keep_newest(run, args.keep, run_folders_in_use())
     except OSError as error:  # the folder belongs to somebody else
         return f"The folder of the profile cannot be listed: {error.strerror or error}."
+    opens = f"%tfprofile_load {shlex.quote(str(shown_path(run)))}"
     others = f"; its {kept.runs} profiles take {size(kept.all_bytes)}" if kept.runs > 1 else ""
     stay = f"Of this notebook's profiles the newest {args.keep} stay (`--keep {args.keep}`)."
-    return f"Saved in `{logdir_of(run)}`: {size(kept.run_bytes)}{others}. {stay}"
+    return f"Saved in `{logdir_of(run)}`: {size(kept.run_bytes)}{others}. {stay} `{opens}` opens this one again."
 
 
 def _show(result: Profile, views: list[str] | None, live: Live | None, saved: str, *, static: bool) -> None:

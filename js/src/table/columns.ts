@@ -36,6 +36,9 @@ export interface Column extends ColumnHeader {
   fullBar: number;
 }
 
+/** The words for false and true. */
+export const FLAGS = ["no", "yes"];
+
 const FORMATTERS: Record<Kind, (value: number) => string> = {
   text: String,
   code: String,
@@ -47,7 +50,7 @@ const FORMATTERS: Record<Kind, (value: number) => string> = {
   flops,
   share: (value) => percent(value * 100),
   percent,
-  flag: (value) => (value ? "yes" : "no"),
+  flag: (value) => at(FLAGS, value ? 1 : 0),
 };
 
 export function makeColumn(header: ColumnHeader, buffer: DataView | ArrayBuffer): Column {

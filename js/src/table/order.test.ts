@@ -30,6 +30,15 @@ describe("matchingRows", () => {
     expect([...matchingRows([names, times], 5, "nothing")]).toEqual([]);
   });
 
+  it("finds yes and no, as flags are shown, but no missing flag", () => {
+    const flags = makeColumn(
+      { ...base, key: "warm_up", kind: "flag" },
+      Float64Array.of(1, 0, Number.NaN, 1, 0).buffer,
+    );
+    expect([...matchingRows([flags, times], 5, "yes")]).toEqual([0, 3]);
+    expect([...matchingRows([flags], 5, "no")]).toEqual([1, 4]);
+  });
+
   it("takes what stands between slashes for a regular expression", () => {
     expect([...matchingRows([names, times], 5, "/^conv.$/")]).toEqual([2]);
     expect([...matchingRows([names, times], 5, "/(/")]).toEqual([]);

@@ -1,17 +1,18 @@
 import { at } from "../lib/at";
-import type { Column } from "./columns";
+import { type Column, FLAGS } from "./columns";
 
 export type Direction = "ascending" | "descending";
 
-/** The rows in which a text column contains `query`, in any case; if it is `/query/`, those that the expression matches. */
+/** The rows in which a column of texts, or of yes and no, contains `query`, in any case; if it is `/query/`, those that the expression matches. */
 export function matchingRows(columns: readonly Column[], rows: number, query: string): Uint32Array {
   const wanted = query.trim();
   const all = Uint32Array.from({ length: rows }, (_, row) => row);
   if (!wanted) return all;
   const matches = matcher(wanted);
-  const hits = columns.flatMap((column) =>
-    column.texts ? [{ values: column.values, match: column.texts.map(matches) }] : [],
-  );
+  const hits = columns.flatMap(({ kind, texts, values }) => {
+    const shown = kind === "flag" ? FLAGS : texts;
+    return shown ? [{ values, match: shown.map(matches) }] : [];
+  });
   return all.filter((row) => hits.some(({ values, match }) => match[at(values, row)]));
 }
 

@@ -57,8 +57,19 @@ describe("the tab strip", () => {
     const pane = document.querySelector(`.${paneClass("u", 1)}`) as HTMLElement;
     pane.innerHTML = `<div class="tfp-loading">Loading …</div>`;
     model.emit("comm_live_update");
-    expect(pane.textContent).toContain("Run the cell again");
+    expect(pane.textContent).toContain(
+      "Run the cell again, or open the profile's files: %tfprofile_load FOLDER",
+    );
     expect(document.querySelector(`.${paneClass("u", 2)}`)?.textContent).toBe("See");
+  });
+
+  it("says how to open the very profile again, where the view tells its folder", () => {
+    const pane = document.querySelector(`.${paneClass("u", 1)}`) as HTMLElement;
+    pane.innerHTML = `<div class="tfp-loading">Loading …</div>`;
+    const saved = "Saved. <code>--keep 20</code> <code>%tfprofile_load logs/run</code> opens it again.";
+    document.querySelector(".tfp-view")?.insertAdjacentHTML("beforeend", `<p>${saved}</p>`);
+    model.emit("comm_live_update");
+    expect(pane.textContent).toMatch(/: %tfprofile_load logs\/run$/);
   });
 
   it("folds the answer off the overview", () => {

@@ -163,7 +163,6 @@ export class App implements StateListener {
     this.stage.append(this.tooltip.root, this.help);
     this.root.append(element("div", { class: "tfp-toolbar" }, ...tools), this.filters.root);
     this.root.append(this.minimap.canvas, shown, ...panels);
-    for (const note of header.notes) this.root.append(element("p", { class: "tfp-note tfp-muted" }, note));
     this.canvas.setAttribute("aria-label", summary(header));
     this.chooseTool(tool);
   }

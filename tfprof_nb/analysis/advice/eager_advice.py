@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import EAGER, ONE_LAYER, ONE_OP, Evidence, Finding, at_most, severity_of
+from tfprof_nb.analysis.advice.findings import EAGER, ONE_LAYER, ONE_OP, Evidence, Finding, saving
 from tfprof_nb.analysis.advice.python_advice import joined_once, training_ms
 from tfprof_nb.analysis.source.calls import called_model
 from tfprof_nb.analysis.source.code import line_at, place_of
@@ -113,17 +113,16 @@ def _eager_line(evidence: Evidence, percent: float, python: Sequence[Finding]) -
         fix = f"{at_once} Otherwise {fix[:1].lower()}{fix[1:]}"
     many = f"its {_units.count(ops)} ops per step" if ops >= _MANY_OPS and not definition else "its ops"
     return [
-        Finding(
-            severity_of(100 * share, _EAGER_LINE_PERCENT, _HIGH_SHARE_PERCENT),
-            f"{EAGER}: {f'{function} ({place})' if definition else place}",
-            f"{what} takes {_units.share(share)} of the time: {many} run outside any tf.function, where Python "
-            "starts each.",
-            fix,
+        saving(
             100 * share,
+            (_EAGER_LINE_PERCENT, _HIGH_SHARE_PERCENT),
+            _EAGER_GAIN_PERCENT[0] / 100,
+            finding=f"{EAGER}: {f'{function} ({place})' if definition else place}",
+            evidence=f"{what} takes {_units.share(share)} of the time: {many} run outside any tf.function, where "
+            "Python starts each.",
+            fix=fix,
             proved_by="python",
             place=place,
-            gain_low_percent=_EAGER_GAIN_PERCENT[0] * share,
-            gain_high_percent=at_most(100 * share),
             change=change,
             instead_of=ONE_LAYER,
         )
@@ -131,16 +130,15 @@ def _eager_line(evidence: Evidence, percent: float, python: Sequence[Finding]) -
 
 
 def _growing(place: str, code: str, fix: str, percent: float) -> Finding:
-    return Finding(
-        severity_of(percent, _EAGER_LINE_PERCENT, _HIGH_SHARE_PERCENT),
-        f"What was collected so far is copied in each step ({place})",
-        f"`{_units.shorten(code, 80)}` takes {_units.percent(percent)} of the time.",
-        fix,
+    return saving(
         percent,
+        (_EAGER_LINE_PERCENT, _HIGH_SHARE_PERCENT),
+        _EAGER_GAIN_PERCENT[0] / 100,
+        finding=f"What was collected so far is copied in each step ({place})",
+        evidence=f"`{_units.shorten(code, 80)}` takes {_units.percent(percent)} of the time.",
+        fix=fix,
         proved_by="python",
         place=place,
-        gain_low_percent=_EAGER_GAIN_PERCENT[0] / 100 * percent,
-        gain_high_percent=at_most(percent),
         instead_of=(ONE_OP,),
     )
 

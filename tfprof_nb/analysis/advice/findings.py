@@ -113,7 +113,7 @@ def at_most(percent: float) -> float:
 def saving(
     percent: float,
     worth_saying: tuple[float, float],
-    saved: tuple[float, float],
+    saved: tuple[float, float] | float,
     *,
     finding: str,
     evidence: str,
@@ -126,9 +126,9 @@ def saving(
     """Return the finding on what takes a share of the steps' time.
 
     ``worth_saying`` are the bounds of a moderate and of a high share, ``saved`` the least and the most of the share
-    that the fix saves.
+    that the fix saves; of a single number, the most is `at_most` all of it.
     """
-    low, high = (part * percent for part in saved)
+    low, high = (part * percent for part in saved) if isinstance(saved, tuple) else (saved * percent, at_most(percent))
     return Finding(
         severity_of(percent, *worth_saying),
         finding,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, at_most, saving
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving
 
 PRINTING_OPS = ("StringFormat", "PrintV2", "Print")
 _WORTH_SAYING = 10.0, 25.0
@@ -23,7 +23,7 @@ def printing_findings(evidence: Evidence) -> list[Finding]:
         saving(
             percent,
             _WORTH_SAYING,
-            (_LEAST_SAVED, at_most(percent) / percent),
+            _LEAST_SAVED,
             finding=f"tf.print takes {_units.percent(percent)} of the steps' time",
             evidence=f"Its ops format and write text for {_units.milliseconds(printing_ms)}"
             f"{f': `{_units.shorten(code, 80)}` ({place})' if code else ''}.",

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, at_most, severity_of
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, at_most, saving
 from tfprof_nb.analysis.source.calls import same_call
 from tfprof_nb.analysis.source.code import Use, line_at, place_of
 from tfprof_nb.analysis.source.loops import element_read, is_head
@@ -178,17 +178,14 @@ def _wait(evidence: Evidence, rows: pd.DataFrame, file: str, line: int, percent:
         if kept
         else "Convert it every 50 steps only, not in each."
     )
-    return Finding(
-        severity_of(overlap, _WORTH_SAYING_PERCENT, _HIGH_PERCENT),
+    return _finding(
         f"{how} waits for the result of each step: {_units.percent(percent)} of the time",
         f"{_in_code(place, code)}: the program waits there until the step has run, and prepares nothing meanwhile.",
         fix,
         overlap,
-        proved_by="python",
-        place=place,
-        gain_low_percent=_FEWER_SAVED * overlap,
-        gain_high_percent=at_most(overlap),
-        change=change,
+        place,
+        change,
+        _FEWER_SAVED,
     )
 
 
@@ -326,18 +323,17 @@ def _outside_steps(evidence: Evidence) -> Iterator[Finding]:
         library = f", mostly in {slowest['library']}" if slowest["library"] else ""
         from_code = evidence.code.at(caller)
         called = f", called from {caller}{f', `{_units.shorten(from_code, 80)}`' if from_code else ''}"
-        yield Finding(
-            "high" if percent >= _HIGH_OUTSIDE_PERCENT else "medium",
-            f"{name} takes {_units.percent(percent)} of the cell's time, outside the steps",
-            f"{_units.milliseconds(time_ms)}{library}"
+        yield saving(
+            percent,
+            (0.0, _HIGH_OUTSIDE_PERCENT),
+            _LEAST_SAVED,
+            finding=f"{name} takes {_units.percent(percent)} of the cell's time, outside the steps",
+            evidence=f"{_units.milliseconds(time_ms)}{library}"
             f"{f', in `{_units.shorten(code, 80)}`' if code and function != '<module>' else ''}"
             f"{called if caller and function != '<module>' else ''}. Warm-up is left out of the share.",
-            _outside_fix(str(slowest["library"]), str(function), evidence.code.at(caller) or code),
-            percent,
+            fix=_outside_fix(str(slowest["library"]), str(function), evidence.code.at(caller) or code),
             proved_by="python",
             place=place,
-            gain_low_percent=_LEAST_SAVED * percent,
-            gain_high_percent=at_most(percent),
         )
 
 
@@ -461,17 +457,15 @@ def _every(calls: int) -> int:
 def _finding(
     finding: str, evidence: str, fix: str, percent: float, place: str, change: str, least: float = _LEAST_SAVED
 ) -> Finding:
-    percent = min(percent, 100.0)
-    return Finding(
-        severity_of(percent, _WORTH_SAYING_PERCENT, _HIGH_PERCENT),
-        finding,
-        evidence,
-        fix,
-        percent,
+    return saving(
+        min(percent, 100.0),
+        (_WORTH_SAYING_PERCENT, _HIGH_PERCENT),
+        least,
+        finding=finding,
+        evidence=evidence,
+        fix=fix,
         proved_by="python",
         place=place,
-        gain_low_percent=least * percent,
-        gain_high_percent=at_most(percent),
         change=change,
     )
 

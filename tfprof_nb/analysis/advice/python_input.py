@@ -36,7 +36,7 @@ _PASSED_TO_PYTHON = re.compile(
     r"\b(?:from_generator|py_function|numpy_function)\(\s*(?:func *= *)?((?!lambda\b)[\w.]+)?"
 )
 _WAITING_CODE = re.compile(r"\bsleep\(|\brequests\.|urlopen|urllib|\bhttpx?\.|socket|\.recv\(|boto3|\bs3\.|bigquery")
-PYTHON_OPS, _PYTHON_SHARE = ("EagerPyFunc", "PyFunc", "PyFuncStateless"), 0.5
+PYTHON_OPS, _PYTHON_SHARE, _AS_LONG = ("EagerPyFunc", "PyFunc", "PyFuncStateless"), 0.5, 0.99
 
 
 def python_source(evidence: Evidence) -> Cause | None:
@@ -57,9 +57,8 @@ def python_source(evidence: Evidence) -> Cause | None:
     if table.empty:  # functions shorter than the interval of sampling are seldom met
         return _passed_to_python(evidence, called)
     totals = table.groupby("function", sort=False)["total_ms"].max()
-    function = str(
-        totals.index[totals == totals.max()][-1]
-    )  # of several, the one with least time of its own calls them
+    longest = totals.index[totals > _AS_LONG * totals.max()]
+    function = str(longest[-1])  # of nested calls, the outer one has the least time of its own
     of_function = table[table["function"] == function]
     file, number = str(of_function.iloc[0]["file"]), int(of_function.iloc[0]["line"])
     place, code = place_of(file, number), evidence.code.line(file, number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, at_most
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, at_most, saving
 from tfprof_nb.analysis.advice.retracing_remedies import OF_KERAS, remedy, shown_name
 from tfprof_nb.analysis.functions.retracing import GENERALISE
 from tfprof_nb.analysis.source.calls import compiled_in_loop
@@ -73,18 +73,18 @@ def _compiled_again(evidence: Evidence) -> Iterator[Finding]:
         return
     place, code = place_of(*found), evidence.code.line(*found)
     percent = 100 * tracing_ms / whole_ms * (times - 1) / times
-    yield Finding(
-        "high" if percent >= _HIGH_PERCENT else "medium",
-        f"compile in a loop makes Keras trace the model anew ({place})",
-        f"`{_units.shorten(code, 80)}` forgets the functions that were traced. They were traced {_units.count(times)} "
-        f"times, which took {_units.milliseconds(tracing_ms)} of {_units.milliseconds(whole_ms)}.",
-        "Compile once, before the loop. What changes between the trainings can be set: "
-        "`model.optimizer.learning_rate.assign(rate)`, or a callback such as keras.callbacks.LearningRateScheduler.",
+    yield saving(
         percent,
+        (0.0, _HIGH_PERCENT),
+        _LEAST_SAVED,
+        finding=f"compile in a loop makes Keras trace the model anew ({place})",
+        evidence=f"`{_units.shorten(code, 80)}` forgets the functions that were traced. They were traced "
+        f"{_units.count(times)} times, which took {_units.milliseconds(tracing_ms)} of "
+        f"{_units.milliseconds(whole_ms)}.",
+        fix="Compile once, before the loop. What changes between the trainings can be set: "
+        "`model.optimizer.learning_rate.assign(rate)`, or a callback such as keras.callbacks.LearningRateScheduler.",
         proved_by="functions",
         place=place,
-        gain_low_percent=_LEAST_SAVED * percent,
-        gain_high_percent=at_most(percent),
     )
 
 

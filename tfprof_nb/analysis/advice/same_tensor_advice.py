@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import EAGER, ONE_OP, Evidence, Finding, at_most, severity_of
+from tfprof_nb.analysis.advice.findings import EAGER, ONE_OP, Evidence, Finding, saving
 from tfprof_nb.analysis.advice.python_advice import training_ms
 from tfprof_nb.analysis.source.code import place_of
 
 # Shares of the training's time.
-_WORTH_SAYING_PERCENT, _HIGH_PERCENT = 10.0, 25.0
+_WORTH_SAYING = 10.0, 25.0
 _MIN_SAMPLES, _MANY_STEPS, _LEAST_SAVED = 10, 10, 0.7
 
 
@@ -23,21 +23,20 @@ def same_tensor_findings(evidence: Evidence) -> Iterator[Finding]:
     for (file, number), rows in calls.groupby(["file", "line"], sort=False):
         line = int(str(number))
         percent = 100 * float(rows["self_ms"].sum() - rows["outside_ms"].sum()) / max(whole_ms, 1e-9)
-        tensor = evidence.code.same_each_time(str(file), line) if percent >= _WORTH_SAYING_PERCENT else ""
+        tensor = evidence.code.same_each_time(str(file), line) if percent >= _WORTH_SAYING[0] else ""
         if not tensor or rows["samples"].sum() < _MIN_SAMPLES:
             continue
         place, percent = place_of(str(file), line), min(percent, 100.0)
-        yield Finding(
-            severity_of(percent, _WORTH_SAYING_PERCENT, _HIGH_PERCENT),
-            f"The same tensor is made in each step: {_units.percent(percent)} of the time",
-            f"`{_units.shorten(evidence.code.line(str(file), line), 80)}` ({place}) copies the same values into a new "
-            "tensor each time.",
-            f"Make it once, before the loop, and keep it in a variable: `same = {_units.shorten(tensor, 80)}`. In the "
-            "loop, use `same`.",
+        yield saving(
             percent,
+            _WORTH_SAYING,
+            _LEAST_SAVED,
+            finding=f"The same tensor is made in each step: {_units.percent(percent)} of the time",
+            evidence=f"`{_units.shorten(evidence.code.line(str(file), line), 80)}` ({place}) copies the same values "
+            "into a new tensor each time.",
+            fix=f"Make it once, before the loop, and keep it in a variable: `same = {_units.shorten(tensor, 80)}`. In "
+            "the loop, use `same`.",
             proved_by="python",
             place=place,
-            gain_low_percent=_LEAST_SAVED * percent,
-            gain_high_percent=at_most(percent),
             instead_of=(f"{EAGER}: {place}", f"{EAGER}: {rows['function'].iloc[0]} (", ONE_OP),
         )

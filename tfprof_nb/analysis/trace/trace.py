@@ -261,7 +261,6 @@ class Trace(Result):
             ],
             "steps": self._step_marks,
             "counters": [counter.drawn() for counter in self._counters() if counter.is_known],
-            "notes": self.notes,
             **merged,
         }
 

@@ -70,11 +70,19 @@ class Measured:
     batches_per_pass: float = float("nan")
     seconds: float = 0.0
     pipeline: Pipeline | None = None
+    fails: bool = False
 
     def tell(self, note: str) -> None:
         """Add a note, once."""
         if note not in self.notes:
             self.notes.append(note)
+
+    def leave_out_cache(self) -> None:
+        """Forget the runs with a cache, of a pipeline that fails: it never gets as far as to read the cache."""
+        kept = [run for run in self.runs if self.variants[run["variant"]].name != CACHED]
+        if len(kept) < len(self.runs):
+            self.runs = kept
+            self.tell("A cache is left out: it is used only once the pipeline came to its end, and this one fails.")
 
     def add(self, number: int, round_: int, draws: Draws) -> None:
         """Add a run."""
@@ -82,6 +90,7 @@ class Measured:
         if draws.given_up:
             self.tell(f"`{variant.name}`: a batch took longer than all the time to measure.")
         if draws.error:
+            self.fails = True
             self.tell(f"The pipeline fails after some batches, and what came before is measured: {told(draws.error)}.")
         if draws.drawn:
             first = sum(draws.first_s) / len(draws.first_s) * variant.scale
@@ -114,6 +123,7 @@ def measured(
         result = Measured([], pipeline=pipeline)
         sized, fills = _sized(pipeline, trial, seconds, result)
         if trial.draws.error:
+            result.fails = True
             result.tell(f"The pipeline fails after {trial.draws.drawn} batches: {told(trial.draws.error)}.")
         result.batches_per_pass = _batches_per_pass(dataset, pipeline)
         copies = Copies(sized, trial.per_batch, max(2, int(_FILL_SHARE * seconds / max(trial.batch_s, 1e-9))))
@@ -123,6 +133,8 @@ def measured(
         if step_ms is not None:
             result.variants += [*_between_steps(result.variants, step_ms)]
         take_turns(result, batches, seconds, begun, say)
+    if result.fails:
+        result.leave_out_cache()
     if not result.runs:
         raise TfprofError(
             "The pipeline gave batches once and then no more: its generator is used up. from_generator needs a "

@@ -15,6 +15,8 @@ from tfprof_nb.capture.tensorflow import tensorflow
 
 _BATCHES, _LONGEST = 30, 200
 _IN_GRAPH = "Graph execution error"
+_IN_LAYER = re.compile(r"Exception encountered when calling .*\s+")  # before Keras' own reason
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _BEFORE = re.compile(r"\{\{.*?\}\} *|Error in user-defined function passed to \S+ transformation with iterator: \S+: ")
 
 
@@ -71,7 +73,8 @@ def why_none(draws: Draws) -> str:
 
 def told(error: BaseException) -> str:
     """Return an error's type and the first line of its message, without what TensorFlow puts before it."""
-    message = _BEFORE.sub("", str(getattr(error, "message", None) or error).strip())
+    message = _BEFORE.sub("", _COLOUR.sub("", str(getattr(error, "message", None) or error)).strip())
+    message = _IN_LAYER.sub("", message, count=1)
     if message.startswith(_IN_GRAPH):  # then comes where the op was made
         message = message.rpartition("\n\n")[2]
     lines = message.strip().splitlines()

@@ -32,7 +32,6 @@ export async function encode(
     groups: [{ label: "/host:CPU", kind: "host" }],
     tracks: tracks.map((lanes, index) => track(lanes, index)),
     steps: [],
-    notes: [],
     ...header,
   };
   return { header: full, payload: await deflate(Uint8Array.from(planes)) };

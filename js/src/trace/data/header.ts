@@ -59,7 +59,6 @@ export interface Header {
   tracks: Track[];
   steps: Step[];
   counters?: Counter[];
-  notes: string[];
 }
 
 /** A part of the trace with shorter events merged. */
