@@ -90,7 +90,7 @@ model.fit(ds.map(lambda x: (x, 0.0)).batch(4), epochs=2, verbose=0)"""
 
 def test_an_archive_that_is_read_for_each_row_is_named_where_it_is_read(first):
     found = first(ARCHIVE, ROWS)
-    assert found["finding"] == "Steps wait for their data: Rows.__call__ reads an .npz file anew for each element"
+    assert found["finding"] == "Steps wait for their data: Rows.row reads an .npz file anew for each element"
     assert found["place"] == "In[1] line 8"
     assert found["fix"].startswith("`data['x']` reads and decompresses the whole array each time.")
 

@@ -65,14 +65,14 @@ def python_source(evidence: Evidence) -> Cause | None:
     total_ms = float(of_function["total_ms"].max())
     shown = f"{function} ({place}{f', `{_units.shorten(code, 80)}`' if code else ''}) ran for "
     shown += f"{_units.milliseconds(total_ms)}: Python runs one such call at a time"
-    inner = table.nlargest(1, "self_ms").iloc[0]
+    reader, inner = function, table.nlargest(1, "self_ms").iloc[0]
     if inner["function"] != function and inner["self_ms"] > _PYTHON_SHARE * total_ms > 0:
-        file, number = str(inner["file"]), int(inner["line"])
+        reader, file, number = str(inner["function"]), str(inner["file"]), int(inner["line"])
         place, code = place_of(file, number), evidence.code.line(file, number)
-        shown += f". {_units.share(inner['self_ms'] / total_ms)} of that is in {inner['function']} ({place}"
+        shown += f". {_units.share(inner['self_ms'] / total_ms)} of that is in {reader} ({place}"
         shown += f"{f', `{_units.shorten(code, 80)}`' if code else ''})"
     if archive := read_anew(evidence.code, file, number):
-        name, fix = f"{function} reads an .npz file anew for each element", _READ_ONCE.format(archive)
+        name, fix = f"{reader} reads an .npz file anew for each element", _READ_ONCE.format(archive)
         return Cause(name, shown, fix, place=place, least_saved=0.5)
     if any(evidence.code.line(*at) and _ROW_BY_ROW.search(evidence.code.line(*at)) for at in _lines(of_function)):
         return Cause(
