@@ -121,6 +121,24 @@ def test_copies_that_take_much_of_the_steps_are_told(tmp_path):
     assert "Devices copy arrays for much of each step" in findings(tmp_path, space)
 
 
+def test_a_device_that_waits_for_ops_of_the_host_is_not_called_healthy(tmp_path):
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    compute = space.plane("/device:GPU:0").line("Stream #1(Compute)")
+    for step in range(3):
+        at = 1000 * step
+        python.event("train", start_us=at, duration_us=1000, step_num=step, _r=1)
+        python.event("choose:LogicalAnd", start_us=at + 20, duration_us=400)
+        python.event("sort:Where", start_us=at + 430, duration_us=300)
+        python.event("launch", start_us=at + 750, duration_us=5, correlation_id=step)
+        compute.event("gemm", start_us=at + 760, duration_us=235, correlation_id=step, tf_op="m:MatMul")
+    profile = load(space.write(tmp_path / "host.xplane.pb"))
+    assert profile.advice.table.empty
+    (note,) = profile.advice.notes
+    assert "Host compute takes 70.0% of each step, the device computes for 23.5%." in note
+    assert note.endswith("Of the host's ops, choose has the most self time.")
+
+
 def foreign(marks, busy_us):
     """Three steps of 1 ms of another framework: kernels run for some of each, the host computes in the rest."""
     space = XSpace()
@@ -169,6 +187,7 @@ def test_a_tpu_that_waits_for_copies_is_told_which(tmp_path):
     (row,) = profile.advice.table.query("finding == 'The TPU waits for copies'").to_dict("records")
     evidence = "400 µs of the average step's 1.00 ms is spent waiting for copies, most for copy-done.1."
     assert (row["severity"], row["evidence"]) == ("high", evidence)
+    assert not profile.advice.table["finding"].str.startswith("Devices copy").any()  # which tells less of that time
     # The copies themselves run beside the instructions: they are no time of the graph.
     assert profile.graph.op().table["total_micros"].iloc[0] == pytest.approx(1000)
     assert not [note for note in profile.graph.notes if "outside of steps" in note]

@@ -18,7 +18,16 @@ from tfprof_nb.analysis.advice.batch_advice import batch_findings
 from tfprof_nb.analysis.advice.device_advice import device_findings
 from tfprof_nb.analysis.advice.eager_advice import MOSTLY_EAGER_PERCENT, eager_findings, eager_percent, runs_functions
 from tfprof_nb.analysis.advice.element_advice import element_findings
-from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, EAGER, ONE_OP, SMALL_STEPS, Evidence, Finding, severity_of
+from tfprof_nb.analysis.advice.findings import (
+    BETWEEN_OPS,
+    COPIES,
+    EAGER,
+    ONE_OP,
+    SMALL_STEPS,
+    Evidence,
+    Finding,
+    severity_of,
+)
 from tfprof_nb.analysis.advice.gpu_advice import gpu_findings
 from tfprof_nb.analysis.advice.input_advice import copies_to_device, input_bound, input_outside_steps
 from tfprof_nb.analysis.advice.layer_advice import layer_findings
@@ -60,7 +69,7 @@ _NO_WORK = "Variable|Assign|Iterator|Identity|NoOp|Send|Recv|LogicalAnd"
 _UNEXPLAINED_PERCENT, _HIGH_UNEXPLAINED_PERCENT, _SHORT_STEP_MS = 10.0, 25.0, 20.0
 _UNRECORDED = "Much of each step is not recorded"
 _LEAST_JOINED = 0.3  # of the time between ops: each step still runs some Python of its own
-_BETWEEN_PERCENT, _FEW_MEASURED = 20.0, 0.25
+_BETWEEN_PERCENT, _FEW_MEASURED, _HIGH_HOST_PERCENT = 20.0, 0.25, 50.0
 _NO_FINDINGS = "Nothing in this profile calls for a change."
 _NO_STEPS = "Without steps there is little to base advice on: the notes on the steps say how to get them."
 
@@ -132,6 +141,8 @@ def _begins(finding: str, said: str) -> bool:
 
 def _unnamed(evidence: Evidence) -> str:
     """Say that there is no finding, with what bounds the program; and where to look if much of the time has no name."""
+    if on_host := _waits_for_host(evidence):
+        return f"No rule of the advice applies. {on_host}"
     other, between = evidence.percent("other"), evidence.percent("between_steps")
     if max(other, between) < _HIGH_UNEXPLAINED_PERCENT or not len(evidence.python.table):
         return f"{_NO_FINDINGS}{_bound(evidence)}"
@@ -141,6 +152,18 @@ def _unnamed(evidence: Evidence) -> str:
         else f"{_units.percent(between)} of the time from the first step to the last is between the steps"
     )
     return f"No rule of the advice applies. {where}: the Python page shows its lines."
+
+
+def _waits_for_host(evidence: Evidence) -> str:
+    """Say that ops of the host take most of each step while its device does not compute; empty if they do not."""
+    host, device = evidence.percent("host_compute"), evidence.percent("device_compute")
+    if not device or host < _HIGH_HOST_PERCENT:
+        return ""
+    ops = evidence.ops.table
+    longest = ops[ops["side"] == "host"].nlargest(1, "self_us")["op_name"]
+    name = f" Of the host's ops, {_units.shorten(longest.iloc[0], 60)} has the most self time." if len(longest) else ""
+    shares = _units.percent(host), _units.percent(device)
+    return f"Host compute takes {shares[0]} of each step, the device computes for {shares[1]}.{name}"
 
 
 def _bound(evidence: Evidence) -> str:
@@ -206,7 +229,7 @@ _SHARE_RULES = (
         "device_to_device",
         _COPYING_PERCENT,
         _HIGH_COPYING_PERCENT,
-        "Devices copy arrays for much of each step",
+        f"{COPIES} for much of each step",
         "is spent on copies between the memories of a device, or between devices",
         "Look at the longest copies in the trace: which arrays they move, and whether each step needs them.",
         is_saved=False,
@@ -292,7 +315,7 @@ def _dominant_op(evidence: Evidence) -> Finding | None:
     if not len(top) or top["self_share"].iloc[0] < _DOMINANT_OP_SHARE or evidence.percent(busy) < HIGH_OVERHEAD_PERCENT:
         return None
     op = top.iloc[0]
-    if op["side"] == "host" and _in_pipeline(evidence, str(op["op_name"])):
+    if busy != f"{op['side']}_compute" or (op["side"] == "host" and _in_pipeline(evidence, str(op["op_name"]))):
         return None
     return Finding(
         "info",

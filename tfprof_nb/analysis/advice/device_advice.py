@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, severity_of
+from tfprof_nb.analysis.advice.findings import COPIES, Evidence, Finding, severity_of
 
 _LAUNCHING_PERCENT, _HIGH_LAUNCHING_PERCENT = 3.0, 15.0  # of step time (`op_stats_to_overview_page.cc`)
 _SHORT_KERNEL_US = 20.0
@@ -147,6 +147,7 @@ def _copying(evidence: Evidence) -> Finding | None:
         f"{evidence.of_step('device_to_device_ms')} is spent waiting for copies{names and f', most for {names}'}.",
         _FEWER_COPIES,
         proved_by="ops",
+        instead_of=(COPIES,),
     )
 
 

@@ -26,6 +26,7 @@ Severity = Literal["high", "medium", "info"]
 # Beginnings of findings for which better ones stand in.
 ONE_LAYER = ("The layer ", "The ops at ")
 EAGER = "Ops run one by one"
+COPIES = "Devices copy arrays"
 BETWEEN_OPS, ONE_OP, SMALL_STEPS = (
     "Python between ops takes time",
     "One op does most of the work",
