@@ -53,6 +53,16 @@ def test_without_linked_iterators_the_advice_goes_by_class():
     assert advice.startswith("Reading files takes most of the input time, one after another")
 
 
+def test_advice_on_preprocessing_leaves_out_what_the_pipeline_has():
+    (advice,) = notes(shown(training(100, ["Iterator::Root", "Iterator::Root::Prefetch"], ids=False)), "advice")
+    assert advice == "Preprocessing takes most of the input time. `.cache()` what stays the same."
+    (advice,) = notes(shown(training(100, ["Iterator::Root", "Iterator::Root::Map"], ids=False)), "advice")
+    assert advice.endswith(
+        " time. Give `.map()` num_parallel_calls=tf.data.AUTOTUNE, `.cache()` what stays the same and end the pipeline "
+        "with `.prefetch(tf.data.AUTOTUNE)`."
+    )
+
+
 @pytest.mark.parametrize(
     ("compute_us", "answer"), [(980, "The input pipeline keeps up"), (400, "Steps wait for data only 2")]
 )

@@ -1,7 +1,8 @@
 """Watch the memory while a capture records, so that the capture never uses it up.
 
-TensorFlow's profiler keeps every event in memory, about 150 bytes each, and takes 500 more when it saves them. What the
-events take is estimated by the process' growth, without the bursts in which programs allocate.
+TensorFlow's profiler keeps every event in memory, from 150 bytes to 5 KB each as the program is, and takes 500 bytes
+more when it saves them. What the events take is estimated by the process' growth, without the bursts in which programs
+allocate.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from tfprof_nb._memory import free_bytes
 from tfprof_nb.formats.sidecar import SHORT_OF_MEMORY, TOO_LARGE, Stopped
 
 MOST_BYTES = 1 << 30
-"""What the events of a capture without ``steps`` and ``max_seconds`` may take: about 7 million events."""
+"""What the events of a capture without ``steps`` and ``max_seconds`` may take: 200,000 to 7 million events."""
 
 _INTERVAL_S = 0.1
 _SAVING = 4  # times what the events take

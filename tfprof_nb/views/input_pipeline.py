@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.input_pipeline import CATEGORIES, InputPipeline
-from tfprof_nb.analysis.tf_data.tf_data import TfData
+from tfprof_nb.analysis.tf_data.iterators import iterator_type
+from tfprof_nb.analysis.tf_data.tf_data import HOST_UNSEEN, TfData
 from tfprof_nb.render.panels import Bars, Column, Figure, KeyFigures, Note, Panel, Part, Table
 from tfprof_nb.views.categories import INPUT, OTHER, Category
 from tfprof_nb.views.columns import OP
@@ -27,10 +28,7 @@ _ADVICE = {
         "Reading files takes most of the input time although it runs ahead or in parallel: read more files at once (a "
         "larger cycle_length), from a faster disk, or put `.cache()` behind the read."
     ),
-    "preprocessing_ms": (
-        "Preprocessing takes most of the input time: `map(f, num_parallel_calls=tf.data.AUTOTUNE)`, `.cache()` what "
-        "stays the same, and end with `.prefetch(tf.data.AUTOTUNE)`."
-    ),
+    "preprocessing_ms": "Preprocessing takes most of the input time.{missing}",
     "enqueue_ms": (
         "Copying to the device takes most of the input time: copy smaller types (uint8, cast on the device) in fewer, "
         "larger pieces."
@@ -39,6 +37,11 @@ _ADVICE = {
         "The data does not come from tf.data: put it into a tf.data.Dataset that ends with "
         "`.prefetch(tf.data.AUTOTUNE)`."
     ),
+}
+_TO_ADD = {
+    "Map": "give `.map()` num_parallel_calls=tf.data.AUTOTUNE",
+    "Cache": "`.cache()` what stays the same",
+    "Prefetch": "end the pipeline with `.prefetch(tf.data.AUTOTUNE)`",
 }
 _COLUMNS = (
     Column(OP, "input op", "code", meaning="an iterator by its place, from the end of the pipeline on"),
@@ -102,8 +105,18 @@ def advice(result: InputPipeline, tf_data: TfData) -> list[Panel]:
     if calls["bottleneck"] and calls["slow_calls"]:
         stage = _units.shorten(calls["bottleneck"], 80)
         return [Note(f"{stage} is the slowest stage. {calls['suggestion']}", "advice")]
+    if calls["pipelines"] and not calls["calls"]:
+        return [Note(HOST_UNSEEN, "advice")]
     largest = result.summary["largest"]
-    return [Note(_ADVICE[largest], "advice")] if largest else []
+    return [Note(_ADVICE[largest].format(missing=_missing(result)), "advice")] if largest else []
+
+
+def _missing(result: InputPipeline) -> str:
+    """Say what the stages that were seen do without."""
+    seen = {iterator_type(str(name)) for name in result.table["op_name"]}
+    lacking = [text for kind, text in _TO_ADD.items() if (kind in seen) == (kind == "Map")]
+    said = " and ".join([", ".join(lacking[:-1]), lacking[-1]] if len(lacking) > 1 else lacking)
+    return f" {said[0].upper()}{said[1:]}." if said else ""
 
 
 def _input_ops(result: InputPipeline) -> list[Panel]:

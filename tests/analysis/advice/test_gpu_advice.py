@@ -80,3 +80,10 @@ def test_several_devices_that_wait_for_data_are_told_how_to_be_fed(found):
     assert row["evidence"].startswith("2 devices computed, and 300 µs of the average step's 1.00 ms is spent")
     assert SEVERAL not in found([(*HALF, 400)], devices=1, waiting_us=300)
     assert SEVERAL not in found([(*HALF, 400)], devices=2)
+
+
+def test_a_distributed_dataset_is_not_told_to_be_one(shared_data):
+    advice = load(shared_data / "tf2-gpu-multi-worker" / "plugins" / "profile" / "demo").advice.table
+    fixes = advice.set_index("finding")["fix"]
+    assert fixes[SEVERAL].startswith("With several workers, let each read its own files")
+    assert fixes["Steps wait for their data"].startswith("Capture more steps: no call of the pipeline on the host")

@@ -11,6 +11,7 @@ BFLOAT16_ARCHITECTURES = TENSOR_CORE_ARCHITECTURES[2:]
 _CONVERTS_LAYOUT = r"nchwTo\w*nhwc|nhwcTo\w*nchw"
 _CONVERTING_SHARE, _WITHOUT_TENSOR_CORES_SHARE, _SOME_16_BIT_PERCENT = 0.05, 0.2, 10.0
 _MAX_NAMES = 3
+_DISTRIBUTE = "Let `strategy.experimental_distribute_dataset(dataset)` feed the devices: it prefetches for each. "
 
 
 def gpu_findings(evidence: Evidence) -> list[Finding]:
@@ -67,11 +68,12 @@ def _several_devices(evidence: Evidence) -> Finding | None:
     devices, percent = count - len(idle), evidence.percent("input")
     if devices < 2 or percent < MODERATELY_PERCENT:
         return None
+    distributed = bool((evidence.tf_data.pipelines["side"] == "device").any())
     return Finding(
         "info",
         "Several devices wait for their data",
         f"{devices} devices computed, and {evidence.of_step('input_ms')} is spent waiting for data or copying it.",
-        "Let `strategy.experimental_distribute_dataset(dataset)` feed the devices: it prefetches for each. With "
-        "several workers, let each read its own files: `files.shard(workers, index)` before they are read.",
+        f"{'' if distributed else _DISTRIBUTE}With several workers, let each read its own files: "
+        "`files.shard(workers, index)` before they are read.",
         proved_by="input_pipeline",
     )

@@ -7,16 +7,17 @@ from typing import Any
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding, at_most, severity_of
 from tfprof_nb.analysis.advice.input_causes import cause_of_waiting
-from tfprof_nb.analysis.tf_data.tf_data import TfData
+from tfprof_nb.analysis.tf_data.tf_data import HOST_UNSEEN, TfData
 from tfprof_nb.analysis.verdict import FETCH_COSTS_MS, HIGHLY_PERCENT, MODERATELY_PERCENT, waits_only_at_starts
 
 WAITING, OUTSIDE = "Steps wait for their data", "Data is fetched outside the step marks"
 # From these shares of the input time on, advice is also, or only, about copies to the device
 # (`kHostToDeviceTimePercent` in `op_stats_to_input_pipeline_analysis.h`).
 _SOME_COPYING, _ONLY_COPYING = 0.1, 0.9
+_PREFETCH = "end the pipeline with .prefetch(tf.data.AUTOTUNE), "
 _PREPARE = (
-    "Prepare batches while the model trains: end the pipeline with .prefetch(tf.data.AUTOTUNE), give .map() "
-    "and .interleave() num_parallel_calls=tf.data.AUTOTUNE, and .cache() data that fits in memory."
+    "Prepare batches while the model trains: {}give .map() and .interleave() num_parallel_calls=tf.data.AUTOTUNE, and "
+    ".cache() data that fits in memory."
 )
 _COPY_LESS = (
     "Copy less, in larger pieces: send uint8 and cast on the device, keep constant tensors there, and let "
@@ -46,7 +47,7 @@ def input_bound(evidence: Evidence) -> Finding | None:
         f"{WAITING}{cause.name and ': '}{cause.name}",
         f"{evidence.of_step('input_ms')} is spent waiting for the next batch{cause.evidence and '; '}{cause.evidence}."
         f"{bound}",
-        cause.fix or _PREPARE,
+        cause.fix or _prepare(evidence.tf_data),
         percent,
         place=cause.place,
         gain_low_percent=cause.least_saved * percent,
@@ -55,6 +56,14 @@ def input_bound(evidence: Evidence) -> Finding | None:
         instead_of=cause.instead_of,
         **_longest_wait(evidence.tf_data),
     )
+
+
+def _prepare(tf_data: TfData) -> str:
+    """Say what helps pipelines in general, where the cause is not known, without what this one has."""
+    if tf_data.summary["pipelines"] and not tf_data.summary["calls"]:
+        return HOST_UNSEEN
+    prefetches = tf_data.table["long_name"].astype(str).str.contains("Prefetch").any()
+    return _PREPARE.format("" if prefetches else _PREFETCH)
 
 
 def _training_share(evidence: Evidence) -> float:

@@ -53,6 +53,9 @@ _NO_ACTIVITY = (
     "steps (host_level must be 2 or more). If it feeds arrays or a Python generator, put these into a tf.data.Dataset "
     "(`from_tensor_slices`, `from_generator`) and end it with `.prefetch(tf.data.AUTOTUNE)`."
 )
+HOST_UNSEEN = (
+    "Capture more steps: no call of the pipeline on the host is in this capture, so its slow stage is not known."
+)
 _ONLY_DEVICE = "Only the part of a pipeline that runs on a device was called: the host's part is not in the capture."
 _TYPICAL = (
     "The slowest call took {slowest}, for a reason that is not typical or not in the capture, such as setup or work "
