@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -29,6 +30,7 @@ from benchmarks.advice_programs import ROUNDS, Program
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "advice-truth.md"
 COSTS_PERCENT, PASTED_PERCENT = 15, 10  # what a planted fault must cost, what its fix must gain
+_SHARE = re.compile(r"[\d.,]+%")
 
 
 @dataclass(frozen=True)
@@ -51,9 +53,9 @@ class Outcome:
         return [any(named(self.program, finding) for finding in found) for found in self.findings]
 
     def first_findings(self) -> list[str]:
-        """The different first findings, with their places."""
+        """The different first findings, with their places; shares of the time, which vary, make no difference."""
         told = [_with_place(found[0]) if found else "-" for found in self.findings]
-        return list(dict.fromkeys(told))
+        return list({_SHARE.sub("", text): text for text in told}.values())
 
     def predictions(self) -> list[tuple[float, float]]:
         """Per profile, the range of the gain that the first finding predicts, where it predicts one."""
