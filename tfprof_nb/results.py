@@ -265,7 +265,9 @@ class Results:
             result = graph(from_session(session), write_view)
             result.notes += session.sidecar.notes
         else:
-            result = graph(from_events(self.data.forests, self.data.graphs, self._steps_of_events), write_view)
+            data = self.data
+            model = from_events(data.forests, data.graphs, self._steps_of_events, data.names_of_files)
+            result = graph(model, write_view)
         result.show_part = partial(dashboard.part, self.name)
         return self._page("graph", result)
 

@@ -161,3 +161,9 @@ def test_an_error_shows_the_cells_own_lines(kernel):
     assert "line_clock" not in text
     assert "__tfprof" not in text
     assert "1 / (" in text
+
+
+def test_the_graph_by_code_names_cells_and_no_files_of_the_kernel(kernel):
+    names = tp.load(kernel[0] / "function").graph.code().table["name"]
+    assert names.str.contains(f"^cell:{line('function', 'tf.matmul')}:").any()
+    assert not names.str.contains(r"^[0-9]+\.py").any()

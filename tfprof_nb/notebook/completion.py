@@ -12,6 +12,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from tfprof_nb.api.repeats import Repeats
 from tfprof_nb.profiles import Profile
+from tfprof_nb.views.pages import PAGES
 
 try:
     from IPython.core.completer import SimpleCompletion, context_matcher
@@ -70,8 +71,10 @@ class Offers:
         parser = self._parsers.get(call[1]) if call else None
         if not call or not parser:
             return []
-        names = options(parser) if call[2].startswith("-") else self._profiles(parser)
-        return [name for name in names if name.startswith(call[2])]
+        values = _values(line[: len(line) - len(call[2])].rsplit(maxsplit=1)[-1], call[2], parser)
+        if values is None:
+            values = options(parser) if call[2].startswith("-") else self._profiles(parser)
+        return [name for name in values if name.startswith(call[2])]
 
     def _profiles(self, parser: argparse.ArgumentParser) -> list[str]:
         """Return the names of profiles, if that is what the magic takes."""
@@ -79,6 +82,17 @@ class Offers:
             return []
         named = ((name, value) for name, value in self._shell.user_ns.items() if name[0] != "_")
         return sorted(name for name, value in named if isinstance(value, Profile | Repeats))
+
+
+def _values(option: str, begun: str, parser: argparse.ArgumentParser) -> list[str] | None:
+    """Return what can follow an option, as far as that is a choice; None if nothing follows it, or it is no option."""
+    action = next((one for one in parser._actions if option in one.option_strings and one.nargs != 0), None)  # noqa: SLF001
+    if action is None:
+        return None
+    if action.dest == "views":
+        others, comma, _ = begun.rpartition(",")
+        return [f"{others}{comma}{page}" for page in PAGES]
+    return [str(choice) for choice in action.choices or ()]
 
 
 def options(parser: argparse.ArgumentParser) -> list[str]:

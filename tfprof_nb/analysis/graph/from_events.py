@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -43,7 +44,12 @@ class _Part(NamedTuple):
     events: pd.DataFrame
 
 
-def from_events(forests: Sequence[Forest], graphs: Sequence[Graphs], steps: Sequence[Int64]) -> GraphModel:
+def from_events(
+    forests: Sequence[Forest],
+    graphs: Sequence[Graphs],
+    steps: Sequence[Int64],
+    names_of_files: Mapping[str, str] | None = None,
+) -> GraphModel:
     """Return the graph that ran on all hosts, with what its nodes took in each step.
 
     If there are steps, only what ran in a step counts, and for an average step only what ran in more than half of the
@@ -54,6 +60,8 @@ def from_events(forests: Sequence[Forest], graphs: Sequence[Graphs], steps: Sequ
     ----------
     forests, graphs, steps
         Per host: its events, the functions that ran there, and the step of every event (-1 for none).
+    names_of_files
+        What cells of a notebook are called, by the files that they were compiled as.
     """
     parts = [_part(*host, len(forests) > 1) for host in zip(forests, graphs, steps, strict=True)]
     first = np.cumsum([0, *(len(part.nodes) for part in parts)])
@@ -74,11 +82,17 @@ def from_events(forests: Sequence[Forest], graphs: Sequence[Graphs], steps: Sequ
     intervals = counted[["node", "step", "device", "start_us", "duration_us"]].reset_index(drop=True)
     rare = occasional(nodes["unit"], runs)
     nodes = _unique(nodes.drop(columns="unit"))
+    if names_of_files:
+        nodes["trace"] = nodes["trace"].map(partial(_renamed, names=names_of_files))
     notes = [_NOTHING_RAN]
     if len(events):
         excluded = excluded_ops(nodes["name"], events, rare)
         notes = _notes(graphs, period, excluded, has_memory=bool(events["bytes"].any()))
     return GraphModel(nodes, inputs, runs, intervals, tuple(notes), period, rare)
+
+
+def _renamed(trace: Sequence[Frame], names: Mapping[str, str]) -> tuple[Frame, ...]:
+    return tuple((names.get(file, file), line, function) for file, line, function in trace)
 
 
 def _notes(graphs: Sequence[Graphs], period: str, excluded: Iterable[str], *, has_memory: bool) -> list[str]:
