@@ -21,6 +21,7 @@ from tfprof_nb.decode.wire import Uint64, Wire
 from tfprof_nb.formats.xspace import THREADPOOL_PREFIX
 
 _BLOCK = 1 << 13
+_FEW = 8
 _NUMBERS = (schema.STAT_DOUBLE, schema.STAT_UINT64, schema.STAT_INT64)
 _TEXTS = (schema.STAT_TEXT, schema.STAT_REF)
 _IS_NUMBER, _IS_TEXT = np.isin(np.arange(256), _NUMBERS), np.isin(np.arange(256), _TEXTS)
@@ -160,33 +161,29 @@ class RowStats:
     reading: Int32
 
     def __post_init__(self) -> None:
-        self._of_rows: dict[str, Column] = {}
-        self._known: list[tuple[Int64, tuple[Int64, Int64]]] = []
+        self._of_few: dict[str, Column] = {}
 
     def column(self, name: str) -> Column:
         """Return the values of a stat; their owners are rows, ascending."""
+        if name in self._of_few:
+            return self._of_few[name]
         if name not in self.columns:
             return _NO_VALUES
-        if name not in self._of_rows:
-            found = self.columns[name]
-            place, rows = self._places(found.owner)
-            self._of_rows[name] = found.take(place)._replace(owner=rows)
-        return self._of_rows[name]
+        found = self._spread(self.columns[name])
+        if found.owner.size <= self.rows.size // _FEW:  # others take much memory, and are rarely asked for again
+            self._of_few[name] = found
+        return found
 
-    def _places(self, readings: Int64) -> tuple[Int64 | slice, Int64]:
-        """Return the rows that have some readings, and the place of each row's among these."""
+    def _spread(self, column: Column) -> Column:
+        """Give the values of readings to all rows that have them."""
         first, is_shared = self._first
-        if not is_shared[readings].any():
-            return slice(None), self.rows[first[readings]]
-        for known, found in self._known:
-            if np.array_equal(known, readings):  # as of stats that are always written together
-                return found
-        place = np.full(first.size, -1)
-        place[readings] = np.arange(readings.size)
+        if not is_shared[column.owner].any():
+            return column._replace(owner=self.rows[first[column.owner]])
+        place = np.full(first.size, -1, np.int32)
+        place[column.owner] = np.arange(column.owner.size)
         place = place[self.reading]
         some = np.flatnonzero(place >= 0)
-        self._known.append((readings, (place[some], self.rows[some])))
-        return self._known[-1][1]
+        return column.take(place[some])._replace(owner=self.rows[some])
 
     @cached_property
     def _first(self) -> tuple[Int64, Bools]:
