@@ -7,7 +7,6 @@ import keras
 import numpy as np
 import pytest
 
-
 RNG = np.random.default_rng(1)
 
 
