@@ -72,9 +72,10 @@ def _position(ops: StepOps, frame: int) -> tuple[str, int]:
 def _moved(evidence: Evidence, ops: StepOps, frames: Sequence[int]) -> tuple[str, str]:
     """Return where a function begins that can do without the lines, and the code for it; empty if that is uncertain."""
     at = [line_at(ops.place(frame)) for frame in frames]
-    files = {file for file, _ in at}
-    moved = moved_out(evidence.code, *files, [line for _, line in at]) if len(files) == 1 else None
-    return (place_of(*files, moved.line), moved.change) if moved else ("", "")
+    file = at[0][0] if at else ""
+    moved = moved_out(evidence.code, file, [line for one, line in at if one == file]) if at else None
+    is_all = all(one == file for one, _ in at)
+    return (place_of(file, moved.line), moved.change) if moved and is_all else ("", "")
 
 
 def _frozen(evidence: Evidence, ops: StepOps, of_data: Bools) -> list[Finding]:
