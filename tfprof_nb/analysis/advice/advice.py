@@ -27,6 +27,7 @@ from tfprof_nb.analysis.advice.findings import (
     Evidence,
     Finding,
     severity_of,
+    widened,
 )
 from tfprof_nb.analysis.advice.gpu_advice import gpu_findings
 from tfprof_nb.analysis.advice.input_advice import copies_to_device, input_bound, input_outside_steps
@@ -120,7 +121,7 @@ def advice(evidence: Evidence) -> Advice:
     findings += [finding for rule in _EACH_REPORTS_SEVERAL for finding in rule(evidence)]
     worse = [said for finding in findings for said in finding.instead_of]
     findings = [finding for finding in findings if not any(_begins(finding.finding, said) for said in worse)]
-    findings = sorted(map(_with_short_paths, findings), key=_rank)
+    findings = sorted((widened(_with_short_paths(finding)) for finding in findings), key=_rank)
     rows = pd.DataFrame([vars(finding) for finding in findings], columns=COLUMNS)
     table = rows if findings else empty_table(_TYPES)
     summary = {severity: int((table["severity"] == severity).sum()) for severity in _RANKS}
