@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from tfprof_nb._errors import BudgetError, CaptureError, TfprofError
+from tfprof_nb._units import printable
 from tfprof_nb.analysis import budget as budgets
 from tfprof_nb.analysis.digest import Digested, digest
 from tfprof_nb.analysis.result import Result
@@ -343,7 +344,7 @@ class Profile(Results):
     def __repr__(self) -> str:
         if isinstance(self._source, PendingRun) and not self._source.is_complete:
             return "<Profile being captured>"
-        return f"<Profile {self.name!r}: {', '.join(self.hosts)} in {self.files[0].parent}>"
+        return printable(f"<Profile {self.name!r}: {', '.join(self.hosts)} in {self.files[0].parent}>")
 
 
 @contextmanager
