@@ -11,7 +11,7 @@ from tfprof_nb.analysis.advice.findings import gain_in_words
 
 def to_markdown(digest: Mapping[str, Any]) -> str:
     """Write what `analysis.digest` returns as Markdown."""
-    return "\n".join(_lines(digest)) + "\n"
+    return _units.printable("\n".join(_lines(digest))) + "\n"
 
 
 def _lines(digest: Mapping[str, Any]) -> Iterator[str]:
