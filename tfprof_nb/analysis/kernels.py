@@ -73,6 +73,8 @@ _ELIGIBLE_OP = re.compile(
     r"(Conv2D|Conv2DBackpropFilter|Conv2DBackpropInput|Conv3D|DepthwiseConv2dNative|"
     r"DepthwiseConv2dNativeBackpropFilter|DepthwiseConv2dNativeBackpropInput|/MatMul|FusedMatMul|/CudnnRNN|"
     r"XlaDot|XlaDotV2)$|BatchMatMul|CudnnRNNV|CudnnRNNForward|CudnnRNNBackprop"
+    # What JAX and PyTorch call such ops.
+    r"|(^|/)(dot_general|conv_general_dilated)$|^aten::_?(cudnn_)?(conv|mm|addmm|bmm|baddbmm|matmul|linear)"
 )
 
 
