@@ -28,6 +28,7 @@ from tfprof_nb.analysis.advice.findings import (
     Finding,
     severity_of,
 )
+from tfprof_nb.analysis.advice.foreign_advice import foreign_findings
 from tfprof_nb.analysis.advice.gpu_advice import gpu_findings
 from tfprof_nb.analysis.advice.input_advice import copies_to_device, input_bound, input_outside_steps
 from tfprof_nb.analysis.advice.layer_advice import layer_findings
@@ -38,7 +39,6 @@ from tfprof_nb.analysis.advice.precision_advice import precision_findings
 from tfprof_nb.analysis.advice.printing_advice import PRINTING_OPS, printing_findings
 from tfprof_nb.analysis.advice.python_advice import python_findings
 from tfprof_nb.analysis.advice.python_input import PYTHON_OPS
-from tfprof_nb.analysis.advice.pytorch_advice import pytorch_findings
 from tfprof_nb.analysis.advice.repeated_advice import repeated_findings
 from tfprof_nb.analysis.advice.retracing_advice import retracing_findings
 from tfprof_nb.analysis.advice.same_tensor_advice import same_tensor_findings
@@ -65,7 +65,10 @@ _OVERHEAD_PERCENT, HIGH_OVERHEAD_PERCENT = 3.0, 15.0
 _COPYING_PERCENT, _HIGH_COPYING_PERCENT = 15.0, 40.0
 _DOMINANT_OP_SHARE = 0.5
 # Ops that hand values on, or wait for those of others: nothing is in their shapes.
-_NO_WORK = "Variable|Assign|Iterator|Identity|NoOp|Send|Recv|LogicalAnd|^copy-|^nccl"
+_NO_WORK = (
+    "Variable|Assign|Iterator|Identity|NoOp|Send|Recv|LogicalAnd|"
+    "^(?:copy-|infeed|outfeed|all-|reduce-scatter|collective-|send|recv|nccl)"
+)
 # Below the first share, time outside of ops is normal; in steps as short as this, it is the fixed cost of a step.
 _UNEXPLAINED_PERCENT, _HIGH_UNEXPLAINED_PERCENT, _SHORT_STEP_MS = 10.0, 25.0, 20.0
 _UNRECORDED = "Much of each step is not recorded"
@@ -362,7 +365,7 @@ _EACH_REPORTS_SEVERAL: tuple[Callable[[Evidence], Iterable[Finding]], ...] = (
     retracing_findings,
     device_findings,
     gpu_findings,
-    pytorch_findings,
+    foreign_findings,
     layer_findings,
     small_ops_findings,
     precision_findings,

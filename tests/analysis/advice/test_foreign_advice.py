@@ -1,9 +1,10 @@
-"""Advice on traces of PyTorch speaks its words; what is for TensorFlow alone is not said."""
+"""Advice on programs of JAX and PyTorch speaks their words; what is for TensorFlow alone is not said."""
 
 import json
 
 import pytest
 
+from builders import XSpace
 from tfprof_nb.api.load import load
 
 DEVICE, THREAD = {"pid": 0, "tid": 7}, {"pid": 9, "tid": 9}
@@ -64,3 +65,26 @@ def test_collectives_are_not_called_the_op_that_does_most_of_the_work(tmp_path):
     found = advice(tmp_path, kernel_us=100, exchange_us=800).index
     assert "Devices wait for one another" in found
     assert not [finding for finding in found if finding.startswith("One op does most")]
+
+
+def tpu(tmp_path, instruction):
+    """Three steps of JAX of 1 ms: 700 us are of an instruction, 300 us of a fusion."""
+    space = XSpace()
+    plane = space.plane("/device:TPU:0")
+    steps, ops = plane.line("Steps"), plane.line("XLA Ops")
+    for step in range(3):
+        at = 1000 * step
+        steps.event(str(step), start_us=at, duration_us=1000, group_id=step)
+        for name, begin, length in ((instruction, at, 700), ("fusion", at + 700, 300)):
+            hlo = {"hlo_category": name, "tf_op": f"jit(step)/{name}:", "group_id": step}
+            text = f"%{name}.1 = f32[8] {name}()"
+            ops.event(text, start_us=begin, duration_us=length, **hlo)
+    return load(space.write(tmp_path / "host.xplane.pb")).advice.table["finding"].tolist()
+
+
+def test_a_tpu_that_waits_for_its_infeed_waits_for_data(tmp_path):
+    assert tpu(tmp_path, "infeed") == ["Steps wait for their data"]
+
+
+def test_a_collective_of_a_tpu_is_not_called_the_op_that_does_most_of_the_work(tmp_path):
+    assert tpu(tmp_path, "all-reduce") == ["Devices wait for one another"]
