@@ -51,6 +51,6 @@ def panels(result: Flame) -> list[Panel]:
     tables = zip(_ABOUT, (result.table, result.python), strict=True)
     tabs = [Tab(title, partial(panels_of, title, table)) for title, table in tables if len(table)]
     return [
-        *([Tabs(tabs, "menu", "show")] if tabs else []),
+        *([Tabs(tabs, "menu", "show")] if len(tabs) > 1 else [panel for tab in tabs for panel in tab.open()]),
         *(Note(note, "info" if tabs else "empty") for note in result.notes),
     ]

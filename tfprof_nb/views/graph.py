@@ -67,10 +67,11 @@ _SHOWN = ("micros", "float_ops", "params", "bytes", "occurrence", "op_types", "d
 
 
 def panels(graph: Graph) -> list[Panel]:
-    """Show the four views, the largest total time first."""
+    """Show the views for which the graph has data, the largest total time first."""
     if not graph.summary["nodes"]:
         return [Note(note, "empty") for note in graph.notes]
-    kinds = [Tab(kind, partial(_view, graph, kind)) for kind in _KINDS]
+    without = {"graph": not any(graph.model.inputs), "code": not graph.model.nodes["trace"].map(len).any()}
+    kinds = [Tab(kind, partial(_view, graph, kind)) for kind in _KINDS if not without.get(kind)]
     return [KeyFigures(_figures(graph)), Tabs(kinds, "menu", "view"), *map(Note, graph.notes)]
 
 
