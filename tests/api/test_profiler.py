@@ -84,6 +84,42 @@ def test_advice_names_the_costly_op(profiler):
         profiler.advise({"Nope": {}})
 
 
+@pytest.mark.parametrize(
+    ("kernels_us", "said"),
+    [((0, 50), "medium utilization: its kernels ran for 70.0%"), ((0, 20), "low"), ((0, 80), "")],
+)
+def test_advice_tells_how_much_of_the_time_an_accelerator_worked(kernels_us, said):
+    """A kernel of 20 us ends the 100 us; another takes some of the time before."""
+    import tensorflow as tf
+
+    with tf.Graph().as_default() as graph:
+        tf.zeros((2, 2), name="zeros")
+    metadata = tf.compat.v1.RunMetadata()
+    stream = metadata.step_stats.dev_stats.add(device="/job:localhost/replica:0/task:0/device:GPU:0/stream:all")
+    for start, length in (kernels_us, (80, 20)):
+        stream.node_stats.add(
+            node_name="zeros", all_start_micros=1 + start, op_end_rel_micros=length, all_end_rel_micros=length
+        )
+    profiler = tp.Profiler(graph)
+    profiler.add_step(0, metadata)
+    assert said in "".join(profiler.advise().checkers["AcceleratorUtilizationChecker"].reports)
+    assert bool(profiler.advise().checkers["AcceleratorUtilizationChecker"].reports) == bool(said)
+
+
+def test_types_of_ones_own_select_as_in_tfprof(runs):
+    import tensorflow as tf
+    from tensorflow.core.profiler.tfprof_log_pb2 import OpLogProto
+
+    log = OpLogProto()
+    log.log_entries.add(name="dense/w", types=["mine"])
+    builder = tf.compat.v1.profiler.ProfileOptionBuilder
+    options = builder().with_empty_output().with_accounted_types(["mine"]).account_displayed_op_only(True).build()
+    theirs = tf.compat.v1.profiler.Profiler(runs.graph, log).profile_name_scope(options)
+    ours = tp.Profiler(runs.graph, log).profile_name_scope(options)
+    assert ours.total_parameters == theirs.total_parameters == 24
+    assert tp.Profiler(runs.graph).profile_name_scope(options).total_parameters == 0
+
+
 @pytest.mark.parametrize(("layout", "said"), [("NHWC", 1), ("NCHW", 0)])
 def test_convolutions_are_told_of_the_faster_layout_only_if_they_have_the_other(layout, said):
     import tensorflow as tf

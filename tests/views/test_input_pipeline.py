@@ -64,7 +64,7 @@ def test_advice_on_preprocessing_leaves_out_what_the_pipeline_has():
 
 
 @pytest.mark.parametrize(
-    ("compute_us", "answer"), [(980, "The input pipeline keeps up"), (400, "Steps wait for data only 2")]
+    ("compute_us", "answer"), [(980, "The input pipeline keeps up"), (400, "Waiting for data takes 2")]
 )
 def test_input_that_keeps_up_needs_no_advice(compute_us, answer):
     found = shown(training(20, compute_us=compute_us))

@@ -177,8 +177,8 @@ def _page_below_answer(results: Results, name: str, answer: Sequence[Panel]) -> 
 
 
 def _pages(results: Results) -> list[str]:
-    """All pages that apply: that of the hosts if there are several to compare, that of kernels if there is a device."""
-    applies = {"pods": len(results.hosts) > 1, "kernels": results.device_type != "CPU"}
+    """All pages that apply: that of the hosts if there are several to compare, that of kernels if there is a GPU."""
+    applies = {"pods": len(results.hosts) > 1, "kernels": "GPU" in results.device_type}
     return [name for name in PAGES if applies.get(name, True)]
 
 

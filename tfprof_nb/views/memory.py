@@ -82,7 +82,12 @@ def _allocator(memory: Memory, name: str) -> list[Panel]:
         Tabs(_charts(name, points), shown=1),
         Table("Alive at the peak", _described(live), _AT_PEAK, selects=OP),
         Table(
-            "Allocations and deallocations", _described(points.assign(step=_steps(points))), _EVENTS, rows=5, selects=OP
+            "Allocations and deallocations",
+            _described(points.assign(step=_steps(points))),
+            _EVENTS,
+            rows=5,
+            selects=OP,
+            kept_in="timeline",
         ),
     ]
 
