@@ -205,8 +205,9 @@ def _step_function(evidence: Evidence) -> tuple[str, str, str]:
     ops = calls[in_library].groupby(by_function)["self_ms"].sum().reindex(rows.index, fill_value=0.0)
     large = rows["total_ms"] >= MOSTLY_EAGER_PERCENT / 100 * float(running["self_ms"].sum())
     # What a function computes itself, such as a loop over words, runs no op.
-    own_work = rows["self_ms"] - ops > rows["total_ms"] / 2
-    large = rows.loc[large & (~own_work | ~in_library.any()), "total_ms"]
+    if in_library.any():
+        large &= rows["self_ms"] - ops <= rows["total_ms"] / 2
+    large = rows.loc[large, "total_ms"]
     if large.empty:
         first = running.iloc[0]
         return "", place_of(first["file"], first["line"]), ""
