@@ -267,8 +267,8 @@ def _numbers(kind: _units.Kind) -> list[Column]:
     return [
         Column("before", "before", kind),
         Column("after", "after", kind),
-        Column("change", "change", kind, meaning="negative: less than before"),
-        Column("change_percent", "change", "percent", meaning="relative to before"),
+        Column("change", "change", kind, meaning="negative: less than before", signed=True),
+        Column("change_percent", "change in %", "percent", meaning="relative to before", signed=True),
     ]
 
 

@@ -140,4 +140,4 @@ def _per_step(result: InputPipeline) -> list[Panel]:
     if not _is_known(result) or not result.steps["input_percent"].any():
         return []
     waiting = {"input_percent": Category("waiting for data", INPUT)}
-    return [step_bars("Waiting for data per step", result.steps, waiting, "share of the step (%)")]
+    return [step_bars("Waiting for data per step", result.steps, waiting, "share of the step (%)", "percent")]
