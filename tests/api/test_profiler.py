@@ -3,6 +3,7 @@
 import copy
 import gzip
 import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -272,3 +273,9 @@ def test_a_node_can_be_copied(profiler):
     assert copy.copy(node).total_float_ops == node.total_float_ops > 0
     with pytest.raises(AttributeError, match="_repr_html_"):
         _ = node._repr_html_
+
+
+def test_times_have_one_unit(profiler, capsys):
+    profiler.profile_name_scope({"select": ["micros"]})
+    (root,) = [row for row in capsys.readouterr().out.splitlines() if row.startswith("_TFProfRoot")]
+    assert re.fullmatch(r"_TFProfRoot \(\S+ [mµ]?s/\S+ [mµ]?s\)", root)

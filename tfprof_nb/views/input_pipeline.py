@@ -137,7 +137,7 @@ def _classes(result: InputPipeline) -> list[Part]:
 
 
 def _per_step(result: InputPipeline) -> list[Panel]:
-    if not _is_known(result) or not result.steps["input_percent"].any():
+    if not _is_known(result) or not result.steps["input_ms"].any():
         return []
-    waiting = {"input_percent": Category("waiting for data", INPUT)}
-    return [step_bars("Waiting for data per step", result.steps, waiting, "share of the step (%)", "percent")]
+    waiting = {"input_ms": Category("waiting for data", INPUT)}
+    return [step_bars("Waiting for data per step", result.steps, waiting, "time per step (ms)")]
