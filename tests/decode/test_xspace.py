@@ -94,6 +94,19 @@ def test_marks_of_the_thread_pool_have_their_stats_only_row_by_row():
     assert (host.ints("_p").rows.size, host.stats_of(0)) == (0, {"_pt": 15, "_p": 7})
 
 
+def test_a_thread_that_only_asked_how_long_the_program_waits_is_left_out():
+    space = XSpace()
+    host = space.plane("/host:CPU")
+    for number, ops in enumerate((["IteratorGetModelProto"], ["IteratorGetModelProto", "MatMul"], ["MatMul"])):
+        thread = host.line(f"thread {number}", line_id=number + 1)
+        for place, op in enumerate(ops):
+            thread.event("EagerExecute", start_us=10 * place, duration_us=8)
+            thread.event(f"EagerLocalExecute: {op}", start_us=10 * place + 1, duration_us=5)
+    found = read(space)
+    assert [found.lines[line].name for line in dict.fromkeys(found.line.tolist())] == ["thread 1", "thread 2"]
+    assert len(found) == 6
+
+
 def test_threads_seen_by_several_tracers_are_one():
     """The host's other tracers write planes of their own, with names and stats of their own, on the same threads."""
     space = XSpace()

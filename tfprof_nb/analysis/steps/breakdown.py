@@ -11,11 +11,11 @@ import pandas as pd
 
 from tfprof_nb._arrays import Bools, Int64
 from tfprof_nb._units import PS_PER_MS
-from tfprof_nb.analysis.events.eager import DISPATCH
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.intervals import newly_covered, split_by_priority
 from tfprof_nb.analysis.steps.activities import Activity, is_of_old_tensorflow, tracing_spans
 from tfprof_nb.analysis.steps.groups import Grouping
+from tfprof_nb.formats.xspace import DISPATCH
 
 CATEGORIES: dict[str, tuple[Activity, ...]] = {
     "device_compute_ms": (Activity.DEVICE_COMPUTE_16, Activity.DEVICE_COMPUTE_32),
