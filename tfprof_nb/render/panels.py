@@ -265,6 +265,8 @@ class Column:
         different texts stay different.
     trim
         Returns a path without what it can lose first.
+    signed
+        Whether values above 0 have a plus sign, as changes.
     """
 
     key: str
@@ -274,6 +276,7 @@ class Column:
     meaning: str = ""
     path: bool = False
     trim: Trim = str
+    signed: bool = False
 
 
 @dataclass(frozen=True)

@@ -88,9 +88,11 @@ def headline(compared: Comparison) -> str:
 
 
 def whole(compared: Comparison) -> str:
-    """Say what the whole captures gained, if what happens once makes that another factor; else empty."""
+    """Say what whole captures, or longer training, gained, if what is done once makes another factor of it."""
     numbers = compared.summary
     factor = numbers["capture_speedup"]
+    if numbers["longer_of"]:
+        return _longer(numbers)
     if numbers["speedup_of"] == CAPTURE or not factor > 0 or not numbers["speedup"] > 0:
         return ""
     if abs(math.log(factor / numbers["speedup"])) < _MIN_OTHER_FACTOR:
@@ -101,6 +103,15 @@ def whole(compared: Comparison) -> str:
         f"The whole capture took {old}, now {new} ({_less_or_more(*times)}): "
         "it includes what is done once, making the model and tracing its functions."
     )
+
+
+def _longer(numbers: dict[str, Any]) -> str:
+    """Say what longer training gains, of which making the model and tracing are a smaller part."""
+    old, new = (_units.milliseconds(numbers[f"longer_{side}_ms"]) for side in ("before", "after"))
+    factor = numbers["longer_speedup"]
+    said = f"{_units.number(max(factor, 1 / factor))} times {'faster' if factor > 1 else 'slower'}"
+    one = str(numbers["longer_of"]).replace("time per", "one")
+    return f"Longer training comes near to {said}: without making the model and tracing, {one} took {old}, now {new}."
 
 
 def changed(compared: Comparison) -> str:
@@ -256,8 +267,8 @@ def _numbers(kind: _units.Kind) -> list[Column]:
     return [
         Column("before", "before", kind),
         Column("after", "after", kind),
-        Column("change", "change", kind, meaning="negative: less than before"),
-        Column("change_percent", "change", "percent", meaning="relative to before"),
+        Column("change", "change", kind, meaning="negative: less than before", signed=True),
+        Column("change_percent", "change in %", "percent", meaning="relative to before", signed=True),
     ]
 
 

@@ -45,7 +45,7 @@ _ATTRIBUTES = {
     ],
     "occurrence": [
         Column("occurrences", "runs", "count"),
-        Column("total_definitions", "nodes", "count", meaning="with all below"),
+        Column("total_nodes", "nodes", "count", meaning="with all below"),
     ],
     "device": [Column("device", "device")],
     "op_types": [Column("op_types", "type")],

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
+
 from tfprof_nb import _units
 from tfprof_nb.analysis.python import Python
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Table
@@ -40,10 +43,15 @@ def panels(result: Python) -> list[Panel]:
         return [*callbacks, *(Note(note, "empty") for note in result.notes)]
     return [
         KeyFigures(_figures(result)),
-        Table("Lines of Python, by their own time", result.table, _COLUMNS, selects=""),
+        Table("Lines of Python, by their own time", _with_known_lines(result.table), _COLUMNS, selects=""),
         *callbacks,
         *(Note(note, "info") for note in result.notes),
     ]
+
+
+def _with_known_lines(rows: pd.DataFrame) -> pd.DataFrame:
+    """Mark the line of what is no code of the user's as missing."""
+    return rows.assign(line=rows["line"].where(rows["line"] > 0).astype(np.float64))
 
 
 def _figures(result: Python) -> list[Figure]:

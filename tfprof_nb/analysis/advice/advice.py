@@ -27,6 +27,7 @@ from tfprof_nb.analysis.advice.findings import (
     Evidence,
     Finding,
     severity_of,
+    widened,
 )
 from tfprof_nb.analysis.advice.foreign_advice import foreign_findings
 from tfprof_nb.analysis.advice.gpu_advice import gpu_findings
@@ -95,8 +96,8 @@ class Measurement:
 class Advice(Result):
     """Findings, most severe first. Gains are estimates, in percent of step time; NaN if there is no ground for one.
 
-    ``place`` is the line to change, ``change`` the code for the place of that line, or of the call that begins there;
-    both are empty if unknown. ``gain_low_percent`` and ``gain_high_percent`` are the range of the gain.
+    ``place`` is the line to change, ``change`` the code for the place of that line, or of the call or function that
+    begins there; both are empty if unknown. ``gain_low_percent`` and ``gain_high_percent`` are the range of the gain.
     ``proved_by`` is the result that shows the evidence. If a single event shows it, ``op_name`` is the event's name in
     the trace, and ``start_ms`` and ``duration_ms`` are the time around it.
     """
@@ -129,7 +130,7 @@ def advice(evidence: Evidence) -> Advice:
     findings += [finding for rule in _EACH_REPORTS_SEVERAL for finding in rule(evidence)]
     worse = [said for finding in findings for said in finding.instead_of]
     findings = [finding for finding in findings if not any(_begins(finding.finding, said) for said in worse)]
-    findings = sorted(map(_with_short_paths, findings), key=_rank)
+    findings = sorted((widened(_with_short_paths(finding)) for finding in findings), key=_rank)
     rows = pd.DataFrame([vars(finding) for finding in findings], columns=COLUMNS)
     table = rows if findings else empty_table(_TYPES)
     summary = {severity: int((table["severity"] == severity).sum()) for severity in _RANKS}

@@ -25,8 +25,9 @@ MEASURED = (
     "residual_bytes",
     "output_bytes",
 )
-METRICS = (*MEASURED, "parameters", "float_ops", "definitions", "counted")
-"""Columns that are summed over a tree. ``definitions`` counts nodes, ``counted`` nodes with known float ops."""
+METRICS = (*MEASURED, "parameters", "float_ops", "definitions", "nodes", "counted")
+"""Columns that are summed over a tree. ``definitions`` counts nodes and, as tfprof does, scopes; ``nodes`` only
+nodes, ``counted`` those with known float ops."""
 COLUMN = {name: place for place, name in enumerate(METRICS)}
 
 
@@ -95,7 +96,7 @@ class GraphModel:
         table[rows.index.to_numpy(np.int64), : len(measured)] = rows
         table[:, COLUMN["parameters"]] = self.nodes["parameters"]
         table[:, COLUMN["float_ops"]] = self._float_ops(table[:, COLUMN["occurrences"]])
-        table[:, COLUMN["definitions"]] = 1
+        table[:, [COLUMN["definitions"], COLUMN["nodes"]]] = 1
         table[:, COLUMN["counted"]] = self.nodes["float_ops"].notna()
         return table
 

@@ -30,7 +30,10 @@ def columns_of(panel: Table) -> list[Column]:
 def cell_texts(frame: pd.DataFrame, column: Column) -> list[str]:
     """Write the values of one column; missing values become a dash."""
     values = frame[column.key]
-    return [cell(None if gone else value, column.kind) for value, gone in zip(values, values.isna(), strict=True)]
+    texts = [cell(None if gone else value, column.kind) for value, gone in zip(values, values.isna(), strict=True)]
+    if not column.signed:
+        return texts
+    return [f"+{text}" if more else text for text, more in zip(texts, values > 0, strict=True)]
 
 
 def bar_shares(frame: pd.DataFrame, column: Column) -> Floats:
