@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 import tempfile
 import threading
 from collections.abc import Sequence
@@ -140,6 +141,8 @@ def _stat(file: Path) -> tuple[int, int, int, int] | None:
     try:
         found = file.stat()
     except (OSError, ValueError):
+        return None
+    if not stat.S_ISREG(found.st_mode):  # a pipe or a device may never end
         return None
     return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 

@@ -230,8 +230,8 @@ def _fetch(file: StoredFile) -> None:
             note.replace(_note(file.copy))
     except OSError as error:
         raise TfprofError(
-            f"{file.url} cannot be copied to {cache_folder()}: {error.strerror or error}. Free space there, or set "
-            "XDG_CACHE_HOME to another folder."
+            f"{file.url} cannot be copied to {cache_folder()}: {error.strerror or error}. "
+            "Free some space there, or set XDG_CACHE_HOME to another folder."
         ) from None
 
 
