@@ -23,6 +23,7 @@ from tfprof_nb.export.chrome_trace import write_chrome_trace
 from tfprof_nb.export.markdown import to_markdown
 from tfprof_nb.export.sql import Frames, run_sql
 from tfprof_nb.formats.files import local_path
+from tfprof_nb.formats.unfinished import maker, remove_abandoned
 from tfprof_nb.pending_run import PendingRun
 from tfprof_nb.render.content import Content
 from tfprof_nb.results import Results
@@ -34,6 +35,8 @@ from tfprof_nb.views.pages import PAGES
 
 if TYPE_CHECKING:
     from tfprof_nb.render.view import View
+
+_WRITING = ".tfprof_nb-writing-"
 
 
 class Profile(Results):
@@ -356,7 +359,8 @@ def _replacing(path: str | os.PathLike[str], example: str) -> Iterator[Path]:
         if target.is_dir():
             raise TfprofError(f"{target} is a folder. Name a file, for example {target / example}.")
         if target.is_file() or not target.exists():
-            part = target.with_name(f".{os.getpid()}-{target.name}")
+            remove_abandoned(target.parent, _WRITING)
+            part = target.with_name(f"{_WRITING}{maker()}{target.name}")
         target.parent.mkdir(parents=True, exist_ok=True)
         yield part
         part.replace(target)

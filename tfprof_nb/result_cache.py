@@ -26,6 +26,7 @@ from typing import Any, TypeVar
 
 from tfprof_nb._units import size
 from tfprof_nb.formats.packed import UnpackableError, pack, unpack
+from tfprof_nb.formats.unfinished import maker, remove_abandoned
 from tfprof_nb.storage import cache_folder
 
 T = TypeVar("T")
@@ -33,7 +34,7 @@ T = TypeVar("T")
 OFF = "TFPROF_NB_CACHE"  # the environment variable that turns it off: "off", "0", "no"
 LEAST_BYTES = 1 << 20  # smaller runs are read anew as quickly
 MOST_BYTES, MOST_RESULT_BYTES, MOST_RUNS = 512 << 20, 64 << 20, 200
-_ABANDONED_S = 3600
+_PART = ".part-"
 
 
 class ResultCache:
@@ -108,9 +109,10 @@ class ResultCache:
         try:
             if not self.folder.is_dir():
                 self.folder.parent.mkdir(parents=True, exist_ok=True)
+                remove_abandoned(self.folder.parent, _PART)
                 _make_room(self.folder.parent)
                 self.folder.mkdir(mode=0o700, exist_ok=True)
-            with tempfile.TemporaryDirectory(prefix=".part-", dir=self.folder.parent) as parts:
+            with tempfile.TemporaryDirectory(prefix=_PART + maker(), dir=self.folder.parent) as parts:
                 part = Path(parts) / name
                 part.write_bytes(data)
                 part.replace(self.folder / name)
