@@ -39,6 +39,7 @@ from tfprof_nb.capture.interrupts import end_in_users_code, interrupts_wait
 from tfprof_nb.capture.kept_runs import describe_run, keep_newest, logdir_of, shown_path
 from tfprof_nb.capture.lines import CellLines
 from tfprof_nb.capture.step_times import StepTimes, step_times
+from tfprof_nb.formats.files import local_path
 from tfprof_nb.notebook.cell_code import CellOfMagic, awaits, compiled, run, run_awaiting
 from tfprof_nb.notebook.completion import Parsers, add_completions, misspelt, remove_completions
 from tfprof_nb.notebook.live import Live, started_live
@@ -79,7 +80,10 @@ def _views(text: str) -> list[str]:
 def _path(text: str) -> Path | str:
     """Return a folder or file; a URL stays a text."""
     place = os.path.expandvars(text.strip("\"'"))
-    return place if is_url(place) else Path(place).expanduser()
+    try:
+        return place if is_url(place) else local_path(place)
+    except TfprofError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 @magics_class
