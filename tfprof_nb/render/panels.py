@@ -293,6 +293,8 @@ class Table:
     depth
         For rows that form a tree, each after its parent: the column of their depths. The first column's texts are then
         indented with no-break spaces.
+    kept_in
+        Which attribute of the result has all rows and columns; empty if none has.
     """
 
     title: str
@@ -301,6 +303,7 @@ class Table:
     rows: int = 20
     selects: str = ""
     depth: str = ""
+    kept_in: str = "table"
 
 
 class TimelineSource(Protocol):

@@ -202,7 +202,7 @@ def _pages(results: Results) -> list[str]:
     calls, waits = len(results.functions.table) > 0, results.overview.summary["input_percent"] > 0
     applies = {
         "pods": len(results.hosts) > 1,
-        "kernels": results.device_type != "CPU",
+        "kernels": "GPU" in results.device_type,
         "tf_data": waits or len(results.tf_data.table) > 0,
         **dict.fromkeys(("functions", "layers"), calls),
     }

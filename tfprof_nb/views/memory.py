@@ -89,6 +89,7 @@ def _allocator(memory: Memory, name: str) -> list[Panel]:
             _EVENTS,
             rows=5,
             selects=OP,
+            kept_in="timeline",
         ),
     ]
 
@@ -98,7 +99,7 @@ def _part_of(shown: pd.DataFrame, timeline: pd.DataFrame) -> str:
     if len(shown) == len(timeline):
         return ""
     counts = f"{_units.count(len(shown))} of {_units.count(len(timeline))}"
-    return f": {counts}, the highest of each stretch; all in p.memory.timeline"
+    return f": {counts}, the highest of each stretch"
 
 
 def _described(rows: pd.DataFrame) -> pd.DataFrame:

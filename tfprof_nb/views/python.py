@@ -34,7 +34,11 @@ _CALLBACK_COLUMNS = (
 
 def panels(result: Python) -> list[Panel]:
     """Show how much of the unaccounted time the samples explain, the lines, and the callbacks."""
-    callbacks = [Table("Keras callbacks", result.callbacks, _CALLBACK_COLUMNS)] if len(result.callbacks) else []
+    callbacks = (
+        [Table("Keras callbacks", result.callbacks, _CALLBACK_COLUMNS, kept_in="callbacks")]
+        if len(result.callbacks)
+        else []
+    )
     if not len(result.table):
         return [*callbacks, *(Note(note, "empty") for note in result.notes)]
     return [

@@ -71,7 +71,7 @@ def panels(source: SourceLines, python: Python) -> list[Panel]:
         *_answers(source, python),
         *_lines("The cell, line by line", source.table[is_cell], _LINE_COLUMNS),
         *_in_functions(source, python),
-        *([Table("Keras layers", source.by_layer, _LAYER_COLUMNS)] if len(source.layers) else []),
+        *([Table("Keras layers", source.by_layer, _LAYER_COLUMNS, kept_in="by_layer")] if len(source.layers) else []),
         *_ops(source),
         *_lines(others, source.table[~is_cell], _OTHER_COLUMNS),
         *(Note(note, "info") for note in source.notes),
@@ -179,4 +179,4 @@ def _ops(source: SourceLines) -> list[Panel]:
 def _of_line(source: SourceLines, line: int, file: str) -> list[Panel]:
     ops = source.ops(line, file)
     known = [column for column in _OP_COLUMNS if not ops[column.key].isin(["", False]).all()]
-    return [Table(f"Ops of line {line}", ops, known, selects=OP)]
+    return [Table(f"Ops of line {line}", ops, known, selects=OP, kept_in=f"ops({line}, {file!r})")]

@@ -5,15 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from tfprof_nb._units import Kind
 from tfprof_nb.analysis.steps.steps import is_measured, slowest_host
 from tfprof_nb.render.panels import Series, StackedBars
 from tfprof_nb.views.categories import Category
 
 
-def step_bars(
-    title: str, table: pd.DataFrame, parts: dict[str, Category], y_label: str, unit: Kind = "ms"
-) -> StackedBars:
+def step_bars(title: str, table: pd.DataFrame, parts: dict[str, Category], y_label: str) -> StackedBars:
     """Return one bar per step; warm-up steps and those of other phases are marked, as averages exclude them.
 
     Of several hosts the slowest is shown, as the others wait for it.
@@ -27,9 +24,7 @@ def step_bars(
     parts
         The category of each column, from the axis upwards; columns of zeros are left out.
     y_label
-        The quantity of the parts, and its unit.
-    unit
-        The unit of the parts.
+        The quantity of the parts, and their unit, ms.
     """
     table = table.assign(measured=is_measured(table))
     if (hosts := table["host"].nunique()) > 1:
@@ -41,7 +36,7 @@ def step_bars(
     ]
     x = table.index.to_numpy(np.float64) if table.index.is_unique else np.arange(len(table), dtype=np.float64)
     marked = tuple(x[~table["measured"].to_numpy(bool)].tolist())
-    return StackedBars(title, x, series, "step", y_label, marked, _excluded(table), selects="step", unit=unit)
+    return StackedBars(title, x, series, "step", y_label, marked, _excluded(table), selects="step")
 
 
 def _excluded(table: pd.DataFrame) -> str:

@@ -473,7 +473,7 @@ def _finding(
 
 
 def training_ms(evidence: Evidence) -> float:
-    """Return the time from each host's first step to its last, without warm-up steps.
+    """Return the time from each host's first step to its last, without warm-up steps; with them if there are no others.
 
     Warm-up steps are much longer: in shares of their time, nothing that runs in every step would matter.
     """
@@ -482,7 +482,7 @@ def training_ms(evidence: Evidence) -> float:
         return 0.0
     spans = table.assign(end_ms=table["start_ms"] + table["step_ms"]).groupby("host")
     whole_ms = float((spans["end_ms"].max() - spans["start_ms"].min()).sum())
-    return whole_ms - float(table.loc[table["warm_up"], "step_ms"].sum())
+    return whole_ms - (0.0 if table["warm_up"].all() else float(table.loc[table["warm_up"], "step_ms"].sum()))
 
 
 def _method(calls: pd.DataFrame) -> pd.Series:

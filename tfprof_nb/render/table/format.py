@@ -44,6 +44,7 @@ def bar_shares(frame: pd.DataFrame, column: Column) -> Floats:
     return shares
 
 
-def rows_notice(shown: int, total: int) -> str:
-    """Return how many rows are shown of how many; nothing if all are."""
-    return f"{shown:,} of {total:,} rows; all rows in .table" if shown < total else ""
+def cut_notice(shown: int, total: int, what: str, panel: Table) -> str:
+    """Return how many rows or columns are shown of how many, and where all are; nothing if all are shown."""
+    where = f"; all {what} in .{panel.kept_in}" if panel.kept_in else ""
+    return f"{shown:,} of {total:,} {what}{where}" if shown < total else ""
