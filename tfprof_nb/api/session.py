@@ -112,6 +112,11 @@ class Capture:
         return collectors
 
     @property
+    def events_bytes(self) -> int:
+        """What the recorded events take in memory: an estimate."""
+        return self._recording.events_bytes
+
+    @property
     def pacing(self) -> Pacing:
         """Whether it records now, and how many steps it let pass and recorded."""
         return self._recording.pacing

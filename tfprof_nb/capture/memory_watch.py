@@ -39,16 +39,22 @@ class MemoryWatch:
         Ends the recording; gets why, and after which time. Called at most once per recording, from another thread.
     bounded
         Whether `MOST_BYTES` counts. A shortage of memory always does.
+
+    Attributes
+    ----------
+    events_bytes
+        What the events of the recording take, as last estimated.
     """
 
     def __init__(self, stop: Callable[[Stopped], None], *, bounded: bool) -> None:
         self._stop, self._bounded = stop, bounded
         self._ended = threading.Event()
+        self.events_bytes = 0
 
     def begin(self) -> None:
         """Begin to watch."""
         self.end()
-        self._ended = threading.Event()
+        self._ended, self.events_bytes = threading.Event(), 0
         threading.Thread(target=self._watch, args=(self._ended,), name="tfprof_nb memory", daemon=True).start()
 
     def end(self) -> None:
@@ -62,7 +68,7 @@ class MemoryWatch:
         while not ended.wait(_INTERVAL_S):
             held.append(process.memory_info().rss)
             seconds = time.monotonic() - began
-            taken = events_bytes(held, seconds)
+            self.events_bytes = taken = events_bytes(held, seconds)
             if free_bytes() < reserve + _SAVING * taken:
                 why = SHORT_OF_MEMORY
             elif self._bounded and taken > MOST_BYTES and seconds > _SHORTEST_S:

@@ -118,6 +118,11 @@ class Recording:
         return self
 
     @property
+    def events_bytes(self) -> int:
+        """What the recorded events take in memory, by the growth of the process: an estimate."""
+        return self._memory.events_bytes
+
+    @property
     def pacing(self) -> Pacing:
         """Whether it records now, and how many steps it let pass and recorded."""
         return self._pacing

@@ -20,6 +20,7 @@ from tfprof_nb.render.live import live_html
 
 UPDATE_S = 0.5
 _SOON_S = 2  # until then the first step may still be tracing
+_WORTH_SAYING_BYTES = 10 << 20
 
 
 class Live:
@@ -98,7 +99,12 @@ class Live:
                     "Recording everything: no step is marked so far, so there is nothing to count. Keras marks its "
                     "batches; mark the steps of your own loop with `with tfprof_nb.step(i):`."
                 )
-        return f"Recording: {self._step_times()}"
+        return f"Recording: {self._step_times()}{self._taken()}"
+
+    def _taken(self) -> str:
+        """Say what the events take in memory, once that is worth saying."""
+        taken = self._capture.events_bytes
+        return f" · events take about {_units.size(taken)} of memory" if taken >= _WORTH_SAYING_BYTES else ""
 
     def _step_times(self) -> str:
         if not self._times.count:
