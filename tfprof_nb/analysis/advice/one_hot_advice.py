@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
 from tfprof_nb.analysis.advice.findings import ONE_LAYER, ONE_OP, Evidence, Finding, saving
+from tfprof_nb.analysis.source.code import Code, line_at, place_of
+from tfprof_nb.analysis.source.one_hot import Lookup, lookups
 from tfprof_nb.analysis.source.placed_ops import creating_frames
-from tfprof_nb.analysis.step_ops.shapes import last_dimension, origin_of
+from tfprof_nb.analysis.step_ops.shapes import last_dimension, origin_of, sizes
 from tfprof_nb.decode.sections.graphs import Graphs
 
 _LARGE = 1000  # classes
@@ -30,6 +34,8 @@ def one_hot_findings(evidence: Evidence) -> list[Finding]:
     first = int(np.flatnonzero(made)[0])
     place = ops.place(int(creating_frames(graphs)[first]))
     classes = last_dimension(str(graphs.nodes["outputs"].iloc[first]))
+    made_at = list(dict.fromkeys(map(ops.place, creating_frames(graphs)[np.flatnonzero(made)])))
+    instead = _instead(evidence.code, made_at) if _of_matrices(graphs, products) else []
     return [
         saving(
             percent,
@@ -39,12 +45,41 @@ def one_hot_findings(evidence: Evidence) -> list[Finding]:
             f"{place and f' ({place})'}",
             evidence=f"The vectors and these products run in {_units.percent(percent)} of each step. All but one "
             "number of each vector is 0.",
-            fix=f"Look the rows up instead: keras.layers.Embedding({classes}, units) on the class numbers computes the "
-            "same without the vectors.",
-            place=place,
+            fix=_fix(instead, classes),
+            place=instead[0][0] if instead else place,
+            change=instead[0][1].change if instead else "",
             instead_of=(ONE_OP, *ONE_LAYER),
         )
     ]
+
+
+def _instead(code: Code, places: Sequence[str]) -> list[tuple[str, Lookup]]:
+    """Return the products that take the vectors made at some places, each with its place."""
+    made_at = [line_at(place) for place in places]
+    return [(place_of(file, one.line), one) for file, line in made_at if line for one in lookups(code, file, line)]
+
+
+def _fix(instead: Sequence[tuple[str, Lookup]], classes: int) -> str:
+    """Say how to compute the same without the vectors."""
+    if not instead:
+        return (
+            "Look the rows up instead: tf.gather(matrix, numbers), or for trained weights "
+            f"keras.layers.Embedding({classes}, units) on the class numbers, computes the same without the vectors."
+        )
+    lines = [f"`{_units.shorten(one.change, 100)}` ({place})" for place, one in instead]
+    others = f" Also {'; '.join(lines[1:])}." if len(lines) > 1 else ""
+    how = "Add the rows up" if instead[0][1].sums else "Look the rows up"
+    return (
+        f"{how} instead: {lines[0]} computes the same without the vectors, if all numbers are below "
+        f"{_units.count(classes)}.{others}"
+    )
+
+
+def _of_matrices(graphs: Graphs, products: Bools) -> bool:
+    """Whether the products are those of vectors for the rows of a matrix: a lookup has the same form."""
+    forward = products & (graphs.nodes["forward"] < 0).to_numpy(bool)
+    taken = [sizes(str(one)) for one in graphs.nodes["takes"][forward]]
+    return all(len(shape) == 2 for one in taken for shape in one[1:])
 
 
 def _multiplied(graphs: Graphs) -> tuple[Bools, Bools]:

@@ -52,3 +52,10 @@ def names_in(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
     nodes = list(ast.walk(node))
     both = {one.target.id for one in nodes if isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Name)}
     return both | {one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, context)}
+
+
+def scopes(tree: ast.Module, line: int) -> list[ast.AST]:
+    """Return the innermost function with a line, or without one the module."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    holding = [one for one in functions if one.lineno < line <= (one.end_lineno or 0)]
+    return [max(holding, key=lambda one: one.lineno, default=tree)]
