@@ -22,7 +22,8 @@ def checking_findings(evidence: Evidence) -> list[Finding]:
     if percent < _FEW:
         return []
     place = evidence.code.place_with(_ASKED)
-    disables = "disable_dump_debug_info" if "dump" in evidence.code.at(place) else "disable_check_numerics"
+    asks = evidence.code.at(place).partition("#")[0].strip()
+    disables = "disable_dump_debug_info" if "dump" in asks else "disable_check_numerics"
     count = _units.count(round(float(own["occurrences"].sum()) / max(len(evidence.steps.table), 1)))
     most = min(_SAVED[1] * percent, _MOST_PERCENT)
     return [
@@ -33,7 +34,7 @@ def checking_findings(evidence: Evidence) -> list[Finding]:
             finding=f"Each op's result is checked for NaN and infinity{place and f' ({place})'}",
             evidence=f"A step runs {count} checks, which take {_units.percent(percent)} of its time themselves. Ops "
             "with a check behind them also run one by one, where TensorFlow would fuse them.",
-            fix=f"Remove {f'`{evidence.code.at(place)}`' if place else 'tf.debugging.enable_check_numerics()'}: it is "
+            fix=f"Remove {f'`{asks}`' if place else 'tf.debugging.enable_check_numerics()'}: it is "
             f"for debugging. Functions that are traced keep their checks: call `tf.debugging.{disables}()` before they "
             "are made, or restart the kernel.",
             place=place,

@@ -9,17 +9,27 @@ import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
-from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, ONE_LAYER, ONE_OP, SMALL_STEPS, Evidence, Finding, saving
+from tfprof_nb.analysis.advice.findings import (
+    BETWEEN_OPS,
+    MANY_OPS,
+    ONE_LAYER,
+    ONE_OP,
+    SMALL_STEPS,
+    Evidence,
+    Finding,
+    saving,
+)
 from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.source.placed_ops import creating_nodes
 from tfprof_nb.analysis.source.syntax import holds, name_of
 from tfprof_nb.analysis.step_ops.called import with_called
+from tfprof_nb.analysis.step_ops.small_ops import cost_of
+from tfprof_nb.analysis.step_ops.step_ops import StepOps
 from tfprof_nb.decode.sections.graphs import Graphs
 
 _CALL = re.compile(r"\bmap_fn\(")
 _WORTH_SAYING = 20.0, 30.0
-_SAVED = 0.4
-MANY_OPS = "Many small ops in each step"
+_SAVED, _MANY = 0.4, 100
 # Arguments of map_fn that say how, and not what, is computed: tf.vectorized_map has none of them.
 _HOW = ("fn_output_signature", "dtype", "parallel_iterations", "swap_memory", "back_prop", "name", "infer_shape")
 
@@ -31,7 +41,7 @@ def mapping_findings(evidence: Evidence) -> list[Finding]:
         return []
     graphs = ops.graphs
     frames = [frame for frame, text in enumerate(graphs.frames["text"].astype(str)) if _CALL.search(text)]
-    shares = [(ops.share(ops.ran(_in_traces(graphs, frame))).covered, frame) for frame in frames]
+    shares = [(_share(ops, _in_traces(graphs, frame)), frame) for frame in frames]
     share, frame = max(shares, default=(0.0, -1))
     if 100 * share < _WORTH_SAYING[0]:
         return []
@@ -45,7 +55,7 @@ def mapping_findings(evidence: Evidence) -> list[Finding]:
             _SAVED,
             finding=f"tf.map_fn runs its function for one element after another ({place})",
             evidence=f"`{_units.shorten(ops.code(frame), 80)}` is a loop in the graph. Its ops, with their gradients, "
-            f"run in {_units.share(share)} of each step.",
+            f"take {_units.share(share)} of each step, with the time to start them.",
             fix=f"Let tf.vectorized_map run each op once for all elements{instead}. Or give the function the whole "
             "tensor, if its ops work on it as they are.",
             place=place,
@@ -78,6 +88,12 @@ def vectorized(code: Code, file: str, line: int) -> str:
     before = code.line(file, line).encode()
     begin, end = (at - statement.col_offset for at in (call.col_offset, call.end_col_offset or 0))
     return (before[:begin] + new.encode() + before[end:]).decode()
+
+
+def _share(ops: StepOps, own: Bools) -> float:
+    """Return which part of the steps the ops of a loop take; 0 if they are few, and so cost little to start."""
+    cost, count = cost_of(ops, own)
+    return max(ops.share(ops.ran(own)).covered, cost) if count >= _MANY else 0.0
 
 
 def _in_traces(graphs: Graphs, frame: int) -> Bools:

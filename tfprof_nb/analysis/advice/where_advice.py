@@ -104,7 +104,7 @@ def _needed_only(source: int, by: int, users: list[list[int]], function: list[in
 def _heaviest(ops: StepOps, own: Bools) -> str:
     times = ops.per_node["op_ms"]
     times = times[own[times.index]]
-    return ops.place(ops.frame_of(int(times.idxmax()))) if len(times) else ""
+    return ops.place(ops.frame_of(int(times.index[int(times.argmax())]))) if len(times) else ""
 
 
 def _conditional(code: Code, place: str, side: int) -> tuple[str, str]:

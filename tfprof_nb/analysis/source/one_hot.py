@@ -70,7 +70,8 @@ def _product(node: ast.Call | ast.BinOp) -> tuple[ast.expr, ast.expr, bool] | No
     flags = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
     if flags not in ({}, {"transpose_a": "True"}):
         return None
-    return (*node.args[:2], True) if flags else _transposed(*node.args[:2])
+    first, second = node.args
+    return (first, second, True) if flags else _transposed(first, second)
 
 
 def _transposed(first: ast.expr, second: ast.expr) -> tuple[ast.expr, ast.expr, bool]:

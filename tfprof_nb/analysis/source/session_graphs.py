@@ -1,0 +1,61 @@
+"""Ops that a loop adds to the graph of a TensorFlow 1 session."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import NamedTuple
+
+from tfprof_nb.analysis.source.code import Code
+from tfprof_nb.analysis.source.syntax import holds, name_of, names_in
+
+# Methods of variables and optimizers that add ops, and functions of TensorFlow's modules that add none.
+_ADDING = ("assign", "assign_add", "assign_sub", "minimize", "apply_gradients", "compute_gradients")
+_ADDS_NONE = re.compile(
+    r"(?:^|\.)(?:[A-Z]\w*|get_\w+|set_\w+|reset_\w+|\w*variables|\w*_scope|device|as_dtype|latest_checkpoint|gfile\..*|"
+    r"io\..*|summary\.FileWriter.*|logging\..*|disable_\w+|enable_\w+|control_dependencies)$"
+)
+
+
+class AddedOp(NamedTuple):
+    """The line and code of an expression that adds ops in each pass, and what changes in it from pass to pass."""
+
+    line: int
+    code: str
+    changing: list[str]
+
+
+def added_in_loop(code: Code, file: str, line: int) -> AddedOp | None:
+    r"""Return what the loop around a line adds to the graph, at that line if it does so there; None for nothing.
+
+    Examples
+    --------
+    >>> text = "for x in data:\n    a = sess.run(tf.reduce_mean(loss), {x_: x})\n    sess.run(w.assign(x))"
+    >>> added_in_loop(Code({"cell": text}), "cell", 2)
+    AddedOp(line=2, code='tf.reduce_mean(loss)', changing=[])
+    >>> added_in_loop(Code({"cell": text}), "cell", 3)
+    AddedOp(line=3, code='w.assign(x)', changing=['x'])
+    >>> added_in_loop(Code({"cell": "for x in data:\n    sess.run(train, {x_: x})"}), "cell", 2)
+    """
+    loop = code.loop(file, line)
+    if loop is None:
+        return None
+    adding = [one for one in ast.walk(loop) if isinstance(one, ast.Call) and _adds(one)]
+    inner = {id(part) for one in adding for part in ast.walk(one) if part is not one}
+    outermost = [one for one in adding if id(one) not in inner]
+    at_line = [one for one in outermost if holds(one, line)]
+    found = next(iter(at_line or outermost), None)
+    if found is None:
+        return None
+    read = names_in(found, ast.Load) & names_in(loop, ast.Store)
+    return AddedOp(found.lineno, ast.unparse(found), sorted(read))
+
+
+def _adds(call: ast.Call) -> bool:
+    if not isinstance(call.func, ast.Attribute):
+        return False
+    called = ast.unparse(call.func)
+    module, _, function = called.partition(".")
+    if re.fullmatch(r"tf\d?|tensorflow|K", module):
+        return not _ADDS_NONE.search(function)
+    return name_of(call.func) in _ADDING
