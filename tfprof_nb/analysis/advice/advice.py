@@ -47,6 +47,7 @@ from tfprof_nb.analysis.advice.same_tensor_advice import same_tensor_findings
 from tfprof_nb.analysis.advice.small_ops_advice import small_ops_findings
 from tfprof_nb.analysis.advice.softmax_advice import softmax_findings
 from tfprof_nb.analysis.advice.sort_advice import sort_findings
+from tfprof_nb.analysis.advice.sparse_advice import sparse_findings
 from tfprof_nb.analysis.advice.table_advice import table_findings
 from tfprof_nb.analysis.advice.validation_advice import validation_input
 from tfprof_nb.analysis.advice.where_advice import where_findings
@@ -362,6 +363,7 @@ _EACH_REPORTS_SEVERAL: tuple[Callable[[Evidence], Iterable[Finding]], ...] = (
     small_ops_findings,
     precision_findings,
     one_hot_findings,
+    sparse_findings,
     softmax_findings,
     pair_findings,
     table_findings,

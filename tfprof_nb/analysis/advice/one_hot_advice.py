@@ -10,8 +10,8 @@ from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
 from tfprof_nb.analysis.advice.findings import ONE_LAYER, ONE_OP, Evidence, Finding, saving
 from tfprof_nb.analysis.source.code import Code, line_at, place_of
-from tfprof_nb.analysis.source.one_hot import Lookup, lookups
 from tfprof_nb.analysis.source.placed_ops import creating_frames
+from tfprof_nb.analysis.source.products import Product, lookups
 from tfprof_nb.analysis.step_ops.shapes import last_dimension, origin_of, sizes
 from tfprof_nb.decode.sections.graphs import Graphs
 
@@ -53,13 +53,13 @@ def one_hot_findings(evidence: Evidence) -> list[Finding]:
     ]
 
 
-def _instead(code: Code, places: Sequence[str]) -> list[tuple[str, Lookup]]:
+def _instead(code: Code, places: Sequence[str]) -> list[tuple[str, Product]]:
     """Return the products that take the vectors made at some places, each with its place."""
     made_at = [line_at(place) for place in places]
     return [(place_of(file, one.line), one) for file, line in made_at if line for one in lookups(code, file, line)]
 
 
-def _fix(instead: Sequence[tuple[str, Lookup]], classes: int) -> str:
+def _fix(instead: Sequence[tuple[str, Product]], classes: int) -> str:
     """Say how to compute the same without the vectors."""
     if not instead:
         return (
@@ -68,7 +68,7 @@ def _fix(instead: Sequence[tuple[str, Lookup]], classes: int) -> str:
         )
     lines = [f"`{_units.shorten(one.change, 100)}` ({place})" for place, one in instead]
     others = f" Also {'; '.join(lines[1:])}." if len(lines) > 1 else ""
-    how = "Add the rows up" if instead[0][1].sums else "Look the rows up"
+    how = "Add the rows up" if instead[0][1].transposed else "Look the rows up"
     return (
         f"{how} instead: {lines[0]} computes the same without the vectors, if all numbers are below "
         f"{_units.count(classes)}.{others}"

@@ -16,7 +16,7 @@ from tfprof_nb.analysis.advice.session_advice import SESSION_RUN, session_graph_
 from tfprof_nb.analysis.source.calls import same_call
 from tfprof_nb.analysis.source.code import Use, line_at, place_of
 from tfprof_nb.analysis.source.copied_weights import copied_weights
-from tfprof_nb.analysis.source.loops import element_read, is_head
+from tfprof_nb.analysis.source.loops import collected, element_read, is_head
 
 # Shares of the steps' time, or of the training's time.
 _WORTH_SAYING_PERCENT, _HIGH_PERCENT = 10.0, 25.0
@@ -40,6 +40,10 @@ _SAME = (
     "`{}` gets the same values each time. If it then gives the same, call it once, before the loop, and take what each "
     "step needs from the result."
 )
+_LONGER = (
+    "There is more in {} after each step, so this work gets longer: do `{}` once, after the loop. If it is needed "
+    "earlier, do it every 50 steps, or keep a running result to which each step adds, as the metrics of Keras do."
+)
 # Methods of tensors and variables that wait until the value is there, as people call them.
 _WAITING_CALLS = {
     "__float__": "float()",
@@ -55,6 +59,7 @@ _WAITING_CALLS = {
 _APPENDED = re.compile(r"^([\w.]+)\.append\((float|int)\(([\w.\[\]\"']+)\)\)$")
 # An array or tensor that a loop joins to itself.
 _GROWN = re.compile(r"^(\w+) *= *((?:np|numpy|tf|jnp)\.\w+)\([\[(] *\1 *, *(\w+) *[\])]((?:,[^()]*)?)\)")
+_OF_OTHERS = 0.1
 _FEWER_SAVED = 0.3  # of what may overlap
 _WRITING_SUMMARIES = ("scalar", "histogram", "image", "audio", "text", "flush", "write")
 _RECORDING_CALLS = (*_WRITING_SUMMARIES, "save", "save_weights", "save_model", "export")
@@ -396,21 +401,24 @@ def _function(evidence: Evidence, file: str, rows: pd.DataFrame, time_ms: float,
     called = f", called from {caller}{from_code}" if calling == caller else ""
     written = f", in `{_units.shorten(code, 80)}`" if code and function != "<module>" else ""
     use = evidence.code.use(*line_at(calling))
-    if use == "record" and float(rows["ops_ms"].sum()) > 0:  # it trains or computes: the loop may need what it does
+    # It trains or computes: the loop may need what it does. Ops of other threads may run at the same time.
+    if use == "record" and float(rows["ops_ms"].sum()) > _OF_OTHERS * float(rows["self_ms"].sum()):
         use = ""
     looping = not longest["library"] and function != "<module>" and evidence.code.in_loop(file, line)
     steps = max(len(evidence.steps.table), 1)
     same = same_call(evidence.code, *line_at(calling), function) if function != "<module>" else ""
+    longer = collected(evidence.code, *line_at(calling))
     finding = _finding(
-        f"{name} takes {_units.percent(percent)} of the time",
+        f"{name} takes {_units.percent(percent)} of the time{', on all that the loop has collected' * bool(longer)}",
         f"{_units.milliseconds(time_ms / steps)} per step{library}{written}{called}: TensorFlow waits meanwhile.",
         (same and _SAME.format(same))
+        or (longer and _LONGER.format(" and ".join(longer), _units.shorten(evidence.code.at(calling), 80)))
         or _rarely(evidence, *line_at(calling))
         or _fix_of(use, function, evidence.code.at(calling), place, code, looping=looping),
         percent,
         place,
         "",
-        least=_LEAST_SAVED if use in ("record", "validation") else _FEWER_SAVED,
+        least=_LEAST_SAVED if longer or use in ("record", "validation") else _FEWER_SAVED,
     )
     return finding, use
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tfprof_nb.analysis.source.code import Code
+from tfprof_nb.analysis.source.syntax import name_of, names_in
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _STORING = ("append", "extend", "add", "insert", "appendleft")
@@ -112,6 +113,37 @@ def element_read(code: Code, file: str, line: int) -> ElementRead | None:
         change = f"{tensor} = {tensor}.numpy()\n{code.line(file, loop.lineno)}" if hoisted else ""
         return ElementRead(tensor, ast.unparse(call), loop.lineno, change)
     return None
+
+
+def collected(code: Code, file: str, line: int) -> list[str]:
+    r"""Return the lists that a line gives to calls as a whole, and to which the loop around it adds in each pass.
+
+    Examples
+    --------
+    >>> text = "for x in data:\n    seen.append(f(x))\n    best.append(max(np.concatenate(seen)))\n    print(seen[-1])"
+    >>> [collected(Code({"cell": text}), "cell", line) for line in (2, 3, 4)]
+    [[], ['seen'], []]
+    """
+    loop, statement = code.loop(file, line), code.statement(file, line)
+    if loop is None or statement is None:
+        return []
+    extended = {owner for method in ("append", "extend") for owner in _owners(loop, method)}
+    emptied = {owner for method in ("clear", "pop", "popleft") for owner in _owners(loop, method)}
+    emptied |= names_in(loop, ast.Store)
+    some = {ast.unparse(part) for call in _calls(statement) if _takes_some(call) for part in _given(call)}
+    given = {ast.unparse(part) for call in _calls(statement) for part in _given(call)}
+    return sorted((extended & given) - emptied - some)
+
+
+def _owners(loop: ast.stmt, method: str) -> set[str]:
+    """Return the objects of which a loop calls a method."""
+    called = [call.func for call in _calls(loop)]
+    return {ast.unparse(one.value) for one in called if isinstance(one, ast.Attribute) and one.attr == method}
+
+
+def _takes_some(call: ast.Call) -> bool:
+    """Whether a call does not go through all of a list that it is given."""
+    return name_of(call.func) in ("len", "sample", "choice", "choices", "append", "isinstance")
 
 
 def keepers(code: Code) -> Iterator[tuple[str, int]]:

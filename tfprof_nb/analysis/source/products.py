@@ -1,24 +1,24 @@
-"""Products with one-hot vectors in code, and the lookups and sums that compute the same."""
+"""Products with one-hot vectors or sparse matrices in code, and what computes the same without their zeros."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.source.syntax import assigned_name, holds, name_of, scopes
 
 
-class Lookup(NamedTuple):
-    """The line of a product, its code without one-hot vectors, and whether it sums rows instead of looking them up."""
+class Product(NamedTuple):
+    """The line of a product, its code without the zeros, and whether its first matrix is transposed."""
 
     line: int
     change: str
-    sums: bool
+    transposed: bool
 
 
-def lookups(code: Code, file: str, line: int) -> list[Lookup]:
+def lookups(code: Code, file: str, line: int) -> list[Product]:
     r"""Return how to write the products that take the one-hot vectors made at a line, of matrices.
 
     Examples
@@ -33,32 +33,61 @@ def lookups(code: Code, file: str, line: int) -> list[Lookup]:
     made = [call for call in code.nodes(file, ast.Call) if name_of(call.func) == "one_hot" and holds(call, line)]
     if len(made) != 1 or not _is_plain(made[0]):
         return []
-    statement = code.statement(file, line)
-    name = assigned_name(statement) if isinstance(statement, ast.Assign) and statement.value is made[0] else ""
-    scope = scopes(code.syntax(file), line)[0]
+    call = made[0]
+    module, numbers, depth = _module(call), ast.unparse(call.args[0]), ast.unparse(_depth(call))
+
+    def instead(matrix: str, transposed: bool) -> str:
+        if transposed:
+            return f"{module}.math.unsorted_segment_sum({matrix}, {numbers}, {depth})"
+        return f"{module}.gather({matrix}, {numbers})"
+
+    return sorted(_products(code, file, call, instead))
+
+
+def with_sparse(code: Code, file: str, line: int) -> Product | None:
+    r"""Return how to write the only product that takes the dense form, made at a line, of a sparse matrix.
+
+    Examples
+    --------
+    >>> with_sparse(Code({"cell": "d = tf.sparse.to_dense(x)\ny = tf.nn.relu(tf.matmul(d, w))"}), "cell", 1).change
+    'y = tf.nn.relu(tf.sparse.sparse_dense_matmul(x, w))'
+    """
+    made = [call for call in code.nodes(file, ast.Call) if name_of(call.func) == "to_dense" and holds(call, line)]
+    if len(made) != 1 or not made[0].args:
+        return None
+    module, sparse = _module(made[0]), ast.unparse(made[0].args[0])
+
+    def instead(matrix: str, transposed: bool) -> str:
+        turned = ", adjoint_a=True" if transposed else ""
+        return f"{module}.sparse.sparse_dense_matmul({sparse}, {matrix}{turned})"
+
+    found = list(_products(code, file, made[0], instead))
+    return found[0] if len(found) == 1 else None
+
+
+def _module(call: ast.Call) -> str:
+    return ast.unparse(call.func).partition(".")[0]
+
+
+def _products(code: Code, file: str, made: ast.Call, instead: Callable[[str, bool], str]) -> Iterator[Product]:
+    """Yield the products whose first matrix is what a call returns, itself or by the name that it is assigned to."""
+    statement = code.statement(file, made.lineno)
+    name = assigned_name(statement) if isinstance(statement, ast.Assign) and statement.value is made else ""
+    scope = scopes(code.syntax(file), made.lineno)[0]
     if name and sum(isinstance(one, ast.Name) and one.id == name and _stores(one) for one in ast.walk(scope)) != 1:
-        return []
-    return sorted(_lookups(code, file, made[0], name, scope))
-
-
-def _lookups(code: Code, file: str, made: ast.Call, name: str, scope: ast.AST) -> Iterator[Lookup]:
-    module = ast.unparse(made.func).partition(".")[0]
-    numbers, depth = ast.unparse(made.args[0]), ast.unparse(_depth(made))
+        return
     for node in (one for one in ast.walk(scope) if isinstance(one, ast.Call | ast.BinOp)):
         product = _product(node)
         statement = code.statement(file, node.lineno)
         if product is None or statement is None or statement.lineno != statement.end_lineno:
             continue
-        vectors, matrix, transposed = product
-        if not (vectors is made or (name and isinstance(vectors, ast.Name) and vectors.id == name)):
+        first, matrix, transposed = product
+        if not (first is made or (name and isinstance(first, ast.Name) and first.id == name)):
             continue
-        rows = ast.unparse(matrix)
-        new = f"{module}.gather({rows}, {numbers})"
-        if transposed:
-            new = f"{module}.math.unsorted_segment_sum({rows}, {numbers}, {depth})"
+        new = instead(ast.unparse(matrix), transposed)
         before = code.line(file, node.lineno).encode()
         begin, end = (at - statement.col_offset for at in (node.col_offset, node.end_col_offset or 0))
-        yield Lookup(node.lineno, (before[:begin] + new.encode() + before[end:]).decode(), transposed)
+        yield Product(node.lineno, (before[:begin] + new.encode() + before[end:]).decode(), transposed)
 
 
 def _product(node: ast.Call | ast.BinOp) -> tuple[ast.expr, ast.expr, bool] | None:
