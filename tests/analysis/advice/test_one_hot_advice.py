@@ -24,3 +24,21 @@ def test_computed_rows_are_looked_up_and_added(advised, place_of, the_one):
     scope = {"tf": tf, "EDGES": EDGES, "NODES": NODES}
     exec("def changed(features):\n    " + "\n    ".join(both), scope)
     tf.debugging.assert_near(scope["changed"](FEATURES), pass_on(FEATURES), atol=1e-3)
+
+
+WORDS = tf.sparse.from_dense(tf.one_hot(tf.random.uniform((64,), 0, 20_000, tf.int32, seed=3), 20_000))
+WEIGHTS = tf.random.normal((20_000, 16), seed=4)
+
+
+@tf.function
+def encode(words):
+    counts = tf.sparse.to_dense(words)
+    return tf.nn.relu(tf.matmul(counts, WEIGHTS))
+
+
+def test_a_sparse_matrix_that_is_made_dense(advised, place_of, the_one):
+    found = the_one(advised(lambda: [encode(WORDS) for _ in range(20)]), "A sparse matrix of 20,000 columns")
+    assert found["place"] == place_of(encode.python_function, "tf.matmul")
+    scope = {"tf": tf, "WEIGHTS": WEIGHTS}
+    exec(f"def changed(words):\n    {found['change']}", scope)
+    tf.debugging.assert_near(scope["changed"](WORDS), encode(WORDS), atol=1e-4)
