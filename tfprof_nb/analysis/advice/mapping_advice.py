@@ -21,7 +21,7 @@ from tfprof_nb.analysis.advice.findings import (
 )
 from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.source.placed_ops import creating_nodes
-from tfprof_nb.analysis.source.syntax import holds, name_of
+from tfprof_nb.analysis.source.syntax import holds, name_of, replaced
 from tfprof_nb.analysis.step_ops.called import with_called
 from tfprof_nb.analysis.step_ops.small_ops import cost_of
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
@@ -77,7 +77,7 @@ def vectorized(code: Code, file: str, line: int) -> str:
     """
     statement = code.statement(file, line)
     calls = [one for one in code.nodes(file, ast.Call) if name_of(one.func) == "map_fn" and holds(one, line)]
-    if statement is None or len(calls) != 1 or statement.lineno != statement.end_lineno:
+    if statement is None or len(calls) != 1 or statement.lineno != line or hasattr(statement, "body"):
         return ""
     call = calls[0]
     given = {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords}
@@ -85,9 +85,7 @@ def vectorized(code: Code, file: str, line: int) -> str:
         return ""
     kept = [*map(ast.unparse, call.args), *(f"{name}={value}" for name, value in given.items() if name not in _HOW)]
     new = f"{ast.unparse(call.func).removesuffix('map_fn')}vectorized_map({', '.join(kept)})"
-    before = code.line(file, line).encode()
-    begin, end = (at - statement.col_offset for at in (call.col_offset, call.end_col_offset or 0))
-    return (before[:begin] + new.encode() + before[end:]).decode()
+    return replaced(code.text(file), statement, call, new)
 
 
 def _share(ops: StepOps, own: Bools) -> float:

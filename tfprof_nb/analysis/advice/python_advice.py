@@ -17,6 +17,7 @@ from tfprof_nb.analysis.source.calls import same_call
 from tfprof_nb.analysis.source.code import Use, line_at, place_of
 from tfprof_nb.analysis.source.copied_weights import copied_weights
 from tfprof_nb.analysis.source.loops import collected, element_read, is_head
+from tfprof_nb.analysis.source.session_graphs import feeds
 
 # Shares of the steps' time, or of the training's time.
 _WORTH_SAYING_PERCENT, _HIGH_PERCENT = 10.0, 25.0
@@ -216,6 +217,8 @@ def _session_copies(evidence: Evidence) -> Iterator[Finding]:
         percent = 100 * nothing_ms / max(training_ms(evidence), 1e-9)
         each_ms = nothing_ms / max(len(evidence.steps.table), 1)
         if percent < _WORTH_SAYING_PERCENT or each_ms < _MIN_COPYING_MS or rows["samples"].sum() < _MIN_SAMPLES:
+            continue
+        if not feeds(evidence.code, str(file), int(str(line))):
             continue
         place, code = place_of(str(file), int(str(line))), evidence.code.line(str(file), int(str(line)))
         yield _finding(

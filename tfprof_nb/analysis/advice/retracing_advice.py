@@ -48,10 +48,11 @@ def _traced_again(evidence: Evidence) -> Iterator[Finding]:
         cause, colon, advised = str(function["cause"]).rpartition(": ")
         fix, place, change = remedy(evidence.code, str(name), str(function["cause"]), advised if colon else "")
         shown = shown_name(evidence.code, str(name))
+        called = shown.replace("The lambda", "the lambda")
         yield Finding(
             "high" if percent >= _HIGH_PERCENT else "medium",
             f"{shown} is traced again and again",
-            f"{int(function['calls'])} calls of {shown} traced it first, which took "
+            f"{int(function['calls'])} calls of {called} traced it first, which took "
             f"{_units.milliseconds(float(function['self_ms']))} ({_units.percent(float(function['percent']))} of its "
             f"time){function['cause'] and ': '}{cause or advised}.",
             fix,

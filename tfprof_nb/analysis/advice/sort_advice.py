@@ -20,7 +20,7 @@ _PICKS = ("StridedSlice", "Slice")
 
 
 class _Sort(NamedTuple):
-    """The node that sorts rows, their length, and how many of the sorted numbers are kept at most."""
+    """The node that sorts rows, their length, and how many of the sorted numbers are kept; 1 for single ones."""
 
     node: int
     length: int
@@ -39,19 +39,20 @@ def sort_findings(evidence: Evidence) -> list[Finding]:
     if percent < _WORTH_SAYING[0]:
         return []
     place = ops.place(ops.frame_of(found[0].node))
+    at = place and f" ({place})"
     change = only_first(evidence.code, *line_at(place))
-    first = _units.count(found[0].kept)
-    instead = f"`{_units.shorten(change, 120)}`" if change else f"tf.math.top_k(x, k={found[0].kept})"
+    several = found[0].kept > 1
+    first = f"first {_units.count(found[0].kept)}" if several else "number at a single place"
+    instead = f"`{_units.shorten(change, 120)}`" if change else "tf.math.top_k(x, k)"
     return [
         saving(
             percent,
             _WORTH_SAYING,
             _SAVED,
-            finding=f"Rows of {_units.count(found[0].length)} numbers are sorted for their first {first}"
-            f"{place and f' ({place})'}",
-            evidence=f"Sorting runs in {_units.percent(percent)} of each step, and only the first {first} of each "
-            "sorted row are used.",
-            fix=f"Find the first ones without sorting the others: {instead}.",
+            finding=f"Rows of {_units.count(found[0].length)} numbers are sorted for their {first}{at}",
+            evidence=f"Sorting runs in {_units.percent(percent)} of each step. Of each sorted row, only the {first} "
+            f"{'are' if several else 'is'} used.",
+            fix=f"Find the first ones of each row without sorting the others: {instead}.",
             place=place,
             change=change,
             instead_of=(ONE_OP, *ONE_LAYER),
@@ -69,10 +70,16 @@ def _sorts(graphs: Graphs) -> list[_Sort]:
         if length < _LONG or last_dimension(str(made[node])) != length:
             continue
         users = _users(node, op, inputs)
-        kept = [last_dimension(str(made[user])) for user in users if op[user] in _PICKS]
+        kept = [_kept(str(taken[user]), str(made[user])) for user in users if op[user] in _PICKS]
         if users and len(kept) == len(users) and 0 < max(kept) <= _FEW * length:
             found.append(_Sort(node, length, max(kept)))
-    return found
+    return sorted(found, key=lambda sort: -sort.kept)
+
+
+def _kept(taken: str, made: str) -> int:
+    """Return how many numbers of a row a part has: 1 of a part with fewer dimensions; 0 if that is unknown."""
+    fewer = made.split(";", maxsplit=1)[0].count(",") < taken.split(";", maxsplit=1)[0].count(",")
+    return 1 if fewer else last_dimension(made)
 
 
 def _users(node: int, op: list[str], inputs: list[list[int]]) -> list[int]:

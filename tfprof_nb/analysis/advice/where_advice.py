@@ -11,7 +11,7 @@ from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
 from tfprof_nb.analysis.advice.findings import ONE_LAYER, ONE_OP, Evidence, Finding, saving
 from tfprof_nb.analysis.source.code import Code, line_at
-from tfprof_nb.analysis.source.syntax import holds, name_of
+from tfprof_nb.analysis.source.syntax import holds, name_of, replaced
 from tfprof_nb.analysis.step_ops.called import with_called
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
 from tfprof_nb.decode.sections.graphs import Graphs
@@ -77,8 +77,11 @@ def _sides(graphs: Graphs) -> list[_Side]:
     if not single:
         return []
     users: list[list[int]] = [[] for _ in op]
-    for node, sources in enumerate(inputs):
-        for source in sources:
+    for node in range(len(op) - 1, -1, -1):
+        # What TensorFlow adds for custom gradients has no use of its own; what a function returns has no scope.
+        if op[node] == "Identity" and not users[node] and "/" in str(nodes["name"].iloc[node]):
+            continue
+        for source in inputs[node]:
             users[source].append(node)
     forward = (nodes["forward"] < 0).to_numpy(bool) & nodes["phase"].ne("backward").to_numpy(bool)
     found = []
@@ -92,13 +95,13 @@ def _sides(graphs: Graphs) -> list[_Side]:
 
 def _needed_only(source: int, by: int, users: list[list[int]], function: list[int]) -> set[int]:
     """Return the nodes whose values nothing but one input of a node needs."""
-    own = {by}
-    for node in range(source, -1, -1):
-        if function[node] != function[by]:
+    own = {source} if users[source] == [by] else set[int]()
+    for node in range(source - 1, -1, -1):
+        if not own or function[node] != function[by]:
             break
         if users[node] and own.issuperset(users[node]):
             own.add(node)
-    return own - {by}
+    return own
 
 
 def _heaviest(ops: StepOps, own: Bools) -> str:
@@ -121,6 +124,4 @@ def _conditional(code: Code, place: str, side: int) -> tuple[str, str]:
         return "", values[side - 1]
     module = ast.unparse(call.func).rpartition(".")[0] or "tf"
     new = f"{module}.cond({condition}, lambda: {values[0]}, lambda: {values[1]})"
-    before = code.line(file, line).encode()
-    begin, end = (at - statement.col_offset for at in (call.col_offset, call.end_col_offset or 0))
-    return (before[:begin] + new.encode() + before[end:]).decode(), values[side - 1]
+    return replaced(code.text(file), statement, call, new), values[side - 1]

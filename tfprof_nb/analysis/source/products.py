@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from tfprof_nb.analysis.source.code import Code
-from tfprof_nb.analysis.source.syntax import assigned_name, holds, name_of, scopes
+from tfprof_nb.analysis.source.syntax import assigned_name, holds, name_of, replaced, scopes
 
 
 class Product(NamedTuple):
@@ -85,9 +85,7 @@ def _products(code: Code, file: str, made: ast.Call, instead: Callable[[str, boo
         if not (first is made or (name and isinstance(first, ast.Name) and first.id == name)):
             continue
         new = instead(ast.unparse(matrix), transposed)
-        before = code.line(file, node.lineno).encode()
-        begin, end = (at - statement.col_offset for at in (node.col_offset, node.end_col_offset or 0))
-        yield Product(node.lineno, (before[:begin] + new.encode() + before[end:]).decode(), transposed)
+        yield Product(node.lineno, replaced(code.text(file), statement, node, new), transposed)
 
 
 def _product(node: ast.Call | ast.BinOp) -> tuple[ast.expr, ast.expr, bool] | None:

@@ -35,9 +35,12 @@ def added_in_loop(code: Code, file: str, line: int) -> AddedOp | None:
     AddedOp(line=2, code='tf.reduce_mean(loss)', changing=[])
     >>> added_in_loop(Code({"cell": text}), "cell", 3)
     AddedOp(line=3, code='w.assign(x)', changing=['x'])
+    >>> text = "def decay(step):\n    sess.run(rate.assign(0.9 ** step))\nfor step in n:\n    decay(step)"
+    >>> added_in_loop(Code({"cell": text}), "cell", 2)
+    AddedOp(line=2, code='rate.assign(0.9 ** step)', changing=['step'])
     >>> added_in_loop(Code({"cell": "for x in data:\n    sess.run(train, {x_: x})"}), "cell", 2)
     """
-    loop = code.loop(file, line)
+    loop = code.loop(file, line) or _called_in_loop(code, file, line)
     if loop is None:
         return None
     adding = [one for one in ast.walk(loop) if isinstance(one, ast.Call) and _adds(one)]
@@ -47,8 +50,19 @@ def added_in_loop(code: Code, file: str, line: int) -> AddedOp | None:
     found = next(iter(at_line or outermost), None)
     if found is None:
         return None
-    read = names_in(found, ast.Load) & names_in(loop, ast.Store)
+    given = {one.arg for one in ast.walk(loop) if isinstance(one, ast.arg)}
+    read = names_in(found, ast.Load) & (names_in(loop, ast.Store) | given)
     return AddedOp(found.lineno, ast.unparse(found), sorted(read))
+
+
+def _called_in_loop(code: Code, file: str, line: int) -> ast.stmt | None:
+    around = [one for one in code.nodes(file, ast.FunctionDef) if one.lineno < line and holds(one, line)]
+    function = max(around, key=lambda one: one.lineno, default=None)
+    calls = ((other, one) for other in code.files for one in code.nodes(other, ast.Call))
+    called = any(
+        function and name_of(one.func) == function.name and code.loop(other, one.lineno) for other, one in calls
+    )
+    return function if called else None
 
 
 def _adds(call: ast.Call) -> bool:
@@ -59,3 +73,16 @@ def _adds(call: ast.Call) -> bool:
     if re.fullmatch(r"tf\d?|tensorflow|K", module):
         return not _ADDS_NONE.search(function)
     return name_of(call.func) in _ADDING
+
+
+def feeds(code: Code, file: str, line: int) -> bool:
+    r"""Whether a session's run at a line may be given values: it is, or its code is not known.
+
+    Examples
+    --------
+    >>> code = Code({"cell": "sess.run(train, {x: 1})\nsess.run(fetched)"})
+    >>> feeds(code, "cell", 1), feeds(code, "cell", 2)
+    (True, False)
+    """
+    runs = [one for one in code.nodes(file, ast.Call) if name_of(one.func) in ("run", "eval") and holds(one, line)]
+    return not runs or any(len(one.args) > (name_of(one.func) == "run") or one.keywords for one in runs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tfprof_nb.analysis.source.code import Code
-from tfprof_nb.analysis.source.syntax import assigned_name, holds, name_of, scopes
+from tfprof_nb.analysis.source.syntax import assigned_name, holds, name_of, replaced, scopes
 
 
 def only_first(code: Code, file: str, line: int) -> str:
@@ -18,6 +18,8 @@ def only_first(code: Code, file: str, line: int) -> str:
     'order = tf.math.top_k(s, k=k).indices'
     >>> only_first(Code({"cell": "near = tf.gather(x, tf.argsort(d)[:5])"}), "cell", 1)
     'near = tf.gather(x, tf.math.top_k(-d, k=5).indices[:5])'
+    >>> only_first(Code({"cell": "median = tf.sort(x, axis=1)[:, 2]"}), "cell", 1)
+    'median = -tf.math.top_k(-x, k=3).values[:, 2]'
     >>> only_first(Code({"cell": "order = tf.argsort(s)\nprint(order)"}), "cell", 1)
     ''
     """
@@ -27,28 +29,27 @@ def only_first(code: Code, file: str, line: int) -> str:
         return ""
     call, scope = calls[0], scopes(code.syntax(file), line)[0]
     name = assigned_name(statement) if isinstance(statement, ast.Assign) and statement.value is call else ""
-    numbers = {_first_of(node) for node in ast.walk(scope) if _is_part_of(node, call, name)}
+    parts = [node for node in ast.walk(scope) if isinstance(node, ast.Subscript) and _is_part_of(node, call, name)]
+    numbers = {_first_of(node) for node in parts}
+    ranks = [len(node.slice.elts) if isinstance(node.slice, ast.Tuple) else 1 for node in parts]
     uses = sum(isinstance(one, ast.Name) and one.id == name for one in ast.walk(scope)) - 1 if name else 1
-    parts = sum(_is_part_of(node, call, name) for node in ast.walk(scope))
-    new = _top(call, numbers.pop()) if len(numbers) == 1 and parts == uses else ""
+    new = _top(call, numbers.pop(), max(ranks)) if len(numbers) == 1 and len(parts) == uses else ""
     if not new:
         return ""
-    before = code.line(file, line).encode()
-    begin, end = (at - statement.col_offset for at in (call.col_offset, call.end_col_offset or 0))
-    return (before[:begin] + new.encode() + before[end:]).decode()
+    return replaced(code.text(file), statement, call, new)
 
 
-def _is_part_of(node: ast.AST, call: ast.Call, name: str) -> bool:
+def _is_part_of(node: ast.Subscript, call: ast.Call, name: str) -> bool:
     """Whether code takes a part of what a call returns, itself or by its name."""
-    if not isinstance(node, ast.Subscript):
-        return False
     return node.value is call or (isinstance(node.value, ast.Name) and node.value.id == name and bool(name))
 
 
-def _first_of(node: ast.AST) -> str:
-    """Return how many of the last axis a part has, the first ones; empty for other parts."""
-    places = node.slice if isinstance(node, ast.Subscript) else None
+def _first_of(node: ast.Subscript) -> str:
+    """Return how many of the first of the last axis a part needs; empty if that is unknown."""
+    places = node.slice
     last = places.elts[-1] if isinstance(places, ast.Tuple) and places.elts else places
+    if isinstance(last, ast.Constant) and isinstance(last.value, int) and last.value >= 0:
+        return str(last.value + 1)
     if not isinstance(last, ast.Slice) or last.lower is not None or last.step is not None or last.upper is None:
         return ""
     plain = isinstance(last.upper, ast.Name | ast.Attribute) or (
@@ -57,12 +58,12 @@ def _first_of(node: ast.AST) -> str:
     return ast.unparse(last.upper) if plain else ""
 
 
-def _top(call: ast.Call, number: str) -> str:
+def _top(call: ast.Call, number: str, rank: int) -> str:
     """Return the call that finds the first of a sorted tensor; empty if another axis than the last is sorted."""
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     given |= dict(zip(("axis", "direction"), call.args[1:], strict=False))
     axis, direction = (ast.unparse(given[key]).strip("'\"") if key in given else "" for key in ("axis", "direction"))
-    if not number or axis not in ("", "-1") or direction not in ("", "ASCENDING", "DESCENDING"):
+    if not number or axis not in ("", "-1", str(rank - 1)) or direction not in ("", "ASCENDING", "DESCENDING"):
         return ""
     module = ast.unparse(call.func).rpartition(".")[0]
     values, part = ast.unparse(call.args[0]), ".indices" if name_of(call.func) == "argsort" else ".values"
