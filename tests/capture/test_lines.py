@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from tfprof_nb.capture.lines import CellLines
-from tfprof_nb.capture.notebook import cells_with_settings, notebook_cells
+from tfprof_nb.capture.notebook import notebook_cells
 from tfprof_nb.formats.marks import CELL_LINE_EVENTS
 
 
@@ -211,4 +211,3 @@ def test_the_section_says_what_the_cell_was():
 def test_outside_of_a_notebook_no_file_is_a_cell():
     with notebook_cells() as gather:
         assert gather() == {}
-    assert cells_with_settings() == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import linecache
-import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -12,11 +11,6 @@ from typing import Any
 
 from tfprof_nb.capture.sidecar import Gather
 from tfprof_nb.formats.sidecar import CellsSection
-
-_SETS = re.compile(
-    r"\b(?:enable_check_numerics|enable_dump_debug_info|run_functions_eagerly|enable_debug_mode|set_floatx|"
-    r"set_(?:global_policy|dtype_policy|visible_devices)|CUDA_VISIBLE_DEVICES)\b"
-)
 
 
 @contextmanager
@@ -31,12 +25,6 @@ def _cells() -> CellsSection:
         return {}
     labels = {file: label(file) for file in list(linecache.cache)}
     return {file: found[1] for file, found in labels.items() if found}
-
-
-def cells_with_settings() -> list[str]:
-    """Return the files of cells that set what holds for all of TensorFlow or Keras, whatever else runs of them."""
-    cells = _cells()
-    return [file for file in cells if any(map(_SETS.search, linecache.getlines(file)))]
 
 
 @contextmanager

@@ -26,7 +26,6 @@ from typing import Any
 from tfprof_nb.capture.autograph import Place, origins
 from tfprof_nb.capture.graphs.interning import Interned
 from tfprof_nb.capture.graphs.source_lines import is_users, texts_of
-from tfprof_nb.capture.notebook import cells_with_settings
 from tfprof_nb.capture.sidecar import Gather
 from tfprof_nb.formats.sidecar import PythonSection
 
@@ -129,7 +128,7 @@ class _Sampler(threading.Thread):
                 "late_ns": [late for _, _, _, late in self._samples],
             },
             strings=strings.values(),
-            sources=texts_of([*(file for _, file in functions.values()), *cells_with_settings()]),
+            sources=texts_of(file for _, file in functions.values()),
         )
 
 

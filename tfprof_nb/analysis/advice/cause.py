@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from tfprof_nb.analysis.advice.findings import Evidence, Severity
 from tfprof_nb.analysis.source.code import line_at
+
+_WAITING_CODE = re.compile(r"\bsleep\(|\brequests\.|urlopen|urllib|\bhttpx?\.|socket|\.recv\(|boto3|\bs3\.|bigquery")
 
 
 @dataclass(frozen=True)
@@ -34,3 +37,8 @@ def in_parallel(evidence: Evidence, line: str) -> str:
     """Return the map at a line with parallel calls; empty if it has some, or is unknown."""
     change = evidence.code.with_argument(*line_at(line), "map", "num_parallel_calls=tf.data.AUTOTUNE")
     return change if change.count("num_parallel_calls") == 1 else ""
+
+
+def does(code: str) -> str:
+    """Say what Python does in a line that makes data, as far as its text shows it."""
+    return "waits for a disk or network" if _WAITING_CODE.search(code) else "makes the data in Python"

@@ -16,7 +16,7 @@ _MOST_PERCENT = 85.0
 
 def checking_findings(evidence: Evidence) -> list[Finding]:
     """Report that checks were left on, which cost more than they take themselves."""
-    ops, steps_ms = evidence.ops.table, float(evidence.steps.table["step_ms"].sum())
+    ops, steps_ms = evidence.ops.table, float(evidence.steps.measured["step_ms"].sum())
     own = ops[ops["op_type"] == _CHECK]
     percent = 100 * float(own["self_us"].sum()) / _units.US_PER_MS / max(steps_ms, 1e-9)
     if percent < _FEW:
