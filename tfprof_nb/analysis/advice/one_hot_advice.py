@@ -34,6 +34,7 @@ def one_hot_findings(evidence: Evidence) -> list[Finding]:
     first = int(np.flatnonzero(made)[0])
     place = ops.place(int(creating_frames(graphs)[first]))
     classes = last_dimension(str(graphs.nodes["outputs"].iloc[first]))
+    by_hand = _updated_by_hand(evidence.code) if _of_weights(graphs, products) else ""
     made_at = list(dict.fromkeys(map(ops.place, creating_frames(graphs)[np.flatnonzero(made)])))
     instead = _instead(evidence.code, made_at) if _of_matrices(graphs, products) else []
     return [
@@ -45,9 +46,9 @@ def one_hot_findings(evidence: Evidence) -> list[Finding]:
             f"{place and f' ({place})'}",
             evidence=f"The vectors and these products run in {_units.percent(percent)} of each step. All but one "
             "number of each vector is 0.",
-            fix=_fix(instead, classes),
+            fix=f"{_fix(instead, classes)}{by_hand}",
             place=instead[0][0] if instead else place,
-            change=instead[0][1].change if instead else "",
+            change=instead[0][1].change if instead and not by_hand else "",
             instead_of=(ONE_OP, *ONE_LAYER),
         )
     ]
@@ -73,6 +74,26 @@ def _fix(instead: Sequence[tuple[str, Product]], classes: int) -> str:
         f"{how} instead: {lines[0]} computes the same without the vectors, if all numbers are below "
         f"{_units.count(classes)}.{others}"
     )
+
+
+def _updated_by_hand(code: Code) -> str:
+    """Say what to do about a line that subtracts gradients; empty if there is none."""
+    place = code.place_with(r"\.assign_sub\(")
+    return (
+        " The gradient of the matrix then has only the rows that were looked up (tf.IndexedSlices): in place of "
+        f"`{_units.shorten(code.at(place), 80)}` ({place}), `matrix.scatter_sub(tf.IndexedSlices(rate * gradient"
+        ".values, gradient.indices))` takes it, as do optimizers of Keras."
+        if place
+        else ""
+    )
+
+
+def _of_weights(graphs: Graphs, products: Bools) -> bool:
+    """Whether a product has weights, which are variables."""
+    op, inputs = graphs.nodes["op"].tolist(), graphs.nodes["inputs"].tolist()
+    forward = products & (graphs.nodes["forward"] < 0).to_numpy(bool)
+    sources = (source for node in np.flatnonzero(forward) for source in inputs[node])
+    return any(op[origin_of(source, op, inputs)] == "ReadVariableOp" for source in sources)
 
 
 def _of_matrices(graphs: Graphs, products: Bools) -> bool:

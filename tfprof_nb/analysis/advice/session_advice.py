@@ -56,4 +56,5 @@ def _fix(added: AddedOp, session: str) -> str:
             f"Make `{code}` once, before the loop, with a tf.placeholder for what changes in it ({names}). In the "
             f"loop, run that op and feed the placeholder.{shown}"
         )
-    return f"Make the op once, before the loop: `op = {code}`. In the loop, run `op`.{shown}"
+    taken = f", with {' and '.join(added.ops)}, which it takes" if added.ops else ""
+    return f"Make the op once, before the loop{taken}: `op = {code}`. In the loop, run `op`.{shown}"

@@ -7,7 +7,7 @@ import re
 from typing import NamedTuple
 
 from tfprof_nb.analysis.source.code import Code
-from tfprof_nb.analysis.source.syntax import holds, name_of, names_in
+from tfprof_nb.analysis.source.syntax import assigned_name, holds, name_of, names_in
 
 # Methods of variables and optimizers that add ops, and functions of TensorFlow's modules that add none.
 _ADDING = ("assign", "assign_add", "assign_sub", "minimize", "apply_gradients", "compute_gradients")
@@ -18,11 +18,12 @@ _ADDS_NONE = re.compile(
 
 
 class AddedOp(NamedTuple):
-    """The line and code of an expression that adds ops in each pass, and what changes in it from pass to pass."""
+    """The line and code of an expression that adds ops in each pass, what changes in it, and ops that it takes."""
 
     line: int
     code: str
     changing: list[str]
+    ops: list[str]
 
 
 def added_in_loop(code: Code, file: str, line: int) -> AddedOp | None:
@@ -32,12 +33,15 @@ def added_in_loop(code: Code, file: str, line: int) -> AddedOp | None:
     --------
     >>> text = "for x in data:\n    a = sess.run(tf.reduce_mean(loss), {x_: x})\n    sess.run(w.assign(x))"
     >>> added_in_loop(Code({"cell": text}), "cell", 2)
-    AddedOp(line=2, code='tf.reduce_mean(loss)', changing=[])
+    AddedOp(line=2, code='tf.reduce_mean(loss)', changing=[], ops=[])
     >>> added_in_loop(Code({"cell": text}), "cell", 3)
-    AddedOp(line=3, code='w.assign(x)', changing=['x'])
+    AddedOp(line=3, code='w.assign(x)', changing=['x'], ops=[])
+    >>> text = "for x in data:\n    right = tf.equal(y, 1)\n    sess.run(tf.reduce_mean(right))"
+    >>> added_in_loop(Code({"cell": text}), "cell", 3)
+    AddedOp(line=3, code='tf.reduce_mean(right)', changing=[], ops=['right'])
     >>> text = "def decay(step):\n    sess.run(rate.assign(0.9 ** step))\nfor step in n:\n    decay(step)"
     >>> added_in_loop(Code({"cell": text}), "cell", 2)
-    AddedOp(line=2, code='rate.assign(0.9 ** step)', changing=['step'])
+    AddedOp(line=2, code='rate.assign(0.9 ** step)', changing=['step'], ops=[])
     >>> added_in_loop(Code({"cell": "for x in data:\n    sess.run(train, {x_: x})"}), "cell", 2)
     """
     loop = code.loop(file, line) or _called_in_loop(code, file, line)
@@ -52,7 +56,9 @@ def added_in_loop(code: Code, file: str, line: int) -> AddedOp | None:
         return None
     given = {one.arg for one in ast.walk(loop) if isinstance(one, ast.arg)}
     read = names_in(found, ast.Load) & (names_in(loop, ast.Store) | given)
-    return AddedOp(found.lineno, ast.unparse(found), sorted(read))
+    assigned = (one for one in ast.walk(loop) if isinstance(one, ast.Assign) and one.value in outermost)
+    ops = {assigned_name(one) for one in assigned}
+    return AddedOp(found.lineno, ast.unparse(found), sorted(read - ops), sorted(read & ops))
 
 
 def _called_in_loop(code: Code, file: str, line: int) -> ast.stmt | None:
