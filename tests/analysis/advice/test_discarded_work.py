@@ -81,6 +81,22 @@ def test_a_jacobian_of_which_only_the_diagonal_is_not_zero(advised, place_of, th
     assert "`inner.gradient(y, x)`" in found["fix"]
 
 
+KERNEL = tf.Variable(tf.random.normal((64, 8), seed=5))
+
+
+@tf.function
+def by_weights(x):
+    with tf.GradientTape() as tape:
+        y = tf.tanh(tf.matmul(x, KERNEL))
+    return tape.jacobian(y, KERNEL)
+
+
+def test_a_jacobian_by_weights_is_needed_as_a_whole(advised):
+    x = tf.random.normal((64, 64), seed=6)
+    table = advised(lambda: [by_weights(x) for _ in range(20)])
+    assert not table["finding"].str.startswith("The Jacobian").any()
+
+
 @pytest.fixture
 def checked():
     tf.debugging.enable_check_numerics()

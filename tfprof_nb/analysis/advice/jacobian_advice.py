@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import numpy as np
@@ -16,6 +17,7 @@ from tfprof_nb.decode.sections.graphs import Graphs
 _MANY = 16  # examples
 _WORTH_SAYING = 20.0, 40.0
 _SAVED = 0.5
+_SQUARE = 2  # axes
 _CALL = re.compile(r"([\w.]+)\.jacobian\(")
 # What tf.vectorized_map, with which a Jacobian is computed, calls its ops.
 _VECTORIZED = r"(?:^|/)(?:pfor|loop_body)(?:_\d+)?/"
@@ -25,7 +27,8 @@ def jacobian_findings(evidence: Evidence) -> list[Finding]:
     """Report a Jacobian of a batch by the batch that takes much of the steps."""
     ops = evidence.step_ops()
     frame, shape = _jacobian(ops.graphs) if ops.steps else (-1, ())
-    if frame < 0:
+    # A square of numbers may also be what is wanted, such as a Hessian.
+    if frame < 0 or (len(shape) == _SQUARE and not evidence.code.place_with("diag")):
         return []
     own = ops.graphs.nodes["name"].astype(str).str.contains(_VECTORIZED).to_numpy(bool)
     percent = 100 * ops.share(ops.ran(own)).covered
@@ -58,15 +61,17 @@ def jacobian_findings(evidence: Evidence) -> list[Finding]:
 
 
 def _jacobian(graphs: Graphs) -> tuple[int, Shape]:
-    """Return the line that computes a Jacobian of a batch by that batch, and its shape; -1 if there is none."""
+    """Return the line that computes a Jacobian of a batch by a batch of the same size, and its shape; -1 for none."""
     nodes, frames = graphs.nodes, creating_frames(graphs)
     called = np.append(graphs.frames["text"].map(lambda text: bool(_CALL.search(str(text)))).to_numpy(bool), False)[
         frames
     ]
+    weights = set(graphs.variables["parameters"])
     for node in np.flatnonzero(called & nodes["op"].eq("Reshape").to_numpy(bool)):
         for shape in sizes(str(nodes["outputs"].iloc[node])):
             half = len(shape) // 2
-            of_pairs = len(shape) >= 2 and len(shape) % 2 == 0 and shape[0] == shape[half] >= _MANY
-            if of_pairs and nodes["phase"].iloc[node] != "backward":
+            of_pairs = len(shape) >= _SQUARE and len(shape) % 2 == 0 and shape[0] == shape[half] >= _MANY
+            of_weights = math.prod(shape[half:]) in weights
+            if of_pairs and not of_weights and nodes["phase"].iloc[node] != "backward":
                 return int(frames[node]), shape
     return -1, ()

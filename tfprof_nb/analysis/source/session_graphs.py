@@ -12,7 +12,7 @@ from tfprof_nb.analysis.source.syntax import assigned_name, holds, name_of, name
 # Methods of variables and optimizers that add ops, and functions of TensorFlow's modules that add none.
 _ADDING = ("assign", "assign_add", "assign_sub", "minimize", "apply_gradients", "compute_gradients")
 _ADDS_NONE = re.compile(
-    r"(?:^|\.)(?:[A-Z]\w*|get_\w+|set_\w+|reset_\w+|\w*variables|\w*_scope|device|as_dtype|latest_checkpoint|gfile\..*|"
+    r"(?:^|\.)(?:[A-Z]\w*|get_\w+|as_\w+|set_\w+|reset_\w+|\w*variables|\w*_scope|device|latest_checkpoint|gfile\..*|"
     r"io\..*|summary\.FileWriter.*|logging\..*|disable_\w+|enable_\w+|control_dependencies)$"
 )
 
