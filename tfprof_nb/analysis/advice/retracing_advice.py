@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, at_most, saving
+from tfprof_nb.analysis.advice.findings import EAGER, Evidence, Finding, at_most, saving
 from tfprof_nb.analysis.advice.retracing_remedies import OF_KERAS, remedy, shown_name
 from tfprof_nb.analysis.functions.retracing import GENERALISE
 from tfprof_nb.analysis.source.calls import compiled_in_loop
@@ -62,6 +62,8 @@ def _traced_again(evidence: Evidence) -> Iterator[Finding]:
             gain_low_percent=_LEAST_SAVED * percent,
             gain_high_percent=percent,
             change=change,
+            # Python that makes the ops of a graph is no eager Python.
+            instead_of=(EAGER,) if percent >= 100 * _MOSTLY_TRACING else (),
         )
 
 
