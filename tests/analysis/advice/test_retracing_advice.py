@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+import tensorflow as tf
 
 from tfprof_nb.analysis.advice.retracing_advice import retracing_findings
 from tfprof_nb.analysis.source.code import Code
@@ -52,3 +53,24 @@ def test_without_a_known_cause_only_long_tracing_is_told(findings):
     assert findings("model.fit(x)", 2900.0) == []
     (one,) = findings("model.fit(x)", 3100.0)
     assert (one.severity, one.place) == ("info", "")
+
+
+RATES = [tf.Variable(tf.ones((4, 4))) for _ in range(3)]
+
+
+def adapt(x, rate):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum([tf.tanh(tf.matmul(x, w)) for w in RATES])
+    for w, gradient in zip(RATES, tape.gradient(loss, RATES), strict=True):
+        w.assign_sub(rate * gradient)
+
+
+def adapt_anew(x):
+    step = tf.function(lambda: adapt(x, 0.1))
+    step()
+
+
+def test_python_that_only_traces_is_not_eager(advised):
+    found = advised(lambda: [adapt_anew(tf.random.normal((4, 4))) for _ in range(20)])
+    assert "traced again and again" in found["finding"].iloc[0]
+    assert not found["finding"].str.startswith("Ops run one by one").any()

@@ -25,6 +25,15 @@ for epoch in range(3):
 LAMBDA_APPLIED = "for i in range(3):\n    step = tf.function(lambda x: i * x)\n    step(x)"
 LAMBDA_PASSED = "@tf.function\ndef train(x, f):\n    return f(x)\nfor i in range(3):\n    train(x, lambda v: v ** 2)"
 RETURNED = "def make():\n    @tf.function\n    def train(x):\n        return 2 * x\n    return train"
+DEFINED_INSIDE = """\
+def train_epoch(net, data):
+    @tf.function
+    def train(x):
+        return net(x)
+    for x in data:
+        train(x)
+for epoch in range(3):
+    train_epoch(net, data)"""
 NEW_VALUE = "argument `lr` was a new Python value each time (0.1, 0.05, 0.03, ...)"
 OTHER_OBJECT = "argument `f` was a different object each time, by identity"
 
@@ -36,6 +45,7 @@ OTHER_OBJECT = "argument `f` was a different object each time, by identity"
         (DECORATED, "train", APPLIED_AGAIN, "cell line 3", "before line 1, `for epoch in range(3):`"),
         (LAMBDA_APPLIED, "<lambda>", APPLIED_AGAIN, "cell line 2", "each new lambda is a new function"),
         (LAMBDA_PASSED, "train", OTHER_OBJECT, "cell line 5", "takes as `f` once"),
+        (DEFINED_INSIDE, "train", APPLIED_AGAIN, "cell line 3", "out of train_epoch, and give it what it takes"),
         (RETURNED, "train", APPLIED_AGAIN, "cell line 3", "Each call of make makes a new tf.function"),
     ],
 )

@@ -48,25 +48,6 @@ def test_a_loop_over_time_within_the_graph(advised, place_of, the_one):
     assert found["place"] == place_of(smoothed, "state = 0.9")
 
 
-def area(box):
-    width = tf.maximum(box[2] - box[0], 0.0)
-    return tf.sqrt(width * tf.maximum(box[3] - box[1], 0.0) + 1e-6)
-
-
-def areas(boxes):
-    return tf.map_fn(area, boxes)
-
-
-def test_a_function_that_is_mapped_over_elements(advised, place_of, the_one):
-    step, boxes = tf.function(lambda x: tf.reduce_sum(areas(x))), tf.random.uniform((200, 4), seed=1)
-    found = the_one(advised(lambda: [step(boxes) for _ in range(30)]), BEGIN)
-    assert found["place"] == place_of(areas, "tf.map_fn")
-    assert found["change"] == "return tf.vectorized_map(area, boxes)"
-    scope = {"tf": tf, "area": area}
-    exec(f"def changed(boxes):\n    {found['change']}", scope)
-    tf.debugging.assert_near(scope["changed"](boxes), areas(boxes))
-
-
 def test_many_layers_of_one_class(advised, place_of, the_one):
     def fit():
         inputs = [keras.Input((1,), dtype="int32") for _ in range(20)]

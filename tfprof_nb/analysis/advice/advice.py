@@ -15,6 +15,7 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.batch_advice import batch_findings
+from tfprof_nb.analysis.advice.checking_advice import checking_findings
 from tfprof_nb.analysis.advice.device_advice import device_findings
 from tfprof_nb.analysis.advice.eager_advice import MOSTLY_EAGER_PERCENT, eager_findings, eager_percent, runs_functions
 from tfprof_nb.analysis.advice.element_advice import element_findings
@@ -32,7 +33,9 @@ from tfprof_nb.analysis.advice.findings import (
 from tfprof_nb.analysis.advice.foreign_advice import foreign_findings
 from tfprof_nb.analysis.advice.gpu_advice import gpu_findings
 from tfprof_nb.analysis.advice.input_advice import copies_to_device, input_bound, input_outside_steps
+from tfprof_nb.analysis.advice.jacobian_advice import jacobian_findings
 from tfprof_nb.analysis.advice.layer_advice import layer_findings
+from tfprof_nb.analysis.advice.mapping_advice import mapping_findings
 from tfprof_nb.analysis.advice.memory_advice import memory_findings
 from tfprof_nb.analysis.advice.one_hot_advice import one_hot_findings
 from tfprof_nb.analysis.advice.pair_advice import pair_findings
@@ -45,8 +48,11 @@ from tfprof_nb.analysis.advice.retracing_advice import retracing_findings
 from tfprof_nb.analysis.advice.same_tensor_advice import same_tensor_findings
 from tfprof_nb.analysis.advice.small_ops_advice import small_ops_findings
 from tfprof_nb.analysis.advice.softmax_advice import softmax_findings
+from tfprof_nb.analysis.advice.sort_advice import sort_findings
+from tfprof_nb.analysis.advice.sparse_advice import sparse_findings
 from tfprof_nb.analysis.advice.table_advice import table_findings
 from tfprof_nb.analysis.advice.validation_advice import validation_input
+from tfprof_nb.analysis.advice.where_advice import where_findings
 from tfprof_nb.analysis.benchmark_input import InputBenchmark
 from tfprof_nb.analysis.result import Result, empty_table
 from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT, are_session_runs
@@ -371,10 +377,16 @@ _EACH_REPORTS_SEVERAL: tuple[Callable[[Evidence], Iterable[Finding]], ...] = (
     small_ops_findings,
     precision_findings,
     one_hot_findings,
+    sparse_findings,
     softmax_findings,
     pair_findings,
     table_findings,
     printing_findings,
+    checking_findings,
+    where_findings,
+    sort_findings,
+    jacobian_findings,
+    mapping_findings,
     element_findings,
     repeated_findings,
     same_tensor_findings,

@@ -29,6 +29,8 @@ Severity = Literal["high", "medium", "info"]
 # Beginnings of findings for which better ones stand in.
 ONE_LAYER = ("The layer ", "The ops at ")
 EAGER = "Ops run one by one"
+MANY_OPS = "Many small ops in each step"
+WAITING = "Steps wait for their data"
 COPIES = "Devices copy arrays"
 BETWEEN_OPS, ONE_OP, SMALL_STEPS = (
     "Python between ops takes time",

@@ -11,10 +11,13 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, at_most, saving
+from tfprof_nb.analysis.advice.findings import WAITING, Evidence, Finding, at_most, saving
+from tfprof_nb.analysis.advice.session_advice import SESSION_RUN, session_graph_findings
 from tfprof_nb.analysis.source.calls import same_call
 from tfprof_nb.analysis.source.code import Use, line_at, place_of
-from tfprof_nb.analysis.source.loops import element_read, is_head
+from tfprof_nb.analysis.source.copied_weights import copied_weights
+from tfprof_nb.analysis.source.loops import collected, element_read, is_head
+from tfprof_nb.analysis.source.session_graphs import feeds
 
 # Shares of the steps' time, or of the training's time.
 _WORTH_SAYING_PERCENT, _HIGH_PERCENT = 10.0, 25.0
@@ -38,6 +41,10 @@ _SAME = (
     "`{}` gets the same values each time. If it then gives the same, call it once, before the loop, and take what each "
     "step needs from the result."
 )
+_LONGER = (
+    "There is more in {} after each step, so this work gets longer: do `{}` once, after the loop. If it is needed "
+    "earlier, do it every 50 steps, or keep a running result to which each step adds, as the metrics of Keras do."
+)
 # Methods of tensors and variables that wait until the value is there, as people call them.
 _WAITING_CALLS = {
     "__float__": "float()",
@@ -53,10 +60,10 @@ _WAITING_CALLS = {
 _APPENDED = re.compile(r"^([\w.]+)\.append\((float|int)\(([\w.\[\]\"']+)\)\)$")
 # An array or tensor that a loop joins to itself.
 _GROWN = re.compile(r"^(\w+) *= *((?:np|numpy|tf|jnp)\.\w+)\([\[(] *\1 *, *(\w+) *[\])]((?:,[^()]*)?)\)")
+_OF_OTHERS = 0.1
 _FEWER_SAVED = 0.3  # of what may overlap
 _WRITING_SUMMARIES = ("scalar", "histogram", "image", "audio", "text", "flush", "write")
 _RECORDING_CALLS = (*_WRITING_SUMMARIES, "save", "save_weights", "save_model", "export")
-_SESSION_RUN = "BaseSession.run"
 _MIN_COPYING_MS = 0.5
 _WORTH_SAYING_OUTSIDE_PERCENT, _HIGH_OUTSIDE_PERCENT = 20.0, 40.0
 _COPYING = (
@@ -88,9 +95,12 @@ def python_findings(evidence: Evidence) -> list[Finding]:
     """Name the callbacks, and else the lines of Python, that take much of the time."""
     callbacks, waits = list(_callbacks(evidence)), list(_waits(evidence))
     explained = sum(finding.estimated_gain_percent for finding in callbacks)
-    others = [*waits, *_session_copies(evidence), *_single_predictions(evidence), *_records(evidence)]
-    others += [*_models(evidence), *_outside_steps(evidence)]
-    others += _functions(evidence, beside_waits=bool(waits))
+    models = list(_models(evidence))
+    others = [*waits, *_sessions(evidence), *_single_predictions(evidence), *_records(evidence)]
+    others += [*models, *_outside_steps(evidence)]
+    named = {_subject(finding) for finding in models}
+    functions = _functions(evidence, beside_waits=bool(waits))
+    others += [finding for finding in functions if _subject(finding) not in named]
     # A callback's own lines, and the functions that it calls, are part of its time.
     return callbacks + [other for other in others if other.estimated_gain_percent > _MORE * explained]
 
@@ -189,14 +199,26 @@ def _wait(evidence: Evidence, rows: pd.DataFrame, file: str, line: int, percent:
     )
 
 
+def _subject(finding: Finding) -> str:
+    """Return the function, or the code, that a finding begins with."""
+    return finding.finding.partition(" (")[0]
+
+
+def _sessions(evidence: Evidence) -> Iterator[Finding]:
+    """Sessions that run while no op runs: their graph grows, or else they copy what is fed and fetched."""
+    return iter(session_graph_findings(evidence, training_ms(evidence)) or list(_session_copies(evidence)))
+
+
 def _session_copies(evidence: Evidence) -> Iterator[Finding]:
     """Sessions that spend their runs on copying what is fed and fetched, while no op runs."""
     calls = evidence.python.calls
-    for (file, line), rows in calls[calls["call"] == _SESSION_RUN].groupby(["file", "line"], sort=False):
+    for (file, line), rows in calls[calls["call"] == SESSION_RUN].groupby(["file", "line"], sort=False):
         nothing_ms = float(rows["nothing_ms"].sum())
         percent = 100 * nothing_ms / max(training_ms(evidence), 1e-9)
         each_ms = nothing_ms / max(len(evidence.steps.table), 1)
         if percent < _WORTH_SAYING_PERCENT or each_ms < _MIN_COPYING_MS or rows["samples"].sum() < _MIN_SAMPLES:
+            continue
+        if not feeds(evidence.code, str(file), int(str(line))):
             continue
         place, code = place_of(str(file), int(str(line))), evidence.code.line(str(file), int(str(line)))
         yield _finding(
@@ -242,7 +264,9 @@ def _single_predictions(evidence: Evidence) -> Iterator[Finding]:
             place,
             itself,
         )
-        yield replace(found, gain_high_percent=at_most(most))
+        # What such a call waits for is the beginning of its own pipeline.
+        waits = (WAITING,) if set(phases) == {phase} else ()
+        yield replace(found, gain_high_percent=at_most(most), instead_of=waits)
 
 
 def _records(evidence: Evidence) -> Iterator[Finding]:
@@ -289,6 +313,10 @@ def _models(evidence: Evidence) -> Iterator[Finding]:
         top = rows.iloc[int(np.argmax(rows["self_ms"].to_numpy()))]
         place, code = place_of(str(file), int(top["line"])), evidence.code.line(str(file), int(top["line"]))
         does, fix = _MODEL_CALLS[str(top["how"])]
+        if does == _COPYING[0] and (copied := copied_weights(evidence.code, str(file), int(top["line"]))):
+            fix = fix.replace("target_model", copied.target).replace("model.weights", f"{copied.source}.weights")
+            if not copied.mixed:
+                fix = fix.replace("tau * source + (1 - tau) * target", "source")
         name = _in_code(place, code) if function == "<module>" else f"{function} ({place})"
         yield _finding(
             f"{name} {does}: {_units.percent(percent)} of the time",
@@ -378,21 +406,24 @@ def _function(evidence: Evidence, file: str, rows: pd.DataFrame, time_ms: float,
     called = f", called from {caller}{from_code}" if calling == caller else ""
     written = f", in `{_units.shorten(code, 80)}`" if code and function != "<module>" else ""
     use = evidence.code.use(*line_at(calling))
-    if use == "record" and float(rows["ops_ms"].sum()) > 0:  # it trains or computes: the loop may need what it does
+    # It trains or computes: the loop may need what it does. Ops of other threads may run at the same time.
+    if use == "record" and float(rows["ops_ms"].sum()) > _OF_OTHERS * float(rows["self_ms"].sum()):
         use = ""
     looping = not longest["library"] and function != "<module>" and evidence.code.in_loop(file, line)
     steps = max(len(evidence.steps.table), 1)
     same = same_call(evidence.code, *line_at(calling), function) if function != "<module>" else ""
+    longer = collected(evidence.code, *line_at(calling))
     finding = _finding(
-        f"{name} takes {_units.percent(percent)} of the time",
+        f"{name} takes {_units.percent(percent)} of the time{', on all that the loop has collected' * bool(longer)}",
         f"{_units.milliseconds(time_ms / steps)} per step{library}{written}{called}: TensorFlow waits meanwhile.",
         (same and _SAME.format(same))
+        or (longer and _LONGER.format(" and ".join(longer), _units.shorten(evidence.code.at(calling), 80)))
         or _rarely(evidence, *line_at(calling))
         or _fix_of(use, function, evidence.code.at(calling), place, code, looping=looping),
         percent,
         place,
         "",
-        least=_LEAST_SAVED if use in ("record", "validation") else _FEWER_SAVED,
+        least=_LEAST_SAVED if longer or use in ("record", "validation") else _FEWER_SAVED,
     )
     return finding, use
 

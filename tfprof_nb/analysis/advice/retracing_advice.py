@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, at_most, saving
+from tfprof_nb.analysis.advice.findings import EAGER, Evidence, Finding, at_most, saving
 from tfprof_nb.analysis.advice.retracing_remedies import OF_KERAS, remedy, shown_name
 from tfprof_nb.analysis.functions.retracing import GENERALISE
 from tfprof_nb.analysis.source.calls import compiled_in_loop
@@ -48,10 +48,11 @@ def _traced_again(evidence: Evidence) -> Iterator[Finding]:
         cause, colon, advised = str(function["cause"]).rpartition(": ")
         fix, place, change = remedy(evidence.code, str(name), str(function["cause"]), advised if colon else "")
         shown = shown_name(evidence.code, str(name))
+        called = shown.replace("The lambda", "the lambda")
         yield Finding(
             "high" if percent >= _HIGH_PERCENT else "medium",
             f"{shown} is traced again and again",
-            f"{int(function['calls'])} calls of {shown} traced it first, which took "
+            f"{int(function['calls'])} calls of {called} traced it first, which took "
             f"{_units.milliseconds(float(function['self_ms']))} ({_units.percent(float(function['percent']))} of its "
             f"time){function['cause'] and ': '}{cause or advised}.",
             fix,
@@ -61,6 +62,8 @@ def _traced_again(evidence: Evidence) -> Iterator[Finding]:
             gain_low_percent=_LEAST_SAVED * percent,
             gain_high_percent=percent,
             change=change,
+            # Python that makes the ops of a graph is no eager Python.
+            instead_of=(EAGER,) if percent >= 100 * _MOSTLY_TRACING else (),
         )
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.functions.retracing import APPLIED_AGAIN, GENERALISE
+from tfprof_nb.analysis.source.closures import inner_function
 from tfprof_nb.analysis.source.code import Code, place_of
 
 # Keras' own functions: a model of its own, or another phase, traces them again, and rightly so.
@@ -113,6 +115,9 @@ def _applied_again(code: Code, name: str, file: str, line: int) -> Remedy:
         fix = f"Move {name}, with its @tf.function, out of the loop: before line {loop}, `{_units.shorten(text, 60)}`. "
         return Remedy(f"{fix}Each definition is a new function, which is traced.", place_of(file, line))
     if outer := code.outer(file, line):
+        inner = inner_function(code, file, line)
+        if inner and inner.stays:
+            return _moved_out(name, outer, inner.taken, place_of(file, line))
         makes = next(code.find(rf"(?<!def )\b{re.escape(outer)}\("), None)
         fix = (
             f"Each call of {outer} makes a new tf.function, which has to be traced. Call {outer} once, before the loop"
@@ -122,6 +127,17 @@ def _applied_again(code: Code, name: str, file: str, line: int) -> Remedy:
     return Remedy(
         f"Define {name} once, and keep it: each time that its definition runs, it is a new function, which is traced.",
         place_of(file, line),
+    )
+
+
+def _moved_out(name: str, outer: str, taken: Sequence[str], place: str) -> Remedy:
+    """Say how to define a function once that another function defines anew whenever it is called."""
+    listed = " and ".join(filter(None, (", ".join(taken[:-1]), *taken[-1:])))
+    given = f", and give it what it takes from there as arguments too: {listed}" if taken else ""
+    return Remedy(
+        f"Move {name}, with its @tf.function, out of {outer}{given}. Each call of {outer} defines a new tf.function, "
+        "which has to be traced.",
+        place,
     )
 
 

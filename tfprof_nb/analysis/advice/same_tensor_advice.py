@@ -11,16 +11,23 @@ from tfprof_nb.analysis.source.code import place_of
 
 # Shares of the training's time.
 _WORTH_SAYING = 10.0, 25.0
+# Where samples meet a line that makes a tensor: TensorFlow's Python, NumPy's, and what the line calls in C.
+_MAKING = ("TensorFlow", "NumPy", "")
+# What is made may be given to a function in the same line; in a graph, nothing is made before it runs.
+_RUNNING, _SESSIONS = r"Function\.__call__$", "BaseSession.run"
 _MIN_SAMPLES, _MANY_STEPS, _LEAST_SAVED = 10, 10, 0.7
 
 
 def same_tensor_findings(evidence: Evidence) -> Iterator[Finding]:
     """Report lines that copy the same array into a new tensor again and again."""
     calls, whole_ms = evidence.python.calls, training_ms(evidence)
-    calls = calls[(calls["thread"] == "main") & (calls["library"] == "TensorFlow")]
-    if len(evidence.steps.table) < _MANY_STEPS:
+    calls = calls[(calls["thread"] == "main") & (calls["line"] > 0) & calls["library"].isin(_MAKING)]
+    calls = calls[~calls["call"].str.contains(_RUNNING)]
+    if len(evidence.steps.table) < _MANY_STEPS or (evidence.python.calls["call"] == _SESSIONS).any():
         return
     for (file, number), rows in calls.groupby(["file", "line"], sort=False):
+        if not (rows["library"] == "TensorFlow").any():
+            continue
         line = int(str(number))
         percent = 100 * float(rows["self_ms"].sum() - rows["outside_ms"].sum()) / max(whole_ms, 1e-9)
         tensor = evidence.code.same_each_time(str(file), line) if percent >= _WORTH_SAYING[0] else ""

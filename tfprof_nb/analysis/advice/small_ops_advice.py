@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-import re
-
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, ONE_OP, SMALL_STEPS, Evidence, Finding, severity_of
+from tfprof_nb.analysis.advice.findings import (
+    BETWEEN_OPS,
+    MANY_OPS,
+    ONE_OP,
+    SMALL_STEPS,
+    Evidence,
+    Finding,
+    severity_of,
+)
 from tfprof_nb.analysis.step_ops.small_ops import small_ops
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
 
@@ -15,7 +21,6 @@ _MIN_COUNT = 100
 _WORTH_SAYING_PERCENT, _HIGH_PERCENT = 20.0, 30.0
 # What is left are the few ops that do all at once.
 _LEAST_SAVED = 0.4
-_IN_PARALLEL = "Let tf.vectorized_map run the ops once for all elements, or give the function the whole tensor"
 
 
 def small_ops_findings(evidence: Evidence) -> list[Finding]:
@@ -28,39 +33,22 @@ def small_ops_findings(evidence: Evidence) -> list[Finding]:
 
 def _finding(ops: StepOps, row: pd.Series) -> Finding:
     place, percent, code = ops.place(row["frame"]), 100 * row["cost_share"], ops.code(row["frame"])
-    in_loop, mapping = bool(row["in_loop"]), _mapping_frame(ops, int(row["frame"]))
-    mapped = _vectorized_map(ops.code(mapping))
+    in_loop = bool(row["in_loop"])
     return Finding(
         severity_of(percent, _WORTH_SAYING_PERCENT, _HIGH_PERCENT),
-        f"Many small ops in each step: {_subject(row, place)}",
+        f"{MANY_OPS}: {_subject(row, place)}",
         f"{'They run' if row['kind'] else 'It runs'} about {_units.count(round(row['count'], -1))} ops per step"
         f"{', in a loop' * in_loop}. Half of them take less than {_units.microseconds(row['median_us'])}. With the "
         f"time to start them, they take {_units.percent(percent)} of each step."
         f"{place and f' Most come from {place}: `{_units.shorten(code, 80)}`.'}",
-        f"{_IN_PARALLEL}{f': `{_units.shorten(mapped, 80)}`' * bool(mapped)} ({ops.place(mapping)})."
-        if mapping >= 0
-        else _vectorised(row, in_loop=in_loop),
+        _vectorised(row, in_loop=in_loop),
         percent,
         proved_by="source",
-        place=ops.place(mapping) if mapping >= 0 else place,
+        place=place,
         gain_low_percent=_LEAST_SAVED * percent,
         gain_high_percent=percent,
-        change=mapped,
         instead_of=(BETWEEN_OPS, ONE_OP, SMALL_STEPS),
     )
-
-
-def _mapping_frame(ops: StepOps, frame: int) -> int:
-    """Return the line that runs a line for one element after another by `tf.map_fn`; -1 for none."""
-    texts = ops.graphs.frames["text"].astype(str)
-    traces = (trace for trace in ops.graphs.traces if frame in trace)
-    return next((outer for trace in traces for outer in trace if re.search(r"\bmap_fn\(", texts.iloc[outer])), -1)
-
-
-def _vectorized_map(code: str) -> str:
-    """Return the line with `tf.vectorized_map`; empty if it gives arguments that this does not take."""
-    plain = code.count("tf.map_fn(") == 1 and "signature" not in code and "dtype" not in code and "parallel" not in code
-    return code.replace("tf.map_fn(", "tf.vectorized_map(") if plain and code.count("(") == code.count(")") else ""
 
 
 def _subject(row: pd.Series, place: str) -> str:

@@ -20,6 +20,12 @@ from tfprof_nb.decode.sections.graphs import Graphs
 _LARGE, _FEW_ROWS = 1_000_000, 0.1  # numbers in a table; looked up in a step, of all rows
 _LOOKUPS = ("GatherV2", "ResourceGather")
 _PENALTIES = ("Square", "L2Loss", "Abs", "Mul", "Pow")
+_IN_CODE = (
+    ": give tf.nn.l2_loss what the lookup returns, and not the table. The gradient then has these rows only "
+    "(tf.IndexedSlices). Keep it so: an optimizer's apply_gradients and `table.scatter_sub` take it as it is, "
+    "tf.convert_to_tensor and assign_sub make it whole again."
+)
+_DIVIDED = "; Keras divides the new penalty by the batch size"
 _WORTH_SAYING = 30.0, 60.0
 _SAVED = 0.6, 1.0
 
@@ -40,44 +46,50 @@ def table_findings(evidence: Evidence) -> list[Finding]:
         return []
     whole = {table.shape: _on_all_rows(ops.graphs, table.shape) for table in tables}
     optimizer = owners(ops.graphs)[1] == 2
-    penalised = [table for table in tables if _is_penalised(ops.graphs, table)]
+    penalties = {table: node for table in tables if (node := _penalty_on(ops.graphs, table)) >= 0}
+    penalised = list(penalties)
     with_moments = [table for table in tables if _has_moments(ops.graphs, table)]
     if penalised:
         own = np.logical_or.reduce([whole[table.shape] for table in penalised])
         remaining = np.logical_or.reduce([whole[table.shape] for table in with_moments] or [~own & own]) & optimizer
-        return _penalty(evidence, ops, penalised[0], own & ~remaining)
+        return _penalty(evidence, ops, penalised[0], own & ~remaining, penalties[penalised[0]])
     if with_moments:
         own = np.logical_or.reduce([whole[table.shape] for table in with_moments])
         return _updates(ops, with_moments, own & optimizer)
     return []
 
 
-def _penalty(evidence: Evidence, ops: StepOps, table: _Table, own: Bools) -> list[Finding]:
+def _penalty(evidence: Evidence, ops: StepOps, table: _Table, own: Bools, node: int) -> list[Finding]:
     percent = 100 * ops.share(ops.ran(own)).covered
     if percent < _WORTH_SAYING[0]:
         return []
     name, place = _layer(ops, table)
+    of_layer = bool(ops.graphs.variables["layer"].iloc[table.variable] >= 0)
+    penalty_at = "" if of_layer else ops.place(ops.frame_of(node))
     change = _of_used_rows(evidence, place)
-    instead = (
-        f": `{_units.shorten(change, 100)}`"
-        if change
-        else ": activity_regularizer instead of embeddings_regularizer, or tf.nn.l2_loss of what the lookup returns"
-    )
     return [
         saving(
             percent,
             _WORTH_SAYING,
             _SAVED,
-            finding=f"A penalty is computed on all {_units.count(table.shape[0])} rows of {name} in each step",
+            finding=f"A penalty is computed on all {_units.count(table.shape[0])} rows of {name} in each step"
+            f"{penalty_at and f' ({penalty_at})'}",
             evidence=f"A step looks up {_units.count(table.rows_used)} rows. Squares of the whole table, their "
             f"gradients and their updates run in {_units.percent(percent)} of each step.",
-            fix=f"Penalise the rows that the batch uses{instead}. Frequent rows are then penalised more often than "
-            "rare ones, so tune its strength again; Keras divides the new penalty by the batch size.",
-            place=place,
+            fix=f"Penalise the rows that the batch uses{_instead(change) if of_layer else _IN_CODE} Frequent rows are "
+            f"then penalised more often than rare ones, so tune its strength again{_DIVIDED * of_layer}.",
+            place=penalty_at or place,
             change=change,
             instead_of=(ONE_OP, *ONE_LAYER),
         )
     ]
+
+
+def _instead(change: str) -> str:
+    """Say how to penalise what a layer of Keras looks up."""
+    if change:
+        return f": `{_units.shorten(change, 100)}`."
+    return ": activity_regularizer instead of embeddings_regularizer."
 
 
 def _updates(ops: StepOps, tables: list[_Table], own: Bools) -> list[Finding]:
@@ -138,16 +150,22 @@ def _on_all_rows(graphs: Graphs, shape: Shape) -> Bools:
     return np.array(flags, dtype=bool)
 
 
-def _is_penalised(graphs: Graphs, table: _Table) -> bool:
-    """Whether the forward pass squares the whole table."""
+def _penalty_on(graphs: Graphs, table: _Table) -> int:
+    """Return the node of the forward pass that squares the whole table; -1 if there is none."""
     nodes = graphs.nodes
     op, inputs, variable = nodes["op"].tolist(), nodes["inputs"].tolist(), nodes["variable"].tolist()
     forward = (nodes["forward"] < 0).to_numpy(bool) & ~nodes["phase"].isin(["optimizer", "backward"]).to_numpy(bool)
-    return any(
-        forward[node] and any(variable[origin_of(source, op, inputs)] == table.variable for source in inputs[node])
+    squares = (
+        node
         for node, kind in enumerate(op)
         if kind in _PENALTIES
+        and forward[node]
+        and any(
+            variable[origin] == table.variable and op[origin] not in _LOOKUPS
+            for origin in (origin_of(source, op, inputs) for source in inputs[node])
+        )
     )
+    return next(squares, -1)
 
 
 def _has_moments(graphs: Graphs, table: _Table) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tfprof_nb.analysis.source.code import Code
+from tfprof_nb.analysis.source.syntax import name_of, names_in
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _STORING = ("append", "extend", "add", "insert", "appendleft")
@@ -112,6 +113,57 @@ def element_read(code: Code, file: str, line: int) -> ElementRead | None:
         change = f"{tensor} = {tensor}.numpy()\n{code.line(file, loop.lineno)}" if hoisted else ""
         return ElementRead(tensor, ast.unparse(call), loop.lineno, change)
     return None
+
+
+def collected(code: Code, file: str, line: int) -> list[str]:
+    r"""Return the lists that a line gives to calls as a whole, and to which the loop around it adds in each pass.
+
+    Examples
+    --------
+    >>> text = "for x in data:\n    seen.append(f(x))\n    best.append(max(np.concatenate(seen)))\n    print(seen[-1])"
+    >>> [collected(Code({"cell": text}), "cell", line) for line in (2, 3, 4)]
+    [[], ['seen'], []]
+    >>> text = "class Log:\n def add(self, x):\n  self.x.append(x)\n def mean(self):\n  return np.mean(self.x)"
+    >>> code = Code({"In[1]": text, "cell": "for x in data:\n    log.add(x)\n    log.mean()"})
+    >>> collected(code, "cell", 3)
+    ['log.x']
+    """
+    loop, statement = code.loop(file, line), code.statement(file, line)
+    if loop is None or statement is None:
+        return []
+    extended = {owner for method in ("append", "extend") for owner in _owners(loop, method)}
+    emptied = {owner for method in ("clear", "pop", "popleft") for owner in _owners(loop, method)}
+    some = {ast.unparse(part) for call in _calls(statement) if _takes_some(call) for part in _given(call)}
+    given = {ast.unparse(part) for call in _calls(statement) for part in _given(call)}
+    for owner, method in _methods(code, file, loop):
+        extended |= {_of(owner, one) for name in ("append", "extend") for one in _owners(method, name)}
+        emptied |= {_of(owner, one) for name in ("clear", "pop", "popleft") for one in _owners(method, name)}
+    for owner, method in _methods(code, file, statement):
+        given |= {_of(owner, ast.unparse(part)) for call in _calls(method) for part in _given(call)}
+    return sorted((extended & given) - emptied - names_in(loop, ast.Store) - some)
+
+
+def _methods(code: Code, file: str, node: ast.stmt) -> Iterator[tuple[str, ast.FunctionDef]]:
+    """Yield the methods that code calls of objects of the program's classes, with what stands before each."""
+    for call in _calls(node):
+        if isinstance(call.func, ast.Attribute) and (found := code.defined(file, call.func)):
+            yield ast.unparse(call.func.value), found[1]
+
+
+def _of(owner: str, text: str) -> str:
+    """Return what a method calls ``self.x`` as the code outside does."""
+    return f"{owner}.{text.removeprefix('self.')}" if text.startswith("self.") else ""
+
+
+def _owners(node: ast.stmt, method: str) -> set[str]:
+    """Return the objects of which code calls a method."""
+    called = [call.func for call in _calls(node)]
+    return {ast.unparse(one.value) for one in called if isinstance(one, ast.Attribute) and one.attr == method}
+
+
+def _takes_some(call: ast.Call) -> bool:
+    """Whether a call does not go through all of a list that it is given."""
+    return name_of(call.func) in ("len", "sample", "choice", "choices", "append", "isinstance")
 
 
 def keepers(code: Code) -> Iterator[tuple[str, int]]:

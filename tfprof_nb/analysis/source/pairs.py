@@ -6,7 +6,7 @@ import ast
 from typing import NamedTuple
 
 from tfprof_nb.analysis.source.code import Code
-from tfprof_nb.analysis.source.syntax import name_of
+from tfprof_nb.analysis.source.syntax import name_of, scopes
 
 _FORM = (
     "{tf}.maximum({tf}.reduce_sum({rows} ** 2, -1)[:, None] - 2 * {tf}.matmul({rows}, {columns}, transpose_b=True) "
@@ -35,7 +35,7 @@ def matrix_form(code: Code, file: str, line: int) -> MatrixForm | None:
     >>> form.change[:40], form.change[-46:], form.line, form.needless
     ('d = tf.maximum(tf.reduce_sum(x ** 2, -1)', '+ tf.reduce_sum(y ** 2, -1)[None, :], 0.0) / 2', 2, [1])
     """
-    for scope in _scopes(code.syntax(file), line):
+    for scope in scopes(code.syntax(file), line):
         for statement in (node for node in ast.walk(scope) if isinstance(node, ast.stmt)):
             for call in (node for node in ast.walk(statement) if isinstance(node, ast.Call)):
                 needless: list[int] = []
@@ -46,13 +46,6 @@ def matrix_form(code: Code, file: str, line: int) -> MatrixForm | None:
                     change = before[:begin] + form.encode() + before[end:]
                     return MatrixForm(call.lineno, change.decode(), sorted(needless))
     return None
-
-
-def _scopes(tree: ast.Module, line: int) -> list[ast.AST]:
-    """Return the innermost function with a line, or without one the module."""
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    holding = [one for one in functions if one.lineno < line <= (one.end_lineno or 0)]
-    return [max(holding, key=lambda one: one.lineno, default=tree)]
 
 
 def _form(call: ast.Call, scope: ast.AST, needless: list[int]) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+import textwrap
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import accumulate
 from typing import TypeVar
 
 Node = TypeVar("Node", bound=ast.AST)
@@ -52,3 +54,31 @@ def names_in(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
     nodes = list(ast.walk(node))
     both = {one.target.id for one in nodes if isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Name)}
     return both | {one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, context)}
+
+
+def scopes(tree: ast.Module, line: int) -> list[ast.AST]:
+    """Return the innermost function with a line, or without one the module."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    holding = [one for one in functions if one.lineno < line <= (one.end_lineno or 0)]
+    return [max(holding, key=lambda one: one.lineno, default=tree)]
+
+
+def replaced(text: str, statement: ast.stmt, part: ast.expr, new: str) -> str:
+    r"""Return the code of a statement of a text with other code in the place of a part of it.
+
+    Examples
+    --------
+    >>> text = "if x:\n    y = f(1,\n          2) + 3"
+    >>> statement = parsed(text).body[0].body[0]
+    >>> replaced(text, statement, statement.value.left, "g(1)")
+    'y = g(1) + 3'
+    """
+    raw = text.encode()
+    ends = [0, *accumulate(len(line) for line in raw.splitlines(keepends=True))]
+
+    def offset(line: int | None, column: int | None) -> int:
+        return ends[(line or 1) - 1] + (column or 0)
+
+    begin, end = offset(statement.lineno, 0), offset(statement.end_lineno, statement.end_col_offset)
+    first, last = offset(part.lineno, part.col_offset), offset(part.end_lineno, part.end_col_offset)
+    return textwrap.dedent((raw[begin:first] + new.encode() + raw[last:end]).decode()).strip()

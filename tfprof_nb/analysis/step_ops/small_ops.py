@@ -7,6 +7,7 @@ import pandas as pd
 
 from tfprof_nb._arrays import Bools, Int64
 from tfprof_nb.analysis.source.placed_ops import creating_frames, creating_nodes
+from tfprof_nb.analysis.step_ops.called import with_called
 from tfprof_nb.analysis.step_ops.layers import owners
 from tfprof_nb.analysis.step_ops.step_ops import TRAINING_CALLS, StepOps
 
@@ -42,10 +43,7 @@ def small_ops(ops: StepOps) -> pd.DataFrame:
     """
     if not ops.steps:
         return pd.DataFrame(columns=COLUMNS)
-    nodes = _nodes(ops)
-    step_ms = ops.steps_ms / ops.steps
-    between_ms = max(ops.computing_ms / ops.steps - ops.share(np.ones(len(ops.ops), dtype=bool)).covered * step_ms, 0.0)
-    nodes["cost_ms"] = nodes["op_ms"] + between_ms * nodes["count"] / max(nodes["count"].sum(), 1)
+    nodes, step_ms = _with_costs(ops), ops.steps_ms / ops.steps
     repeats = nodes.groupby(["frame", "op"])["count"].transform("sum")
     chosen = nodes[(nodes["group"] != "") & (repeats >= _REPEATS) & (nodes["us"] <= _SMALL_US)]
     rows = [
@@ -54,6 +52,20 @@ def small_ops(ops: StepOps) -> pd.DataFrame:
         if "\n" in str(group) or _independent(ops, str(group))
     ]
     return pd.DataFrame(rows, columns=COLUMNS).sort_values("cost_share", ascending=False, ignore_index=True)
+
+
+def cost_of(ops: StepOps, chosen: Bools) -> tuple[float, float]:
+    """Return which part of the steps' time nodes take, with the time to start them, and how many run per step."""
+    nodes = _with_costs(ops)
+    own = nodes[chosen[nodes.index]]
+    return min(float(own["cost_ms"].sum()) * ops.steps / max(ops.steps_ms, 1e-9), 1.0), float(own["count"].sum())
+
+
+def _with_costs(ops: StepOps) -> pd.DataFrame:
+    """Return the nodes that ran, with ``cost_ms``: the time of each with its part of the time between ops."""
+    nodes, step_ms = _nodes(ops), ops.steps_ms / ops.steps
+    between_ms = max(ops.computing_ms / ops.steps - ops.share(np.ones(len(ops.ops), dtype=bool)).covered * step_ms, 0.0)
+    return nodes.assign(cost_ms=nodes["op_ms"] + between_ms * nodes["count"] / max(nodes["count"].sum(), 1))
 
 
 def _nodes(ops: StepOps) -> pd.DataFrame:
@@ -106,11 +118,10 @@ def _row(ops: StepOps, group: str, own: pd.DataFrame, step_ms: float) -> list[ob
 
 
 def _in_loops(ops: StepOps) -> Bools:
-    """Return per node whether its function is the body of a loop."""
+    """Return per node whether its function is the body of a loop, or one that only such bodies call."""
     calls = ops.graphs.calls
     bodies = calls.loc[calls["role"].isin(_LOOP_ROLES), "function"]
-    inside: Bools = ops.graphs.nodes["function"].isin(bodies).to_numpy(bool)
-    return inside
+    return with_called(ops.graphs, ops.graphs.nodes["function"].isin(bodies).to_numpy(bool))
 
 
 def _groups(ops: StepOps, frame: Int64) -> np.ndarray[tuple[int], np.dtype[np.object_]]:
