@@ -168,6 +168,11 @@ class RunData:
         return [sidecar.read(Section.CELLS, read_labels) for sidecar in self.sidecars]
 
     @property
+    def _cell_texts(self) -> list[dict[str, str]]:
+        """The texts of cells that set up models and data, by the file names that they were compiled as."""
+        return [sidecar.read(Section.CELL_TEXTS, read_labels) for sidecar in self.sidecars]
+
+    @property
     def names_of_files(self) -> dict[str, str]:
         """What the profiled cell and other cells are called, by the files that they were compiled as."""
         labels = {file: label for labels in self.labels for file, label in labels.items()}
@@ -181,6 +186,7 @@ class RunData:
             *(one.sources for one in self.graphs),
             *(one.sources for one in self.stacks),
         ]
+        sources = [*self._cell_texts, *sources]
         texts = {names.get(file, file): text for own in sources for file, text in own.items()}
         return texts | {"cell": next((cell.text for cell in self.cells if cell.text), "")}
 

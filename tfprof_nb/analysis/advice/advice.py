@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
+from tfprof_nb.analysis.advice.adapt_advice import adapt_findings
 from tfprof_nb.analysis.advice.batch_advice import batch_findings
 from tfprof_nb.analysis.advice.device_advice import device_findings
 from tfprof_nb.analysis.advice.eager_advice import MOSTLY_EAGER_PERCENT, eager_findings, eager_percent, runs_functions
@@ -350,6 +351,7 @@ _TENSORFLOWS: tuple[Callable[[Evidence], Finding | None], ...] = (
 )
 _EACH_REPORTS_SEVERAL: tuple[Callable[[Evidence], Iterable[Finding]], ...] = (
     _shares,
+    adapt_findings,
     retracing_findings,
     device_findings,
     gpu_findings,

@@ -39,8 +39,8 @@ class Code:
 
     @property
     def files(self) -> list[str]:
-        """The files and cells, the profiled cell first, then the other cells."""
-        return sorted(self._texts, key=lambda name: (name != "cell", not name.startswith("In[")))
+        """The files and cells, the profiled cell first, then the other cells, the newest first."""
+        return sorted(self._texts, key=lambda name: (name != "cell", not name.startswith("In["), -_number(name)))
 
     def nodes(self, file: str, kind: type[Node]) -> Iterator[Node]:
         """Return the parts of a kind that a file's code has."""
@@ -145,6 +145,17 @@ class Code:
         """
         found = self._call(file, line, function)
         return self._inserted(file, found, call, end_of(found)) if found else ""
+
+    def with_argument_call(self, file: str, line: int, function: str, call: str) -> str:
+        r"""Return the lines of the call of a function, with a call behind its first argument; empty if there is none.
+
+        Examples
+        --------
+        >>> Code({"cell": "norm.adapt(data)"}).with_argument_call("cell", 1, "adapt", ".batch(64)")
+        'norm.adapt(data.batch(64))'
+        """
+        found = self._call(file, line, function)
+        return self._inserted(file, found, call, end_of(found.args[0])) if found and found.args else ""
 
     def with_number(self, file: str, line: int, keyword: str, value: int) -> str:
         r"""Return a line with another number for a keyword; empty if it gives the keyword no number.
@@ -495,6 +506,12 @@ class Code:
         nodes = ast.walk(parsed(self._texts.get(file, "")))
         blocks = (getattr(node, field, None) for node in nodes for field in ("body", "orelse", "finalbody"))
         return next((block for block in blocks if isinstance(block, list) and statement in block), [])
+
+
+def _number(cell: str) -> int:
+    """Return the number of a cell, as in ``In[3]``; 0 for files."""
+    number = cell.removeprefix("In[").rstrip("]")
+    return int(number) if number.isdigit() else 0
 
 
 def place_of(file: str, line: int) -> str:
