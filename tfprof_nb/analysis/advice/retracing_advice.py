@@ -8,7 +8,7 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding, at_most, saving
 from tfprof_nb.analysis.advice.retracing_remedies import OF_KERAS, remedy, shown_name
 from tfprof_nb.analysis.functions.retracing import GENERALISE
-from tfprof_nb.analysis.source.calls import compiled_in_loop
+from tfprof_nb.analysis.source.calls import built_in_loop, compiled_in_loop
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.step_ops.unrolled import UnrolledLoop, unrolled_loop
 
@@ -17,12 +17,13 @@ _MIN_TRACING_CALLS = 3
 _LATE_TRACING_FACTOR, _WORTH_SAYING_SHARE = 3.0, 0.05
 _LEAST_SAVED = 0.75  # of the time of calls that trace: what they do once they are traced remains
 _MOSTLY_TRACING, _LONG_TRACING_MS, _LONG_UNROLLING_MS = 0.5, 3000.0, 1000.0
+_WORTH_SAYING_PERCENT, _MEDIUM_PERCENT = 40.0, 75.0  # to make a model for each training is common
 _LEAST_UNROLLED = 0.5  # of tracing: the model is traced without unrolling too
 
 
 def retracing_findings(evidence: Evidence) -> list[Finding]:
     """Name the functions that are traced again and again, and else steps that traced late."""
-    again = list(_traced_again(evidence)) or list(_compiled_again(evidence))
+    again = list(_traced_again(evidence)) or list(_compiled_again(evidence)) or list(_built_again(evidence))
     return again or [*_late_tracing(evidence), *_mostly_tracing(evidence)]
 
 
@@ -85,6 +86,34 @@ def _compiled_again(evidence: Evidence) -> Iterator[Finding]:
         "`model.optimizer.learning_rate.assign(rate)`, or a callback such as keras.callbacks.LearningRateScheduler.",
         proved_by="functions",
         place=place,
+    )
+
+
+def _built_again(evidence: Evidence) -> Iterator[Finding]:
+    """Report a loop that makes the same model anew for each training, where tracing them takes most of the time."""
+    times = _new_functions(evidence)[0] // max(evidence.steps.table["phase"].nunique(), 1)
+    summary = evidence.overview.summary
+    tracing_ms, whole_ms = float(summary["warm_up_steps_ms"]), float(summary["capture_ms"])
+    percent = 100 * tracing_ms / whole_ms * (times - 1) / times if times and whole_ms > 0 else 0.0
+    found = built_in_loop(evidence.code) if percent >= _WORTH_SAYING_PERCENT else None
+    if found is None:
+        return
+    (file, line, model), variables = found, "(*{0}.variables, *{0}.optimizer.variables)"
+    place, kept = place_of(file, line), variables.format(model)
+    yield Finding(
+        "medium" if percent >= _MEDIUM_PERCENT else "info",
+        f"{_units.count(times)} models are traced, each anew: {_units.percent(percent)} of the cell's time ({place})",
+        f"`{_units.shorten(evidence.code.line(file, line), 80)}` makes a new model for each training, and Keras traces "
+        f"the functions of each. {_units.milliseconds(tracing_ms)} of {_units.milliseconds(whole_ms)} is in the steps "
+        "that trace.",
+        f"Make and compile {model} once, before the loop. Then keep its values: "
+        f"`{model}.optimizer.build({model}.trainable_variables)` and `start = [v.numpy() for v in {kept}]`. Begin each "
+        f"training with `for v, value in zip({kept}, start): v.assign(value)`.",
+        percent,
+        proved_by="functions",
+        place=place,
+        gain_low_percent=_LEAST_SAVED * percent,
+        gain_high_percent=at_most(percent),
     )
 
 
