@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tfprof_nb.analysis.advice.advice import Advice
-from tfprof_nb.analysis.advice.input_advice import OUTSIDE, WAITING
+from tfprof_nb.analysis.advice.findings import WAITING
+from tfprof_nb.analysis.advice.input_advice import OUTSIDE
 from tfprof_nb.render.panels import Column, Note, Offer, Panel, Table
 from tfprof_nb.views import benchmark_input as benchmark_input_view
 from tfprof_nb.views.columns import OP

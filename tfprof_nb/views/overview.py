@@ -6,7 +6,7 @@ import math
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.advice import Advice
-from tfprof_nb.analysis.advice.input_advice import WAITING
+from tfprof_nb.analysis.advice.findings import WAITING
 from tfprof_nb.analysis.events.removals import in_words
 from tfprof_nb.analysis.overview import Overview
 from tfprof_nb.analysis.steps.steps import Steps

@@ -27,6 +27,7 @@ Severity = Literal["high", "medium", "info"]
 ONE_LAYER = ("The layer ", "The ops at ")
 EAGER = "Ops run one by one"
 COPIES = "Devices copy arrays"
+WAITING = "Steps wait for their data"
 BETWEEN_OPS, ONE_OP, SMALL_STEPS = (
     "Python between ops takes time",
     "One op does most of the work",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, at_most, severity_of
+from tfprof_nb.analysis.advice.findings import WAITING, Evidence, Finding, at_most, severity_of
 from tfprof_nb.analysis.advice.input_causes import cause_of_waiting
 from tfprof_nb.analysis.tf_data.tf_data import HOST_UNSEEN, TfData
 from tfprof_nb.analysis.verdict import FETCH_COSTS_MS, HIGHLY_PERCENT, MODERATELY_PERCENT, waits_only_at_starts
 
-WAITING, OUTSIDE = "Steps wait for their data", "Data is fetched outside the step marks"
+OUTSIDE = "Data is fetched outside the step marks"
 # From these shares of the input time on, advice is also, or only, about copies to the device
 # (`kHostToDeviceTimePercent` in `op_stats_to_input_pipeline_analysis.h`).
 _SOME_COPYING, _ONLY_COPYING = 0.1, 0.9

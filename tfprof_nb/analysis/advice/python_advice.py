@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, at_most, saving
+from tfprof_nb.analysis.advice.findings import WAITING, Evidence, Finding, at_most, saving
 from tfprof_nb.analysis.source.calls import same_call
 from tfprof_nb.analysis.source.code import Use, line_at, place_of
 from tfprof_nb.analysis.source.loops import element_read, is_head
@@ -226,7 +226,7 @@ def _single_predictions(evidence: Evidence) -> Iterator[Finding]:
         first = rows.iloc[0]
         place, code = place_of(str(first["file"]), int(first["line"])), evidence.code.line(first["file"], first["line"])
         itself = evidence.code.called_itself(*line_at(place), name) if name == "predict" else ""
-        model = code.partition(f".{name}(")[0].rpartition(" ")[2] or "model"
+        model = evidence.code.owner(*line_at(place), name) or "model"
         once = f"Call {model}.{name} once with all examples in one array"
         fix = f"For a few examples, call the model itself: `{itself}`." if itself else f"{once}."
         fix += f" Where no call needs the result of another: {once[:1].lower()}{once[1:]}." if itself else ""
@@ -242,7 +242,8 @@ def _single_predictions(evidence: Evidence) -> Iterator[Finding]:
             place,
             itself,
         )
-        yield replace(found, gain_high_percent=at_most(most))
+        # The wait for data is that of the pipelines which the calls set up.
+        yield replace(found, gain_high_percent=at_most(most), instead_of=(WAITING,))
 
 
 def _records(evidence: Evidence) -> Iterator[Finding]:

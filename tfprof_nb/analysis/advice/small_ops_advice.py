@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, ONE_OP, SMALL_STEPS, Evidence, Finding, severity_of
+from tfprof_nb.analysis.source.syntax import parsed
 from tfprof_nb.analysis.step_ops.small_ops import small_ops
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
 
@@ -15,6 +17,8 @@ _MIN_COUNT = 100
 _WORTH_SAYING_PERCENT, _HIGH_PERCENT = 20.0, 30.0
 # What is left are the few ops that do all at once.
 _LEAST_SAVED = 0.4
+# What tf.map_fn is told, and tf.vectorized_map finds out.
+_INFERRED = {"fn_output_signature", "dtype", "parallel_iterations", "infer_shape"}
 _IN_PARALLEL = "Let tf.vectorized_map run the ops once for all elements, or give the function the whole tensor"
 
 
@@ -58,9 +62,25 @@ def _mapping_frame(ops: StepOps, frame: int) -> int:
 
 
 def _vectorized_map(code: str) -> str:
-    """Return the line with `tf.vectorized_map`; empty if it gives arguments that this does not take."""
-    plain = code.count("tf.map_fn(") == 1 and "signature" not in code and "dtype" not in code and "parallel" not in code
-    return code.replace("tf.map_fn(", "tf.vectorized_map(") if plain and code.count("(") == code.count(")") else ""
+    """Return the line with `tf.vectorized_map`, which infers the types of the results; empty if it is not so plain.
+
+    Examples
+    --------
+    >>> _vectorized_map("return tf.map_fn(f, (x, y), fn_output_signature=tf.float32)")
+    'return tf.vectorized_map(f, (x, y))'
+    """
+    statements = parsed(code.removeprefix("return ")).body
+    calls = [node for one in statements for node in ast.walk(one) if isinstance(node, ast.Call)]
+    mapping = [call for call in calls if ast.unparse(call.func) == "tf.map_fn"]
+    if len(mapping) != 1 or len(mapping[0].args) != 2 or not _INFERRED.issuperset(_keywords(mapping[0])):
+        return ""
+    mapping[0].func, mapping[0].keywords = ast.parse("tf.vectorized_map", mode="eval").body, []
+    written = "\n".join(map(ast.unparse, statements))
+    return f"return {written}" if code.startswith("return ") else written
+
+
+def _keywords(call: ast.Call) -> set[str]:
+    return {str(keyword.arg) for keyword in call.keywords}
 
 
 def _subject(row: pd.Series, place: str) -> str:

@@ -332,6 +332,17 @@ class Code:
         rest = self._lines(file)[line - 1].encode()[end_of(call)[1] :].decode()
         return f"{before}{model}({given}, training=False).numpy(){rest}".strip()
 
+    def owner(self, file: str, line: int, method: str) -> str:
+        r"""Return what a method is called on at a line; empty if there is no such single call.
+
+        Examples
+        --------
+        >>> Code({"cell": "y = float(nets[0].predict(x)[0])"}).owner("cell", 1, "predict")
+        'nets[0]'
+        """
+        call = self._call(file, line, method)
+        return ast.unparse(call.func.value) if call and isinstance(call.func, ast.Attribute) else ""
+
     def loop_line(self, file: str, line: int) -> tuple[int, str]:
         """Return the line of the innermost loop in which a line stands, and its text; 0 without one."""
         loop = self.loop(file, line)
