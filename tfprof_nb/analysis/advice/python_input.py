@@ -26,6 +26,10 @@ _WHOLE_COLUMNS = (
     "Make the dataset of whole columns, without a generator: "
     '`tf.data.Dataset.from_tensor_slices((df[features].to_numpy("float32"), df[label].to_numpy()))`.'
 )
+_ROWS_OF_ARRAYS = (
+    'Turn the columns into arrays once, in __init__: `self.x = df[features].to_numpy("float32")`, and the same for the '
+    "labels. Take all rows of a batch at once by their numbers: `self.x[numbers]`."
+)
 _READ_ONCE = (
     "`{0}` reads and decompresses the whole array each time. Read each file once, and take its rows from there: "
     "loop over the files, load an array into a variable, and yield its rows or batches."
@@ -122,6 +126,15 @@ def _slow_dataset(evidence: Evidence, dataset: str, table: pd.DataFrame, called:
     rows = table[table["self_ms"] > 0]
     at = (str(rows.iloc[0]["file"]), int(rows.iloc[0]["line"])) if len(rows) else (file, defined)
     place, code = place_of(*at) if at[1] else "", evidence.code.line(*at)
+    if rowwise := next((one for one in _lines(rows) if _ROW_BY_ROW.search(evidence.code.line(*one))), None):
+        place, code = place_of(*rowwise), evidence.code.line(*rowwise)
+        return Cause(
+            f"{function} goes through a DataFrame row by row",
+            f"{function} ({place}) takes single rows: `{_units.shorten(code, 80)}`",
+            _ROWS_OF_ARRAYS,
+            place=place,
+            least_saved=0.5,
+        )
     ran = f"most of its time goes into `{_units.shorten(code, 80)}`" if len(rows) and code else called
     fix, change, made = _more_workers(evidence, file, dataset)
     return Cause(

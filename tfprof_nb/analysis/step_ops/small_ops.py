@@ -85,7 +85,8 @@ def _with_gradients(nodes: pd.DataFrame, of_libraries: Bools) -> tuple[pd.Series
     group, frame = nodes["group"], nodes["frame"]
     runs = nodes["in_loop"] & ~nodes["op"].isin(_NOT_RUN)
     known = nodes[runs & (group != "")]
-    if known.empty or known["group"].str.partition("\n")[0].nunique() > 1 or (runs & of_libraries).any():
+    files = set(known["group"].str.partition("\n")[0])
+    if len(files) != 1 or (runs & of_libraries).any():
         return group, frame
     most = known["group"].value_counts().index[0]
     at = int(known.loc[known["group"] == most, "frame"].value_counts().index[0])
