@@ -35,6 +35,7 @@ from tfprof_nb.runs import Run
 from tfprof_nb.storage import fetch
 
 LARGE_BYTES = 50_000_000
+_RUNS_THE_CELL = "get_ipython().run_cell_magic("
 
 
 @dataclass(frozen=True)
@@ -188,6 +189,7 @@ class RunData:
         ]
         sources = [*self._cell_texts, *sources]
         texts = {names.get(file, file): text for own in sources for file, text in own.items()}
+        texts = {name: text for name, text in texts.items() if not text.startswith(_RUNS_THE_CELL)}
         return texts | {"cell": next((cell.text for cell in self.cells if cell.text), "")}
 
     @cached_property

@@ -29,10 +29,12 @@ from tfprof_nb.analysis.advice.findings import (
     Finding,
     severity_of,
 )
+from tfprof_nb.analysis.advice.fit_again_advice import fit_again_findings
 from tfprof_nb.analysis.advice.gpu_advice import gpu_findings
 from tfprof_nb.analysis.advice.input_advice import copies_to_device, input_bound, input_outside_steps
 from tfprof_nb.analysis.advice.layer_advice import layer_findings
 from tfprof_nb.analysis.advice.memory_advice import memory_findings
+from tfprof_nb.analysis.advice.metrics_advice import metrics_findings
 from tfprof_nb.analysis.advice.one_hot_advice import one_hot_findings
 from tfprof_nb.analysis.advice.pair_advice import pair_findings
 from tfprof_nb.analysis.advice.precision_advice import precision_findings
@@ -59,6 +61,7 @@ _TYPES = {
     **dict.fromkeys(("start_ms", "duration_ms"), np.float64),
 }
 COLUMNS = list(_TYPES)
+_PLACED = ("finding", "evidence", "fix", "place")  # what may name a line
 _RANKS = {"high": 0, "medium": 1, "info": 2}
 # Shares of step time that the guide calls a moderate and a high cost (`op_stats_to_overview_page.cc`).
 _OVERHEAD_PERCENT, HIGH_OVERHEAD_PERCENT = 3.0, 15.0
@@ -121,7 +124,7 @@ def advice(evidence: Evidence) -> Advice:
     findings += [finding for rule in _EACH_REPORTS_SEVERAL for finding in rule(evidence)]
     worse = [said for finding in findings for said in finding.instead_of]
     findings = [finding for finding in findings if not any(_begins(finding.finding, said) for said in worse)]
-    findings = sorted(map(_with_short_paths, findings), key=_rank)
+    findings = sorted((_with_places(evidence, finding) for finding in findings), key=_rank)
     rows = pd.DataFrame([vars(finding) for finding in findings], columns=COLUMNS)
     table = rows if findings else empty_table(_TYPES)
     summary = {severity: int((table["severity"] == severity).sum()) for severity in _RANKS}
@@ -179,13 +182,19 @@ def _bound(evidence: Evidence) -> str:
     return f"{busy}{few}"
 
 
+def _with_places(evidence: Evidence, finding: Finding) -> Finding:
+    """Name lines as those of the cell that was profiled, and files as they are called from the working folder."""
+    texts = {name: evidence.code.of_this_run(getattr(finding, name)) for name in _PLACED}
+    return _with_short_paths(replace(finding, **texts))
+
+
 def _with_short_paths(finding: Finding) -> Finding:
     """Name files below the working folder as they are called from there."""
     try:
         folder = f"{Path.cwd()}{os.sep}"
     except FileNotFoundError:  # it is gone
         return finding
-    texts = {name: getattr(finding, name).replace(folder, "") for name in ("finding", "evidence", "fix", "place")}
+    texts = {name: getattr(finding, name).replace(folder, "") for name in _PLACED}
     return replace(finding, **texts)
 
 
@@ -352,6 +361,8 @@ _TENSORFLOWS: tuple[Callable[[Evidence], Finding | None], ...] = (
 _EACH_REPORTS_SEVERAL: tuple[Callable[[Evidence], Iterable[Finding]], ...] = (
     _shares,
     adapt_findings,
+    fit_again_findings,
+    metrics_findings,
     retracing_findings,
     device_findings,
     gpu_findings,

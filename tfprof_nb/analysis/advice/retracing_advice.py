@@ -18,11 +18,14 @@ _LATE_TRACING_FACTOR, _WORTH_SAYING_SHARE = 3.0, 0.05
 _LEAST_SAVED = 0.75  # of the time of calls that trace: what they do once they are traced remains
 _MOSTLY_TRACING, _LONG_TRACING_MS, _LONG_UNROLLING_MS = 0.5, 3000.0, 1000.0
 _WORTH_SAYING_PERCENT, _MEDIUM_PERCENT = 40.0, 75.0  # to make a model for each training is common
+_XLA_WORTH_SAYING = 20.0, 40.0
 _LEAST_UNROLLED = 0.5  # of tracing: the model is traced without unrolling too
 
 
 def retracing_findings(evidence: Evidence) -> list[Finding]:
     """Name the functions that are traced again and again, and else steps that traced late."""
+    if by_xla := list(_compiled_by_xla(evidence)):
+        return by_xla
     again = list(_traced_again(evidence)) or list(_compiled_again(evidence)) or list(_built_again(evidence))
     return again or [*_late_tracing(evidence), *_mostly_tracing(evidence)]
 
@@ -114,6 +117,32 @@ def _built_again(evidence: Evidence) -> Iterator[Finding]:
         place=place,
         gain_low_percent=_LEAST_SAVED * percent,
         gain_high_percent=at_most(percent),
+    )
+
+
+def _compiled_by_xla(evidence: Evidence) -> Iterator[Finding]:
+    """Report programs that XLA compiles, if that takes much of the cell's time: one for each new shape."""
+    found, whole_ms = evidence.compilations(), float(evidence.overview.summary["capture_ms"])
+    percent = min(100.0, 100 * found.total_ms / whole_ms) if whole_ms > 0 else 0.0
+    if found.count < _MIN_TRACING_CALLS or percent < _XLA_WORTH_SAYING[0]:
+        return
+    asked = list(evidence.code.find(r"\bjit_compile *= *True"))
+    begin, change = evidence.code.without_argument(*asked[0], "jit_compile") if len(asked) == 1 else (0, "")
+    place = place_of(asked[0][0], begin or asked[0][1]) if asked else ""
+    without = f"leave out jit_compile=True{f': `{_units.shorten(change, 100)}`' if change else ''}"
+    yield saving(
+        percent,
+        _XLA_WORTH_SAYING,
+        (_LEAST_SAVED, 1.0),
+        finding=f"XLA compiles {_units.count(found.count)} programs: {_units.percent(percent)} of the cell's time"
+        f"{place and f' ({place})'}",
+        evidence=f"That took {_units.milliseconds(found.total_ms)}. XLA compiles a function anew for each shape that "
+        "it is given, such as batches of sequences that are padded to different lengths, and smaller last batches.",
+        fix=f"{without[:1].upper()}{without[1:]}. Or give the batches one shape: pad to one length, and drop the "
+        "smaller last batch (drop_remainder=True).",
+        proved_by="trace",
+        place=place,
+        change=change,
     )
 
 

@@ -64,7 +64,7 @@ def same_call(code: Code, file: str, line: int, function: str) -> str:
     'scale(X)'
     """
     around = [node for node in (_function(code, file, line), code.loop(file, line)) if node is not None]
-    changing = {name for node in around for name in _stored(node)}
+    changing = {name for node in around for name in stored_in(node)}
     for call in _calls(code, file, line):
         if name_of(call.func) != function.rpartition(".")[2] or not call.args or call.keywords:
             continue
@@ -89,7 +89,7 @@ def compiled_in_loop(code: Code) -> tuple[str, int] | None:
         for call in code.nodes(file, ast.Call):
             loop = code.loop(file, call.lineno) if name_of(call.func) == "compile" else None
             owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-            if loop and isinstance(owner, ast.Name) and owner.id not in _stored(loop) | {"re"}:
+            if loop and isinstance(owner, ast.Name) and owner.id not in stored_in(loop) | {"re"}:
                 return file, call.lineno
     return None
 
@@ -126,7 +126,11 @@ def built_in_loop(code: Code) -> tuple[str, int, str] | None:
 def _made_alike(around: ast.stmt, name: str) -> int:
     """Return the line that assigns a call to a name, and reads no name that the code around assigns; 0 for none."""
     made = [one for one in ast.walk(around) if isinstance(one, ast.Assign) and assigned_name(one) == name]
-    if len(made) != 1 or not isinstance(made[0].value, ast.Call) or names_in(made[0].value, ast.Load) & _stored(around):
+    if (
+        len(made) != 1
+        or not isinstance(made[0].value, ast.Call)
+        or names_in(made[0].value, ast.Load) & stored_in(around)
+    ):
         return 0
     return made[0].lineno
 
@@ -151,7 +155,7 @@ def _calls(code: Code, file: str, line: int) -> Iterator[ast.Call]:
     return (node for node in code.nodes(file, ast.Call) if holds(node, line))
 
 
-def _stored(node: ast.AST) -> set[str]:
+def stored_in(node: ast.AST) -> set[str]:
     """Return the names that a function or loop assigns, its parameters included."""
     return names_in(node, ast.Store) | {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
 

@@ -36,6 +36,13 @@ class Code:
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         self._texts = texts
+        cell, lines = _without_magic(texts.get("cell", ""))
+        # By how many lines the profiled cell is longer at its beginning than earlier runs of it.
+        self._earlier_runs = {
+            name: lines - _without_magic(text)[1]
+            for name, text in texts.items()
+            if name.startswith("In[") and cell and _without_magic(text)[0] == cell
+        }
 
     @property
     def files(self) -> list[str]:
@@ -49,6 +56,20 @@ class Code:
     def at(self, place: str) -> str:
         """Return the text of the line at a place, as `place_of` writes it; empty if it is unknown."""
         return self.line(*line_at(place))
+
+    def of_this_run(self, told: str) -> str:
+        r"""Return a text in which places of the profiled cell, as it ran before, are those of the profiled cell.
+
+        Examples
+        --------
+        >>> code = Code({"cell": "%%tfprofile\nx = 1\nf(x)", "In[2]": "x = 1\nf(x)"})
+        >>> code.of_this_run("f (In[2] line 2)")
+        'f (cell line 3)'
+        """
+        for name, more in self._earlier_runs.items():
+            places = re.compile(rf"(?<!\w){re.escape(name)} line (\d+)")
+            told = places.sub(lambda found, more=more: place_of("cell", int(found[1]) + more), told)
+        return told
 
     def line(self, file: str, line: int) -> str:
         """Return the text of a line; empty if it is unknown."""
@@ -106,6 +127,8 @@ class Code:
     def find(self, pattern: str) -> Iterator[tuple[str, int]]:
         """Return the files and lines, the profiled cell's first, in which a regular expression is found."""
         for file in self.files:
+            if file in self._earlier_runs:
+                continue
             for number, text in enumerate(self._texts[file].splitlines(), 1):
                 if re.search(pattern, text.partition("#")[0]):
                     yield file, number
@@ -309,13 +332,13 @@ class Code:
         functions = (one for one in nodes_of(self._texts.get(file, ""), ast.FunctionDef) if one.lineno == line)
         return any(_has_effect(node) for function in functions for node in ast.walk(function))
 
-    def called_itself(self, file: str, line: int, method: str) -> str:
-        r"""Return a line in which a model is called instead of its method; empty if the call is not that plain.
+    def on_batch(self, file: str, line: int, method: str) -> str:
+        r"""Return a line in which a model takes a batch, without a pipeline; empty if the call is not that plain.
 
         Examples
         --------
-        >>> Code({"cell": "p = net.predict(x[None], verbose=0)[0]"}).called_itself("cell", 1, "predict")
-        'p = net(x[None], training=False).numpy()[0]'
+        >>> Code({"cell": "p = net.predict(x[None], verbose=0)[0]"}).on_batch("cell", 1, "predict")
+        'p = net.predict_on_batch(x[None])[0]'
         """
         call = self._call(file, line, method)
         keywords = {keyword.arg for keyword in call.keywords} if call else set()
@@ -327,10 +350,9 @@ class Code:
         ):
             return ""
         given = self._between(file, (call.args[0].lineno, call.args[0].col_offset), end_of(call.args[0]))
-        model = self._between(file, (call.lineno, call.col_offset), end_of(call.func)).rpartition(".")[0]
-        before = self._between(file, (line, 0), (line, call.col_offset))
+        before = self._between(file, (line, 0), end_of(call.func))
         rest = self._lines(file)[line - 1].encode()[end_of(call)[1] :].decode()
-        return f"{before}{model}({given}, training=False).numpy(){rest}".strip()
+        return f"{before}_on_batch({given}){rest}".strip()
 
     def owner(self, file: str, line: int, method: str) -> str:
         r"""Return what a method is called on at a line; empty if there is no such single call.
@@ -517,6 +539,12 @@ class Code:
         nodes = ast.walk(parsed(self._texts.get(file, "")))
         blocks = (getattr(node, field, None) for node in nodes for field in ("body", "orelse", "finalbody"))
         return next((block for block in blocks if isinstance(block, list) and statement in block), [])
+
+
+def _without_magic(cell: str) -> tuple[str, int]:
+    """Return the code of a cell, and how many lines stand before it."""
+    code = re.sub(r"^%%.*\n", "\n", cell).lstrip("\n")
+    return code.rstrip(), cell.count("\n") - code.count("\n")
 
 
 def _number(cell: str) -> int:

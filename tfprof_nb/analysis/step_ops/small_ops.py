@@ -85,7 +85,7 @@ def _with_gradients(nodes: pd.DataFrame, of_libraries: Bools) -> tuple[pd.Series
     group, frame = nodes["group"], nodes["frame"]
     runs = nodes["in_loop"] & ~nodes["op"].isin(_NOT_RUN)
     known = nodes[runs & (group != "")]
-    files = set(known["group"].str.partition("\n")[0])
+    files = {str(group).partition("\n")[0] for group in known["group"].unique()}
     if len(files) != 1 or (runs & of_libraries).any():
         return group, frame
     most = known["group"].value_counts().index[0]
