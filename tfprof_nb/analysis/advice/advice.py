@@ -9,12 +9,14 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.adapt_advice import adapt_findings
+from tfprof_nb.analysis.advice.augmentation_advice import augmentation_findings
 from tfprof_nb.analysis.advice.batch_advice import batch_findings
 from tfprof_nb.analysis.advice.device_advice import device_findings
 from tfprof_nb.analysis.advice.eager_advice import MOSTLY_EAGER_PERCENT, eager_findings, eager_percent, runs_functions
@@ -36,6 +38,7 @@ from tfprof_nb.analysis.advice.layer_advice import layer_findings
 from tfprof_nb.analysis.advice.memory_advice import memory_findings
 from tfprof_nb.analysis.advice.metrics_advice import metrics_findings
 from tfprof_nb.analysis.advice.one_hot_advice import one_hot_findings
+from tfprof_nb.analysis.advice.padding_advice import padding_findings
 from tfprof_nb.analysis.advice.pair_advice import pair_findings
 from tfprof_nb.analysis.advice.precision_advice import precision_findings
 from tfprof_nb.analysis.advice.printing_advice import PRINTING_OPS, printing_findings
@@ -184,7 +187,7 @@ def _bound(evidence: Evidence) -> str:
 
 def _with_places(evidence: Evidence, finding: Finding) -> Finding:
     """Name lines as those of the cell that was profiled, and files as they are called from the working folder."""
-    texts = {name: evidence.code.of_this_run(getattr(finding, name)) for name in _PLACED}
+    texts: dict[str, Any] = {name: evidence.code.of_this_run(getattr(finding, name)) for name in _PLACED}
     return _with_short_paths(replace(finding, **texts))
 
 
@@ -367,6 +370,8 @@ _EACH_REPORTS_SEVERAL: tuple[Callable[[Evidence], Iterable[Finding]], ...] = (
     device_findings,
     gpu_findings,
     layer_findings,
+    padding_findings,
+    augmentation_findings,
     small_ops_findings,
     precision_findings,
     one_hot_findings,

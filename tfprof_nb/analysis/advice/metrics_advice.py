@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+import numpy as np
+
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import ONE_OP, SMALL_STEPS, Evidence, Finding, saving
 from tfprof_nb.analysis.source.code import place_of
@@ -25,6 +27,10 @@ def metrics_findings(evidence: Evidence) -> Iterator[Finding]:
     ops = evidence.step_ops()
     if not ops.steps:
         return
+    summary = evidence.overview.summary
+    # Of the time without the steps that trace: only in measured steps do metrics take their share.
+    rest_ms = float(summary["capture_ms"]) - float(np.nan_to_num(summary["warm_up_steps_ms"]))
+    steps_share = min(1.0, float(summary["measured_steps_ms"]) / rest_ms) if rest_ms > 0 else 1.0
     share = ops.share(ops.ran(ops.graphs.nodes["phase"].eq("metrics").to_numpy(bool)))
     percent = 100 * share.alone
     if percent < _WORTH_SAYING[0]:
@@ -41,7 +47,7 @@ def metrics_findings(evidence: Evidence) -> Iterator[Finding]:
     yield saving(
         percent,
         _WORTH_SAYING,
-        (_LEAST_SAVED, 1.0),
+        (_LEAST_SAVED * steps_share, steps_share),
         finding=f"The metrics take {_units.percent(percent)} of each step{called}",
         evidence=f"During that time, only ops of metrics run.{each}{f' They are made at {listed}.' if found else ''}",
         fix=f"Use fewer thresholds, `{_units.shorten(change, 100)}`{_alike(len(numbers))}." if change else _FEWER,

@@ -124,7 +124,7 @@ def _compiled_by_xla(evidence: Evidence) -> Iterator[Finding]:
     """Report programs that XLA compiles, if that takes much of the cell's time: one for each new shape."""
     found, whole_ms = evidence.compilations(), float(evidence.overview.summary["capture_ms"])
     percent = min(100.0, 100 * found.total_ms / whole_ms) if whole_ms > 0 else 0.0
-    if found.count < _MIN_TRACING_CALLS or percent < _XLA_WORTH_SAYING[0]:
+    if found.programs < _MIN_TRACING_CALLS or percent < _XLA_WORTH_SAYING[0]:
         return
     asked = list(evidence.code.find(r"\bjit_compile *= *True"))
     begin, change = evidence.code.without_argument(*asked[0], "jit_compile") if len(asked) == 1 else (0, "")
@@ -134,7 +134,7 @@ def _compiled_by_xla(evidence: Evidence) -> Iterator[Finding]:
         percent,
         _XLA_WORTH_SAYING,
         (_LEAST_SAVED, 1.0),
-        finding=f"XLA compiles {_units.count(found.count)} programs: {_units.percent(percent)} of the cell's time"
+        finding=f"XLA compiles {_units.count(found.programs)} programs: {_units.percent(percent)} of the cell's time"
         f"{place and f' ({place})'}",
         evidence=f"That took {_units.milliseconds(found.total_ms)}. XLA compiles a function anew for each shape that "
         "it is given, such as batches of sequences that are padded to different lengths, and smaller last batches.",

@@ -17,7 +17,7 @@ _BACKENDS = ("CpuCompiler::RunBackend", "GpuCompiler::RunBackend")
 class Compilations(NamedTuple):
     """How many programs XLA compiled, and in which time."""
 
-    count: int
+    programs: int
     total_ms: float
 
 

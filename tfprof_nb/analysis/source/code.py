@@ -67,8 +67,9 @@ class Code:
         'f (cell line 3)'
         """
         for name, more in self._earlier_runs.items():
-            places = re.compile(rf"(?<!\w){re.escape(name)} line (\d+)")
-            told = places.sub(lambda found, more=more: place_of("cell", int(found[1]) + more), told)
+            parts = re.split(rf"(?<!\w){re.escape(name)} line (\d+)", told)
+            parts[1::2] = [place_of("cell", int(line) + more) for line in parts[1::2]]
+            told = "".join(parts)
         return told
 
     def line(self, file: str, line: int) -> str:
@@ -424,6 +425,18 @@ class Code:
         found = self._mapped(file, line)
         return found is not None and takes_batches(found[1], self._layers())
 
+    def calls_in(self, file: str, line: int, function: str) -> bool:
+        r"""Whether what the map at a line calls has a call of a function in its text.
+
+        Examples
+        --------
+        >>> Code({"cell": "ds.map(lambda x: tf.io.decode_raw(x))"}).calls_in("cell", 1, "decode_raw")
+        True
+        """
+        found = self._mapped(file, line)
+        inner = (node for node in ast.walk(found[1]) if isinstance(node, ast.Call)) if found else ()
+        return any(name_of(call.func) == function for call in inner)
+
     def lines_mapped(self, file: str, line: int) -> tuple[str, int, int]:
         r"""Return the file, first and last line of the function that the map at a line calls; 0 if that is unknown.
 
@@ -452,25 +465,6 @@ class Code:
             end_of(call.func)[0] for call in calls if name_of(call.func) == "batch" and end_of(call.func)[0] >= line
         ]
         return (file, found[0]) if len(found) == 1 else None
-
-    def batched_first(self, file: str, line: int) -> str:
-        r"""Return a line with its map behind the batch that follows; empty if they are not next to one another there.
-
-        Examples
-        --------
-        >>> Code({"cell": "data = files.map(read).batch(8).prefetch(1)"}).batched_first("cell", 1)
-        'data = files.batch(8).map(read).prefetch(1)'
-        """
-        mapping, batching = self._call(file, line, "map"), self._call(file, line, "batch")
-        if mapping is None or batching is None or mapping.lineno != batching.end_lineno:
-            return ""
-        before = mapping.func.value if isinstance(mapping.func, ast.Attribute) else mapping
-        if not isinstance(batching.func, ast.Attribute) or batching.func.value is not mapping:
-            return ""
-        swapped = self._between(file, end_of(mapping), end_of(batching)) + self._between(
-            file, end_of(before), end_of(mapping)
-        )
-        return self._inserted(file, batching, swapped, end_of(before), end_of(batching))
 
     def _given_to_map(self, file: str, line: int) -> ast.expr | None:
         """Return what the map at a line calls, out of ``partial`` or a lambda that does nothing else."""

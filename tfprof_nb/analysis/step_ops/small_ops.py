@@ -62,7 +62,7 @@ def _nodes(ops: StepOps) -> pd.DataFrame:
     graphs = ops.graphs
     frame = creating_frames(graphs)
     nodes = pd.DataFrame({"frame": frame, "op": graphs.nodes["op"], "group": _groups(ops, frame)})
-    nodes["in_loop"] = _in_loops(ops)
+    nodes["in_loop"] = in_loops(ops)
     of_libraries = (graphs.nodes["layer"] >= 0) | graphs.nodes["by_keras"].astype(bool)
     nodes["group"], nodes["frame"] = _with_gradients(nodes, of_libraries.to_numpy(bool))
     nodes = nodes.join(ops.per_node).fillna({"count": 0.0, "op_ms": 0.0})
@@ -70,9 +70,9 @@ def _nodes(ops: StepOps) -> pd.DataFrame:
     nodes["us"] = np.where(known, 1e3 * nodes["op_ms"] / nodes["count"].where(known, 1), _UNRECORDED_US)
     missing = ~known & ops.graphs.nodes["function"].isin(ops.functions) & ~nodes["op"].isin(_NOT_RUN)
     nodes.loc[missing & ~nodes["in_loop"], "count"] = 1.0
-    in_loops = missing & nodes["in_loop"]
+    loops_missing = missing & nodes["in_loop"]
     entered = max(ops.executor_entries - nodes["count"].sum(), 0.0)
-    nodes.loc[in_loops, "count"] = entered / max(in_loops.sum(), 1)
+    nodes.loc[loops_missing, "count"] = entered / max(loops_missing.sum(), 1)
     return nodes[nodes["count"] > 0].copy()
 
 
@@ -126,7 +126,7 @@ def _row(ops: StepOps, group: str, own: pd.DataFrame, step_ms: float) -> list[ob
     return [function, frame, float(own["count"].sum()), float(median_us), cost_share, in_loop, count, kind]
 
 
-def _in_loops(ops: StepOps) -> Bools:
+def in_loops(ops: StepOps) -> Bools:
     """Return per node whether its function is the body of a loop."""
     calls = ops.graphs.calls
     bodies = calls.loc[calls["role"].isin(_LOOP_ROLES), "function"]
