@@ -10,7 +10,7 @@ import numpy as np
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving
 from tfprof_nb.analysis.source.code import place_of
-from tfprof_nb.analysis.source.pipelines import is_batched, stages
+from tfprof_nb.analysis.source.pipelines import is_batched, is_dataset
 from tfprof_nb.analysis.source.syntax import name_of
 
 _WORTH_SAYING, _MIN_SAMPLES = (15.0, 30.0), 10
@@ -35,7 +35,7 @@ def adapt_findings(evidence: Evidence) -> Iterator[Finding]:
 def _finding(evidence: Evidence, file: str, line: int, time_ms: float, percent: float) -> Iterator[Finding]:
     code, place = evidence.code, place_of(file, line)
     given = next((call.args[0] for call in code.nodes(file, ast.Call) if _adapts(call, line)), None)
-    if given is None or not any(stages(code, file, given)):  # an array is taken as a whole
+    if given is None or not is_dataset(code, file, given):  # an array is taken as a whole
         return
     batched = is_batched(code, file, given)
     elements, fix, change = "small batches", _LARGER, ""

@@ -26,6 +26,14 @@ _WHOLE_COLUMNS = (
     "Make the dataset of whole columns, without a generator: "
     '`tf.data.Dataset.from_tensor_slices((df[features].to_numpy("float32"), df[label].to_numpy()))`.'
 )
+_MAP_OPS = (
+    "Put these ops into a function, and pass that to the dataset: `tf.data.Dataset.from_tensor_slices((x, y)).map(f, "
+    "num_parallel_calls=tf.data.AUTOTUNE).batch(n).prefetch(tf.data.AUTOTUNE)`. They then run as a graph, on all cores."
+)
+_TRACE_OPS = (
+    "Put these ops into one function with @tf.function, and call it with a whole batch: they then run as a graph, "
+    "which uses all cores and needs no Python."
+)
 _ROWS_OF_ARRAYS = (
     'Turn the columns into arrays once, in __init__: `self.x = df[features].to_numpy("float32")`, and the same for the '
     "labels. Take all rows of a batch at once by their numbers: `self.x[numbers]`."
@@ -82,11 +90,23 @@ def python_source(evidence: Evidence) -> Cause | None:
         return Cause(
             f"{function} goes through a DataFrame row by row", shown, _WHOLE_COLUMNS, place=place, least_saved=0.5
         )
+    if (running := _runs_ops(table)) and not any(evidence.code.find(r"(py_function|numpy_function)\(")):
+        return Cause(f"{running[0]} runs TensorFlow ops one by one, in Python", shown, _MAP_OPS, place=running[1])
     name = f"{function} {_does(code)}"
     if any(evidence.code.find(r"(py_function|numpy_function)\(")):
         fix, change, mapped = _beside_python(evidence, function)
         return Cause(name, shown, fix, change, mapped or place, least_saved=0.2)
     return Cause(name, shown, _generating(evidence), place=place)
+
+
+def _runs_ops(table: pd.DataFrame) -> tuple[str, str] | None:
+    """Return the function that spends most time in TensorFlow's ops, and its line; None if they take less than half."""
+    of_ops = table[table["library"] == "TensorFlow"]
+    if not of_ops["self_ms"].sum() > _PYTHON_SHARE * table["self_ms"].sum() > 0:
+        return None
+    function = str(of_ops.groupby("function", sort=False)["self_ms"].sum().idxmax())
+    longest = of_ops[of_ops["function"] == function].nlargest(1, "self_ms").iloc[0]
+    return function, place_of(str(longest["file"]), int(longest["line"]))
 
 
 def _lines(rows: pd.DataFrame) -> list[tuple[str, int]]:
@@ -134,6 +154,14 @@ def _slow_dataset(evidence: Evidence, dataset: str, table: pd.DataFrame, called:
             _ROWS_OF_ARRAYS,
             place=place,
             least_saved=0.5,
+        )
+    if running := _runs_ops(table):
+        return Cause(
+            f"{running[0]} runs TensorFlow ops one by one, in Python",
+            f"{function}{f' ({place})' if place else ''} makes the batches",
+            _TRACE_OPS,
+            place=running[1],
+            least_saved=0.2,
         )
     ran = f"most of its time goes into `{_units.shorten(code, 80)}`" if len(rows) and code else called
     fix, change, made = _more_workers(evidence, file, dataset)

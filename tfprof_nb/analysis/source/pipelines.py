@@ -10,6 +10,7 @@ from tfprof_nb.analysis.source.syntax import assigned_name, name_of
 
 _SINGLE = ("from_tensor_slices", "from_generator", "list_files", "TFRecordDataset", "TextLineDataset", "unbatch")
 _BATCHED = ("batch", "padded_batch", "ragged_batch", "rebatch", "from_tensors")
+_KEEPING = ("cache", "filter", "map", "prefetch", "repeat", "shuffle", "skip", "take", "unbatch")
 _OF_FOLDERS = "_dataset_from_directory"  # their elements are batches
 
 
@@ -29,6 +30,19 @@ def stages(code: Code, file: str, expression: ast.expr) -> Iterator[tuple[str, a
             yield from stages(code, file, expression.func.value)
     elif isinstance(expression, ast.Name) and (found := _assigned(code, file, expression)):
         yield from stages(code, *found)
+
+
+def is_dataset(code: Code, file: str, expression: ast.expr) -> bool:
+    r"""Whether an expression is known to be a dataset.
+
+    Examples
+    --------
+    >>> code = Code({"cell": "x = np.ones(9)\nx\nds.map(f)"})
+    >>> [is_dataset(code, "cell", statement.value) for statement in code.syntax("cell").body[1:]]
+    [False, True]
+    """
+    functions = [call.func for _, call in stages(code, file, expression)]
+    return any(name_of(one) in (*_BATCHED, *_KEEPING) or "ataset" in ast.unparse(one) for one in functions)
 
 
 def is_batched(code: Code, file: str, expression: ast.expr) -> bool | None:
