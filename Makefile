@@ -84,8 +84,8 @@ docs: env ## write docs/api.md from the docstrings, and take the pictures of doc
 	@$(BIN)/python docs/make_api.py
 	@$(BIN)/pytest tests/browser/pictures.py
 
-bench: $(EDITABLE) ## measure speed and size and write docs/performance.md (hours; some minutes with QUICK=1)
-	@$(BIN)/python -m benchmarks $(if $(QUICK),--quick)
+bench: $(EDITABLE) ## measure what is not measured yet, or PARTS; write docs/performance.md (an hour; minutes with QUICK=1)
+	@$(BIN)/python -m benchmarks.performance $(PARTS) $(if $(QUICK),--quick)
 
 wheel: $(EDITABLE) ## dist/: sdist and wheel, with the JavaScript in them
 	@$(BIN)/python -m build --no-isolation --outdir dist

@@ -36,11 +36,14 @@ def replaced(text: str, line: int, change: str) -> str:
     --------
     >>> replaced("f(\n  1,\n  2,\n)\ng()", 1, "f(\n  1\n)")
     'f(\n  1\n)\ng()'
+    >>> replaced("@jit\ndef f():\n    k = g()\n    return k\nf()", 1, "k = g()\n@jit\ndef f():\n    return k")
+    'k = g()\n@jit\ndef f():\n    return k\nf()'
     """
     lines = text.splitlines()
+    whole = _definition(text, line, change)
     indent = lines[line - 1][: len(lines[line - 1]) - len(lines[line - 1].lstrip())]
     new = textwrap.indent(change, indent).splitlines()
-    for count in range(1, _MOST_LINES):
+    for count in [whole] if whole else range(1, _MOST_LINES):
         candidate = "\n".join([*lines[: line - 1], *new, *lines[line - 1 + count :]])
         try:
             ast.parse(candidate)
@@ -48,3 +51,17 @@ def replaced(text: str, line: int, change: str) -> str:
             continue
         return candidate
     raise ValueError(f"This is no Python in line {line}: {change}")
+
+
+def _definition(text: str, line: int, change: str) -> int:
+    """Return the number of lines of the function that begins at a line, if the change has all of it; else 0."""
+    try:
+        changed = {node.name for node in ast.walk(ast.parse(change)) if isinstance(node, ast.FunctionDef)}
+    except SyntaxError:
+        return 0
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef) and node.name in changed:
+            begin = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+            if begin == line:
+                return (node.end_lineno or node.lineno) - begin + 1
+    return 0

@@ -14,12 +14,12 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.fresh import Contender, compare
+from benchmarks.repeated import repeated
 
 TESTS = str(Path(__file__).parents[1] / "tests")
 sys.path.append(TESTS)
 
-from builders import XSpace, field  # noqa: E402
-from xplane_messages import XLine as Line  # noqa: E402
+from builders import XSpace  # noqa: E402
 from xplane_messages import XSpace as Messages  # noqa: E402
 
 OURS = "import pandas; from tfprof_nb.decode import load_hosts; from pathlib import Path; path = Path(path)"
@@ -51,28 +51,9 @@ def one_step() -> bytes:
     return space.to_bytes()
 
 
-def repeated(data: bytes, events: int) -> bytes:
-    """Repeat each line's events, one copy after the other, until there are about so many."""
-    space = Messages.FromString(data)
-    times = round(events / sum(len(line.events) for plane in space.planes for line in plane.lines))
-    planes = []
-    for plane in space.planes:
-        lines = b"".join(field(3, repeated_line(line, times)) for line in plane.lines)
-        del plane.lines[:]
-        planes.append(field(1, plane.SerializeToString() + lines))
-    return b"".join(planes)
-
-
-def repeated_line(line: Line, times: int) -> bytes:
-    """Return a line's message with its events many times."""
-    span = max((event.offset_ps + event.duration_ps for event in line.events), default=0)
-    events = []
-    for _ in range(times):
-        events += [field(4, event.SerializeToString()) for event in line.events]
-        for event in line.events:
-            event.offset_ps += span
-    del line.events[:]
-    return line.SerializeToString() + b"".join(events)
+def events_of(data: bytes) -> int:
+    """Count a profile's events."""
+    return sum(len(line.events) for plane in Messages.FromString(data).planes for line in plane.lines)
 
 
 def main() -> None:
@@ -84,7 +65,7 @@ def main() -> None:
     options = parser.parse_args()
     source = options.capture.read_bytes() if options.capture else one_step()
     for millions in options.millions:
-        data = repeated(source, round(millions * 1e6))
+        data = repeated(source, round(millions * 1e6 / events_of(source)))
         print(f"\n{millions:g} million events, {len(data) / 1e6:.1f} MB")
         with tempfile.NamedTemporaryFile(suffix=".xplane.pb") as file:
             Path(file.name).write_bytes(data)

@@ -21,7 +21,8 @@ ready = time.perf_counter()
 told = None
 {work}
 end = time.perf_counter()
-print(json.dumps([ready - begin, end - ready, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, told]))
+peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+print(json.dumps([ready - begin, end - ready, peak / 1024, told]))
 """
 
 
@@ -37,7 +38,10 @@ class Contender(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """Medians: seconds of the imports and of the work; peak resident memory; what the work told; all times of work."""
+    """Medians: seconds of the imports and of the work; peak resident memory; what the work told; all times of work.
+
+    The peak is the largest of the process and of what it starts.
+    """
 
     import_s: float
     work_s: float
@@ -64,7 +68,7 @@ def _once(file: Path, contender: Contender) -> Measured:
     code = _MEASURE.format(imports=contender.imports, work=contender.work)
     with tempfile.TemporaryDirectory() as folder:
         copy = shutil.copy(file, Path(folder) / "host.xplane.pb")
-        cache = {"XDG_CACHE_HOME": folder} if contender.again else {"TFPROF_NB_CACHE": "off"}
+        cache = {"XDG_CACHE_HOME": folder, "TFPROF_NB_CACHE": "" if contender.again else "off"}
         for _ in range(1 + contender.again):
             done = subprocess.run(
                 [sys.executable, "-c", code, copy], check=True, capture_output=True, text=True, env=os.environ | cache

@@ -1,52 +1,29 @@
-"""Speed as a table: measure everything, and write `docs/performance.md`.
+"""Speed as a table: measure part by part, and write `docs/performance.md` of all parts.
 
-    python -m benchmarks.performance [--quick] [--millions 0.1 1 5 20] [--repeats 5]
+    python -m benchmarks.performance [PART ...] [--quick] [--list]
 
-Each time is of a fresh process on a copy of a file that has no cache, ours beside XProf's on the same file in turn. The
-other benchmarks run as they are; what they print stands in the page.
+A part is a benchmark in a process of its own. What it prints is kept in build/bench, so that parts can be measured one
+by one, while the machine is quiet: those that are named are measured anew, without names those that are not kept yet.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import platform
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib.metadata import packages_distributions, version
-from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
-from benchmarks.fresh import Contender, Measured, compare
-from benchmarks.recorded import events_in, recorded
+from benchmarks.recorded import KEPT
 
 PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
-_IMPORTS = "import pandas, tfprof_nb as tp, tfprof_nb.profiles"
-_XPROF = "from xprof.convert.raw_to_tool_data import xspace_to_tool_data"
-_FIVE = "p = tp.load(path); p.overview, p.steps, p.ops, p.input_pipeline, p.memory"
-_TOOLS = {
-    "overview": "overview_page",
-    "ops": "framework_op_stats",
-    "input_pipeline": "input_pipeline_analyzer",
-    "memory": "memory_profile",
-}
-_OURS_ALONE = ("steps", "tf_data", "source", "functions", "graph", "trace", "advice")
-FIVE = "the five pages"
-CONTENDERS = {
-    FIVE: Contender(_IMPORTS, _FIVE),
-    f"{FIVE}, second opening": Contender(_IMPORTS, _FIVE, again=True),
-    f"{FIVE}, XProf": Contender(
-        _XPROF, "\n".join(f"xspace_to_tool_data([path], {tool!r}, {{}})" for tool in _TOOLS.values())
-    ),
-    "load": Contender(_IMPORTS, "tp.load(path)"),
-    **{name: Contender(_IMPORTS, f"tp.load(path).{name}") for name in (*_TOOLS, *_OURS_ALONE)},
-    **{
-        f"{name}, XProf": Contender(_XPROF, f"xspace_to_tool_data([path], {tool!r}, {{}})")
-        for name, tool in _TOOLS.items()
-    },
-}
 WHY = """
 ## Goals, and where the time goes
 
@@ -63,109 +40,142 @@ a peak memory below 5 times the file. Where the tables miss them:
   at 3.5.
 - The second opening reads the files and hashes them, to be sure that they are the same: that is most of its time.
 """
-# What the other benchmarks run with: in full, and in the quick form.
-OTHERS = {
-    "trace": ("To the trace viewer", ["--millions", "0.1", "1", "5"], ["--millions", "0.1", "--repeats", "1"]),
-    "seat": ("From the cell's end to the answer, in JupyterLab", [], ["--cases", "cnn"]),
-    "capture": ("What capturing adds", [], ["--rounds", "3", "--steps", "60"]),
-    "hosts": ("Many hosts", [], None),
-    "shown": ("Memory of a kernel that shows captures", [], ["--times", "6"]),
+
+
+class Part(NamedTuple):
+    """A part of the page: its title, and the benchmark with its options, in full and in the quick form, if it has one.
+
+    A table stands in the page as it is printed, all else as text.
+    """
+
+    title: str
+    full: str
+    quick: str | None
+    is_table: bool = False
+
+
+PARTS = {
+    "open-0.1m": Part("Opening 0.1 million events", "opening 0.1", "opening 0.1 --repeats 2", is_table=True),
+    "open-1m": Part("Opening 1 million events", "opening 1", "opening 1 --repeats 1", is_table=True),
+    "open-5m": Part("Opening 5 million events", "opening 5 --repeats 3", None, is_table=True),
+    "open-20m": Part("Opening 20 million events", "opening 20 --repeats 3", None, is_table=True),
+    "trace-0.1m": Part(
+        "0.1 million events to the trace viewer", "trace --millions 0.1", "trace --millions 0.1 --repeats 1"
+    ),
+    "trace-1m": Part("1 million events to the trace viewer", "trace --millions 1", None),
+    "trace-5m": Part("5 million events to the trace viewer", "trace --millions 5 --repeats 1", None),
+    "seat": Part("From the cell's end to the answer, in JupyterLab", "seat", "seat --cases cnn"),
+    "capture": Part("What capturing adds", "capture", "capture --rounds 3 --steps 60"),
+    "hosts": Part("Many hosts", "hosts", None),
+    "shown": Part("Memory of a kernel that shows captures", "shown", "shown --times 6"),
 }
 
 
+class Kept(NamedTuple):
+    """What a part printed: when, on what machine, how busy that was before, how long it took, and the lines."""
+
+    day: str
+    machine: str
+    load: float
+    minutes: float
+    lines: list[str]
+
+
 def main() -> None:
-    """Measure, and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    """Measure parts, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"what to measure anew, of {', '.join(PARTS)}")
     parser.add_argument("--quick", action="store_true", help="small files, few repeats: some minutes")
-    parser.add_argument("--millions", type=float, nargs="+")
-    parser.add_argument("--repeats", type=int)
+    parser.add_argument("--list", action="store_true", help="measure nothing, write nothing; say what is kept")
     parser.add_argument("--out", type=Path, default=PAGE)
     options = parser.parse_args()
-    millions = options.millions or ([0.1, 1.0] if options.quick else [0.1, 1.0, 5.0, 20.0])
-    repeats = options.repeats or (2 if options.quick else 5)
-    lines: list[str] = []
-    for line in page(millions, repeats, quick=options.quick):
-        print(line, flush=True)
-        lines.append(line)
-        options.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    if unknown := set(options.parts) - set(PARTS):
+        parser.error(f"no part {', '.join(sorted(unknown))}; the parts are {', '.join(PARTS)}")
+    commands = {name: part.quick if options.quick else part.full for name, part in PARTS.items()}
+    wanted = {name: command for name, command in commands.items() if command}
+    if not options.list:
+        for name in options.parts or [name for name, command in wanted.items() if not kept(command)]:
+            print(f"== {name}: python -m benchmarks.{commands[name]}", flush=True)
+            measure(commands[name] or PARTS[name].full)
+        options.out.write_text("\n".join(page(wanted, quick=options.quick)) + "\n", encoding="utf-8")
+    for name, command in wanted.items():
+        print(f"{name:<12}{told(kept(command))}")
 
 
-def page(millions: Sequence[float], repeats: int, *, quick: bool) -> Iterator[str]:
+def place(command: str) -> Path:
+    """Return the file in which the output of a benchmark is kept."""
+    return KEPT / "parts" / f"{command.replace(' ', '_')}.json"
+
+
+def kept(command: str) -> Kept | None:
+    """Return what a benchmark printed on this machine, if it ran."""
+    if not place(command).exists():
+        return None
+    found = Kept(**json.loads(place(command).read_text(encoding="utf-8")))
+    return found if found.machine == machine() else None
+
+
+def told(found: Kept | None) -> str:
+    """Say in a line when a part was measured."""
+    return f"{found.day}, in {found.minutes:.0f} min, load {found.load:.1f} before" if found else "not measured"
+
+
+def measure(command: str) -> None:
+    """Run a benchmark, show what it prints, and keep it if it ends well."""
+    load, began, lines = os.getloadavg()[0], time.monotonic(), []
+    environment = os.environ | {"TFPROF_NB_CACHE": "off", "PYTHONUNBUFFERED": "1"}
+    running = subprocess.Popen(
+        [sys.executable, "-m", *f"benchmarks.{command}".split()], stdout=subprocess.PIPE, text=True, env=environment
+    )
+    for line in running.stdout or ():
+        print(line, end="", flush=True)
+        lines.append(line.rstrip("\n"))
+    if running.wait():
+        print(f"It failed: exit status {running.returncode}.", file=sys.stderr, flush=True)
+        return
+    place(command).parent.mkdir(parents=True, exist_ok=True)
+    minutes = (time.monotonic() - began) / 60
+    found = Kept(f"{datetime.now(UTC):%Y-%m-%d}", machine(), load, minutes, lines)
+    place(command).write_text(json.dumps(found._asdict()), encoding="utf-8")
+
+
+def page(wanted: dict[str, str], *, quick: bool) -> Iterator[str]:
     """Yield the lines of the page."""
-    form = " --quick" if quick else ""
     yield "# Performance"
     yield ""
-    yield f"Written by `python -m benchmarks{form}` on {datetime.now(UTC):%Y-%m-%d}. {machine()}"
+    yield f"Written by `python -m benchmarks{' --quick' if quick else ''}`. {machine()}"
     yield ""
     yield "Contenders take turns. Machines and moments differ, so that only ratios of one run mean something."
+    yield "Captures of more than a million events repeat one of a million. Python and its libraries take 75 MB."
     if quick:
-        yield f"This was the quick form: {repeats} runs of each, no files of 5 and 20 million events, no 512 hosts."
-    if (busy := os.getloadavg()[0]) > 1:
-        yield f"**The machine was busy with other work** (load average {busy:.0f}): seconds here are far too long."
-    for size in millions:
-        yield from of_file(recorded(size), repeats)
-    yield from WHY.splitlines()
-    for name, (title, full, short) in OTHERS.items():
-        if find_spec(f"benchmarks.{name}") and not (quick and short is None):
-            yield from of_other(name, title, (short or []) if quick else full)
+        yield "This was the quick form: few repeats, no files of 5 and 20 million events, no 512 hosts."
+    found = {name: kept(command) for name, command in wanted.items()}
+    busy = [f"{PARTS[name].title} ({part.load:.0f})" for name, part in found.items() if part and part.load > 1]
+    if busy:
+        yield f"**The machine was busy with other work** (load average): seconds are too long in {', '.join(busy)}."
+    if left := [PARTS[name].title for name, part in found.items() if not part]:
+        yield f"Not measured: {', '.join(left)}."
+    for name, part in found.items():
+        if part:
+            yield from section(PARTS[name], wanted[name], part)
+        if name == "open-20m":
+            yield from WHY.splitlines()
+
+
+def section(part: Part, command: str, found: Kept) -> Iterator[str]:
+    """Yield the lines of a part."""
+    yield from ["", f"## {part.title}", "", f"`python -m benchmarks.{command}`, on {found.day}", ""]
+    fence = [] if part.is_table else ["```"]
+    yield from [*(line + "text" for line in fence), *"\n".join(found.lines).strip("\n").splitlines(), *fence]
 
 
 def machine() -> str:
-    """Say what this ran on, without its name."""
+    """Say what this runs on, without its name."""
     names = [packages_distributions()[name][0] for name in ("numpy", "pandas", "tensorflow", "xprof")]
     packages = ", ".join(f"{name} {version(name)}" for name in names)
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
     kind = f"{os.cpu_count()} cores ({platform.machine()}), {memory:.0f} GB"
     return f"{kind}, Python {platform.python_version()}, {packages}."
-
-
-def of_file(file: Path, repeats: int) -> Iterator[str]:
-    """Yield the table of one file."""
-    found = compare(file, CONTENDERS, repeats)
-    whole = found[FIVE].work_s
-    size = file.stat().st_size
-    yield ""
-    yield f"## {events_in(file) / 1e6:.2f} million events, {size / 1e6:.0f} MB"
-    yield ""
-    yield "| opening and … | median | least to most | peak memory | of the file | XProf takes |"
-    yield "|---|---|---|---|---|---|"
-    for name, measured in found.items():
-        if name.endswith(", XProf"):
-            continue
-        theirs = found.get(f"{name.partition(',')[0]}, XProf")
-        spread = f"{measured.runs_s[0]:.2f} to {measured.runs_s[-1]:.2f} s"
-        peak = f"{measured.peak_mb:,.0f} MB | {measured.peak_mb * 1e6 / size:.1f} x"
-        yield f"| {name} | {measured.work_s:.2f} s | {spread} | {peak} | {beside(measured, theirs)} |"
-    again = found[f"{FIVE}, second opening"].work_s
-    yield ""
-    yield "The five pages are overview, steps, ops, input pipeline and memory. Python and its libraries take 75 MB."
-    yield f"The second opening takes 1/{whole / again:.0f} of the first."
-
-
-def beside(ours: Measured, theirs: Measured | None) -> str:
-    """Say how much longer XProf takes."""
-    if theirs is None:
-        return ""
-    return f"{theirs.work_s:.2f} s, {theirs.work_s / ours.work_s:.0f} x; {theirs.peak_mb:,.0f} MB"
-
-
-def of_other(name: str, title: str, options: Sequence[str]) -> Iterator[str]:
-    """Yield what another benchmark prints."""
-    command = [sys.executable, "-m", f"benchmarks.{name}", *options]
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, env=os.environ | {"TFPROF_NB_CACHE": "off"}
-    )
-    yield ""
-    yield f"## {title}"
-    yield ""
-    yield f"`python -m benchmarks.{' '.join([name, *options])}`"
-    yield ""
-    if done.returncode:
-        yield f"Failed: {(done.stderr.strip().splitlines() or ['without a word'])[-1][:200]}"
-        return
-    yield "```text"
-    yield from done.stdout.strip("\n").splitlines()
-    yield "```"
 
 
 if __name__ == "__main__":

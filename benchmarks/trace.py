@@ -4,9 +4,9 @@
 
 On the kernel's side all are cold, in processes of their own: reading the file, then what goes to the browser. Ours
 sends all events, or of more than two million a coarse level and tiles on demand; XProf answers one request for the
-whole span. So does xprof-rs, a server in Rust, where its command is installed (`pip install xprof-rs`); its memory is
-not measured. Steps and memory, which our trace marks, are part of our time. In Chromium, at 1200 x 600 pixels: from
-the widget's display to the first picture, and the frames of a scripted tour of zooming, panning, scrolling, searching.
+whole span. So does xprof-rs, a server in Rust. Steps and memory, which our trace marks, are part of our time. In
+Chromium, at 1200 x 600 pixels: from the widget's display to the first picture, and the frames of a scripted tour of
+zooming, panning, scrolling, searching.
 """
 
 from __future__ import annotations
@@ -14,32 +14,16 @@ from __future__ import annotations
 import argparse
 from importlib.metadata import version
 from pathlib import Path
-from shutil import which
 
 import numpy as np
 
+from benchmarks import xprof_rs
 from benchmarks.fresh import Contender, compare
 from benchmarks.recorded import recorded
 
 _OURS = "import pandas, json, tfprof_nb as tp, tfprof_nb.profiles"
 _LAID_OUT = _OURS + "; t = tp.load(path).trace; t.header()"
 _XPROF = "from xprof.convert.raw_to_tool_data import xspace_to_tool_data"
-_XPROF_RS = """
-import os, pathlib, socket, subprocess, time, urllib.request
-logs = pathlib.Path(path).parent / "logs"
-(run := logs / "plugins/profile/run").mkdir(parents=True)
-os.link(path, run / "host.xplane.pb")
-with socket.create_server(("127.0.0.1", 0)) as probe:
-    port = str(probe.getsockname()[1])
-server = subprocess.Popen(["xprof-rs", "--logdir", str(logs), "--port", port], stderr=subprocess.DEVNULL)
-def ask(question):
-    return len(urllib.request.urlopen(f"http://127.0.0.1:{port}/data/plugin/profile/{question}").read())
-while True:
-    try:
-        ask("runs"); break
-    except OSError:
-        time.sleep(0.01)
-"""
 _TOURS = 3
 _WHOLE = "{'resolution': 8000}"
 CONTENDERS = {
@@ -58,10 +42,9 @@ CONTENDERS = {
         _XPROF, "told = len(xspace_to_tool_data([path], 'trace_viewer', {})[0])"
     ),
 }
-if which("xprof-rs"):
-    CONTENDERS["xprof-rs, whole span"] = Contender(
-        _XPROF_RS,
-        "told = ask('data?run=run&tag=trace_viewer%40&host=host&resolution=8000'); server.kill(); server.wait()",
+if xprof_rs.version():
+    CONTENDERS[f"xprof-rs {xprof_rs.version()}, whole span"] = Contender(
+        xprof_rs.START, f"told = {xprof_rs.asked('trace_viewer%40', '&resolution=8000')}; end()"
     )
 
 

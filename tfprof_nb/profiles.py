@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from tfprof_nb._errors import BudgetError, TfprofError
+from tfprof_nb._errors import BudgetError, CaptureError, TfprofError
+from tfprof_nb._units import printable
 from tfprof_nb.analysis import budget as budgets
 from tfprof_nb.analysis.digest import Digested, digest
 from tfprof_nb.analysis.result import Result
@@ -145,7 +146,7 @@ class Profile(Results):
         Raises
         ------
         CaptureError
-            If they cannot be written there, or there is no profile.
+            If they cannot be written there, there is no profile, or its files are no longer those that were opened.
 
         Examples
         --------
@@ -155,14 +156,19 @@ class Profile(Results):
         >>> tp.load(p.save("build/copies")).hosts == p.hosts
         True
         """
+        pending = self._source if isinstance(self._source, PendingRun) and not self._source.is_complete else None
+        if not pending and (changed := self.data.cache.changed()):
+            raise CaptureError(
+                f"The profile cannot be copied: {changed[0]} is gone, or was changed since it was opened."
+            )
         if is_url(logdir):
             with tempfile.TemporaryDirectory() as folder:
                 run = copied(self.files, Path(folder), self._run.name)
                 send(Path(folder), os.fspath(logdir))
                 return f"{os.fspath(logdir).rstrip('/')}/{run.relative_to(folder).as_posix()}"
         target = Path(os.path.expandvars(logdir)).expanduser().absolute()
-        if isinstance(self._source, PendingRun) and not self._source.is_complete:
-            self._source.save(target)
+        if pending:
+            pending.save(target)
             return self._run.path
         return copied(self.files, target, self._run.name)
 
@@ -338,7 +344,7 @@ class Profile(Results):
     def __repr__(self) -> str:
         if isinstance(self._source, PendingRun) and not self._source.is_complete:
             return "<Profile being captured>"
-        return f"<Profile {self.name!r}: {', '.join(self.hosts)} in {self.files[0].parent}>"
+        return printable(f"<Profile {self.name!r}: {', '.join(self.hosts)} in {self.files[0].parent}>")
 
 
 @contextmanager

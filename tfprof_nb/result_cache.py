@@ -86,6 +86,11 @@ class ResultCache:
                     self._write(name, data)
         return result
 
+    def changed(self) -> list[Path]:
+        """Return the files that are gone or were written since the run was opened."""
+        pairs = zip(self._files, self._seen, strict=True)
+        return [file for file, seen in pairs if (_stat(file) or ())[:2] != (seen or ())[:2]]
+
     def off(self) -> None:
         """Find and keep nothing from now on."""
         self._on = False

@@ -253,7 +253,7 @@ class Results:
     @_kept(Layers)
     def layers(self) -> Layers:
         """The model's layers in the order of data flow: what each costs, and what it gives."""
-        return self._page("layers", layers(self._step_ops))
+        return self._page("layers", layers(self._step_ops, self.data.forests, self.data.graphs))
 
     @cached_property
     def graph(self) -> Graph:
@@ -267,7 +267,8 @@ class Results:
             result.notes += session.sidecar.notes
         else:
             data = self.data
-            model = from_events(data.forests, data.graphs, self._steps_of_events, data.names_of_files)
+            measured = self.steps.measured.index
+            model = from_events(data.forests, data.graphs, self._steps_of_events, data.names_of_files, measured)
             result = graph(model, write_view)
         result.show_part = partial(dashboard.part, self.name)
         return self._page("graph", result)

@@ -6,6 +6,7 @@ time, a size) is the noted one, and its own content has the noted hash; else it 
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -24,6 +25,7 @@ from tfprof_nb._units import size
 from tfprof_nb.formats.files import RUNS_FOLDER
 
 _URL = re.compile(r"[A-Za-z][\w+.-]+://")
+_OF_OUR_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
 _NO_NAMES = ("", ".", "..")
 _THREADS = 8
 _MARKS = ("ETag", "etag", "md5Hash", "content_md5", "checksum", "generation", "version_id")
@@ -217,15 +219,26 @@ def _hash(path: Path) -> str:
 def _fetch(file: StoredFile) -> None:
     """Fetch one file; another kernel that does the same at the same time does no harm."""
     system, path = _opened(file.url)
-    file.copy.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".fetching-", dir=file.copy.parent) as folder:
-        part = Path(folder) / "part"
-        try:
-            system.get_file(path, str(part))
-        except Exception as error:  # noqa: BLE001  (each protocol has its own)
-            raise TfprofError(f"{file.url} cannot be fetched ({type(error).__name__}: {error}). Try again.") from None
-        note = Path(folder) / "note"
-        note.write_text(json.dumps({"url": file.url, "mark": file.mark, "sha256": _hash(part)}))
-        _note(file.copy).unlink(missing_ok=True)
-        part.replace(file.copy)
-        note.replace(_note(file.copy))
+    try:
+        file.copy.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".fetching-", dir=file.copy.parent) as folder:
+            part, note = Path(folder) / "part", Path(folder) / "note"
+            _get(system, path, part, file.url)
+            note.write_text(json.dumps({"url": file.url, "mark": file.mark, "sha256": _hash(part)}))
+            _note(file.copy).unlink(missing_ok=True)
+            part.replace(file.copy)
+            note.replace(_note(file.copy))
+    except OSError as error:
+        raise TfprofError(
+            f"{file.url} cannot be copied to {cache_folder()}: {error.strerror or error}. Free space there, or set "
+            "XDG_CACHE_HOME to another folder."
+        ) from None
+
+
+def _get(system: Any, path: str, part: Path, url: str) -> None:
+    try:
+        system.get_file(path, str(part))
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in _OF_OUR_DISK:
+            raise
+        raise TfprofError(f"{url} cannot be fetched ({type(error).__name__}: {error}). Try again.") from None

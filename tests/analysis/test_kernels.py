@@ -132,6 +132,13 @@ def test_launch_shapes_and_ops_are_rows_of_their_own():
     assert sorted(run(space).table["occurrences"]) == [1, 1, 2]
 
 
+@pytest.mark.parametrize(("plane", "device"), [("TPU", "a TPU"), ("MTIA", "another accelerator")])
+def test_devices_that_are_no_gpus_have_none(plane, device):
+    space = XSpace()
+    space.plane(f"/device:{plane}:0").line("XLA Ops").event("fusion", duration_us=1)
+    assert run(space).notes == [f"This page shows kernels of GPUs: this program ran on {device}."]
+
+
 def test_what_is_no_kernel_does_not_count():
     space = XSpace()
     space.plane("/host:CPU").line("t").event("k", duration_us=1, kernel_details="regs:1")

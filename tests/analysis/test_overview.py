@@ -134,6 +134,16 @@ def test_precision_devices_and_placement():
     assert found["device_op_percent"] == 100
 
 
+def test_the_share_of_op_time_in_eager_ops():
+    """Of 100 us on the host, 30 are in an op that Python started."""
+    space = XSpace()
+    thread = space.plane("/host:CPU").line("t")
+    thread.event("EagerExecute", start_us=0, duration_us=40, is_func=0)
+    thread.event("add:AddV2", start_us=5, duration_us=30)
+    thread.event("dense/MatMul:MatMul", start_us=100, duration_us=70)
+    assert summed_up(space).summary["eager_percent"] == 30
+
+
 def test_how_busy_the_device_was():
     """`op_stats_to_overview_page_test.cc`: busy for 70 and idle for 30 is 70 percent."""
     space = XSpace()

@@ -3,6 +3,7 @@
 import copy
 import gzip
 import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -82,6 +83,42 @@ def test_advice_names_the_costly_op(profiler):
     assert "ExpensiveOperationChecker: " in str(advice)
     with pytest.raises(ValueError, match=r"no checker 'Nope'.*OperationChecker"):
         profiler.advise({"Nope": {}})
+
+
+@pytest.mark.parametrize(
+    ("kernels_us", "said"),
+    [((0, 50), "medium utilization: its kernels ran for 70.0%"), ((0, 20), "low"), ((0, 80), "")],
+)
+def test_advice_tells_how_much_of_the_time_an_accelerator_worked(kernels_us, said):
+    """A kernel of 20 us ends the 100 us; another takes some of the time before."""
+    import tensorflow as tf
+
+    with tf.Graph().as_default() as graph:
+        tf.zeros((2, 2), name="zeros")
+    metadata = tf.compat.v1.RunMetadata()
+    stream = metadata.step_stats.dev_stats.add(device="/job:localhost/replica:0/task:0/device:GPU:0/stream:all")
+    for start, length in (kernels_us, (80, 20)):
+        stream.node_stats.add(
+            node_name="zeros", all_start_micros=1 + start, op_end_rel_micros=length, all_end_rel_micros=length
+        )
+    profiler = tp.Profiler(graph)
+    profiler.add_step(0, metadata)
+    assert said in "".join(profiler.advise().checkers["AcceleratorUtilizationChecker"].reports)
+    assert bool(profiler.advise().checkers["AcceleratorUtilizationChecker"].reports) == bool(said)
+
+
+def test_types_of_ones_own_select_as_in_tfprof(runs):
+    import tensorflow as tf
+    from tensorflow.core.profiler.tfprof_log_pb2 import OpLogProto
+
+    log = OpLogProto()
+    log.log_entries.add(name="dense/w", types=["mine"])
+    builder = tf.compat.v1.profiler.ProfileOptionBuilder
+    options = builder().with_empty_output().with_accounted_types(["mine"]).account_displayed_op_only(True).build()
+    theirs = tf.compat.v1.profiler.Profiler(runs.graph, log).profile_name_scope(options)
+    ours = tp.Profiler(runs.graph, log).profile_name_scope(options)
+    assert ours.total_parameters == theirs.total_parameters == 24
+    assert tp.Profiler(runs.graph).profile_name_scope(options).total_parameters == 0
 
 
 @pytest.mark.parametrize(("layout", "said"), [("NHWC", 1), ("NCHW", 0)])
@@ -236,3 +273,9 @@ def test_a_node_can_be_copied(profiler):
     assert copy.copy(node).total_float_ops == node.total_float_ops > 0
     with pytest.raises(AttributeError, match="_repr_html_"):
         _ = node._repr_html_
+
+
+def test_times_have_one_unit(profiler, capsys):
+    profiler.profile_name_scope({"select": ["micros"]})
+    (root,) = [row for row in capsys.readouterr().out.splitlines() if row.startswith("_TFProfRoot")]
+    assert re.fullmatch(r"_TFProfRoot \(\S+ [mµ]?s/\S+ [mµ]?s\)", root)

@@ -18,6 +18,7 @@ from capture.ports import free_ports
 from fuzz.seeds import sidecar, space
 from tfprof_nb import storage
 from tfprof_nb.formats.files import SIDECAR
+from tfprof_nb.render.progress import progress_shown_by
 
 RUN = "plugins/profile/2026_01_02_10_00_00"
 
@@ -52,7 +53,10 @@ def test_a_logdir_at_a_url_is_opened_with_sidecars_and_hosts(memory, cache):
     memory.pipe(f"/logs/{RUN}/b.xplane.pb", named("b"))
     memory.pipe(f"/logs/{RUN}/a{SIDECAR}", gzip.compress(sidecar()))
     memory.pipe("/logs/plugins/profile/2026_01_01_10_00_00/a.xplane.pb", b"damaged, and not fetched")
-    p = tp.load("memory://logs")
+    shown = []
+    with progress_shown_by(shown.append):
+        p = tp.load("memory://logs")
+    assert shown[-1].startswith("fetched ")
     assert (p.name, p.hosts, p.origin) == ("2026_01_02_10_00_00", ("a", "b"), "the newest of 2 runs")
     assert "a note" in p.overview.notes
     assert p.host("b").hosts == ("b",)
@@ -80,6 +84,26 @@ def test_copies_are_used_until_the_storage_changes_and_never_when_damaged(memory
     assert (names(), len(fetched)) == (["one"], 3)
     memory.pipe("/x/h.xplane.pb", named("new"))
     assert (names(), len(fetched)) == (["new"], 4)
+
+
+def test_a_cache_that_takes_no_copy_is_said(memory, cache, tmp_path):
+    memory.pipe("/x/h.xplane.pb", space())
+    (tmp_path / "cache").write_text("a file in the place of a folder")
+    with pytest.raises(tp.TfprofError, match=rf"cannot be copied to {cache}: Not a directory.*XDG_CACHE_HOME"):
+        tp.load("memory://x")
+    (tmp_path / "cache").unlink()
+    code = """
+import fsspec, resource, sys, tfprof_nb as tp
+fsspec.filesystem("memory").pipe("/x/h.xplane.pb", bytes(5000))
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
+try:
+    tp.load("memory://x")
+except tp.TfprofError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert f"cannot be copied to {cache}: File too large" in done.stdout
+    assert copies(cache, "*") == []
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,11 @@ AXE = """async (view) => {
     return grave.map((rule) => `${rule.id}: ${rule.help}; ${where(rule)}`);
 }"""
 
+# Scroll bars other than those of tables: they come with the smallest overflow, and headless browsers hide them.
+BARS = """(view) => [...view.querySelectorAll('.widget-box')].filter((box) => box.checkVisibility()
+    && /auto|scroll/.test(getComputedStyle(box).overflowY) && box.scrollHeight > box.clientHeight)
+    .map((box) => box.className)"""
+
 
 def profile(path):
     """Three steps that wait for data, with kernels on a GPU and memory, every name of them hostile."""
@@ -91,6 +96,7 @@ def test_every_page_is_shown_and_can_be_used_by_everyone(lab, axe, theme):
             lab.screenshot(f"dashboard-{theme.lower()}-{tab.inner_text().lower().replace('.', '')}")
             view = lab.page.locator(".tfp-view").first
             assert view.evaluate(AXE) == [], tab.inner_text()
+            assert view.evaluate(BARS) == [], tab.inner_text()
 
 
 def test_hostile_names_are_text(lab):

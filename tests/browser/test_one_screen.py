@@ -112,6 +112,6 @@ def test_a_page_that_the_ended_kernel_did_not_make_says_what_to_do(lab):
     with lab.evidence("one_screen"):
         restart = "window.jupyterapp.shell.currentWidget.context.sessionContext.session.kernel.restart()"
         lab.page.evaluate(f"() => {restart}")
-        lab.page.locator(".tfp-view").first.get_by_role("tab", name="Functions", exact=True).click()
+        lab.page.locator(".tfp-view").first.get_by_role("tab", name="Memory", exact=True).click()
         lab.page.get_by_text("Run the cell again").locator("visible=true").first.wait_for()
         assert not lab.page.get_by_text("Loading …").locator("visible=true").count()

@@ -1,6 +1,8 @@
 """Built facts, judged: machines that are not at hand."""
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -77,6 +79,21 @@ def test_the_drivers_permission(restricted, administrator, status):
 
 
 @pytest.mark.parametrize(
+    ("check", "changes"),
+    [
+        ("Devices", {"devices": []}),
+        ("Devices", {"devices": [], "cuda": ""}),
+        ("CUPTI library", {"cupti": ""}),
+        ("CUPTI permission", {"gpu_counters_restricted": True, "administrator": False}),
+    ],
+)
+def test_what_a_gpu_lacks_leads_to_the_guide(check, changes):
+    cure = line(check, replace(GOOD, **changes)).cure
+    section, page = re.search(r'The section "(.+)" of (\S+) has', cure).groups()
+    assert f"## {section}\n" in (Path(__file__).parents[2] / page).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
     ("check", "changes", "status", "says"),
     [
         ("TensorFlow", {"tensorflow": ""}, "problem", r'pip install "tfprof_nb\[tensorflow\]"'),
@@ -97,8 +114,6 @@ def test_the_drivers_permission(restricted, administrator, status):
     ],
 )
 def test_each_trouble_has_its_cure(check, changes, status, says):
-    import re
-
     found = line(check, replace(GOOD, **changes))
     assert found.status == status
     assert found.cure

@@ -1,5 +1,8 @@
 """Which runs a notebook keeps: the newest of its own, never what others wrote or what is in use."""
 
+import subprocess
+import sys
+
 import pytest
 
 from tfprof_nb.capture.kept_runs import describe_run, keep_newest, label_run, logdir_of
@@ -42,6 +45,18 @@ def test_what_others_wrote_stays(runs, monkeypatch):
     monkeypatch.undo()
     keep_newest(runs[4], 1, [])
     assert left(runs) == [runs[0], runs[1], runs[2], runs[4]]
+
+
+def test_kernels_that_do_not_know_their_notebook_leave_each_others_runs(runs, monkeypatch):
+    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
+    for run in runs:
+        label_run(run, "here")
+    code = (
+        f"import pathlib; from tfprof_nb.capture import kept_runs as k; k.label_run(pathlib.Path({str(runs[0])!r}), '')"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    keep_newest(runs[4], 1, [])
+    assert left(runs) == [runs[0], runs[4]]
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"notebook": 3, "files": "../x"}', "[" * 100_000, "\0"])

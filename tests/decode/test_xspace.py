@@ -94,6 +94,19 @@ def test_marks_of_the_thread_pool_have_their_stats_only_row_by_row():
     assert (host.ints("_p").rows.size, host.stats_of(0)) == (0, {"_pt": 15, "_p": 7})
 
 
+def test_a_thread_that_only_asked_how_long_the_program_waits_is_left_out():
+    space = XSpace()
+    host = space.plane("/host:CPU")
+    for number, ops in enumerate((["IteratorGetModelProto"], ["IteratorGetModelProto", "MatMul"], ["MatMul"])):
+        thread = host.line(f"thread {number}", line_id=number + 1)
+        for place, op in enumerate(ops):
+            thread.event("EagerExecute", start_us=10 * place, duration_us=8)
+            thread.event(f"EagerLocalExecute: {op}", start_us=10 * place + 1, duration_us=5)
+    found = read(space)
+    assert [found.lines[line].name for line in dict.fromkeys(found.line.tolist())] == ["thread 1", "thread 2"]
+    assert len(found) == 6
+
+
 def test_threads_seen_by_several_tracers_are_one():
     """The host's other tracers write planes of their own, with names and stats of their own, on the same threads."""
     space = XSpace()
@@ -145,6 +158,37 @@ def test_the_rows_of_a_stat_ascend_wherever_the_events_have_it():
     host = read_xspace(space.to_bytes(), "h")
     assert [host.ints("first").rows.tolist(), host.ints("first").values.tolist()] == [[0, 1, 3], [1, 4, 6]]
     assert [host.ints("second").rows.tolist(), host.ints("second").values.tolist()] == [[0, 1, 2], [2, 3, 5]]
+
+
+def test_events_with_the_same_stats_byte_by_byte():
+    space = XSpace()
+    stats = [{"first": 7, "text": "one and the same"}, {"first": 8, "text": "one and the same"}, {"first": 7}, {}]
+    for plane in (space.plane("/host:CPU"), other := space.plane("/device:GPU:0")):
+        line = plane.line("t")
+        if plane is other:
+            plane.stat_id("second"), plane.stat_id("words")  # the ids are those of other names here
+            stats = [{"second" if name == "first" else "words": mine[name] for name in mine} for mine in stats]
+        for start in range(400):
+            line.event("e", start_us=start, **stats[start * start % 7 % 4])
+    host, rows = read(space), oracle.rows(space.to_bytes())
+    assert oracle.host_rows(host) == rows
+    for name in ("first", "second"):
+        expected = {row: mine[-1][name] for row, mine in enumerate(rows) if name in mine[-1]}
+        assert dict(zip(host.ints(name).rows.tolist(), host.ints(name).values.tolist(), strict=True)) == expected
+        assert (np.diff(host.ints(name).rows) > 0).all()
+    for name in ("text", "words"):
+        expected = [row for row, mine in enumerate(rows) if name in mine[-1]]
+        assert host.texts(name).rows.tolist() == expected
+
+
+def test_what_follows_the_same_stats_counts_for_each_event():
+    stats = field(4, field(1, 1) + field(4, 2**60)) * 2
+    events = [field(1, 1) + field(2, start) + stats + field(3, 9) for start in (5, 6)]
+    events += [field(1, 1) + field(2, start) + stats + field(5, 1) for start in (7, 8)]  # aggregates
+    names = field(4, field(1, 1) + field(2, field(2, "e"))) + field(5, field(1, 1) + field(2, field(2, "x")))
+    data = field(1, names + field(3, b"".join(field(4, event) for event in events)))
+    assert oracle.host_rows(read_xspace(data, "x")) == oracle.rows(data)
+    assert read_xspace(data, "x").duration_ps.tolist() == [9, 9]
 
 
 def test_an_absent_stat_has_no_rows():

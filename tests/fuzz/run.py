@@ -29,6 +29,7 @@ from fuzz.seeds import SEEDS, space  # noqa: E402
 KINDS = ("xspace", "xspace", "xspace", "chrome", "metadata", "sidecar", "cache")
 MORE_BYTES = 700 << 20  # beyond what a process has that has opened one of each kind
 HANG_S = 200
+TELL_S = 60
 
 
 def starts():
@@ -106,12 +107,16 @@ class Worker:
 
 
 def fuzz(first, inputs, seconds, jobs, least, out):
-    """Run inputs and return how many went how far, and what failed."""
+    """Run inputs and return how many went how far, and what failed. What fails is told and saved at once."""
     said, until = queue.Queue(), time.monotonic() + seconds
     workers = [Worker(said, first + job, jobs, first + inputs, least) for job in range(jobs)]
-    counts, failed, left = Counter(), {}, jobs
+    counts, failed, left, from_ = Counter(), {}, jobs, starts()
+    tell_at = time.monotonic() + TELL_S
     try:
         while left and time.monotonic() < until:
+            if time.monotonic() > tell_at:
+                tell_at += TELL_S
+                print(told(counts), flush=True)
             try:
                 what = said.get(timeout=1)
             except queue.Empty:
@@ -124,19 +129,29 @@ def fuzz(first, inputs, seconds, jobs, least, out):
                 counts["outputs"] += what["depth"] >= checks.OUTPUTS
                 counts["read"] += bool(what.get("read"))
                 if "failed" in what:
-                    failed.setdefault((what["failed"][:60], *what.get("where", ())[-1:]), []).append(what)
+                    same = failed.setdefault((what["failed"][:60], *what.get("where", ())[-1:]), [])
+                    same.append(what)
+                    if len(same) == 1:
+                        save(what["done"], from_, out)
+                        print(f"{what['failed']}\n    --only {what['done']}", flush=True)
+    except KeyboardInterrupt:
+        pass
     finally:
         for worker in workers:
             worker.last = 0
             if worker.process:
                 worker.process.kill()
-    from_ = starts()
-    for found in failed.values():
-        number = found[0]["done"]
-        kind, data, _ = input_of(number, from_)
-        out.mkdir(parents=True, exist_ok=True)
-        (out / f"{kind}-{number}").write_bytes(data)
     return counts, failed
+
+
+def save(number, from_, out):
+    kind, data, _ = input_of(number, from_)
+    out.mkdir(parents=True, exist_ok=True)
+    (out / f"{kind}-{number}").write_bytes(data)
+
+
+def told(counts):
+    return ", ".join(f"{name}: {count:,}" for name, count in counts.items())
 
 
 def main():
@@ -157,7 +172,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             return print(kind, checks.check(Path(folder), kind, data, checks.OUTPUTS, space()))
     counts, failed = fuzz(args.first, args.inputs, args.seconds, args.jobs, args.depth, args.out)
-    print(", ".join(f"{name}: {count:,}" for name, count in counts.items()))
+    print(told(counts))
     for what in failed.values():
         print(
             f"{len(what)} × {what[0]['failed']}\n    {' '.join(what[0].get('where', ()))}\n    --only {what[0]['done']}"

@@ -190,6 +190,18 @@ for write in (p.to_html, p.to_chrome_trace):
     assert sorted(file.name for file in tmp_path.iterdir()) == ["h.xplane.pb", "out.json"]
 
 
+@pytest.mark.parametrize("fate", ["gone", "cut", "other"])
+def test_files_that_are_not_what_was_opened_are_not_copied(path, tmp_path, fate):
+    p = tp.load(path)
+    if fate == "gone":
+        path.unlink()
+    else:
+        path.write_bytes(b"" if fate == "cut" else 2 * space())
+    with pytest.raises(tp.CaptureError, match=r"h\.xplane\.pb is gone, or was changed since"):
+        p.save(tmp_path / "copy")
+    assert not (tmp_path / "copy").exists()
+
+
 def test_a_sidecar_that_no_disk_takes_is_left_out(path):
     sidecar_of(path).write_bytes(sidecar()[:100])
     p = tp.load(path)

@@ -57,8 +57,14 @@ def test_names_are_no_markup_in_reports_cells_and_pictures(tmp_path):
 
 
 def test_terminals_get_no_control_characters(tmp_path):
-    p = profile_named(tmp_path, CONTROLS)
-    texts = [str(p), *(str(getattr(p, name)) for name in ("advice", "ops", "source", "graph", "functions", "memory"))]
+    (folder := tmp_path / f"run {CONTROLS}").mkdir()
+    p = profile_named(folder, CONTROLS)
+    texts = [
+        str(p),
+        repr(p),
+        p.to_markdown(),
+        *(str(getattr(p, name)) for name in ("advice", "ops", "source", "graph", "functions", "memory")),
+    ]
     bad = tmp_path / f"{CONTROLS.replace('/', '')}.xplane.pb"
     bad.touch()
     for wrong in (bad, tmp_path / CONTROLS):

@@ -20,6 +20,7 @@ from many_hosts import RESULTS, assert_same, host
 from tfprof_nb import BadProfileError, run_data
 from tfprof_nb.hosts import processes
 from tfprof_nb.hosts.reduction import Reduction, _read_again
+from tfprof_nb.render.progress import progress_shown_by
 
 
 @pytest.fixture
@@ -75,6 +76,13 @@ def test_reduced_hosts_give_the_same_frames_and_are_read_once(four, monkeypatch)
             there.memory.timeline_of(allocator).reset_index(drop=True),
             here.memory.timeline_of(allocator).reset_index(drop=True),
         )
+
+
+def test_progress_is_shown(four, reduced):
+    shown = []
+    with progress_shown_by(shown.append):
+        tp.load(four)
+    assert shown == [f"read {number} of 4 hosts" for number in range(1, 5)]
 
 
 def test_pages_of_single_events_show_some_hosts_and_say_which(four, reduced):

@@ -5,6 +5,7 @@ import pytest
 from nbclient import NotebookClient
 
 import tfprof_nb as tp
+from tfprof_nb.views.dashboard import panels
 
 SETUP = """\
 %load_ext tfprof_nb
@@ -65,6 +66,12 @@ model = keras.Sequential([keras.layers.Dense(512), Planted(name="planted"), kera
 model.compile("sgd", "mse")
 model.fit(np.ones((256, 64)), np.ones((256, 4)), batch_size=32, epochs=3, verbose=0)
 """,
+    "plain": """\
+%%tfprofile plain --quiet --out plain
+def spin(n):
+    return sum(k % 7 for k in range(n))
+spun = spin(2_000_000)
+""",
     "off": "%%tfprofile off --quiet --no-lines --out off\ntime.sleep(0.001)\n",
     "checks": """\
 assert set(dir(__import__("builtins"))) - before <= {"_"}, set(dir(__import__("builtins"))) - before
@@ -111,6 +118,29 @@ def test_a_sleep_is_the_slowest_line_and_takes_what_the_clock_around_it_says(ker
     (printed,) = (output.text for output in kernel[1]["checks"] if output.output_type == "stream")
     assert 500 * 0.99 < source.table.set_index("line")["self_ms"][slept] < 1000 * float(printed) * 1.01
     assert source.table.set_index("line")["occurrences"][slept] == 5
+
+
+def test_a_cell_without_tensorflow_is_answered_by_its_lines_and_has_no_pages_about_ops(kernel):
+    lead, *_, tabs = panels(tp.load(kernel[0] / "plain"))
+    assert lead.text.startswith(f"Line {line('plain', 'spun')}, `spun = spin(2_000_000)`, took longest: ")
+    assert f"`spin` (cell line {line('plain', 'return')}) took longest" in lead.text
+    assert [tab.name for tab in tabs.tabs if tab.name != "Advice"] == [
+        "Overview",
+        "Lines",
+        "Python",
+        "Memory",
+        "Flame graph",
+        "Trace",
+    ]
+
+
+def test_pages_about_what_was_not_used_are_not_there(kernel):
+    *_, tabs = panels(tp.load(kernel[0] / "sleep"))
+    names = {tab.name for tab in tabs.tabs}
+    assert {"Steps", "Ops", "Graph"} <= names
+    assert not {"Kernels", "tf.data", "Functions", "Layers"} & names
+    *_, tabs = panels(tp.load(kernel[0] / "map"))
+    assert "tf.data" in {tab.name for tab in tabs.tabs}
 
 
 def test_a_hot_loop_is_counted_and_leaves_few_events(kernel):

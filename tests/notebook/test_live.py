@@ -17,6 +17,12 @@ def loop(steps):
         with tp.step(i):
             next(batches)
             time.sleep(0.02)
+def fit(steps):
+    import keras
+    shaped = data.map(lambda i: (tf.reshape(tf.cast(i, tf.float32), (1,)), 0.0)).batch(1).take(steps)
+    model = keras.Sequential([keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    model.fit(shaped, verbose=0)
 def unmarked(times):
     for _ in range(times):
         tf.add(1, 1)
@@ -68,6 +74,13 @@ def test_the_busy_kernel_tells_of_the_steps_as_they_end(run):
     assert bars == counts[-1]
     waiting = int(re.search(r"(\d+)% waiting for data", text(later[-1]))[1])
     assert 50 < waiting < 95
+
+
+def test_fit_tells_what_waits_inside_its_function_and_the_profile_shows_no_question_for_that(run):
+    texts = [text(message) for message in run("%%tfprofile waits\nfit(40)")]
+    (*_, last) = [line for line in texts if line.startswith("Recording: ") and "steps" in line]
+    assert 60 < int(re.search(r"(\d+)% waiting for data", last)[1]) <= 100
+    run("assert not waits.events['name'].astype(str).str.contains('IteratorGetModelProto').any()")
 
 
 def test_the_line_comes_seldom(run):

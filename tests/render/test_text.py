@@ -1,6 +1,7 @@
 """The text form: fits a terminal, says the same as the pictures."""
 
 import doctest
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -62,6 +63,8 @@ def test_numbers_are_never_cut_and_columns_that_do_not_fit_are_announced():
 
 def test_a_cut_table_says_so():
     assert text.draw(samples.ops(431))[-1] == "20 of 431 rows; all rows in .table"
+    assert text.draw(replace(samples.ops(431), kept_in="timeline"))[-1] == "20 of 431 rows; all rows in .timeline"
+    assert text.draw(replace(samples.ops(431), kept_in=""))[-1] == "20 of 431 rows"
 
 
 def test_timeline_has_a_line_per_track():

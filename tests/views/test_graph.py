@@ -1,6 +1,7 @@
 import pytest
 
 import tfprof_nb as tp
+from builders import XSpace
 
 
 @pytest.fixture(scope="module")
@@ -17,6 +18,17 @@ def test_the_page_has_the_four_views(profile):
     text = str(profile.graph.view())
     for words in ("Name scopes", "Data flow", "Op types", "Calls that created the nodes", "1.02 kFLOP"):
         assert words in text
+
+
+def test_a_file_from_elsewhere_has_the_views_that_it_has_data_for(tmp_path):
+    """It tells neither which node takes data from which, nor which line made one."""
+    space = XSpace()
+    space.plane("/host:CPU").line("python").event("dense/MatMul:MatMul", duration_us=5)
+    text = str(tp.load(space.write(tmp_path / "host.xplane.pb")).graph.view())
+    assert "Name scopes" in text
+    assert "Op types" in text
+    assert "Data flow" not in text
+    assert "Calls that created the nodes" not in text
 
 
 def test_a_tree_shows_what_was_selected(profile):

@@ -55,6 +55,15 @@ def test_the_allocator_with_the_highest_peak_comes_first():
     assert figures(menu.tabs[1].open())["peak at"] == "1.00 ms"
 
 
+def test_the_table_says_of_how_many_events_it_shows_some():
+    few, many = (view.panels(result(*((k, "only", (k % 7) * MIB) for k in range(count)))) for count in (1500, 6000))
+    (title,) = (title for title in tables(few) if title.startswith("Allocations"))
+    assert (title, len(tables(few)[title].frame)) == ("Allocations and deallocations", 1500)
+    (title,) = (title for title in tables(many) if title.startswith("Allocations"))
+    assert "5,000 of 6,000" in title
+    assert len(tables(many)[title].frame) == 5000
+
+
 def test_one_allocator_needs_no_menu():
     panels = view.panels(result((1, "only", MIB), (2, "only", 4 * MIB), (3, "only", 0)))
     assert figures(panels) == {

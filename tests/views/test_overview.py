@@ -169,10 +169,13 @@ def test_a_change_is_shown_as_code_with_its_place():
     row |= {
         "start_ms": math.nan,
         "duration_ms": math.nan,
+        "gain_low_percent": 20.0,
+        "gain_high_percent": 65.0,
         "place": "In[3] line 2",
         "change": "if batch % 50:\n    return",
     }
     (note,) = advice_view.leading(Advice(pd.DataFrame([row]), {}, []))
+    assert note.text.endswith("Do it less often. It could save about 20% to 65% of the time.")
     assert note.code == "# In[3] line 2\nif batch % 50:\n    return"
     assert "<pre" in draw(note)
     assert "    return</pre>" in draw(note)

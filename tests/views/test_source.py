@@ -1,14 +1,17 @@
 """The lines view: which line takes most, then the cell with bars, layers, the ops of each line."""
 
+import pandas as pd
+
 from builders import XSpace, forest
 from graph_sections import Function, Node, graphs_section
+from tfprof_nb.analysis.python import Python
 from tfprof_nb.analysis.source.source import source
 from tfprof_nb.decode.sections.cell import read_cell
 from tfprof_nb.decode.sections.graphs import read_graphs
 from tfprof_nb.render.panels import Link, Note, Table, Tabs
 from tfprof_nb.render.static_form import static_view
 from tfprof_nb.render.text import text_view
-from tfprof_nb.views.source import panels
+from tfprof_nb.views import source as view
 
 CELL = "%%tfprofile\ndef f(x):\n    return x @ x  # <b>\nf(y)\n"
 
@@ -32,6 +35,17 @@ def lines(space, sections):
     return source([forest(space)], [read_graphs(sections.get("graphs"))], [read_cell(sections.get("cell", {}))], [{}])
 
 
+def sampled(*lines_of_functions):
+    """Samples of Python on the main thread: ``function file line self_ms``."""
+    rows = pd.DataFrame(lines_of_functions, columns=["function", "file", "line", "self_ms"])
+    table = rows.assign(thread="main", library="", total_ms=rows["self_ms"])
+    return Python(table, {}, callbacks=pd.DataFrame(), calls=pd.DataFrame())
+
+
+def panels(found, *lines_of_functions):
+    return view.panels(found, sampled(*lines_of_functions))
+
+
 def tables(found):
     return {panel.title: panel for panel in panels(found) if isinstance(panel, Table)}
 
@@ -49,6 +63,17 @@ def test_the_answer_names_the_line_that_took_longest_and_the_one_with_the_ops():
         [Link("Show in the trace", "Trace", "MatMul")],
     )
     assert layer.text == "The slowest Keras layer is `big` (Dense): 40.0 µs, 100% of the model's op time."
+
+
+def test_a_line_that_only_calls_names_the_slowest_line_of_its_functions():
+    inner = (("load", "In[2]", 5, 1.5), ("<module>", "cell", 4, 0.2))
+    slowest, *_ = panels(result(), *inner)
+    assert slowest.text == (
+        "Line 4, `f(y)`, took longest: 2.00 ms, 100% of the cell's time. In the functions that it calls, `load` "
+        "(In[2] line 5) took longest: 1.50 ms, 75.0% of it (sampled)."
+    )
+    (table,) = (panel for panel in panels(result(), *inner) if getattr(panel, "title", "").endswith("sampled"))
+    assert table.frame["function"].tolist() == ["load"]
 
 
 def test_where_one_line_is_the_whole_cell_the_line_with_the_ops_comes_first():

@@ -116,17 +116,27 @@ def test_a_stage_that_the_call_did_not_wait_for_does_not_delay_it():
 
 def test_quick_calls_need_no_advice():
     shown = panels(result(40))
-    assert shown[0].text == "tf.data keeps up: the slowest of 1 calls for data took 40.0 µs."
+    assert shown[0].text == "tf.data keeps up: the only call took 40.0 µs."
     assert [panel for panel in shown if isinstance(panel, Note) and panel.kind == "advice"] == []
 
 
 def test_a_program_that_hardly_waits_for_data_gets_no_advice():
     answer, hardly, *_ = panels(result(100, waiting_percent=0.5))
-    assert answer.text == (
-        "tf.data keeps up: the program waits for data 0.5% of its time. One of 1 calls for data took 100 µs."
-    )
+    assert answer.text == ("tf.data keeps up: the program waits for data 0.5% of its time. The only call took 100 µs.")
     assert hardly == Note("There is little to gain here.", "info")
     assert panels(result(100, waiting_percent=5.0))[1].kind == "advice"
+
+
+def test_a_call_that_is_little_of_a_capture_without_steps_is_no_finding():
+    """Nothing tells how long such a program waits, but it is not longer than the call: 0.1 of 50 ms."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    python.event("Iterator::Root", duration_us=100, id=1)
+    python.event("Iterator::Root::Map", start_us=1, duration_us=98, id=2, parent_id=1)
+    python.event("matmul:MatMul", start_us=200, duration_us=49_800)
+    answer, hardly, *_ = panels(tf_data([forest(space)]))
+    assert answer.text == "tf.data keeps up: the program waits for data 0.2% of its time. The only call took 100 µs."
+    assert hardly.text == "There is little to gain here."
 
 
 def test_empty_says_why_and_what_to_do():

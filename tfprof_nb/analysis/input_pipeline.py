@@ -46,13 +46,9 @@ _STEP_COLUMNS = ["host", "phase", "warm_up", "step_ms", "input_ms"]
 _OF_SESSIONS = "A record of session.run does not tell how the program gets its data."
 _NO_INPUT_OPS: dict[Framework, str] = {
     "tensorflow": (
-        "No input op was recorded: the program does not read its data with tf.data, or host_level is below 2. Time in "
-        "which Python makes data appears as `other` in the steps."
+        "No input op was recorded: the program does not read its data with tf.data, or host_level is below 2."
     ),
-    "jax": (
-        "This page lists the ops of tf.data and Grain: this JAX program ran none during the capture. Time in which "
-        "Python makes data appears as `other` in the steps."
-    ),
+    "jax": ("This page lists the ops of tf.data and Grain: this JAX program ran none during the capture."),
     "pytorch": (
         "This page lists the ops of tf.data: a PyTorch program has none. The wait for its DataLoader and copies to the "
         "device appear as `input` in the steps."

@@ -15,7 +15,7 @@ import pandas as pd
 
 from tfprof_nb._arrays import Bools, Int64, Objects
 from tfprof_nb._units import PS_PER_US
-from tfprof_nb.analysis.events.devices import device_planes, has_device_events
+from tfprof_nb.analysis.events.devices import GPU, TPU, device_planes, has_device_events
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.op_labels import label_ops
 from tfprof_nb.analysis.result import Result, empty_table
@@ -73,6 +73,8 @@ _ELIGIBLE_OP = re.compile(
     r"(Conv2D|Conv2DBackpropFilter|Conv2DBackpropInput|Conv3D|DepthwiseConv2dNative|"
     r"DepthwiseConv2dNativeBackpropFilter|DepthwiseConv2dNativeBackpropInput|/MatMul|FusedMatMul|/CudnnRNN|"
     r"XlaDot|XlaDotV2)$|BatchMatMul|CudnnRNNV|CudnnRNNForward|CudnnRNNBackprop"
+    # What JAX and PyTorch call such ops.
+    r"|(^|/)(dot_general|conv_general_dilated)$|^aten::_?(cudnn_)?(conv|mm|addmm|bmm|baddbmm|matmul|linear)"
 )
 
 
@@ -222,8 +224,12 @@ def _summary(table: pd.DataFrame) -> dict[str, float | int | None]:
 
 
 def _why_empty(forests: Sequence[Forest]) -> str:
+    for plane in device_planes(forests):
+        if not plane.name.startswith(GPU):
+            device = "a TPU" if plane.name.startswith(TPU) else "another accelerator"
+            return f"This page shows kernels of GPUs: this program ran on {device}."
     if any(forest.once(has_device_events) for forest in forests):
-        return "No kernels: the devices in this profile are not GPUs, or their kernels were recorded without details."
+        return "No kernels: this file has the times of the GPU's work, and not the details that this page lists."
     return "No kernels: this profile has no work of a GPU."
 
 

@@ -12,11 +12,14 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb._arrays import Int64
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.framework import not_for
 from tfprof_nb.analysis.events.tensors import bytes_of
 from tfprof_nb.analysis.result import Result, empty_table
 from tfprof_nb.analysis.step_ops.layers import layers as costs
 from tfprof_nb.analysis.step_ops.layers import owners
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
+from tfprof_nb.decode.sections.graphs import Graphs
 
 _TYPES = {
     **dict.fromkeys(("layer", "kind"), object),
@@ -27,9 +30,14 @@ _TYPES = {
     "inputs": object,
     "place": object,
 }
+_NO_GRAPHS = (
+    "No layer is known: this needs the graphs of the functions that ran, which %%tfprofile and tfprof_nb.profile() "
+    "record."
+)
+_NO_STEPS = "No layer is known: this page is about the typical step, and there are no steps."
 _NONE = (
-    "No layer is known: this needs steps, and the graphs of the functions that ran, which %%tfprofile and "
-    "tfprof_nb.profile() record. A function that was traced before the capture is known only if Keras holds it."
+    "No layer is known: the graphs of the functions that ran name none. A function that was traced before the capture "
+    "is known only if Keras holds it."
 )
 _MOST_BOXES, _CHEAP_SHARE, _MOST_KNOWN = 30, 0.02, 0.9
 _NO_LAYERS_OUTPUT = ("Const", "ReadVariableOp", "Shape")
@@ -52,13 +60,15 @@ class Layers(Result):
     on_device: bool = False
 
 
-def layers(ops: StepOps) -> Layers:
+def layers(ops: StepOps, forests: Sequence[Forest], graphs: Sequence[Graphs]) -> Layers:
     """Put together what each layer costs and how layers are connected.
 
     Parameters
     ----------
     ops
         The ops of the typical steps.
+    forests, graphs
+        One per host: its events, and the functions that ran.
 
     Returns
     -------
@@ -72,7 +82,12 @@ def layers(ops: StepOps) -> Layers:
     table = costs(ops)
     if table.empty:
         none = empty_table(_TYPES)
-        return Layers(none, {"layers": 0, "op_ms": 0.0}, [_NONE], boxes=none.rename(columns={"layer": "name"}))
+        return Layers(
+            none,
+            {"layers": 0, "op_ms": 0.0},
+            [_why(ops, forests, graphs)],
+            boxes=none.rename(columns={"layer": "name"}),
+        )
     owner, part = owners(ops.graphs)
     forward = _forward(ops, owner, part)
     numbers = _numbers(ops, table["layer"])
@@ -99,6 +114,15 @@ def layers(ops: StepOps) -> Layers:
     if known < _MOST_KNOWN:
         notes.append(f"{known:.0%} of the time of all ops is in layers; of the other ops no layer is known.")
     return Layers(table, {"layers": len(table), "op_ms": whole}, notes, boxes=boxes, on_device=ops.on_device)
+
+
+def _why(ops: StepOps, forests: Sequence[Forest], graphs: Sequence[Graphs]) -> str:
+    """Say why no layer is known."""
+    if elsewhere := not_for(forests, "layers of Keras models"):
+        return elsewhere
+    if not any(len(own.nodes) for own in graphs):
+        return _NO_GRAPHS
+    return _NONE if ops.steps else _NO_STEPS
 
 
 def _forward(ops: StepOps, owner: Int64, part: Int64) -> Int64:

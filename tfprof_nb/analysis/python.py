@@ -17,6 +17,7 @@ import pandas as pd
 from tfprof_nb._arrays import Bools, Floats, Int64, Objects
 from tfprof_nb._units import NS_PER_MS, PS_PER_MS, PS_PER_NS
 from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.framework import not_for
 from tfprof_nb.analysis.events.intervals import covered_at
 from tfprof_nb.analysis.events.removals import removals
 from tfprof_nb.analysis.result import Result
@@ -131,7 +132,7 @@ def python(
         "samples": int(table["samples"].sum()),
         "accounted_percent": min(100.0, 100 * accounted_ms / other_ms) if other_ms > 0 else float("nan"),
     }
-    notes = [*_threads_note(stacks)] if summary["samples"] else [_NOTHING]
+    notes = [*_threads_note(stacks)] if summary["samples"] else [not_for(forests, "samples of Python") or _NOTHING]
     return Python(table[COLUMNS], summary, notes, callbacks=callbacks, calls=calls[CALL_COLUMNS])
 
 

@@ -6,6 +6,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from tfprof_nb import runs
+from tfprof_nb.api.session import LOGDIR
 from tfprof_nb.profiles import Profile
 from tfprof_nb.runs import Run
 from tfprof_nb.views import dashboard
@@ -38,13 +39,14 @@ class Runs(list[Run]):
         return "\n".join(map(str, self)) or "No runs."
 
 
-def find_runs(logdir: str | PathLike[str]) -> Runs:
+def find_runs(logdir: str | PathLike[str] = LOGDIR) -> Runs:
     """Return all runs below a folder, newest last.
 
     Parameters
     ----------
     logdir
-        A folder with runs at any depth, or a run folder itself; also a URL, whose files are copied when opened.
+        A folder with runs at any depth, or a run folder itself; also a URL, whose files are copied when opened. By
+        default the folder ``tfprof_logs`` of captures.
 
     Returns
     -------

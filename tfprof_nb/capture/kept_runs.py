@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from tfprof_nb.capture.run_folder import this_process
 from tfprof_nb.formats.files import RUNS_FOLDER
 from tfprof_nb.formats.label import LABEL, Label, read_label, write_label
 
@@ -85,5 +86,5 @@ def _size(run: Path) -> int:
 
 
 def _notebook() -> str:
-    """Return a number for this notebook; scripts have one together."""
-    return f"{zlib.crc32(os.environ.get('JPY_SESSION_NAME', '').encode()):08x}"
+    """Return a number for this notebook, or for this process where nothing tells the notebook."""
+    return f"{zlib.crc32((os.environ.get('JPY_SESSION_NAME') or this_process()).encode()):08x}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import glob
 import itertools
 import os
 import shutil
@@ -57,6 +59,13 @@ def _maker_is_gone(name: str) -> bool:
     return process.isdigit() and rest.startswith(f"{_machine()}-") and not psutil.pid_exists(int(process))
 
 
+def this_process() -> str:
+    """Return what tells this process from all others, on a shared disk too."""
+    import psutil
+
+    return f"{_machine()} {os.getpid()} {psutil.Process().create_time():.0f}"
+
+
 def _machine() -> str:
     """Return a name of this machine (in a container, of the container) that tells it from others on a shared disk."""
     return f"{zlib.crc32(f'{socket.gethostname()} {uuid.getnode()}'.encode()):08x}"
@@ -100,9 +109,18 @@ def copied(files: Iterable[Path], logdir: Path, name: str) -> Path:
 
 
 def _moved(run: Path, target: Path) -> Path:
-    """Move ``run`` into ``target`` under its own name, followed by a number if that name is taken."""
-    for number in itertools.count(1):
-        place = target / (run.name if number == 1 else f"{run.name}_{number:03d}")
-        if not place.exists():
-            break
-    return run.rename(place)
+    """Move ``run`` into ``target`` under its own name, followed by a number if there are runs of this name."""
+    taken = [_number(other.name, run.name) for other in target.glob(f"{glob.escape(run.name)}*")]
+    for number in itertools.count(max(taken, default=0) + 1):
+        try:
+            return run.rename(target / (run.name if number == 1 else f"{run.name}_{number:03d}"))
+        except OSError as error:
+            if error.errno not in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
+                raise  # else another process took the name just now
+    raise AssertionError
+
+
+def _number(name: str, first: str) -> int:
+    """Return which run of those that are called ``first`` this is; 0 if none."""
+    rest = name.removeprefix(first)
+    return 1 if not rest else int(rest[1:]) if rest[0] == "_" and rest[1:].isdecimal() else 0

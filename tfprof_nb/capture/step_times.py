@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tfprof_nb.capture.patching import replaced
+from tfprof_nb.capture.pipeline_gaps import PipelineGaps, watched_pipelines
 from tfprof_nb.capture.watched_steps import watched_steps
 
 MAX_BARS = 60  # as many again, and neighbours become one
@@ -34,16 +35,25 @@ class StepTimes:
         How many steps have ended.
     bars
         One for each ``per_bar`` steps, in order.
+    tells_waits
+        Whether it is known how long steps wait.
     """
 
-    def __init__(self) -> None:
-        self.count, self.per_bar = 0, 1
+    def __init__(self, pipelines: PipelineGaps | None = None) -> None:
+        self.count, self.per_bar, self.tells_waits = 0, 1, False
         self.bars: list[Bar] = []
         self._collected: list[Bar] = []
+        self._pipelines, self._waits_in_python = pipelines, False
+        self._new: list[float] = []
+        self._steps_before = self._bars_before = 0  # the last look
 
     def add(self, seconds: float, waiting: float) -> None:
         """Add a step that has ended."""
         self.count += 1
+        if waiting > 0:
+            self.tells_waits = self._waits_in_python = True
+        if self.count > 1:  # the first traces
+            self._new = [*self._new[-MAX_BARS:], seconds]
         self._collected.append(Bar(seconds, waiting))
         if len(self._collected) < self.per_bar:
             return
@@ -51,6 +61,20 @@ class StepTimes:
         if len(self.bars) == 2 * MAX_BARS:
             self.bars = [_mean(pair) for pair in zip(self.bars[::2], self.bars[1::2], strict=True)]
             self.per_bar *= 2
+            self._bars_before //= 2
+
+    def look(self) -> None:
+        """Ask tf.data how long the steps since the last look waited, if their fetching is part of a graph."""
+        new, self._new = self._new, []
+        if self._waits_in_python or not new or self._pipelines is None:
+            return
+        steps, self._steps_before = self.count - self._steps_before, self.count
+        if (gaps := self._pipelines.newest()) is None:
+            return
+        share = max(0.0, 1 - gaps.of_a_step(steps) / max(float(np.median(new)), 1e-9))
+        bars, self.tells_waits = self.bars, True
+        bars[self._bars_before :] = [Bar(bar.step, share * bar.step) for bar in bars[self._bars_before :]]
+        self._bars_before = len(bars)
 
     @property
     def typical(self) -> Bar:
@@ -70,7 +94,7 @@ def _mean(bars: list[Bar] | tuple[Bar, ...]) -> Bar:
 @contextmanager
 def step_times() -> Iterator[StepTimes]:
     """Time the marked steps that run while the block does, and what they wait for tf.data's iterators."""
-    times, waiting = StepTimes(), threading.local()
+    waiting = threading.local()
 
     def began() -> float:
         return time.perf_counter()
@@ -81,8 +105,10 @@ def step_times() -> Iterator[StepTimes]:
         times.add(end - begin + outside, sum(seconds for _, seconds in waited))
         waiting.spans = []
 
-    with watched_steps(began, ended), _watched_waits(waiting):
-        yield times
+    with watched_pipelines() as pipelines, _watched_waits(waiting):
+        times = StepTimes(pipelines)
+        with watched_steps(began, ended):
+            yield times
 
 
 @contextmanager

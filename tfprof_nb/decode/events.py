@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from tfprof_nb._arrays import Int32, Int64
 from tfprof_nb.decode import schema
+from tfprof_nb.decode.alike import equal_bytes
 from tfprof_nb.decode.lanes import find_fields
 from tfprof_nb.decode.metadata import Metadata
 from tfprof_nb.decode.parts import Parts
@@ -26,7 +27,7 @@ class Events(NamedTuple):
 
     ``line`` is the line's number in the file, ``plane`` the plane whose names the event uses, ``metadata`` the row of
     its metadata. ``start_ps`` counts from the line's timestamp. The stats of an event are within the ``size`` bytes
-    from position ``begin`` on.
+    from position ``begin`` on. Events with equal stats mostly share the position of one of them.
     """
 
     line: Int32
@@ -99,10 +100,17 @@ def _read_block(wire: Wire, messages: Fields, line: Int32, plane: Int64, names: 
     for tag, column in columns.items():
         index, value = wire.take_next(at, end, tag)
         column[index] = value.view(np.int64)
-    begin = at.copy()
-    for _ in wire.take_run(at, end, schema.EVENT_STAT):
+    own = plane[line]
+    size = end - at
+    alike = equal_bytes(wire, at, size, own)
+    begin = at[alike]
+    distinct = np.flatnonzero(alike == np.arange(alike.size))
+    after, until = at[distinct], end[distinct]
+    for _ in wire.take_run(after, until, schema.EVENT_STAT):
         pass
-    rest = np.flatnonzero(at < end)
+    has_others = np.zeros(alike.size, bool)
+    has_others[distinct[after < until]] = True
+    rest = np.flatnonzero(has_others[alike])
     aggregate = np.zeros(messages.at.size, bool)
     for event, fields in wire.walk(at[rest], end[rest]):
         for tag, hit in fields.by_tag():
@@ -112,9 +120,8 @@ def _read_block(wire: Wire, messages: Fields, line: Int32, plane: Int64, names: 
         hit = np.flatnonzero((fields.tag == schema.EVENT_OCCURRENCES) | (fields.tag == schema.EVENT_OFFSET_PS))
         aggregate[rest[event[hit]]] = fields.tag[hit] == schema.EVENT_OCCURRENCES
     key, offset, duration = columns.values()
-    own = plane[line].astype(np.int32)
     metadata = names.rows(own, key).astype(np.int32)
-    events = Events(line, own, metadata, offset, duration, begin, (messages.stop - begin).astype(np.int32))
+    events = Events(line, own.astype(np.int32), metadata, offset, duration, begin, size.astype(np.int32))
     return events.take(np.flatnonzero(~aggregate)) if aggregate.any() else events
 
 

@@ -14,12 +14,14 @@ import pandas as pd
 
 from tfprof_nb._arrays import Bools, Int32, Int64, Objects
 from tfprof_nb.decode import schema
+from tfprof_nb.decode.alike import first_alike
 from tfprof_nb.decode.host import Stat, StatValue
 from tfprof_nb.decode.metadata import Metadata
 from tfprof_nb.decode.wire import Uint64, Wire
 from tfprof_nb.formats.xspace import THREADPOOL_PREFIX
 
 _BLOCK = 1 << 13
+_FEW = 8
 _NUMBERS = (schema.STAT_DOUBLE, schema.STAT_UINT64, schema.STAT_INT64)
 _TEXTS = (schema.STAT_TEXT, schema.STAT_REF)
 _IS_NUMBER, _IS_TEXT = np.isin(np.arange(256), _NUMBERS), np.isin(np.arange(256), _TEXTS)
@@ -143,6 +145,55 @@ def _python_value(wire: Wire, kind: int, value: np.uint64) -> StatValue:
 
 
 @dataclass(eq=False)
+class RowStats:
+    """The stats of some rows by name, read once for all rows that have the same bytes.
+
+    Attributes
+    ----------
+    columns
+        By name, the values of each reading; their owners are numbers of readings.
+    rows, reading
+        The rows, and the number of the reading of each.
+    """
+
+    columns: dict[str, Column]
+    rows: Int64
+    reading: Int32
+
+    def __post_init__(self) -> None:
+        self._of_few: dict[str, Column] = {}
+
+    def column(self, name: str) -> Column:
+        """Return the values of a stat; their owners are rows, ascending."""
+        if name in self._of_few:
+            return self._of_few[name]
+        if name not in self.columns:
+            return _NO_VALUES
+        found = self._spread(self.columns[name])
+        if found.owner.size <= self.rows.size // _FEW:  # others take much memory, and are rarely asked for again
+            self._of_few[name] = found
+        return found
+
+    def _spread(self, column: Column) -> Column:
+        """Give the values of readings to all rows that have them."""
+        first, is_shared = self._first
+        if not is_shared[column.owner].any():
+            return column._replace(owner=self.rows[first[column.owner]])
+        place = np.full(first.size, -1, np.int32)
+        place[column.owner] = np.arange(column.owner.size)
+        place = place[self.reading]
+        some = np.flatnonzero(place >= 0)
+        return column.take(place[some])._replace(owner=self.rows[some])
+
+    @cached_property
+    def _first(self) -> tuple[Int64, Bools]:
+        """Per reading: a row that has it, as an index into the rows, and whether others have it too."""
+        first = np.empty(int(self.reading.max(initial=-1)) + 1, np.int64)
+        first[self.reading] = np.arange(self.reading.size)
+        return first, np.bincount(self.reading) > 1
+
+
+@dataclass(eq=False)
 class FileStats:
     """The stats of a file's events: all are decoded when one is first needed, and kept.
 
@@ -153,7 +204,8 @@ class FileStats:
     plane, metadata
         The plane and the event metadata of each row.
     begin, size
-        The position of each row's first stat, and the number of bytes from there to the end of the event.
+        The position of each row's first stat, and the number of bytes from there to the end of the event. Rows with
+        equal stats can have one position.
     """
 
     wire: Wire
@@ -207,7 +259,7 @@ class FileStats:
 
     def names(self) -> list[str]:
         """See `Host.stat_names`."""
-        used = self._of_events.keys() | self._of_metadata.keys()
+        used = self._of_events.columns.keys() | self._of_metadata.columns.keys()
         return [name for name in dict.fromkeys(self.stat_metadata.names) if name in used]
 
     def _select(self, stat: str, is_wanted: Bools) -> Column:
@@ -215,7 +267,7 @@ class FileStats:
 
         ``is_wanted`` says for each of the 256 tags whether values of that kind count.
         """
-        own, shared = self._of_events.get(stat, _NO_VALUES), self._of_metadata.get(stat, _NO_VALUES)
+        own, shared = self._of_events.column(stat), self._of_metadata.column(stat)
         if shared.owner.size:
             place = np.full(self.event_metadata.names.size, -1)
             place[shared.owner] = np.arange(shared.owner.size)
@@ -227,21 +279,21 @@ class FileStats:
         return own if wanted.all() else own.take(np.flatnonzero(wanted))
 
     @cached_property
-    def _of_events(self) -> dict[str, Column]:
+    def _of_events(self) -> RowStats:
         marks = np.array([name.startswith(THREADPOOL_PREFIX) for name in self.event_metadata.names], bool)
         rows = np.flatnonzero((self.size > 0) & ~marks[self.metadata])
         return self._read(rows, self.plane, self.begin, self.size, schema.EVENT_STAT)
 
     @cached_property
-    def _of_metadata(self) -> dict[str, Column]:
+    def _of_metadata(self) -> RowStats:
         shared = self.event_metadata
         rows = np.arange(shared.plane.size)
         return self._read(rows, shared.plane, shared.begin, shared.end - shared.begin, schema.METADATA_STAT)
 
     def _read(
         self, rows: Int64, plane: npt.NDArray[np.integer], begin: Int64, size: npt.NDArray[np.integer], tag: int
-    ) -> dict[str, Column]:
-        """Read all stats of some rows; return them by name, because ids differ between planes.
+    ) -> RowStats:
+        """Read all stats of some rows; they go by name, because ids differ between planes.
 
         ``plane``, ``begin`` and ``size`` have a value per row of the file, ``rows`` the rows to read.
         """
@@ -250,18 +302,25 @@ class FileStats:
         small = np.uint16 if len(names) < 1 << 16 else np.int32  # numpy sorts 16 bits in linear time
         code_of_row = np.array([code_of_name[name] for name in self.stat_metadata.names], small)
         parts = defaultdict[int, list[Column]](list)
+        reading, count = np.empty(rows.size, np.int32), 0
         for first in range(0, rows.size, _BLOCK):
             block = rows[first : first + _BLOCK]
+            alike = first_alike(begin[block].view(np.uint64))
+            is_first = alike == np.arange(alike.size)
+            reading[first : first + _BLOCK] = (np.cumsum(is_first) + (count - 1))[alike]
+            block = block[is_first]
             at, own = begin[block], plane[block]
             found = read_stats(self.wire, at, at + size[block], tag)
             planes = own[:1] if own.min() == own.max() else own[found.owner]
             codes = code_of_row[self.stat_metadata.rows(planes, found.key)]
-            by_code = Column(block[found.owner], found.kind, found.value).take(np.argsort(codes, kind="stable"))
+            by_code = Column(found.owner + count, found.kind, found.value).take(np.argsort(codes, kind="stable"))
             ends = np.cumsum(np.bincount(codes)).tolist()
             for code, span in enumerate(pairwise([0, *ends])):
                 if span[0] < span[1]:
                     parts[code].append(by_code.take(slice(*span)).by_owner())
-        return {name: _joined(parts[code]) for code, name in enumerate(names) if code in parts}
+            count += block.size
+        columns = {name: _joined(parts[code]) for code, name in enumerate(names) if code in parts}
+        return RowStats(columns, rows, reading)
 
 
 def _joined(parts: list[Column]) -> Column:

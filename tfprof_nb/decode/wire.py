@@ -117,6 +117,21 @@ class Wire:
 
     def read(self, at: Int64) -> Fields:
         """Read the field at each position; if there is none, its ``stop`` is far beyond the end of the file."""
+        last = self.bytes.size - 2
+        near = at if not at.size or at.max() <= last else np.minimum(at, last)
+        tag, length = self.bytes[near], self.bytes[near + 1]
+        start = at + 2
+        # The usual case: one byte of tag, one of value, wire type 0 (varint) or 2 (length).
+        stop = start + length * (tag >> 1 & 1)
+        fields = Fields(at, tag, length.astype(np.uint64), start, stop)
+        odd = np.flatnonzero((length >= 0x80) | (tag & 0x85 != 0) | (tag < 8) | (near != at))
+        if odd.size:
+            for column, exact in zip(fields.columns, self._read_longer(at[odd]).columns, strict=True):
+                column[odd] = exact
+        return fields
+
+    def _read_longer(self, at: Int64) -> Fields:
+        """Read fields of any value size."""
         word = self.words(at)
         tag = word.astype(np.uint8)
         rest = word >> 8
@@ -125,7 +140,7 @@ class Wire:
         value = _join_sevens(rest & mask, int(bits.max(initial=0)))
         start = at + (bits >> 3)
         start += 1
-        # The usual case until here: one byte of tag, up to seven of value, wire type 0 (varint) or 2 (length).
+        # The usual case until here: up to seven bytes of value.
         stop = start + value.view(np.int64) if (tag & 2).all() else start + (value * (tag >> 1 & 1)).view(np.int64)
         fields = Fields(at, tag, value, start, stop)
         odd = np.flatnonzero((bits == 64) | (tag & 0x85 != 0) | (tag < 8))

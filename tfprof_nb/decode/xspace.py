@@ -15,7 +15,7 @@ from tfprof_nb.decode.metadata import Metadata
 from tfprof_nb.decode.parts import Parts, read_parts, read_texts
 from tfprof_nb.decode.stats import FileStats, python_values, read_values
 from tfprof_nb.decode.wire import Data, Wire
-from tfprof_nb.formats.xspace import HOST_PLANE
+from tfprof_nb.formats.xspace import DISPATCH, HOST_PLANE, LOOK
 
 _EPOCH_NS = 10**15
 # No capture is longer: such times are damage, and sums of them would overflow.
@@ -64,6 +64,7 @@ def _read(wire: Wire, name: str) -> Host:
     event_metadata = Metadata(wire, planes.where(schema.PLANE_EVENT_METADATA))
     line_messages = planes.where(schema.PLANE_LINE)
     events, headers = read_lines(wire, line_messages, event_metadata)
+    events = _without_looks(events, event_metadata.names)
     count = space.where(schema.SPACE_PLANE).at.size
     threads_of = _planes_of_threads(planes.texts(schema.PLANE_NAME, count, wire))
     lines, events, origin_ns, notes = _arrange(wire, threads_of[line_messages.owner], headers, events)
@@ -84,6 +85,16 @@ def _read(wire: Wire, name: str) -> Host:
         notes=notes,
         _stats=FileStats(wire, stat_metadata, event_metadata, events.plane, events.metadata, events.begin, events.size),
     )
+
+
+def _without_looks(events: Events, names: Objects) -> Events:
+    """Leave out threads that ran nothing but the question how long a pipeline waits: a live line asks that."""
+    looks = np.flatnonzero(names == LOOK)
+    if not looks.size:
+        return events
+    ops = np.flatnonzero([str(name).startswith(DISPATCH) and name != LOOK for name in names])
+    looking, working = (np.unique(events.line[np.isin(events.metadata, some)]) for some in (looks, ops))
+    return events.take(np.flatnonzero(~np.isin(events.line, np.setdiff1d(looking, working))))
 
 
 def _planes_of_threads(names: Objects) -> Int64:

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tfprof_nb import _units
+from tfprof_nb.analysis.advice.findings import gain_in_words
 
 
 def to_markdown(digest: Mapping[str, Any]) -> str:
     """Write what `analysis.digest` returns as Markdown."""
-    return "\n".join(_lines(digest)) + "\n"
+    return _units.printable("\n".join(_lines(digest))) + "\n"
 
 
 def _lines(digest: Mapping[str, Any]) -> Iterator[str]:
@@ -47,18 +48,13 @@ def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
 def _findings(findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for number, finding in enumerate(findings, 1):
         place = f" ({_text(finding['place'])})" if finding["place"] else ""
-        gain = f" {_gain(finding)}" if finding["gain_high_percent"] else ""
+        gain = gain_in_words(*(finding[f"gain_{end}_percent"] or 0.0 for end in ("low", "high")))
         yield (
             f"{number}. **{_text(finding['finding'])}**{place}, {finding['severity']}. {_text(finding['evidence'])} "
-            f"Fix: {_text(finding['fix'])}{gain}"
+            f"Fix: {_text(finding['fix'])} {gain}".rstrip()
         )
         if finding["change"]:
             yield from ("   ```python", *(f"   {line}" for line in finding["change"].splitlines()), "   ```")
-
-
-def _gain(finding: Mapping[str, Any]) -> str:
-    low, high = (_units.percent(finding[f"gain_{end}_percent"] or 0) for end in ("low", "high"))
-    return f"Could save about {low} to {high} of the time."
 
 
 def _steps(steps: Mapping[str, Any], time: Mapping[str, Any]) -> Iterator[str]:

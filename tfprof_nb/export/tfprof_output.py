@@ -70,7 +70,7 @@ def _written(tree: GraphTree, attribute: str) -> list[str]:
         _COLUMN.get(attribute, attribute),
         _UNITS[attribute.rpartition("_")[2] if attribute not in _UNITS else attribute],
     )
-    sign = {"us": " µs", "count": f" {attribute}"}.get(unit, "")
+    sign = f" {attribute}" if unit == "count" else ""
     own, total = table[f"self_{name}"], table[f"total_{name}"]
     numbers = [f"{_number(a, unit)}/{_number(b, unit)}{sign}" for a, b in zip(own, total, strict=True)]
     return _after_shapes(tree, numbers) if attribute == "params" else numbers

@@ -10,5 +10,10 @@ ASYNCHRONOUS = "_a"  # the stat of events that overlap others without nesting
 THREADPOOL_PREFIX = "ThreadpoolListener::"  # what the thread pool queued and ran: nearly half of a usual profile
 ALLOCATION, DEALLOCATION = "MemoryAllocation", "MemoryDeallocation"
 
+# The event in which the runtime dispatches and runs one op or function, and the op by which a capture asks tf.data how
+# long the program waits.
+DISPATCH = "EagerLocalExecute: "
+LOOK = f"{DISPATCH}IteratorGetModelProto"
+
 # Types of the ops that fetch elements of a dataset.
 DATASET_OPS = ("IteratorGetNext", "IteratorGetNextSync", "OptionalGetValue")

@@ -19,6 +19,7 @@ from tfprof_nb.render.display import Place, in_notebook
 from tfprof_nb.render.live import live_html
 
 UPDATE_S = 0.5
+_SOON_S = 2  # until then the first step may still be tracing
 
 
 class Live:
@@ -32,6 +33,7 @@ class Live:
         self._capture, self._times = capture, times
         self._place: Place | None = place
         self._after, self._since = "", time.monotonic()
+        self._began = self._since
         self._sent, self._lock, self._ended = "", threading.Lock(), threading.Event()
         # The message that runs the cell, to which the outputs belong, is a variable of the context.
         self._thread = threading.Thread(target=contextvars.copy_context().run, args=(self._run,), daemon=True)
@@ -62,6 +64,7 @@ class Live:
 
     def _run(self) -> None:
         while not self._ended.wait(UPDATE_S):
+            self._times.look()
             self._send()
 
     def _send(self) -> None:
@@ -99,11 +102,13 @@ class Live:
 
     def _step_times(self) -> str:
         if not self._times.count:
-            return "no step yet"
+            waited = time.monotonic() - self._began
+            unmarked = "No step is marked so far; steps of an ordinary loop are looked for when the cell ends."
+            return f"{waited:.0f} s. {unmarked}" if waited >= _SOON_S else "no step yet"
         typical = self._times.typical
         each = f"{_steps(self._times.count)}, {_units.milliseconds(1000 * typical.step)} each"
         waiting = typical.waiting / typical.step if typical.step else 0
-        return each + (f", {waiting:.0%} waiting for data" if waiting >= 0.005 else "")
+        return each + (f", {waiting:.0%} waiting for data" if self._times.tells_waits else "")
 
 
 def _steps(count: int) -> str:

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from types import CodeType, TracebackType
 from typing import Any
@@ -396,6 +397,8 @@ def _saying_that_it_saves(live: Live | None) -> Iterator[None]:
     """If the block takes long, show meanwhile that the profile is being saved."""
     if live:
         live.say("TensorFlow saves the profile")
+        # Libraries of widgets take a quarter of a second to import: there is time for that now.
+        threading.Thread(target=import_module, args=("tfprof_nb.render.view",), daemon=True).start()
         yield
         live.say("Reading the profile")
         return

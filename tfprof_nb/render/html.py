@@ -112,7 +112,10 @@ _CODE_STYLE = (
 )
 _CODE = re.compile(r"`([^`]+)`")
 _SWATCH = "display:inline-block;width:10px;height:10px;margin-right:5px;background-color:"
-_BUTTON = f"border:0;background:none;padding:0 4px;font:inherit;color:{BLUE};cursor:pointer;text-decoration:underline"
+_BUTTON = (
+    "border:0;background:none;padding:0 4px;font:inherit;font-size:min(1em,14px);font-weight:400;"
+    f"color:{BLUE};cursor:pointer;text-decoration:underline"
+)
 
 
 def draw(panel: Panel, detail: Detail = Detail()) -> Markup:

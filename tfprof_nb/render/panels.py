@@ -265,6 +265,8 @@ class Column:
         different texts stay different.
     trim
         Returns a path without what it can lose first.
+    signed
+        Whether values above 0 have a plus sign, as changes.
     """
 
     key: str
@@ -274,6 +276,7 @@ class Column:
     meaning: str = ""
     path: bool = False
     trim: Trim = str
+    signed: bool = False
 
 
 @dataclass(frozen=True)
@@ -290,6 +293,8 @@ class Table:
     depth
         For rows that form a tree, each after its parent: the column of their depths. The first column's texts are then
         indented with no-break spaces.
+    kept_in
+        Which attribute of the result has all rows and columns; empty if none has.
     """
 
     title: str
@@ -298,6 +303,7 @@ class Table:
     rows: int = 20
     selects: str = ""
     depth: str = ""
+    kept_in: str = "table"
 
 
 class TimelineSource(Protocol):

@@ -54,8 +54,15 @@ def ticks_of(x: Floats) -> list[float]:
 
 
 def tick_text(value: float) -> str:
-    """Write a tick's value; whole numbers have no decimals."""
-    return f"{value:,.0f}" if value == round(value) else number(value).rstrip("0").rstrip(".")
+    """Write a tick's value; whole numbers have no decimals.
+
+    Examples
+    --------
+    >>> tick_text(2.50), tick_text(2100.4), tick_text(20.0)
+    ('2.5', '2,100', '20')
+    """
+    text = number(value)
+    return f"{value:,.0f}" if value == round(value) else text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _round_step(raw: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfprof_nb.analysis.advice.advice import Advice
-from tfprof_nb.analysis.advice.findings import WAITING
+from tfprof_nb.analysis.advice.findings import WAITING, gain_in_words
 from tfprof_nb.analysis.advice.input_advice import OUTSIDE
 from tfprof_nb.render.panels import Column, Note, Offer, Panel, Table
 from tfprof_nb.views import benchmark_input as benchmark_input_view
@@ -14,7 +14,8 @@ from tfprof_nb.views.pages import links_of
 
 _MAX_LEADING = 2
 _COLUMNS = (
-    Column("estimated_gain_percent", "could save about", "percent", meaning="of a step's time, if it can be estimated"),
+    Column("gain_low_percent", "could save, from", "percent", meaning="of the time, if it can be estimated"),
+    Column("gain_high_percent", "to", "percent", meaning="of the time, if it can be estimated"),
     Column("finding", "finding"),
     Column("place", "place"),
     Column("severity", "severity"),
@@ -29,10 +30,7 @@ def panels(advice: Advice) -> list[Panel]:
         *(
             panel
             for row in advice.table.to_dict("records")
-            for panel in (
-                Note(f"{row['finding']}. {row['evidence']} {row['fix']}", "advice", links_of(row), _code(row)),
-                *_measure(advice, row),
-            )
+            for panel in (Note(_in_full(row), "advice", links_of(row), _code(row)), *_measure(advice, row))
         ),
         Table("Findings", advice.table, _COLUMNS, selects=OP),
     ]
@@ -44,9 +42,8 @@ def leading(advice: Advice, evidence_shown: bool = False) -> list[Panel]:
         return [Note(note, "info") for note in advice.notes]
     severe = advice.table[advice.table["severity"] != "info"].head(_MAX_LEADING)
     if severe.empty:
-        minor = advice.table.iloc[0]
-        text = f"{minor['finding']}. {minor['evidence']} {minor['fix']}"
-        return [Note(text, "info", links_of(minor.to_dict()), _code(minor.to_dict()))]
+        minor = advice.table.iloc[0].to_dict()
+        return [Note(_in_full(minor), "info", links_of(minor), _code(minor))]
     return [
         panel
         for k, row in enumerate(severe.to_dict("records"))
@@ -68,9 +65,18 @@ def _measure(advice: Advice, row: dict[Any, Any]) -> list[Panel]:
 
 def _told(row: dict[Any, Any], evidence_shown: bool) -> str:
     if evidence_shown:
-        return str(row["fix"])
+        return _fix(row)
     finding = "" if row["finding"].startswith(WAITING) else f"{row['finding']}. "  # the verdict says that
-    return f"{finding}{row['evidence']} {row['fix']}"
+    return f"{finding}{row['evidence']} {_fix(row)}"
+
+
+def _in_full(row: dict[Any, Any]) -> str:
+    return f"{row['finding']}. {row['evidence']} {_fix(row)}"
+
+
+def _fix(row: dict[Any, Any]) -> str:
+    """Say what to change, and what that could save."""
+    return f"{row['fix']} {gain_in_words(row['gain_low_percent'], row['gain_high_percent'])}".rstrip()
 
 
 def _code(row: dict[Any, Any]) -> str:

@@ -53,8 +53,8 @@ def panels(compared: Comparison) -> list[Panel]:
         *_ops("Ops that take more time", compared.ops[compared.ops["change"] > 0]),
         *_kernels(compared.kernels),
         *_memory(compared.memory),
-        *_only("Ran only before", compared.only_before),
-        *_only("Ran only after", compared.only_after),
+        *_only("Ran only before", compared.only_before, "only_before"),
+        *_only("Ran only after", compared.only_after, "only_after"),
         *(Note(note) for note in compared.notes),
     ]
 
@@ -88,9 +88,11 @@ def headline(compared: Comparison) -> str:
 
 
 def whole(compared: Comparison) -> str:
-    """Say what the whole captures gained, if what happens once makes that another factor; else empty."""
+    """Say what whole captures, or longer training, gained, if what is done once makes another factor of it."""
     numbers = compared.summary
     factor = numbers["capture_speedup"]
+    if numbers["longer_of"]:
+        return _longer(numbers)
     if numbers["speedup_of"] == CAPTURE or not factor > 0 or not numbers["speedup"] > 0:
         return ""
     if abs(math.log(factor / numbers["speedup"])) < _MIN_OTHER_FACTOR:
@@ -101,6 +103,15 @@ def whole(compared: Comparison) -> str:
         f"The whole capture took {old}, now {new} ({_less_or_more(*times)}): "
         "it includes what is done once, making the model and tracing its functions."
     )
+
+
+def _longer(numbers: dict[str, Any]) -> str:
+    """Say what longer training gains, of which making the model and tracing are a smaller part."""
+    old, new = (_units.milliseconds(numbers[f"longer_{side}_ms"]) for side in ("before", "after"))
+    factor = numbers["longer_speedup"]
+    said = f"{_units.number(max(factor, 1 / factor))} times {'faster' if factor > 1 else 'slower'}"
+    one = str(numbers["longer_of"]).replace("time per", "one")
+    return f"Longer training comes near to {said}: without making the model and tracing, {one} took {old}, now {new}."
 
 
 def changed(compared: Comparison) -> str:
@@ -203,32 +214,32 @@ def _runs(compared: Comparison) -> list[Panel]:
 
 
 def _steps(compared: Comparison) -> list[Panel]:
-    return [] if compared.steps.empty else [_parts("The step and its parts, by median", compared.steps)]
+    return [] if compared.steps.empty else [_parts("The step and its parts, by median", compared.steps, "steps")]
 
 
-def _parts(title: str, table: pd.DataFrame) -> Table:
+def _parts(title: str, table: pd.DataFrame, kept_in: str = "table") -> Table:
     """Return a table of a time and its parts, the largest change first."""
     parts = table.iloc[1:].sort_values("change", key=np.abs, ascending=False, kind="stable")
     rows = pd.concat([table.iloc[:1], parts])
     label = str(rows["unit"].iloc[0]).partition(" ")[2]
     columns = [Column("metric", label or "part"), *_numbers("ms"), *_known(table)]
-    return Table(title, rows.assign(metric=rows["metric"].map(_LABELS)), columns)
+    return Table(title, rows.assign(metric=rows["metric"].map(_LABELS)), columns, kept_in=kept_in)
 
 
 def _ops(title: str, rows: pd.DataFrame) -> list[Panel]:
     if rows.empty:
         return []
     names = (op_column(meaning="its name after"), Column("op_type", "type"), Column("side", "runs on"))
-    return [
-        Table(_per(title, rows), rows, [names[0], *_numbers("us"), *_known(rows), *names[1:]], rows=_ROWS, selects=OP)
-    ]
+    columns = [names[0], *_numbers("us"), *_known(rows), *names[1:]]
+    return [Table(_per(title, rows), rows, columns, rows=_ROWS, selects=OP, kept_in="ops")]
 
 
 def _kernels(rows: pd.DataFrame) -> list[Panel]:
     if rows.empty:
         return []
     columns = [Column("kernel", "kernel", "code"), *_numbers("us"), *_known(rows), op_column()]
-    return [Table(_per("GPU kernels with the largest changes", rows), rows, columns, rows=_ROWS, selects=OP)]
+    title = _per("GPU kernels with the largest changes", rows)
+    return [Table(title, rows, columns, rows=_ROWS, selects=OP, kept_in="kernels")]
 
 
 def _memory(rows: pd.DataFrame) -> list[Panel]:
@@ -236,14 +247,15 @@ def _memory(rows: pd.DataFrame) -> list[Panel]:
     if shown.empty:
         return []
     columns = [Column("allocator", "allocator", "code"), Column("metric", "memory"), *_numbers("bytes"), *_known(rows)]
-    return [Table("Peak memory", shown.assign(metric=shown["metric"].map(_LABELS)), columns)]
+    return [Table("Peak memory", shown.assign(metric=shown["metric"].map(_LABELS)), columns, kept_in="memory")]
 
 
-def _only(title: str, rows: pd.DataFrame) -> list[Panel]:
+def _only(title: str, rows: pd.DataFrame, kept_in: str) -> list[Panel]:
     if rows.empty:
         return []
     columns = [Column("name", "name", "code", path=True), Column("time", "time", "us"), Column("kind", "kind")]
-    return [Table(_per(title, rows), rows.sort_values("time", ascending=False), columns, rows=_ROWS)]
+    longest_first = rows.sort_values("time", ascending=False)
+    return [Table(_per(title, rows), longest_first, columns, rows=_ROWS, kept_in=kept_in)]
 
 
 def _per(title: str, rows: pd.DataFrame) -> str:
@@ -255,8 +267,8 @@ def _numbers(kind: _units.Kind) -> list[Column]:
     return [
         Column("before", "before", kind),
         Column("after", "after", kind),
-        Column("change", "change", kind, meaning="negative: less than before"),
-        Column("change_percent", "change", "percent", meaning="relative to before"),
+        Column("change", "change", kind, meaning="negative: less than before", signed=True),
+        Column("change_percent", "change in %", "percent", meaning="relative to before", signed=True),
     ]
 
 

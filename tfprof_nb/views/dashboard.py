@@ -45,6 +45,7 @@ from tfprof_nb.views import tf_data as tf_data_view
 from tfprof_nb.views import trace as trace_view
 from tfprof_nb.views.pages import PAGES
 
+_WITHOUT_TENSORFLOW = ("overview", "advice", "source", "python", "memory", "flame", "trace")
 _MANY_EVENTS = 500_000  # all pages of fewer events take less than a second
 
 
@@ -165,20 +166,46 @@ def _one_host(results: Results, name: str, pages: Sequence[str]) -> list[Panel]:
 
 def _answer_and_pages(results: Results, pages: Sequence[str]) -> list[Panel]:
     """Show the answer's first sentence above all pages, the rest on the overview; above the pages if that is absent."""
-    lead, *rest = overview_view.answer(results.overview, results.advice, results.steps)
+    lead, *rest = _answer(results)
     tabs = [Tab(PAGES[name], partial(_page_below_answer, results, name, rest)) for name in pages]
     return [lead, Tabs(tabs)] if "overview" in pages else [lead, *rest, Tabs(tabs)]
 
 
+def _answer(results: Results) -> list[Panel]:
+    """Say what limits the program and what to do about it; in a cell without TensorFlow, which line takes longest."""
+    if not _is_plain_python(results):
+        return overview_view.answer(results.overview, results.advice, results.steps)
+    found = advice_view.leading(results.advice) if len(results.advice.table) else []
+    return [*source_view.slowest(results.source, results.python), *found]
+
+
+def _is_plain_python(results: Results) -> bool:
+    """Whether the profile is that of a notebook cell that ran nothing of TensorFlow."""
+    if results.steps.summary["steps"] or len(results.ops.table):
+        return False
+    return bool(results.source.summary["slowest_line"])
+
+
 def _page_below_answer(results: Results, name: str, answer: Sequence[Panel]) -> list[Panel]:
+    if name == "overview" and _is_plain_python(results):
+        return [*answer, *source_view.plain(results.source, results.python)]
     if name == "overview":
         return [*answer, *overview_view.proof(results.overview, results.steps)]
     return page_panels(results, name)
 
 
 def _pages(results: Results) -> list[str]:
-    """All pages that apply: that of the hosts if there are several to compare, that of kernels if there is a device."""
-    applies = {"pods": len(results.hosts) > 1, "kernels": results.device_type != "CPU"}
+    """All pages that apply: none about what the program does not use."""
+    if _is_plain_python(results):
+        applies = {"advice": len(results.advice.table) > 0}
+        return [name for name in _WITHOUT_TENSORFLOW if applies.get(name, True)]
+    calls, waits = len(results.functions.table) > 0, results.overview.summary["input_percent"] > 0
+    applies = {
+        "pods": len(results.hosts) > 1,
+        "kernels": "GPU" in results.device_type,
+        "tf_data": waits or len(results.tf_data.table) > 0,
+        **dict.fromkeys(("functions", "layers"), calls),
+    }
     return [name for name in PAGES if applies.get(name, True)]
 
 
@@ -201,7 +228,7 @@ def page_panels(results: Results, name: str) -> list[Panel]:
         case "steps":
             return steps_view.panels(results.steps)
         case "source":
-            return source_view.panels(results.source)
+            return source_view.panels(results.source, results.python)
         case "python":
             return python_view.panels(results.python)
         case "input_pipeline":

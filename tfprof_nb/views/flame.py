@@ -29,19 +29,21 @@ _ABOUT = {
     "ops, by name scope": "Self times of all ops of the capture, summed over threads and devices.",
     "Python, by call": "Samples of Python's stacks, of all threads together. Calls within a library are one box.",
 }
+_KEPT_IN = dict(zip(_ABOUT, ("table", "python"), strict=True))
 
 
-def panels_of(title: str, table: pd.DataFrame) -> list[Panel]:
+def panels_of(title: str, frame: pd.DataFrame) -> list[Panel]:
     """Show one flame graph with its table."""
-    color = table["kind"].map({kind: color for kind, (_, color) in _COLORS.items()}).fillna(GREY)
-    boxes = table[["name", "depth"]].assign(
-        start=table["start_ms"], total=table["total_ms"], own=table["self_ms"], color=color
+    color = frame["kind"].map({kind: color for kind, (_, color) in _COLORS.items()}).fillna(GREY)
+    boxes = frame[["name", "depth"]].assign(
+        start=frame["start_ms"], total=frame["total_ms"], own=frame["self_ms"], color=color
     )
-    there = set(table["kind"])
+    there = set(frame["kind"])
     legend = [meaning for kind, meaning in _COLORS.items() if kind in there]
-    indent = [_INDENT * depth for depth in table["depth"]]
-    rows = table.assign(row=[space + name for space, name in zip(indent, table["name"], strict=True)])
-    return [Note(_ABOUT[title]), drawn.Flame("", boxes, legend), Table("", rows, _COLUMNS, 12, "op_name", "depth")]
+    indent = [_INDENT * depth for depth in frame["depth"]]
+    rows = frame.assign(row=[space + name for space, name in zip(indent, frame["name"], strict=True)])
+    table = Table("", rows, _COLUMNS, 12, "op_name", "depth", kept_in=_KEPT_IN[title])
+    return [Note(_ABOUT[title]), drawn.Flame("", boxes, legend), table]
 
 
 def panels(result: Flame) -> list[Panel]:
@@ -49,6 +51,6 @@ def panels(result: Flame) -> list[Panel]:
     tables = zip(_ABOUT, (result.table, result.python), strict=True)
     tabs = [Tab(title, partial(panels_of, title, table)) for title, table in tables if len(table)]
     return [
-        *([Tabs(tabs, "menu", "show")] if tabs else []),
+        *([Tabs(tabs, "menu", "show")] if len(tabs) > 1 else [panel for tab in tabs for panel in tab.open()]),
         *(Note(note, "info" if tabs else "empty") for note in result.notes),
     ]

@@ -45,7 +45,7 @@ _ATTRIBUTES = {
     ],
     "occurrence": [
         Column("occurrences", "runs", "count"),
-        Column("total_definitions", "nodes", "count", meaning="with all below"),
+        Column("total_nodes", "nodes", "count", meaning="with all below"),
     ],
     "device": [Column("device", "device")],
     "op_types": [Column("op_types", "type")],
@@ -67,10 +67,11 @@ _SHOWN = ("micros", "float_ops", "params", "bytes", "occurrence", "op_types", "d
 
 
 def panels(graph: Graph) -> list[Panel]:
-    """Show the four views, the largest total time first."""
+    """Show the views for which the graph has data, the largest total time first."""
     if not graph.summary["nodes"]:
         return [Note(note, "empty") for note in graph.notes]
-    kinds = [Tab(kind, partial(_view, graph, kind)) for kind in _KINDS]
+    without = {"graph": not any(graph.model.inputs), "code": not graph.model.nodes["trace"].map(len).any()}
+    kinds = [Tab(kind, partial(_view, graph, kind)) for kind in _KINDS if not without.get(kind)]
     return [KeyFigures(_figures(graph)), Tabs(kinds, "menu", "view"), *map(Note, graph.notes)]
 
 
@@ -87,10 +88,10 @@ def _view(graph: Graph, kind: str) -> list[Panel]:
     # Where a file tells neither, both are 0.
     known = {"params": "total_parameters", "bytes": "total_bytes"}
     shown = [name for name in _SHOWN if name not in known or tree.table[known[name]].iloc[0] > 0]
-    return [_table(tree, shown)]
+    return [_table(tree, shown, f"{kind}().table")]
 
 
-def _table(tree: GraphTree, attributes: Sequence[str]) -> Table:
+def _table(tree: GraphTree, attributes: Sequence[str], kept_in: str = "table") -> Table:
     title, what = _KINDS[tree.kind]
     frame = tree.table.head(_MAX_ROWS)
     is_node = frame["op_types"] != ""
@@ -103,11 +104,11 @@ def _table(tree: GraphTree, attributes: Sequence[str]) -> Table:
     columns = [column for attribute in attributes for column in _ATTRIBUTES.get(attribute, ())]
     if tree.kind != "op":
         selects = "" if tree.kind == "code" else OP
-        return Table(title, frame, [Column("row", what, "code"), *columns], 25, selects, "depth")
+        return Table(title, frame, [Column("row", what, "code"), *columns], 25, selects, "depth", kept_in)
     # A list, not a tree: its totals would include the rows below.
     own = {column.key.replace("total_", "self_"): column for column in reversed(columns)}
     columns = [replace(own[key], key=key, bar=True) if "self_" in key else own[key] for key in reversed(own)]
-    return Table(title, frame.iloc[1:], [Column("name", what, "code"), *columns], 25)
+    return Table(title, frame.iloc[1:], [Column("name", what, "code"), *columns], 25, kept_in=kept_in)
 
 
 def _names(frame: pd.DataFrame, kind: str) -> list[str]:

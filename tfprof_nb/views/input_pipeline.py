@@ -14,7 +14,7 @@ from tfprof_nb.views.step_bars import step_bars
 _VERDICTS = {
     "highly": "Highly input-bound: steps wait for data {input} of their time.",
     "moderately": "Moderately input-bound: steps wait for data {input} of their time.",
-    "potentially": "Steps wait for data only {input} of their time, but Python may be making data while no op runs.",
+    "potentially": "Waiting for data takes {input} of each step. Time in which Python makes data counts as `other`.",
     "not": "The input pipeline keeps up: steps wait for data {input} of their time.",
     "unknown": "This profile does not show how long steps waited for data.",
 }
@@ -137,7 +137,7 @@ def _classes(result: InputPipeline) -> list[Part]:
 
 
 def _per_step(result: InputPipeline) -> list[Panel]:
-    if not len(result.steps) or not _is_known(result):
+    if not _is_known(result) or not result.steps["input_ms"].any():
         return []
-    waiting = {"input_percent": Category("waiting for data", INPUT)}
-    return [step_bars("Waiting for data per step", result.steps, waiting, "share of the step (%)")]
+    waiting = {"input_ms": Category("waiting for data", INPUT)}
+    return [step_bars("Waiting for data per step", result.steps, waiting, "time per step (ms)")]

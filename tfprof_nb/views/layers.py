@@ -11,9 +11,9 @@ from tfprof_nb.render.theme import BLUE, GREEN
 
 _COLUMNS = (
     Column("layer", "layer", "code"),
-    Column("kind", "class", "code"),
     Column("op_ms", "time of its ops", "ms", bar=True, meaning="in a typical step, summed over threads"),
     Column("op_share", "share", "share", meaning="of the time of all ops"),
+    Column("kind", "class", "code"),
     Column("forward_ms", "forward", "ms"),
     Column("backward_ms", "backward", "ms"),
     Column("optimizer_ms", "optimizer", "ms", meaning="the updates of its weights"),

@@ -50,6 +50,7 @@ _LAYERS = (
     ("stack", "stack_bytes", MEMORY_STACK),
     ("free", "free_bytes", MEMORY_FREE),
 )
+_MAX_EVENTS = 5000  # as many rows as a report holds
 _SCALES = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "bytes"))
 
 
@@ -74,6 +75,7 @@ def _plain(name: str) -> str:
 def _allocator(memory: Memory, name: str) -> list[Panel]:
     timeline = memory.timeline_of(name)
     points = thin_rows(timeline, "memory_in_use_bytes").reset_index(drop=True)
+    events = thin_rows(timeline, "memory_in_use_bytes", _MAX_EVENTS).reset_index(drop=True)
     live = memory.table[memory.table["allocator"] == name]
     if points["allocation_bytes"].isna().all():
         return [KeyFigures(_figures(memory.summary[name])), _sampled(name, points)]
@@ -82,9 +84,22 @@ def _allocator(memory: Memory, name: str) -> list[Panel]:
         Tabs(_charts(name, points), shown=1),
         Table("Alive at the peak", _described(live), _AT_PEAK, selects=OP),
         Table(
-            "Allocations and deallocations", _described(points.assign(step=_steps(points))), _EVENTS, rows=5, selects=OP
+            f"Allocations and deallocations{_part_of(events, timeline)}",
+            _described(events.assign(step=_steps(events))),
+            _EVENTS,
+            rows=5,
+            selects=OP,
+            kept_in="timeline",
         ),
     ]
+
+
+def _part_of(shown: pd.DataFrame, timeline: pd.DataFrame) -> str:
+    """Say how many of the rows are shown, unless all are."""
+    if len(shown) == len(timeline):
+        return ""
+    counts = f"{_units.count(len(shown))} of {_units.count(len(timeline))}"
+    return f": {counts}, the highest of each stretch"
 
 
 def _described(rows: pd.DataFrame) -> pd.DataFrame:

@@ -38,17 +38,18 @@ def panels(pods: Pods) -> list[Panel]:
     notes = [Note(note, "info" if len(pods.hosts) else "empty") for note in pods.notes]
     if not len(pods.hosts):
         return list(notes)
+    several = pods.summary["host_count"] > 1
     return [
-        Note(headline(pods), "answer"),
+        *([Note(headline(pods), "answer")] if several else notes),
         _by_step(pods),
         *_heat_map(pods),
         *([_table("Steps", pods.table.reset_index(), _STEP_COLUMNS)] if len(pods.table) else []),
-        *notes,
+        *(notes if several else []),
     ]
 
 
 def headline(pods: Pods) -> str:
-    """Put the slowest host into a sentence."""
+    """Put the slowest of several hosts into a sentence."""
     numbers = pods.summary
     if len(pods.hosts) == 1:
         return f"Only {numbers['slowest_host']} shows steps."

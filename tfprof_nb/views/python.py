@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
+
 from tfprof_nb import _units
 from tfprof_nb.analysis.python import Python
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Table
@@ -31,15 +34,24 @@ _CALLBACK_COLUMNS = (
 
 def panels(result: Python) -> list[Panel]:
     """Show how much of the unaccounted time the samples explain, the lines, and the callbacks."""
-    callbacks = [Table("Keras callbacks", result.callbacks, _CALLBACK_COLUMNS)] if len(result.callbacks) else []
+    callbacks = (
+        [Table("Keras callbacks", result.callbacks, _CALLBACK_COLUMNS, kept_in="callbacks")]
+        if len(result.callbacks)
+        else []
+    )
     if not len(result.table):
         return [*callbacks, *(Note(note, "empty") for note in result.notes)]
     return [
         KeyFigures(_figures(result)),
-        Table("Lines of Python, by their own time", result.table, _COLUMNS, selects=""),
+        Table("Lines of Python, by their own time", _with_known_lines(result.table), _COLUMNS, selects=""),
         *callbacks,
         *(Note(note, "info") for note in result.notes),
     ]
+
+
+def _with_known_lines(rows: pd.DataFrame) -> pd.DataFrame:
+    """Mark the line of what is no code of the user's as missing."""
+    return rows.assign(line=rows["line"].where(rows["line"] > 0).astype(np.float64))
 
 
 def _figures(result: Python) -> list[Figure]:

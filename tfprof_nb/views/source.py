@@ -9,6 +9,8 @@ from typing import Any
 import pandas as pd
 
 from tfprof_nb import _units
+from tfprof_nb.analysis.python import Python
+from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.source import SourceLines
 from tfprof_nb.render.panels import Column, Link, Note, Panel, Tab, Table, Tabs
 from tfprof_nb.views.columns import OP, op_column
@@ -17,7 +19,7 @@ from tfprof_nb.views.pages import PAGES
 _MAX_LINES_IN_MENU = 30
 _MAX_CODE_IN_MENU = 60
 # Shares of the cell's time, and of the slowest line's.
-_NEARLY_ALL, _MUCH = 0.8, 0.3
+_NEARLY_ALL, _MUCH, _WORTH_NAMING = 0.8, 0.3, 0.1
 _INDENT = re.compile(r"^\s+")
 _OP_TIME = "of the ops that the line created or ran, including gradients, on all threads and devices"
 _LINE_COLUMNS = (
@@ -29,6 +31,15 @@ _LINE_COLUMNS = (
     Column("called_op_ms", "with calls", "ms", meaning="op time, including that of functions that the line called"),
 )
 _OTHER_COLUMNS = (Column("file", "file", "code"), *(column for column in _LINE_COLUMNS if column.key != "self_ms"))
+_FUNCTION_COLUMNS = (
+    Column("function", "function", "code"),
+    Column("file", "file", "code", path=True),
+    Column("line", "line", "count"),
+    Column("self_ms", "time", "ms", bar=True, meaning="the line was the innermost of your code, or in a library"),
+    Column("library", "mostly in", meaning="the package that the line called"),
+    Column("total_ms", "with calls", "ms", meaning="the line was on the stack"),
+)
+_PLAIN = "No op of TensorFlow ran in this cell, so there are no steps: the lines of Python are all there is to show."
 _LAYER_COLUMNS = (
     Column("layer", "layer", "code", path=True),
     Column("kind", "class"),
@@ -50,33 +61,76 @@ _OP_COLUMNS = (
 )
 
 
-def panels(source: SourceLines) -> list[Panel]:
-    """Show the slowest line, the cell line by line, layers, each line's ops, and lines of other files."""
+def panels(source: SourceLines, python: Python) -> list[Panel]:
+    """Show the slowest line, the cell line by line, lines in functions, layers, each line's ops, other lines."""
     if not source.summary["lines"]:
         return [Note(note, "empty") for note in source.notes]
     is_cell = source.table["file"] == "cell"
     others = "Lines of other cells and files" if is_cell.any() else "Lines of code"
     return [
-        *_answers(source),
+        *_answers(source, python),
         *_lines("The cell, line by line", source.table[is_cell], _LINE_COLUMNS),
-        *([Table("Keras layers", source.by_layer, _LAYER_COLUMNS)] if len(source.layers) else []),
+        *_in_functions(source, python),
+        *([Table("Keras layers", source.by_layer, _LAYER_COLUMNS, kept_in="by_layer")] if len(source.layers) else []),
         *_ops(source),
         *_lines(others, source.table[~is_cell], _OTHER_COLUMNS),
         *(Note(note, "info") for note in source.notes),
     ]
 
 
-def _answers(source: SourceLines) -> list[Panel]:
+def slowest(source: SourceLines, python: Python) -> list[Panel]:
+    """Name the line of the cell that took longest, and where in its functions the time is."""
+    return list(_answers(source, python))
+
+
+def plain(source: SourceLines, python: Python) -> list[Panel]:
+    """Show a cell that ran nothing of TensorFlow, line by line."""
+    return [
+        *_lines("The cell, line by line", source.table[source.table["file"] == "cell"], _LINE_COLUMNS),
+        *_in_functions(source, python),
+        Note(_PLAIN, "info"),
+        *(Note(note, "info") for note in source.notes),
+    ]
+
+
+def _inside(line: dict[str, Any], python: Python) -> str:
+    """Name the slowest line of a function, if a line that calls it is nearly all of the cell; else return no text."""
+    rows = _of_functions(python)
+    if line["share"] < _NEARLY_ALL or rows.empty or rows["self_ms"].iloc[0] < _WORTH_NAMING * line["self_ms"]:
+        return ""
+    row = rows.iloc[0]
+    where = f"`{row['function']}` ({place_of(row['file'], row['line'])})"
+    time = f"{_units.milliseconds(row['self_ms'])}, {_units.share(min(1.0, row['self_ms'] / line['self_ms']))} of it"
+    library = f", in {row['library']}" if row["library"] else ""
+    return f" In the functions that it calls, {where} took longest: {time}{library} (sampled)."
+
+
+def _of_functions(python: Python) -> pd.DataFrame:
+    """Return the lines of the user's own functions that the main thread ran, by the samples of Python."""
+    rows = python.table
+    return rows[(rows["thread"] == "main") & (rows["line"] > 0) & (rows["function"] != "<module>")]
+
+
+def _in_functions(source: SourceLines, python: Python) -> list[Panel]:
+    rows = _of_functions(python)
+    called = bool(source.summary["slowest_line"]) and len(rows) > 0
+    return (
+        [Table("Lines in functions that the cell calls, sampled", rows, _FUNCTION_COLUMNS, rows=20)] if called else []
+    )
+
+
+def _answers(source: SourceLines, python: Python) -> list[Note]:
     slowest, heaviest, layer = (source.summary[name] for name in ("slowest_line", "heaviest_line", "slowest_layer"))
     answers: list[tuple[str, list[Link]]] = []
     if slowest:
         text = f"{_where(slowest)} took longest: {_units.milliseconds(slowest['self_ms'])}"
-        answers.append((f"{text}, {_units.share(slowest['share'])} of the cell's time.", _links(slowest)))
+        share = f"{_units.share(slowest['share'])} of the cell's time."
+        answers.append((f"{text}, {share}{_inside(slowest, python)}", _links(slowest)))
     if heaviest:
         same = slowest and (slowest["file"], slowest["line"]) == (heaviest["file"], heaviest["line"])
         text = f"{'It' if same else _where(heaviest)} has the most op time: {_units.milliseconds(heaviest['op_ms'])}"
-        share = f"{_units.share(heaviest['share'])} of the op time of all lines."
-        answers.append((f"{text}, {share}", [] if same else _links(heaviest)))
+        of_all = f"{_units.share(heaviest['share'])} of the op time of all lines."
+        answers.append((f"{text}, {of_all}", [] if same else _links(heaviest)))
         if slowest and not same and _explains(heaviest, slowest):
             answers.reverse()
     if layer:
@@ -125,4 +179,4 @@ def _ops(source: SourceLines) -> list[Panel]:
 def _of_line(source: SourceLines, line: int, file: str) -> list[Panel]:
     ops = source.ops(line, file)
     known = [column for column in _OP_COLUMNS if not ops[column.key].isin(["", False]).all()]
-    return [Table(f"Ops of line {line}", ops, known, selects=OP)]
+    return [Table(f"Ops of line {line}", ops, known, selects=OP, kept_in=f"ops({line}, {file!r})")]

@@ -24,7 +24,7 @@ def step_bars(title: str, table: pd.DataFrame, parts: dict[str, Category], y_lab
     parts
         The category of each column, from the axis upwards; columns of zeros are left out.
     y_label
-        The quantity of the parts, and its unit.
+        The quantity of the parts, and their unit, ms.
     """
     table = table.assign(measured=is_measured(table))
     if (hosts := table["host"].nunique()) > 1:

@@ -51,7 +51,7 @@ def panels(result: TfData) -> list[Panel]:
         Note(headline(result), "answer"),
         *_advice(result),
         _pipelines(result),
-        Table("Pipelines", result.pipelines, _PIPELINE_COLUMNS),
+        Table("Pipelines", result.pipelines, _PIPELINE_COLUMNS, kept_in="pipelines"),
         *(Note(note, "info") for note in result.notes),
     ]
 
@@ -59,15 +59,17 @@ def panels(result: TfData) -> list[Panel]:
 def headline(result: TfData) -> str:
     """Say how many calls were slow, and which stage delayed them."""
     numbers = result.summary
+    only = numbers["calls"] == 1
     calls = f"{_units.count(numbers['calls'])} calls for data"
     if numbers["latency_ms"] is None:
         return "No call for data on a host was recorded."
     latency = _units.milliseconds(numbers["latency_ms"])
     if not numbers["slow_calls"]:
-        return f"tf.data keeps up: the slowest of {calls} took {latency}."
+        return f"tf.data keeps up: the {'only call' if only else f'slowest of {calls}'} took {latency}."
     if _hardly_waits(result):
         waiting = _units.percent(numbers["waiting_percent"])
-        return f"tf.data keeps up: the program waits for data {waiting} of its time. One of {calls} took {latency}."
+        one = "The only call" if only else f"One of {calls}"
+        return f"tf.data keeps up: the program waits for data {waiting} of its time. {one} took {latency}."
     slow = f"{_units.count(numbers['slow_calls'])} of {calls} took over 50 µs."
     if numbers["bottleneck"] is None:
         return f"{slow} One took {latency}; what it waited for is not in the capture."
@@ -155,6 +157,7 @@ def _stages(stages: pd.DataFrame) -> list[Panel]:
             stages.assign(delays=stages["critical_ms"] > 0),
             _STAGE_COLUMNS,
             selects="long_name",
+            kept_in="",
         ),
     ]
 

@@ -29,6 +29,11 @@ describe("a cell", () => {
     expect([cellText(one, 0), fullText(one, 0), rawText(one, 0)]).toEqual([shown, full, raw]);
   });
 
+  it("of changes has its sign", () => {
+    const changes = column({ kind: "ms", signed: true }, [2, -2, 0, Number.NaN]);
+    expect([0, 1, 2, 3].map((row) => cellText(changes, row))).toEqual(["+2.00 ms", "-2.00 ms", "0 s", "–"]);
+  });
+
   it("of a text column looks its text up", () => {
     const names = column({ kind: "text", texts: ["MatMul", "Relu"] }, [1, -1]);
     expect([cellText(names, 0), cellText(names, 1), rawText(names, 1)]).toEqual(["Relu", "–", ""]);

@@ -21,6 +21,8 @@ export interface ColumnHeader {
   kind: Kind;
   bar: boolean;
   meaning: string;
+  /** Whether gains are written with a plus sign. */
+  signed?: boolean;
   /** The distinct texts of a text column, whose buffer contains indices into them. */
   texts?: string[] | null;
   /** Short forms of the texts, if the texts are so long that they would look the same when cut. */
@@ -78,7 +80,8 @@ export function valueAt(column: Column, row: number): number {
 export function cellText(column: Column, row: number): string {
   const value = valueAt(column, row);
   if (column.texts) return (column.short ?? column.texts)[value] ?? MISSING;
-  return Number.isNaN(value) ? MISSING : FORMATTERS[column.kind](value);
+  if (Number.isNaN(value)) return MISSING;
+  return `${column.signed && value > 0 ? "+" : ""}${FORMATTERS[column.kind](value)}`;
 }
 
 /** The text of a table cell in full, for a tooltip. */

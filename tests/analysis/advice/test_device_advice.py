@@ -139,6 +139,24 @@ def test_a_device_that_waits_for_ops_of_the_host_is_not_called_healthy(tmp_path)
     assert note.endswith("Of the host's ops, choose has the most self time.")
 
 
+@pytest.mark.parametrize(("host_us", "runs", "told"), [(400, 1, True), (400, 2, False), (50, 1, False)])
+def test_an_op_that_is_started_slowly_by_the_host_is_named_if_it_ran_once(tmp_path, host_us, runs, told):
+    """Steps of 1 ms; the op's kernel takes 3 us, and begins when the host's work for it ends."""
+    space = training(kernel_us=5, kernels=1)
+    python, stream = space.planes[0].lines[0], space.planes[1].lines[0]
+    for step in range(runs):
+        python.event("all/LogicalAnd:LogicalAnd", start_us=1000 * step + 500, duration_us=host_us)
+        python.event("cuLaunchKernel", start_us=1000 * step + 480 + host_us, duration_us=5, correlation_id=100 + step)
+        and_ = {"correlation_id": 100 + step, "tf_op": "all/LogicalAnd:LogicalAnd"}
+        stream.event("and_kernel", start_us=1000 * step + 960, duration_us=3, **and_)
+    table = load(space.write(tmp_path / "host.xplane.pb")).advice.table
+    found = table[table["finding"] == "all/LogicalAnd took long to start"]
+    assert len(found) == told
+    if told:
+        assert found["evidence"].iloc[0] == "It ran once, for 3.00 µs on the GPU, and took 400 µs on the host."
+        assert "capture later steps" in found["fix"].iloc[0]
+
+
 def foreign(marks, busy_us):
     """Three steps of 1 ms of another framework: kernels run for some of each, the host computes in the rest."""
     space = XSpace()

@@ -2,14 +2,16 @@
 
 import inspect
 import time
+from types import SimpleNamespace
 
 import keras
 import numpy as np
+import pandas as pd
 import pytest
 import tensorflow as tf
 
 import tfprof_nb as tp
-from tfprof_nb.analysis.advice.python_advice import _fix_of
+from tfprof_nb.analysis.advice.python_advice import _fix_of, training_ms
 
 
 @pytest.fixture(autouse=True)
@@ -168,3 +170,10 @@ def test_an_array_that_grows_is_told_to_be_joined_once_as_it_was():
     assert joined.endswith("`rows = np.concatenate(rows_parts, axis=1)`.")
     assert fix("rows = tf.concat((rows, batch), 0)").endswith("`rows = tf.concat(rows_parts, 0)`.")
     assert "parts" not in fix("rows = np.concatenate([others, batch])")
+
+
+@pytest.mark.parametrize(("warm_up", "training"), [([True, False, False], 200), ([True, True, True], 300)])
+def test_shares_are_of_the_time_without_warm_up_unless_every_step_is_warm_up(warm_up, training):
+    """Three steps of 100 ms: where a function is traced in each of them, no other time is left."""
+    table = pd.DataFrame({"host": "a", "start_ms": [0.0, 100.0, 200.0], "step_ms": 100.0, "warm_up": warm_up})
+    assert training_ms(SimpleNamespace(steps=SimpleNamespace(table=table))) == training

@@ -35,9 +35,13 @@ def test_a_constant_chain_is_told_with_the_lines_to_move(advised, place_of, the_
     found = the_one(advised(loop(tf.function(step), batches((4, 500)))), SAME)
     assert found["severity"] == "high"
     assert place_of(step, "tf.linalg.inv") in found["evidence"]
-    assert found["change"].splitlines()[:2] == [
+    assert found["place"] == place_of(step, "def step")
+    assert found["change"].splitlines() == [
         "kernel = distances(POINTS, POINTS)",
         "inverse = tf.linalg.inv(kernel + tf.eye(500))",
+        "",
+        "def step(x):",
+        "    weights.assign_sub(1e-6 * tf.transpose(distances(x, inverse @ POINTS)) @ x[:, :1])",
     ]
     assert found["gain_low_percent"] < found["gain_high_percent"]
 

@@ -62,6 +62,23 @@ def test_agrees_with_a_stack(spans_and_mask):
     assert (found.depth[~include] == -1).all()
 
 
+@pytest.mark.parametrize("longest", [20, 2_000, 150_000])
+def test_agrees_with_a_stack_on_many_events(longest):
+    random, count = np.random.default_rng(longest), 200_000
+    durations = random.integers(0, 30, count) ** 2 // 10
+    durations[random.integers(0, count, count // longest + 1)] = random.integers(0, longest, count // longest + 1)
+    spans = zip(np.arange(count) // 120_000, random.integers(0, count, count), durations, strict=True)
+    lines, starts, durations = columns(list(spans))
+    include = random.random(count) < 0.8
+    found = nest(lines, starts, durations, include)
+    parents = stack_parents(lines.tolist(), starts.tolist(), durations.tolist(), include.tolist())
+    assert found.parent.tolist() == parents
+    depths = [-1] * count
+    for row in np.flatnonzero(include).tolist():
+        depths[row] = depths[parents[row]] + 1 if parents[row] >= 0 else 0
+    assert found.depth.tolist() == depths
+
+
 @given(SPANS)
 def test_all_events_take_part_by_default(spans):
     lines, starts, durations = columns(spans)

@@ -72,7 +72,7 @@ def test_no_calls_say_so():
     assert result.table.empty
     assert list(result.table.columns) == COLUMNS
     assert result.summary == {"functions": 0, "calls": 0, "tracings": 0, "expensive": [], "compilers": {}}
-    assert result.notes == ["No tf.function was called during the capture."]
+    assert result.notes == ["No call of a tf.function is in this capture."]
     assert functions([]).table.empty
 
 

@@ -15,7 +15,7 @@ from tfprof_nb.decode.sections.graphs import read_graphs
 STEPS = 4
 
 
-def ran(*ops, functions=()):
+def ran(*ops, functions=(), measured=()):
     """Describe ops given as ``(step, name, duration_us)``, -1 being outside of steps; one after another."""
     space = XSpace()
     line = space.plane("/host:CPU").line("python")
@@ -23,7 +23,8 @@ def ran(*ops, functions=()):
         line.event(name, start_us=1000 * place, duration_us=duration_us)
     events = forest(space)
     steps = np.array([step for step, _, _ in ops])[(events.host.start_ps // 10**9).astype(int)]
-    return graph(from_events([events], [read_graphs(graphs_section(*functions))], [steps]))
+    graphs = [read_graphs(graphs_section(*functions))]
+    return graph(from_events([events], graphs, [steps], measured=measured))
 
 
 def micros(found):
@@ -43,6 +44,15 @@ def test_steps_without_an_op_count_as_zero():
     ops = [(step, "Mean:Mean", 8) for step in range(3)]
     found = ran(*ops, *[(step, "MatMul:MatMul", 10) for step in range(STEPS)])
     assert micros(found)["outside functions/Mean"] == 3 * 8 / STEPS
+
+
+def test_the_average_is_over_the_steps_in_the_averages():
+    """Step 0 is warm-up, step 3 an evaluation: 20 us in step 1 and 30 us in step 2 are 25."""
+    took = {0: 900, 1: 20, 2: 30, 3: 500}
+    found = ran(*[(step, "MatMul:MatMul", duration) for step, duration in took.items()], measured=[1, 2])
+    assert found.summary["micros"] == 25
+    assert micros(found.scope(step=3))["_TFProfRoot"] == 500
+    assert "The average step is that of 2 of 4 steps: those in the averages of the page Steps." in found.notes
 
 
 def test_a_function_that_is_traced_in_each_step_belongs_to_the_average_step():
@@ -73,7 +83,7 @@ def test_a_sessions_average_stays_that_of_the_steps_in_which_a_node_ran():
     )
     nodes = pd.DataFrame({"parameters": [0, 0], "float_ops": np.nan})
     assert GraphModel(nodes, [[], []], runs).metrics()[:, 1].tolist() == [4, 10]
-    every = GraphModel(nodes, [[], []], runs, occasional=np.array([], np.int64))
+    every = GraphModel(nodes, [[], []], runs, occasional=np.array([], np.int64), averaged=frozenset({0, 1}))
     assert every.metrics()[:, 1].tolist() == [4, 5]
 
 

@@ -30,8 +30,10 @@ from tfprof_nb.analysis.advice.findings import (
     Evidence,
     Finding,
     severity_of,
+    widened,
 )
 from tfprof_nb.analysis.advice.fit_again_advice import fit_again_findings
+from tfprof_nb.analysis.advice.foreign_advice import foreign_findings
 from tfprof_nb.analysis.advice.gpu_advice import gpu_findings
 from tfprof_nb.analysis.advice.input_advice import copies_to_device, input_bound, input_outside_steps
 from tfprof_nb.analysis.advice.layer_advice import layer_findings
@@ -71,12 +73,20 @@ _OVERHEAD_PERCENT, HIGH_OVERHEAD_PERCENT = 3.0, 15.0
 _COPYING_PERCENT, _HIGH_COPYING_PERCENT = 15.0, 40.0
 _DOMINANT_OP_SHARE = 0.5
 # Ops that hand values on, or wait for those of others: nothing is in their shapes.
-_NO_WORK = "Variable|Assign|Iterator|Identity|NoOp|Send|Recv|LogicalAnd"
+_NO_WORK = (
+    "Variable|Assign|Iterator|Identity|NoOp|Send|Recv|LogicalAnd|"
+    "^(?:copy-|infeed|outfeed|all-|reduce-scatter|collective-|send|recv|nccl)"
+)
 # Below the first share, time outside of ops is normal; in steps as short as this, it is the fixed cost of a step.
 _UNEXPLAINED_PERCENT, _HIGH_UNEXPLAINED_PERCENT, _SHORT_STEP_MS = 10.0, 25.0, 20.0
 _UNRECORDED = "Much of each step is not recorded"
 _LEAST_JOINED = 0.3  # of the time between ops: each step still runs some Python of its own
 _BETWEEN_PERCENT, _FEW_MEASURED, _HIGH_HOST_PERCENT = 20.0, 0.25, 50.0
+_WAITS = {
+    "tensorflow": ".numpy() and print()",
+    "jax": "float(), conversions to NumPy and print()",
+    "pytorch": ".item(), .cpu() and print()",
+}
 _NO_FINDINGS = "Nothing in this profile calls for a change."
 _NO_STEPS = "Without steps there is little to base advice on: the notes on the steps say how to get them."
 
@@ -93,8 +103,8 @@ class Measurement:
 class Advice(Result):
     """Findings, most severe first. Gains are estimates, in percent of step time; NaN if there is no ground for one.
 
-    ``place`` is the line to change, ``change`` the code for the place of that line, or of the call that begins there;
-    both are empty if unknown. ``gain_low_percent`` and ``gain_high_percent`` are the range of the gain.
+    ``place`` is the line to change, ``change`` the code for the place of that line, or of the call or function that
+    begins there; both are empty if unknown. ``gain_low_percent`` and ``gain_high_percent`` are the range of the gain.
     ``proved_by`` is the result that shows the evidence. If a single event shows it, ``op_name`` is the event's name in
     the trace, and ``start_ms`` and ``duration_ms`` are the time around it.
     """
@@ -127,7 +137,7 @@ def advice(evidence: Evidence) -> Advice:
     findings += [finding for rule in _EACH_REPORTS_SEVERAL for finding in rule(evidence)]
     worse = [said for finding in findings for said in finding.instead_of]
     findings = [finding for finding in findings if not any(_begins(finding.finding, said) for said in worse)]
-    findings = sorted((_with_places(evidence, finding) for finding in findings), key=_rank)
+    findings = sorted((widened(_with_places(evidence, finding)) for finding in findings), key=_rank)
     rows = pd.DataFrame([vars(finding) for finding in findings], columns=COLUMNS)
     table = rows if findings else empty_table(_TYPES)
     summary = {severity: int((table["severity"] == severity).sum()) for severity in _RANKS}
@@ -228,7 +238,7 @@ _SHARE_RULES = (
         HIGHLY_PERCENT,
         "Results are copied from the device in every step",
         "is spent copying results from the device to the host",
-        "Fetch losses and metrics every few steps instead of in every step: .numpy() and print() copy and wait.",
+        "Fetch losses and metrics every few steps instead of in every step: {waits} copy and wait.",
     ),
     _ShareRule(
         "device_collectives",
@@ -258,7 +268,7 @@ def _shares(evidence: Evidence) -> Iterator[Finding]:
                 severity_of(percent, rule.moderate_percent, rule.high_percent),
                 rule.finding,
                 f"{evidence.of_step(f'{rule.category}_ms')} {rule.spent}.",
-                rule.fix,
+                rule.fix.format(waits=_WAITS[evidence.overview.summary["framework"]]),
                 percent if rule.is_saved else float("nan"),
             )
 
@@ -323,7 +333,10 @@ def _between_steps(evidence: Evidence) -> Finding | None:
 def _dominant_op(evidence: Evidence) -> Finding | None:
     top = evidence.overview.table
     # Stages of the input pipeline, Python in it and printing have their own findings.
-    top = top[~top["op_type"].isin(["Dataset", *PYTHON_OPS, *PRINTING_OPS]) & ~top["op_type"].str.contains(_NO_WORK)]
+    top = top[
+        ~top["op_type"].isin(["Dataset", *PYTHON_OPS, *PRINTING_OPS])
+        & ~top["op_type"].where(top["op_type"] != "", top["op_name"]).str.contains(_NO_WORK)
+    ]
     busy = max(("host_compute", "device_compute"), key=evidence.percent)
     if not len(top) or top["self_share"].iloc[0] < _DOMINANT_OP_SHARE or evidence.percent(busy) < HIGH_OVERHEAD_PERCENT:
         return None
@@ -369,6 +382,7 @@ _EACH_REPORTS_SEVERAL: tuple[Callable[[Evidence], Iterable[Finding]], ...] = (
     retracing_findings,
     device_findings,
     gpu_findings,
+    foreign_findings,
     layer_findings,
     padding_findings,
     augmentation_findings,

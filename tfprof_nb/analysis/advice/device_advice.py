@@ -33,6 +33,11 @@ _KEEP_BUSY = {
         "it wait for it; `jax.jit` around the whole step launches one program instead of many."
     ),
 }
+_STARTING_PERCENT, _STARTING_TIMES = 10.0, 10
+_LATER = (
+    "The first run of an op on a GPU loads its kernels, and may try several: capture later steps, and see whether this "
+    "stays."
+)
 _COPYING_PERCENT, _HIGH_COPYING_PERCENT = 10.0, 30.0
 _FEWER_COPIES = (
     "If they move arrays between the memories of the host and the TPU (offloaded weights, for example), keep what each "
@@ -46,15 +51,12 @@ _SHARE_WORK = (
     "`with strategy.scope():`, with a batch as many times larger. Or leave them to other programs: "
     "CUDA_VISIBLE_DEVICES=0 before TensorFlow is imported."
 )
-_SHARED_ALREADY = (
-    "A strategy shares the work already. Capture more steps: if these devices are still without work, see that the "
-    "strategy was given them."
-)
+_SHARED_ALREADY = "Capture more steps. If these devices are still without work, check that the strategy includes them."
 
 
 def device_findings(evidence: Evidence) -> list[Finding]:
     """Report devices that are not used, and those that wait: for kernels to be launched, for the host or for copies."""
-    rules = (_idle_gpu, _some_idle, _launching, _idle_between_kernels, _copying)
+    rules = (_idle_gpu, _some_idle, _launching, _slow_start, _idle_between_kernels, _copying)
     return [finding for rule in rules if (finding := rule(evidence))]
 
 
@@ -81,7 +83,7 @@ def _some_idle(evidence: Evidence) -> Finding | None:
     return Finding(
         "info" if replicas else "medium",
         f"{len(idle)} of {count} devices did nothing",
-        f"No work was recorded on {', '.join(idle)}.{' Ops of replicas ran on others.' if replicas else ''}",
+        f"No work was recorded on {', '.join(idle)}.{' Replicas of a strategy ran on the others.' if replicas else ''}",
         _SHARED_ALREADY if replicas else _SHARE_WORK,
         proved_by="overview",
     )
@@ -103,6 +105,35 @@ def _launching(evidence: Evidence) -> Finding | None:
         f"Let XLA fuse ops into fewer kernels: {_fusing(evidence)}.",
         percent,
         proved_by="kernels",
+    )
+
+
+def _slow_start(evidence: Evidence) -> Finding | None:
+    """Report an op that ran once, in a step, and took the host much longer to start than the device to compute."""
+    if not evidence.is_tensorflows or evidence.percent("host_compute") < _STARTING_PERCENT:
+        return None
+    by_side = dict(iter(evidence.ops.table.groupby("side")))
+    if set(by_side) != {"host", "device"}:
+        return None
+    on_host, on_device = (by_side[side].set_index("op_name")["self_us"] for side in ("host", "device"))
+    once = by_side["host"].set_index("op_name")["occurrences"] == 1
+    started = on_host[once & on_host.index.isin(on_device.index)]
+    measured = evidence.steps.measured
+    steps_us, alone_us = 1000 * float(measured["step_ms"].sum()), 1000 * float(measured["host_compute_ms"].max())
+    if not len(started) or not _STARTING_PERCENT * steps_us / 100 <= started.max() <= 1.01 * alone_us:
+        return None  # little, or not while the device was idle
+    name, host_us = str(started.idxmax()), float(started.max())
+    device_us = float(on_device[on_device.index == name].sum())
+    if host_us < _STARTING_TIMES * device_us:
+        return None
+    return Finding(
+        "medium",
+        f"{_units.shorten(name, 60)} took long to start",
+        f"It ran once, for {_units.microseconds(device_us)} on the GPU, and took {_units.microseconds(host_us)} on the "
+        "host.",
+        _LATER,
+        proved_by="ops",
+        op_name=str(name),
     )
 
 

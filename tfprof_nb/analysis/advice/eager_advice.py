@@ -60,7 +60,7 @@ def eager_findings(evidence: Evidence, python: Sequence[Finding]) -> list[Findin
         Finding(
             "high" if mostly else "medium",
             f"{EAGER}{(what or place) and ': '}{f'{what} ({place})' if what and place else what or place}",
-            f"{_units.percent(percent)} of op self time ran eagerly, outside any tf.function: Python starts each op.",
+            f"{_units.percent(percent)} of the host's op time is in eager ops: Python starts each.",
             _without(evidence, asked)
             if asked
             else _NOT_EAGERLY_IN_KERAS
@@ -189,19 +189,28 @@ def _without_eagerly(evidence: Evidence, file: str, line: int) -> tuple[str, str
 
 
 def _step_function(evidence: Evidence) -> tuple[str, str, str]:
-    """Return the user's function that runs most of the time, its place and the code that decorates it.
+    """Return the user's function that runs most of the ops, its place and the code that decorates it.
 
-    Of functions that call one another it is the innermost with most of the time. Without one, the place is that of the
-    line with most time.
+    Of functions that call one another it is the innermost with most of the time in TensorFlow. Without one, the place
+    is that of the line with most time there.
     """
-    table = evidence.python.table
-    table = table[(table["thread"] == "main") & (table["line"] > 0)]
+    sampled = evidence.python.table, evidence.python.calls
+    table, calls = (rows[(rows["thread"] == "main") & (rows["line"] > 0)] for rows in sampled)
     if table.empty:
         return "", "", ""
-    totals = table[table["function"] != "<module>"].groupby(["function", "file"], sort=False)["total_ms"].sum()
-    large = totals[totals >= MOSTLY_EAGER_PERCENT / 100 * float(table["self_ms"].sum())]
+    in_library = calls["library"].isin(_EAGER_IN)
+    running = calls[in_library] if in_library.any() else table
+    by_function = ["function", "file"]
+    rows = table[table["function"] != "<module>"].groupby(by_function, sort=False)[["self_ms", "total_ms"]].sum()
+    ops = calls[in_library].groupby(by_function)["self_ms"].sum().reindex(rows.index, fill_value=0.0)
+    large = rows["total_ms"] >= MOSTLY_EAGER_PERCENT / 100 * float(running["self_ms"].sum())
+    # What a function computes itself, such as a loop over words, runs no op.
+    if in_library.any():
+        large &= rows["self_ms"] - ops <= rows["total_ms"] / 2
+    large = rows.loc[large, "total_ms"]
     if large.empty:
-        return "", place_of(table.iloc[0]["file"], table.iloc[0]["line"]), ""
+        first = running.iloc[0]
+        return "", place_of(first["file"], first["line"]), ""
     name, file = map(str, large.index[int(np.argmin(large))])
     line = evidence.code.definition(file, name)
     place = place_of(file, line) if line else ""

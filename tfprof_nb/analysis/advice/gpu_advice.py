@@ -10,6 +10,7 @@ TENSOR_CORE_ARCHITECTURES = ("Volta", "Turing", "Ampere", "Ada", "Hopper", "Blac
 BFLOAT16_ARCHITECTURES = TENSOR_CORE_ARCHITECTURES[2:]
 _CONVERTS_LAYOUT = r"nchwTo\w*nhwc|nhwcTo\w*nchw"
 _CONVERTING_SHARE, _WITHOUT_TENSOR_CORES_SHARE, _SOME_16_BIT_PERCENT = 0.05, 0.2, 10.0
+_FEW_16_BIT_PERCENT, _MOSTLY_COMPUTING_PERCENT = 10.0, 50.0
 _MAX_NAMES = 3
 _DISTRIBUTE = "Let `strategy.experimental_distribute_dataset(dataset)` feed the devices: it prefetches for each. "
 
@@ -25,6 +26,16 @@ def gpu_findings(evidence: Evidence) -> list[Finding]:
 def has_architecture(evidence: Evidence, names: tuple[str, ...]) -> bool:
     """Whether the device is a GPU of one of the architectures."""
     return any(name in str(evidence.overview.summary["device_type"]) for name in names)
+
+
+def computes_in_32_bit(evidence: Evidence) -> bool:
+    """Whether a GPU with tensor cores computes for most of each step, and hardly in 16 bit, as far as kernels tell."""
+    return (
+        has_architecture(evidence, TENSOR_CORE_ARCHITECTURES)
+        and evidence.percent("fp32") > 0
+        and evidence.percent("fp16") < _FEW_16_BIT_PERCENT
+        and evidence.percent("device_compute") >= _MOSTLY_COMPUTING_PERCENT  # else faster compute gains little
+    )
 
 
 def _layouts(evidence: Evidence) -> Finding | None:

@@ -29,13 +29,17 @@ def memory_findings(evidence: Evidence) -> list[Finding]:
     steps = evidence.steps.table
     if len(steps) < MIN_STEPS or _fills_a_cache(evidence):
         return []
-    memory, keeping = evidence.memory(), list(_keeping(evidence.source(), len(steps))) or _elsewhere(evidence)
-    found = growth(memory, steps)
-    if found is None and not memory.in_use:  # the process grows for many reasons: a line must tell one
-        keeping = [(place, code) for place, code in keeping if not _ASSIGNS.search(code)]
-        found = process_growth(memory, steps, float(_RECORDED_BYTES * evidence.events)) if keeping else None
+    memory = evidence.memory()
+    found, of_process = growth(memory, steps), not memory.in_use
+    if of_process:
+        found = process_growth(memory, steps, float(_RECORDED_BYTES * evidence.events))
     if found is None:
         return []
+    keeping = list(_keeping(evidence.source(), len(steps))) or _elsewhere(evidence)
+    if of_process:  # it grows for many reasons: a line must tell one
+        keeping = [(place, code) for place, code in keeping if not _ASSIGNS.search(code)]
+        if not keeping:
+            return []
     ops = evidence.step_ops()
     made_at = _made_at(ops, evidence.source(), found)
     place = keeping[0][0] if len(keeping) == 1 else made_at

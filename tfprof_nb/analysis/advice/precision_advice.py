@@ -6,14 +6,13 @@ import re
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import ONE_LAYER, ONE_OP, Evidence, Finding, saving
-from tfprof_nb.analysis.advice.gpu_advice import BFLOAT16_ARCHITECTURES, TENSOR_CORE_ARCHITECTURES, has_architecture
+from tfprof_nb.analysis.advice.gpu_advice import BFLOAT16_ARCHITECTURES, computes_in_32_bit, has_architecture
 
 _MOST_PARAMETERS = 0.5
 _WORTH_SAYING = 20.0, 50.0
 # Kernels of CPUs convert float16 to float32 and back: small networks for images took 1.9 to 2.6 times as long.
 _SAVED_ON_CPU = 0.3, 1.0
 _ASKED_FOR_HALF = r"[\"']mixed_float16[\"']"
-_FEW_16_BIT_PERCENT, _MOSTLY_COMPUTING_PERCENT = 10.0, 50.0
 _OR_BFLOAT16 = ' On this GPU "mixed_bfloat16" is a choice, too: it needs no loss scaling.'
 # float64 has twice the bytes of float32, and its convolutions lack the fast kernels.
 _SAVED = 0.3, 0.9
@@ -90,12 +89,9 @@ def _half_on_cpu(evidence: Evidence) -> list[Finding]:
 
 
 def _without_half(evidence: Evidence) -> list[Finding]:
-    capable = has_architecture(evidence, TENSOR_CORE_ARCHITECTURES)
+    if not evidence.is_tensorflows or not computes_in_32_bit(evidence):
+        return []
     choice = _OR_BFLOAT16 if has_architecture(evidence, BFLOAT16_ARCHITECTURES) else ""
-    if not capable or not evidence.percent("fp32") > 0 or evidence.percent("fp16") >= _FEW_16_BIT_PERCENT:
-        return []
-    if evidence.percent("device_compute") < _MOSTLY_COMPUTING_PERCENT:  # else faster compute gains little
-        return []
     return [
         Finding(
             "medium",

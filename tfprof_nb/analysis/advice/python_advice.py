@@ -310,6 +310,8 @@ def _outside_steps(evidence: Evidence) -> Iterator[Finding]:
     table = evidence.python.table
     table = table[(table["thread"] == "main") & ~table["library"].isin(_FRAMEWORKS) & (table["line"] > 0)]
     own = np.where(table["function"] == "<module>", table["line"], 0)
+    where = ", outside the steps" if len(evidence.steps.table) else ""
+    left_out = " Warm-up is left out of the share." if summary["warm_up_steps_ms"] > 0 else ""
     for (function, file, _), rows in table.groupby(["function", "file", own], sort=False):
         time_ms = float(rows["outside_ms"].sum())
         percent = 100 * time_ms / whole_ms if whole_ms > 0 else 0.0
@@ -328,10 +330,10 @@ def _outside_steps(evidence: Evidence) -> Iterator[Finding]:
             percent,
             (0.0, _HIGH_OUTSIDE_PERCENT),
             _LEAST_SAVED,
-            finding=f"{name} takes {_units.percent(percent)} of the cell's time, outside the steps",
+            finding=f"{name} takes {_units.percent(percent)} of the cell's time{where}",
             evidence=f"{_units.milliseconds(time_ms)}{library}"
             f"{f', in `{_units.shorten(code, 80)}`' if code and function != '<module>' else ''}"
-            f"{called if caller and function != '<module>' else ''}. Warm-up is left out of the share.",
+            f"{called if caller and function != '<module>' else ''}.{left_out}",
             fix=_outside_fix(str(slowest["library"]), str(function), evidence.code.at(caller) or code),
             proved_by="python",
             place=place,
@@ -472,7 +474,7 @@ def _finding(
 
 
 def training_ms(evidence: Evidence) -> float:
-    """Return the time from each host's first step to its last, without warm-up steps.
+    """Return the time from each host's first step to its last, without warm-up steps; with them if there are no others.
 
     Warm-up steps are much longer: in shares of their time, nothing that runs in every step would matter.
     """
@@ -481,7 +483,7 @@ def training_ms(evidence: Evidence) -> float:
         return 0.0
     spans = table.assign(end_ms=table["start_ms"] + table["step_ms"]).groupby("host")
     whole_ms = float((spans["end_ms"].max() - spans["start_ms"].min()).sum())
-    return whole_ms - float(table.loc[table["warm_up"], "step_ms"].sum())
+    return whole_ms - (0.0 if table["warm_up"].all() else float(table.loc[table["warm_up"], "step_ms"].sum()))
 
 
 def _method(calls: pd.DataFrame) -> pd.Series:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Sequence
 from itertools import takewhile
@@ -12,6 +11,8 @@ import numpy as np
 from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
 from tfprof_nb.analysis.advice.findings import ONE_LAYER, ONE_OP, Evidence, Finding, severity_of
+from tfprof_nb.analysis.source.code import line_at, place_of
+from tfprof_nb.analysis.source.moved import moved_out
 from tfprof_nb.analysis.step_ops.repeated import constant_lines, has_chance, repeated, trains
 from tfprof_nb.analysis.step_ops.step_ops import TRAINING_CALLS, StepOps
 from tfprof_nb.decode.sections.graphs import Graphs
@@ -30,10 +31,10 @@ def repeated_findings(evidence: Evidence) -> list[Finding]:
     if ops.graphs.nodes.empty or ops.ops.empty:
         return []
     same = repeated(ops.graphs)
-    return [*_constant(ops, same.constant), *_frozen(evidence, ops, same.of_data)]
+    return [*_constant(evidence, ops, same.constant), *_frozen(evidence, ops, same.of_data)]
 
 
-def _constant(ops: StepOps, constant: Bools) -> list[Finding]:
+def _constant(evidence: Evidence, ops: StepOps, constant: Bools) -> list[Finding]:
     share = ops.share(ops.ran(constant))
     percent = 100 * share.covered
     lines = constant_lines(ops.graphs, constant, ops.per_node["op_ms"])
@@ -43,6 +44,7 @@ def _constant(ops: StepOps, constant: Bools) -> list[Finding]:
     frames = sorted(lines["frame"].tolist(), key=lambda frame: _position(ops, frame))
     told = [f"{ops.place(frame)}: `{_units.shorten(ops.code(frame), 80)}`" for frame in frames]
     function = str(ops.graphs.frames["function"].iloc[frames[0]])
+    place, change = _moved(evidence, ops, [one for one in frames if one in set(lines.loc[lines["whole"], "frame"])])
     inside = f" out of {function}" if function.isidentifier() else ""
     return [
         Finding(
@@ -53,10 +55,10 @@ def _constant(ops: StepOps, constant: Bools) -> list[Finding]:
             f"Move what is constant{inside}: compute it once, before the steps, and use the result in them.",
             100 * share.of_ops,
             proved_by="source",
-            place=ops.place(frames[0]),
+            place=place or ops.place(frames[0]),
             gain_low_percent=100 * _LEAST_SAVED * share.alone,
             gain_high_percent=100 * share.of_ops,
-            change=_moved(ops, [frame for frame in frames if frame in set(lines.loc[lines["whole"], "frame"])]),
+            change=change,
             instead_of=(ONE_OP, *ONE_LAYER),
         )
     ]
@@ -67,18 +69,13 @@ def _position(ops: StepOps, frame: int) -> tuple[str, int]:
     return str(file), int(line)
 
 
-def _moved(ops: StepOps, frames: Sequence[int]) -> str:
-    """Return the lines as a block of code; empty if they are not assignments of one function, each on a line."""
-    functions = ops.graphs.frames[["file", "function"]].iloc[list(frames)].drop_duplicates()
-    code = [ops.code(frame) for frame in frames]
-    return "\n".join(code) if len(functions) == 1 and all(map(_is_assignment, code)) else ""
-
-
-def _is_assignment(code: str) -> bool:
-    try:
-        return all(isinstance(statement, ast.Assign) for statement in ast.parse(code).body)
-    except SyntaxError:
-        return False
+def _moved(evidence: Evidence, ops: StepOps, frames: Sequence[int]) -> tuple[str, str]:
+    """Return where a function begins that can do without the lines, and the code for it; empty if that is uncertain."""
+    at = [line_at(ops.place(frame)) for frame in frames]
+    file = at[0][0] if at else ""
+    moved = moved_out(evidence.code, file, [line for one, line in at if one == file]) if at else None
+    is_all = all(one == file for one, _ in at)
+    return (place_of(file, moved.line), moved.change) if moved and is_all else ("", "")
 
 
 def _frozen(evidence: Evidence, ops: StepOps, of_data: Bools) -> list[Finding]:

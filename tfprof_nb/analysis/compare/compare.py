@@ -65,6 +65,7 @@ class Comparison(Result):
     The time is that of the same work: of an example where the size of batches is known, else of a batch or a step, else
     of the whole capture. It includes all between the first step and the last (gaps, evaluation, callbacks), and where
     both did as much, all before and after; neither the first tracing of functions nor the removal of old iterators.
+    Where these hide most of the change from people who time the cell, whole captures are compared.
 
     A ``p_value`` is the probability of such a difference between runs by chance: of runs that took turns by the paired
     t test, of others by the Mann-Whitney U test; missing with fewer than 5 runs on a side. ``summary`` has
@@ -77,6 +78,9 @@ class Comparison(Result):
     - ``p_value``, and the numbers of runs, ``measured_before`` and ``measured_after``,
     - ``capture_before_ms`` and ``capture_after_ms``: the whole captures, with all that the time leaves out, and
       ``capture_speedup``, how many times faster they became; NaN if one got more done than the other,
+    - ``longer_speedup``, ``longer_before_ms`` and ``longer_after_ms``, ``longer_of`` the time per example (or batch, or
+      step), where whole captures are compared because making the model and tracing hide most of the change: what longer
+      training comes near to; else NaN and empty,
     - ``step_speedup``, the same of the median step, which may do other work,
     - ``changes``, a list of texts: what was changed, as far as profiles show it,
     - ``same_work``, false if the two did work that cannot be compared, and ``why_not_same``, a list of texts,
@@ -315,6 +319,18 @@ def summary_of(found: Headline) -> dict[str, object]:
         "measured_before": len(found.before),
         "measured_after": len(found.after),
         "in_turn": found.in_turn,
+        **_longer(found),
+    }
+
+
+def _longer(found: Headline) -> dict[str, object]:
+    of = found.longer or found
+    before, after = of.medians
+    return {
+        "longer_speedup": of.speedup if found.longer else math.nan,
+        "longer_of": f"time per {of.unit}" if found.longer else "",
+        "longer_before_ms": before if found.longer else math.nan,
+        "longer_after_ms": after if found.longer else math.nan,
     }
 
 
@@ -359,7 +375,7 @@ def _notes(before: Sequence[Measured], after: Sequence[Measured], found: Headlin
 def _time_notes(before: Sequence[Measured], after: Sequence[Measured], found: Headline) -> list[str]:
     """Say what the time rests on, what it leaves out, and what disturbed it."""
     notes = []
-    if found.unit == CAPTURE:
+    if found.unit == CAPTURE and not found.longer:
         notes.append(
             "Whole captures are compared, because it is not known how many examples they processed: that both did the "
             "same work is assumed."
@@ -371,7 +387,7 @@ def _time_notes(before: Sequence[Measured], after: Sequence[Measured], found: He
     removing = [float(np.median([profile.pace.removing_ms for profile in side])) for side in (before, after)]
     times = [median * float(np.median(scale)) for median, scale in zip(found.medians, found.scales, strict=True)]
     noted = any(took > _NOTED_REMOVING * time for took, time in zip(removing, times, strict=True))
-    if noted and found.unit != CAPTURE:
+    if noted and (found.unit != CAPTURE or found.longer):
         notes.append(
             f"Left out: {removing[0]:.0f} ms before and {removing[1]:.0f} ms after in which TensorFlow removed "
             "iterators of finished passes (TFE_DeleteTensorHandle): whether one takes half a second is chance."

@@ -25,6 +25,7 @@ _UNKNOWN_MARGIN, _MAX_MARGIN = 0.25, 0.5  # of runs with few steps; of uneven ru
 _LOAD = 0.6  # of the share of the processors that other programs took: they disturb even where both runs had them
 _STEP_SIGNIFICANCE = 0.02  # stricter, since it is asked second
 _SPREADS = 2.0  # so many standard deviations count as a difference
+_DILUTED = 0.25  # a gain of the captures is smaller by more than this, as a logarithm
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,9 @@ class Headline:
         What times of each run are divided by, per side.
     in_turn
         Whether the runs of both sides took turns; they then stand in the order of time.
+    longer
+        Where whole captures are compared because what they do once hides most of the change: the time of an example (or
+        batch, or step), which longer training comes near to.
     """
 
     unit: str
@@ -52,6 +56,7 @@ class Headline:
     after: Floats
     scales: tuple[Floats, Floats]
     in_turn: bool = False
+    longer: Headline | None = None
 
     @property
     def medians(self) -> tuple[float, float]:
@@ -75,7 +80,30 @@ class Headline:
 
 
 def headline(before: Sequence[Pace], after: Sequence[Pace], *, in_turn: bool = False) -> Headline:
-    """Find what can be compared: the time of an example, else of a batch or a marked step, else of the captures."""
+    """Find what can be compared: the time of an example, else of a batch or a marked step, else of the captures.
+
+    Captures that did as much are compared as a whole, too, where making the model and tracing its functions take so
+    much of them that people who time the cell find much less changed.
+    """
+    found = _by_work(before, after, in_turn=in_turn)
+    if found.unit == CAPTURE or not found.whole:
+        return found
+    times = [np.array([run.duration_ms - run.removing_ms for run in side]) for side in (before, after)]
+    scales = np.ones(len(before)), np.ones(len(after))
+    captures = Headline(CAPTURE, True, times[0], times[1], scales, in_turn, found)
+    return captures if _is_diluted(captures, found) else found
+
+
+def _is_diluted(captures: Headline, found: Headline) -> bool:
+    """Whether whole captures changed in the same direction, but much less."""
+    if not (captures.speedup > 0 and found.speedup > 0):
+        return False
+    whole, work = math.log(captures.speedup), math.log(found.speedup)
+    return whole * work > 0 and abs(work) - abs(whole) > _DILUTED
+
+
+def _by_work(before: Sequence[Pace], after: Sequence[Pace], *, in_turn: bool) -> Headline:
+    """Find the finest unit of work that all runs can count."""
     runs = [*before, *after]
     unit = next((unit for unit in UNITS if all(run.amounts.get(unit) for run in runs)), CAPTURE)
     whole = unit == CAPTURE or all(_as_much(*pair, unit) for pair in product(before, after))

@@ -22,12 +22,12 @@ from tfprof_nb.analysis.steps.groups import Grouping
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.decode.sections.graphs import Graphs
 from tfprof_nb.formats.marks import STEPS_PER_EXECUTION
+from tfprof_nb.formats.xspace import DISPATCH
 
 Numbers: TypeAlias = "pd.Series[float]"
 
 UNITS = ["example", "batch", "step"]  # the first that both runs can count is used
 _FETCHES = ("IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute")
-_CALL = "EagerLocalExecute: "
 # A function is traced for a full batch and perhaps for a smaller last one; more often, it is traced again and again.
 _USUAL_TRACINGS = 2
 _BLOCKS, _MIN_PERIODS = 8, 4
@@ -100,7 +100,7 @@ class Recorded:
 def recorded_work(forest: Forest, grouping: Grouping) -> Recorded:
     """Return what one host recorded of what it got done."""
     fetches = np.flatnonzero(forest.named(*_FETCHES) & forest.on_host)
-    events = np.flatnonzero(forest.name_starts(_CALL))
+    events = np.flatnonzero(forest.name_starts(DISPATCH))
     calls = pd.DataFrame({"group": grouping.group[events], "metadata": forest.host.metadata[events]}).drop_duplicates()
     marks = grouping.spans["event"].to_numpy(np.int64)
     return Recorded(
@@ -222,7 +222,7 @@ def _batches(found: Recorded, steps_of: Callable[[Int64], Int64], counted: pd.Da
 def _batch(found: Recorded, graphs: Graphs, in_steps: Bools) -> int | None:
     """Return the size of a batch of the functions that the steps call."""
     calls = sorted(set(found.calls["name"][in_steps].astype(str)))
-    return batch_size_of(graphs, [call[len(_CALL) :] for call in calls])
+    return batch_size_of(graphs, [call[len(DISPATCH) :] for call in calls])
 
 
 def _left_out(found: Recorded, begin_ms: float, end_ms: float) -> float:

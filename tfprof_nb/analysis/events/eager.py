@@ -7,9 +7,7 @@ import numpy as np
 from tfprof_nb._arrays import Bools, Int64
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.names import Category, Op
-
-# The event in which the runtime dispatches and runs one op or function: "EagerLocalExecute: MatMul".
-DISPATCH = "EagerLocalExecute: "
+from tfprof_nb.formats.xspace import DISPATCH
 
 
 def ran_eagerly(forest: Forest) -> Bools:

@@ -25,12 +25,17 @@ def framework(forest: Forest) -> Framework:
     return "jax" if jitted or any(name.startswith(_JAX) for name in names) else "tensorflow"
 
 
+def of_sessions(forests: Sequence[Forest]) -> bool:
+    """Whether the profile is a record of `session.run`, by TensorFlow 1's own tools."""
+    return any(line.name == RUNS for forest in forests for line in forest.host.lines)
+
+
 def not_for(forests: Sequence[Forest], shows: str) -> str:
     """Say that a page about something of TensorFlow 2 does not apply; empty if the program used that.
 
     ``shows`` is what the page shows, a plural.
     """
-    if any(line.name == RUNS for forest in forests for line in forest.host.lines):
+    if of_sessions(forests):
         return f"This page shows {shows}: a record of session.run has none."
     used = forests[0].once(framework) if forests else "tensorflow"
     return "" if used == "tensorflow" else f"This page shows {shows}: a profile of a {TITLES[used]} program has none."

@@ -15,12 +15,12 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb._arrays import Int64
-from tfprof_nb.analysis.events.eager import DISPATCH
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.links import EXECUTOR, links
 from tfprof_nb.analysis.events.names import Category
 from tfprof_nb.analysis.events.op_labels import label_all_ops
 from tfprof_nb.decode.sections.graphs import Graphs
+from tfprof_nb.formats.xspace import DISPATCH
 
 _NO_FUNCTION, _ANY_FUNCTION = -2, -1
 _MAX_DEPTH, _MAX_CALLS = 30, 20_000  # functions that call themselves have no end, or branch without end

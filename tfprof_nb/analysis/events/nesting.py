@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from tfprof_nb._arrays import Bools, Int32, Int64
 
 NO_PARENT = -1
+_BLOCK = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,15 +25,16 @@ class Nesting:
     parent
         Position of the innermost enclosing event, -1 where there is none.
     depth
-        Number of enclosing events; -1 for events that take no part.
+        Number of enclosing events; -1 for events that take no part. int16 where that holds it and the level above, as
+        it usually does.
     """
 
-    parent: Int64
+    parent: Int32
     depth: npt.NDArray[np.signedinteger]
     _start_ps: Int64
     _duration_ps: Int64
     # The events that have a parent, and the time up to which the parent's earlier children cover each.
-    _child: Int64
+    _child: Int32
     _covered_ps: Int64
 
     @cached_property
@@ -64,21 +67,47 @@ def nest(line: Int32 | Int64, start_ps: Int64, duration_ps: Int64, include: Bool
     >>> nesting.parent.tolist(), nesting.depth.tolist(), nesting.self_ps.tolist()
     ([-1, 0, 0], [0, 1, 1], [50, 20, 30])
     """
-    events = None if include is None else np.flatnonzero(include)
-    part = slice(None) if events is None else events
-    starts = start_ps[part]
-    child, parent, covered_ps = _enclosing(line[part], starts, starts + duration_ps[part])
-    depths = _depth(child, parent, len(starts))
-    if events is not None:
-        child, parent = events[child], events[parent]
-    depth = np.full(len(line), -1, dtype=depths.dtype)
-    depth[part] = depths
-    parents = np.full(len(line), NO_PARENT, dtype=np.int64)
-    parents[child] = parent
-    return Nesting(parents, depth, start_ps, duration_ps, child, covered_ps)
+    parent = np.full(len(line), NO_PARENT, dtype=np.int32)
+    depth = np.full(len(line), -1, dtype=np.int16)
+    children, covered = [np.zeros(0, dtype=np.int32)], [np.zeros(0, dtype=np.int64)]
+    for events, ends, outermost in _separate(line, start_ps, duration_ps, include):
+        child, above, covered_ps = _enclosing(start_ps[events], ends, outermost)
+        depths = _depth(child, above, len(ends))
+        if depths.max(initial=0) >= np.iinfo(depth.dtype).max:
+            depth = depth.astype(np.int32)
+        depth[events] = depths
+        child = events[child]
+        parent[child] = events[above]
+        children.append(child.astype(np.int32))
+        covered.append(covered_ps)
+    return Nesting(parent, depth, start_ps, duration_ps, np.concatenate(children), np.concatenate(covered))
 
 
-def _enclosing(line: Int32 | Int64, start_ps: Int64, end_ps: Int64) -> tuple[Int64, Int64, Int64]:
+def _separate(
+    line: Int32 | Int64, start_ps: Int64, duration_ps: Int64, include: Bools | None
+) -> Iterator[tuple[Int64, Int64, Bools]]:
+    """Yield the events that take part in blocks, of which none encloses an event of another, with ends and outermost.
+
+    Blocks fit into the processor's cache, unless an event encloses more.
+    """
+    first, size = 0, _BLOCK
+    while first < len(line):
+        last = min(first + size, len(line))
+        events = np.arange(first, last) if include is None else first + np.flatnonzero(include[first:last])
+        ends = start_ps[events] + duration_ps[events]
+        outermost = _outermost(line[events], ends)
+        if last < len(line):
+            cut = len(ends) - int(np.argmax(outermost[:0:-1])) - 1 if outermost[1:].any() else 0
+            if cut == 0 and len(events):
+                size *= 2
+                continue
+            last = int(events[cut]) if cut else last
+            events, ends, outermost = events[:cut], ends[:cut], outermost[:cut]
+        yield events, ends, outermost
+        first, size = last, _BLOCK
+
+
+def _enclosing(start_ps: Int64, end_ps: Int64, outermost: Bools) -> tuple[Int64, Int64, Int64]:
     """Return the events with a parent, their parents, and the time up to which earlier children cover their spans.
 
     In this order, the parent of an event is the nearest event before it that does not end earlier. All events search
@@ -88,7 +117,6 @@ def _enclosing(line: Int32 | Int64, start_ps: Int64, end_ps: Int64) -> tuple[Int
     guard = 0  # stands before the first event of every line and never ends
     end = np.concatenate(([np.iinfo(np.int64).max], end_ps))
     pointer = np.arange(-1, len(end_ps), dtype=np.int64)
-    outermost = _outermost(line, end_ps)
     pointer[1:][outermost] = guard
     # Outermost events are known beforehand: each would search through all earlier events of its line.
     child = np.flatnonzero(~outermost)
@@ -116,11 +144,10 @@ def _outermost(line: Int32 | Int64, end_ps: Int64) -> Bools:
     return outermost
 
 
-def _depth(child: Int64, parent: Int64, count: int) -> npt.NDArray[np.signedinteger]:
+def _depth(child: Int64, parent: Int64, count: int) -> Int32:
     """Count the ancestors of ``count`` events by doubling: after k rounds each knows its ancestors within 2**k levels.
 
-    ``child`` are the events that have a parent. Depths are int16 where that holds them and the level above them, as it
-    usually does.
+    ``child`` are the events that have a parent.
     """
     depth = np.zeros(count, dtype=np.int32)
     depth[child] = 1
@@ -132,4 +159,4 @@ def _depth(child: Int64, parent: Int64, count: int) -> npt.NDArray[np.signedinte
         further = ancestor[reached]
         ancestor[child] = further
         child = child[further >= 0]
-    return depth.astype(np.int16) if depth.max(initial=0) < np.iinfo(np.int16).max else depth
+    return depth

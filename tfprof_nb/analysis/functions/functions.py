@@ -54,7 +54,7 @@ def functions(forests: Sequence[Forest], graphs: Sequence[Graphs] = ()) -> Funct
     """
     calls = pd.concat([_no_calls(), *(forest.once(function_calls) for forest in forests)], ignore_index=True)
     if calls.empty:
-        why = not_for(forests, "calls of tf.functions") or "No tf.function was called during the capture."
+        why = not_for(forests, "calls of tf.functions") or "No call of a tf.function is in this capture."
         return Functions(empty_table(_TYPES), _summary(calls), [why])
     table = calls.groupby(["function", "mode"], as_index=False).agg(
         calls=("self_ps", "size"), total_ps=("total_ps", "sum"), self_ps=("self_ps", "sum")

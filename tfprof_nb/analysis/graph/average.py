@@ -18,14 +18,14 @@ _PIPELINE = rf"^(?:.*/)?(?:{OUTSIDE}/Iterator\b|Dataset_[a-z_]+)"
 
 
 def occasional(unit: pd.Series[str], runs: pd.DataFrame) -> Int64:
-    """Return the nodes that ran in at most half of the steps: setup, tracing, an evaluation now and then.
+    """Return the nodes that ran in at most half of the steps, such as those of a report now and then.
 
     Parameters
     ----------
     unit
         Per node, what it runs as part of: its Python function, whichever of its traced versions ran; or the node.
     runs
-        `GraphModel.runs`.
+        `GraphModel.runs`, of the steps in the averages.
     """
     steps = runs["step"].nunique()
     ran_in = runs.groupby(runs["node"].map(unit))["step"].nunique()
@@ -57,8 +57,8 @@ def excluded_ops(names: pd.Series[str], events: pd.DataFrame, rare: Int64) -> It
     if inside["micros"].sum() >= _MIN_SHARE * whole:
         micros = inside.groupby("node")["micros"].sum()
         yield (
-            f"{microseconds(micros.sum())} of ops that ran in at most half of the steps (setup, tracing) are not part "
-            f"of an average step: {_largest(names, micros)}."
+            f"{microseconds(micros.sum())} of ops that ran in at most half of the steps are not part of "
+            f"an average step: {_largest(names, micros)}."
         )
 
 

@@ -25,6 +25,7 @@ from tfprof_nb.formats.xspace import ALLOCATION
 TRAINABLE = "_trainable_variables"
 _NO_MEMORY = "A profile records the memory that an op requested, but not its peak, nor what the op keeps."
 _NOTHING_RAN = "No op was recorded: nothing ran, or host_level was below 2."
+_OF_STEPS = "The average step is that of {} of {} steps: those in the averages of the page Steps."
 _NO_STEPS = "There are no steps: times, memory and float ops are those of the whole capture."
 _NO_MODEL = (
     "Parameters are those of trainable variables: this capture does not distinguish a model's other weights from the "
@@ -49,11 +50,12 @@ def from_events(
     graphs: Sequence[Graphs],
     steps: Sequence[Int64],
     names_of_files: Mapping[str, str] | None = None,
+    measured: Iterable[int] = (),
 ) -> GraphModel:
     """Return the graph that ran on all hosts, with what its nodes took in each step.
 
     If there are steps, only what ran in a step counts, and for an average step only what ran in more than half of the
-    steps: the first step also creates variables and traces. Time is an op's own, without ops that ran inside it. A
+    measured steps. Time is an op's own, without ops that ran inside it. A
     fused op counts as the node whose name it has, with the float ops of all nodes that it absorbed.
 
     Parameters
@@ -62,6 +64,8 @@ def from_events(
         Per host: its events, the functions that ran there, and the step of every event (-1 for none).
     names_of_files
         What cells of a notebook are called, by the files that they were compiled as.
+    measured
+        The steps in the averages; if none of them ran an op, averages are over all steps.
     """
     parts = [_part(*host, len(forests) > 1) for host in zip(forests, graphs, steps, strict=True)]
     first = np.cumsum([0, *(len(part.nodes) for part in parts)])
@@ -80,15 +84,18 @@ def from_events(
     counted = events[events["step"] >= 0]
     runs = counted.groupby(["node", "step"], as_index=False)[list(MEASURED)].sum()
     intervals = counted[["node", "step", "device", "start_us", "duration_us"]].reset_index(drop=True)
-    rare = occasional(nodes["unit"], runs)
+    every = frozenset(runs["step"].tolist())
+    averaged = every & frozenset(measured) or every
+    rare = occasional(nodes["unit"], runs[runs["step"].isin(averaged)])
     nodes = _unique(nodes.drop(columns="unit"))
     if names_of_files:
         nodes["trace"] = nodes["trace"].map(partial(_renamed, names=names_of_files))
     notes = [_NOTHING_RAN]
     if len(events):
-        excluded = excluded_ops(nodes["name"], events, rare)
+        excluded = excluded_ops(nodes["name"], events[(events["step"] < 0) | events["step"].isin(averaged)], rare)
         notes = _notes(graphs, period, excluded, has_memory=bool(events["bytes"].any()))
-    return GraphModel(nodes, inputs, runs, intervals, tuple(notes), period, rare)
+        notes += [_OF_STEPS.format(len(averaged), len(every))] if averaged != every else []
+    return GraphModel(nodes, inputs, runs, intervals, tuple(notes), period, rare, averaged)
 
 
 def _renamed(trace: Sequence[Frame], names: Mapping[str, str]) -> tuple[Frame, ...]:

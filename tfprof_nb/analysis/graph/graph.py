@@ -217,7 +217,8 @@ def _table(model: GraphModel, rows: Rows) -> pd.DataFrame:
         "op_types": _all_types(model.nodes["types"], rows.nodes),
         "total_occurrences": _whole(rows.total[:, COLUMN["occurrences"]]),
         "definitions": rows.own[:, COLUMN["definitions"]].astype(np.int64),
-        "total_definitions": _whole(rows.total[:, COLUMN["definitions"]]),
+        "total_nodes": _whole(rows.total[:, COLUMN["nodes"]]),
+        "self_nodes": _whole(rows.own[:, COLUMN["nodes"]]),
     }
     return pd.DataFrame({"name": rows.names, "depth": rows.depth, **first, **described, **both, **more})
 

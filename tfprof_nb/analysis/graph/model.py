@@ -25,8 +25,9 @@ MEASURED = (
     "residual_bytes",
     "output_bytes",
 )
-METRICS = (*MEASURED, "parameters", "float_ops", "definitions", "counted")
-"""Columns that are summed over a tree. ``definitions`` counts nodes, ``counted`` nodes with known float ops."""
+METRICS = (*MEASURED, "parameters", "float_ops", "definitions", "nodes", "counted")
+"""Columns that are summed over a tree. ``definitions`` counts nodes and, as tfprof does, scopes; ``nodes`` only
+nodes, ``counted`` those with known float ops."""
 COLUMN = {name: place for place, name in enumerate(METRICS)}
 
 
@@ -55,8 +56,10 @@ class GraphModel:
     period
         What an average is over: a ``step``, or the whole ``capture`` if there are no steps.
     occasional
-        The nodes that ran in too few of the steps to be part of an average step; averages are then over all steps.
-        None: each node's average is over the steps in which it ran, as in tfprof.
+        The nodes that ran in too few of the steps to be part of an average step; averages are then over all of
+        ``averaged``. None: each node's average is over the steps in which it ran, as in tfprof.
+    averaged
+        The steps that `occasional` and such averages are of.
     """
 
     nodes: pd.DataFrame
@@ -68,6 +71,7 @@ class GraphModel:
     notes: tuple[str, ...] = ()
     period: str = "step"
     occasional: Int64 | None = None
+    averaged: frozenset[int] = frozenset()
 
     @property
     def steps(self) -> list[int]:
@@ -80,7 +84,8 @@ class GraphModel:
         Parameters
         ----------
         step
-            One step, or -1 for the average: over the steps in which a node ran (rounded down if whole), or over all.
+            One step, or -1 for the average: over the steps in which a node ran (rounded down if whole), or over all of
+            ``averaged``.
         """
         measured = list(MEASURED)
         table = np.zeros((len(self.nodes), len(METRICS)))
@@ -91,14 +96,14 @@ class GraphModel:
         table[rows.index.to_numpy(np.int64), : len(measured)] = rows
         table[:, COLUMN["parameters"]] = self.nodes["parameters"]
         table[:, COLUMN["float_ops"]] = self._float_ops(table[:, COLUMN["occurrences"]])
-        table[:, COLUMN["definitions"]] = 1
+        table[:, [COLUMN["definitions"], COLUMN["nodes"]]] = 1
         table[:, COLUMN["counted"]] = self.nodes["float_ops"].notna()
         return table
 
     def _average(self, measured: list[str]) -> pd.DataFrame:
         if self.occasional is not None:
-            usual = self.runs[~self.runs["node"].isin(self.occasional)]
-            return usual.groupby("node")[measured].sum() / max(len(self.steps), 1)
+            usual = self.runs[~self.runs["node"].isin(self.occasional) & self.runs["step"].isin(self.averaged)]
+            return usual.groupby("node")[measured].sum() / max(len(self.averaged), 1)
         by_node = self.runs.groupby("node")[measured]
         rows = by_node.sum().div(by_node.size(), axis=0)
         whole = [name for name in measured if pd.api.types.is_integer_dtype(self.runs[name])]

@@ -18,7 +18,7 @@ import pandas as pd
 from tfprof_nb._arrays import Int64
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.forest import Forest
-from tfprof_nb.analysis.events.framework import framework
+from tfprof_nb.analysis.events.framework import framework, of_sessions
 from tfprof_nb.analysis.memory.allocation_events import allocation_events, described
 from tfprof_nb.analysis.memory.process_memory import NOTE, process_allocators, process_timeline
 from tfprof_nb.analysis.result import Result, empty_table
@@ -272,15 +272,20 @@ def _notes(live: pd.DataFrame, least_on_cpu: float) -> list[str]:
 
 
 _NO_EVENTS = (
-    "No memory events: nothing was allocated during the capture, host_level was below 2, or files of this kind have "
-    "none (see the overview's notes)."
+    "No memory events: nothing was allocated during the capture, host_level was below 2, or the file is a Chrome trace "
+    "of TensorFlow 2, which leaves them out."
+)
+_OF_SESSIONS = (
+    "This record of session.run has no allocations. A timeline has them if it is written with show_memory=True."
 )
 _NOT_READ = "This page shows allocations that TensorFlow and JAX record: those of PyTorch's traces are not read."
 
 
 def _why(forests: Sequence[Forest]) -> str:
     """Say why there are no events of memory."""
-    return _NOT_READ if forests and forests[0].once(framework) == "pytorch" else _NO_EVENTS
+    if forests and forests[0].once(framework) == "pytorch":
+        return _NOT_READ
+    return _OF_SESSIONS if of_sessions(forests) else _NO_EVENTS
 
 
 def no_memory(note: str = _NO_EVENTS) -> Memory:

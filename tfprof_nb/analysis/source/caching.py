@@ -1,13 +1,18 @@
-"""A pipeline's cache behind the map whose results it should keep, and its batch before a map, in code."""
+"""Code that keeps results: a pipeline's cache behind a map, the batches of a PyDataset; and a batch before a map."""
 
 from __future__ import annotations
 
 import ast
+import re
 import textwrap
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from tfprof_nb.analysis.source.code import Code
+from tfprof_nb.analysis.source.syntax import name_of
+
+# In the text of code that may make another batch each time.
+_CHANCE = re.compile(r"rand|rng|shuffle|permut|choice|sample\b|augment|jitter|noise", re.IGNORECASE)
 
 
 class CachedBehind(NamedTuple):
@@ -86,6 +91,44 @@ def batched_before(code: Code, file: str, line: int) -> BatchedBefore | None:
     rest = raw[until : _offset(text, statement.end_lineno or 0, statement.end_col_offset or 0)]
     change = b" " * statement.col_offset + raw[begin:start] + raw[end:until] + raw[start:end] + rest
     return BatchedBefore(statement.lineno, textwrap.dedent(change.decode()))
+
+
+def kept_batches(code: Code, file: str, dataset: str) -> str:
+    r"""Return the ``def`` of a PyDataset's ``__getitem__`` with a cache above; empty if epochs may get other batches.
+
+    They may where the class has ``on_epoch_end``, where ``__getitem__`` stores something, and where chance is in the
+    text of the class or of the functions that it calls.
+
+    Examples
+    --------
+    >>> text = "class Rows(PyDataset):\n    def __getitem__(self, k):\n        return load(k)"
+    >>> print(kept_batches(Code({"cell": text}), "cell", "Rows"))
+    import functools
+    @functools.cache
+    def __getitem__(self, k):
+    """
+    owner = next((node for node in code.nodes(file, ast.ClassDef) if node.name == dataset), None)
+    methods = {node.name: node for node in owner.body if isinstance(node, ast.FunctionDef)} if owner else {}
+    made = methods.get("__getitem__")
+    if owner is None or made is None or made.decorator_list or "on_epoch_end" in methods:
+        return ""
+    stores = (node for node in ast.walk(made) if isinstance(node, ast.Attribute | ast.Subscript))
+    if any(isinstance(node.ctx, ast.Store) and ast.unparse(node).startswith("self.") for node in stores):
+        return ""
+    if any(_CHANCE.search(ast.unparse(node)) for node in _with_called(code, file, owner)):
+        return ""
+    definition = code.line(file, made.lineno)
+    return f"import functools\n@functools.cache\n{definition}" if definition.endswith(":") else ""
+
+
+def _with_called(code: Code, file: str, node: ast.stmt) -> list[ast.stmt]:
+    """Return a definition, and those of all functions of the program that it calls, directly or not."""
+    found: list[ast.stmt] = [node]
+    for one in found:  # which grows meanwhile
+        calls = (call.func for call in ast.walk(one) if isinstance(call, ast.Call) and name_of(call.func))
+        called = (code.defined(file, function) for function in calls)
+        found += [each for _, each in filter(None, called) if each not in found]
+    return found
 
 
 def _calls(statement: ast.stmt | None) -> Iterator[ast.Call]:

@@ -110,12 +110,17 @@ class Code:
     def method(self, name: str) -> tuple[str, int, list[str]]:
         """Return the file, the line of the ``def`` and the parameters of a method ``Class.method``; 0 if unknown."""
         owner, _, method = name.rpartition(".")
-        for file, text in self._texts.items():
-            for found in (node for node in nodes_of(text, ast.ClassDef) if node.name == owner):
+        for file in self.files:
+            for found in (node for node in self.nodes(file, ast.ClassDef) if node.name == owner):
                 for one in found.body:
                     if isinstance(one, ast.FunctionDef) and one.name == method:
                         return file, one.lineno, [argument.arg for argument in one.args.args]
         return "", 0, []
+
+    def class_at(self, file: str, line: int) -> str:
+        """Return the name of the innermost class with a line; empty if there is none."""
+        holding = [node for node in self.nodes(file, ast.ClassDef) if holds(node, line)]
+        return min(holding, key=_lines).name if holding else ""
 
     def place(self, found: tuple[str, int] | None) -> str:
         """Write what `find` found as users read it; empty for nothing."""
@@ -376,9 +381,20 @@ class Code:
         return same_each_time(parsed(self._texts.get(file, "")), line)
 
     def dataset_classes(self) -> list[str]:
-        """Return the classes of the program that are datasets of Keras: a ``PyDataset`` or ``Sequence``."""
-        classes = [node for text in self._texts.values() for node in nodes_of(text, ast.ClassDef)]
-        return [node.name for node in classes if {name_of(base) for base in node.bases} & {"PyDataset", "Sequence"}]
+        r"""Return the classes of the program that are datasets of Keras: a ``PyDataset`` or ``Sequence``.
+
+        Examples
+        --------
+        >>> Code({"cell": "class Rows(Sequence): ...\nclass Flipped(Rows): ..."}).dataset_classes()
+        ['Rows', 'Flipped']
+        """
+        classes = [node for file in self.files for node in self.nodes(file, ast.ClassDef)]
+        found: list[str] = []
+        known = {"PyDataset", "Sequence"}
+        while new := [one.name for one in classes if one.name not in known and known & set(map(name_of, one.bases))]:
+            found += new
+            known.update(new)
+        return found
 
     def in_loop(self, file: str, line: int) -> bool:
         """Whether a line stands in a loop."""

@@ -48,17 +48,18 @@ def placed_ops(forest: Forest, graphs: Graphs, cell: Cell) -> pd.DataFrame:
     eager = np.where(node < 0, running_lines(forest, cell, events), 0) if cell.text else 0
     runs = pd.DataFrame(
         {
-            "op_name": labels.op_name[labels.code[events]],
-            "op_type": labels.op_type[labels.code[events]],
-            "side": np.where(forest.on_device[events], "device", "host"),
+            "op": labels.code[events],
+            "on_device": forest.on_device[events],
             "node": node,
             "eager_line": eager,
             "op_ps": forest.self_ps_among(events),
         }
     )
-    sums = runs.groupby(["op_name", "op_type", "side", "node", "eager_line"], as_index=False, sort=False).agg(
+    sums = runs.groupby(["op", "on_device", "node", "eager_line"], as_index=False, sort=False).agg(
         op_ms=("op_ps", "sum"), occurrences=("op_ps", "size")
     )
+    sums["op_name"], sums["op_type"] = labels.op_name[sums["op"]], labels.op_type[sums["op"]]
+    sums["side"] = np.where(sums["on_device"], "device", "host")
     factor = sums["eager_line"].map(unrecorded_factor(forest, cell)).fillna(1.0)
     sums["op_ms"] *= factor / PS_PER_MS
     sums["occurrences"] = (sums["occurrences"] * factor).round().astype(np.int64)

@@ -12,7 +12,6 @@ import pandas as pd
 
 from tfprof_nb._arrays import Bools, Int64
 from tfprof_nb._units import PS_PER_MS
-from tfprof_nb.analysis.events.eager import DISPATCH
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.graph_nodes import graph_nodes
 from tfprof_nb.analysis.events.intervals import newly_covered
@@ -23,6 +22,7 @@ from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.placed_ops import creating_frames
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.decode.sections.graphs import Graphs, read_graphs
+from tfprof_nb.formats.xspace import DISPATCH
 
 # Steps longer than so many times the median are no typical ones: something else delayed them.
 _TYPICAL = 3.0

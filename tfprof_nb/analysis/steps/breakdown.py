@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections import defaultdict
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +12,11 @@ import pandas as pd
 from tfprof_nb._arrays import Bools, Int64
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.compilations import compiled
-from tfprof_nb.analysis.events.eager import DISPATCH
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.intervals import newly_covered, split_by_priority
 from tfprof_nb.analysis.steps.activities import Activity, is_of_old_tensorflow, tracing_spans
 from tfprof_nb.analysis.steps.groups import Grouping
+from tfprof_nb.formats.xspace import DISPATCH
 
 CATEGORIES: dict[str, tuple[Activity, ...]] = {
     "device_compute_ms": (Activity.DEVICE_COMPUTE_16, Activity.DEVICE_COMPUTE_32),
@@ -29,6 +30,7 @@ CATEGORIES: dict[str, tuple[Activity, ...]] = {
 }
 # These columns add up to a step's time.
 PARTS = [*CATEGORIES, "other_ms"]
+_CLAIMS = 1 << 19
 _FETCHES = ("IteratorGetNext", f"{DISPATCH}IteratorGetNext")
 
 
@@ -50,23 +52,32 @@ def breakdown(forest: Forest, grouping: Grouping, spans: pd.DataFrame, activity:
         One row per step: ``start_ms step_ms``, `PARTS`, and ``warm_up``, whether the step traced or compiled.
     """
     start, end = spans["start_ps"].to_numpy(np.int64), spans["end_ps"].to_numpy(np.int64)
-    claims, traced = _claims(forest, grouping, spans, activity)
-    step_start = start[claims.step]
-    began = np.maximum(claims.start_ps, step_start)
-    began -= step_start
-    ended = np.minimum(claims.end_ps, end[claims.step])
-    ended -= step_start
-    inside = np.flatnonzero(ended > began)
-    shares = split_by_priority(claims.step[inside], began[inside], ended[inside], claims.activity[inside], len(spans))
+    step = grouping.steps_of_events(spans["group"].to_numpy(np.int64), np.arange(len(spans)))
+    traced, old = _tracing(forest, step), is_of_old_tensorflow(forest)
+    step[activity == Activity.NONE] = -1
+    step[spans["event"][spans["event"] >= 0]] = -1  # the marks of steps claim nothing
     none = np.zeros(len(spans), dtype=np.int64)
+    shares = defaultdict[int, Int64](none.copy)
+    # Some steps at a time: the columns of what claims their time stay small.
+    some = len(spans) * _CLAIMS // max(len(step), 1) + 1
+    for first in range(0, len(spans), some):
+        last = min(first + some, len(spans))
+        claims = _working(forest, step, first, last, activity, nested=old)
+        tracing = traced.take((traced.step >= first) & (traced.step < last))
+        columns: Any = zip(claims, tracing, strict=True)
+        claims = _Claims(*map(np.concatenate, columns))
+        if old:
+            claims = claims._replace(end_ps=_kept_open(*claims))
+        for kind, time in _divided(claims, start, end, first, last).items():
+            shares[kind][first:last] = time
     table = pd.DataFrame({"start_ms": start / PS_PER_MS, "step_ms": (end - start) / PS_PER_MS})
     rest = end - start
     for column, activities in CATEGORIES.items():
-        time = sum((shares.get(int(kind), none) for kind in activities), none)
+        time = sum((shares[int(kind)] for kind in activities), none)
         table[column] = time / PS_PER_MS
         rest = rest - time
     table["other_ms"] = rest / PS_PER_MS
-    table["warm_up"] = np.isin(np.arange(len(spans)), traced) | _compiles(forest, start, end)
+    table["warm_up"] = np.isin(np.arange(len(spans)), traced.step) | _compiles(forest, start, end)
     return table
 
 
@@ -85,31 +96,42 @@ class _Claims(NamedTuple):
     end_ps: Int64
     activity: npt.NDArray[np.int16]
 
+    def take(self, chosen: Bools) -> _Claims:
+        """Return some of them, given by a flag for each."""
+        if chosen.all():
+            return self
+        return _Claims(self.step[chosen], self.start_ps[chosen], self.end_ps[chosen], self.activity[chosen])
 
-def _claims(
-    forest: Forest, grouping: Grouping, spans: pd.DataFrame, activity: npt.NDArray[np.int16]
-) -> tuple[_Claims, Int64]:
-    """Return what claims time of steps, and the steps that traced or compiled. The marks of steps claim nothing."""
-    step = grouping.steps_of_events(spans["group"].to_numpy(np.int64), np.arange(len(spans)))
-    is_mark = np.zeros(len(step), dtype=bool)
-    is_mark[spans["event"][spans["event"] >= 0]] = True
-    working = np.flatnonzero((step >= 0) & (activity != Activity.NONE) & ~is_mark)
-    old = is_of_old_tensorflow(forest)
-    if not old:
-        # What ran inside an event that claims the same time claims nothing more.
+
+def _tracing(forest: Forest, step: Int64) -> _Claims:
+    """Return the tracing and compiling in steps; ``step`` has one entry per event."""
+    calls, start, end = tracing_spans(forest)
+    compiling = np.full(len(calls), Activity.COMPILE, dtype=np.int16)
+    return _Claims(step[calls], start, end, compiling).take(step[calls] >= 0)
+
+
+def _working(
+    forest: Forest, step: Int64, first: int, last: int, activity: npt.NDArray[np.int16], *, nested: bool
+) -> _Claims:
+    """Return the events of steps from ``first`` to before ``last``.
+
+    What ran inside an event that claims the same time claims nothing more, and is left out unless ``nested``.
+    """
+    working = np.flatnonzero((step >= first) & (step < last))
+    if not nested:
         parent = forest.nesting.parent[working]
-        nested = np.flatnonzero(parent >= 0)
-        mine, around = working[nested], parent[nested]
-        claimed = (step[around] == step[mine]) & (activity[around] >= activity[mine]) & ~is_mark[around]
-        working = np.delete(working, nested[claimed])
-    calls, traced_from, traced_to = tracing_spans(forest)
-    in_steps = step[calls] >= 0
-    traced = step[calls][in_steps]
-    of_step = np.concatenate([step[working], traced])
-    start = np.concatenate([forest.host.start_ps[working], traced_from[in_steps]])
-    end = np.concatenate([forest.ends_ps(working), traced_to[in_steps]])
-    kind = np.concatenate([activity[working], np.full(len(traced), Activity.COMPILE, dtype=np.int16)])
-    return _Claims(of_step, start, _kept_open(of_step, start, end, kind) if old else end, kind), traced
+        inner = np.flatnonzero(parent >= 0)
+        mine, around = working[inner], parent[inner]
+        working = np.delete(working, inner[(step[around] == step[mine]) & (activity[around] >= activity[mine])])
+    return _Claims(step[working], forest.host.start_ps[working], forest.ends_ps(working), activity[working])
+
+
+def _divided(claims: _Claims, start: Int64, end: Int64, first: int, last: int) -> dict[int, Int64]:
+    """Divide the time of steps from ``first`` to before ``last``; ``start`` and ``end`` have an entry per step."""
+    began = np.maximum(claims.start_ps - start[claims.step], 0)
+    ended = np.minimum(claims.end_ps, end[claims.step]) - start[claims.step]
+    within = claims._replace(step=claims.step - first, start_ps=began, end_ps=ended).take(ended > began)
+    return split_by_priority(*within, owners=last - first)
 
 
 def _kept_open(step: Int64, start: Int64, end: Int64, activity: npt.NDArray[np.int16]) -> Int64:

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb._arrays import Bools, Int64
-from tfprof_nb.analysis.events.eager import DISPATCH
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.source.cell_lines import line_events
+from tfprof_nb.formats.xspace import DISPATCH
 
 FETCHES = ("IteratorGetNext", f"{DISPATCH}IteratorGetNext")
 # Dispatches that handle iterators and datasets do none of a step's work.

@@ -6,6 +6,7 @@ steps of device profiles too, as they did in TensorFlow until 2023; in XProf the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -160,7 +161,7 @@ def _tpu_steps(forest: Forest, grouping: Grouping) -> _HostSteps:
         epoch=pd.arrays.IntegerArray(np.zeros(len(numbers), np.int64), np.ones(len(numbers), bool)),
         host=forest.host.name,
     )
-    notes = [_TPU_INFERRED.format(module) if module else _TPU_RECORDED]
+    notes = [_TPU_INFERRED.format(re.sub(r"\(\d+\)$", "", module)) if module else _TPU_RECORDED]
     return _HostSteps(table, grouping.spans["group"].to_numpy(np.int64), grouping.source, notes)
 
 

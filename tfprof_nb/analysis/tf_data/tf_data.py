@@ -8,6 +8,7 @@ calls count more than setup; and stages that the runtime added are never the bot
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -129,7 +130,8 @@ def tf_data(forests: Sequence[Forest], waiting_percent: float = float("nan")) ->
         It shows the pipeline with the longest calls in total, by the slowest call that its worst stage delayed. The
         summary has ``pipelines``, ``calls`` and ``slow_calls`` (of pipelines on hosts); the ``host``, ``pipeline`` and
         ``latency_ms`` of the call shown; its ``bottleneck`` with ``bottleneck_ms`` and the ``suggestion``; each is None
-        if there is none. ``waiting_percent`` is as given.
+        if there is none. ``waiting_percent`` is as given; where that is unknown, the calls' part of the captured time,
+        which is the most that the program can have waited for them.
     """
     by_host = (forest.once(host_stages) for forest in forests)
     parts = [part.assign(part=number) for number, part in enumerate(by_host) if len(part)]
@@ -145,8 +147,15 @@ def tf_data(forests: Sequence[Forest], waiting_percent: float = float("nan")) ->
     shown = _typical(slowest, stages)
     table = _stage_table(stages, shown["call"] if shown is not None else -1)
     summary = _summary(shown, stages, len(pipelines), len(hosted), int(hosted["slow"].sum()))
-    summary["waiting_percent"] = waiting_percent
+    known = not math.isnan(waiting_percent)
+    summary["waiting_percent"] = waiting_percent if known else _calls_percent(hosted, forests)
     return TfData(table, summary, _notes(slowest, shown), pipelines=pipelines, _calls=calls, _stages=stages)
+
+
+def _calls_percent(hosted: pd.DataFrame, forests: Sequence[Forest]) -> float:
+    """Return how much of the captured time calls for data take."""
+    captured_ms = sum(forest.end_ps for forest in forests) / PS_PER_MS
+    return 100 * float(hosted["total_ms"].sum()) / max(captured_ms, 1e-9)
 
 
 def _no_activity(waiting_percent: float, why: str) -> TfData:

@@ -57,9 +57,12 @@ def _code(pipeline: Pipeline, change: WhatIf, base: tuple[int, str], names: Mapp
     options = _OPTIONS.format(size=new.size) if new.kind == "with_options" else ""
     imports = "" if names.get("tf") is tensorflow() else "import tensorflow as tf\n\n"
     one_line = f"{user} = {expression}{''.join(written_stages)}"
+    left = len(pipeline.stages) - begins
+    last = f"the last {left} stages" if left > 1 else "the last stage"
+    comment = f"  # {user} without {last}" if "._inputs()" in expression else ""
     if len(written_stages) == 1:
-        return f"{imports}{options}{one_line}"
-    chain = "".join(f"\n    {each}" for each in [expression, *written_stages])
+        return f"{imports}{options}{one_line}{comment}"
+    chain = "".join(f"\n    {each}" for each in [f"{expression}{comment}", *written_stages])
     return f"{imports}{options}{user} = ({chain}\n)"
 
 

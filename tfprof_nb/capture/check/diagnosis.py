@@ -11,6 +11,7 @@ from tfprof_nb.capture.check.environment import Facts
 
 _TESTED_TENSORFLOW = (2, 20)
 _LOW_DISK_BYTES = 2**30
+_GUIDE = 'The section "Setting up a GPU" of docs/troubleshooting.md has each step.'
 
 
 class Line(NamedTuple):
@@ -94,7 +95,7 @@ def _devices(facts: Facts) -> Iterator[Line]:
             "Devices",
             "problem",
             f"there is a GPU ({', '.join(facts.driver_gpus)}), but this TensorFlow was built without CUDA",
-            'Install the GPU build: `pip install "tensorflow[and-cuda]"`.',
+            f'Install the GPU build: `pip install "tensorflow[and-cuda]"`. {_GUIDE}',
         )
     else:
         yield Line(
@@ -102,7 +103,7 @@ def _devices(facts: Facts) -> Iterator[Line]:
             "problem",
             f"there is a GPU ({', '.join(facts.driver_gpus)}), but TensorFlow does not see it",
             "Check whether `CUDA_VISIBLE_DEVICES` hides it; otherwise install the libraries of CUDA "
-            f'{facts.cuda}: `pip install "tensorflow[and-cuda]"`, and restart.',
+            f'{facts.cuda}: `pip install "tensorflow[and-cuda]"`, and restart. {_GUIDE}',
         )
 
 
@@ -124,9 +125,9 @@ def _cupti(facts: Facts) -> Iterator[Line]:
         "CUPTI library",
         "problem",
         f"{name} cannot be loaded: profiles will not show the GPU",
-        f"Set its folder: `export LD_LIBRARY_PATH={folders[0]}:$LD_LIBRARY_PATH` before Jupyter starts."
+        f"Set its folder: `export LD_LIBRARY_PATH={folders[0]}:$LD_LIBRARY_PATH` before Jupyter starts. {_GUIDE}"
         if folders
-        else f"`pip install nvidia-cuda-cupti-cu{major}`, and restart.",
+        else f"`pip install nvidia-cuda-cupti-cu{major}`, and restart. {_GUIDE}",
     )
 
 
@@ -145,7 +146,7 @@ def _permission(facts: Facts) -> Iterator[Line]:
         if known
         else "unknown; if profiles lack the GPU, this may be the reason",
         'Put `options nvidia "NVreg_RestrictProfilingToAdminUsers=0"` into a file in `/etc/modprobe.d` and reboot; '
-        "start containers with `--cap-add=SYS_ADMIN` (or `--privileged`).",
+        f"start containers with `--cap-add=SYS_ADMIN` (or `--privileged`). {_GUIDE}",
     )
 
 

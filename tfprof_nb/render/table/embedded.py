@@ -11,7 +11,7 @@ from markupsafe import Markup
 from tfprof_nb.render.markup import element
 from tfprof_nb.render.panels import Table
 from tfprof_nb.render.table.encoding import encode_table
-from tfprof_nb.render.table.format import columns_of, flat
+from tfprof_nb.render.table.format import columns_of, cut_notice, flat
 
 # More rows make a report slow to open.
 _MAX_ROWS = 5000
@@ -38,9 +38,8 @@ def embedded_table(panel: Table) -> Markup:
     }
     packed = zlib.compress(json.dumps(data).encode(), level=9)
     script = element("script", _base64(packed), type="application/json", class_="tfp-table-data")
-    cut = len(panel.frame) > _MAX_ROWS
-    notice = f"The first {_MAX_ROWS:,} of {len(panel.frame):,} rows; all rows in .table"
-    return script + element("p", notice) if cut else script
+    notice = cut_notice(min(len(panel.frame), _MAX_ROWS), len(panel.frame), "rows", panel)
+    return script + element("p", f"The first {notice}") if notice else script
 
 
 def _base64(data: bytes) -> str:

@@ -30,7 +30,7 @@ def encode_table(
 
 
 def _header(column: Column) -> dict[str, Any]:
-    return {key: getattr(column, key) for key in ("key", "header", "kind", "bar", "meaning")}
+    return {key: getattr(column, key) for key in ("key", "header", "kind", "bar", "meaning", "signed")}
 
 
 def _texts(column: Column, texts: list[str] | None) -> dict[str, list[str] | None]:

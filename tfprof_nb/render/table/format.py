@@ -30,7 +30,10 @@ def columns_of(panel: Table) -> list[Column]:
 def cell_texts(frame: pd.DataFrame, column: Column) -> list[str]:
     """Write the values of one column; missing values become a dash."""
     values = frame[column.key]
-    return [cell(None if gone else value, column.kind) for value, gone in zip(values, values.isna(), strict=True)]
+    texts = [cell(None if gone else value, column.kind) for value, gone in zip(values, values.isna(), strict=True)]
+    if not column.signed:
+        return texts
+    return [f"+{text}" if more else text for text, more in zip(texts, values > 0, strict=True)]
 
 
 def bar_shares(frame: pd.DataFrame, column: Column) -> Floats:
@@ -41,6 +44,7 @@ def bar_shares(frame: pd.DataFrame, column: Column) -> Floats:
     return shares
 
 
-def rows_notice(shown: int, total: int) -> str:
-    """Return how many rows are shown of how many; nothing if all are."""
-    return f"{shown:,} of {total:,} rows; all rows in .table" if shown < total else ""
+def cut_notice(shown: int, total: int, what: str, panel: Table) -> str:
+    """Return how many rows or columns are shown of how many, and where all are; nothing if all are shown."""
+    where = f"; all {what} in .{panel.kept_in}" if panel.kept_in else ""
+    return f"{shown:,} of {total:,} {what}{where}" if shown < total else ""

@@ -15,7 +15,7 @@ from tfprof_nb._units import is_numeric, shorten
 from tfprof_nb.render.markup import Attribute, element, join, tag
 from tfprof_nb.render.panels import Column, Table
 from tfprof_nb.render.short_names import short_names
-from tfprof_nb.render.table.format import bar_shares, cell_texts, columns_of, flat, rows_notice
+from tfprof_nb.render.table.format import bar_shares, cell_texts, columns_of, cut_notice, flat
 from tfprof_nb.render.theme import BLUE
 
 # Alignment by attribute is short and survives every sanitiser; JupyterLab's own style sheet aligns table cells right,
@@ -40,7 +40,7 @@ def html_table(panel: Table, rows: int, text: int) -> Markup:
     head = element("thead", element("tr", *map(_head, columns)))
     body = element("tbody", join(_rows(frame, columns, text)))
     table = element("div", join([_TABLE, head, body, Markup("</table>")]), style="overflow-x:auto")
-    notice = rows_notice(len(frame), len(panel.frame))
+    notice = cut_notice(len(frame), len(panel.frame), "rows", panel)
     return table + element("div", notice, style="font-size:12px;opacity:.75;padding:4px") if notice else table
 
 

@@ -14,7 +14,7 @@ from itertools import zip_longest
 from tfprof_nb._units import is_numeric, shorten
 from tfprof_nb.render.panels import Table, Trim
 from tfprof_nb.render.short_names import short_names
-from tfprof_nb.render.table.format import cell_texts, columns_of, flat, rows_notice
+from tfprof_nb.render.table.format import cell_texts, columns_of, cut_notice, flat
 
 _GAP = "  "
 # The width down to which texts are cut; if that is not enough, columns are left out from the right.
@@ -69,7 +69,10 @@ def text_table(panel: Table, width: int) -> list[str]:
     _widen(shown, width)
     rows = zip(*([column.line(value) for value in column.fitting()] for column in shown), strict=True)
     lines = [*_header_lines(shown), *map(_GAP.join, rows)]
-    notices = [rows_notice(len(frame), len(panel.frame)), _columns_notice(len(shown), len(columns))]
+    notices = [
+        cut_notice(len(frame), len(panel.frame), "rows", panel),
+        cut_notice(len(shown), len(columns), "columns", panel),
+    ]
     return [*(line.rstrip() for line in lines), *filter(None, notices)]
 
 
@@ -104,7 +107,3 @@ def _header_lines(columns: Sequence[_Printed]) -> list[str]:
     lines = list(zip_longest(*(words[::-1] for words in wrapped), fillvalue=""))[::-1]
     written = [_GAP.join(column.line(text) for column, text in zip(columns, line, strict=True)) for line in lines]
     return [*written, _GAP.join("─" * column.width for column in columns)]
-
-
-def _columns_notice(shown: int, total: int) -> str:
-    return f"{shown} of {total} columns; all columns in .table" if shown < total else ""

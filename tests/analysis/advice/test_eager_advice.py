@@ -1,0 +1,25 @@
+"""Which function is told to become a tf.function where ops run one by one."""
+
+import tensorflow as tf
+
+
+def counted(size):
+    return sum(k % 7 for k in range(size))
+
+
+def turn(weights):
+    for _ in range(20):
+        weights.assign(tf.tanh(weights) * 1.01)
+
+
+def test_it_is_the_function_that_runs_the_ops_not_one_that_computes_in_python(advised, place_of, the_one):
+    weights = tf.Variable(tf.ones((32, 32)))
+
+    def loop():
+        for _ in range(40):
+            counted(200_000)
+            turn(weights)
+
+    eager = the_one(advised(loop), "Ops run one by one")
+    assert eager["place"] == place_of(turn, "def turn")
+    assert eager["change"] == "@tf.function\ndef turn(weights):"

@@ -1,0 +1,44 @@
+"""How long steps wait for data, as it is told while they run: also where a graph fetches the data."""
+
+import time
+
+import pytest
+
+import tfprof_nb as tp
+from tfprof_nb.capture.step_times import StepTimes, step_times
+
+
+@pytest.mark.parametrize("batches_per_step", [1, 4])
+def test_what_waits_inside_a_function_is_told_by_the_pipeline(batches_per_step):
+    import tensorflow as tf
+
+    def slow(i):
+        time.sleep(0.03 / batches_per_step)
+        return i
+
+    data = tf.data.Dataset.range(1000).map(lambda i: tf.numpy_function(slow, [i], tf.int64))
+
+    @tf.function(reduce_retracing=True)
+    def fetch(batches):
+        for _ in range(batches_per_step):
+            next(batches)
+
+    with step_times() as times:
+        batches = iter(data.prefetch(1))
+        for i in range(20):
+            with tp.step(i):
+                fetch(batches)
+                time.sleep(0.01)
+            if i in (9, 19):
+                assert not any(bar.waiting for bar in times.bars[-9:])
+                times.look()
+    assert times.tells_waits
+    assert 0.4 < times.typical.waiting / times.typical.step < 0.9  # 20 of 30 ms
+
+
+def test_steps_without_a_pipeline_tell_no_wait():
+    times = StepTimes()
+    for _ in range(3):
+        times.add(0.1, 0.0)
+        times.look()
+    assert not times.tells_waits

@@ -1,0 +1,134 @@
+"""What makes steps wait for the batches of a PyDataset, and how to make them sooner: once, or by several workers."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.cause import ROW_BY_ROW, Cause, does, runs_ops
+from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.source.caching import kept_batches
+from tfprof_nb.analysis.source.code import line_at, place_of
+from tfprof_nb.analysis.tf_data.iterators import iterator_type
+
+_PASSES_WORTH_KEEPING = 3
+_THREADS = "workers=4, max_queue_size=16"
+_PROCESSES = "workers=4, use_multiprocessing=True, max_queue_size=16"
+# Measured: threads that compute in Python take turns, and each process of a worker starts anew in every epoch.
+_STARTS = " Each epoch starts them anew, which takes a tenth of a second per worker: short epochs become no faster."
+_TRACE_OPS = (
+    "Put these ops into one function with @tf.function, and call it with a whole batch: they then run as a graph, "
+    "which uses all cores and needs no Python."
+)
+_ROWS_OF_ARRAYS = (
+    'Turn the columns into arrays once, in __init__: `self.x = df[features].to_numpy("float32")`, and the same for the '
+    "labels. Take all rows of a batch at once by their numbers: `self.x[numbers]`."
+)
+
+
+def dataset_class(evidence: Evidence, table: pd.DataFrame) -> str:
+    """Return the class of the program whose ``__getitem__`` makes the batches; empty if that is unknown."""
+    if "Generator" not in {iterator_type(name) for name in evidence.tf_data.table["long_name"]}:
+        return ""
+    classes = [name for name in evidence.code.dataset_classes() if any(evidence.code.find(rf"(?<!class )\b{name}\("))]
+    owners = [str(name).partition(".")[0] for name in table["function"]]
+    owners += [evidence.code.class_at(*line_at(str(caller))) for caller in table["called_from"]]
+    return next((name for name in owners if name in classes), classes[0] if len(classes) == 1 else "")
+
+
+def slow_dataset(evidence: Evidence, dataset: str, table: pd.DataFrame, called: str) -> Cause:
+    """Name a PyDataset's method, with the line in it, or in what it calls, that takes the longest."""
+    function = f"{dataset}.__getitem__"
+    file, defined, _ = evidence.code.method(function)
+    rows = table[table["self_ms"] > 0]
+    at = (str(rows.iloc[0]["file"]), int(rows.iloc[0]["line"])) if len(rows) else (file, defined)
+    place, code = place_of(*at) if at[1] else "", evidence.code.line(*at)
+    if quicker := _by_single_rows(evidence, function, rows) or _by_single_ops(function, place, table):
+        return quicker
+    ran = f"most of its time goes into `{_units.shorten(code, 80)}`" if len(rows) and code else called
+    shown = f"{function}{f' ({place})' if place else ''} makes the batches: {ran}"
+    name, passes = f"{function} {does(code)}", int(evidence.steps.table["epoch"].nunique())
+    made = _made(evidence, dataset)
+    by_processes = made is not None and "use_multiprocessing" in evidence.code.line(*made)
+    kept = kept_batches(evidence.code, file, dataset) if passes >= _PASSES_WORTH_KEEPING and not by_processes else ""
+    if kept:
+        return Cause(
+            f"{name}, anew in each of {passes} epochs",
+            shown,
+            f"Keep the batches, if all of them fit in memory: put `@functools.cache` above {function}. Then only the "
+            "first epoch makes them.",
+            kept,
+            place_of(file, defined),
+            least_saved=0.35 * (passes - 1) / passes,
+            most_saved=(passes - 1) / passes,
+        )
+    fix, change = _more_workers(evidence, file, dataset, made, computes="waits" not in does(code))
+    return Cause(name, shown, fix, change, place_of(*made) if made and change else place, least_saved=0.1)
+
+
+def _by_single_rows(evidence: Evidence, function: str, rows: pd.DataFrame) -> Cause | None:
+    """Find a line that takes single rows of a DataFrame."""
+    for file, line in zip(rows["file"], rows["line"], strict=True):
+        code, place = evidence.code.line(str(file), int(line)), place_of(str(file), int(line))
+        if ROW_BY_ROW.search(code):
+            return Cause(
+                f"{function} goes through a DataFrame row by row",
+                f"{function} ({place}) takes single rows: `{_units.shorten(code, 80)}`",
+                _ROWS_OF_ARRAYS,
+                place=place,
+                least_saved=0.5,
+            )
+    return None
+
+
+def _by_single_ops(function: str, place: str, table: pd.DataFrame) -> Cause | None:
+    """Find TensorFlow's ops that Python starts one by one."""
+    running = runs_ops(table)
+    if running is None:
+        return None
+    return Cause(
+        f"{running[0]} runs TensorFlow ops one by one, in Python",
+        f"{function}{f' ({place})' if place else ''} makes the batches",
+        _TRACE_OPS,
+        place=running[1],
+        least_saved=0.2,
+    )
+
+
+def _more_workers(
+    evidence: Evidence, file: str, dataset: str, made: tuple[str, int] | None, *, computes: bool
+) -> tuple[str, str]:
+    """Return how to let several workers make a PyDataset's batches: words, and where it is certain code."""
+    what, starts = ("processes", _STARTS) if computes else ("workers", "")
+    arguments = _PROCESSES if computes else _THREADS
+    given = re.search(r"\bworkers *= *(\d+)", evidence.code.line(*made)) if made else None
+    if made and given and computes and "use_multiprocessing" not in evidence.code.line(*made):
+        change = evidence.code.with_argument(*made, dataset, "use_multiprocessing=True")
+        told = _units.shorten(change or "use_multiprocessing=True", 120)
+        return f"Its workers are threads, of which Python runs one at a time. Use processes: `{told}`.{starts}", change
+    if made and given:
+        change = evidence.code.with_number(*made, "workers", 2 * max(int(given[1]), 2))
+        return f"Let more {what} make the batches{f': `{_units.shorten(change, 120)}`' if change else ''}.", change
+    if made and re.search(r"\b(max_queue_size|use_multiprocessing) *=", evidence.code.line(*made)):
+        return f"Let several {what} make the batches: pass `workers=4` where {dataset} is made.{starts}", ""
+    if not evidence.code.takes_keywords(file, dataset):
+        fix = (
+            f"Let several {what} make the batches: give {dataset}.__init__ a **kwargs, pass it on with "
+            f"`super().__init__(**kwargs)`, and call `{dataset}(..., {arguments})`.{starts}"
+        )
+        return fix, ""
+    change = evidence.code.with_argument(*made, dataset, arguments) if made else ""
+    told = _units.shorten(change or f"{dataset}(..., {arguments})", 140)
+    return f"Let several {what} make the batches: `{told}`.{starts}", change
+
+
+def _made(evidence: Evidence, dataset: str) -> tuple[str, int] | None:
+    """Return the file and line where a dataset is made; of several lines, the one that ran, if that is only one."""
+    found = list(evidence.code.find(rf"(?<!class )\b{re.escape(dataset)}\("))
+    if len(found) > 1:
+        ran = evidence.python.table
+        ran = ran[ran["thread"] == "main"]
+        found = [place for place in found if place in set(zip(ran["file"], ran["line"], strict=True))]
+    return found[0] if len(found) == 1 else None
