@@ -55,6 +55,7 @@ from tfprof_nb.analysis.advice.table_advice import table_findings
 from tfprof_nb.analysis.advice.validation_advice import validation_input
 from tfprof_nb.analysis.benchmark_input import InputBenchmark
 from tfprof_nb.analysis.result import Result, empty_table
+from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT, are_session_runs
 
 _TYPES = {
@@ -188,11 +189,24 @@ def _bound(evidence: Evidence) -> str:
     (cores, count), computing = evidence.own_cores, evidence.percent("device_compute")
     summary = evidence.overview.summary
     measured = float(summary["measured_steps_ms"]) / max(float(summary["capture_ms"]), 1e-9)
-    few = f" Only {_units.share(measured)} of the capture is in measured steps." if measured < _FEW_MEASURED else ""
+    few = f" Only {_units.share(measured)} of the capture is in measured steps" if measured < _FEW_MEASURED else ""
+    few += f"{_longest_outside(evidence)}." if few else ""
     if computing:
         return f" The device computes for {_units.percent(computing)} of each step.{few}"
     busy = f" The program kept {cores:.1f} of {count} processors busy." if cores > 0 else ""
     return f"{busy}{few}"
+
+
+def _longest_outside(evidence: Evidence) -> str:
+    """Name the line that takes most of the capture before the first step and after the last; empty without one."""
+    table, whole_ms = evidence.python.table, float(evidence.overview.summary["capture_ms"])
+    table = table[(table["thread"] == "main") & (table["line"] > 0)]
+    longest = table.groupby(["file", "line"])["outside_ms"].sum().nlargest(1)
+    if not len(longest) or longest.iloc[0] < _FEW_MEASURED * whole_ms:
+        return ""
+    file, line = longest.index[0]
+    place, code = place_of(str(file), int(line)), _units.shorten(evidence.code.line(str(file), int(line)), 80)
+    return f"; {_units.share(longest.iloc[0] / whole_ms)} is in {f'`{code}` ' if code else ''}({place})"
 
 
 def _with_places(evidence: Evidence, finding: Finding) -> Finding:
