@@ -93,6 +93,16 @@ def test_a_single_fit_and_fits_of_other_models_are_calm(evidence, text):
     assert not list(fit_again_findings(evidence(text, "TensorFlowTrainer.fit", line)))
 
 
+def test_evaluating_by_hand_belongs_to_it(evidence):
+    made = evidence(f"{LOOP}\n    loss = net.evaluate(vx, vy)", "TensorFlowTrainer.fit", 2)
+    more = made.python.calls.assign(line=3, call="TensorFlowTrainer.evaluate", between_steps_ms=100.0)
+    made.python.calls = pd.concat([made.python.calls, more])
+    (one,) = fit_again_findings(made)
+    assert one.finding == "net.fit and net.evaluate are called again and again: 70.0% of the time is between steps"
+    assert "`validation_data=`" in one.fix
+    assert "net.evaluate is called" in one.instead_of
+
+
 def test_parts_of_the_data_become_one_dataset(evidence):
     text = "for part in parts:\n    net.fit(part.x, part.y)"
     (one,) = fit_again_findings(evidence(text, "TensorFlowTrainer.fit", 2))
