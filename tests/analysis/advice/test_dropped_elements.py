@@ -8,7 +8,7 @@ import pytest
 from tfprof_nb.analysis.advice.dropped_elements import dropped_elements
 from tfprof_nb.analysis.source.code import Code
 
-TEXT = "ds = files.map(read)\nds = ds.filter(is_cat).batch(8)\nrest = ds.skip(16)"
+TEXT = "ds = files.map(read)\nds = ds.filter(is_cat).batch(8)\nrest = ds.skip(16)\nmine = ds.shard(4, k)"
 
 
 @pytest.fixture
@@ -45,6 +45,12 @@ def test_a_skip_behind_the_map_makes_the_first_steps_wait(evidence):
     cause = dropped_elements(evidence("FiniteSkip", 24))
     assert cause.name == "read makes elements that `.skip(16)` drops"
     assert (cause.place, cause.most_saved) == ("cell line 3", 0.8)
+
+
+def test_a_shard_behind_the_map_drops_in_each_call(evidence):
+    cause = dropped_elements(evidence("Shard", 32))
+    assert cause.name == "read makes elements that `.shard(4, k)` drops"
+    assert (cause.place, cause.most_saved) == ("cell line 4", 0.75)
 
 
 def test_a_filter_that_keeps_most_is_no_cause(evidence):

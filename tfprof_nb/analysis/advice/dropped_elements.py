@@ -37,7 +37,7 @@ def _cause(evidence: Evidence, kind: str, kept: int, made: int) -> Cause:
     place = (kind == "filter" and evidence.line_of("Dataset_filter_")) or code.place_with(rf"\.{kind}\(")
     call = code.call(*line_at(place), kind) or f".{kind}(...)"
     mapped = _units.shorten(code.mapped(*line_at(mapping)), 40) or "the map"
-    dropped = 1 - kept / made if kind == "filter" else _share_of_first_waits(evidence)
+    dropped = _share_of_first_waits(evidence) if kind == "skip" else 1 - kept / made
     at = f" ({mapping})" if mapping else ""
     if kind == "filter":
         fix = (
@@ -45,7 +45,8 @@ def _cause(evidence: Evidence, kind: str, kept: int, made: int) -> Cause:
             f"is too little, let a quick map read only what the filter needs, filter, and then run {mapped}."
         )
     else:
-        fix = f"Put `{call}` before the map{at}: map what is left, and each other part of the data on its own."
+        others = ", and each other part of the data on its own" * (kind == "skip")
+        fix = f"Put `{call}` before the map{at}: map what is left{others}."
     return Cause(
         f"{mapped} makes elements that `{call}` drops",
         f"in a typical slow call of the pipeline, {_units.count(made)} elements were made for {_units.count(kept)} "
