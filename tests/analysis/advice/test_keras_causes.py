@@ -74,6 +74,7 @@ def test_the_dataset_of_another_cell_is_known(evidence):
     assert "single examples" in one.finding
 
 
+COMPILED = "for rate in rates:\n    net.compile(SGD(rate), 'mse')\n    net.fit(x, y)"
 LOOP = "for _ in range(40):\n    h = net.fit(x, y, epochs=1)"
 
 
@@ -86,7 +87,12 @@ def test_fit_in_a_loop_is_called_once(evidence):
 
 @pytest.mark.parametrize(
     "text",
-    ["net.fit(x, y)", "for k in folds:\n    net = build()\n    net.fit(x, y)", "for net in nets:\n    net.fit(x, y)"],
+    [
+        "net.fit(x, y)",
+        "for k in folds:\n    net = build()\n    net.fit(x, y)",
+        "for net in nets:\n    net.fit(x, y)",
+        COMPILED,
+    ],
 )
 def test_a_single_fit_and_fits_of_other_models_are_calm(evidence, text):
     line = text.count("\n") + 1

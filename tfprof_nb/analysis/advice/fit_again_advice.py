@@ -17,6 +17,7 @@ from tfprof_nb.analysis.source.syntax import holds, name_of, names_in
 _WORTH_SAYING, _MIN_SAMPLES = (20.0, 40.0), 10
 # An epoch of one call starts anew too, but quicker.
 _SAVED = 0.25, 0.7
+_LEAVE_IT = ("fit", "evaluate", "predict", "save", "save_weights", "get_weights", "reset_metrics", "reset_states")
 _VALIDATE = (
     " Let fit validate, with `validation_data=`, and stop with keras.callbacks.EarlyStopping: the pipeline of the "
     "validation data is then made once."
@@ -34,8 +35,7 @@ def fit_again_findings(evidence: Evidence) -> Iterator[Finding]:
         call = next(
             (one for one in evidence.code.nodes(str(file), ast.Call) if _calls(one, "fit", int(str(line)))), None
         )
-        # Of a model that the loop makes anew, each training is another one.
-        if loop is None or call is None or names_in(call.func, ast.Load) & stored_in(loop):
+        if loop is None or call is None or _begins_anew(call, loop):
             continue
         validating = _validating(evidence, calls, str(file), call, loop)
         time_ms = float(rows["between_steps_ms"].sum() + validating["between_steps_ms"].sum())
@@ -102,6 +102,15 @@ def _passes(loop: ast.stmt) -> str:
     over = loop.iter if isinstance(loop, ast.For) else None
     plain = isinstance(over, ast.Call) and name_of(over.func) == "range" and len(over.args) == 1
     return ast.unparse(over.args[0]) if plain and isinstance(over, ast.Call) else "n"
+
+
+def _begins_anew(call: ast.Call, loop: ast.stmt) -> bool:
+    """Whether each pass of a loop trains another model, or may change it otherwise: compiles it, sets its weights."""
+    if names_in(call.func, ast.Load) & stored_in(loop) or not isinstance(call.func, ast.Attribute):
+        return True
+    model = ast.unparse(call.func.value)
+    used = (node for node in ast.walk(loop) if isinstance(node, ast.Attribute) and ast.unparse(node.value) == model)
+    return any(node.attr not in _LEAVE_IT for node in used)
 
 
 def _calls(call: ast.Call, name: str, line: int) -> bool:
