@@ -22,6 +22,8 @@ from tfprof_nb.export import xprof
 from tfprof_nb.export.chrome_trace import write_chrome_trace
 from tfprof_nb.export.markdown import to_markdown
 from tfprof_nb.export.sql import Frames, run_sql
+from tfprof_nb.formats.files import local_path
+from tfprof_nb.formats.unfinished import maker, remove_abandoned
 from tfprof_nb.pending_run import PendingRun
 from tfprof_nb.render.content import Content
 from tfprof_nb.results import Results
@@ -33,6 +35,8 @@ from tfprof_nb.views.pages import PAGES
 
 if TYPE_CHECKING:
     from tfprof_nb.render.view import View
+
+_WRITING = ".tfprof_nb-writing-"
 
 
 class Profile(Results):
@@ -166,7 +170,7 @@ class Profile(Results):
                 run = copied(self.files, Path(folder), self._run.name)
                 send(Path(folder), os.fspath(logdir))
                 return f"{os.fspath(logdir).rstrip('/')}/{run.relative_to(folder).as_posix()}"
-        target = Path(os.path.expandvars(logdir)).expanduser().absolute()
+        target = local_path(logdir).absolute()
         if pending:
             pending.save(target)
             return self._run.path
@@ -253,7 +257,7 @@ class Profile(Results):
         shown = Profile(self._source, self._name, redact=True, client=self._client) if redact else self
         with _replacing(path, "report.html") as part:
             part.write_text(dashboard.report(shown), encoding="utf-8")
-        return Path(path).expanduser()
+        return local_path(path)
 
     def to_dict(self, rows: int = 10) -> dict[str, Any]:
         """Return the profile in brief, as JSON can hold it: for programs and assistants.
@@ -331,7 +335,7 @@ class Profile(Results):
         """
         with _replacing(path, "trace.json.gz") as part:
             write_chrome_trace(part, self.data.forests, self._counters())
-        return Path(path).expanduser()
+        return local_path(path)
 
     def _ipython_display_(self) -> None:
         dashboard.content(self)._ipython_display_()
@@ -350,14 +354,13 @@ class Profile(Results):
 @contextmanager
 def _replacing(path: str | os.PathLike[str], example: str) -> Iterator[Path]:
     """Make a file and its folder: the block gets a path to write to, which takes the file's place if all goes well."""
+    part = target = local_path(path)
     try:
-        target = Path(path).expanduser()
-    except TypeError:
-        raise TfprofError(f"{path!r} is no path. Name a file, for example {example!r}.") from None
-    if target.is_dir():
-        raise TfprofError(f"{target} is a folder. Name a file, for example {target / example}.")
-    part = target.with_name(f".{os.getpid()}-{target.name}") if target.is_file() or not target.exists() else target
-    try:
+        if target.is_dir():
+            raise TfprofError(f"{target} is a folder. Name a file, for example {target / example}.")
+        if target.is_file() or not target.exists():
+            remove_abandoned(target.parent, _WRITING)
+            part = target.with_name(f"{_WRITING}{maker()}{target.name}")
         target.parent.mkdir(parents=True, exist_ok=True)
         yield part
         part.replace(target)

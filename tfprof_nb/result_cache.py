@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 import tempfile
 import threading
 from collections.abc import Sequence
@@ -25,6 +26,7 @@ from typing import Any, TypeVar
 
 from tfprof_nb._units import size
 from tfprof_nb.formats.packed import UnpackableError, pack, unpack
+from tfprof_nb.formats.unfinished import maker, remove_abandoned
 from tfprof_nb.storage import cache_folder
 
 T = TypeVar("T")
@@ -32,7 +34,7 @@ T = TypeVar("T")
 OFF = "TFPROF_NB_CACHE"  # the environment variable that turns it off: "off", "0", "no"
 LEAST_BYTES = 1 << 20  # smaller runs are read anew as quickly
 MOST_BYTES, MOST_RESULT_BYTES, MOST_RUNS = 512 << 20, 64 << 20, 200
-_ABANDONED_S = 3600
+_PART = ".part-"
 
 
 class ResultCache:
@@ -107,9 +109,10 @@ class ResultCache:
         try:
             if not self.folder.is_dir():
                 self.folder.parent.mkdir(parents=True, exist_ok=True)
+                remove_abandoned(self.folder.parent, _PART)
                 _make_room(self.folder.parent)
                 self.folder.mkdir(mode=0o700, exist_ok=True)
-            with tempfile.TemporaryDirectory(prefix=".part-", dir=self.folder.parent) as parts:
+            with tempfile.TemporaryDirectory(prefix=_PART + maker(), dir=self.folder.parent) as parts:
                 part = Path(parts) / name
                 part.write_bytes(data)
                 part.replace(self.folder / name)
@@ -140,6 +143,8 @@ def _stat(file: Path) -> tuple[int, int, int, int] | None:
     try:
         found = file.stat()
     except (OSError, ValueError):
+        return None
+    if not stat.S_ISREG(found.st_mode):  # a pipe or a device may never end
         return None
     return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 

@@ -23,9 +23,11 @@ from typing import Any
 from tfprof_nb._errors import MissingDependencyError, ProfileNotFoundError, TfprofError
 from tfprof_nb._units import size
 from tfprof_nb.formats.files import RUNS_FOLDER
+from tfprof_nb.formats.unfinished import maker, remove_abandoned
 
 _URL = re.compile(r"[A-Za-z][\w+.-]+://")
 _OF_OUR_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
+_FETCHING = ".fetching-"
 _NO_NAMES = ("", ".", "..")
 _THREADS = 8
 _MARKS = ("ETag", "etag", "md5Hash", "content_md5", "checksum", "generation", "version_id")
@@ -221,7 +223,8 @@ def _fetch(file: StoredFile) -> None:
     system, path = _opened(file.url)
     try:
         file.copy.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".fetching-", dir=file.copy.parent) as folder:
+        remove_abandoned(file.copy.parent, _FETCHING)
+        with tempfile.TemporaryDirectory(prefix=_FETCHING + maker(), dir=file.copy.parent) as folder:
             part, note = Path(folder) / "part", Path(folder) / "note"
             _get(system, path, part, file.url)
             note.write_text(json.dumps({"url": file.url, "mark": file.mark, "sha256": _hash(part)}))
@@ -230,8 +233,8 @@ def _fetch(file: StoredFile) -> None:
             note.replace(_note(file.copy))
     except OSError as error:
         raise TfprofError(
-            f"{file.url} cannot be copied to {cache_folder()}: {error.strerror or error}. Free space there, or set "
-            "XDG_CACHE_HOME to another folder."
+            f"{file.url} cannot be copied to {cache_folder()}: {error.strerror or error}. "
+            "Free some space there, or set XDG_CACHE_HOME to another folder."
         ) from None
 
 

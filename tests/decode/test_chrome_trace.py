@@ -203,6 +203,7 @@ def test_an_array_may_lack_its_end(tmp_path, end):
         (b'[{"ph": "X", "ts": 0, "dur": 1e300}]', "span .* days"),
         (b'{"\xff": 1}', "byte 2 is not text"),
         (b"[" * 100_000, "nested too deeply|cut short"),
+        (b'[{"ph": "X", "ts": ' + b"9" * 5000 + b"}]", "not a Chrome trace: Exceeds the limit"),
     ],
 )
 def test_what_is_no_trace_is_refused_with_the_place(tmp_path, text, message):

@@ -190,7 +190,13 @@ def small(*ops):
 ARGS = st.one_of(
     st.none(),
     st.fixed_dictionaries({}, optional={"name": st.text(max_size=3), "op": st.none(), "input0": st.just("a")}),
-    st.sampled_from([{"snapshot": 3}, {"snapshot": {"tensor_description": "requested_bytes: 8\nallocator_name: cpu"}}]),
+    st.sampled_from(
+        [
+            {"snapshot": 3},
+            {"snapshot": {"tensor_description": "requested_bytes: 8\nallocator_name: cpu"}},
+            {"snapshot": {"tensor_description": "requested_bytes: eight"}},
+        ]
+    ),
 )
 EVENT = st.fixed_dictionaries(
     {"ph": st.sampled_from("XNODC"), "pid": st.integers(0, 2), "ts": st.integers(0, 9), "name": st.sampled_from("ab")},

@@ -81,6 +81,8 @@ ODD = [
     10**6,
     0.5,
 ]
+LONG = ["9" * 5000, "1e999", "-1e-999", "0." + "0" * 5000 + "1", "1" + "0" * 300]
+"""Numbers that JSON allows, and that Python's own numbers are not written as."""
 VALUES = [*ODD, *TEXTS]
 
 
@@ -133,7 +135,8 @@ def _json(rng, data):
         holder[key] = rng.choice(NUMBERS) * rng.choice([1, -1, 0.1])
     else:
         holder[key] = rng.choice(VALUES)
-    return json.dumps(content).encode()
+    text = json.dumps(content)
+    return (text.replace(" 0", f" {rng.choice(LONG)}", 1) if rng.random() < 0.02 else text).encode()
 
 
 def _places(value, above=()):

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 
+import fsspec
 import pytest
 import tensorflow as tf
 
@@ -188,6 +189,36 @@ for write in (p.to_html, p.to_chrome_trace):
     assert done.stdout.count("out.json cannot be written: File too large") == 2
     assert len(tp.load(tmp_path / "out.json").events)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["h.xplane.pb", "out.json"]
+
+
+def test_what_killed_processes_were_writing_is_cleared(path, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("TFPROF_NB_CACHE", raising=False)
+    monkeypatch.setattr("tfprof_nb.result_cache.LEAST_BYTES", 0)
+    fsspec.filesystem("memory").pipe("/killed/h.xplane.pb", space())
+    code = f"""
+import os, pathlib, signal, fsspec, tfprof_nb as tp
+from tfprof_nb import result_cache
+result_cache.LEAST_BYTES = 0
+p = tp.load({str(path)!r})
+fsspec.filesystem("memory").pipe("/killed/h.xplane.pb", {space()!r})
+kill = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+def run(work):
+    if not (child := os.fork()):
+        pathlib.Path.replace = kill
+        work()
+    os.waitpid(child, 0)
+run(lambda: p.to_html({str(tmp_path / "out" / "p.html")!r}))
+run(lambda: str(tp.load({str(path)!r}).steps))
+run(lambda: tp.load("memory://killed"))
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+    left = [file for place in ("out", "cache") for file in (tmp_path / place).rglob(".*-*")]
+    assert len(left) == 3, left
+    p = tp.load(path)
+    p.to_html(tmp_path / "out" / "p.html")
+    assert str(tp.load("memory://killed").steps)
+    assert [file for file in left if file.exists()] == []
 
 
 @pytest.mark.parametrize("fate", ["gone", "cut", "other"])

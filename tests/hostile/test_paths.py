@@ -96,6 +96,18 @@ def test_what_is_no_path_is_not_found(path):
             load(path, as_runs=as_runs)
 
 
+@pytest.mark.parametrize("folder", [5, None, b"x", [], "x" * 300, "a\0b", "~nouser_of_this_name/x"])
+def test_a_profile_is_not_saved_where_there_can_be_no_folder(tmp_path, monkeypatch, folder):
+    monkeypatch.chdir(tmp_path)
+    p = load(write(tmp_path / "h.xplane.pb"))
+    with pytest.raises(TfprofError):
+        p.save(folder)
+    for write_to in (p.to_html, p.to_chrome_trace):
+        with pytest.raises(TfprofError):
+            write_to(folder)
+    assert [path.name for path in tmp_path.iterdir()] == ["h.xplane.pb"]
+
+
 @pytest.mark.parametrize("path", ["~nouser_of_this_name/x", "x" * 300, 5, "nowhere"])
 def test_runs_are_not_looked_for_where_there_is_no_folder(path):
     with pytest.raises(ProfileNotFoundError):
@@ -109,6 +121,25 @@ def test_a_pipe_is_neither_opened_nor_waited_for(tmp_path):
         load(pipe)
     with pytest.raises(TfprofError, match="no profile"):
         load(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["h.tfprof.json.gz", "tfprof.label.json", "z.xplane.pb"])
+@pytest.mark.parametrize("endless", ["pipe", "device"])
+def test_what_never_ends_beside_a_profile_is_not_read(tmp_path, monkeypatch, name, endless):
+    monkeypatch.setattr("tfprof_nb.result_cache.LEAST_BYTES", 0)
+    monkeypatch.delenv("TFPROF_NB_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    run = tmp_path / RUNS / OLDER
+    write(run / "h.xplane.pb")
+    if endless == "pipe":
+        os.mkfifo(run / name)
+    else:
+        (run / name).symlink_to("/dev/zero")
+    p = load(tmp_path)
+    assert str(p.steps)
+    assert p.hosts == ("h",)
+    assert load(p.save(tmp_path / "copy")).hosts == ("h",)
+    assert len(find_runs(tmp_path)) == 2
 
 
 def test_links_in_a_circle_are_not_found(tmp_path):

@@ -138,6 +138,21 @@ def test_an_interrupt_leaves_no_process(stuck, monkeypatch):
     assert readers() == []
 
 
+def test_an_interrupt_while_processes_start_leaves_none(stuck, monkeypatch):
+    started = processes._started
+
+    def start():
+        process = started()
+        os.kill(os.getpid(), signal.SIGINT)
+        return process
+
+    monkeypatch.setattr(processes, "_processes", lambda _tasks: 2)
+    monkeypatch.setattr(processes, "_started", start)
+    with pytest.raises(KeyboardInterrupt):
+        list(processes.reduced_in_processes([(stuck, "a"), (stuck, "b")]))
+    assert readers() == []
+
+
 def test_110_hosts_open_with_100_files_at_a_time(tmp_path):
     space = XSpace()
     space.plane("/host:CPU").line("python").event("train", duration_us=9, step_num=1, _r=1)

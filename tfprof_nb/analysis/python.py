@@ -48,6 +48,7 @@ COLUMNS = [
 ]
 CALL_COLUMNS = ["function", "file", "line", "thread", "library", "call", "self_ms", *_OF_STEPS, "samples"]
 CALLBACK_COLUMNS = ["callback", "method", "calls", "total_ms", "per_step_ms", "measured_ms"]
+_BLOCK = 1 << 18  # of events
 _TIMES = ["self_ms", *_OF_STEPS, "other_ms"]
 # Comprehensions are functions of their own until Python 3.12; Keras and TensorFlow wrap what they offer.
 _INNER = re.compile(r"(\.<locals>)?\.<(listcomp|genexpr|dictcomp|setcomp)>")
@@ -234,8 +235,11 @@ def _with_activity(samples: pd.DataFrame, forest: Forest, grouping: Grouping, sp
 
 def _going_on(forest: Forest, chosen: Bools, at: Int64) -> Bools:
     """Return for each time (ps) whether any of the chosen events goes on then."""
-    rows = np.flatnonzero(chosen)
-    return covered_at(forest.host.start_ps[rows], forest.ends_ps(rows), at)
+    going_on, rows = np.zeros(len(at), dtype=bool), np.flatnonzero(chosen)
+    for first in range(0, len(rows), _BLOCK):
+        block = rows[first : first + _BLOCK]
+        going_on |= covered_at(forest.host.start_ps[block], forest.ends_ps(block), at)
+    return going_on
 
 
 def time_of_stacks(forest: Forest, stacks: PythonStacks) -> pd.DataFrame:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 
 import pandas as pd
 
@@ -12,6 +11,7 @@ from tfprof_nb.analysis.result import Result
 from tfprof_nb.api.session import LOGDIR
 from tfprof_nb.capture.check.diagnosis import Line, judge
 from tfprof_nb.capture.check.environment import Facts, gather
+from tfprof_nb.formats.files import local_path
 from tfprof_nb.render.progress import progress_line
 from tfprof_nb.views import check as check_view
 
@@ -44,7 +44,7 @@ def check(logdir: str | os.PathLike[str] | None = None) -> Result:
     with progress_line() as say:
         if "tensorflow" not in sys.modules:
             say("importing TensorFlow ...")
-        facts = gather(Path(LOGDIR if logdir is None else logdir).expanduser().absolute())
+        facts = gather(local_path(LOGDIR if logdir is None else logdir).absolute())
     return report(facts)
 
 

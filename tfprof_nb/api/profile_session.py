@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -12,6 +11,7 @@ from tfprof_nb import runs
 from tfprof_nb._errors import TfprofError
 from tfprof_nb.api.session import LOGDIR, hides, remember
 from tfprof_nb.capture.sessions import Choice, SessionRecording
+from tfprof_nb.formats.files import local_path
 from tfprof_nb.pending_run import PendingRun
 from tfprof_nb.profiles import Profile
 
@@ -70,7 +70,7 @@ class profile_session:  # noqa: N801  (used as a function: a context manager)
         runs: int | None = None,
     ) -> None:
         self._session, self._name = session, name
-        self._logdir = Path(LOGDIR if logdir is None else logdir).expanduser().absolute()
+        self._logdir = local_path(LOGDIR if logdir is None else logdir).absolute()
         self._choice = Choice(warmup, every, runs)
 
     def __enter__(self) -> Profile:

@@ -9,9 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tfprof_nb.capture.run_folder import this_process
 from tfprof_nb.formats.files import RUNS_FOLDER
 from tfprof_nb.formats.label import LABEL, Label, read_label, write_label
+from tfprof_nb.formats.unfinished import this_process
 
 
 @dataclass(frozen=True)

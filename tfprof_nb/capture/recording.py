@@ -23,7 +23,7 @@ from tfprof_nb.capture.run_folder import publish, staging_folder
 from tfprof_nb.capture.sidecar import Collector, Gather, gathered, write_sidecar
 from tfprof_nb.capture.tensorflow import tensorflow
 from tfprof_nb.capture.window import Pacing, Window
-from tfprof_nb.formats.files import RUNS_FOLDER, SIDECAR, XSPACE
+from tfprof_nb.formats.files import RUNS_FOLDER, SIDECAR, XSPACE, local_path
 from tfprof_nb.formats.sidecar import CaptureSection, Section, Stopped
 
 _claim = threading.Lock()  # held while a capture runs in this process
@@ -71,7 +71,7 @@ class Recording:
         collectors: Mapping[str, Collector] | None = None,
         window: Window | None = None,
     ) -> None:
-        self.logdir = Path(os.path.expandvars(logdir)).expanduser().absolute()  # the code may change folders
+        self.logdir = local_path(logdir).absolute()  # the code may change folders
         self.options = options
         self._window, self._note, self._ended_by = window or Window(), "", ""
         self.is_foreign = False  # whether the run is that of a profiler that the profiled code ran

@@ -5,22 +5,15 @@ from __future__ import annotations
 import errno
 import glob
 import itertools
-import os
 import shutil
-import socket
 import tempfile
-import time
-import uuid
-import zlib
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 
 from tfprof_nb._errors import CaptureError
 from tfprof_nb.formats.files import RUNS_FOLDER, SESSION_GRAPH, SIDECAR, STAGING_PREFIX, sidecar_of
 from tfprof_nb.formats.label import copy_label
-
-_ABANDONED_S = 24 * 60 * 60
+from tfprof_nb.formats.unfinished import maker, remove_abandoned
 
 
 def staging_folder(logdir: Path) -> Path:
@@ -35,44 +28,13 @@ def staging_folder(logdir: Path) -> Path:
         with tempfile.TemporaryFile(dir=logdir) as probe:
             probe.write(b"writable")
             probe.flush()
-        _remove_abandoned(logdir)
-        return Path(tempfile.mkdtemp(prefix=f"{STAGING_PREFIX}{os.getpid()}-{_machine()}-", dir=logdir))
+        remove_abandoned(logdir, STAGING_PREFIX)
+        return Path(tempfile.mkdtemp(prefix=STAGING_PREFIX + maker(), dir=logdir))
     except OSError as error:
         raise CaptureError(
             f"Profiles cannot be written to {logdir}: {error.strerror or error}. "
             "Choose another folder with logdir=... (in the magic: --out DIR)."
         ) from None
-
-
-def _remove_abandoned(logdir: Path) -> None:
-    """Remove the staging folders of processes of this machine that are gone, and those unchanged for a day."""
-    for folder in logdir.glob(f"{STAGING_PREFIX}*"):
-        with suppress(OSError):  # its capture may be ending
-            if _maker_is_gone(folder.name) or _changed_s(folder) < time.time() - _ABANDONED_S:
-                shutil.rmtree(folder)
-
-
-def _maker_is_gone(name: str) -> bool:
-    import psutil
-
-    process, _, rest = name.removeprefix(STAGING_PREFIX).partition("-")
-    return process.isdigit() and rest.startswith(f"{_machine()}-") and not psutil.pid_exists(int(process))
-
-
-def this_process() -> str:
-    """Return what tells this process from all others, on a shared disk too."""
-    import psutil
-
-    return f"{_machine()} {os.getpid()} {psutil.Process().create_time():.0f}"
-
-
-def _machine() -> str:
-    """Return a name of this machine (in a container, of the container) that tells it from others on a shared disk."""
-    return f"{zlib.crc32(f'{socket.gethostname()} {uuid.getnode()}'.encode()):08x}"
-
-
-def _changed_s(folder: Path) -> float:
-    return max(path.stat().st_mtime for path in (folder, *folder.rglob("*")))
 
 
 def publish(run: Path, staging: Path, logdir: Path) -> Path:

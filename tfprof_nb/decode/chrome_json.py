@@ -133,6 +133,8 @@ def _parse(data: bytes, source: str) -> Any:
         ) from None
     except RecursionError:
         raise BadProfileError(f"{source}: this is not a Chrome trace: its JSON is nested too deeply.") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise BadProfileError(f"{source}: this is not a Chrome trace: {error}.") from None
 
 
 def _without_lone_surrogates(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -22,6 +23,11 @@ class Plane:
 
     name: str
     stats: dict[str, StatValue]
+
+    def number(self, stat: str) -> float:
+        """Return a stat that is a finite number; 0 if it is none."""
+        value = self.stats.get(stat)
+        return value if isinstance(value, int | float) and math.isfinite(value) else 0
 
 
 @dataclass(frozen=True)
@@ -168,7 +174,7 @@ class Host:
         return options.host_tracer_level if options.version else None
 
     def _environment(self, stat: str) -> int:
-        return next((int(plane.stats[stat]) for plane in self.planes if stat in plane.stats), 0)
+        return next((int(plane.number(stat)) for plane in self.planes if stat in plane.stats), 0)
 
     def ints(self, stat: str) -> Stat:
         """Values of a whole-number stat as int64, modulo 2**64: the same id may be written signed or unsigned.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -37,20 +38,25 @@ def read_timeline(trace: ChromeEvents, clock: Clock, name: str) -> Host:
 def _nodes(trace: ChromeEvents, clock: Clock) -> pd.DataFrame:
     events = trace.frame[trace.frame["phase"] == "X"]
     devices = {pid: str(about.get("name", pid)).removesuffix(_COMPUTE) for pid, about in trace.processes.items()}
-    op = [str(args.get("op", name)) for args, name in zip(events["args"], events["name"], strict=True)]
+    op = [_named(args, "op", name) for args, name in zip(events["args"], events["name"], strict=True)]
     return pd.DataFrame(
         {
             "device": [devices.get(pid, f"process {pid}") for pid in events["pid"]],
             "thread": events["tid"],
-            "node": [str(args.get("name", name)) for args, name in zip(events["args"], events["name"], strict=True)],
+            "node": [_named(args, "name", name) for args, name in zip(events["args"], events["name"], strict=True)],
             "op": op,
-            "kernel": [str(args.get("kernel", name)) for args, name in zip(events["args"], op, strict=True)],
+            "kernel": [_named(args, "kernel", name) for args, name in zip(events["args"], op, strict=True)],
             "start_ps": clock.start_ps(events["ts_us"]),
             "duration_ps": clock.length_ps(events["dur_us"]),
             "args": [{key: args[key] for key in args if key.startswith("input")} for args in events["args"]],
         },
         columns=NODE_COLUMNS,
     ).reset_index(drop=True)
+
+
+def _named(args: dict[str, Any], key: str, otherwise: str) -> str:
+    name = args.get(key)
+    return name if isinstance(name, str) else otherwise
 
 
 def _tensors(trace: ChromeEvents, clock: Clock) -> pd.DataFrame:
@@ -76,7 +82,7 @@ def _tensors(trace: ChromeEvents, clock: Clock) -> pd.DataFrame:
         {
             "name": tensors["name"],
             "allocator": [_text(text, "allocator_name") for text in descriptions],
-            "requested_bytes": [int(_text(text, "requested_bytes") or 0) for text in descriptions],
+            "requested_bytes": [_size_in(text) for text in descriptions],
             "shape": [_shape(text) for text in descriptions],
             "data_type": [data_types.number(_text(text, "dtype")) for text in descriptions],
             "start_ps": clock.start_ps(tensors["ts_us"]),
@@ -95,6 +101,11 @@ def _description(args: object) -> str:
 def _text(description: str, field: str) -> str:
     found = re.search(rf"\b{field}: (\S+)", description)
     return found[1] if found else ""
+
+
+def _size_in(description: str) -> int:
+    found = re.search(r"\brequested_bytes: (\d{1,18})\b", description)
+    return int(found[1]) if found else 0
 
 
 def _shape(description: str) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+
+from tfprof_nb._errors import TfprofError
 
 RUNS_FOLDER = "plugins/profile"
 RUN_TIME = "%Y_%m_%d_%H_%M_%S"  # a run folder is named after its time, as in TensorFlow
@@ -39,3 +42,21 @@ def sidecar_of(file: Path) -> Path:
     'worker-1.tfprof.json.gz'
     """
     return file.with_name(host_key(file) + SIDECAR)
+
+
+def local_path(path: str | os.PathLike[str]) -> Path:
+    """Return a path with its variables and its home folder filled in.
+
+    Raises
+    ------
+    TfprofError
+        It is none.
+    """
+    try:
+        filled = Path(os.path.expandvars(path)).expanduser()
+        if "\0" not in str(filled):
+            return filled
+        why: Exception | str = "it holds a null byte"
+    except (TypeError, RuntimeError) as error:
+        why = error
+    raise TfprofError(f"{path!r} is no path: {why}.")

@@ -8,6 +8,7 @@ from typing import TypedDict, cast
 
 LABEL = "tfprof.label.json"
 
+_MOST_BYTES = 1 << 20
 _TYPES = {"name": str, "verdict": str, "steps": int, "notebook": str, "files": list}
 
 
@@ -35,8 +36,11 @@ class Label(TypedDict, total=False):
 
 def read_label(run: Path) -> Label:
     """Return the label of a run folder; empty if it has none that can be read."""
+    file = run / LABEL
     try:
-        found = json.loads((run / LABEL).read_text(encoding="utf-8"))
+        if not file.is_file() or file.stat().st_size > _MOST_BYTES:  # a pipe would never end
+            return Label()
+        found = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return Label()
     known = found.items() if isinstance(found, dict) else ()

@@ -19,6 +19,7 @@ from typing import Any
 
 from tfprof_nb._errors import BadProfileError
 from tfprof_nb._memory import free_bytes
+from tfprof_nb.capture.interrupts import interrupts_wait
 from tfprof_nb.hosts.reduction import Reduction, reduce_host
 
 Task = tuple[Path, str]
@@ -53,8 +54,9 @@ def reduced_in_processes(tasks: Sequence[Task]) -> Iterator[tuple[int, Outcome]]
     readers: list[_Reader] = []
     try:
         for _ in range(count):
-            readers.append(_Reader())
-            readers[-1].start(tasks, waiting, done)
+            with interrupts_wait():  # else a process can start that nobody knows to end
+                readers.append(_Reader())
+                readers[-1].start(tasks, waiting, done)
         for _ in tasks:
             yield _next(done)
     finally:

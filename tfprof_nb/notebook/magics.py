@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import inspect
 import keyword
 import os
@@ -38,6 +39,7 @@ from tfprof_nb.capture.interrupts import end_in_users_code, interrupts_wait
 from tfprof_nb.capture.kept_runs import describe_run, keep_newest, logdir_of, shown_path
 from tfprof_nb.capture.lines import CellLines
 from tfprof_nb.capture.step_times import StepTimes, step_times
+from tfprof_nb.formats.files import local_path
 from tfprof_nb.notebook.cell_code import CellOfMagic, awaits, compiled, run, run_awaiting
 from tfprof_nb.notebook.completion import Parsers, add_completions, misspelt, remove_completions
 from tfprof_nb.notebook.live import Live, started_live
@@ -78,7 +80,10 @@ def _views(text: str) -> list[str]:
 def _path(text: str) -> Path | str:
     """Return a folder or file; a URL stays a text."""
     place = os.path.expandvars(text.strip("\"'"))
-    return place if is_url(place) else Path(place).expanduser()
+    try:
+        return place if is_url(place) else local_path(place)
+    except TfprofError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 @magics_class
@@ -437,14 +442,28 @@ def _saved(capture: Capture, args: argparse.Namespace) -> str:
 def _show(result: Profile, views: list[str] | None, live: Live | None, saved: str, *, static: bool) -> None:
     """Show the profile, in the place of its live line; if that fails, say why, and where the profile's files are."""
     try:
-        content = dashboard.content(result, views, static=static, saved=saved)
-        content.show(live.end() if live else None)
+        with _no_collection():
+            content = dashboard.content(result, views, static=static, saved=saved)
+            content.show(live.end() if live else None)
         verdict = headline(result.overview).partition(":")[0]
         describe_run(run_folder(result), verdict, result.steps.summary["steps"])
     except Exception as error:  # noqa: BLE001  (the cell's own result must not suffer)
         files = ", ".join(str(file) for file in result.files)
         reason = f"{type(error).__name__}: {error}"
         print(f"The profile cannot be shown ({reason}). It is saved in {files}.", file=sys.stderr)  # noqa: T201
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Put off the collection of garbage: among TensorFlow's objects it takes a fifth of a second, just when we read."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def register(shell: InteractiveShell) -> None:

@@ -169,6 +169,8 @@ def _to_tell(numbers: dict[str, Any]) -> str:
         return f"So few rounds {least}: use rounds=5."
     if min(counts) >= MIN_VALUES:
         return f"Unless runs take turns, they {least}, as machines drift: use `tp.experiment`."
+    if max(counts) == 1 and abs(math.log(numbers["speedup"])) >= math.log1p(limit / 100):
+        return "Other programs' load on the machine differed between the two, which may explain it: use --repeat 5."
     return f"{'Single captures' if max(counts) == 1 else 'So few captures'} {least}: use --repeat 5."
 
 

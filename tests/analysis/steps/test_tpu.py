@@ -85,6 +85,31 @@ def test_steps_are_xprofs(name, tmp_path):
     assert found.shares["input_ms"] == pytest.approx(float(figures["infeed_percent_average"]), abs=0.1)
 
 
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_average_step_is_that_of_xprofs_overview(name, tmp_path):
+    """XProf writes two decimals."""
+    from xprof.convert import raw_to_tool_data
+
+    file = program(PROGRAMS[name]).write(tmp_path / "host.xplane.pb")
+    tables = json.loads(raw_to_tool_data.xspace_to_tool_data([str(file)], "overview_page", {})[0])
+    (theirs,) = (table["p"] for table in tables if "tc_infeed_ms_average" in table.get("p", {}))
+    ours = load(file).steps.summary
+    for key, column in {"step": "steptime", "input": "tc_infeed", "other": "tc_idle"}.items():
+        assert ours[f"{key}_ms_mean"] == pytest.approx(float(theirs[f"{column}_ms_average"]), rel=0.01, abs=0.005)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_times_of_ops_are_those_of_xprofs_table(name, tmp_path):
+    profile = load(program(PROGRAMS[name]).write(tmp_path / "host.xplane.pb"))
+    with_idle, _ = profile.xprof("framework_op_stats").values()
+    theirs = with_idle.set_index("operation").drop(index="IDLE")
+    ours = profile.ops.table.set_index("op_name")
+    assert set(ours.index) == set(theirs.index)
+    for op, row in theirs.iterrows():
+        assert ours["self_us"][op] == pytest.approx(row["total_self_time"], rel=0.01)
+        assert ours["occurrences"][op] == row["occurrences"]
+
+
 @pytest.mark.parametrize("modules", [("jit_step(1)",), ("jit_forward(1)", "jit_update(2)")])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_times_of_ops_are_xprofs(name, modules, tmp_path):

@@ -116,6 +116,18 @@ def test_overview_is_the_share_of_time_in_which_a_track_is_busy():
     np.testing.assert_allclose(busy[2], [0.9, 0.9, 0, 0, 0])
 
 
+def test_tracks_of_one_name_are_told_apart_by_device_and_host():
+    def space(*devices):
+        made = XSpace()
+        for device in devices:
+            made.plane(f"/device:TPU:{device}").line("XLA Ops").event("fusion", duration_us=1)
+        return made
+
+    assert laid_out(space(0, 1)).overview(1)[1] == ["TPU:0 XLA Ops", "TPU:1 XLA Ops"]
+    assert laid_out(space(0)).overview(1)[1] == ["XLA Ops"]
+    assert laid_out(space(0), space(0)).overview(1)[1] == ["host0 TPU:0 XLA Ops", "host1 TPU:0 XLA Ops"]
+
+
 @pytest.mark.parametrize("slices", [1, 2, 7, 50, 10_000])
 def test_query_gives_at_most_so_many_slices_and_counts_what_it_merges(slices):
     space = XSpace()

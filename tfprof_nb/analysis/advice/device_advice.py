@@ -110,7 +110,8 @@ def _launching(evidence: Evidence) -> Finding | None:
 
 def _slow_start(evidence: Evidence) -> Finding | None:
     """Report an op that ran once, in a step, and took the host much longer to start than the device to compute."""
-    if not evidence.is_tensorflows or evidence.percent("host_compute") < _STARTING_PERCENT:
+    on_gpu = evidence.is_tensorflows and "GPU" in str(evidence.overview.summary["device_type"])
+    if not on_gpu or evidence.percent("host_compute") < _STARTING_PERCENT:
         return None
     by_side = dict(iter(evidence.ops.table.groupby("side")))
     if set(by_side) != {"host", "device"}:

@@ -200,14 +200,10 @@ def _step_function(evidence: Evidence) -> tuple[str, str, str]:
         return "", "", ""
     in_library = calls["library"].isin(_EAGER_IN)
     running = calls[in_library] if in_library.any() else table
-    by_function = ["function", "file"]
-    rows = table[table["function"] != "<module>"].groupby(by_function, sort=False)[["self_ms", "total_ms"]].sum()
-    ops = calls[in_library].groupby(by_function)["self_ms"].sum().reindex(rows.index, fill_value=0.0)
-    large = rows["total_ms"] >= MOSTLY_EAGER_PERCENT / 100 * float(running["self_ms"].sum())
-    # What a function computes itself, such as a loop over words, runs no op.
+    totals = table[table["function"] != "<module>"].groupby(["function", "file"], sort=False)["total_ms"].sum()
     if in_library.any():
-        large &= rows["self_ms"] - ops <= rows["total_ms"] / 2
-    large = rows.loc[large, "total_ms"]
+        totals -= _outside_library(table, calls[in_library]).reindex(totals.index, fill_value=0.0)
+    large = totals[totals >= MOSTLY_EAGER_PERCENT / 100 * float(running["self_ms"].sum())]
     if large.empty:
         first = running.iloc[0]
         return "", place_of(first["file"], first["line"]), ""
@@ -215,6 +211,23 @@ def _step_function(evidence: Evidence) -> tuple[str, str, str]:
     line = evidence.code.definition(file, name)
     place = place_of(file, line) if line else ""
     return name, place, f"@tf.function\n{evidence.code.line(file, line)}" if line else ""
+
+
+def _outside_library(table: pd.DataFrame, in_library: pd.DataFrame) -> pd.Series[float]:
+    """Return by function and file the time that it, and what it calls, computes in Python: no op runs in it."""
+    place = ["file", "line"]
+    ops = in_library.groupby(place)["self_ms"].sum()
+    rows = table.drop_duplicates(place).set_index(place)
+    other = (rows["self_ms"] - ops.reindex(rows.index, fill_value=0.0)).clip(lower=0.0)
+    times: dict[tuple[str, str], float] = {}
+    for (file, line), time_ms in zip(other.index.tolist(), other.tolist(), strict=True):
+        at, passed = (str(file), int(line)), dict[tuple[str, int], str]()
+        while at in rows.index and at not in passed:
+            passed[at] = str(rows.at[at, "function"])
+            at = line_at(str(rows.at[at, "called_from"]))
+        for function in {(name, place[0]) for place, name in passed.items()}:
+            times[function] = times.get(function, 0.0) + time_ms
+    return pd.Series(times, dtype=np.float64)
 
 
 def _decorated(function: str, change: str) -> str:

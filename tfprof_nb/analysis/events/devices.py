@@ -77,6 +77,6 @@ def by_capability(plane: Plane, table: Mapping[tuple[int, int], T], missing: T) 
     missing
         The value below the lowest capability.
     """
-    capability = (int(plane.stats.get("compute_cap_major", 0)), int(plane.stats.get("compute_cap_minor", 0)))
+    capability = (int(plane.number("compute_cap_major")), int(plane.number("compute_cap_minor")))
     known = [value for lowest, value in table.items() if lowest <= capability]
     return known[-1] if known else missing

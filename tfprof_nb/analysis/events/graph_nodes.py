@@ -70,7 +70,7 @@ def _roots(forest: Forest, graphs: Graphs, ops: Int64) -> Int64:
     dispatches = np.flatnonzero(forest.name_starts(DISPATCH))
     called = np.array([functions.get(host.names[code], _NO_FUNCTION) for code in host.metadata[dispatches]], np.int64)
     causes, effects = forest.once(links)
-    cause = np.full(len(host), -1, dtype=np.int64)
+    cause = np.full(len(host), -1, dtype=np.int32)
     cause[effects] = causes
     executors = np.flatnonzero(forest.named(EXECUTOR))
     which, starters = pd.factorize(cause[executors])  # one event starts many executors

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tfprof_nb._arrays import Bools, Int64, Objects
+from tfprof_nb._arrays import Bools, Int32, Int64, Objects
 from tfprof_nb.analysis.events.devices import TPU
 from tfprof_nb.analysis.events.eager import dispatched_op, ran_eagerly, unnamed_eager_ops
 from tfprof_nb.analysis.events.forest import Forest
@@ -37,7 +37,7 @@ class OpLabels:
         The vocabulary.
     """
 
-    code: Int64
+    code: Int32
     op_name: Objects
     op_type: Objects
 
@@ -135,7 +135,7 @@ class _Labels:
     """Labels of events, added layer by layer: a later label replaces an earlier one."""
 
     def __init__(self, events: int) -> None:
-        self.code = np.full(events, -1, dtype=np.int64)
+        self.code = np.full(events, -1, dtype=np.int32)
         self._codes: dict[tuple[str, str], int] = {}
 
     def add(self, labelled: Int64, choice: npt.NDArray[np.integer], texts: Objects, parse: Parser) -> None:
@@ -150,7 +150,7 @@ class _Labels:
         """
         occurs = np.zeros(len(texts), dtype=bool)
         occurs[choice] = True
-        code_of_text = np.full(len(texts), -1, dtype=np.int64)
+        code_of_text = np.full(len(texts), -1, dtype=np.int32)
         for index in np.flatnonzero(occurs):
             op = parse(str(texts[index]))
             if op is not None:

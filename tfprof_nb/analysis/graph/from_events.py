@@ -32,8 +32,7 @@ _NO_MODEL = (
     "variables of the optimizer."
 )
 _NO_GRAPHS = (
-    "The functions that ran are not described beside this profile, as they are beside tfprof_nb's own captures: only "
-    "the names, types and times of its ops are known."
+    "Inputs, shapes and lines of ops are not in this file: tfprof_nb records them in its own captures of TensorFlow."
 )
 
 

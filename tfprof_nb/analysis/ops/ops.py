@@ -125,7 +125,7 @@ def _host_part(forest: Forest, events: Int64, graphs: Graphs) -> _Part:
     labels = forest.once(label_all_ops)
     # Nested among themselves, so that an op's self time holds the runtime's frames inside it.
     self_ps = forest.self_ps_among(events)
-    code, by_op = _sums(forest, events, labels.code[events], self_ps, graphs)
+    code, by_op = _sums(forest, events, labels.code[events].astype(np.int64), self_ps, graphs)
     by_op["bound_by"] = None  # a profile does not record the peaks of a CPU
     named = by_op.assign(side="host", op_name=labels.op_name[code], op_type=labels.op_type[code])
     return _Part("host", named, _idle_ps(forest, events, self_ps, forest.host.line[events]))

@@ -36,7 +36,7 @@ def ridge(forest: Forest) -> float | None:
 def _stored_peaks(plane: Plane) -> tuple[float, float]:
     """Return the peaks that a TPU's file has: TFLOP/s, and GB/s of its memory; 0 for what it lacks."""
     names = ("peak_teraflops_per_second", "peak_hbm_bw_gigabytes_per_second")
-    teraflops, gigabytes = (float(plane.stats.get(name, 0)) for name in names)
+    teraflops, gigabytes = map(plane.number, names)
     return teraflops, gigabytes
 
 
@@ -47,9 +47,7 @@ def _computed_peaks(plane: Plane) -> tuple[float, float]:
     """
     if plane.stats.get("device_vendor", "Nvidia") != "Nvidia":
         return 0.0, 0.0
-    clock, cores, bandwidth = (
-        float(plane.stats.get(name, 0)) for name in ("clock_rate", "core_count", "memory_bandwidth")
-    )
+    clock, cores, bandwidth = map(plane.number, ("clock_rate", "core_count", "memory_bandwidth"))
     operations = by_capability(plane, _OPERATIONS_PER_CYCLE, 0)
     return cores * clock * 1e3 * operations / 1e12, bandwidth / 1e9
 

@@ -71,7 +71,7 @@ def device_lines(forest: Forest, group: Int64) -> list[DerivedLine]:
         here = np.flatnonzero(forest.host.line[kernels] == line)
         lines += _modules(forest, line, kernels[here], step[here], modules)
         with_op = here[labels.code[kernels[here]] >= 0]
-        mine, code = kernels[with_op], labels.code[kernels[with_op]]
+        mine, code = kernels[with_op], labels.code[kernels[with_op]].astype(np.int64)
         lines += _line(forest, line, "scopes", mine, _scopes(code, labels), step[with_op])
         lines += _line(forest, line, "ops", mine, [(code, names)], step[with_op])
     return lines

@@ -103,7 +103,10 @@ class Trace(Result):
         return head, encode(slices, self._unit_ps, merged=True)
 
     def overview(self, bins: int) -> tuple[Floats, list[str]]:
-        """Return how busy (0 to 1) each track is in each of ``bins`` equal parts of the profile, and the labels."""
+        """Return how busy (0 to 1) each track is in each of ``bins`` equal parts of the profile, and the labels.
+
+        Labels that several tracks share say of which device or host they are.
+        """
         layout, edges = self._layout, np.linspace(0, max(self.span_ps, 1), bins + 1)
         busy = np.zeros((len(layout.tracks), bins))
         for lane in np.flatnonzero(layout.lane_depth == 0).tolist():
@@ -114,7 +117,7 @@ class Trace(Result):
             last = np.maximum(at - 1, 0)
             covered = before[last] + np.clip(edges - start[last], 0, length[last])
             busy[layout.lane_track[lane]] = np.diff(np.where(at > 0, covered, 0)) / np.diff(edges)
-        return np.clip(busy, 0, 1), [str(label) for label in layout.tracks["label"]]
+        return np.clip(busy, 0, 1), _told_apart(layout.tracks)
 
     def details(self, event: int) -> dict[str, Any]:
         """Return name, place, time and all stats of one event, given by its number."""
@@ -372,3 +375,11 @@ def _notes(forests: Sequence[Forest], layout: Layout) -> list[str]:
     events = sum(int((~forest.are_counters).sum()) for forest in forests)
     hidden = events - int(layout.recorded.sum())
     return [f"{hidden:,} bookkeeping events (allocations, thread pool marks) are not drawn."] if hidden else []
+
+
+def _told_apart(tracks: pd.DataFrame) -> list[str]:
+    """Return labels; those that several tracks share begin with the device, and of several hosts with the host."""
+    device = tracks["plane"].astype(str).str.extract(r"/device:(.+)", expand=False).fillna("")
+    where = device if tracks["host"].nunique() < 2 else tracks["host"].astype(str) + " " + device
+    labels = tracks["label"].astype(str)
+    return labels.where(~labels.duplicated(keep=False), (where + " " + labels).str.strip()).tolist()

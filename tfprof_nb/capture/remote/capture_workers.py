@@ -20,7 +20,7 @@ from tfprof_nb.capture.remote.profiler_service import BUSY, grpc, open_channel, 
 from tfprof_nb.capture.remote.workers import Worker, find_workers
 from tfprof_nb.capture.run_folder import publish, staging_folder
 from tfprof_nb.capture.window import check_number
-from tfprof_nb.formats.files import RUN_TIME, RUNS_FOLDER, XSPACE
+from tfprof_nb.formats.files import RUN_TIME, RUNS_FOLDER, XSPACE, local_path
 
 RETRY_PAUSE_S = 1.0
 _TICK_S = 0.1
@@ -119,7 +119,7 @@ def capture_workers(
     check_number("retries", retries, Integral, 0, "a whole number, 0 or more")
     grpc()
     check_number("delay_ms", delay_ms, Real, 0, "a number of milliseconds, 0 or more")
-    folder = Path(logdir).expanduser().absolute()
+    folder = local_path(logdir).absolute()
     report(Progress("looking for the workers", 0.0))
     workers = find_workers(addresses)
     order = _Order(options, seconds, retries, delay_ms / 1000, time.time_ns() + round(delay_ms * NS_PER_MS))
