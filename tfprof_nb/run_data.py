@@ -35,6 +35,7 @@ from tfprof_nb.runs import Run
 from tfprof_nb.storage import fetch
 
 LARGE_BYTES = 50_000_000
+_RUNS_THE_CELL = "get_ipython().run_cell_magic("
 
 
 @dataclass(frozen=True)
@@ -168,6 +169,11 @@ class RunData:
         return [sidecar.read(Section.CELLS, read_labels) for sidecar in self.sidecars]
 
     @property
+    def _cell_texts(self) -> list[dict[str, str]]:
+        """The texts of cells that set up models and data, by the file names that they were compiled as."""
+        return [sidecar.read(Section.CELL_TEXTS, read_labels) for sidecar in self.sidecars]
+
+    @property
     def names_of_files(self) -> dict[str, str]:
         """What the profiled cell and other cells are called, by the files that they were compiled as."""
         labels = {file: label for labels in self.labels for file, label in labels.items()}
@@ -181,7 +187,9 @@ class RunData:
             *(one.sources for one in self.graphs),
             *(one.sources for one in self.stacks),
         ]
+        sources = [*self._cell_texts, *sources]
         texts = {names.get(file, file): text for own in sources for file, text in own.items()}
+        texts = {name: text for name, text in texts.items() if not text.startswith(_RUNS_THE_CELL)}
         return texts | {"cell": next((cell.text for cell in self.cells if cell.text), "")}
 
     @cached_property

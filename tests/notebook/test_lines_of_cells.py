@@ -78,6 +78,8 @@ assert set(dir(__import__("builtins"))) - before <= {"_"}, set(dir(__import__("b
 print(sum(taken))
 from tfprof_nb.decode.sidecar import read_sidecar
 assert {"In[1]", "In[2]"} <= set(read_sidecar(sleep.files[0]).sections["cells"].values())
+(setup,) = read_sidecar(sleep.files[0]).sections["cell_texts"].values()
+assert "import time, keras" in setup, setup
 for p in (sleep, function, map, keras):
     again = tp.load(p.files[0].parent).source.table
     assert p.source.table.equals(again)

@@ -34,7 +34,7 @@ class CellLines:
     """
 
     def __init__(self, text: str) -> None:
-        self._text, self._file, self._lines = text, "", list[int]()
+        self.text, self._file, self._lines = text, "", list[int]()
 
     @cached_property
     def _clock(self) -> LineClock:
@@ -91,7 +91,7 @@ class CellLines:
         clock = self._clock
         places = sorted(range(len(self._lines)), key=self._lines.__getitem__)
         return CellSection(
-            text=self._text,
+            text=self.text,
             file=self._file,
             line=[self._lines[place] for place in places],
             hits=[clock.hits[place] for place in places],

@@ -98,6 +98,7 @@ _CHANGES = {
     Section.CAPTURE: _capture,
     Section.CELL: _cell,
     Section.CELLS: _cells,
+    Section.CELL_TEXTS: lambda _section, _names: {},
     Section.GRAPHS: _graphs,
     Section.PYTHON: _python,
 }

@@ -19,6 +19,7 @@ class Section(StrEnum):
     GRAPHS = "graphs"
     CELL = "cell"
     CELLS = "cells"
+    CELL_TEXTS = "cell_texts"
     PROCESS_MEMORY = "process_memory"
     METRICS = "metrics"
     PYTHON = "python"
@@ -74,6 +75,9 @@ class CellSection(TypedDict):
 
 CellsSection = dict[str, str]
 """The notebook's cells: labels by the name of the compiled file."""
+
+CellTextsSection = dict[str, str]
+"""The cells that set up models and data: texts by the name of the compiled file."""
 
 
 class PythonSection(TypedDict, total=False):
@@ -208,6 +212,7 @@ SECTIONS = {
     Section.GRAPHS: GraphsSection,
     Section.CELL: CellSection,
     Section.CELLS: CellsSection,
+    Section.CELL_TEXTS: CellTextsSection,
     Section.PROCESS_MEMORY: SamplesSection,
     Section.METRICS: SamplesSection,
     Section.PYTHON: PythonSection,

@@ -7,6 +7,7 @@ import pytest
 import tensorflow as tf
 
 from tfprof_nb.analysis.advice.retracing_advice import retracing_findings
+from tfprof_nb.analysis.events.compilations import Compilations
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.step_ops.step_ops import no_step_ops
 
@@ -30,6 +31,7 @@ def findings():
                 overview=SimpleNamespace(summary={"warm_up_steps_ms": tracing_ms, "capture_ms": 4000.0}),
                 code=Code({"cell": text}),
                 step_ops=no_step_ops,
+                compilations=lambda: Compilations(0, 0.0),
             )
         )
 

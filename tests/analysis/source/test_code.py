@@ -180,7 +180,7 @@ def plain(x):
     assert told == ["np.mean", "x[0].numpy", "int()", "", ""]
 
 
-def test_a_model_is_called_itself():
+def test_a_model_predicts_a_batch():
     text = """
 best = np.amax(agent.net.predict(s, verbose=0)[0], axis=1)
 y = net.predict(x)
@@ -192,10 +192,17 @@ a, b = net.predict(x), net.predict(y)
 label = "ü" + name(net.predict(x["ü"], batch_size=1))
 """
     code = Code({"cell": text})
-    told = [code.called_itself("cell", line, "predict") for line in range(2, 9)]
+    told = [code.on_batch("cell", line, "predict") for line in range(2, 9)]
     assert told == [
-        "best = np.amax(agent.net(s, training=False).numpy()[0], axis=1)",
-        "y = net(x, training=False).numpy()",
+        "best = np.amax(agent.net.predict_on_batch(s)[0], axis=1)",
+        "y = net.predict_on_batch(x)",
         *[""] * 5,
     ]
-    assert code.called_itself("cell", 9, "predict") == 'label = "ü" + name(net(x["ü"], training=False).numpy())'
+    assert code.on_batch("cell", 9, "predict") == 'label = "ü" + name(net.predict_on_batch(x["ü"]))'
+
+
+def test_newer_cells_come_first_and_an_earlier_run_of_the_cell_is_the_cell():
+    cell = "%%tfprofile\nds = ds.batch(8)\nnet.fit(ds)\n"
+    code = Code({"In[2]": "ds = ds.batch(4)", "In[10]": "ds = ds.batch(6)", "In[11]": cell[12:], "cell": cell})
+    assert list(code.find(r"\.batch\(")) == [("cell", 2), ("In[10]", 1), ("In[2]", 1)]
+    assert code.of_this_run("In[11] line 2, In[1] line 2, In[11] line 1") == "cell line 3, In[1] line 2, cell line 2"

@@ -9,11 +9,14 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
+from tfprof_nb.analysis.advice.adapt_advice import adapt_findings
+from tfprof_nb.analysis.advice.augmentation_advice import augmentation_findings
 from tfprof_nb.analysis.advice.batch_advice import batch_findings
 from tfprof_nb.analysis.advice.checking_advice import checking_findings
 from tfprof_nb.analysis.advice.device_advice import device_findings
@@ -30,6 +33,7 @@ from tfprof_nb.analysis.advice.findings import (
     severity_of,
     widened,
 )
+from tfprof_nb.analysis.advice.fit_again_advice import fit_again_findings
 from tfprof_nb.analysis.advice.foreign_advice import foreign_findings
 from tfprof_nb.analysis.advice.gpu_advice import gpu_findings
 from tfprof_nb.analysis.advice.input_advice import copies_to_device, input_bound, input_outside_steps
@@ -37,7 +41,9 @@ from tfprof_nb.analysis.advice.jacobian_advice import jacobian_findings
 from tfprof_nb.analysis.advice.layer_advice import layer_findings
 from tfprof_nb.analysis.advice.mapping_advice import mapping_findings
 from tfprof_nb.analysis.advice.memory_advice import memory_findings
+from tfprof_nb.analysis.advice.metrics_advice import metrics_findings
 from tfprof_nb.analysis.advice.one_hot_advice import one_hot_findings
+from tfprof_nb.analysis.advice.padding_advice import padding_findings
 from tfprof_nb.analysis.advice.pair_advice import pair_findings
 from tfprof_nb.analysis.advice.precision_advice import precision_findings
 from tfprof_nb.analysis.advice.printing_advice import PRINTING_OPS, printing_findings
@@ -55,6 +61,7 @@ from tfprof_nb.analysis.advice.validation_advice import validation_input
 from tfprof_nb.analysis.advice.where_advice import where_findings
 from tfprof_nb.analysis.benchmark_input import InputBenchmark
 from tfprof_nb.analysis.result import Result, empty_table
+from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT, are_session_runs
 
 _TYPES = {
@@ -66,6 +73,7 @@ _TYPES = {
     **dict.fromkeys(("start_ms", "duration_ms"), np.float64),
 }
 COLUMNS = list(_TYPES)
+_PLACED = ("finding", "evidence", "fix", "place")  # what may name a line
 _RANKS = {"high": 0, "medium": 1, "info": 2}
 # Shares of step time that the guide calls a moderate and a high cost (`op_stats_to_overview_page.cc`).
 _OVERHEAD_PERCENT, HIGH_OVERHEAD_PERCENT = 3.0, 15.0
@@ -136,7 +144,7 @@ def advice(evidence: Evidence) -> Advice:
     findings += [finding for rule in _EACH_REPORTS_SEVERAL for finding in rule(evidence)]
     worse = [said for finding in findings for said in finding.instead_of]
     findings = [finding for finding in findings if not any(_begins(finding.finding, said) for said in worse)]
-    findings = sorted((widened(_with_short_paths(finding)) for finding in findings), key=_rank)
+    findings = sorted((widened(_with_places(evidence, finding)) for finding in findings), key=_rank)
     rows = pd.DataFrame([vars(finding) for finding in findings], columns=COLUMNS)
     table = rows if findings else empty_table(_TYPES)
     summary = {severity: int((table["severity"] == severity).sum()) for severity in _RANKS}
@@ -187,11 +195,30 @@ def _bound(evidence: Evidence) -> str:
     (cores, count), computing = evidence.own_cores, evidence.percent("device_compute")
     summary = evidence.overview.summary
     measured = float(summary["measured_steps_ms"]) / max(float(summary["capture_ms"]), 1e-9)
-    few = f" Only {_units.share(measured)} of the capture is in measured steps." if measured < _FEW_MEASURED else ""
+    few = f" Only {_units.share(measured)} of the capture is in measured steps" if measured < _FEW_MEASURED else ""
+    few += f"{_longest_outside(evidence)}." if few else ""
     if computing:
         return f" The device computes for {_units.percent(computing)} of each step.{few}"
     busy = f" The program kept {cores:.1f} of {count} processors busy." if cores > 0 else ""
     return f"{busy}{few}"
+
+
+def _longest_outside(evidence: Evidence) -> str:
+    """Name the line that takes most of the capture before the first step and after the last; empty without one."""
+    table, whole_ms = evidence.python.table, float(evidence.overview.summary["capture_ms"])
+    table = table[(table["thread"] == "main") & (table["line"] > 0)]
+    longest = table.groupby(["file", "line"])["outside_ms"].sum().nlargest(1)
+    if not len(longest) or longest.iloc[0] < _FEW_MEASURED * whole_ms:
+        return ""
+    file, line = longest.index[0]
+    place, code = place_of(str(file), int(line)), _units.shorten(evidence.code.line(str(file), int(line)), 80)
+    return f"; {_units.share(longest.iloc[0] / whole_ms)} is in {f'`{code}` ' if code else ''}({place})"
+
+
+def _with_places(evidence: Evidence, finding: Finding) -> Finding:
+    """Name lines as those of the cell that was profiled, and files as they are called from the working folder."""
+    texts: dict[str, Any] = {name: evidence.code.of_this_run(getattr(finding, name)) for name in _PLACED}
+    return _with_short_paths(replace(finding, **texts))
 
 
 def _with_short_paths(finding: Finding) -> Finding:
@@ -200,7 +227,7 @@ def _with_short_paths(finding: Finding) -> Finding:
         folder = f"{Path.cwd()}{os.sep}"
     except FileNotFoundError:  # it is gone
         return finding
-    texts = {name: getattr(finding, name).replace(folder, "") for name in ("finding", "evidence", "fix", "place")}
+    texts = {name: getattr(finding, name).replace(folder, "") for name in _PLACED}
     return replace(finding, **texts)
 
 
@@ -369,11 +396,16 @@ _TENSORFLOWS: tuple[Callable[[Evidence], Finding | None], ...] = (
 )
 _EACH_REPORTS_SEVERAL: tuple[Callable[[Evidence], Iterable[Finding]], ...] = (
     _shares,
+    adapt_findings,
+    fit_again_findings,
+    metrics_findings,
     retracing_findings,
     device_findings,
     gpu_findings,
     foreign_findings,
     layer_findings,
+    padding_findings,
+    augmentation_findings,
     small_ops_findings,
     precision_findings,
     one_hot_findings,

@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from tfprof_nb.analysis.advice.findings import Evidence, Severity
-from tfprof_nb.analysis.source.code import line_at
+import pandas as pd
 
+from tfprof_nb.analysis.advice.findings import Evidence, Severity
+from tfprof_nb.analysis.source.code import line_at, place_of
+
+ROW_BY_ROW = re.compile(r"\.(?:iterrows|itertuples)\(|\.i?loc\[\w+\]|\brow\[[\"']")
+_MOST = 0.5
 _WAITING_CODE = re.compile(r"\bsleep\(|\brequests\.|urlopen|urllib|\bhttpx?\.|socket|\.recv\(|boto3|\bs3\.|bigquery")
 
 
@@ -42,3 +46,13 @@ def in_parallel(evidence: Evidence, line: str) -> str:
 def does(code: str) -> str:
     """Say what Python does in a line that makes data, as far as its text shows it."""
     return "waits for a disk or network" if _WAITING_CODE.search(code) else "makes the data in Python"
+
+
+def runs_ops(table: pd.DataFrame) -> tuple[str, str] | None:
+    """Return the function that spends most time in TensorFlow's ops, and its line; None if they take less than half."""
+    of_ops = table[table["library"] == "TensorFlow"]
+    if not of_ops["self_ms"].sum() > _MOST * table["self_ms"].sum() > 0:
+        return None
+    function = str(of_ops.groupby("function", sort=False)["self_ms"].sum().idxmax())
+    longest = of_ops[of_ops["function"] == function].nlargest(1, "self_ms").iloc[0]
+    return function, place_of(str(longest["file"]), int(longest["line"]))

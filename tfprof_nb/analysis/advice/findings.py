@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tfprof_nb import _units
+from tfprof_nb.analysis.events.compilations import Compilations
 from tfprof_nb.analysis.functions.functions import Functions
 from tfprof_nb.analysis.kernels import Kernels, kernels
 from tfprof_nb.analysis.memory.memory import Memory, no_memory
@@ -32,6 +33,7 @@ EAGER = "Ops run one by one"
 MANY_OPS = "Many small ops in each step"
 WAITING = "Steps wait for their data"
 COPIES = "Devices copy arrays"
+WAITING = "Steps wait for their data"
 BETWEEN_OPS, ONE_OP, SMALL_STEPS = (
     "Python between ops takes time",
     "One op does most of the work",
@@ -86,6 +88,7 @@ class Evidence:
     own_cores: tuple[float, int] = (math.nan, 0)
     events: int = 0
     kernels: Callable[[], Kernels] = lambda: kernels(())
+    compilations: Callable[[], Compilations] = lambda: Compilations(0, 0.0)
 
     @property
     def is_tensorflows(self) -> bool:

@@ -6,6 +6,7 @@ import re
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.cause import Cause, in_parallel
+from tfprof_nb.analysis.advice.dropped_elements import dropped_elements
 from tfprof_nb.analysis.advice.findings import Evidence
 from tfprof_nb.analysis.advice.per_element import per_element
 from tfprof_nb.analysis.advice.python_input import python_source
@@ -50,7 +51,7 @@ def cause_of_waiting(evidence: Evidence) -> Cause:
     stage = iterator_type(str(evidence.tf_data.summary["bottleneck_long_name"] or ""))
     cause = _new_iterators(evidence) or _new_datasets(evidence, stage) or python_source(evidence)
     cause = cause or _windows(evidence, stage) or per_element(evidence, stage) or _repeated_work(evidence, stage)
-    return cause or _filled_buffer(evidence, stage) or _stage(evidence, stage)
+    return cause or dropped_elements(evidence) or _filled_buffer(evidence, stage) or _stage(evidence, stage)
 
 
 def _new_iterators(evidence: Evidence) -> Cause | None:
@@ -297,10 +298,14 @@ def _repeats_before(evidence: Evidence) -> bool:
 
 
 def _random_ops(evidence: Evidence) -> bool:
-    """Whether random ops run on the host outside of the model's layers: what a cache keeps is random no more."""
+    """Whether random ops run on the host outside of the model's layers: what a cache keeps is random no more.
+
+    Ops that run eagerly are no part of a pipeline: they give weights their first values.
+    """
     placed, ops = evidence.source().all_ops, evidence.ops.table
     if len(placed):
-        ops = placed[(placed["layer"] == "") & (placed["phase"] == "")]
+        eager = set(ops.loc[ops["eager"].astype(bool), "op_name"])
+        ops = placed[(placed["layer"] == "") & (placed["phase"] == "") & ~placed["op_name"].isin(eager)]
     return bool((ops["op_type"].str.contains("Random") & (ops["side"] == "host")).any())
 
 

@@ -7,18 +7,20 @@ import re
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.cause import Cause
 from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.source.caching import batched_before
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
 
 _SLOW = "bottleneck_long_name"
 # Stages that keep elements: what fills them is another matter.
-_BEHIND = re.compile("Cache|Shuffle")
+_BEHIND = re.compile("Cache")
 # Ops that take one file or picture, and no batch of them.
 _SINGLE = "Decode(?!CSV|Raw|PaddedRaw)|ReadFile|ParseTensor|ParseSingle|PyFunc"
 _FEW = 16  # elements of a batch
 # To start an op costs several microseconds; ops on average shorter than this are mostly that.
 _SHORT_OP_US = 20.0
 _LEAST_SAVED = 0.4
+_PARSES_BATCHES = " In it, write tf.io.parse_example for tf.io.parse_single_example: that parses a batch of records."
 
 
 def per_element(evidence: Evidence, stage: str) -> Cause | None:
@@ -35,20 +37,24 @@ def per_element(evidence: Evidence, stage: str) -> Cause | None:
     batch = code.batch_behind(*line_at(line))
     behind = f"`{code.call(*batch, 'batch')}` ({place_of(*batch)})" if batch else "`.batch(...)`"
     takes_batches = code.maps_batches(*line_at(line))
-    change = code.batched_first(*line_at(line)) if takes_batches else ""
-    move = f"Move `{call}` behind {behind}" if not change else f"Batch first: `{_units.shorten(change, 120)}`"
+    moved = batched_before(code, *line_at(line)) if takes_batches else None
+    change = moved.change if moved else ""
+    plain = change and "\n" not in change
+    move = f"Batch first: `{_units.shorten(change, 120)}`" if plain else f"Move `{call}` behind {behind}"
     fix = (
         f"{move}: {mapped} then works on whole batches."
         if takes_batches
         else f"Let {mapped} work on whole batches, whose first axis is the batch, and move `{call}` behind {behind}."
     )
+    if code.calls_in(*line_at(line), "parse_single_example"):
+        fix += _PARSES_BATCHES
     return Cause(
         f"{mapped} is called for each single example",
         f"{mapped} ({line}) runs {_units.count(elements)} times for one batch. Its ops take "
         f"{_units.microseconds(op_us)} each on average, so most of the time goes into starting them",
         fix,
         change,
-        place=line,
+        place=place_of(line_at(line)[0], moved.line) if moved else line,
         least_saved=_LEAST_SAVED,
     )
 
@@ -57,7 +63,9 @@ def _elements(evidence: Evidence, stage: str) -> int:
     """Return how many elements of the map one call of the pipeline takes."""
     table, slow = evidence.tf_data.table, str(evidence.tf_data.summary[_SLOW])
     if stage in ("Map", "ParallelMap"):
-        return int(table.loc[table["long_name"] == slow, "calls"].max())
+        # A shuffle takes as many to fill its buffer: what it hands on counts.
+        shuffle = re.match(r".*?::Shuffle\w*", slow)
+        return int(table.loc[table["long_name"] == (shuffle[0] if shuffle else slow), "calls"].max())
     below = table[table["long_name"].str.startswith(f"{slow}::")]
     direct = below[below["long_name"].str.count("::") == slow.count("::") + 1]
     kinds = [iterator_type(name) for name in direct["long_name"]]

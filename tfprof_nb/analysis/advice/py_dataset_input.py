@@ -7,7 +7,7 @@ import re
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.cause import Cause, does
+from tfprof_nb.analysis.advice.cause import ROW_BY_ROW, Cause, does, runs_ops
 from tfprof_nb.analysis.advice.findings import Evidence
 from tfprof_nb.analysis.source.caching import kept_batches
 from tfprof_nb.analysis.source.code import line_at, place_of
@@ -18,6 +18,14 @@ _THREADS = "workers=4, max_queue_size=16"
 _PROCESSES = "workers=4, use_multiprocessing=True, max_queue_size=16"
 # Measured: threads that compute in Python take turns, and each process of a worker starts anew in every epoch.
 _STARTS = " Each epoch starts them anew, which takes a tenth of a second per worker: short epochs become no faster."
+_TRACE_OPS = (
+    "Put these ops into one function with @tf.function, and call it with a whole batch: they then run as a graph, "
+    "which uses all cores and needs no Python."
+)
+_ROWS_OF_ARRAYS = (
+    'Turn the columns into arrays once, in __init__: `self.x = df[features].to_numpy("float32")`, and the same for the '
+    "labels. Take all rows of a batch at once by their numbers: `self.x[numbers]`."
+)
 
 
 def dataset_class(evidence: Evidence, table: pd.DataFrame) -> str:
@@ -37,6 +45,8 @@ def slow_dataset(evidence: Evidence, dataset: str, table: pd.DataFrame, called: 
     rows = table[table["self_ms"] > 0]
     at = (str(rows.iloc[0]["file"]), int(rows.iloc[0]["line"])) if len(rows) else (file, defined)
     place, code = place_of(*at) if at[1] else "", evidence.code.line(*at)
+    if quicker := _by_single_rows(evidence, function, rows) or _by_single_ops(function, place, table):
+        return quicker
     ran = f"most of its time goes into `{_units.shorten(code, 80)}`" if len(rows) and code else called
     shown = f"{function}{f' ({place})' if place else ''} makes the batches: {ran}"
     name, passes = f"{function} {does(code)}", int(evidence.steps.table["epoch"].nunique())
@@ -56,6 +66,35 @@ def slow_dataset(evidence: Evidence, dataset: str, table: pd.DataFrame, called: 
         )
     fix, change = _more_workers(evidence, file, dataset, made, computes="waits" not in does(code))
     return Cause(name, shown, fix, change, place_of(*made) if made and change else place, least_saved=0.1)
+
+
+def _by_single_rows(evidence: Evidence, function: str, rows: pd.DataFrame) -> Cause | None:
+    """Find a line that takes single rows of a DataFrame."""
+    for file, line in zip(rows["file"], rows["line"], strict=True):
+        code, place = evidence.code.line(str(file), int(line)), place_of(str(file), int(line))
+        if ROW_BY_ROW.search(code):
+            return Cause(
+                f"{function} goes through a DataFrame row by row",
+                f"{function} ({place}) takes single rows: `{_units.shorten(code, 80)}`",
+                _ROWS_OF_ARRAYS,
+                place=place,
+                least_saved=0.5,
+            )
+    return None
+
+
+def _by_single_ops(function: str, place: str, table: pd.DataFrame) -> Cause | None:
+    """Find TensorFlow's ops that Python starts one by one."""
+    running = runs_ops(table)
+    if running is None:
+        return None
+    return Cause(
+        f"{running[0]} runs TensorFlow ops one by one, in Python",
+        f"{function}{f' ({place})' if place else ''} makes the batches",
+        _TRACE_OPS,
+        place=running[1],
+        least_saved=0.2,
+    )
 
 
 def _more_workers(

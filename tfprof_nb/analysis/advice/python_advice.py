@@ -247,10 +247,10 @@ def _single_predictions(evidence: Evidence) -> Iterator[Finding]:
             continue
         first = rows.iloc[0]
         place, code = place_of(str(first["file"]), int(first["line"])), evidence.code.line(first["file"], first["line"])
-        itself = evidence.code.called_itself(*line_at(place), name) if name == "predict" else ""
-        model = code.partition(f".{name}(")[0].rpartition(" ")[2] or "model"
+        itself = evidence.code.on_batch(*line_at(place), name) if name == "predict" else ""
+        model = evidence.code.owner(*line_at(place), name) or "model"
         once = f"Call {model}.{name} once with all examples in one array"
-        fix = f"For a few examples, call the model itself: `{itself}`." if itself else f"{once}."
+        fix = f"For a few examples, skip the pipeline: `{itself}`." if itself else f"{once}."
         fix += f" Where no call needs the result of another: {once[:1].lower()}{once[1:]}." if itself else ""
         # What each call computes is part of what a single call, or the model itself, does faster.
         whole_ms = float(rows["self_ms"].sum() - rows["outside_ms"].sum())

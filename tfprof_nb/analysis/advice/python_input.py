@@ -7,7 +7,7 @@ import re
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.cause import Cause, does, in_parallel
+from tfprof_nb.analysis.advice.cause import ROW_BY_ROW, Cause, does, in_parallel, runs_ops
 from tfprof_nb.analysis.advice.findings import Evidence
 from tfprof_nb.analysis.advice.py_dataset_input import dataset_class, slow_dataset
 from tfprof_nb.analysis.source.calls import read_anew
@@ -22,10 +22,13 @@ _GENERATE_IN_WORKERS = (
     "Let several workers make batches: write a keras.utils.PyDataset whose `__getitem__` makes one batch, and pass "
     "`workers=4` (with `use_multiprocessing=True` if Python computes, without if it waits for a disk or network)."
 )
-_ROW_BY_ROW = re.compile(r"\.(?:iterrows|itertuples)\(|\.i?loc\[\w+\]|\brow\[[\"']")
 _WHOLE_COLUMNS = (
     "Make the dataset of whole columns, without a generator: "
     '`tf.data.Dataset.from_tensor_slices((df[features].to_numpy("float32"), df[label].to_numpy()))`.'
+)
+_MAP_OPS = (
+    "Put these ops into a function, and pass that to the dataset: `tf.data.Dataset.from_tensor_slices((x, y)).map(f, "
+    "num_parallel_calls=tf.data.AUTOTUNE).batch(n).prefetch(tf.data.AUTOTUNE)`. They then run as a graph, on all cores."
 )
 _READ_ONCE = (
     "`{0}` reads and decompresses the whole array each time. Read each file once, and take its rows from there: "
@@ -73,10 +76,12 @@ def python_source(evidence: Evidence) -> Cause | None:
     if archive := read_anew(evidence.code, file, number):
         name, fix = f"{reader} reads an .npz file anew for each element", _READ_ONCE.format(archive)
         return Cause(name, shown, fix, place=place, least_saved=0.5)
-    if any(evidence.code.line(*at) and _ROW_BY_ROW.search(evidence.code.line(*at)) for at in _lines(of_function)):
+    if any(evidence.code.line(*at) and ROW_BY_ROW.search(evidence.code.line(*at)) for at in _lines(of_function)):
         return Cause(
             f"{function} goes through a DataFrame row by row", shown, _WHOLE_COLUMNS, place=place, least_saved=0.5
         )
+    if (running := runs_ops(table)) and not any(evidence.code.find(r"(py_function|numpy_function)\(")):
+        return Cause(f"{running[0]} runs TensorFlow ops one by one, in Python", shown, _MAP_OPS, place=running[1])
     name = f"{function} {does(code)}"
     if any(evidence.code.find(r"(py_function|numpy_function)\(")):
         fix, change, mapped = _beside_python(evidence, function)

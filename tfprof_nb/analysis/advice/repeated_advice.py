@@ -22,6 +22,7 @@ _WORTH_CACHING_PERCENT = 30.0
 _LEAST_SAVED = 0.7
 _MOST_LINES, _MOST_OF_TIME = 3, 0.02
 _FROZEN = "The frozen model "
+_MADE_FROZEN = r"\.trainable *= *False"
 _NUMBER = re.compile(r"(_\d+)+$")
 
 
@@ -93,6 +94,7 @@ def _frozen(evidence: Evidence, ops: StepOps, of_data: Bools) -> list[Finding]:
     what, place = _what(ops, of_layers)
     if not what:
         return []
+    place = place or (evidence.code.place_with(_MADE_FROZEN) if what.startswith(_FROZEN) else "")
     once = f"once, before training{', with its predict method' * what.startswith(_FROZEN)}"
     again = "If the epochs read the same data" if len(epochs) else "If the loop reads the same data several times"
     return [

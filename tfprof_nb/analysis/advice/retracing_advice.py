@@ -8,7 +8,7 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import EAGER, Evidence, Finding, at_most, saving
 from tfprof_nb.analysis.advice.retracing_remedies import OF_KERAS, remedy, shown_name
 from tfprof_nb.analysis.functions.retracing import GENERALISE
-from tfprof_nb.analysis.source.calls import compiled_in_loop
+from tfprof_nb.analysis.source.calls import built_in_loop, compiled_in_loop
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.step_ops.unrolled import UnrolledLoop, unrolled_loop
 
@@ -17,12 +17,16 @@ _MIN_TRACING_CALLS = 3
 _LATE_TRACING_FACTOR, _WORTH_SAYING_SHARE = 3.0, 0.05
 _LEAST_SAVED = 0.75  # of the time of calls that trace: what they do once they are traced remains
 _MOSTLY_TRACING, _LONG_TRACING_MS, _LONG_UNROLLING_MS = 0.5, 3000.0, 1000.0
+_WORTH_SAYING_PERCENT, _MEDIUM_PERCENT = 40.0, 75.0  # to make a model for each training is common
+_XLA_WORTH_SAYING = 20.0, 40.0
 _LEAST_UNROLLED = 0.5  # of tracing: the model is traced without unrolling too
 
 
 def retracing_findings(evidence: Evidence) -> list[Finding]:
     """Name the functions that are traced again and again, and else steps that traced late."""
-    again = list(_traced_again(evidence)) or list(_compiled_again(evidence))
+    if by_xla := list(_compiled_by_xla(evidence)):
+        return by_xla
+    again = list(_traced_again(evidence)) or list(_compiled_again(evidence)) or list(_built_again(evidence))
     return again or [*_late_tracing(evidence), *_mostly_tracing(evidence)]
 
 
@@ -88,6 +92,60 @@ def _compiled_again(evidence: Evidence) -> Iterator[Finding]:
         "`model.optimizer.learning_rate.assign(rate)`, or a callback such as keras.callbacks.LearningRateScheduler.",
         proved_by="functions",
         place=place,
+    )
+
+
+def _built_again(evidence: Evidence) -> Iterator[Finding]:
+    """Report a loop that makes the same model anew for each training, where tracing them takes most of the time."""
+    times = _new_functions(evidence)[0] // max(evidence.steps.table["phase"].nunique(), 1)
+    summary = evidence.overview.summary
+    tracing_ms, whole_ms = float(summary["warm_up_steps_ms"]), float(summary["capture_ms"])
+    percent = 100 * tracing_ms / whole_ms * (times - 1) / times if times and whole_ms > 0 else 0.0
+    found = built_in_loop(evidence.code) if percent >= _WORTH_SAYING_PERCENT else None
+    if found is None:
+        return
+    (file, line, model), variables = found, "(*{0}.variables, *{0}.optimizer.variables)"
+    place, kept = place_of(file, line), variables.format(model)
+    yield Finding(
+        "medium" if percent >= _MEDIUM_PERCENT else "info",
+        f"{_units.count(times)} models are traced, each anew: {_units.percent(percent)} of the cell's time ({place})",
+        f"`{_units.shorten(evidence.code.line(file, line), 80)}` makes a new model for each training, and Keras traces "
+        f"the functions of each. {_units.milliseconds(tracing_ms)} of {_units.milliseconds(whole_ms)} is in the steps "
+        "that trace.",
+        f"Make and compile {model} once, before the loop. Then keep its values: "
+        f"`{model}.optimizer.build({model}.trainable_variables)` and `start = [v.numpy() for v in {kept}]`. Begin each "
+        f"training with `for v, value in zip({kept}, start): v.assign(value)`.",
+        percent,
+        proved_by="functions",
+        place=place,
+        gain_low_percent=_LEAST_SAVED * percent,
+        gain_high_percent=at_most(percent),
+    )
+
+
+def _compiled_by_xla(evidence: Evidence) -> Iterator[Finding]:
+    """Report programs that XLA compiles, if that takes much of the cell's time: one for each new shape."""
+    found, whole_ms = evidence.compilations(), float(evidence.overview.summary["capture_ms"])
+    percent = min(100.0, 100 * found.total_ms / whole_ms) if whole_ms > 0 else 0.0
+    if found.programs < _MIN_TRACING_CALLS or percent < _XLA_WORTH_SAYING[0]:
+        return
+    asked = list(evidence.code.find(r"\bjit_compile *= *True"))
+    begin, change = evidence.code.without_argument(*asked[0], "jit_compile") if len(asked) == 1 else (0, "")
+    place = place_of(asked[0][0], begin or asked[0][1]) if asked else ""
+    without = f"leave out jit_compile=True{f': `{_units.shorten(change, 100)}`' if change else ''}"
+    yield saving(
+        percent,
+        _XLA_WORTH_SAYING,
+        (_LEAST_SAVED, 1.0),
+        finding=f"XLA compiles {_units.count(found.programs)} programs: {_units.percent(percent)} of the cell's time"
+        f"{place and f' ({place})'}",
+        evidence=f"That took {_units.milliseconds(found.total_ms)}. XLA compiles a function anew for each shape that "
+        "it is given, such as batches of sequences that are padded to different lengths, and smaller last batches.",
+        fix=f"{without[:1].upper()}{without[1:]}. Or give the batches one shape: pad to one length, and drop the "
+        "smaller last batch (drop_remainder=True).",
+        proved_by="trace",
+        place=place,
+        change=change,
     )
 
 

@@ -1,4 +1,4 @@
-"""Code that keeps results: a pipeline's cache behind a map, the batches of a PyDataset."""
+"""Code that keeps results: a pipeline's cache behind a map, the batches of a PyDataset; and a batch before a map."""
 
 from __future__ import annotations
 
@@ -55,6 +55,42 @@ def cached_behind(code: Code, file: str, line: int) -> CachedBehind | None:
     indent = b" " * statement.col_offset
     change = textwrap.dedent((indent + kept + behind + rest).decode())
     return CachedBehind(statement.lineno, change, [_call_text(raw[slice(*one)]) for one in at])
+
+
+class BatchedBefore(NamedTuple):
+    """The line where a statement begins, and its code with a map behind the batch."""
+
+    line: int
+    change: str
+
+
+def batched_before(code: Code, file: str, line: int) -> BatchedBefore | None:
+    r"""Return the statement of the map at a line with the map behind the batch that follows.
+
+    None if anything but a shuffle or a repeat stands between the two.
+
+    Examples
+    --------
+    >>> text = "ds = files.map(read).shuffle(9).batch(8).prefetch(1)"
+    >>> batched_before(Code({"cell": text}), "cell", 1)
+    BatchedBefore(line=1, change='ds = files.shuffle(9).batch(8).map(read).prefetch(1)')
+    """
+    statement, text = code.statement(file, line), code.text(file)
+    calls = list(_calls(statement))
+    maps = [call for call in calls if call.func.end_lineno == line and _method(call) == "map"]
+    batches = [call for call in calls if _method(call) == "batch" and maps and maps[0] in [*_before(call)]]
+    if statement is None or len(maps) != 1 or len(batches) != 1:
+        return None
+    chain = [*_before(batches[0])]
+    between = chain[chain.index(maps[0]) + 1 :]
+    if any(_method(call) not in ("shuffle", "repeat") for call in between):
+        return None
+    raw = text.encode()
+    (start, end), (_, until) = _offsets(text, maps[0]), _offsets(text, batches[0])
+    begin = _offset(text, statement.lineno, statement.col_offset)
+    rest = raw[until : _offset(text, statement.end_lineno or 0, statement.end_col_offset or 0)]
+    change = b" " * statement.col_offset + raw[begin:start] + raw[end:until] + raw[start:end] + rest
+    return BatchedBefore(statement.lineno, textwrap.dedent(change.decode()))
 
 
 def kept_batches(code: Code, file: str, dataset: str) -> str:

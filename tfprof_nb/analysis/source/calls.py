@@ -64,7 +64,7 @@ def same_call(code: Code, file: str, line: int, function: str) -> str:
     'scale(X)'
     """
     around = [node for node in (_function(code, file, line), code.loop(file, line)) if node is not None]
-    changing = {name for node in around for name in _stored(node)}
+    changing = {name for node in around for name in stored_in(node)}
     for call in _calls(code, file, line):
         if name_of(call.func) != function.rpartition(".")[2] or not call.args or call.keywords:
             continue
@@ -89,9 +89,60 @@ def compiled_in_loop(code: Code) -> tuple[str, int] | None:
         for call in code.nodes(file, ast.Call):
             loop = code.loop(file, call.lineno) if name_of(call.func) == "compile" else None
             owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-            if loop and isinstance(owner, ast.Name) and owner.id not in _stored(loop) | {"re"}:
+            if loop and isinstance(owner, ast.Name) and owner.id not in stored_in(loop) | {"re"}:
                 return file, call.lineno
     return None
+
+
+def built_in_loop(code: Code) -> tuple[str, int, str] | None:
+    r"""Return the file and line that make the same model anew in each pass of a loop that trains it, and its name.
+
+    What is made with names that the loop assigns may be another model each time: then there is none.
+
+    Examples
+    --------
+    >>> text = "for k in folds:\n    net = build()\n    net.fit(x[k])"
+    >>> built_in_loop(Code({"cell": text}))
+    ('cell', 2, 'net')
+    >>> built_in_loop(Code({"cell": text.replace("build()", "build(units=k)")}))
+    >>> called = "def score(k):\n    net = build()\n    return net.fit(x[k])\nscores = [score(k) for k in folds]"
+    >>> built_in_loop(Code({"cell": called}))
+    ('cell', 2, 'net')
+    """
+    for file in code.files:
+        for call in code.nodes(file, ast.Call):
+            owner = call.func.value if isinstance(call.func, ast.Attribute) and call.func.attr == "fit" else None
+            around = (_function(code, file, call.lineno) or code.loop(file, call.lineno)) if owner else None
+            if around is None or not isinstance(owner, ast.Name):
+                continue
+            if isinstance(around, ast.FunctionDef) and not _repeated(code, around.name):
+                continue
+            made = _made_alike(around, owner.id)
+            if made:
+                return file, made, owner.id
+    return None
+
+
+def _made_alike(around: ast.stmt, name: str) -> int:
+    """Return the line that assigns a call to a name, and reads no name that the code around assigns; 0 for none."""
+    made = [one for one in ast.walk(around) if isinstance(one, ast.Assign) and assigned_name(one) == name]
+    if (
+        len(made) != 1
+        or not isinstance(made[0].value, ast.Call)
+        or names_in(made[0].value, ast.Load) & stored_in(around)
+    ):
+        return 0
+    return made[0].lineno
+
+
+def _repeated(code: Code, function: str) -> bool:
+    """Whether a loop or a comprehension calls a function."""
+    for file in code.files:
+        for kind in (ast.For, ast.While, ast.ListComp, ast.DictComp, ast.GeneratorExp):
+            for loop in code.nodes(file, kind):
+                if any(isinstance(one, ast.Call) and name_of(one.func) == function for one in ast.walk(loop)):
+                    return True
+    return False
 
 
 def _function(code: Code, file: str, line: int) -> ast.FunctionDef | None:
@@ -104,7 +155,7 @@ def _calls(code: Code, file: str, line: int) -> Iterator[ast.Call]:
     return (node for node in code.nodes(file, ast.Call) if holds(node, line))
 
 
-def _stored(node: ast.AST) -> set[str]:
+def stored_in(node: ast.AST) -> set[str]:
     """Return the names that a function or loop assigns, its parameters included."""
     return names_in(node, ast.Store) | {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
 

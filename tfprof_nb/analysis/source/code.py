@@ -36,11 +36,18 @@ class Code:
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         self._texts = texts
+        cell, lines = _without_magic(texts.get("cell", ""))
+        # By how many lines the profiled cell is longer at its beginning than earlier runs of it.
+        self._earlier_runs = {
+            name: lines - _without_magic(text)[1]
+            for name, text in texts.items()
+            if name.startswith("In[") and cell and _without_magic(text)[0] == cell
+        }
 
     @property
     def files(self) -> list[str]:
-        """The files and cells, the profiled cell first, then the other cells."""
-        return sorted(self._texts, key=lambda name: (name != "cell", not name.startswith("In[")))
+        """The files and cells, the profiled cell first, then the other cells, the newest first."""
+        return sorted(self._texts, key=lambda name: (name != "cell", not name.startswith("In["), -_number(name)))
 
     def nodes(self, file: str, kind: type[Node]) -> Iterator[Node]:
         """Return the parts of a kind that a file's code has."""
@@ -49,6 +56,21 @@ class Code:
     def at(self, place: str) -> str:
         """Return the text of the line at a place, as `place_of` writes it; empty if it is unknown."""
         return self.line(*line_at(place))
+
+    def of_this_run(self, told: str) -> str:
+        r"""Return a text in which places of the profiled cell, as it ran before, are those of the profiled cell.
+
+        Examples
+        --------
+        >>> code = Code({"cell": "%%tfprofile\nx = 1\nf(x)", "In[2]": "x = 1\nf(x)"})
+        >>> code.of_this_run("f (In[2] line 2)")
+        'f (cell line 3)'
+        """
+        for name, more in self._earlier_runs.items():
+            parts = re.split(rf"(?<!\w){re.escape(name)} line (\d+)", told)
+            parts[1::2] = [place_of("cell", int(line) + more) for line in parts[1::2]]
+            told = "".join(parts)
+        return told
 
     def line(self, file: str, line: int) -> str:
         """Return the text of a line; empty if it is unknown."""
@@ -111,6 +133,8 @@ class Code:
     def find(self, pattern: str) -> Iterator[tuple[str, int]]:
         """Return the files and lines, the profiled cell's first, in which a regular expression is found."""
         for file in self.files:
+            if file in self._earlier_runs:
+                continue
             for number, text in enumerate(self._texts[file].splitlines(), 1):
                 if re.search(pattern, text.partition("#")[0]):
                     yield file, number
@@ -150,6 +174,17 @@ class Code:
         """
         found = self._call(file, line, function)
         return self._inserted(file, found, call, end_of(found)) if found else ""
+
+    def with_argument_call(self, file: str, line: int, function: str, call: str) -> str:
+        r"""Return the lines of the call of a function, with a call behind its first argument; empty if there is none.
+
+        Examples
+        --------
+        >>> Code({"cell": "norm.adapt(data)"}).with_argument_call("cell", 1, "adapt", ".batch(64)")
+        'norm.adapt(data.batch(64))'
+        """
+        found = self._call(file, line, function)
+        return self._inserted(file, found, call, end_of(found.args[0])) if found and found.args else ""
 
     def with_number(self, file: str, line: int, keyword: str, value: int) -> str:
         r"""Return a line with another number for a keyword; empty if it gives the keyword no number.
@@ -303,13 +338,13 @@ class Code:
         functions = (one for one in nodes_of(self._texts.get(file, ""), ast.FunctionDef) if one.lineno == line)
         return any(_has_effect(node) for function in functions for node in ast.walk(function))
 
-    def called_itself(self, file: str, line: int, method: str) -> str:
-        r"""Return a line in which a model is called instead of its method; empty if the call is not that plain.
+    def on_batch(self, file: str, line: int, method: str) -> str:
+        r"""Return a line in which a model takes a batch, without a pipeline; empty if the call is not that plain.
 
         Examples
         --------
-        >>> Code({"cell": "p = net.predict(x[None], verbose=0)[0]"}).called_itself("cell", 1, "predict")
-        'p = net(x[None], training=False).numpy()[0]'
+        >>> Code({"cell": "p = net.predict(x[None], verbose=0)[0]"}).on_batch("cell", 1, "predict")
+        'p = net.predict_on_batch(x[None])[0]'
         """
         call = self._call(file, line, method)
         keywords = {keyword.arg for keyword in call.keywords} if call else set()
@@ -321,10 +356,20 @@ class Code:
         ):
             return ""
         given = self._between(file, (call.args[0].lineno, call.args[0].col_offset), end_of(call.args[0]))
-        model = self._between(file, (call.lineno, call.col_offset), end_of(call.func)).rpartition(".")[0]
-        before = self._between(file, (line, 0), (line, call.col_offset))
+        before = self._between(file, (line, 0), end_of(call.func))
         rest = self._lines(file)[line - 1].encode()[end_of(call)[1] :].decode()
-        return f"{before}{model}({given}, training=False).numpy(){rest}".strip()
+        return f"{before}_on_batch({given}){rest}".strip()
+
+    def owner(self, file: str, line: int, method: str) -> str:
+        r"""Return what a method is called on at a line; empty if there is no such single call.
+
+        Examples
+        --------
+        >>> Code({"cell": "y = float(nets[0].predict(x)[0])"}).owner("cell", 1, "predict")
+        'nets[0]'
+        """
+        call = self._call(file, line, method)
+        return ast.unparse(call.func.value) if call and isinstance(call.func, ast.Attribute) else ""
 
     def loop_line(self, file: str, line: int) -> tuple[int, str]:
         """Return the line of the innermost loop in which a line stands, and its text; 0 without one."""
@@ -396,6 +441,18 @@ class Code:
         found = self._mapped(file, line)
         return found is not None and takes_batches(found[1], self._layers())
 
+    def calls_in(self, file: str, line: int, function: str) -> bool:
+        r"""Whether what the map at a line calls has a call of a function in its text.
+
+        Examples
+        --------
+        >>> Code({"cell": "ds.map(lambda x: tf.io.decode_raw(x))"}).calls_in("cell", 1, "decode_raw")
+        True
+        """
+        found = self._mapped(file, line)
+        inner = (node for node in ast.walk(found[1]) if isinstance(node, ast.Call)) if found else ()
+        return any(name_of(call.func) == function for call in inner)
+
     def lines_mapped(self, file: str, line: int) -> tuple[str, int, int]:
         r"""Return the file, first and last line of the function that the map at a line calls; 0 if that is unknown.
 
@@ -424,25 +481,6 @@ class Code:
             end_of(call.func)[0] for call in calls if name_of(call.func) == "batch" and end_of(call.func)[0] >= line
         ]
         return (file, found[0]) if len(found) == 1 else None
-
-    def batched_first(self, file: str, line: int) -> str:
-        r"""Return a line with its map behind the batch that follows; empty if they are not next to one another there.
-
-        Examples
-        --------
-        >>> Code({"cell": "data = files.map(read).batch(8).prefetch(1)"}).batched_first("cell", 1)
-        'data = files.batch(8).map(read).prefetch(1)'
-        """
-        mapping, batching = self._call(file, line, "map"), self._call(file, line, "batch")
-        if mapping is None or batching is None or mapping.lineno != batching.end_lineno:
-            return ""
-        before = mapping.func.value if isinstance(mapping.func, ast.Attribute) else mapping
-        if not isinstance(batching.func, ast.Attribute) or batching.func.value is not mapping:
-            return ""
-        swapped = self._between(file, end_of(mapping), end_of(batching)) + self._between(
-            file, end_of(before), end_of(mapping)
-        )
-        return self._inserted(file, batching, swapped, end_of(before), end_of(batching))
 
     def _given_to_map(self, file: str, line: int) -> ast.expr | None:
         """Return what the map at a line calls, out of ``partial`` or a lambda that does nothing else."""
@@ -511,6 +549,18 @@ class Code:
         nodes = ast.walk(parsed(self._texts.get(file, "")))
         blocks = (getattr(node, field, None) for node in nodes for field in ("body", "orelse", "finalbody"))
         return next((block for block in blocks if isinstance(block, list) and statement in block), [])
+
+
+def _without_magic(cell: str) -> tuple[str, int]:
+    """Return the code of a cell, and how many lines stand before it."""
+    code = re.sub(r"^%%.*\n", "\n", cell).lstrip("\n")
+    return code.rstrip(), cell.count("\n") - code.count("\n")
+
+
+def _number(cell: str) -> int:
+    """Return the number of a cell, as in ``In[3]``; 0 for files."""
+    number = cell.removeprefix("In[").rstrip("]")
+    return int(number) if number.isdigit() else 0
 
 
 def place_of(file: str, line: int) -> str:

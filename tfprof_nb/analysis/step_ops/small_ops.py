@@ -17,7 +17,8 @@ _UNRECORDED_US = 3.0
 _SMALL_US = 30.0
 _NOT_RUN = ("Const", "Placeholder", "NoOp", "Identity", "VarHandleOp", "PartitionedCall", "StatefulPartitionedCall")
 _LOOP_ROLES = ("body", "cond")
-_LIBRARY_PHASES = ("optimizer", "metrics", "loss")
+_LIBRARY_PHASES = ("metrics", "loss")
+_STEP_METHODS = ("train_step", "test_step", "compute_loss", "compute_metrics")
 # Keras loops over time by itself in these: no line of the user's makes the ops.
 _RECURRENT = ("RNN", "LSTM", "GRU", "LSTMCell", "GRUCell", "SimpleRNN", "SimpleRNNCell", "ConvLSTM2D", "Bidirectional")
 _MANY_LAYERS, _NEARLY = 10, 0.8
@@ -73,16 +74,36 @@ def _nodes(ops: StepOps) -> pd.DataFrame:
     graphs = ops.graphs
     frame = creating_frames(graphs)
     nodes = pd.DataFrame({"frame": frame, "op": graphs.nodes["op"], "group": _groups(ops, frame)})
-    nodes["in_loop"] = _in_loops(ops)
+    nodes["in_loop"] = in_loops(ops)
+    of_libraries = (graphs.nodes["layer"] >= 0) | graphs.nodes["by_keras"].astype(bool)
+    nodes["group"], nodes["frame"] = _with_gradients(nodes, of_libraries.to_numpy(bool))
     nodes = nodes.join(ops.per_node).fillna({"count": 0.0, "op_ms": 0.0})
     known = nodes["count"] > 0
     nodes["us"] = np.where(known, 1e3 * nodes["op_ms"] / nodes["count"].where(known, 1), _UNRECORDED_US)
     missing = ~known & ops.graphs.nodes["function"].isin(ops.functions) & ~nodes["op"].isin(_NOT_RUN)
     nodes.loc[missing & ~nodes["in_loop"], "count"] = 1.0
-    in_loops = missing & nodes["in_loop"]
+    loops_missing = missing & nodes["in_loop"]
     entered = max(ops.executor_entries - nodes["count"].sum(), 0.0)
-    nodes.loc[in_loops, "count"] = entered / max(in_loops.sum(), 1)
+    nodes.loc[loops_missing, "count"] = entered / max(loops_missing.sum(), 1)
     return nodes[nodes["count"] > 0].copy()
+
+
+def _with_gradients(nodes: pd.DataFrame, of_libraries: Bools) -> tuple[pd.Series, pd.Series]:
+    """Return groups and frames, where the loops of the backward pass belong to the only function that loops forward.
+
+    Nodes in their bodies do not tell of which node they are the gradient. ``of_libraries`` flags those of layers that
+    loop by themselves, whose gradients these may be.
+    """
+    group, frame = nodes["group"], nodes["frame"]
+    runs = nodes["in_loop"] & ~nodes["op"].isin(_NOT_RUN)
+    known = nodes[runs & (group != "")]
+    files = {str(group).partition("\n")[0] for group in known["group"].unique()}
+    if len(files) != 1 or (runs & of_libraries).any():
+        return group, frame
+    most = known["group"].value_counts().index[0]
+    at = int(known.loc[known["group"] == most, "frame"].value_counts().index[0])
+    unknown = runs & (group == "")
+    return group.mask(unknown, most), frame.mask(unknown, at)
 
 
 def _independent(ops: StepOps, kind: str) -> bool:
@@ -117,7 +138,7 @@ def _row(ops: StepOps, group: str, own: pd.DataFrame, step_ms: float) -> list[ob
     return [function, frame, float(own["count"].sum()), float(median_us), cost_share, in_loop, count, kind]
 
 
-def _in_loops(ops: StepOps) -> Bools:
+def in_loops(ops: StepOps) -> Bools:
     """Return per node whether its function is the body of a loop, or one that only such bodies call."""
     calls = ops.graphs.calls
     bodies = calls.loc[calls["role"].isin(_LOOP_ROLES), "function"]
@@ -131,7 +152,10 @@ def _groups(ops: StepOps, frame: Int64) -> np.ndarray[tuple[int], np.dtype[np.ob
     group = np.append((frames["file"] + "\n" + frames["function"]).to_numpy(dtype=object), "")[frame]
     outside = frames["text"].astype(str).str.contains(f"{TRAINING_CALLS}|{_GRADIENTS}").to_numpy(bool)
     group[np.append(outside, True)[frame] | nodes["by_keras"].to_numpy(bool)] = ""
-    group[graphs.nodes["phase"].isin(_LIBRARY_PHASES).to_numpy(bool)] = ""
+    # Keras calls the user's own losses and metrics; the other ops of these phases are those of libraries.
+    calls_library = np.append(frames["function"].isin(_STEP_METHODS).to_numpy(bool), False)[frame]
+    phase = graphs.nodes["phase"]
+    group[((phase == "optimizer") | (phase.isin(_LIBRARY_PHASES) & calls_library)).to_numpy(bool)] = ""
     owner, _ = owners(graphs)
     kind = np.append(graphs.layers["type"].to_numpy(dtype=object), "")[np.where(owner < len(graphs.layers), owner, -1)]
     group[np.isin(kind, _RECURRENT)] = ""

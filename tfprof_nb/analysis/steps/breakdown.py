@@ -11,6 +11,7 @@ import pandas as pd
 
 from tfprof_nb._arrays import Bools, Int64
 from tfprof_nb._units import PS_PER_MS
+from tfprof_nb.analysis.events.compilations import compiled
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.intervals import newly_covered, split_by_priority
 from tfprof_nb.analysis.steps.activities import Activity, is_of_old_tensorflow, tracing_spans
@@ -76,8 +77,15 @@ def breakdown(forest: Forest, grouping: Grouping, spans: pd.DataFrame, activity:
         table[column] = time / PS_PER_MS
         rest = rest - time
     table["other_ms"] = rest / PS_PER_MS
-    table["warm_up"] = np.isin(np.arange(len(spans)), traced.step)
+    table["warm_up"] = np.isin(np.arange(len(spans)), traced.step) | _compiles(forest, start, end)
     return table
+
+
+def _compiles(forest: Forest, start: Int64, end: Int64) -> Bools:
+    """Return for each step whether XLA began to compile a program in it, on whichever thread."""
+    began = np.sort(forest.host.start_ps[compiled(forest)])
+    within: Bools = np.searchsorted(began, start) < np.searchsorted(began, end)
+    return within
 
 
 class _Claims(NamedTuple):

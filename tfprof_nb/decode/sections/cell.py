@@ -1,4 +1,4 @@
-"""Parse the sections ``cell``, the profiled cell, and ``cells``, the labels of the notebook's cells."""
+"""Parse the sections ``cell``, the profiled cell, ``cells``, the labels of the notebook's cells, and ``cell_texts``."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def read_cell(section: CellSection | None) -> Cell:
 
 
 def read_labels(section: CellsSection | None) -> dict[str, str]:
-    """Return the label of each cell, such as ``In[3]``, by the name of the file that it was compiled as."""
+    """Return each cell's label, such as ``In[3]``, or its text, by the name of the file that it was compiled as."""
     return {} if section is None else {str(file): str(label) for file, label in section.items()}
 
 

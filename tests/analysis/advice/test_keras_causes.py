@@ -1,0 +1,130 @@
+"""Causes around Keras' fit, by small tables: adapt, fit in a loop, XLA, and models that are made anew."""
+
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from tfprof_nb.analysis.advice.adapt_advice import adapt_findings
+from tfprof_nb.analysis.advice.fit_again_advice import fit_again_findings
+from tfprof_nb.analysis.advice.retracing_advice import retracing_findings
+from tfprof_nb.analysis.events.compilations import Compilations
+from tfprof_nb.analysis.source.code import Code
+
+STEPS = pd.DataFrame(
+    {
+        "host": "vm",
+        "phase": "train",
+        "epoch": 0,
+        "step_name": "train",
+        "start_ms": [0.0, 900.0],
+        "step_ms": [100.0, 100.0],
+        "warm_up": False,
+    }
+)
+
+
+@pytest.fixture
+def evidence():
+    """A capture of 1 s, two thirds of them in a call at a line of the cell; of 12 traced functions, and so on."""
+
+    def make(texts, call="", line=1, traced=0, programs=(0, 0.0), tracing_ms=0.0):
+        calls = {"file": "cell", "line": [line], "call": [call], "thread": "main", "samples": 100, "self_ms": 600.0}
+        functions = {
+            "function": ["one_step_on_iterator"],
+            "mode": ["traced-nonXla"],
+            "calls": [traced],
+            "tracings": [1],
+            "total_ms": [tracing_ms],
+            "self_ms": [tracing_ms],
+            "expensive_call_percent": [0.0],
+            "cause": [""],
+        }
+        return SimpleNamespace(
+            code=Code({"cell": texts} if isinstance(texts, str) else texts),
+            python=SimpleNamespace(calls=pd.DataFrame(calls | {"between_steps_ms": 600.0, "outside_ms": 600.0})),
+            steps=SimpleNamespace(table=STEPS),
+            functions=SimpleNamespace(table=pd.DataFrame(functions)),
+            overview=SimpleNamespace(summary={"capture_ms": 1000.0, "warm_up_steps_ms": tracing_ms}),
+            compilations=lambda: Compilations(*programs),
+        )
+
+    return make
+
+
+ADAPT = "ds = tf.data.Dataset.from_tensor_slices(texts)\nvectorize.adapt(ds.map(clean))"
+
+
+def test_adapt_to_single_examples_is_given_batches(evidence):
+    (one,) = adapt_findings(evidence(ADAPT, "TextVectorization.adapt", 2))
+    assert one.finding == "adapt takes 60.0% of the cell's time: it gets single examples (cell line 2)"
+    assert one.change == "vectorize.adapt(ds.map(clean).batch(1024))"
+
+
+def test_adapt_to_batches_is_told_to_take_larger_ones_and_arrays_are_taken_as_a_whole(evidence):
+    (one,) = adapt_findings(evidence(ADAPT.replace("(texts)", "(texts).batch(8)"), "Normalization.adapt", 2))
+    assert "it gets small batches" in one.finding
+    assert one.change == ""
+    assert not list(adapt_findings(evidence("x = np.ones(9)\nnorm.adapt(x)", "Normalization.adapt", 2)))
+
+
+def test_the_dataset_of_another_cell_is_known(evidence):
+    texts = {"cell": "norm.adapt(ds)", "In[2]": "ds = other", "In[3]": "ds = tf.data.TFRecordDataset(files)"}
+    (one,) = adapt_findings(evidence(texts, "Normalization.adapt", 1))
+    assert "single examples" in one.finding
+
+
+COMPILED = "for rate in rates:\n    net.compile(SGD(rate), 'mse')\n    net.fit(x, y)"
+LOOP = "for _ in range(40):\n    h = net.fit(x, y, epochs=1)"
+
+
+def test_fit_in_a_loop_is_called_once(evidence):
+    (one,) = fit_again_findings(evidence(LOOP, "TensorFlowTrainer.fit", 2))
+    assert one.finding == "net.fit is called again and again: 60.0% of the time is between steps"
+    assert "`epochs=40`" in one.fix
+    assert (one.place, one.severity) == ("cell line 2", "high")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "net.fit(x, y)",
+        "for k in folds:\n    net = build()\n    net.fit(x, y)",
+        "for net in nets:\n    net.fit(x, y)",
+        COMPILED,
+    ],
+)
+def test_a_single_fit_and_fits_of_other_models_are_calm(evidence, text):
+    line = text.count("\n") + 1
+    assert not list(fit_again_findings(evidence(text, "TensorFlowTrainer.fit", line)))
+
+
+def test_evaluating_by_hand_belongs_to_it(evidence):
+    made = evidence(f"{LOOP}\n    loss = net.evaluate(vx, vy)", "TensorFlowTrainer.fit", 2)
+    more = made.python.calls.assign(line=3, call="TensorFlowTrainer.evaluate", between_steps_ms=100.0)
+    made.python.calls = pd.concat([made.python.calls, more])
+    (one,) = fit_again_findings(made)
+    assert one.finding == "net.fit and net.evaluate are called again and again: 70.0% of the time is between steps"
+    assert "`validation_data=`" in one.fix
+    assert "net.evaluate is called" in one.instead_of
+
+
+def test_parts_of_the_data_become_one_dataset(evidence):
+    text = "for part in parts:\n    net.fit(part.x, part.y)"
+    (one,) = fit_again_findings(evidence(text, "TensorFlowTrainer.fit", 2))
+    assert "with a dataset that yields all parts" in one.fix
+
+
+def test_xla_for_each_shape(evidence):
+    text = "net.compile('adam', 'mse', jit_compile=True)\nnet.fit(ds)"
+    (one,) = retracing_findings(evidence(text, programs=(7, 500.0)))
+    assert one.finding == "XLA compiles 7 programs: 50.0% of the cell's time (cell line 1)"
+    assert one.change == "net.compile('adam', 'mse')"
+
+
+def test_models_that_are_made_anew_for_each_training(evidence):
+    text = "for k in folds:\n    net = build()\n    net.fit(x[k])"
+    (one,) = retracing_findings(evidence(text, traced=5, tracing_ms=800.0))
+    assert one.finding == "5 models are traced, each anew: 64.0% of the cell's time (cell line 2)"
+    assert (one.severity, one.place) == ("info", "cell line 2")
+    assert "for v, value in zip((*net.variables, *net.optimizer.variables), start): v.assign(value)" in one.fix

@@ -1,0 +1,61 @@
+"""What to change about preprocessing layers that learn from a dataset (`adapt`), outside the steps."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import numpy as np
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving
+from tfprof_nb.analysis.source.code import place_of
+from tfprof_nb.analysis.source.pipelines import is_batched, is_dataset
+from tfprof_nb.analysis.source.syntax import name_of
+
+_WORTH_SAYING, _MIN_SAMPLES = (15.0, 30.0), 10
+_BATCH = 1024
+_LEAST_SAVED = 0.6
+_ONE_BY_ONE = "adapt runs its ops one by one, from Python, for each element of the dataset."
+_LARGER = "Adapt to larger batches, or to a part of the data: `.take(100)` behind the batches."
+
+
+def adapt_findings(evidence: Evidence) -> Iterator[Finding]:
+    """Name the lines that adapt a layer to a dataset of small elements."""
+    summary, calls = evidence.overview.summary, evidence.python.calls
+    whole_ms = float(summary["capture_ms"]) - float(np.nan_to_num(summary["warm_up_steps_ms"]))
+    calls = calls[calls["call"].astype(str).str.endswith(".adapt") & (calls["thread"] == "main")]
+    for (file, line), rows in calls.groupby(["file", "line"], sort=False):
+        time_ms = float(rows["self_ms"].sum())
+        percent = min(100.0, 100 * time_ms / whole_ms) if whole_ms > 0 else 0.0
+        if percent >= _WORTH_SAYING[0] and rows["samples"].sum() >= _MIN_SAMPLES:
+            yield from _finding(evidence, str(file), int(str(line)), time_ms, percent)
+
+
+def _finding(evidence: Evidence, file: str, line: int, time_ms: float, percent: float) -> Iterator[Finding]:
+    code, place = evidence.code, place_of(file, line)
+    given = next((call.args[0] for call in code.nodes(file, ast.Call) if _adapts(call, line)), None)
+    if given is None or not is_dataset(code, file, given):  # an array is taken as a whole
+        return
+    batched = is_batched(code, file, given)
+    elements, fix, change = "small batches", _LARGER, ""
+    if not batched:
+        change = code.with_argument_call(file, line, "adapt", f".batch({_BATCH})")
+        elements = "single examples" if batched is False else "small elements"
+        condition = "Give it batches" if batched is False else "If its elements are single examples, give it batches"
+        fix = f"{condition}: `{_units.shorten(change, 120)}`. What it learns is the same."
+    yield saving(
+        percent,
+        _WORTH_SAYING,
+        (_LEAST_SAVED, 1.0),
+        finding=f"adapt takes {_units.percent(percent)} of the cell's time: it gets {elements} ({place})",
+        evidence=f"`{_units.shorten(code.line(file, line), 80)}` took {_units.milliseconds(time_ms)}. {_ONE_BY_ONE}",
+        fix=fix,
+        proved_by="python",
+        place=place,
+        change=change,
+    )
+
+
+def _adapts(call: ast.Call, line: int) -> bool:
+    return name_of(call.func) == "adapt" and bool(call.args) and call.func.end_lineno == line

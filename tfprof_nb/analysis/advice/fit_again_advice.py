@@ -1,0 +1,117 @@
+"""What to change about a loop that calls `fit` again and again for one model: each call starts anew."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import pandas as pd
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, SMALL_STEPS, WAITING, Evidence, Finding, saving
+from tfprof_nb.analysis.advice.python_advice import training_ms
+from tfprof_nb.analysis.source.calls import stored_in
+from tfprof_nb.analysis.source.code import line_at, place_of
+from tfprof_nb.analysis.source.syntax import holds, name_of, names_in
+
+_WORTH_SAYING, _MIN_SAMPLES = (20.0, 40.0), 10
+# An epoch of one call starts anew too, but quicker.
+_SAVED = 0.25, 0.7
+_LEAVE_IT = ("fit", "evaluate", "predict", "save", "save_weights", "get_weights", "reset_metrics", "reset_states")
+_VALIDATE = (
+    " Let fit validate, with `validation_data=`, and stop with keras.callbacks.EarlyStopping: the pipeline of the "
+    "validation data is then made once."
+)
+
+
+def fit_again_findings(evidence: Evidence) -> Iterator[Finding]:
+    """Name the line in a loop whose calls of `fit` take most of their time before and after their steps."""
+    calls = evidence.python.calls
+    calls = calls[calls["thread"] == "main"]
+    fits = calls[calls["call"].astype(str).str.endswith("Trainer.fit")]
+    for (file, line), rows in fits.groupby(["file", "line"], sort=False):
+        place = place_of(str(file), int(str(line)))
+        loop = evidence.code.loop(*line_at(place))
+        call = next(
+            (one for one in evidence.code.nodes(str(file), ast.Call) if _calls(one, "fit", int(str(line)))), None
+        )
+        if loop is None or call is None or _begins_anew(call, loop):
+            continue
+        validating = _validating(evidence, calls, str(file), call, loop)
+        time_ms = float(rows["between_steps_ms"].sum() + validating["between_steps_ms"].sum())
+        percent = min(100.0, 100 * time_ms / max(training_ms(evidence), 1e-9))
+        if percent >= _WORTH_SAYING[0] and rows["samples"].sum() >= _MIN_SAMPLES:
+            yield _finding(evidence, place, call, loop, percent, time_ms, with_validation=len(validating) > 0)
+
+
+def _finding(
+    evidence: Evidence,
+    place: str,
+    call: ast.Call,
+    loop: ast.stmt,
+    percent: float,
+    time_ms: float,
+    *,
+    with_validation: bool,
+) -> Finding:
+    model = ast.unparse(call.func).rpartition(".")[0]
+    what = f"{model}.fit and {model}.evaluate are" if with_validation else f"{model}.fit is"
+    return saving(
+        percent,
+        _WORTH_SAYING,
+        _SAVED,
+        finding=f"{what} called again and again: {_units.percent(percent)} of the time is between steps",
+        evidence=f"`{_units.shorten(evidence.code.at(place), 80)}` ({place}) stands in a loop. Each call makes a "
+        f"pipeline and callbacks of its own, and ends them: {_units.milliseconds(time_ms)} in all.",
+        fix=_once(model, call, loop, stored_in(loop)) + _VALIDATE * with_validation,
+        proved_by="python",
+        place=place,
+        instead_of=(WAITING, BETWEEN_OPS, SMALL_STEPS, f"{model}.evaluate is called"),
+    )
+
+
+def _validating(evidence: Evidence, calls: pd.DataFrame, file: str, call: ast.Call, loop: ast.stmt) -> pd.DataFrame:
+    """Return the rows of lines of the loop that evaluate the model that it trains."""
+    model = ast.unparse(call.func).rpartition(".")[0]
+    lines = [
+        one.func.end_lineno
+        for one in evidence.code.nodes(file, ast.Call)
+        if holds(loop, one.lineno) and ast.unparse(one.func) == f"{model}.evaluate"
+    ]
+    of_evaluate = calls["call"].astype(str).str.endswith("Trainer.evaluate")
+    return calls[of_evaluate & (calls["file"] == file) & calls["line"].isin(lines)]
+
+
+def _once(model: str, call: ast.Call, loop: ast.stmt, changing: set[str]) -> str:
+    """Say how one call does what the loop does."""
+    data = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg in ("x", "y"))]
+    if any(names_in(one, ast.Load) & changing for one in data):
+        return (
+            f"Call {model}.fit once, with a dataset that yields all parts one after another: "
+            f"tf.data.Dataset.from_generator, or a keras.utils.PyDataset. For small parts that are one batch each, "
+            f"{model}.train_on_batch starts faster."
+        )
+    return (
+        f"Call {model}.fit once, with `epochs={_passes(loop)}`. Its `history` has the results of each epoch; what the "
+        "loop does besides belongs into on_epoch_end of a callback."
+    )
+
+
+def _passes(loop: ast.stmt) -> str:
+    """Return how often a loop runs, as its `range` says; ``n`` if it has none."""
+    over = loop.iter if isinstance(loop, ast.For) else None
+    plain = isinstance(over, ast.Call) and name_of(over.func) == "range" and len(over.args) == 1
+    return ast.unparse(over.args[0]) if plain and isinstance(over, ast.Call) else "n"
+
+
+def _begins_anew(call: ast.Call, loop: ast.stmt) -> bool:
+    """Whether each pass of a loop trains another model, or may change it otherwise: compiles it, sets its weights."""
+    if names_in(call.func, ast.Load) & stored_in(loop) or not isinstance(call.func, ast.Attribute):
+        return True
+    model = ast.unparse(call.func.value)
+    used = (node for node in ast.walk(loop) if isinstance(node, ast.Attribute) and ast.unparse(node.value) == model)
+    return any(node.attr not in _LEAVE_IT for node in used)
+
+
+def _calls(call: ast.Call, name: str, line: int) -> bool:
+    return name_of(call.func) == name and call.func.end_lineno == line

@@ -1,0 +1,49 @@
+"""What to change about recurrent layers that go through long sequences, where the program pads these."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.findings import ONE_OP, Evidence, Finding
+from tfprof_nb.analysis.source.code import place_of
+from tfprof_nb.analysis.step_ops.layers import owners
+from tfprof_nb.analysis.step_ops.small_ops import in_loops
+
+_RECURRENT = re.compile(r"(?:LSTM|GRU|RNN)(?:Cell)?$")
+_MANY_TIMES, _MIN_PERCENT = 64, 20.0
+_PADS = r"\bpad_sequences\(|\boutput_sequence_length *=|\bpadded_batch\(.*padded_shapes"
+
+
+def padding_findings(evidence: Evidence) -> Iterator[Finding]:
+    """Name the line that pads sequences, if loops over their time steps take much of each step."""
+    ops = evidence.step_ops()
+    if not ops.steps or ops.graphs.nodes.empty:
+        return
+    graphs, (owner, _) = ops.graphs, owners(ops.graphs)
+    kinds = np.append(graphs.layers["type"].to_numpy(dtype=object), "")[np.where(owner < len(graphs.layers), owner, -1)]
+    recurrent = np.array([_RECURRENT.search(str(kind)) is not None for kind in kinds], dtype=bool)
+    looping = in_loops(ops)
+    counts = ops.per_node["count"].reindex(graphs.nodes.index, fill_value=0.0).to_numpy()
+    times = float(counts[recurrent & looping].max(initial=0.0))
+    percent = 100 * ops.share(ops.ran(looping)).covered
+    found = next(evidence.code.find(_PADS), None)
+    if found is None or times < _MANY_TIMES or percent < _MIN_PERCENT:
+        return
+    place = place_of(*found)
+    layer = str(graphs.layers["type"].iloc[owner[recurrent & looping][0]]).removesuffix("Cell")
+    yield Finding(
+        "info",
+        f"The {layer} goes through {_units.count(times)} time steps, however short the sequences are ({place})",
+        f"`{_units.shorten(evidence.code.line(*found), 80)}` pads all sequences to one length. Loops over time run in "
+        f"{_units.percent(percent)} of each step, and padding costs as much as data.",
+        "Look at the lengths of the sequences. Pad to one that is enough for most of them, such as "
+        "`int(np.percentile([len(s) for s in sequences], 95))`, or put like lengths into a batch: "
+        ".bucket_by_sequence_length() of a dataset pads each batch by itself.",
+        proved_by="ops",
+        place=place,
+        instead_of=(ONE_OP,),
+    )

@@ -1,0 +1,33 @@
+"""When XLA compiled programs, as it does for each new shape of what a function is given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tfprof_nb._arrays import Int64
+from tfprof_nb._units import PS_PER_MS
+from tfprof_nb.analysis.events.forest import Forest
+
+_BACKENDS = ("CpuCompiler::RunBackend", "GpuCompiler::RunBackend")
+
+
+class Compilations(NamedTuple):
+    """How many programs XLA compiled, and in which time."""
+
+    programs: int
+    total_ms: float
+
+
+def compiled(forest: Forest) -> Int64:
+    """Return the events in which XLA compiled a program."""
+    return np.flatnonzero(np.logical_or.reduce([forest.named(name) for name in _BACKENDS]) & forest.on_host)
+
+
+def compilations(forests: Sequence[Forest]) -> Compilations:
+    """Add up the compilations of all hosts."""
+    events = [(forest, compiled(forest)) for forest in forests]
+    total_ps = sum(int(forest.host.duration_ps[rows].sum()) for forest, rows in events)
+    return Compilations(sum(len(rows) for _, rows in events), total_ps / PS_PER_MS)

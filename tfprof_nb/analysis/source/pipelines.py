@@ -1,0 +1,76 @@
+"""How a dataset is made, by the program's text: its chain of calls, through the names that it is assigned to."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfprof_nb.analysis.source.code import Code
+from tfprof_nb.analysis.source.syntax import assigned_name, name_of
+
+_SINGLE = ("from_tensor_slices", "from_generator", "list_files", "TFRecordDataset", "TextLineDataset", "unbatch")
+_BATCHED = ("batch", "padded_batch", "ragged_batch", "rebatch", "from_tensors")
+_KEEPING = ("cache", "filter", "map", "prefetch", "repeat", "shuffle", "skip", "take", "unbatch")
+_OF_FOLDERS = "_dataset_from_directory"  # their elements are batches
+
+
+def stages(code: Code, file: str, expression: ast.expr) -> Iterator[tuple[str, ast.Call]]:
+    r"""Yield the calls that make a dataset, with their files, the last one first, as far as they are known.
+
+    Examples
+    --------
+    >>> code = Code({"In[1]": "ds = Dataset.range(9)\nds = ds.map(f)", "cell": "net.fit(ds.batch(3))"})
+    >>> (fit,) = (call for call in code.nodes("cell", ast.Call) if name_of(call.func) == "fit")
+    >>> [(file, name_of(call.func)) for file, call in stages(code, "cell", fit.args[0])]
+    [('cell', 'batch'), ('In[1]', 'map'), ('In[1]', 'range')]
+    """
+    if isinstance(expression, ast.Call):
+        yield file, expression
+        if isinstance(expression.func, ast.Attribute):
+            yield from stages(code, file, expression.func.value)
+    elif isinstance(expression, ast.Name) and (found := _assigned(code, file, expression)):
+        yield from stages(code, *found)
+
+
+def is_dataset(code: Code, file: str, expression: ast.expr) -> bool:
+    r"""Whether an expression is known to be a dataset.
+
+    Examples
+    --------
+    >>> code = Code({"cell": "x = np.ones(9)\nx\nds.map(f)"})
+    >>> [is_dataset(code, "cell", statement.value) for statement in code.syntax("cell").body[1:]]
+    [False, True]
+    """
+    functions = [call.func for _, call in stages(code, file, expression)]
+    return any(name_of(one) in (*_BATCHED, *_KEEPING) or "ataset" in ast.unparse(one) for one in functions)
+
+
+def is_batched(code: Code, file: str, expression: ast.expr) -> bool | None:
+    r"""Whether the elements of a dataset are batches; None if that is unknown.
+
+    Examples
+    --------
+    >>> code = Code({"cell": "ds = tf.data.Dataset.from_tensor_slices(x)\nds = ds.map(f)\nnorm.adapt(ds)"})
+    >>> is_batched(code, "cell", code.syntax("cell").body[-1].value.args[0])
+    False
+    """
+    for _, call in stages(code, file, expression):
+        name = name_of(call.func)
+        if name in _BATCHED or name.endswith(_OF_FOLDERS):
+            return True
+        if name in _SINGLE:
+            return False
+    return None
+
+
+def _assigned(code: Code, file: str, name: ast.Name) -> tuple[str, ast.expr] | None:
+    """Return what a name stands for at its place: what was assigned last before, or else in another cell."""
+    for other in dict.fromkeys([file, *code.files]):
+        found = [
+            one.value
+            for one in code.nodes(other, ast.Assign)
+            if assigned_name(one) == name.id and (other != file or (one.end_lineno or one.lineno) < name.lineno)
+        ]
+        if found:
+            return other, max(found, key=lambda value: value.lineno)
+    return None
