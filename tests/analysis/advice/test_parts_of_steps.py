@@ -68,7 +68,7 @@ def with_a_loss_of_its_own():
 
 
 def test_a_loss_that_maps_over_examples_is_vectorised(advised, place_of, the_one):
-    found = the_one(advised(with_a_loss_of_its_own), "Many small ops in each step: nearest")
+    found = the_one(advised(with_a_loss_of_its_own), "tf.map_fn runs its function for one element after another")
     assert found["place"] == place_of(shape_loss, "map_fn")
     assert found["change"] == "return tf.vectorized_map(nearest, (y_true, y_pred))"
     pair = RNG.random((5, 6), "float32"), RNG.random((5, 6), "float32")
