@@ -10,7 +10,8 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import EAGER, ONE_LAYER, ONE_OP, Evidence, Finding, saving
-from tfprof_nb.analysis.advice.python_advice import joined_once, training_ms
+from tfprof_nb.analysis.advice.python_advice import joined_once
+from tfprof_nb.analysis.advice.python_time import training_ms
 from tfprof_nb.analysis.source.calls import called_model
 from tfprof_nb.analysis.source.code import line_at, place_of
 

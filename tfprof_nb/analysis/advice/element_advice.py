@@ -8,7 +8,7 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import EAGER, Evidence, Finding, at_most, severity_of
-from tfprof_nb.analysis.advice.python_advice import training_ms
+from tfprof_nb.analysis.advice.python_time import training_ms
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.loops import element_read
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, SMALL_STEPS, WAITING, Evidence, Finding, saving
-from tfprof_nb.analysis.advice.python_advice import training_ms
+from tfprof_nb.analysis.advice.python_time import training_ms
 from tfprof_nb.analysis.source.calls import stored_in
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.syntax import holds, name_of, names_in

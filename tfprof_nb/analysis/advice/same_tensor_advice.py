@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import EAGER, ONE_OP, Evidence, Finding, saving
-from tfprof_nb.analysis.advice.python_advice import training_ms
+from tfprof_nb.analysis.advice.python_time import training_ms
 from tfprof_nb.analysis.source.code import place_of
 
 # Shares of the training's time.

@@ -1,21 +1,29 @@
-"""What to change about the graph of a TensorFlow 1 session that grows while it is trained."""
+"""What to change about sessions of TensorFlow 1 that run while no op runs: growing graphs, large fed values."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving
+from tfprof_nb.analysis.advice.python_time import (
+    MIN_SAMPLES,
+    WORTH_SAYING_PERCENT,
+    in_code,
+    python_finding,
+    training_ms,
+)
 from tfprof_nb.analysis.source.code import place_of
-from tfprof_nb.analysis.source.session_graphs import AddedOp, added_in_loop
+from tfprof_nb.analysis.source.session_graphs import AddedOp, added_in_loop, feeds
 
 SESSION_RUN = "BaseSession.run"
 _WORTH_SAYING, _SAVED = (10.0, 25.0), 0.7
-_MIN_SAMPLES = 10
 _RUN = re.compile(r"([\w.]+)\.run\(")
+_MIN_COPYING_MS = 0.5
 
 
-def session_graph_findings(evidence: Evidence, whole_ms: float) -> list[Finding]:
+def _growing_graph(evidence: Evidence, whole_ms: float) -> list[Finding]:
     """Report a loop that adds ops to the graph of the session that it runs, if the runs spend their time without ops.
 
     ``whole_ms`` is the time of the training.
@@ -23,7 +31,7 @@ def session_graph_findings(evidence: Evidence, whole_ms: float) -> list[Finding]
     calls = evidence.python.calls
     runs = calls[calls["call"] == SESSION_RUN].sort_values("nothing_ms", ascending=False)
     percent = min(100.0, 100 * float(runs["nothing_ms"].sum()) / max(whole_ms, 1e-9))
-    if percent < _WORTH_SAYING[0] or runs["samples"].sum() < _MIN_SAMPLES:
+    if percent < _WORTH_SAYING[0] or runs["samples"].sum() < MIN_SAMPLES:
         return []
     places = [(str(file), int(line)) for file, line in zip(runs["file"], runs["line"], strict=True)]
     found = [(file, added) for file, line in places if line and (added := added_in_loop(evidence.code, file, line))]
@@ -58,3 +66,33 @@ def _fix(added: AddedOp, session: str) -> str:
         )
     taken = f", with {' and '.join(added.ops)}, which it takes" if added.ops else ""
     return f"Make the op once, before the loop{taken}: `op = {code}`. In the loop, run `op`.{shown}"
+
+
+def session_findings(evidence: Evidence) -> Iterator[Finding]:
+    """Sessions that run while no op runs: their graph grows, or else they copy what is fed and fetched."""
+    return iter(_growing_graph(evidence, training_ms(evidence)) or list(_copies(evidence)))
+
+
+def _copies(evidence: Evidence) -> Iterator[Finding]:
+    """Sessions that spend their runs on copying what is fed and fetched, while no op runs."""
+    calls = evidence.python.calls
+    for (file, line), rows in calls[calls["call"] == SESSION_RUN].groupby(["file", "line"], sort=False):
+        nothing_ms = float(rows["nothing_ms"].sum())
+        percent = 100 * nothing_ms / max(training_ms(evidence), 1e-9)
+        each_ms = nothing_ms / max(len(evidence.steps.table), 1)
+        if percent < WORTH_SAYING_PERCENT or each_ms < _MIN_COPYING_MS or rows["samples"].sum() < MIN_SAMPLES:
+            continue
+        if not feeds(evidence.code, str(file), int(str(line))):
+            continue
+        place, code = place_of(str(file), int(str(line))), evidence.code.line(str(file), int(str(line)))
+        yield python_finding(
+            f"Feeding session.run takes {_units.percent(percent)} of the time",
+            f"{in_code(place, code)}: of each run, "
+            f"{_units.milliseconds(each_ms)} passes while the fed values are converted and copied, and no op runs.",
+            "Feed only what changes from run to run. Put large constant arrays into a variable once: "
+            "`table = tf.get_variable('table', initializer=array, trainable=False)`. Feed arrays that have the "
+            "placeholder's dtype (NumPy makes float64, placeholders are mostly float32).",
+            percent,
+            place,
+            "",
+        )

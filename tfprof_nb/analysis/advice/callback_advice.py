@@ -1,0 +1,83 @@
+"""What to change about callbacks that take much of the steps, or of the training."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.findings import Evidence, Finding
+from tfprof_nb.analysis.advice.python_time import WORTH_SAYING_PERCENT, every_few, python_finding, raised, training_ms
+from tfprof_nb.analysis.source.code import place_of
+
+_EVERY = re.compile(r"((?:save|update)_freq *= *)(\d+|[\"']batch[\"'])")
+_LESS_OFTEN = {
+    "ModelCheckpoint": 'Save less often: ModelCheckpoint(..., save_freq="epoch").',
+    "BackupAndRestore": 'Back up less often: BackupAndRestore(..., save_freq="epoch").',
+    "TensorBoard": 'Write less often: TensorBoard(..., update_freq="epoch").',
+}
+_SAVING, _ONCE = ("ModelCheckpoint", "BackupAndRestore"), "on_epoch_end"
+
+
+def callback_findings(evidence: Evidence) -> Iterator[Finding]:
+    """Name the callbacks that take much of each step, or of the training."""
+    measured_ms, whole_ms = float(evidence.steps.measured["step_ms"].sum()), training_ms(evidence)
+    sampled = len(evidence.python.table) > 0
+    calm = evidence.python.callbacks["callback"].isin(_SAVING) & (evidence.python.callbacks["method"] == _ONCE)
+    for row in evidence.python.callbacks[~calm].to_dict("records"):
+        if sampled and row["callback"] == "LambdaCallback":  # its function has a name of its own
+            continue
+        in_steps = row["measured_ms"] > 0
+        time_ms, of_ms = (row["measured_ms"], measured_ms) if in_steps else (row["total_ms"], whole_ms)
+        percent = 100 * time_ms / of_ms if of_ms > 0 else 0.0  # of a training that failed, there may be no step
+        if percent >= WORTH_SAYING_PERCENT:
+            yield _callback(evidence, row, percent, in_steps)
+
+
+def _callback(evidence: Evidence, row: dict[Any, Any], percent: float, in_steps: bool) -> Finding:
+    name = f"{row['callback']}.{row['method']}"
+    place = _place_of_function(evidence, name)
+    of_what = "each step" if in_steps else "the training's time"
+    each = _units.milliseconds(row["total_ms"] / max(row["calls"], 1))
+    calls = f"{_units.count(row['calls'])} call{'s' * (row['calls'] != 1)}"
+    fix, defined, change = _rarer(evidence, row["callback"], row["method"], int(row["calls"]))
+    made = next(evidence.code.find(rf"\b{re.escape(str(row['callback']))}\("), None)
+    if made and not place:
+        place, code = place_of(*made), evidence.code.line(*made)
+        rarer = _EVERY.sub(r'\1"epoch"', code)
+        change = rarer if row["callback"] in _LESS_OFTEN and rarer != code else change
+    return python_finding(
+        f"{name} takes {_units.percent(percent)} of {of_what}",
+        f"The callback's {calls} took {each} each{f' ({place})' if place else ''}.",
+        fix,
+        percent,
+        defined or place,
+        change,
+    )
+
+
+def _rarer(evidence: Evidence, callback: str, method: str, calls: int) -> tuple[str, str, str]:
+    """Return how to run a callback's method less often: in words, and where that is certain as a place and its code."""
+    if callback in _LESS_OFTEN:
+        return _LESS_OFTEN[callback], "", ""
+    file, line, parameters = evidence.code.method(f"{callback}.{method}")
+    number, definition = parameters[1] if len(parameters) > 1 else "", evidence.code.line(file, line)
+    guard, condition = evidence.code.guard_in(file, line)
+    if guard:
+        return raised(evidence, file, guard, condition), "", ""
+    every, what = every_few(calls), "batches" if "_batch_" in method else "epochs"
+    if not number or number == "logs":
+        return f"Do its work every {every} {what}, or make it cheaper.", "", ""
+    skipped = f"if {number} % {every}"
+    fix = f"Do its work every {every} {what}: begin {method} with `{skipped}: return`."
+    if not definition.endswith(":"):
+        return fix, "", ""
+    return fix, place_of(file, line), f"{definition}\n    {skipped}:\n        return"
+
+
+def _place_of_function(evidence: Evidence, name: str) -> str:
+    """Return the place of a function's line with the most time, if the samples have the function."""
+    table = evidence.python.table
+    rows = table[(table["function"] == name) | table["function"].str.endswith(f".{name}")]
+    return place_of(str(rows.iloc[0]["file"]), int(rows.iloc[0]["line"])) if len(rows) else ""

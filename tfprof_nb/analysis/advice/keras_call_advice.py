@@ -1,0 +1,145 @@
+"""What to change about calls of Keras beside training: predictions, saving, weights that are copied, models built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.findings import WAITING, Evidence, Finding, at_most
+from tfprof_nb.analysis.advice.python_time import (
+    FEWER_SAVED,
+    FRAMEWORKS,
+    MIN_SAMPLES,
+    WORTH_SAYING_PERCENT,
+    in_code,
+    method_of,
+    python_finding,
+    rarely,
+    training_ms,
+)
+from tfprof_nb.analysis.source.code import line_at, place_of
+from tfprof_nb.analysis.source.copied_weights import copied_weights
+
+_WRITING_SUMMARIES = ("scalar", "histogram", "image", "audio", "text", "flush", "write")
+_RECORDING_CALLS = (*_WRITING_SUMMARIES, "save", "save_weights", "save_model", "export")
+_COPYING = (
+    "copies weights through NumPy",
+    (
+        "Assign variable to variable in a function with @tf.function, for example: `for target, source in "
+        "zip(target_model.weights, model.weights): target.assign(tau * source + (1 - tau) * target)`."
+    ),
+)
+_BUILDING = (
+    "builds a model again and again",
+    "Build the model once, before the loop, and copy the weights into it: `copy.set_weights(model.get_weights())`.",
+)
+# Methods of Keras that are no training, what they do, and what to do instead.
+_MODEL_CALLS = {
+    "get_weights": _COPYING,
+    "set_weights": _COPYING,
+    "clone_model": _BUILDING,
+    "model_from_json": _BUILDING,
+    "from_config": _BUILDING,
+}
+_MOSTLY_WEIGHTS = 0.5
+_BY_KERAS = ("predict", "evaluate")
+_MIN_CALLS = 10
+
+
+def single_predictions(evidence: Evidence) -> Iterator[Finding]:
+    """Calls of predict or evaluate for few examples each: most of the time goes into starting them."""
+    calls, phases = evidence.python.calls, evidence.steps.table["phase"]
+    method = method_of(calls)
+    for name, phase in zip(_BY_KERAS, ("predict", "test"), strict=True):
+        rows = calls[(method == name) & (calls["library"] == "Keras") & (calls["thread"] == "main")]
+        starting_ms = float(rows["between_steps_ms"].sum())
+        percent = 100 * starting_ms / max(training_ms(evidence), 1e-9)
+        batches = int((phases == phase).sum())
+        if percent < WORTH_SAYING_PERCENT or batches < _MIN_CALLS or starting_ms < rows["self_ms"].sum() / 2:
+            continue
+        first = rows.iloc[0]
+        place, code = place_of(str(first["file"]), int(first["line"])), evidence.code.line(first["file"], first["line"])
+        itself = evidence.code.on_batch(*line_at(place), name) if name == "predict" else ""
+        model = evidence.code.owner(*line_at(place), name) or "model"
+        once = f"Call {model}.{name} once with all examples in one array"
+        fix = f"For a few examples, skip the pipeline: `{itself}`." if itself else f"{once}."
+        fix += f" Where no call needs the result of another: {once[:1].lower()}{once[1:]}." if itself else ""
+        # What each call computes is part of what a single call, or the model itself, does faster.
+        whole_ms = float(rows["self_ms"].sum() - rows["outside_ms"].sum())
+        most = min(100.0, max(percent, 100 * whole_ms / max(training_ms(evidence), 1e-9)))
+        found = python_finding(
+            f"{model}.{name} is called again and again, for a few examples each: {_units.percent(percent)} of the time",
+            f"{in_code(place, code)}: {_units.milliseconds(starting_ms)} for {_units.count(batches)} batches is spent "
+            f"on starting the calls: each sets up an input pipeline of its own.",
+            fix,
+            percent,
+            place,
+            itself,
+        )
+        # What such a call waits for is the beginning of its own pipeline.
+        waits = (WAITING,) if set(phases) == {phase} else ()
+        yield replace(found, gain_high_percent=at_most(most), instead_of=waits)
+
+
+def record_findings(evidence: Evidence) -> Iterator[Finding]:
+    """Lines that write: summaries, checkpoints and models."""
+    calls = evidence.python.calls
+    wrote = method_of(calls).isin(_RECORDING_CALLS) & calls["library"].isin(FRAMEWORKS)
+    whole_ms = training_ms(evidence)
+    for (function, file), rows in calls[wrote & (calls["thread"] == "main")].groupby(["function", "file"], sort=False):
+        time_ms = float(rows["self_ms"].sum() - rows["outside_ms"].sum())
+        percent = min(100.0, 100 * time_ms / whole_ms) if whole_ms else 0.0
+        if percent < WORTH_SAYING_PERCENT or rows["samples"].sum() < MIN_SAMPLES:
+            continue
+        line, what = int(rows.iloc[0]["line"]), str(rows.iloc[0]["call"]).rpartition(".")[2]
+        place, code = place_of(str(file), line), evidence.code.line(str(file), line)
+        where = f"{function}: " if function != "<module>" else ""
+        yield python_finding(
+            f"{where}{what}() writes for {_units.percent(percent)} of the time",
+            f"{in_code(place, code)}: {_units.milliseconds(time_ms / max(len(evidence.steps.table), 1))} per step.",
+            rarely(evidence, str(file), line) or "Write less often, for example every 50 steps.",
+            percent,
+            place,
+            "",
+        )
+
+
+def model_findings(evidence: Evidence) -> Iterator[Finding]:
+    """Functions of the user's that copy a model's weights through NumPy, or build models, again and again."""
+    calls = evidence.python.calls
+    how = method_of(calls)
+    calls = calls.assign(how=how)[how.isin(list(_MODEL_CALLS)) & (calls["thread"] == "main")]
+    whole_ms = training_ms(evidence)
+    own = np.where(calls["function"] == "<module>", calls["line"], 0)
+    for (function, file, _), rows in calls.groupby(["function", "file", own], sort=False):
+        time_ms = float(rows["self_ms"].sum() - rows["outside_ms"].sum())
+        # Of a function that mostly works with weights, what it computes with them belongs to it.
+        whole = evidence.python.table
+        whole = whole[(whole["function"] == function) & (whole["file"] == file) & (whole["line"] > 0)]
+        whole_function_ms = float((whole["self_ms"] - whole["outside_ms"] - whole["waiting_ms"]).sum())
+        if function != "<module>" and time_ms >= _MOSTLY_WEIGHTS * whole_function_ms:
+            time_ms = whole_function_ms
+        percent = min(100.0, 100 * time_ms / whole_ms) if whole_ms else 0.0
+        if percent < WORTH_SAYING_PERCENT or rows["samples"].sum() < MIN_SAMPLES:
+            continue
+        top = rows.iloc[int(np.argmax(rows["self_ms"].to_numpy()))]
+        place, code = place_of(str(file), int(top["line"])), evidence.code.line(str(file), int(top["line"]))
+        does, fix = _MODEL_CALLS[str(top["how"])]
+        if does == _COPYING[0] and (copied := copied_weights(evidence.code, str(file), int(top["line"]))):
+            fix = fix.replace("target_model", copied.target).replace("model.weights", f"{copied.source}.weights")
+            if not copied.mixed:
+                fix = fix.replace("tau * source + (1 - tau) * target", "source")
+        name = in_code(place, code) if function == "<module>" else f"{function} ({place})"
+        yield python_finding(
+            f"{name} {does}: {_units.percent(percent)} of the time",
+            f"{_units.milliseconds(time_ms / max(len(evidence.steps.table), 1))} per step"
+            f"{f', most of it in `{_units.shorten(code, 80)}`' if code and function != '<module>' else ''}.",
+            fix,
+            percent,
+            place,
+            "",
+            least=FEWER_SAVED,
+        )

@@ -1,0 +1,77 @@
+"""What rules on Python share: the time of the training, thresholds of findings, how to run a line less often."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving
+from tfprof_nb.analysis.source.code import place_of
+
+# Shares of the steps' time, or of the training's time.
+WORTH_SAYING_PERCENT, HIGH_PERCENT = 10.0, 25.0
+MIN_SAMPLES = 10
+# Libraries in which a line of the user's spends its time when it only starts training, such as the line of model.fit.
+FRAMEWORKS = ("Keras", "TensorFlow", "tfprof_nb")
+# What part of the time a fix saves at least: the code still runs now and then, and the pipeline may then be what waits.
+LEAST_SAVED = 0.7
+FEWER_SAVED = 0.3  # of what may overlap
+_LEFT = 5
+
+
+def rarely(evidence: Evidence, file: str, line: int) -> str:
+    """Say which condition lets a line run too often; empty if there is none."""
+    guard, condition = evidence.code.guard(file, line)
+    return raised(evidence, file, guard, condition) if guard else ""
+
+
+def raised(evidence: Evidence, file: str, line: int, condition: str) -> str:
+    """Say which number of a condition to raise."""
+    divisor = evidence.code.divisor(file, line)
+    number = divisor if divisor.replace(".", "").isidentifier() else "the number"
+    return f"Let it run less often: raise {number} in `{condition}` ({place_of(file, line)})."
+
+
+def every_few(calls: int) -> int:
+    """Return a number of calls of which one is enough: a few of those that were captured are left."""
+    return next((every for every in (50, 20, 10, 5) if every * _LEFT <= calls), 5)
+
+
+def python_finding(
+    finding: str, evidence: str, fix: str, percent: float, place: str, change: str, least: float = LEAST_SAVED
+) -> Finding:
+    """Return the finding on Python that takes so many percent of the time."""
+    return saving(
+        min(percent, 100.0),
+        (WORTH_SAYING_PERCENT, HIGH_PERCENT),
+        least,
+        finding=finding,
+        evidence=evidence,
+        fix=fix,
+        proved_by="python",
+        place=place,
+        change=change,
+    )
+
+
+def training_ms(evidence: Evidence) -> float:
+    """Return the time from each host's first step to its last, without warm-up steps; with them if there are no others.
+
+    Warm-up steps are much longer: in shares of their time, nothing that runs in every step would matter.
+    """
+    table = evidence.steps.table
+    if table.empty:
+        return 0.0
+    spans = table.assign(end_ms=table["start_ms"] + table["step_ms"]).groupby("host")
+    whole_ms = float((spans["end_ms"].max() - spans["start_ms"].min()).sum())
+    return whole_ms - (0.0 if table["warm_up"].all() else float(table.loc[table["warm_up"], "step_ms"].sum()))
+
+
+def method_of(calls: pd.DataFrame) -> pd.Series:
+    """Return the last part of what each line called."""
+    return calls["call"].astype(str).str.replace(r".*\.", "", regex=True)
+
+
+def in_code(place: str, code: str) -> str:
+    """Name a line by its code and place, or by its place alone."""
+    return f"`{_units.shorten(code, 80)}` ({place})" if code else f"The line at {place}"
