@@ -33,6 +33,11 @@ def test_the_answer_names_the_stage_its_time_and_the_cure():
     assert "ds.map(f, num_parallel_calls=tf.data.AUTOTUNE)" in advice.text
 
 
+def test_what_the_programs_advice_knows_stands_in_the_place_of_what_helps_in_general():
+    fix = Note("Shuffle first.", "advice")
+    assert [panel for panel in panels(result(100), fix) if getattr(panel, "kind", "") == "advice"] == [fix]
+
+
 def test_the_answer_says_how_the_call_compares_with_the_median_one():
     space = XSpace()
     python = space.plane("/host:CPU").line("python")

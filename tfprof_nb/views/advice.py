@@ -54,6 +54,12 @@ def leading(advice: Advice, evidence_shown: bool = False) -> list[Panel]:
     ]
 
 
+def on_input(advice: Advice) -> Note | None:
+    """Say what to change about how the program gets its data; None if no finding is about that."""
+    rows = advice.table[advice.table["finding"].astype(str).str.startswith((WAITING, OUTSIDE))]
+    return Note(_fix(first := rows.iloc[0].to_dict()), "advice", (), _code(first)) if len(rows) else None
+
+
 def _measure(advice: Advice, row: dict[Any, Any]) -> list[Panel]:
     """Offer to measure the pipeline that makes steps wait, if the program's dataset is known."""
     offered = advice.measurement

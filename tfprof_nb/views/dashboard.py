@@ -191,6 +191,11 @@ def _page_below_answer(results: Results, name: str, answer: Sequence[Panel]) -> 
         return [*answer, *source_view.plain(results.source, results.python)]
     if name == "overview":
         return [*answer, *overview_view.proof(results.overview, results.steps)]
+    # Beside the answer, these pages say what it says, and not what helps pipelines in general.
+    if name == "input_pipeline":
+        return input_pipeline_view.panels(results.input_pipeline, results.tf_data, advice_view.on_input(results.advice))
+    if name == "tf_data":
+        return tf_data_view.panels(results.tf_data, advice_view.on_input(results.advice))
     return page_panels(results, name)
 
 

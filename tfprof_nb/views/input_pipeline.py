@@ -54,11 +54,14 @@ _COLUMNS = (
 )
 
 
-def panels(result: InputPipeline, tf_data: TfData) -> list[Panel]:
-    """Show how long steps wait for data, what to do about it, and which input ops take the time."""
+def panels(result: InputPipeline, tf_data: TfData, fix: Note | None = None) -> list[Panel]:
+    """Show how long steps wait for data, what to do about it, and which input ops take the time.
+
+    ``fix`` is what to do where the program's advice knows it; else it is what helps such pipelines.
+    """
     return [
         Note(headline(result), "answer"),
-        *advice(result, tf_data),
+        *([fix] if fix else advice(result, tf_data)),
         *_statistics(result),
         *_per_step(result),
         *_input_ops(result),

@@ -43,13 +43,16 @@ _PIPELINE_COLUMNS = (
 )
 
 
-def panels(result: TfData) -> list[Panel]:
-    """Show the verdict and what to change, what a typical slow call or any other waited for, and all pipelines."""
+def panels(result: TfData, fix: Note | None = None) -> list[Panel]:
+    """Show the verdict and what to change, what a typical slow call or any other waited for, and all pipelines.
+
+    ``fix`` is what to change where the program's advice knows it; else it is what helps stages of that kind.
+    """
     if not len(result.pipelines):
         return [Note(note, "empty") for note in result.notes]
     return [
         Note(headline(result), "answer"),
-        *_advice(result),
+        *([fix] if fix else _advice(result)),
         _pipelines(result),
         Table("Pipelines", result.pipelines, _PIPELINE_COLUMNS, kept_in="pipelines"),
         *(Note(note, "info") for note in result.notes),
