@@ -354,6 +354,8 @@ class Profile(Results):
 @contextmanager
 def _replacing(path: str | os.PathLike[str], example: str) -> Iterator[Path]:
     """Make a file and its folder: the block gets a path to write to, which takes the file's place if all goes well."""
+    if not isinstance(path, str | os.PathLike):
+        raise TfprofError(f"{path!r} is no path. Name a file, for example {example!r}.")
     part = target = local_path(path)
     try:
         if target.is_dir():

@@ -18,7 +18,7 @@ import tfprof_nb as tp
 from builders import XSpace
 from many_hosts import RESULTS, assert_same, host
 from tfprof_nb import BadProfileError, run_data
-from tfprof_nb.hosts import processes
+from tfprof_nb.hosts import processes, reading
 from tfprof_nb.hosts.reduction import Reduction, _read_again
 from tfprof_nb.render.progress import progress_shown_by
 
@@ -78,7 +78,8 @@ def test_reduced_hosts_give_the_same_frames_and_are_read_once(four, monkeypatch)
         )
 
 
-def test_progress_is_shown(four, reduced):
+def test_progress_is_shown(four, reduced, monkeypatch):
+    monkeypatch.setattr(reading, "_SHOWN_AFTER_S", 0)
     shown = []
     with progress_shown_by(shown.append):
         tp.load(four)

@@ -83,8 +83,9 @@ def test_the_newest_profiles_stay_and_their_place_and_size_are_said(run, shell, 
     assert [run.path for run in runs[:-1]] == [oldest.path]  # a variable holds its profile
     assert not newer.path.exists()
     assert not newest.path.exists()
-    assert re.search(r"Saved in `tfprof_logs`: [\d.,]+ (Ki)?B; its 2 profiles take [\d.]+ KiB\.", result.stdout)
-    (opens,) = re.findall(r"`(%tfprofile_load .*)` opens this one again", " ".join(result.stdout.split()))
+    said = " ".join(result.stdout.split())
+    assert re.search(r"Saved in `tfprof_logs`: [\d.,]+ (Ki)?B; its 2 profiles take [\d.]+ KiB\.", said)
+    (opens,) = re.findall(r"`(%tfprofile_load .*)` opens this one again", said)
     assert run(opens).success
     assert runs[-1].label.startswith("named · ")
     assert runs[-1].label.endswith("No step times · 0 steps")

@@ -15,6 +15,7 @@ from typing import Any
 from tfprof_nb._arrays import Int64
 from tfprof_nb.analysis.compare.pace import recorded_work
 from tfprof_nb.analysis.compare.work import float_ops_by_group
+from tfprof_nb.analysis.events.compilations import host_compilations
 from tfprof_nb.analysis.events.devices import has_device_events
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.framework import framework
@@ -103,6 +104,7 @@ def _reduced(forest: Forest, graphs: Graphs) -> dict[Callable[..., Any], Any]:
         framework,
         function_calls,
         has_device_events,
+        host_compilations,
         host_stages,
         kernel_sums,
         planes_with_work,

@@ -26,8 +26,13 @@ def compiled(forest: Forest) -> Int64:
     return np.flatnonzero(np.logical_or.reduce([forest.named(name) for name in _BACKENDS]) & forest.on_host)
 
 
+def host_compilations(forest: Forest) -> Compilations:
+    """Add up the compilations of one host."""
+    rows = compiled(forest)
+    return Compilations(len(rows), int(forest.host.duration_ps[rows].sum()) / PS_PER_MS)
+
+
 def compilations(forests: Sequence[Forest]) -> Compilations:
     """Add up the compilations of all hosts."""
-    events = [(forest, compiled(forest)) for forest in forests]
-    total_ps = sum(int(forest.host.duration_ps[rows].sum()) for forest, rows in events)
-    return Compilations(sum(len(rows) for _, rows in events), total_ps / PS_PER_MS)
+    of_hosts = [forest.once(host_compilations) for forest in forests]
+    return Compilations(sum(one.programs for one in of_hosts), sum(one.total_ms for one in of_hosts))
