@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import WAITING, Evidence, Finding, at_most
+from tfprof_nb.analysis.advice.findings import EAGER, WAITING, Evidence, Finding, at_most
 from tfprof_nb.analysis.advice.python_time import (
     FEWER_SAVED,
     FRAMEWORKS,
@@ -133,7 +133,7 @@ def model_findings(evidence: Evidence) -> Iterator[Finding]:
             if not copied.mixed:
                 fix = fix.replace("tau * source + (1 - tau) * target", "source")
         name = in_code(place, code) if function == "<module>" else f"{function} ({place})"
-        yield python_finding(
+        found = python_finding(
             f"{name} {does}: {_units.percent(percent)} of the time",
             f"{_units.milliseconds(time_ms / max(len(evidence.steps.table), 1))} per step"
             f"{f', most of it in `{_units.shorten(code, 80)}`' if code and function != '<module>' else ''}.",
@@ -143,3 +143,5 @@ def model_findings(evidence: Evidence) -> Iterator[Finding]:
             "",
             least=FEWER_SAVED,
         )
+        # Weights are made and assigned by ops of their own.
+        yield replace(found, instead_of=(f"{EAGER}: {place if function == '<module>' else function}",))
