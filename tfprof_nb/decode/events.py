@@ -14,7 +14,7 @@ from tfprof_nb.decode.lanes import find_fields
 from tfprof_nb.decode.metadata import Metadata
 from tfprof_nb.decode.parts import Parts
 from tfprof_nb.decode.room import check_room
-from tfprof_nb.decode.wire import Fields, Wire
+from tfprof_nb.decode.wire import Fields, Places, Wire
 
 _BLOCK = 1 << 14
 _EVENT_BYTES = 250  # of memory per event, to load and analyse it
@@ -31,11 +31,11 @@ class Events(NamedTuple):
     """
 
     line: Int32
-    plane: Int32
+    plane: npt.NDArray[np.uint16]
     metadata: Int32
     start_ps: Int64
     duration_ps: Int64
-    begin: Int64
+    begin: Places
     size: Int32
 
     def take(self, index: Int64 | slice) -> Events:
@@ -72,8 +72,8 @@ def read_lines(wire: Wire, lines: Parts, names: Metadata) -> tuple[Events, Parts
     check_room(places.size * _EVENT_BYTES, wire.name)
     counts = np.diff(np.searchsorted(places, np.append(lines.fields.start, wire.size)))
     line = np.repeat(np.arange(counts.size, dtype=np.int32), counts)
-    wide, narrow = np.empty((3, places.size), np.int64), np.empty((4, places.size), np.int32)
-    events = Events(narrow[0], narrow[1], narrow[2], wide[0], wide[1], wide[2], narrow[3])
+    kept: list[Any] = [np.int32, np.uint16, np.int32, np.int64, np.int64, wire.place_type, np.int32]
+    events = Events(*(np.empty(places.size, kind) for kind in kept))
     filled, headers = 0, []
     # At least one block, so that a file without lines gives empty columns.
     for first in range(0, max(1, places.size), _BLOCK):
@@ -121,7 +121,9 @@ def _read_block(wire: Wire, messages: Fields, line: Int32, plane: Int64, names: 
         aggregate[rest[event[hit]]] = fields.tag[hit] == schema.EVENT_OCCURRENCES
     key, offset, duration = columns.values()
     metadata = names.rows(own, key).astype(np.int32)
-    events = Events(line, own.astype(np.int32), metadata, offset, duration, begin, size.astype(np.int32))
+    place: Places = begin.astype(wire.place_type)
+    extent = size.astype(np.int32)
+    events = Events(line, own.astype(np.uint16), metadata, offset, duration, place, extent)
     return events.take(np.flatnonzero(~aggregate)) if aggregate.any() else events
 
 

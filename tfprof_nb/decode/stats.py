@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tfprof_nb._arrays import Bools, Int32, Int64, Objects
+from tfprof_nb._arrays import Bools, Int32, Int64, Ints, Objects
 from tfprof_nb.decode import schema
 from tfprof_nb.decode.alike import first_alike
 from tfprof_nb.decode.host import Stat, StatValue
 from tfprof_nb.decode.metadata import Metadata
-from tfprof_nb.decode.wire import Uint64, Wire
+from tfprof_nb.decode.wire import Places, Uint64, Wire
 from tfprof_nb.formats.xspace import THREADPOOL_PREFIX
 
 _BLOCK = 1 << 13
@@ -32,7 +32,7 @@ _HAS_VARINT = _IS_VALUE & (np.arange(256) != schema.STAT_DOUBLE)
 class Column(NamedTuple):
     """The values of one stat; see `Values`."""
 
-    owner: Int64
+    owner: Ints
     kind: npt.NDArray[np.uint8]
     value: Uint64
 
@@ -157,7 +157,7 @@ class RowStats:
     """
 
     columns: dict[str, Column]
-    rows: Int64
+    rows: Int32
     reading: Int32
 
     def __post_init__(self) -> None:
@@ -211,9 +211,9 @@ class FileStats:
     wire: Wire
     stat_metadata: Metadata
     event_metadata: Metadata
-    plane: Int32
+    plane: npt.NDArray[np.uint16]
     metadata: Int32
-    begin: Int64
+    begin: Places
     size: Int32
 
     def ints(self, stat: str) -> Stat:
@@ -226,14 +226,15 @@ class FileStats:
             # Values outside int64 (infinity, 1e300) become arbitrary numbers.
             with np.errstate(invalid="ignore"):
                 values[double] = found.value[double].view(np.float64).astype(np.int64)
-        return Stat(found.owner, values)
+        return Stat(found.owner.astype(np.int64, copy=False), values)
 
     def floats(self, stat: str) -> Stat:
         """See `Host.floats`."""
         found = self._select(stat, _IS_NUMBER)
         signed = found.value.view(np.int64).astype(np.float64)
         number = np.where(found.kind == schema.STAT_INT64, signed, found.value.astype(np.float64))
-        return Stat(found.owner, np.where(found.kind == schema.STAT_DOUBLE, found.value.view(np.float64), number))
+        values = np.where(found.kind == schema.STAT_DOUBLE, found.value.view(np.float64), number)
+        return Stat(found.owner.astype(np.int64, copy=False), values)
 
     def texts(self, stat: str) -> Stat:
         """See `Host.texts`."""
@@ -246,11 +247,11 @@ class FileStats:
         codes[~refers] += self.stat_metadata.names.size
         used, codes = np.unique(codes, return_inverse=True)
         merged, categories = pd.factorize(np.concatenate([self.stat_metadata.names, texts])[used])
-        return Stat(found.owner, merged[codes].astype(np.int32), categories)
+        return Stat(found.owner.astype(np.int64, copy=False), merged[codes].astype(np.int32), categories)
 
     def of_row(self, row: int) -> dict[str, StatValue]:
         """See `Host.stats_of`."""
-        at, metadata = self.begin[[row]], self.metadata[[row]]
+        at, metadata = self.begin[[row]].astype(np.int64), self.metadata[[row]]
         names, shared = self.stat_metadata, self.event_metadata
         own = read_stats(self.wire, at, at + self.size[[row]], schema.EVENT_STAT)
         common = read_stats(self.wire, shared.begin[metadata], shared.end[metadata], schema.METADATA_STAT)
@@ -281,18 +282,16 @@ class FileStats:
     @cached_property
     def _of_events(self) -> RowStats:
         marks = np.array([name.startswith(THREADPOOL_PREFIX) for name in self.event_metadata.names], bool)
-        rows = np.flatnonzero((self.size > 0) & ~marks[self.metadata])
+        rows = np.flatnonzero((self.size > 0) & ~marks[self.metadata]).astype(np.int32)
         return self._read(rows, self.plane, self.begin, self.size, schema.EVENT_STAT)
 
     @cached_property
     def _of_metadata(self) -> RowStats:
         shared = self.event_metadata
-        rows = np.arange(shared.plane.size)
+        rows = np.arange(shared.plane.size, dtype=np.int32)
         return self._read(rows, shared.plane, shared.begin, shared.end - shared.begin, schema.METADATA_STAT)
 
-    def _read(
-        self, rows: Int64, plane: npt.NDArray[np.integer], begin: Int64, size: npt.NDArray[np.integer], tag: int
-    ) -> RowStats:
+    def _read(self, rows: Int32, plane: Ints, begin: Places, size: Ints, tag: int) -> RowStats:
         """Read all stats of some rows; they go by name, because ids differ between planes.
 
         ``plane``, ``begin`` and ``size`` have a value per row of the file, ``rows`` the rows to read.
@@ -305,15 +304,16 @@ class FileStats:
         reading, count = np.empty(rows.size, np.int32), 0
         for first in range(0, rows.size, _BLOCK):
             block = rows[first : first + _BLOCK]
-            alike = first_alike(begin[block].view(np.uint64))
+            alike = first_alike(begin[block].astype(np.uint64))
             is_first = alike == np.arange(alike.size)
             reading[first : first + _BLOCK] = (np.cumsum(is_first) + (count - 1))[alike]
             block = block[is_first]
-            at, own = begin[block], plane[block]
+            at, own = begin[block].astype(np.int64), plane[block]
             found = read_stats(self.wire, at, at + size[block], tag)
             planes = own[:1] if own.min() == own.max() else own[found.owner]
             codes = code_of_row[self.stat_metadata.rows(planes, found.key)]
-            by_code = Column(found.owner + count, found.kind, found.value).take(np.argsort(codes, kind="stable"))
+            owner = (found.owner + count).astype(np.int32)
+            by_code = Column(owner, found.kind, found.value).take(np.argsort(codes, kind="stable"))
             ends = np.cumsum(np.bincount(codes)).tolist()
             for code, span in enumerate(pairwise([0, *ends])):
                 if span[0] < span[1]:

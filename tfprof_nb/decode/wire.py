@@ -21,6 +21,8 @@ from tfprof_nb._errors import BadProfileError
 # uint64; mypy believes that it becomes signed in expressions with Python numbers.
 Uint64 = npt.NDArray[Any]
 Data = bytes | memoryview | mmap.mmap
+# Positions in a file, to keep: 32 bits unless the file needs more.
+Places = npt.NDArray[np.uint32 | np.int64]
 
 _ROUNDS = 256  # of `take_run`; what is left is for `walk`, which is quick with few long messages
 # Beyond the end of any file, and safe to add to.
@@ -75,6 +77,7 @@ class Wire:
         self.name = name
         self.data = memoryview(data)
         self.size = len(self.data)
+        self.place_type: type[np.uint32 | np.int64] = np.uint32 if self.size < 1 << 32 else np.int64
         padded = self.data if self.size >= 8 else bytes(self.data).ljust(8, b"\0")
         self.bytes = np.frombuffer(padded, np.uint8)
         # The 8 bytes from every position on, as one number.

@@ -1,5 +1,6 @@
 """Grouping: XLA's own cases (`group_events_test.cc`), and the marks that win over everything else."""
 
+import numpy as np
 from builders import XSpace, forest
 from tfprof_nb.analysis.events.links import links
 from tfprof_nb.analysis.steps.groups import group_events
@@ -31,6 +32,12 @@ def test_a_mark_reaches_other_threads_and_the_device():
     assert set(group.values()) == {0}
     assert grouping.source == "marked"
     assert grouping.spans[["start_ps", "end_ps"]].to_numpy().tolist() == [[0, 100]]
+
+
+def test_numbers_of_steps_may_need_64_bits():
+    grouping, _ = grouped(train_step(step_num=1, _r=1))
+    for number in (7, 3 << 40):
+        assert set(grouping.steps_of_events(np.array([0]), np.array([number])).tolist()) == {number}
 
 
 def test_trace_contexts_are_marks():

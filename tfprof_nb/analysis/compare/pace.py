@@ -109,7 +109,7 @@ def recorded_work(forest: Forest, grouping: Grouping) -> Recorded:
         grouping.source,
         max(int(forest.ints_at(STEPS_PER_EXECUTION, marks).max(initial=1)), 1),
         forest.host.start_ps[fetches],
-        grouping.group[fetches],
+        grouping.group[fetches].astype(np.int64),
         calls.assign(name=forest.host.names[calls["metadata"].to_numpy()])[["group", "name"]],
     )
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, TypeVarTuple
 
 import numpy as np
 
-from tfprof_nb._arrays import Bools, Int64, Objects
+from tfprof_nb._arrays import Bools, Int32, Int64, Ints, Objects
 from tfprof_nb.analysis.events.names import ParsedNames, parse_names
 from tfprof_nb.analysis.events.nesting import Nesting, nest
 from tfprof_nb.decode import Host
@@ -137,10 +137,10 @@ class Forest:
         return nest(self.host.line, self.host.start_ps, self.host.duration_ps, include)
 
     @cached_property
-    def levels(self) -> list[Int64]:
+    def levels(self) -> list[Int32]:
         """The events of each nesting depth, outermost first."""
         depth = self.nesting.depth
-        outer, inner = np.flatnonzero(depth == 0), np.flatnonzero(depth > 0)
+        outer, inner = (np.flatnonzero(found).astype(np.int32) for found in (depth == 0, depth > 0))
         # For 16-bit integers numpy's stable sort is a radix sort.
         order = np.argsort(depth[inner], kind="stable")
         inner_levels = np.split(inner[order], np.cumsum(np.bincount(depth[inner]))[1:-1]) if len(inner) else []
@@ -185,7 +185,7 @@ class Forest:
         lowered = [part.lower() for part in parts]
         return np.array([any(part in name for part in lowered) for name in self._lowered_names], dtype=bool)
 
-    def ends_ps(self, events: Int64) -> Int64:
+    def ends_ps(self, events: Ints) -> Int64:
         """Return when events ended."""
         return self.host.start_ps[events] + self.host.duration_ps[events]
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from tfprof_nb._arrays import Bools, Int64
+from tfprof_nb._arrays import Bools, Int32, Int64
 from tfprof_nb.analysis.events.forest import Forest
 
 # How the runtime starts a graph, and how it runs one.
@@ -19,9 +19,10 @@ _CROWDED_CONTEXT = 64
 _THREADPOOL_CONTEXT = 15
 
 
-def links(forest: Forest) -> tuple[Int64, Int64]:
+def links(forest: Forest) -> tuple[Int32, Int32]:
     """Return pairs of events, causes and effects, that connect threads and devices: along these, steps spread."""
-    return _all_links(forest, _last_causes(*_iterators(forest)))
+    causes, effects = _all_links(forest, _last_causes(*_iterators(forest)))
+    return causes.astype(np.int32), effects.astype(np.int32)
 
 
 def forward_links(forest: Forest) -> tuple[Int64, Int64]:

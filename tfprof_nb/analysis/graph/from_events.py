@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from tfprof_nb._arrays import Floats, Int64
+from tfprof_nb._arrays import Floats, Int64, Ints
 from tfprof_nb._units import PS_PER_US
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.graph_nodes import graph_nodes
@@ -47,7 +47,7 @@ class _Part(NamedTuple):
 def from_events(
     forests: Sequence[Forest],
     graphs: Sequence[Graphs],
-    steps: Sequence[Int64],
+    steps: Sequence[Ints],
     names_of_files: Mapping[str, str] | None = None,
     measured: Iterable[int] = (),
 ) -> GraphModel:
@@ -110,7 +110,7 @@ def _notes(graphs: Sequence[Graphs], period: str, excluded: Iterable[str], *, ha
     return [*no_graphs, *no_steps, *excluded, *no_model, *about_memory, *of_captures]
 
 
-def _part(forest: Forest, graphs: Graphs, steps: Int64, name_host: bool) -> _Part:
+def _part(forest: Forest, graphs: Graphs, steps: Ints, name_host: bool) -> _Part:
     labels = forest.once(label_all_ops)
     node = forest.once(graph_nodes, graphs)
     # Asynchronous copies of a TPU run beside its instructions, which wait for them.
@@ -190,7 +190,7 @@ def _holders(graphs: Graphs) -> pd.Series[float]:
     return variable.where(first)
 
 
-def _op_events(forest: Forest, ops: Int64, node: Int64, steps: Int64) -> pd.DataFrame:
+def _op_events(forest: Forest, ops: Int64, node: Int64, steps: Ints) -> pd.DataFrame:
     """Return one row per op's event: its node and step, `MEASURED`, its device and its time.
 
     ``node`` has one entry per event in ``ops``, ``steps`` one per event of the host.
@@ -217,7 +217,7 @@ def _op_events(forest: Forest, ops: Int64, node: Int64, steps: Int64) -> pd.Data
     return pd.DataFrame(
         {
             "node": node,
-            "step": steps[ops],
+            "step": steps[ops].astype(np.int64),
             **measured,
             "device": device,
             "start_us": start_us,
@@ -226,14 +226,14 @@ def _op_events(forest: Forest, ops: Int64, node: Int64, steps: Int64) -> pd.Data
     )
 
 
-def _allocated(forest: Forest, labels: OpLabels, ops: Int64, node: Int64, steps: Int64) -> pd.DataFrame:
+def _allocated(forest: Forest, labels: OpLabels, ops: Int64, node: Int64, steps: Ints) -> pd.DataFrame:
     """Return ``node step bytes`` of each allocation whose op has events; arguments as for `_op_events`."""
     allocations = np.flatnonzero(forest.named(ALLOCATION))
     names = forest.texts_at("tf_op", allocations)
     nodes = dict(zip(labels.op_name[labels.code[ops]], node, strict=True))
     number = np.array([nodes.get(name.partition(":")[0], -1) for name in names], np.int64)
     known = number >= 0
-    frame = pd.DataFrame({"node": number[known], "step": steps[allocations[known]]})
+    frame = pd.DataFrame({"node": number[known], "step": steps[allocations[known]].astype(np.int64)})
     frame["bytes"] = forest.host.ints("requested_bytes").at(allocations[known], missing=0)
     return frame
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tfprof_nb._arrays import Int64, Objects
+from tfprof_nb._arrays import Int64, Ints, Objects
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.steps.activities import is_of_old_tensorflow
 from tfprof_nb.decode.data_types import title
@@ -26,7 +26,7 @@ _TEXT_STATS = {"op_name": "tf_op", "region_type": "region_type", "shape": "shape
 _FROM_ALLOCATION = ["op_name", "region_type", "data_type", "shape"]
 
 
-def allocation_events(forest: Forest, step: Int64, name_host: bool) -> pd.DataFrame:
+def allocation_events(forest: Forest, step: Ints, name_host: bool) -> pd.DataFrame:
     """Return one row per `MemoryAllocation` and `MemoryDeallocation` of a host, in the order of its events.
 
     Parameters
@@ -43,7 +43,10 @@ def allocation_events(forest: Forest, step: Int64, name_host: bool) -> pd.DataFr
     events = np.flatnonzero(allocation | (forest.named(DEALLOCATION) & forest.on_host))
     allocators = _allocator_names(forest, events)
     columns: dict[str, Any] = {"host_event": events, "time_ps": host.start_ps[events], "allocation": allocation[events]}
-    columns |= {"step": step[events], "allocator": f"{host.name}/" + allocators if name_host else allocators}
+    columns |= {
+        "step": step[events].astype(np.int64),
+        "allocator": f"{host.name}/" + allocators if name_host else allocators,
+    }
     columns |= {column: host.ints(stat).at(events, missing=0) for column, stat in _INT_STATS.items()}
     columns |= {column: forest.texts_at(stat, events) for column, stat in _TEXT_STATS.items()}
     columns["data_type"] = _data_types(host.ints("data_type").at(events, missing=0).astype(np.int64))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tfprof_nb._arrays import Int64
+from tfprof_nb._arrays import Int64, Ints
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.framework import framework, of_sessions
@@ -95,7 +95,7 @@ class Memory(Result):
 
 
 def memory(
-    forests: Sequence[Forest], steps: Sequence[Int64] | None = None, process: pd.DataFrame | None = None
+    forests: Sequence[Forest], steps: Sequence[Ints] | None = None, process: pd.DataFrame | None = None
 ) -> Memory:
     """Follow every allocator of all hosts.
 
@@ -111,7 +111,7 @@ def memory(
     process
         The memory of each host's process, as `metrics.sampled` returns it; used if a host has no allocations.
     """
-    steps = [np.full(len(forest.host), -1, dtype=np.int64) for forest in forests] if steps is None else steps
+    steps = [_no_steps(forest) for forest in forests] if steps is None else steps
     several = len(forests) > 1
     found = [forest.once(host_memory, several) for forest in forests]
     hosts = [(forest, step, own) for forest, step, own in zip(forests, steps, found, strict=True) if own]
@@ -134,7 +134,7 @@ class HostMemory:
 
 def host_memory(forest: Forest, name_host: bool) -> HostMemory | None:
     """Follow the allocators of one host; None if it recorded no event of memory."""
-    events = host_timeline(forest, np.full(len(forest.host), -1, dtype=np.int64), name_host)
+    events = host_timeline(forest, _no_steps(forest), name_host)
     if events.empty:
         return None
     peaks = _peaks(events)
@@ -146,13 +146,18 @@ def host_memory(forest: Forest, name_host: bool) -> HostMemory | None:
     return HostMemory(_live_at_peak(events, peaks), _allocators(events, peaks), in_use, float(on_cpu.min()))
 
 
-def host_timeline(forest: Forest, step: Int64, name_host: bool) -> pd.DataFrame:
+def _no_steps(forest: Forest) -> Int64:
+    """Return -1 for each event, in no memory."""
+    return np.broadcast_to(np.int64(-1), len(forest.host))
+
+
+def host_timeline(forest: Forest, step: Ints, name_host: bool) -> pd.DataFrame:
     """Return one host's events of memory in order of time, described; arguments as of `allocation_events`."""
     events = allocation_events(forest, step, name_host)
     return described(events.sort_values("time_ps", kind="stable", ignore_index=True))
 
 
-def _recorded(hosts: Sequence[tuple[Forest, Int64, HostMemory]], name_host: bool) -> Memory:
+def _recorded(hosts: Sequence[tuple[Forest, Ints, HostMemory]], name_host: bool) -> Memory:
     live = _in_order(pd.concat([found.live for *_, found in hosts], ignore_index=True))
     allocators = pd.concat([found.allocators for *_, found in hosts]).sort_index(kind="stable")
     timelines = [

@@ -7,7 +7,7 @@ op, that eager ops count even if TensorFlow recorded only their dispatch, and th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -155,16 +155,21 @@ def _sums(forest: Forest, events: Int64, key: Int64, self_ps: Int64, graphs: Gra
     ``key`` and ``self_ps`` have one entry per event in ``events``.
     """
     which, keys = pd.factorize(key)
-    columns = {
-        "occurrences": np.ones(len(events), dtype=np.int64),
-        "total_ps": forest.host.duration_ps[events],
-        "self_ps": self_ps,
-        "eager": forest.once(ran_eagerly)[events].astype(np.int64),
-        "flops": forest.host.floats("flops").at(events, missing=0.0),
-        "bytes": forest.host.floats("bytes_accessed").at(events, missing=0.0),
-        "graph_flops": float_ops_of_events(forest, graphs, events),
-    }
-    return keys, pd.DataFrame({name: _added_up(which, values, len(keys)) for name, values in columns.items()})
+    columns = _measured(forest, events, self_ps, graphs)
+    return keys, pd.DataFrame({name: _added_up(which, values, len(keys)) for name, values in columns})
+
+
+def _measured(
+    forest: Forest, events: Int64, self_ps: Int64, graphs: Graphs
+) -> Iterator[tuple[str, npt.NDArray[np.generic]]]:
+    """Yield what is added up, column by column: all of them would take much memory."""
+    yield "occurrences", np.broadcast_to(np.int64(1), len(events))
+    yield "total_ps", forest.host.duration_ps[events]
+    yield "self_ps", self_ps
+    yield "eager", forest.once(ran_eagerly)[events].astype(np.int32)
+    yield "flops", forest.host.floats("flops").at(events, missing=0.0)
+    yield "bytes", forest.host.floats("bytes_accessed").at(events, missing=0.0)
+    yield "graph_flops", float_ops_of_events(forest, graphs, events)
 
 
 def _added_up(which: npt.NDArray[np.integer], values: npt.NDArray[np.generic], count: int) -> npt.NDArray[np.generic]:

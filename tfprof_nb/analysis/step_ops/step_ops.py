@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from tfprof_nb._arrays import Bools, Int64
+from tfprof_nb._arrays import Bools, Ints
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.graph_nodes import graph_nodes
@@ -134,7 +134,7 @@ class StepOps:
 def step_ops(
     forests: Sequence[Forest],
     graphs: Sequence[Graphs],
-    steps_of_events: Sequence[Int64],
+    steps_of_events: Sequence[Ints],
     steps: Steps,
     labels: Mapping[str, str],
 ) -> StepOps:
@@ -151,7 +151,7 @@ def no_step_ops() -> StepOps:
     return StepOps(pd.DataFrame(columns=columns), read_graphs(None), 0, 0.0, 0.0, on_device=False)
 
 
-def _of_host(forest: Forest, graphs: Graphs, step: Int64, steps: Steps, labels: Mapping[str, str]) -> StepOps:
+def _of_host(forest: Forest, graphs: Graphs, step: Ints, steps: Steps, labels: Mapping[str, str]) -> StepOps:
     measured = steps.measured[steps.measured["host"] == forest.host.name]
     typical = measured[measured["step_ms"] <= _TYPICAL * measured["step_ms"].median()]
     named, host = forest.once(label_all_ops), forest.host
@@ -167,7 +167,7 @@ def _of_host(forest: Forest, graphs: Graphs, step: Int64, steps: Steps, labels: 
     events = events[np.argsort(host.start_ps[events], kind="stable")]
     ops = pd.DataFrame(
         {
-            "step": step[events],
+            "step": step[events].astype(np.int64),
             "node": forest.once(graph_nodes, graphs)[events],
             "op_name": named.op_name[named.code[events]],
             "op_type": named.op_type[named.code[events]],

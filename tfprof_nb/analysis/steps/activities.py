@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tfprof_nb._arrays import Bools, Int64
+from tfprof_nb._arrays import Bools, Int32, Int64
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.decode.session_runs import RUNS
 from tfprof_nb.formats.marks import CALLBACK, CELL_LINE
@@ -45,7 +45,7 @@ _HALF_NAMES = ("half", "fp16", "bf16", "bfloat16")
 _FULL_NAMES = ("float", "fp32", "f32", "sgemm", "double", "f64")
 
 
-def classify(forest: Forest, group: Int64) -> npt.NDArray[np.int16]:
+def classify(forest: Forest, group: Int32) -> npt.NDArray[np.int16]:
     """Return per event its `Activity`, `Activity.NONE` for events without a group; ``group`` is `Grouping.group`."""
     activity = np.zeros(len(group), dtype=np.int16)
     grouped = group >= 0

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tfprof_nb._arrays import Bools, Int64
+from tfprof_nb._arrays import Bools, Int64, Ints
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.compilations import compiled
 from tfprof_nb.analysis.events.forest import Forest
@@ -103,15 +103,15 @@ class _Claims(NamedTuple):
         return _Claims(self.step[chosen], self.start_ps[chosen], self.end_ps[chosen], self.activity[chosen])
 
 
-def _tracing(forest: Forest, step: Int64) -> _Claims:
+def _tracing(forest: Forest, step: Ints) -> _Claims:
     """Return the tracing and compiling in steps; ``step`` has one entry per event."""
     calls, start, end = tracing_spans(forest)
     compiling = np.full(len(calls), Activity.COMPILE, dtype=np.int16)
-    return _Claims(step[calls], start, end, compiling).take(step[calls] >= 0)
+    return _Claims(step[calls].astype(np.int64), start, end, compiling).take(step[calls] >= 0)
 
 
 def _working(
-    forest: Forest, step: Int64, first: int, last: int, activity: npt.NDArray[np.int16], *, nested: bool
+    forest: Forest, step: Ints, first: int, last: int, activity: npt.NDArray[np.int16], *, nested: bool
 ) -> _Claims:
     """Return the events of steps from ``first`` to before ``last``.
 
@@ -123,7 +123,8 @@ def _working(
         inner = np.flatnonzero(parent >= 0)
         mine, around = working[inner], parent[inner]
         working = np.delete(working, inner[(step[around] == step[mine]) & (activity[around] >= activity[mine])])
-    return _Claims(step[working], forest.host.start_ps[working], forest.ends_ps(working), activity[working])
+    own = step[working].astype(np.int64)
+    return _Claims(own, forest.host.start_ps[working], forest.ends_ps(working), activity[working])
 
 
 def _divided(claims: _Claims, start: Int64, end: Int64, first: int, last: int) -> dict[int, Int64]:

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from tfprof_nb._arrays import Int64
+from tfprof_nb._arrays import Int32, Int64, Ints
 from tfprof_nb.analysis.events.devices import has_tpu
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.framework import framework
@@ -45,22 +45,24 @@ class Grouping:
         (groups that only the devices' work gives a length), ``inferred`` from function calls, or ``none``.
     """
 
-    group: Int64
+    group: Int32
     spans: pd.DataFrame
     source: Source
 
-    def steps_of_events(self, groups: Int64, steps: Int64) -> Int64:
-        """Return the step of every event, -1 for none.
+    def steps_of_events(self, groups: Int64, steps: Int64) -> Ints:
+        """Return the step of every event, -1 for none; in 32 bits, unless numbers of steps need more.
 
         Parameters
         ----------
         groups, steps
             The groups that are steps, and the number of each step.
         """
-        lookup = np.full(int(self.group.max(initial=-1)) + 2, -1, dtype=np.int64)  # the last is that of no group, -1
+        # The last is that of no group, -1.
+        lookup: Ints = np.full(int(self.group.max(initial=-1)) + 2, -1, dtype=np.int64)
         lookup[groups] = steps
-        of_events: Int64 = lookup[self.group]
-        return of_events
+        if lookup.max() < 1 << 31:
+            lookup = lookup.astype(np.int32)
+        return lookup[self.group]
 
 
 def group_events(forest: Forest) -> Grouping:
@@ -85,7 +87,7 @@ def _tpu_groups(forest: Forest) -> Grouping:
     """Make a group of each step that all cores have, of what ran on them meanwhile."""
     spans, module = tpu_spans(forest)
     spans = common_steps(spans)
-    group = np.full(len(forest.host), -1, dtype=np.int64)
+    group = np.full(len(forest.host), -1, dtype=np.int32)
     events, row = steps_of_instructions(forest, spans)
     numbers, steps = pd.factorize(spans["step"], sort=True)
     group[events] = pd.Series(numbers, spans.index).reindex(row).to_numpy(np.int64)
@@ -116,15 +118,17 @@ def _saved_groups(forest: Forest) -> Grouping:
     numbered[forest.host.ints(STEP_NUMBER).rows] = True
     marks = np.flatnonzero(is_mark & (group >= 0) & forest.on_host)
     unmarked: Source = "device" if forest.on_device.any() else "inferred"
-    return Grouping(group, _spans(forest, marks, group[marks]), "marked" if numbered[marks].any() else unmarked)
+    return Grouping(
+        group, _spans(forest, marks, group[marks].astype(np.int64)), "marked" if numbered[marks].any() else unmarked
+    )
 
 
-def _saved_group(forest: Forest) -> Int64:
+def _saved_group(forest: Forest) -> Int32:
     """Return the group that the file gives each event, -1 for none; numbers too large for a table are made smaller."""
     stat = forest.host.ints("group_id")
     values = stat.values.astype(np.int64)
     known = values >= 0
-    group = np.full(len(forest.host), -1, dtype=np.int64)
+    group = np.full(len(forest.host), -1, dtype=np.int32)
     if values.max(initial=0) > 8 * len(group) + 1024:
         values[known], _ = pd.factorize(values[known], sort=True)
     group[stat.rows[known]] = values[known]
@@ -134,7 +138,7 @@ def _saved_group(forest: Forest) -> Int64:
 def _marked_groups(forest: Forest, marks: Int64, source: Source) -> Grouping:
     """Make a group of each mark; what ran outside of them belongs to no step."""
     marks = forest.outermost(marks)
-    group = np.full(len(forest.host), -1, dtype=np.int64)
+    group = np.full(len(forest.host), -1, dtype=np.int32)
     group[marks] = np.arange(len(marks))
     if framework(forest) == "pytorch":
         _take_in_threads(forest, group, marks)
@@ -144,7 +148,7 @@ def _marked_groups(forest: Forest, marks: Int64, source: Source) -> Grouping:
     return Grouping(group, spans[~unfinished].reset_index(drop=True), source)
 
 
-def _take_in_threads(forest: Forest, group: Int64, marks: Int64) -> None:
+def _take_in_threads(forest: Forest, group: Int32, marks: Int64) -> None:
     """Add, in place, what other threads began during each mark: nothing links PyTorch's backward pass to its step."""
     in_order = marks[np.argsort(forest.host.start_ps[marks], kind="stable")]
     outer = forest.levels[0] if forest.levels else marks[:0]
@@ -160,7 +164,7 @@ def _function_groups(forest: Forest) -> Grouping:
     roots = _function_runs(forest)
     if len(roots) < 2 and len(loop := loop_iterations(forest)):
         return _loop_groups(forest, loop, "device")
-    group = np.full(len(forest.host), -1, dtype=np.int64)
+    group = np.full(len(forest.host), -1, dtype=np.int32)
     group[roots] = np.arange(len(roots))
     _spread(forest, group, forest.once(links))
     return Grouping(group, _spans(forest, roots[:0], roots[:0]), "device" if len(roots) else "none")
@@ -171,7 +175,7 @@ def _inferred_groups(forest: Forest) -> Grouping:
     spans = unmarked_steps(forest, _function_runs(forest))
     if not len(spans) and len(loop := loop_iterations(forest)):
         return _loop_groups(forest, loop, "inferred")
-    group = np.full(len(forest.host), -1, dtype=np.int64)
+    group = np.full(len(forest.host), -1, dtype=np.int32)
     _take_in_events(forest, group, spans)
     # The call itself may nest in an event that began before the first step.
     group[spans["event"].to_numpy(np.int64)] = spans["group"]
@@ -180,7 +184,7 @@ def _inferred_groups(forest: Forest) -> Grouping:
     return Grouping(group, spans, "inferred" if len(spans) else "none")
 
 
-def _take_in_events(forest: Forest, group: Int64, spans: pd.DataFrame) -> None:
+def _take_in_events(forest: Forest, group: Int32, spans: pd.DataFrame) -> None:
     """Add, in place, what began in each span on its thread: of events that reach beyond it, what nests in them."""
     parent = forest.nesting.parent
     has_children = np.zeros(len(parent), dtype=bool)
@@ -201,7 +205,7 @@ def _take_in_events(forest: Forest, group: Int64, spans: pd.DataFrame) -> None:
 
 def _loop_groups(forest: Forest, loop: pd.DataFrame, source: Source) -> Grouping:
     """Make a group of each pass of a loop, from the first to the last of what it ran on the host."""
-    group = np.full(len(forest.host), -1, dtype=np.int64)
+    group = np.full(len(forest.host), -1, dtype=np.int32)
     group[loop["event"]] = loop["group"]
     _spread(forest, group, forest.once(links))
     passes = loop.groupby("group", as_index=False).agg(start_ps=("start_ps", "min"), end_ps=("end_ps", "max"))
@@ -209,7 +213,7 @@ def _loop_groups(forest: Forest, loop: pd.DataFrame, source: Source) -> Grouping
     return Grouping(group, spans.iloc[:0] if source == "device" else spans, source)
 
 
-def _span_of(forest: Forest, events: Int64, spans: pd.DataFrame) -> Int64:
+def _span_of(forest: Forest, events: Ints, spans: pd.DataFrame) -> Int64:
     """Return the group of the span in which each event starts, on the span's own thread; -1 for none."""
     group = np.full(len(events), -1, dtype=np.int64)
     for line, mine in spans.groupby(forest.host.line[spans["event"].to_numpy(np.int64)]):
@@ -255,13 +259,13 @@ def _roots(forest: Forest) -> Int64:
     return level.rows[level.values.astype(np.int64) > 0]
 
 
-def _spread(forest: Forest, group: Int64, linked: tuple[Int64, Int64]) -> None:
+def _spread(forest: Forest, group: Int32, linked: tuple[Int32, Int32]) -> None:
     """Hand groups on in place, from parent to child and along the links, until nothing changes.
 
     ``group`` has one entry per event; ``linked`` are pairs of events, cause and effect.
     """
     causes, effects = linked
-    none = np.iinfo(np.int64).max
+    none = np.iinfo(group.dtype).max
     while True:
         _inherit(forest, group)
         open_ = np.flatnonzero(group[effects] < 0)
@@ -274,7 +278,7 @@ def _spread(forest: Forest, group: Int64, linked: tuple[Int64, Int64]) -> None:
         np.minimum.at(group, effects[reached], group[causes[reached]])
 
 
-def _inherit(forest: Forest, group: Int64) -> None:
+def _inherit(forest: Forest, group: Int32) -> None:
     for level in forest.levels[1:]:
         open_ = level[group[level] < 0]
         group[open_] = group[forest.nesting.parent[open_]]

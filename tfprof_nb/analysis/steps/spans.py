@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tfprof_nb._arrays import Int64
+from tfprof_nb._arrays import Int32
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.steps.activities import Activity
 from tfprof_nb.analysis.steps.groups import Grouping
@@ -52,7 +52,7 @@ def _notes(excluded: int) -> list[str]:
     return [f"{excluded} marked {steps} had no device work and {were} excluded."]
 
 
-def _computing_groups(forest: Forest, grouping: Grouping, activity: npt.NDArray[np.int16]) -> Int64:
+def _computing_groups(forest: Forest, grouping: Grouping, activity: npt.NDArray[np.int16]) -> Int32:
     """Return the groups of events that computed on a device, with repetitions.
 
     An event without length at the very end of its group does not count as computing.
@@ -66,7 +66,7 @@ def _computing_groups(forest: Forest, grouping: Grouping, activity: npt.NDArray[
     working[grouping.spans["event"].to_numpy(np.int64)] = False
     last = np.zeros(int(group.max(initial=-1)) + 1, dtype=np.int64)
     np.maximum.at(last, group[working], end[working])
-    computing: Int64 = group[computed[~instant | (end[computed] < last[group[computed]])]]
+    computing: Int32 = group[computed[~instant | (end[computed] < last[group[computed]])]]
     return computing
 
 

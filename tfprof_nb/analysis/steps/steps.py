@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from tfprof_nb._arrays import Int64
+from tfprof_nb._arrays import Int64, Ints
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.devices import device_cores, has_tpu
 from tfprof_nb.analysis.events.forest import Forest
@@ -64,7 +64,7 @@ class Steps(Result):
     def _numbers(self) -> list[Int64]:
         return np.split(self.table.index.to_numpy(np.int64), np.cumsum([len(own) for own in self._groups])[:-1])
 
-    def of_events(self, groupings: Sequence[Grouping]) -> list[Int64]:
+    def of_events(self, groupings: Sequence[Grouping]) -> list[Ints]:
         """Return for each host the step of every event, -1 for none."""
         return [
             grouping.steps_of_events(groups, number)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from tfprof_nb._arrays import Int64, Objects
+from tfprof_nb._arrays import Int32, Int64, Objects
 from tfprof_nb.analysis.events.devices import GPU
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.op_labels import OpLabels, label_ops
@@ -46,7 +46,7 @@ class DerivedLine:
     host_event: Int64
 
 
-def device_lines(forest: Forest, group: Int64) -> list[DerivedLine]:
+def device_lines(forest: Forest, group: Int32) -> list[DerivedLine]:
     """Derive the lines of every stream of one host's GPUs.
 
     Neighbouring kernels of one op and one step are one event, idle time between them included; another op between them
@@ -93,7 +93,7 @@ def _kernels(forest: Forest) -> Int64:
     return np.flatnonzero(ran & np.array(plain)[host.line])
 
 
-def _steps_of_kernels(forest: Forest, kernels: Int64, group: Int64) -> Int64:
+def _steps_of_kernels(forest: Forest, kernels: Int64, group: Int32) -> Int64:
     """Return the step of each kernel; a kernel without one has that of the kernel before it on its device.
 
     ``group`` has one entry per event of the host, the result one per kernel.
