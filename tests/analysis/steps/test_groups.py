@@ -1,6 +1,7 @@
 """Grouping: XLA's own cases (`group_events_test.cc`), and the marks that win over everything else."""
 
 import numpy as np
+
 from builders import XSpace, forest
 from tfprof_nb.analysis.events.links import links
 from tfprof_nb.analysis.steps.groups import group_events
