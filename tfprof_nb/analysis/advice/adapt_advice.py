@@ -11,6 +11,7 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.pipelines import is_batched, is_dataset
+from tfprof_nb.analysis.source.rewriting import with_argument_call
 from tfprof_nb.analysis.source.syntax import name_of
 
 _WORTH_SAYING, _MIN_SAMPLES = (15.0, 30.0), 10
@@ -40,7 +41,7 @@ def _finding(evidence: Evidence, file: str, line: int, time_ms: float, percent: 
     batched = is_batched(code, file, given)
     elements, fix, change = "small batches", _LARGER, ""
     if not batched:
-        change = code.with_argument_call(file, line, "adapt", f".batch({_BATCH})")
+        change = with_argument_call(code, file, line, "adapt", f".batch({_BATCH})")
         elements = "single examples" if batched is False else "small elements"
         condition = "Give it batches" if batched is False else "If its elements are single examples, give it batches"
         fix = f"{condition}: `{_units.shorten(change, 120)}`. What it learns is the same."

@@ -9,6 +9,7 @@ import pandas as pd
 
 from tfprof_nb.analysis.advice.findings import Evidence, Severity
 from tfprof_nb.analysis.source.code import line_at, place_of
+from tfprof_nb.analysis.source.rewriting import with_argument
 
 ROW_BY_ROW = re.compile(r"\.(?:iterrows|itertuples)\(|\.i?loc\[\w+\]|\brow\[[\"']")
 _MOST = 0.5
@@ -39,7 +40,7 @@ class Cause:
 
 def in_parallel(evidence: Evidence, line: str) -> str:
     """Return the map at a line with parallel calls; empty if it has some, or is unknown."""
-    change = evidence.code.with_argument(*line_at(line), "map", "num_parallel_calls=tf.data.AUTOTUNE")
+    change = with_argument(evidence.code, *line_at(line), "map", "num_parallel_calls=tf.data.AUTOTUNE")
     return change if change.count("num_parallel_calls") == 1 else ""
 
 

@@ -14,6 +14,7 @@ from tfprof_nb.analysis.advice.python_advice import joined_once
 from tfprof_nb.analysis.advice.python_time import training_ms
 from tfprof_nb.analysis.source.calls import called_model
 from tfprof_nb.analysis.source.code import line_at, place_of
+from tfprof_nb.analysis.source.rewriting import without_argument
 
 MOSTLY_EAGER_PERCENT = 50.0
 _EAGER_LINE_PERCENT, _MANY_OPS, _HIGH_SHARE_PERCENT = 15.0, 30, 25.0
@@ -185,7 +186,7 @@ def _without_eagerly(evidence: Evidence, file: str, line: int) -> tuple[str, str
     """Return the place that asks for eager execution, and the code without that."""
     if evidence.code.line(file, line).startswith("tf.config."):
         return place_of(file, line), "tf.config.run_functions_eagerly(False)"
-    begin, change = evidence.code.without_argument(file, line, "run_eagerly")
+    begin, change = without_argument(evidence.code, file, line, "run_eagerly")
     return place_of(file, begin or line), change
 
 

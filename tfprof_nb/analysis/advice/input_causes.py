@@ -12,6 +12,7 @@ from tfprof_nb.analysis.advice.per_element import per_element
 from tfprof_nb.analysis.advice.python_input import python_source
 from tfprof_nb.analysis.source.caching import cached_behind
 from tfprof_nb.analysis.source.code import line_at, place_of
+from tfprof_nb.analysis.source.rewriting import end_of_pipeline, with_call
 from tfprof_nb.analysis.tf_data.iterators import FILE_READERS, iterator_type
 from tfprof_nb.analysis.verdict import MOST_WAITING, rare_waits
 
@@ -158,7 +159,7 @@ def _repeated_work(evidence: Evidence, stage: str) -> Cause | None:
             f"Move {calls} behind the map" if ".cache()" in moved.moved else f"Put `.cache()`, then {calls}, behind it"
         )
     elif not _reordered_before(evidence):
-        change, place = evidence.code.with_call(*line_at(line), "map", ".cache()"), line
+        change, place = with_call(evidence.code, *line_at(line), "map", ".cache()"), line
         to_do = f"Cache its results: `{_units.shorten(change, 120)}`"
     else:
         change, place = "", line
@@ -266,8 +267,8 @@ def _starved(evidence: Evidence) -> Cause:
 def _unprefetched(evidence: Evidence, line: str, shown: str) -> Cause:
     """Name the end of the pipeline as the place for a prefetch, as far as the program's text shows it."""
     file = line_at(line)[0]
-    end, method = evidence.code.end_of_pipeline(*line_at(line))
-    change = evidence.code.with_call(file, end, method, ".prefetch(tf.data.AUTOTUNE)")
+    end, method = end_of_pipeline(evidence.code, *line_at(line))
+    change = with_call(evidence.code, file, end, method, ".prefetch(tf.data.AUTOTUNE)")
     return Cause(
         "the pipeline has no prefetch, so it and the step take turns",
         shown,

@@ -22,6 +22,7 @@ from tfprof_nb.analysis.advice.python_time import (
 )
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.copied_weights import copied_weights
+from tfprof_nb.analysis.source.rewriting import on_batch
 
 _WRITING_SUMMARIES = ("scalar", "histogram", "image", "audio", "text", "flush", "write")
 _RECORDING_CALLS = (*_WRITING_SUMMARIES, "save", "save_weights", "save_model", "export")
@@ -62,7 +63,7 @@ def single_predictions(evidence: Evidence) -> Iterator[Finding]:
             continue
         first = rows.iloc[0]
         place, code = place_of(str(first["file"]), int(first["line"])), evidence.code.line(first["file"], first["line"])
-        itself = evidence.code.on_batch(*line_at(place), name) if name == "predict" else ""
+        itself = on_batch(evidence.code, *line_at(place), name) if name == "predict" else ""
         model = evidence.code.owner(*line_at(place), name) or "model"
         once = f"Call {model}.{name} once with all examples in one array"
         fix = f"For a few examples, skip the pipeline: `{itself}`." if itself else f"{once}."

@@ -10,6 +10,7 @@ import numpy as np
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import ONE_OP, SMALL_STEPS, Evidence, Finding, saving
 from tfprof_nb.analysis.source.code import place_of
+from tfprof_nb.analysis.source.rewriting import with_number
 
 _WORTH_SAYING = 20.0, 40.0
 _WITH_THRESHOLDS = r"\b(AUC|PrecisionAtRecall|RecallAtPrecision|SensitivityAtSpecificity|SpecificityAtSensitivity)\("
@@ -40,7 +41,7 @@ def metrics_findings(evidence: Evidence) -> Iterator[Finding]:
     place = place_of(*found[0]) if found else ""
     numbers = [int(number[1]) for one in found if (number := _NUMBER.search(evidence.code.line(*one)))]
     many = max(numbers, default=0) > _USUAL
-    change = evidence.code.with_number(*found[0], "num_thresholds", _USUAL) if many else ""
+    change = with_number(evidence.code, *found[0], "num_thresholds", _USUAL) if many else ""
     each = f" They count at {_units.count(max(numbers))} thresholds in each step." if many else ""
     called = f": {_units.shorten(', '.join(named), 60)} ({place})" if named else ""
     listed = " and ".join(place_of(*one) for one in found[:3])

@@ -11,6 +11,7 @@ from tfprof_nb.analysis.advice.cause import ROW_BY_ROW, Cause, does, runs_ops
 from tfprof_nb.analysis.advice.findings import Evidence
 from tfprof_nb.analysis.source.caching import kept_batches
 from tfprof_nb.analysis.source.code import line_at, place_of
+from tfprof_nb.analysis.source.rewriting import with_argument, with_number
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
 
 _PASSES_WORTH_KEEPING = 3
@@ -105,11 +106,11 @@ def _more_workers(
     arguments = _PROCESSES if computes else _THREADS
     given = re.search(r"\bworkers *= *(\d+)", evidence.code.line(*made)) if made else None
     if made and given and computes and "use_multiprocessing" not in evidence.code.line(*made):
-        change = evidence.code.with_argument(*made, dataset, "use_multiprocessing=True")
+        change = with_argument(evidence.code, *made, dataset, "use_multiprocessing=True")
         told = _units.shorten(change or "use_multiprocessing=True", 120)
         return f"Its workers are threads, of which Python runs one at a time. Use processes: `{told}`.{starts}", change
     if made and given:
-        change = evidence.code.with_number(*made, "workers", 2 * max(int(given[1]), 2))
+        change = with_number(evidence.code, *made, "workers", 2 * max(int(given[1]), 2))
         return f"Let more {what} make the batches{f': `{_units.shorten(change, 120)}`' if change else ''}.", change
     if made and re.search(r"\b(max_queue_size|use_multiprocessing) *=", evidence.code.line(*made)):
         return f"Let several {what} make the batches: pass `workers=4` where {dataset} is made.{starts}", ""
@@ -119,7 +120,7 @@ def _more_workers(
             f"`super().__init__(**kwargs)`, and call `{dataset}(..., {arguments})`.{starts}"
         )
         return fix, ""
-    change = evidence.code.with_argument(*made, dataset, arguments) if made else ""
+    change = with_argument(evidence.code, *made, dataset, arguments) if made else ""
     told = _units.shorten(change or f"{dataset}(..., {arguments})", 140)
     return f"Let several {what} make the batches: `{told}`.{starts}", change
 

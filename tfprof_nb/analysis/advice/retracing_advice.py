@@ -10,6 +10,7 @@ from tfprof_nb.analysis.advice.retracing_remedies import OF_KERAS, remedy, shown
 from tfprof_nb.analysis.functions.retracing import GENERALISE
 from tfprof_nb.analysis.source.calls import built_in_loop, compiled_in_loop
 from tfprof_nb.analysis.source.code import place_of
+from tfprof_nb.analysis.source.rewriting import without_argument
 from tfprof_nb.analysis.step_ops.unrolled import UnrolledLoop, unrolled_loop
 
 _EXPENSIVE_CALL_PERCENT, _HIGH_PERCENT = 20.0, 15.0
@@ -130,7 +131,7 @@ def _compiled_by_xla(evidence: Evidence) -> Iterator[Finding]:
     if found.programs < _MIN_TRACING_CALLS or percent < _XLA_WORTH_SAYING[0]:
         return
     asked = list(evidence.code.find(r"\bjit_compile *= *True"))
-    begin, change = evidence.code.without_argument(*asked[0], "jit_compile") if len(asked) == 1 else (0, "")
+    begin, change = without_argument(evidence.code, *asked[0], "jit_compile") if len(asked) == 1 else (0, "")
     place = place_of(asked[0][0], begin or asked[0][1]) if asked else ""
     without = f"leave out jit_compile=True{f': `{_units.shorten(change, 100)}`' if change else ''}"
     yield saving(
@@ -172,7 +173,7 @@ def _mostly_tracing(evidence: Evidence) -> Iterator[Finding]:
         return
     if not places and tracing_ms < _LONG_TRACING_MS:
         return
-    begin, change = evidence.code.without_argument(*places[0], "unroll") if len(places) == 1 else (0, "")
+    begin, change = without_argument(evidence.code, *places[0], "unroll") if len(places) == 1 else (0, "")
     percent = 100 * tracing_ms / whole_ms
     named = " and ".join(place_of(*place) for place in places)
     yield Finding(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-import textwrap
 from collections.abc import Iterator, Mapping
-from typing import Literal, TypeGuard
+from typing import Literal
 
 from tfprof_nb.analysis.source.batches import takes_batches
 from tfprof_nb.analysis.source.same_each_time import same_each_time
@@ -15,11 +14,6 @@ from tfprof_nb.analysis.source.syntax import Node, assigned_name, end_of, holds,
 Use = Literal["validation", "batch", "record", ""]
 
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
-_OF_DATASETS = re.compile(
-    r"apply|batch|bucket_by_sequence_length|cache|concatenate|enumerate|filter|flat_map|group_by_window|interleave|map|"
-    r"padded_batch|prefetch|ragged_batch|rebatch|repeat|scan|shard|shuffle|skip|take|take_while|unbatch|unique|window|"
-    r"with_options|zip"
-)
 _MODULES = ("np", "numpy", "pd", "tf", "math", "keras", "K", "scipy", "stats", "metrics")
 _RECORDING = re.compile(r"append|extend|add|print|log|info|debug|write\w*|save\w*|to_\w+|dump|scalar|histogram|image")
 
@@ -141,104 +135,9 @@ class Code:
 
     def argument(self, file: str, line: int, function: str) -> str:
         """Return the first argument of the call of a function at a line, as it stands there; empty if there is none."""
-        call = self._call(file, line, function)
+        call = self.call_at(file, line, function)
         value = call.args[0] if call and call.args else call.keywords[0].value if call and call.keywords else None
         return ast.unparse(value) if value else ""
-
-    def with_argument(self, file: str, line: int, function: str, argument: str) -> str:
-        r"""Return the lines of the call of a function with an argument more; empty if there is no such single call.
-
-        Examples
-        --------
-        >>> Code({"cell": "model.fit(Images(paths), epochs=2)"}).with_argument("cell", 1, "Images", "workers=4")
-        'model.fit(Images(paths, workers=4), epochs=2)'
-        """
-        call = self._call(file, line, function)
-        if call is None:
-            return ""
-        given = [*call.args, *(keyword.value for keyword in call.keywords)]
-        closing = end_of(call)[0], end_of(call)[1] - 1
-        behind = max(map(end_of, given), default=closing)
-        # Behind the last argument, unless that stands in parentheses, which have no place in the syntax tree.
-        at = behind if self._between(file, behind, closing).strip(" \n,") == "" else closing
-        comma = ", " if given and not self._between(file, (1, 0), at).rstrip().endswith(",") else ""
-        return self._inserted(file, call, comma + argument, at)
-
-    def with_call(self, file: str, line: int, function: str, call: str) -> str:
-        r"""Return the lines of the call of a function with another call behind; empty if there is no such single call.
-
-        Examples
-        --------
-        >>> Code({"cell": "data = files.map(read).batch(8)"}).with_call("cell", 1, "map", ".cache()")
-        'data = files.map(read).cache().batch(8)'
-        """
-        found = self._call(file, line, function)
-        return self._inserted(file, found, call, end_of(found)) if found else ""
-
-    def with_argument_call(self, file: str, line: int, function: str, call: str) -> str:
-        r"""Return the lines of the call of a function, with a call behind its first argument; empty if there is none.
-
-        Examples
-        --------
-        >>> Code({"cell": "norm.adapt(data)"}).with_argument_call("cell", 1, "adapt", ".batch(64)")
-        'norm.adapt(data.batch(64))'
-        """
-        found = self._call(file, line, function)
-        return self._inserted(file, found, call, end_of(found.args[0])) if found and found.args else ""
-
-    def with_number(self, file: str, line: int, keyword: str, value: int) -> str:
-        r"""Return a line with another number for a keyword; empty if it gives the keyword no number.
-
-        Examples
-        --------
-        >>> Code({"cell": "data = Images(paths, workers=2)"}).with_number("cell", 1, "workers", 8)
-        'data = Images(paths, workers=8)'
-        """
-        text, count = re.subn(rf"\b{keyword}( *)=( *)\d+", rf"{keyword}\1=\g<2>{value}", self.line(file, line))
-        return text if count == 1 else ""
-
-    def without_argument(self, file: str, line: int, keyword: str) -> tuple[int, str]:
-        r"""Return where the call begins that gives a keyword at a line, and its lines without that; 0 if there is none.
-
-        Examples
-        --------
-        >>> Code({"cell": "model.compile(\n    'sgd',\n    jit=True,\n)"}).without_argument("cell", 3, "jit")
-        (1, "model.compile(\n    'sgd',\n)")
-        """
-        for call in nodes_of(self._texts.get(file, ""), ast.Call):
-            given = [*call.args, *(each.value for each in call.keywords)]
-            for each in call.keywords:
-                if each.arg == keyword and each.lineno == line:
-                    begin = each.lineno, each.col_offset
-                    behind = [end_of(value) for value in given if end_of(value) < begin]
-                    places = ((one.lineno, one.col_offset) for one in call.keywords)
-                    following = min((place for place in places if place > begin), default=None)
-                    left_out = (max(behind), end_of(each.value)) if behind else (begin, following or end_of(each.value))
-                    return end_of(call.func)[0], self._inserted(file, call, "", *left_out)
-        return 0, ""
-
-    def end_of_pipeline(self, file: str, line: int) -> tuple[int, str]:
-        r"""Return the line that ends the chain of calls of which a line is part, and what it calls last.
-
-        A chain goes on where its value is assigned to a name, and the same block assigns that name again.
-
-        Examples
-        --------
-        >>> code = Code({"cell": "ds = files.map(read)\nds = ds.batch(8)\nmodel.fit(ds.map(f), epochs=2)"})
-        >>> code.end_of_pipeline("cell", 1), code.end_of_pipeline("cell", 3), code.end_of_pipeline("cell", 4)
-        ((2, 'batch'), (3, 'map'), (0, ''))
-        """
-        statement = self.statement(file, line)
-        holding = [node for node in ast.walk(statement or ast.Pass()) if _extends(node) and holds(node, line)]
-        if statement is None or not holding:
-            return 0, ""
-        end = max(holding, key=end_of)
-        name = assigned_name(statement)
-        later = [one for one in self._block(file, statement) if name and one.lineno > statement.lineno]
-        for one in later:
-            if isinstance(one, ast.Assign) and assigned_name(one) == name and _extends(one.value):
-                end = one.value
-        return end_of(end.func)[0], name_of(end.func)
 
     def takes_keywords(self, file: str, name: str) -> bool:
         """Whether the ``__init__`` of a class of the program takes any keyword."""
@@ -338,28 +237,6 @@ class Code:
         functions = (one for one in nodes_of(self._texts.get(file, ""), ast.FunctionDef) if one.lineno == line)
         return any(_has_effect(node) for function in functions for node in ast.walk(function))
 
-    def on_batch(self, file: str, line: int, method: str) -> str:
-        r"""Return a line in which a model takes a batch, without a pipeline; empty if the call is not that plain.
-
-        Examples
-        --------
-        >>> Code({"cell": "p = net.predict(x[None], verbose=0)[0]"}).on_batch("cell", 1, "predict")
-        'p = net.predict_on_batch(x[None])[0]'
-        """
-        call = self._call(file, line, method)
-        keywords = {keyword.arg for keyword in call.keywords} if call else set()
-        if (
-            call is None
-            or len(call.args) != 1
-            or call.lineno != call.end_lineno
-            or keywords - {"verbose", "batch_size"}
-        ):
-            return ""
-        given = self._between(file, (call.args[0].lineno, call.args[0].col_offset), end_of(call.args[0]))
-        before = self._between(file, (line, 0), end_of(call.func))
-        rest = self._lines(file)[line - 1].encode()[end_of(call)[1] :].decode()
-        return f"{before}_on_batch({given}){rest}".strip()
-
     def owner(self, file: str, line: int, method: str) -> str:
         r"""Return what a method is called on at a line; empty if there is no such single call.
 
@@ -368,7 +245,7 @@ class Code:
         >>> Code({"cell": "y = float(nets[0].predict(x)[0])"}).owner("cell", 1, "predict")
         'nets[0]'
         """
-        call = self._call(file, line, method)
+        call = self.call_at(file, line, method)
         return ast.unparse(call.func.value) if call and isinstance(call.func, ast.Attribute) else ""
 
     def loop_line(self, file: str, line: int) -> tuple[int, str]:
@@ -418,7 +295,7 @@ class Code:
         >>> Code({"cell": "data = files.map(read).batch(8)"}).call("cell", 1, "batch")
         '.batch(8)'
         """
-        found = self._call(file, line, function)
+        found = self.call_at(file, line, function)
         given = found and ", ".join(map(ast.unparse, [*found.args, *found.keywords]))
         return f".{function}({given})" if found else ""
 
@@ -474,7 +351,7 @@ class Code:
         ('cell', 2)
         """
         statement = self.statement(file, line)
-        block = self._block(file, statement) if statement else []
+        block = self.block(file, statement) if statement else []
         later = [one for one in block if statement and one.lineno >= statement.lineno]
         calls = [node for one in later for node in ast.walk(one) if isinstance(node, ast.Call)]
         found = [
@@ -484,7 +361,7 @@ class Code:
 
     def _given_to_map(self, file: str, line: int) -> ast.expr | None:
         """Return what the map at a line calls, out of ``partial`` or a lambda that does nothing else."""
-        call = self._call(file, line, "map")
+        call = self.call_at(file, line, "map")
         given = next(iter(call.args or [one.value for one in call.keywords]), None) if call else None
         if isinstance(given, ast.Call) and name_of(given.func) == "partial" and given.args:
             given = given.args[0]
@@ -519,7 +396,7 @@ class Code:
     def _lines(self, file: str) -> list[str]:
         return self._texts.get(file, "").splitlines()
 
-    def _call(self, file: str, line: int, function: str) -> ast.Call | None:
+    def call_at(self, file: str, line: int, function: str) -> ast.Call | None:
         """Return the only call of a function whose name stands at a line."""
         found = [
             node
@@ -528,23 +405,7 @@ class Code:
         ]
         return found[0] if len(found) == 1 else None
 
-    def _between(self, file: str, begin: tuple[int, int], end: tuple[int, int]) -> str:
-        """Return the text between two places, given as lines and offsets in bytes."""
-        lines = [line.encode() for line in self._lines(file)[begin[0] - 1 : end[0]]]
-        lines[-1] = lines[-1][: end[1]]
-        lines[0] = lines[0][begin[1] :]
-        return b"\n".join(lines).decode()
-
-    def _inserted(
-        self, file: str, call: ast.Call, text: str, at: tuple[int, int], until: tuple[int, int] | None = None
-    ) -> str:
-        """Return the lines from a call's name to its end, with a text inserted, or in the place of what is there."""
-        first, last = end_of(call.func)[0], end_of(call)[0]
-        rest = self._lines(file)[last - 1].encode()[end_of(call)[1] :].decode()
-        block = self._between(file, (first, 0), at) + text + self._between(file, until or at, end_of(call)) + rest
-        return textwrap.dedent(block).strip()
-
-    def _block(self, file: str, statement: ast.stmt) -> list[ast.stmt]:
+    def block(self, file: str, statement: ast.stmt) -> list[ast.stmt]:
         """Return the statements of the block in which a statement stands."""
         nodes = ast.walk(parsed(self._texts.get(file, "")))
         blocks = (getattr(node, field, None) for node in nodes for field in ("body", "orelse", "finalbody"))
@@ -578,15 +439,6 @@ def line_at(place: str) -> tuple[str, int]:
     """Return the file and the line of a place that `place_of` wrote; 0 is no line."""
     file, _, line = place.rpartition(" line ")
     return file, int(line) if line.isdigit() else 0
-
-
-def _extends(node: ast.AST) -> TypeGuard[ast.Call]:
-    """Whether an expression is a call that makes a dataset of another one."""
-    return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and _OF_DATASETS.fullmatch(node.func.attr) is not None
-    )
 
 
 def _lines(node: ast.stmt) -> int:
