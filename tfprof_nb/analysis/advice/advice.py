@@ -95,7 +95,7 @@ _WAITS = {
     "pytorch": ".item(), .cpu() and print()",
 }
 _NO_FINDINGS = "Nothing in this profile calls for a change."
-_NO_STEPS = "Without steps there is little to base advice on: the notes on the steps say how to get them."
+_NO_STEPS = "Without steps there is little to base advice on. The page Steps says how to get them."
 
 
 @dataclass(frozen=True)

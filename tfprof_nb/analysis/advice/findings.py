@@ -143,11 +143,11 @@ def gain_in_words(low_percent: float, high_percent: float) -> str:
     Examples
     --------
     >>> gain_in_words(29.6, 72.4)
-    'It could save about 30% to 72% of the time.'
+    'Estimated saving: 30% to 72% of the time.'
     """
     if not high_percent >= 1:
         return ""
-    return f"It could save about {max(low_percent, 0.0):.0f}% to {high_percent:.0f}% of the time."
+    return f"Estimated saving: {max(low_percent, 0.0):.0f}% to {high_percent:.0f}% of the time."
 
 
 def saving(
