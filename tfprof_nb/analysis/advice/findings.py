@@ -9,6 +9,7 @@ from typing import Literal
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.events.compilations import Compilations
+from tfprof_nb.analysis.events.removals import Sleeps
 from tfprof_nb.analysis.functions.functions import Functions
 from tfprof_nb.analysis.kernels import Kernels, kernels
 from tfprof_nb.analysis.memory.memory import Memory, no_memory
@@ -89,6 +90,7 @@ class Evidence:
     events: int = 0
     kernels: Callable[[], Kernels] = lambda: kernels(())
     compilations: Callable[[], Compilations] = lambda: Compilations(0, 0.0)
+    sleeps: Callable[[], Sleeps] = Sleeps
 
     @property
     def is_tensorflows(self) -> bool:

@@ -56,10 +56,10 @@ def retracing_cause(function: str, graphs: Sequence[Graphs], *, again: bool = Tr
         return _APPLIED_AGAIN if alike else ""
     if not again:
         return ""
-    alike: dict[str, list[str]] = {}
+    named: dict[str, list[str]] = {}
     for name in sorted(differing, key=lambda name: -len(differing[name])):
-        alike.setdefault(_difference(name, differing[name]), []).append(name)
-    return "; ".join(f"{_arguments(names)} {how}" for how, names in [*alike.items()][:_MAX_ARGUMENTS])
+        named.setdefault(_difference(name, differing[name]), []).append(name)
+    return "; ".join(f"{_arguments(names)} {how}" for how, names in [*named.items()][:_MAX_ARGUMENTS])
 
 
 def _arguments(names: Sequence[str]) -> str:
