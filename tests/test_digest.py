@@ -11,6 +11,10 @@ import tfprof_nb as tp
 from builders import XSpace
 from tfprof_nb.__main__ import main
 from tfprof_nb.analysis import digest as module
+from tfprof_nb.analysis.steps.breakdown import PARTS
+from tfprof_nb.export import markdown
+from tfprof_nb.export.markdown import to_markdown
+from tfprof_nb.views.categories import STEP_LABELS
 
 MOST_BYTES = 5_000_000  # larger ones take long
 MOST_TOKENS, CHARACTERS_PER_TOKEN = 4000, 3  # tokens of such texts have three to four
@@ -85,6 +89,28 @@ def test_markdown_says_the_same(profile):
     rows = [line for line in text.splitlines() if line.startswith("| ")]
     assert all(line.endswith(" |") for line in rows)
     assert brief["top_ops"][0]["op_name"] in rows[2]
+
+
+def test_a_single_step_is_told_by_its_own_time_and_not_by_that_of_the_capture(tmp_path):
+    space = XSpace()
+    line = space.plane("/host:CPU").line("python")
+    line.event("train", start_us=0, duration_us=2000, step_num=0, _r=1)
+    line.event("stop", start_us=9000, duration_us=1000)
+    (tmp_path / "vm.xplane.pb").write_bytes(space.to_bytes())
+    text = tp.load(tmp_path / "vm.xplane.pb").to_markdown()
+    assert "- One step was captured: 2.00 ms (marks tell where steps begin)." in text
+    assert "10.0 ms." not in text
+
+
+def test_kinds_of_work_have_the_words_of_the_dashboard():
+    for part in PARTS:
+        assert markdown._PARTS.get(part, part.removesuffix("_ms").replace("_", " ")) == STEP_LABELS[part]
+
+
+def test_the_place_of_a_finding_stands_once(profile):
+    brief = profile.to_dict()
+    brief["findings"][0] |= {"finding": "Slow (train.py line 3)", "place": "train.py line 3"}
+    assert to_markdown(brief).count("train.py line 3)") == 1
 
 
 def test_nothing_of_the_persons_machine_is_in_it(profile):

@@ -20,6 +20,7 @@ from tfprof_nb.analysis.compare.measured import Measured
 from tfprof_nb.analysis.compare.pace import pace
 from tfprof_nb.analysis.compare.work import work
 from tfprof_nb.analysis.events.compilations import compilations
+from tfprof_nb.analysis.events.removals import sleeps
 from tfprof_nb.analysis.events.table import events
 from tfprof_nb.analysis.flame import Flame, flame
 from tfprof_nb.analysis.functions.functions import Functions, functions
@@ -186,7 +187,7 @@ class Results:
     def steps(self) -> Steps:
         """Step times and what each step spent its time on."""
         result = steps(self.data.forests, self.data.groupings)
-        result.notes += capture_notes(self.data.forests, len(result.table))
+        result.notes += capture_notes(self.data.forests, len(result.table), stopped=bool(self.data.stopped))
         return self._page("steps", result)
 
     @_kept(Ops)
@@ -299,6 +300,7 @@ class Results:
             events=self.event_count,
             kernels=lambda: self.kernels,
             compilations=lambda: compilations(self.data.forests),
+            sleeps=lambda: sleeps(self.data.forests),
         )
         result = advice(evidence)
         result.measurement = measurement(self, self.data.texts, self.data.cells)

@@ -15,6 +15,7 @@ from tfprof_nb._units import NS_PER_MS, PS_PER_MS
 from tfprof_nb.analysis.events.devices import device_type
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.metrics import sampled
+from tfprof_nb.analysis.steps.capture_notes import MAX_EVENTS
 from tfprof_nb.analysis.steps.groups import Grouping, group_events
 from tfprof_nb.decode import load_run
 from tfprof_nb.decode.redaction import redacted, without_paths
@@ -213,8 +214,8 @@ class RunData:
     def _size_notes(self) -> list[str]:
         """Say how to record less, if this is a large capture of ours."""
         size = sum(file.stat().st_size for file in self.run.files if file.is_file())
-        if size < LARGE_BYTES or not self.has_lines:
-            return []
+        if size < LARGE_BYTES or not self.has_lines or self.stopped or self.extent.events > MAX_EVENTS:
+            return []  # or another note says the same
         less = "`%%tfprofile --warmup 2 --steps 10` records ten steps only."
         return [f"This profile has {_units.size(size)}, which takes long to save and to read. {less}"]
 

@@ -172,3 +172,31 @@ def test_without_samples_a_note_says_why():
     assert found.table.empty
     assert "--no-python" in found.notes[0]
     assert np.isnan(found.summary["accounted_percent"]) or found.summary["accounted_percent"] == 0
+
+
+def test_calls_that_pass_through_this_package_belong_to_the_library_behind_it():
+    """A capture marks the steps of Keras' methods by standing before them."""
+    one, at = host(), [1, 2, 3]
+    read = read_python(
+        {
+            "interval_ns": MS,
+            "strings": [
+                "loop",
+                "train_on_batch",
+                "marked",
+                "/home/me/a.py",
+                "/l/site-packages/keras/t.py",
+                "/l/tfprof_nb/capture/keras.py",
+            ],
+            "functions": {"name": [0, 2, 1], "file": [3, 5, 4], "users": [True, False, False]},
+            "places": {"function": [0, 1, 2], "line": [7, 50, 99]},
+            "stacks": [[2, 1, 0], [1, 0]],
+            "samples": {"time_ns": [BEGAN_NS + ms * MS for ms in at], "thread": [0, 0, 0], "stack": [0, 0, 1]},
+        }
+    )
+    groupings = [group_events(one)]
+    calls = python([one], groupings, steps([one], groupings), [read], {}).calls
+    assert calls[["library", "call", "samples"]].to_dict("records") == [
+        {"library": "Keras", "call": "train_on_batch", "samples": 2},
+        {"library": "tfprof_nb", "call": "marked", "samples": 1},
+    ]

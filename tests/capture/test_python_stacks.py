@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import InitVar, dataclass
 
 import keras
 import numpy as np
@@ -43,6 +44,25 @@ def test_the_function_that_runs_is_on_top_of_the_samples():
     assert names.count("busy") > 20
     assert (np.diff(stacks.time_ns) > 0).all()
     assert abs(stacks.time_ns[-1] - time.time_ns()) < 60e9
+
+
+@dataclass
+class Waiting:
+    """Its ``__init__`` is written by dataclasses, and runs for as long as is wanted."""
+
+    seconds: InitVar[float]
+
+    def __post_init__(self, seconds):
+        busy(seconds)
+
+
+def test_methods_that_dataclasses_write_are_not_the_users():
+    with python_stacks(0.002) as gather:
+        Waiting(0.3)
+    stacks = read_python(gather())
+    written = np.array([str(name).startswith("__create_fn__") for name in stacks.function_name])
+    assert written.any()
+    assert not stacks.function_is_users[written].any()
 
 
 def test_code_in_c_that_keeps_the_lock_has_its_time():

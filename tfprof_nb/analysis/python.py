@@ -316,11 +316,11 @@ def users_lines(stacks: PythonStacks) -> pd.DataFrame:
     start = np.searchsorted(stacks.frame_stack, np.arange(count))
     end = np.append(start[1:], none) if count else start
     called = np.where(leaf < none, leaf, end) - 1
+    packages = np.array([*(_package(str(file)) for file in stacks.function_file), ""], dtype=object)
+    wraps = np.array([str(name).endswith(_WRAPPER) for name in names], dtype=bool) | (packages == "tfprof_nb")
     for _ in range(_WRAPPERS_DEEP):
-        wraps = np.array([str(name).endswith(_WRAPPER) for name in names], dtype=bool)
         called = np.where((called > start) & wraps[function[called]], called - 1, called)
     called = np.where((called >= start) & (end > start), called, none)
-    packages = np.array([*(_package(str(file)) for file in stacks.function_file), ""], dtype=object)
     return pd.DataFrame(
         {
             "place": place[leaf],

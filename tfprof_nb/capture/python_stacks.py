@@ -38,6 +38,7 @@ _FEEDERS = "script_ops.py"
 _POOLS, _BATCH_MAKERS = "pool.py", "py_dataset_adapter.py"
 # What called the magics runs for as long as the cell that they profile.
 _MAGICS = str(Path(__file__).parents[1] / "notebook")
+_OF_DATACLASSES = "__create_fn__."  # methods that dataclasses write, which are in no file
 
 Instruction = tuple[CodeType, int]  # a code object, and the index of the instruction that it runs
 
@@ -117,7 +118,7 @@ class _Sampler(threading.Thread):
             functions={
                 "name": strings.numbers(name for name, _ in functions.values()),
                 "file": strings.numbers(file for _, file in functions.values()),
-                "users": [is_users(file) for _, file in functions.values()],
+                "users": [is_users(file) and not name.startswith(_OF_DATACLASSES) for name, file in functions.values()],
             },
             places={"function": [one for one, _ in places.values()], "line": [line for _, line in places.values()]},
             stacks=stacks,

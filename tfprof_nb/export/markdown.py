@@ -8,6 +8,13 @@ from typing import Any
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import gain_in_words
 
+_SOURCES = {
+    "marked": "marks tell where steps begin",
+    "device": "steps are taken from the device's work",
+    "inferred": "steps are inferred, as nothing marks them",
+}
+_PARTS = {"device_to_device_ms": "device copies", "compile_ms": "compilation"}
+
 
 def to_markdown(digest: Mapping[str, Any]) -> str:
     """Write what `analysis.digest` returns as Markdown."""
@@ -47,7 +54,9 @@ def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
 
 def _findings(findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for number, finding in enumerate(findings, 1):
-        place = f" ({_text(finding['place'])})" if finding["place"] else ""
+        place = (
+            f" ({_text(finding['place'])})" if finding["place"] and finding["place"] not in finding["finding"] else ""
+        )
         gain = gain_in_words(*(finding[f"gain_{end}_percent"] or 0.0 for end in ("low", "high")))
         yield (
             f"{number}. **{_text(finding['finding'])}**{place}, {finding['severity']}. {_text(finding['evidence'])} "
@@ -60,20 +69,29 @@ def _findings(findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 def _steps(steps: Mapping[str, Any], time: Mapping[str, Any]) -> Iterator[str]:
     if not steps["measured"]:
         return
-    unit = "The capture" if time["per"] == "capture" else f"One {time['per']}"
-    batch = f"; batches of {time['batch']}" if time["batch"] else ""
-    yield f"- {unit} took {_milliseconds(time['ms'])}{batch}."
-    least, most = _milliseconds(steps["min_ms"]), _milliseconds(steps["max_ms"])
-    yield (
-        f"- Median step: {_milliseconds(steps['median_ms'])} ({least} to {most}; {steps['measured']} of "
-        f"{steps['captured']} steps measured, {steps['source']})."
-    )
+    source = _SOURCES.get(steps["source"], steps["source"])
+    if steps["captured"] == 1:
+        yield f"- One step was captured: {_milliseconds(steps['median_ms'])} ({source})."
+    else:
+        yield from _times_of_steps(steps, time, source)
     parts = ", ".join(
-        f"{name.removesuffix('_ms').replace('_', ' ')} {_milliseconds(ms)}" for name, ms in steps["parts_ms"].items()
+        f"{_PARTS.get(name) or name.removesuffix('_ms').replace('_', ' ')} {_milliseconds(ms)}"
+        for name, ms in steps["parts_ms"].items()
     )
-    yield f"- Average step: {parts}."
+    yield f"- {'This' if steps['captured'] == 1 else 'Average'} step: {parts}."
     if time["other_programs_percent"]:
         yield f"- Other programs took {_units.percent(time['other_programs_percent'])} of the processors."
+
+
+def _times_of_steps(steps: Mapping[str, Any], time: Mapping[str, Any], source: str) -> Iterator[str]:
+    if time["per"] != "capture":
+        batch = f"; batches of {time['batch']}" if time["batch"] else ""
+        yield f"- Time per {time['per']}, with the time between steps: {_milliseconds(time['ms'])}{batch}."
+    least, most = _milliseconds(steps["min_ms"]), _milliseconds(steps["max_ms"])
+    yield (
+        f"- Median step: {_milliseconds(steps['median_ms'])} ({least} to {most}). {steps['measured']} of "
+        f"{steps['captured']} steps are measured; {source}."
+    )
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> Iterator[str]:

@@ -19,6 +19,7 @@ from tfprof_nb.analysis.events.compilations import host_compilations
 from tfprof_nb.analysis.events.devices import has_device_events
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.framework import framework
+from tfprof_nb.analysis.events.removals import host_sleeps
 from tfprof_nb.analysis.functions.functions import function_calls
 from tfprof_nb.analysis.kernels import kernel_sums
 from tfprof_nb.analysis.memory.memory import host_memory
@@ -105,6 +106,7 @@ def _reduced(forest: Forest, graphs: Graphs) -> dict[Callable[..., Any], Any]:
         function_calls,
         has_device_events,
         host_compilations,
+        host_sleeps,
         host_stages,
         kernel_sums,
         planes_with_work,

@@ -218,6 +218,11 @@ def _stacked(panel: StackedBars) -> list[str]:
     total = stack([layer.values for layer in panel.series])[-1]
     counted = ~np.isin(panel.x, np.asarray(panel.marked, dtype=np.float64))
     used = counted if counted.any() else ~counted
+    if len(total) == 1:
+        parts = ", ".join(
+            f"{layer.label} {number(mean)}" for layer, mean in zip(panel.series, means(panel), strict=True) if mean
+        )
+        return [f"{panel.x_label} {tick_text(panel.x[0])}; {panel.y_label}: {number(total[0])}", *_wrap(parts)]
     figures = f"mean {number(total[used].mean())}, min {number(total[used].min())}, max {number(total[used].max())}"
     without = f" without {panel.marked_label or 'marked'}" if not counted.all() and counted.any() else ""
     span = f"{panel.x_label} {tick_text(panel.x[0])} to {tick_text(panel.x[-1])}"

@@ -47,7 +47,7 @@ def test_a_map_of_rows_is_told_to_take_batches(advised, place_of, the_one):
 def test_a_function_that_would_mix_the_rows_is_told_to_be_rewritten(advised, the_one):
     found = the_one(advised(by_row_of_other_shape), "Steps wait for their data: first_half is called for each single")
     assert found["change"] == ""
-    assert "Let first_half work on whole batches" in found["fix"]
+    assert "Write first_half for whole batches" in found["fix"]
     assert "behind `.batch(200)`" in found["fix"]
 
 

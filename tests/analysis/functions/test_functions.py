@@ -46,6 +46,7 @@ def test_modes_add_up_over_threads():
         "functions": 1,
         "calls": 6,
         "tracings": 4,
+        "retraced": ["decrement"],
         "expensive": ["decrement"],
         "compilers": {"decrement": "MIXED"},
     }
@@ -71,7 +72,14 @@ def test_no_calls_say_so():
     result = run([])
     assert result.table.empty
     assert list(result.table.columns) == COLUMNS
-    assert result.summary == {"functions": 0, "calls": 0, "tracings": 0, "expensive": [], "compilers": {}}
+    assert result.summary == {
+        "functions": 0,
+        "calls": 0,
+        "tracings": 0,
+        "retraced": [],
+        "expensive": [],
+        "compilers": {},
+    }
     assert result.notes == ["No call of a tf.function is in this capture."]
     assert functions([]).table.empty
 
@@ -89,3 +97,19 @@ def test_captures_give_calls_or_a_note(shared_data, folder):
     for file in (shared_data / folder).rglob("*.xplane.pb"):
         result = functions([forest(file.read_bytes())])
         assert bool(len(result.table)) != bool(result.notes)
+
+
+@pytest.mark.parametrize(
+    ("counts", "retraced"),
+    [
+        ([("traced", 1), ("traced", 1)], []),  # two functions of one name
+        ([("traced", 2), ("notTraced", 2), ("traced", 2)], []),  # two that make variables
+        ([("traced", 1), ("traced", 2)], ["step"]),
+        ([("notTraced", 1), ("traced", 2)], ["step"]),
+        ([("traced", 3)], ["step"]),  # the others came before the capture
+        ([("traced", 1), ("notTraced", 1)], []),
+    ],
+)
+def test_the_first_tracing_of_another_function_with_the_same_name_is_no_retracing(counts, retraced):
+    calls = [("step", 10 * k, 5, f"{mode}-nonXla", count) for k, (mode, count) in enumerate(counts)]
+    assert run(calls).summary["retraced"] == retraced

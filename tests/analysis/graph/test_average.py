@@ -52,7 +52,7 @@ def test_the_average_is_over_the_steps_in_the_averages():
     found = ran(*[(step, "MatMul:MatMul", duration) for step, duration in took.items()], measured=[1, 2])
     assert found.summary["micros"] == 25
     assert micros(found.scope(step=3))["_TFProfRoot"] == 500
-    assert "The average step is that of 2 of 4 steps: those in the averages of the page Steps." in found.notes
+    assert "Averages are over the same 2 of 4 steps as on the page Steps." in found.notes
 
 
 def test_a_function_that_is_traced_in_each_step_belongs_to_the_average_step():

@@ -27,6 +27,7 @@ def test_a_large_capture_says_how_to_make_a_smaller_one(monkeypatch, events, ste
     assert f"8 events in {steps} steps" in note
     assert "%%tfprofile --warmup 2 --steps 10" in note
     assert capture_notes([capture(), capture()], steps=0) == []  # nothing there to choose from
+    assert capture_notes([capture(), capture()], steps, stopped=True) == []  # another note says the same
 
 
 def test_a_step_of_several_batches_says_so():

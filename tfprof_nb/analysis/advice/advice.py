@@ -37,8 +37,10 @@ from tfprof_nb.analysis.advice.fit_again_advice import fit_again_findings
 from tfprof_nb.analysis.advice.foreign_advice import foreign_findings
 from tfprof_nb.analysis.advice.gpu_advice import gpu_findings
 from tfprof_nb.analysis.advice.input_advice import copies_to_device, input_bound, input_outside_steps
+from tfprof_nb.analysis.advice.iterator_end_advice import iterator_end_findings
 from tfprof_nb.analysis.advice.jacobian_advice import jacobian_findings
 from tfprof_nb.analysis.advice.layer_advice import layer_findings
+from tfprof_nb.analysis.advice.lookup_advice import lookup_findings
 from tfprof_nb.analysis.advice.mapping_advice import mapping_findings
 from tfprof_nb.analysis.advice.memory_advice import memory_findings
 from tfprof_nb.analysis.advice.metrics_advice import metrics_findings
@@ -95,7 +97,7 @@ _WAITS = {
     "pytorch": ".item(), .cpu() and print()",
 }
 _NO_FINDINGS = "Nothing in this profile calls for a change."
-_NO_STEPS = "Without steps there is little to base advice on: the notes on the steps say how to get them."
+_NO_STEPS = "Without steps there is little to base advice on. The page Steps says how to get them."
 
 
 @dataclass(frozen=True)
@@ -400,6 +402,7 @@ _EACH_REPORTS_SEVERAL: tuple[Callable[[Evidence], Iterable[Finding]], ...] = (
     fit_again_findings,
     metrics_findings,
     retracing_findings,
+    iterator_end_findings,
     device_findings,
     gpu_findings,
     foreign_findings,
@@ -413,6 +416,7 @@ _EACH_REPORTS_SEVERAL: tuple[Callable[[Evidence], Iterable[Finding]], ...] = (
     softmax_findings,
     pair_findings,
     table_findings,
+    lookup_findings,
     printing_findings,
     checking_findings,
     where_findings,

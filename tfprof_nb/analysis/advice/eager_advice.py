@@ -35,6 +35,11 @@ _TRACED_MODEL = (
     "Its ops then run as one graph."
 )
 _ASKED_TO_RUN_EAGERLY = r"(run_eagerly *= *(?!False\b|None\b|=)\S|tf\.config\.run_functions_eagerly\((?!False\b)\S)"
+_TRACED_BY_KERAS = ("train_step", "compute_loss", "compute_metrics", "call", "update_state")
+_FIRST_WITH_TENSORS = (
+    "Compute with TensorFlow's ops in {needing}: `{needs}` needs values, which do not exist in a graph (tf.random, "
+    "tf.gather, tf.argsort and Keras' metrics replace most of NumPy). Then remove {what}."
+)
 # How much graphs save of what ran eagerly, as measured.
 _EAGER_GAIN_PERCENT = 50.0, 95.0
 
@@ -54,7 +59,7 @@ def eager_findings(evidence: Evidence, python: Sequence[Finding]) -> list[Findin
         return _eager_line(evidence, percent, python)
     asked = next(evidence.code.find(_ASKED_TO_RUN_EAGERLY), None)
     function, place, change = ("", *_without_eagerly(evidence, *asked)) if asked else _step_function(evidence)
-    needs = "" if asked else evidence.code.uses_values(*line_at(place))
+    needing, needs = _needing_values(evidence) if asked else (function, evidence.code.uses_values(*line_at(place)))
     if needs:
         change = ""
     what = _asks(evidence, asked) if asked else function
@@ -63,7 +68,7 @@ def eager_findings(evidence: Evidence, python: Sequence[Finding]) -> list[Findin
             "high" if mostly else "medium",
             f"{EAGER}{(what or place) and ': '}{f'{what} ({place})' if what and place else what or place}",
             f"{_units.percent(percent)} of the host's op time is in eager ops: Python starts each.",
-            _without(evidence, asked)
+            _without(evidence, asked, needing, needs)
             if asked
             else _NOT_EAGERLY_IN_KERAS
             if by_keras
@@ -252,11 +257,24 @@ def _split(function: str, needs: str) -> str:
     )
 
 
-def _without(evidence: Evidence, asked: tuple[str, int]) -> str:
-    """Say which request for eager execution to remove."""
+def _without(evidence: Evidence, asked: tuple[str, int], needing: str, needs: str) -> str:
+    """Say which request for eager execution to remove, and what in the program must change before."""
     given = re.search(r"run_eagerly *= *[\w.]+", evidence.code.line(*asked))
     what = given[0].replace(" ", "") if given and _asks(evidence, asked) == "run_eagerly" else "the line"
+    if needs:
+        return _FIRST_WITH_TENSORS.format(needing=needing, needs=needs, what=what)
     return f"Remove {what}: it is for debugging."
+
+
+def _needing_values(evidence: Evidence) -> tuple[str, str]:
+    """Return a method that Keras would trace but cannot, with its place, and the code that forbids it."""
+    table = evidence.python.table
+    sampled = table[(table["thread"] == "main") & (table["in_steps_ms"] > 0)]
+    for file, name in sampled.groupby(["file", "function"], sort=False).size().index:
+        line = evidence.code.definition(file, name) if name.rpartition(".")[2] in _TRACED_BY_KERAS else 0
+        if needs := evidence.code.uses_values(file, line) if line else "":
+            return f"{name} ({place_of(file, line)})", needs
+    return "", ""
 
 
 def _asks(evidence: Evidence, asked: tuple[str, int]) -> str:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.events.compilations import Compilations
+from tfprof_nb.analysis.events.removals import Sleeps
 from tfprof_nb.analysis.functions.functions import Functions
 from tfprof_nb.analysis.kernels import Kernels, kernels
 from tfprof_nb.analysis.memory.memory import Memory, no_memory
@@ -89,6 +90,7 @@ class Evidence:
     events: int = 0
     kernels: Callable[[], Kernels] = lambda: kernels(())
     compilations: Callable[[], Compilations] = lambda: Compilations(0, 0.0)
+    sleeps: Callable[[], Sleeps] = Sleeps
 
     @property
     def is_tensorflows(self) -> bool:
@@ -143,11 +145,11 @@ def gain_in_words(low_percent: float, high_percent: float) -> str:
     Examples
     --------
     >>> gain_in_words(29.6, 72.4)
-    'It could save about 30% to 72% of the time.'
+    'Estimated saving: 30% to 72% of the time.'
     """
     if not high_percent >= 1:
         return ""
-    return f"It could save about {max(low_percent, 0.0):.0f}% to {high_percent:.0f}% of the time."
+    return f"Estimated saving: {max(low_percent, 0.0):.0f}% to {high_percent:.0f}% of the time."
 
 
 def saving(

@@ -33,15 +33,15 @@ def padding_findings(evidence: Evidence) -> Iterator[Finding]:
     found = next(evidence.code.find(_PADS), None)
     if found is None or times < _MANY_TIMES or percent < _MIN_PERCENT:
         return
-    place = place_of(*found)
+    place, padded = place_of(*found), evidence.code.argument(*found, "pad_sequences") or "sequences"
     layer = str(graphs.layers["type"].iloc[owner[recurrent & looping][0]]).removesuffix("Cell")
     yield Finding(
         "info",
         f"The {layer} goes through {_units.count(times)} time steps, however short the sequences are ({place})",
         f"`{_units.shorten(evidence.code.line(*found), 80)}` pads all sequences to one length. Loops over time run in "
         f"{_units.percent(percent)} of each step, and padding costs as much as data.",
-        "Look at the lengths of the sequences. Pad to one that is enough for most of them, such as "
-        "`int(np.percentile([len(s) for s in sequences], 95))`, or put like lengths into a batch: "
+        f"Look at the lengths of the sequences. Pad to one that is enough for most of them, such as "
+        f"`int(np.percentile([len(s) for s in {padded}], 95))`, or put like lengths into a batch: "
         ".bucket_by_sequence_length() of a dataset pads each batch by itself.",
         proved_by="ops",
         place=place,

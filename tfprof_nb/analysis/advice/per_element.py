@@ -44,7 +44,7 @@ def per_element(evidence: Evidence, stage: str) -> Cause | None:
     fix = (
         f"{move}: {mapped} then works on whole batches."
         if takes_batches
-        else f"Let {mapped} work on whole batches, whose first axis is the batch, and move `{call}` behind {behind}."
+        else f"Write {mapped} for whole batches (their first axis is the batch), and move `{call}` behind {behind}."
     )
     if code.calls_in(*line_at(line), "parse_single_example"):
         fix += _PARSES_BATCHES

@@ -15,12 +15,17 @@ from tfprof_nb.analysis.step_ops.unrolled import UnrolledLoop, unrolled_loop
 
 _EXPENSIVE_CALL_PERCENT, _HIGH_PERCENT = 20.0, 15.0
 _MIN_TRACING_CALLS = 3
-_LATE_TRACING_FACTOR, _WORTH_SAYING_SHARE = 3.0, 0.05
+_LATE_TRACING_FACTOR, _WORTH_SAYING_SHARE, _LATE_MEDIUM_SHARE = 3.0, 0.05, 0.1
 _LEAST_SAVED = 0.75  # of the time of calls that trace: what they do once they are traced remains
 _MOSTLY_TRACING, _LONG_TRACING_MS, _LONG_UNROLLING_MS = 0.5, 3000.0, 1000.0
 _WORTH_SAYING_PERCENT, _MEDIUM_PERCENT = 40.0, 75.0  # to make a model for each training is common
 _XLA_WORTH_SAYING = 20.0, 40.0
 _LEAST_UNROLLED = 0.5  # of tracing: the model is traced without unrolling too
+
+_LAST_BATCH = "If the last batch of an epoch is smaller than the others: `.batch(n, drop_remainder=True)`."
+_LAST_BATCH_OR_ELSE = (
+    f"{_LAST_BATCH} Otherwise an argument of the call differs from earlier calls, such as a Python number or a shape."
+)
 
 
 def retracing_findings(evidence: Evidence) -> list[Finding]:
@@ -223,19 +228,41 @@ def _late_tracing(evidence: Evidence) -> Iterator[Finding]:
     late = ran_before & ~begins_anew & table["warm_up"] & (table["step_ms"] >= _LATE_TRACING_FACTOR * typical_ms)
     steps = table.assign(typical_ms=typical_ms, kind=table.groupby(keys, sort=False).ngroup())[late]
     steps = steps.sort_values("kind", kind="stable")
-    if _new_functions(evidence)[0] or steps["step_ms"].sum() <= _WORTH_SAYING_SHARE * table["step_ms"].sum():
+    share = float(steps["step_ms"].sum() / (table["step_ms"].sum() or 1))
+    if _new_functions(evidence)[0] or share <= _WORTH_SAYING_SHARE or not _may_have_traced_again(evidence):
         return
     first, others = steps.iloc[0], len(steps) - 1
+    name, differs, fix = _late_cause(evidence)
     more = f" and {others} more step{'s' * (others > 1)}" * bool(others)
     yield Finding(
-        "medium",
+        "medium" if others or share >= _LATE_MEDIUM_SHARE else "info",
         "A function is traced again in the middle of the run",
         f"{first['step_name']}{more} traced or compiled: "
         f"{_units.milliseconds(float(first['step_ms']))}, compared to "
-        f"{_units.milliseconds(float(first['typical_ms']))} for the median step.",
-        "Usually the last batch of an epoch is smaller than the others: `.batch(n, drop_remainder=True)`. Otherwise "
-        "an argument of the call differs from earlier calls, such as a Python number or a shape.",
+        f"{_units.milliseconds(float(first['typical_ms']))} for the median step."
+        f"{differs and f' Of {name}, {differs}.'}",
+        fix,
         start_ms=float(first["start_ms"]),
         duration_ms=float(first["step_ms"]),
         proved_by="trace",
     )
+
+
+def _may_have_traced_again(evidence: Evidence) -> bool:
+    """Whether some function was traced again, as far as the capture tells, or XLA compiled one."""
+    unknown = not len(evidence.functions.table)
+    return unknown or bool(evidence.functions.summary["retraced"]) or evidence.compilations().programs > 0
+
+
+def _late_cause(evidence: Evidence) -> tuple[str, str, str]:
+    """Return the function that was traced again, how its calls differ, and the fix; empty texts if that is unknown."""
+    calls = evidence.functions.table
+    known = calls[calls["function"].isin(evidence.functions.summary["retraced"]) & (calls["cause"] != "")]
+    if known.empty:
+        return "", "", _LAST_BATCH_OR_ELSE
+    name, cause = str(known["function"].iloc[0]), str(known["cause"].iloc[0])
+    differs, _, advised = cause.partition("; ")[0].rpartition(": ")
+    fix = remedy(evidence.code, name, cause, advised).fix if name not in OF_KERAS else _LAST_BATCH_OR_ELSE
+    if GENERALISE in cause and name not in OF_KERAS:
+        fix = f"{_LAST_BATCH} Otherwise {fix[:1].lower()}{fix[1:]}"
+    return shown_name(evidence.code, name), differs, fix

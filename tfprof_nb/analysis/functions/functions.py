@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from tfprof_nb._arrays import Int64
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.framework import not_for
@@ -24,6 +25,7 @@ _TYPES = {
     "cause": "str",
 }
 COLUMNS = list(_TYPES)
+_FIRST_TRACINGS = 2
 # From this share of a function's time on, calls that trace or run eagerly are expensive.
 _EXPENSIVE_PERCENT = 20.0
 
@@ -39,7 +41,8 @@ def functions(forests: Sequence[Forest], graphs: Sequence[Graphs] = ()) -> Funct
     with the compiler, ``-xla`` or ``-nonXla``. Self time excludes functions that the call called in turn. ``tracings``
     and ``expensive_call_percent`` describe the function, in each of its rows: how often it was traced since the program
     began, and the percentage of its self time in traced and eager calls. ``cause`` names the argument that caused
-    retracing; empty if there was none, or if it is unknown.
+    retracing; empty if there was none, or if it is unknown. Functions of one name may be several, such as those that
+    Keras makes for each model: the first tracing of each is no retracing.
 
     Parameters
     ----------
@@ -49,13 +52,14 @@ def functions(forests: Sequence[Forest], graphs: Sequence[Graphs] = ()) -> Funct
     Returns
     -------
     Functions
-        Its summary has ``functions``, ``calls``, ``tracings`` (of all functions), ``expensive`` (the functions with
-        20 percent or more) and ``compilers`` (for each function ``XLA``, ``OTHER``, ``MIXED``, or None for neither).
+        Its summary has ``functions``, ``calls``, ``tracings`` (of all functions), ``retraced`` (the functions that
+        were traced again during the capture), ``expensive`` (the functions with 20 percent or more) and ``compilers``
+        (for each function ``XLA``, ``OTHER``, ``MIXED``, or None for neither).
     """
     calls = pd.concat([_no_calls(), *(forest.once(function_calls) for forest in forests)], ignore_index=True)
     if calls.empty:
         why = not_for(forests, "calls of tf.functions") or "No call of a tf.function is in this capture."
-        return Functions(empty_table(_TYPES), _summary(calls), [why])
+        return Functions(empty_table(_TYPES), _summary(calls, []), [why])
     table = calls.groupby(["function", "mode"], as_index=False).agg(
         calls=("self_ps", "size"), total_ps=("total_ps", "sum"), self_ps=("self_ps", "sum")
     )
@@ -67,21 +71,24 @@ def functions(forests: Sequence[Forest], graphs: Sequence[Graphs] = ()) -> Funct
     table["total_ms"] = table["total_ps"] / PS_PER_MS
     table["self_ms"] = table["self_ps"] / PS_PER_MS
     traced = table.loc[table["mode"].str.startswith("traced"), "function"].unique()
-    causes = {name: retracing_cause(str(name), graphs) for name in sorted(traced)}
+    retraced = set(_retraced(calls))
+    causes = {name: retracing_cause(str(name), graphs, again=name in retraced) for name in sorted(traced)}
     table["cause"] = [causes.get(name, "") for name in table["function"]]
     order = ["self_ms", "function", "mode"]
     table = table.sort_values(order, ascending=[False, True, True], ignore_index=True)[COLUMNS]
-    return Functions(table, _summary(table), [f"{name}: {cause}." for name, cause in causes.items() if cause])
+    return Functions(
+        table, _summary(table, sorted(retraced)), [f"{name}: {cause}." for name, cause in causes.items() if cause]
+    )
 
 
 def function_calls(forest: Forest) -> pd.DataFrame:
-    """Return one row per call: the function, the mode, its tracings up to then, and the call's times."""
+    """Return one row per call: the function, the mode, its tracings up to then, whether it traced again, and times."""
     host = forest.host
     modes = host.texts("tf_function_call")
     if modes.categories is None:
         return _no_calls()
     calls = modes.rows[forest.on_host[modes.rows]]
-    return pd.DataFrame(
+    table = pd.DataFrame(
         {
             "function": host.names[host.metadata[calls]],
             "mode": forest.texts_at("tf_function_call", calls),
@@ -90,15 +97,36 @@ def function_calls(forest: Forest) -> pd.DataFrame:
             "self_ps": forest.self_ps_among(calls),
         }
     )
+    return table.assign(again=_again(table, host.start_ps[calls]))
 
 
-def _summary(table: pd.DataFrame) -> dict[str, object]:
+def _again(calls: pd.DataFrame, start_ps: Int64) -> pd.Series[bool]:
+    """Flag the calls that traced a function that was traced before.
+
+    Each function counts its own tracings, and begins with one, or with two if it makes variables. A function whose
+    name was seen with no smaller count is another one. An unknown count is 0.
+    """
+    traced = calls[calls["mode"].str.startswith("traced")]
+    by_time = calls.iloc[np.argsort(start_ps, kind="stable")].groupby("function", sort=False)["tracings"]
+    lowest_before = by_time.cummin().groupby(calls["function"], sort=False).shift()
+    counts = traced["tracings"]
+    again = (counts == 0) | (counts > lowest_before.reindex(traced.index).fillna(_FIRST_TRACINGS))
+    return again.reindex(calls.index, fill_value=False)
+
+
+def _retraced(calls: pd.DataFrame) -> list[str]:
+    """Name the functions that were traced again."""
+    return list(calls.loc[calls["again"].astype(bool), "function"].unique())
+
+
+def _summary(table: pd.DataFrame, retraced: list[str]) -> dict[str, object]:
     by_function = table.groupby("function")
     percent = by_function["expensive_call_percent"].max() if len(table) else pd.Series(dtype=float)
     return {
         "functions": len(by_function),
         "calls": int(table["calls"].sum()) if len(table) else 0,
         "tracings": int(by_function["tracings"].max().sum()),
+        "retraced": retraced,
         "expensive": sorted(percent.index[percent >= _EXPENSIVE_PERCENT]),
         "compilers": {name: _compiler(set(modes)) for name, modes in by_function["mode"]},
     }
@@ -114,5 +142,12 @@ def _compiler(modes: set[str]) -> str | None:
 
 def _no_calls() -> pd.DataFrame:
     return empty_table(
-        {"function": object, "mode": object, "tracings": np.int64, "total_ps": np.int64, "self_ps": np.int64}
+        {
+            "function": object,
+            "mode": object,
+            "tracings": np.int64,
+            "total_ps": np.int64,
+            "self_ps": np.int64,
+            "again": bool,
+        }
     )

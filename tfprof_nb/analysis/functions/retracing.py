@@ -25,7 +25,7 @@ _APPLIED_AGAIN = (
 )
 
 
-def retracing_cause(function: str, graphs: Sequence[Graphs]) -> str:
+def retracing_cause(function: str, graphs: Sequence[Graphs], *, again: bool = True) -> str:
     """Say which arguments of a tf.function differ between its traced versions, and what to do.
 
     Parameters
@@ -34,6 +34,8 @@ def retracing_cause(function: str, graphs: Sequence[Graphs]) -> str:
         The name of the Python function, as in profiles.
     graphs
         Per host: the functions that ran.
+    again
+        Whether one function was traced more than once; else the versions are those of functions of the same name.
 
     Returns
     -------
@@ -52,8 +54,27 @@ def retracing_cause(function: str, graphs: Sequence[Graphs]) -> str:
     if not differing:
         alike = len(versions) >= _MIN_ALIKE and all(version.keys() == versions[0].keys() for version in versions)
         return _APPLIED_AGAIN if alike else ""
-    worst = sorted(differing, key=lambda name: -len(differing[name]))[:_MAX_ARGUMENTS]
-    return "; ".join(f"argument `{name}` {_difference(name, differing[name])}" for name in worst)
+    if not again:
+        return ""
+    named: dict[str, list[str]] = {}
+    for name in sorted(differing, key=lambda name: -len(differing[name])):
+        named.setdefault(_difference(name, differing[name]), []).append(name)
+    return "; ".join(f"{_arguments(names)} {how}" for how, names in [*named.items()][:_MAX_ARGUMENTS])
+
+
+def _arguments(names: Sequence[str]) -> str:
+    """Name the arguments that differ in the same way.
+
+    Examples
+    --------
+    >>> _arguments(["x"]), _arguments(["x", "y", "z"])
+    ('argument `x`', 'arguments `x`, `y` and `z`')
+    """
+    *others, last = (f"`{name}`" for name in names[:_MAX_VALUES])
+    more = " and others" if len(names) > _MAX_VALUES else ""
+    if not others:
+        return f"argument {last}"
+    return f"arguments {', '.join(others)}{', ' if more else ' and '}{last}{more}"
 
 
 def _differing(versions: Sequence[Version]) -> dict[str, list[Argument]]:

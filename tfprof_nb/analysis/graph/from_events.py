@@ -25,7 +25,7 @@ from tfprof_nb.formats.xspace import ALLOCATION
 TRAINABLE = "_trainable_variables"
 _NO_MEMORY = "A profile records the memory that an op requested, but not its peak, nor what the op keeps."
 _NOTHING_RAN = "No op was recorded: nothing ran, or host_level was below 2."
-_OF_STEPS = "The average step is that of {} of {} steps: those in the averages of the page Steps."
+_OF_STEPS = "Averages are over the same {} of {} steps as on the page Steps."
 _NO_STEPS = "There are no steps: times, memory and float ops are those of the whole capture."
 _NO_MODEL = (
     "Parameters are those of trainable variables: this capture does not distinguish a model's other weights from the "

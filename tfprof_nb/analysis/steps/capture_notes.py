@@ -17,7 +17,7 @@ MAX_STEPS = 500
 _OF_MARKS = (STEPS_PER_EXECUTION, JIT_COMPILE)
 
 
-def capture_notes(forests: Sequence[Forest], steps: int) -> list[str]:
+def capture_notes(forests: Sequence[Forest], steps: int, *, stopped: bool = False) -> list[str]:
     """Return what is special about the steps of a capture.
 
     Parameters
@@ -26,6 +26,8 @@ def capture_notes(forests: Sequence[Forest], steps: int) -> list[str]:
         Each host's events.
     steps
         How many steps the profile has.
+    stopped
+        Whether recording ended because of the memory that it took: `stopped_notes` then say how to record less.
 
     Returns
     -------
@@ -35,7 +37,7 @@ def capture_notes(forests: Sequence[Forest], steps: int) -> list[str]:
     events = sum(len(forest.host) for forest in forests)
     batches = _of_marks(forests, STEPS_PER_EXECUTION)
     notes = []
-    if steps and (events > MAX_EVENTS or steps > MAX_STEPS):
+    if steps and not stopped and (events > MAX_EVENTS or steps > MAX_STEPS):
         notes.append(
             f"This profile is larger than needed: {events:,} events in {steps:,} steps. A few steps tell as much and "
             "are faster to show: %%tfprofile --warmup 2 --steps 10, or tfprof_nb.profile(warmup=2, steps=10)."

@@ -1,0 +1,50 @@
+"""Waits for the end of old iterators: told where the autotuner sleeps, not where the pipeline still works."""
+
+import pytest
+
+import tfprof_nb as tp
+from builders import XSpace
+
+FINDING = "The program waits for old iterators of tf.data to end"
+
+
+def two_epochs(removal_ms, other_thread_ms=0.0):
+    """Ten steps of 100 ms, and after each five of them the end of an iterator."""
+    space = XSpace()
+    plane = space.plane("/host:CPU")
+    python, worker = plane.line("python"), plane.line("tf_data_iterator_resource")
+    at = 0.0
+    for i in range(10):
+        python.event("train", start_ms=at, duration_ms=100, step_num=i, _r=1)
+        python.event("mul:MatMul", start_ms=at, duration_ms=100)
+        at += 100
+        if i in (4, 9):
+            python.event("TFE_DeleteTensorHandle", start_ms=at, duration_ms=removal_ms)
+            if other_thread_ms:
+                worker.event("Iterator::Map", start_ms=at, duration_ms=other_thread_ms)
+            at += removal_ms
+    return space
+
+
+@pytest.fixture
+def found(tmp_path):
+    def find(space):
+        path = tmp_path / "vm.xplane.pb"
+        path.write_bytes(space.to_bytes())
+        table = tp.load(path).advice.table
+        return table[table["finding"].str.startswith(FINDING)].to_dict("records")
+
+    return find
+
+
+def test_it_is_told_with_its_share_and_the_longest_wait(found):
+    (row,) = found(two_epochs(500))
+    assert row["finding"] == f"{FINDING}: 50.0% of the time"
+    assert row["evidence"].startswith("2 old iterators took 1.00 s in all to end")
+    assert (row["severity"], row["start_ms"], row["duration_ms"]) == ("medium", 500, 500)
+    assert "options.autotune.enabled = False" in row["fix"]
+
+
+@pytest.mark.parametrize("space", [two_epochs(500, other_thread_ms=400), two_epochs(150), two_epochs(0.01)])
+def test_a_pipeline_that_still_works_and_short_ends_are_not(found, space):
+    assert not found(space)
