@@ -118,7 +118,7 @@ class RunData:
         duration_ms = max((forest.end_ps for forest in forests), default=0) / PS_PER_MS
         if not duration_ms:
             duration_ms = max((forest.host.recorded_ns for forest in forests), default=0) / NS_PER_MS
-        found = Extent(sum(len(forest.host) for forest in forests), duration_ms, device_type(forests))
+        found = Extent(sum(forest.host.recorded_events for forest in forests), duration_ms, device_type(forests))
         return self.cache.put("extent", found)
 
     @cached_property

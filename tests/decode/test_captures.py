@@ -20,7 +20,8 @@ pytestmark = pytest.mark.skipif(not CAPTURES, reason=f"no captures in {DATA}")
 )
 def test_every_event_and_stat_equals_protobufs(path):
     data = path.read_bytes()
-    host, rows = read_xspace(data, "x"), oracle.rows(data)
+    part, rows = read_xspace(data, "x"), oracle.rows(data)
+    host = part.complete()
     lines = [(line.plane, line.id) for line in host.lines]
     columns = (host.start_ps, host.duration_ps, host.names[host.metadata], host.display_names[host.metadata])
     ours = zip(host.line.tolist(), *(column.tolist() for column in columns), strict=True)
@@ -29,9 +30,17 @@ def test_every_event_and_stat_equals_protobufs(path):
     for row in range(0, len(host), 50):
         assert host.stats_of(row) == stats[row]
     # Of the thread pool's marks the columns leave out the stats, which nothing uses.
-    stats = [{} if row[4].startswith("ThreadpoolListener::") else row[-1] for row in rows]
+    marks = np.array([row[4].startswith("ThreadpoolListener::") for row in rows])
+    stats = [{} if mark else stats for stats, mark in zip(stats, marks, strict=True)]
     for name in {name for found in stats for name in found}:
         assert_column(host, name, [found.get(name) for found in stats])
+    # Without them, all else is the same.
+    assert (part.marks, part.recorded_events, part.end_ps) == (marks.sum(), len(rows), host.end_ps)
+    for column in (lambda host: host.line, lambda host: host.metadata, lambda host: host.start_ps):
+        assert column(part).tolist() == column(host)[~marks].tolist()
+    assert [part.stats_of(row) for row in range(0, len(part), 50)] == [
+        host.stats_of(row) for row in np.flatnonzero(~marks)[::50]
+    ]
 
 
 def assert_column(host, name, expected):

@@ -87,11 +87,22 @@ def test_stats_around_the_limits_of_the_usual_form():
         assert shown == {row: value for row, value in mine.items() if isinstance(value, str)}
 
 
-def test_marks_of_the_thread_pool_have_their_stats_only_row_by_row():
+def test_marks_of_the_thread_pool_are_counted_and_read_when_asked_for():
     space = XSpace()
-    space.plane("/host:CPU").line("t").event("ThreadpoolListener::Record", _pt=15, _p=7)
-    host = read(space)
-    assert (host.ints("_p").rows.size, host.stats_of(0)) == (0, {"_pt": 15, "_p": 7})
+    line = space.plane("/host:CPU").line("t")
+    line.event("op", start_us=1, duration_us=2, _p=3)
+    line.event("ThreadpoolListener::Record", start_us=5, _pt=15, _p=7)
+    part = read(space)
+    assert (len(part), part.marks, part.recorded_events, part.end_ps) == (1, 1, 2, 5_000_000)
+    host = part.complete()
+    assert (len(host), host.marks, host.end_ps) == (2, 0, 5_000_000)
+    assert (host.ints("_p").rows.tolist(), host.stats_of(1)) == ([0], {"_pt": 15, "_p": 7})
+
+
+def test_a_mark_with_a_length_is_an_event_like_others():
+    space = XSpace()
+    space.plane("/host:CPU").line("t").event("ThreadpoolListener::Record", start_us=5, duration_us=1)
+    assert (len(read(space)), read(space).marks) == (1, 0)
 
 
 def test_a_thread_that_only_asked_how_long_the_program_waits_is_left_out():

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tfprof_nb._arrays import Int32, Int64
+from tfprof_nb._arrays import Bools, Int32, Int64
 from tfprof_nb.decode import schema
 from tfprof_nb.decode.alike import equal_bytes
 from tfprof_nb.decode.lanes import find_fields
@@ -17,6 +17,8 @@ from tfprof_nb.decode.room import check_room
 from tfprof_nb.decode.wire import Fields, Places, Wire
 
 _BLOCK = 1 << 14
+# No capture is longer: such times are damage, and sums of them would overflow.
+MAX_START_PS = 1 << 60  # 13 days
 _EVENT_BYTES = 250  # of memory per event, to load and analyse it
 # Nearly all events begin with these fields in this order; their stats follow.
 _IN_ORDER = (schema.EVENT_METADATA, schema.EVENT_OFFSET_PS, schema.EVENT_DURATION_PS)
@@ -58,7 +60,21 @@ class Events(NamedTuple):
             column[first : first + values.size] = values
 
 
-def read_lines(wire: Wire, lines: Parts, names: Metadata) -> tuple[Events, Parts]:
+class Marks(NamedTuple):
+    """The events that were left out, by the number of their line: how many, and when the last of them starts."""
+
+    counts: Int64
+    last_ps: Int64
+
+    def add(self, line: Int32, start_ps: Int64) -> None:
+        """Count more events, given in the order of their lines."""
+        if line.size:
+            first = np.flatnonzero(np.diff(line, prepend=-1))
+            self.counts[line[first]] += np.diff(first, append=line.size)
+            self.last_ps[line[first]] = np.maximum(self.last_ps[line[first]], np.maximum.reduceat(start_ps, first))
+
+
+def read_lines(wire: Wire, lines: Parts, names: Metadata, left_out: Bools) -> tuple[Events, Marks, Parts]:
     """Read the events of all lines, and the other fields of the lines, by the line's number.
 
     Parameters
@@ -67,6 +83,8 @@ def read_lines(wire: Wire, lines: Parts, names: Metadata) -> tuple[Events, Parts
         The file and its event metadata.
     lines
         The lines' messages, by plane.
+    left_out
+        Per row of the metadata: whether such events are only counted, if they have no length.
     """
     places = find_fields(wire, lines.fields.start, lines.fields.stop)
     check_room(places.size * _EVENT_BYTES, wire.name)
@@ -74,6 +92,7 @@ def read_lines(wire: Wire, lines: Parts, names: Metadata) -> tuple[Events, Parts
     line = np.repeat(np.arange(counts.size, dtype=np.int32), counts)
     kept: list[Any] = [np.int32, np.uint16, np.int32, np.int64, np.int64, wire.place_type, np.int32]
     events = Events(*(np.empty(places.size, kind) for kind in kept))
+    marks = Marks(np.zeros(counts.size, np.int64), np.zeros(counts.size, np.int64))
     filled, headers = 0, []
     # At least one block, so that a file without lines gives empty columns.
     for first in range(0, max(1, places.size), _BLOCK):
@@ -83,17 +102,19 @@ def read_lines(wire: Wire, lines: Parts, names: Metadata) -> tuple[Events, Parts
         others = np.flatnonzero(~is_event)
         headers.append((line[block][others], *fields.take(others)))
         messages = fields.take(np.flatnonzero(is_event)) if others.size else fields
-        found = _read_block(wire, messages, line[block][is_event], lines.owner, names)
+        found = _read_block(wire, messages, line[block][is_event], lines.owner, names, left_out, marks)
         events.fill(filled, found)
         filled += found.line.size
     of_line, *header = (np.concatenate(parts) for parts in zip(*headers, strict=True))
-    return events.take(slice(filled)), Parts(of_line, Fields(*header))
+    return events.take(slice(filled)), marks, Parts(of_line, Fields(*header))
 
 
-def _read_block(wire: Wire, messages: Fields, line: Int32, plane: Int64, names: Metadata) -> Events:
+def _read_block(
+    wire: Wire, messages: Fields, line: Int32, plane: Int64, names: Metadata, left_out: Bools, marks: Marks
+) -> Events:
     """Read the events of some messages, without aggregates (a number of occurrences instead of an offset).
 
-    ``line`` is the line of each message, ``plane`` the plane of each line.
+    ``line`` is the line of each message, ``plane`` the plane of each line. What is left out is added to ``marks``.
     """
     columns = {tag: np.zeros(messages.at.size, np.int64) for tag in _IN_ORDER}
     at, end = messages.start.copy(), messages.stop
@@ -101,6 +122,16 @@ def _read_block(wire: Wire, messages: Fields, line: Int32, plane: Int64, names: 
         index, value = wire.take_next(at, end, tag)
         column[index] = value.view(np.int64)
     own = plane[line]
+    key, offset, duration = columns.values()
+    is_mark = left_out[names.rows(own, key)]
+    if is_mark.any():
+        # An event of any other form is read like all others.
+        is_mark &= (offset >= 0) & (offset <= MAX_START_PS) & (duration == 0)
+        is_mark &= (at == end) | (wire.bytes[np.minimum(at, wire.size - 1)] == schema.EVENT_STAT)
+        marks.add(line[is_mark], offset[is_mark])
+        others = np.flatnonzero(~is_mark)
+        at, end, line, own = at[others], end[others], line[others], own[others]
+        columns = {tag: column[others] for tag, column in columns.items()}
     size = end - at
     alike = equal_bytes(wire, at, size, own)
     begin = at[alike]
@@ -111,7 +142,7 @@ def _read_block(wire: Wire, messages: Fields, line: Int32, plane: Int64, names: 
     has_others = np.zeros(alike.size, bool)
     has_others[distinct[after < until]] = True
     rest = np.flatnonzero(has_others[alike])
-    aggregate = np.zeros(messages.at.size, bool)
+    aggregate = np.zeros(alike.size, bool)
     for event, fields in wire.walk(at[rest], end[rest]):
         for tag, hit in fields.by_tag():
             if tag in columns:

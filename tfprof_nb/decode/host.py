@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -100,7 +101,8 @@ class Host:
 
     Rows are ordered by line, then by start (ascending), then by duration (descending), so that a parent comes before
     its children. Times are int64 picoseconds since the start of the profile. Aggregate events, which have
-    ``num_occurrences`` instead of a position, are left out.
+    ``num_occurrences`` instead of a position, are left out; so are the marks of the thread pool
+    (`formats.xspace.THREADPOOL_PREFIX`), nearly half of a usual profile, which no analysis uses. `complete` has these.
 
     Attributes
     ----------
@@ -122,6 +124,8 @@ class Host:
         What the reader left out or assumed.
     run_starts_ps
         When each run begins, if several runs were put one after another.
+    marks, marks_end_ps
+        How many marks of the thread pool were left out, and when the last of them was.
     """
 
     name: str
@@ -139,9 +143,26 @@ class Host:
     origin_ns: int = 0
     notes: tuple[str, ...] = ()
     run_starts_ps: tuple[int, ...] = ()
+    marks: int = 0
+    marks_end_ps: int = 0
+    _complete: Callable[[], Host] | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.start_ps)
+
+    def complete(self) -> Host:
+        """Return this host with the marks of the thread pool among its rows: they are read now."""
+        return self._complete() if self.marks and self._complete else self
+
+    @property
+    def recorded_events(self) -> int:
+        """How many events the file has."""
+        return len(self) + self.marks
+
+    @property
+    def end_ps(self) -> int:
+        """When the last event ended, 0 without events."""
+        return int((self.start_ps + self.duration_ps).max(initial=self.marks_end_ps))
 
     @property
     def began_ns(self) -> int:
@@ -180,7 +201,7 @@ class Host:
         """Values of a whole-number stat as int64, modulo 2**64: the same id may be written signed or unsigned.
 
         Fractions are cut off. Events without the stat, or with text there, have no row. Neither have, here and below,
-        the events of the thread pool (`formats.xspace.THREADPOOL_PREFIX`), nearly half of a usual profile.
+        the marks of the thread pool in a complete host.
         """
         return self._stats.ints(stat)
 

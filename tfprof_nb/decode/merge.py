@@ -54,7 +54,7 @@ def merge_runs(hosts: Sequence[Host], name: str) -> Host:
 
 def _starts(hosts: Sequence[Host]) -> tuple[list[int], list[str]]:
     """Return the start of each run on the common timeline in picoseconds, and notes."""
-    lengths = np.array([_length_ps(host) for host in hosts], dtype=np.int64)
+    lengths = np.array([host.end_ps for host in hosts], dtype=np.int64)
     origins = np.array([host.origin_ns for host in hosts], dtype=np.int64)
     # Farther apart, the difference would not fit in int64.
     if origins.all() and int(origins.max()) - int(origins.min()) < _MAX_APART_NS:
@@ -71,16 +71,12 @@ def _starts(hosts: Sequence[Host]) -> tuple[list[int], list[str]]:
     return starts.tolist(), [f"{len(hosts)} runs are shown one after another, without the time between them."]
 
 
-def _length_ps(host: Host) -> int:
-    return int((host.start_ps + host.duration_ps).max(initial=0))
-
-
 def _separators(hosts: Sequence[Host], starts: Sequence[int]) -> Host:
     """Return a host with one event per run, on a separate line."""
     names = [f"run {number}: {host.name}" for number, host in enumerate(hosts)]
     plane = next((host.planes[0].name for host in hosts if host.planes), HOST_PLANE)
     rows = pd.DataFrame({"name": names, "display_name": names, "start_ps": list(starts)})
-    rows["duration_ps"] = [_length_ps(host) for host in hosts]
+    rows["duration_ps"] = [host.end_ps for host in hosts]
     rows = rows.assign(plane=plane, line=_SEPARATORS, line_id=_LINE_ID, args=None)
     return build_host(_SEPARATORS, rows[COLUMNS], {plane: {}})
 
@@ -113,6 +109,9 @@ def _merged(hosts: Sequence[Host], starts: Sequence[int], name: str, notes: Sequ
         warnings=tuple(dict.fromkeys(warning for host in hosts for warning in host.warnings)),
         origin_ns=min(host.origin_ns for host in hosts if host.name != _SEPARATORS),
         notes=(*notes, *dict.fromkeys(note for host in hosts for note in host.notes)),
+        marks=sum(host.marks for host in hosts),
+        marks_end_ps=max(host.marks_end_ps + start for host, start in zip(hosts, starts, strict=True)),
+        _complete=lambda: _merged([host.complete() for host in hosts], starts, name, notes),
     )
 
 

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from tfprof_nb._arrays import Int32, Int64, Objects
+from tfprof_nb._arrays import Int64, Objects
 from tfprof_nb._errors import BadProfileError
 from tfprof_nb._units import PS_PER_NS, PS_PER_US
 from tfprof_nb.decode import schema
-from tfprof_nb.decode.events import Events, in_order, read_lines
+from tfprof_nb.decode.events import MAX_START_PS, Events, Marks, in_order, read_lines
 from tfprof_nb.decode.host import Host, Line, Plane
 from tfprof_nb.decode.lengths import cut_lengths
 from tfprof_nb.decode.metadata import Metadata
 from tfprof_nb.decode.parts import Parts, read_parts, read_texts
 from tfprof_nb.decode.stats import FileStats, python_values, read_values
 from tfprof_nb.decode.wire import Data, Wire
-from tfprof_nb.formats.xspace import DISPATCH, HOST_PLANE, LOOK
+from tfprof_nb.formats.xspace import DISPATCH, HOST_PLANE, LOOK, THREADPOOL_PREFIX
 
 _EPOCH_NS = 10**15
-# No capture is longer: such times are damage, and sums of them would overflow.
-_MAX_START_PS, _MAX_LENGTH_PS = 1 << 60, 1 << 56  # 13 days, 20 hours
+_MAX_LENGTH_PS = 1 << 56  # 20 hours; see `MAX_START_PS`
 _MAX_PLANES = 1 << 16  # a host has a plane per device and a few more
 # Planes of other tracers, whose events belong to the host's threads. TensorFlow merges them when it saves a profile.
 _TRACER_PLANES = ("/host:CUPTI", "/host:ROCTRACER", "/host:python-tracer", "/host:TPU-runtime")
@@ -52,10 +53,10 @@ def read_xspace(data: Data, name: str, source: str = "") -> Host:
     """
     if not len(data):
         raise BadProfileError(f"{source or name}: the file is empty. The capture did not finish: capture again.")
-    return _read(Wire(data, source or name), name)
+    return _read(Wire(data, source or name), name, complete=False)
 
 
-def _read(wire: Wire, name: str) -> Host:
+def _read(wire: Wire, name: str, *, complete: bool) -> Host:
     space = wire.read(wire.chain(0, wire.size, most=_MAX_PLANES))
     if not np.isin(space.tag, schema.SPACE_TAGS).any():
         raise wire.malformed(0)
@@ -63,11 +64,14 @@ def _read(wire: Wire, name: str) -> Host:
     stat_metadata = Metadata(wire, planes.where(schema.PLANE_STAT_METADATA))
     event_metadata = Metadata(wire, planes.where(schema.PLANE_EVENT_METADATA))
     line_messages = planes.where(schema.PLANE_LINE)
-    events, headers = read_lines(wire, line_messages, event_metadata)
-    events = _without_looks(events, event_metadata.names)
+    marks_names = [not complete and name.startswith(THREADPOOL_PREFIX) for name in event_metadata.names]
+    events, marks, headers = read_lines(wire, line_messages, event_metadata, np.array(marks_names, bool))
+    events = _without_looks(events, marks, event_metadata.names)
     count = space.where(schema.SPACE_PLANE).at.size
     threads_of = _planes_of_threads(planes.texts(schema.PLANE_NAME, count, wire))
-    lines, events, origin_ns, notes = _arrange(wire, threads_of[line_messages.owner], headers, events)
+    lines, events, origin_ns, marks_end_ps, notes = _arrange(
+        wire, threads_of[line_messages.owner], headers, events, marks
+    )
     display_names = event_metadata.texts(wire, schema.METADATA_DISPLAY_NAME)
     return Host(
         name=name,
@@ -83,18 +87,26 @@ def _read(wire: Wire, name: str) -> Host:
         warnings=tuple(read_texts(wire, space.where(schema.SPACE_WARNING))),
         origin_ns=origin_ns,
         notes=notes,
+        marks=int(marks.counts.sum()),
+        marks_end_ps=marks_end_ps,
+        _complete=partial(_read, wire, name, complete=True),
         _stats=FileStats(wire, stat_metadata, event_metadata, events.plane, events.metadata, events.begin, events.size),
     )
 
 
-def _without_looks(events: Events, names: Objects) -> Events:
-    """Leave out threads that ran nothing but the question how long a pipeline waits: a live line asks that."""
+def _without_looks(events: Events, marks: Marks, names: Objects) -> Events:
+    """Leave out threads that ran nothing but the question how long a pipeline waits: a live line asks that.
+
+    Changes ``marks`` in place.
+    """
     looks = np.flatnonzero(names == LOOK)
     if not looks.size:
         return events
     ops = np.flatnonzero([str(name).startswith(DISPATCH) and name != LOOK for name in names])
     looking, working = (np.unique(events.line[np.isin(events.metadata, some)]) for some in (looks, ops))
-    return events.take(np.flatnonzero(~np.isin(events.line, np.setdiff1d(looking, working))))
+    away = np.setdiff1d(looking, working)
+    marks.counts[away] = 0
+    return events.take(np.flatnonzero(~np.isin(events.line, away)))
 
 
 def _planes_of_threads(names: Objects) -> Int64:
@@ -117,14 +129,17 @@ def _planes(wire: Wire, parts: Parts, count: int, stat_metadata: Metadata) -> tu
 
 
 def _arrange(
-    wire: Wire, plane: Int64, headers: Parts, events: Events
-) -> tuple[tuple[Line, ...], Events, int, tuple[str, ...]]:
+    wire: Wire, plane: Int64, headers: Parts, events: Events, marks: Marks
+) -> tuple[tuple[Line, ...], Events, int, int, tuple[str, ...]]:
     """Apply the lines' headers to the events: add timestamps, merge lines of one plane and id, and sort.
 
-    ``plane`` is the plane of each line. Returns the lines, the events, time 0 in nanoseconds since 1970, and notes.
+    ``plane`` is the plane of each line. Returns the lines, the events, time 0 in nanoseconds since 1970, when the last
+    of the marks was, and notes.
     """
     count = plane.size
-    timestamp_ns, origin_ns = _normalised(headers.numbers(schema.LINE_TIMESTAMP_NS, count), _used(events.line))
+    used = np.flatnonzero(np.bincount(events.line, minlength=count) + marks.counts)
+    timestamp_ns, origin_ns = _normalised(headers.numbers(schema.LINE_TIMESTAMP_NS, count), used)
+    marks_end_ps = _last_mark_ps(marks, timestamp_ns)
     notes = _add_timestamps(events, timestamp_ns)
     display_id, line_id = (headers.numbers(tag, count) for tag in (schema.LINE_DISPLAY_ID, schema.LINE_ID))
     display_name, name = (headers.texts(tag, count, wire) for tag in (schema.LINE_DISPLAY_NAME, schema.LINE_NAME))
@@ -137,12 +152,15 @@ def _arrange(
     # Merged lines are named after the first.
     names = dict(zip(reversed(keys), reversed(np.where(display_name == "", name, display_name)), strict=True))
     spans = zip(merged, [0, *ends[:-1]], ends, strict=True) if merged else ()
-    return tuple(Line(*key, names[key], first, last) for key, first, last in spans), events, origin_ns, notes
+    lines = tuple(Line(*key, names[key], first, last) for key, first, last in spans)
+    return lines, events, origin_ns, marks_end_ps, notes
 
 
-def _used(line: Int32) -> Int64:
-    """Return the numbers of the lines that have events."""
-    return np.flatnonzero(np.bincount(line))
+def _last_mark_ps(marks: Marks, timestamp_ns: Int64) -> int:
+    """Return when the last mark was, 0 if there are none."""
+    lines = np.flatnonzero(marks.counts)
+    begin_ps = PS_PER_NS * timestamp_ns[lines].clip(-MAX_START_PS // PS_PER_NS, MAX_START_PS // PS_PER_NS)
+    return int((begin_ps + marks.last_ps[lines]).clip(0, MAX_START_PS).max(initial=0))
 
 
 def _normalised(timestamp_ns: Int64, used: Int64) -> tuple[Int64, int]:
@@ -160,13 +178,13 @@ def _within(times: Int64, least: int, most: int | None = None) -> bool:
 def _add_timestamps(events: Events, timestamp_ns: Int64) -> tuple[str, ...]:
     """Add the timestamps of their lines to events, in place, and clip times that no capture has; return notes."""
     start, duration = events.start_ps, events.duration_ps
-    odd_line = np.abs(timestamp_ns // 1000) > _MAX_START_PS // PS_PER_US
+    odd_line = np.abs(timestamp_ns // 1000) > MAX_START_PS // PS_PER_US
     odd = odd_line[events.line] if odd_line.any() else np.zeros(start.size, bool)
-    if not (_within(start, -_MAX_START_PS, _MAX_START_PS) and _within(duration, 0, _MAX_LENGTH_PS)):
-        odd |= (start < -_MAX_START_PS) | (start > _MAX_START_PS) | (duration < 0) | (duration > _MAX_LENGTH_PS)
+    if not (_within(start, -MAX_START_PS, MAX_START_PS) and _within(duration, 0, _MAX_LENGTH_PS)):
+        odd |= (start < -MAX_START_PS) | (start > MAX_START_PS) | (duration < 0) | (duration > _MAX_LENGTH_PS)
     if odd.any():
-        timestamp_ns = timestamp_ns.clip(-_MAX_START_PS // PS_PER_NS, _MAX_START_PS // PS_PER_NS)
-        start.clip(-_MAX_START_PS, _MAX_START_PS, out=start)
+        timestamp_ns = timestamp_ns.clip(-MAX_START_PS // PS_PER_NS, MAX_START_PS // PS_PER_NS)
+        start.clip(-MAX_START_PS, MAX_START_PS, out=start)
         duration[(duration < 0) | (duration > _MAX_LENGTH_PS)] = 0
     start += PS_PER_NS * timestamp_ns[events.line]
     if not _within(start, 0):
@@ -175,7 +193,7 @@ def _add_timestamps(events: Events, timestamp_ns: Int64) -> tuple[str, ...]:
         return cut_lengths(duration)
     early = np.flatnonzero(start < 0)
     duration[early] = (start[early] + duration[early]).clip(0)
-    start.clip(0, _MAX_START_PS, out=start)
+    start.clip(0, MAX_START_PS, out=start)
     note = (
         f"{int(odd.sum()):,} events have times that no capture has: before its start, of negative length, or days away."
         " They are shown cut, or as instants."

@@ -46,13 +46,13 @@ def chrome_trace(forests: Sequence[Forest], counters: Sequence[Counter] = ()) ->
     """
     yield '{"displayTimeUnit":"ns","traceEvents":[\n'
     first_pid, several = 1, len(forests) > 1
-    for forest in forests:
+    for forest in (Forest(forest.host.complete()) for forest in forests):
         host = forest.host
         mine = [counter for counter in counters if counter.host in ("", host.name)]
         yield from _lines_of(_headers(host, first_pid, several))
         yield from _lines_of(_slices(forest, first_pid))
         yield from _lines_of(_flows(forest, first_pid))
-        for counter in mine if several or forest is forests[0] else ():
+        for counter in mine if several or first_pid == 1 else ():
             yield from _lines_of(_counter(counter, first_pid))
         first_pid += max(len(host.planes), 1)
     # As in TensorFlow's traces, an empty event comes last, so that every other event can end in a comma.

@@ -39,7 +39,7 @@ from tfprof_nb.storage import StoredFile, fetch
 
 _ABOUT = (
     *("name", "lines", "errors", "warnings", "origin_ns", "notes", "run_starts_ps"),
-    *("began_ns", "ended_ns", "recorded_ns", "host_level"),
+    *("began_ns", "ended_ns", "recorded_ns", "host_level", "marks", "recorded_events"),
 )
 _KEPT_OPEN = 2
 _LARGE_STAT = 1 << 16  # bytes: the program of an accelerator, which only XProf's tools read

@@ -3,6 +3,7 @@
 import numpy as np
 
 from builders import XSpace, forest
+from tfprof_nb.analysis.events.forest import Forest
 
 
 def test_marks_of_the_thread_pool_take_no_part_in_nesting():
@@ -11,7 +12,7 @@ def test_marks_of_the_thread_pool_take_no_part_in_nesting():
     line.event("outer", start_us=0, duration_us=10)
     line.event("ThreadpoolListener::Record", start_us=5)
     line.event("inner", start_us=5, duration_us=1)
-    found = forest(space)
+    found = Forest(forest(space).host.complete())
     depths = dict(zip(found.host.names[found.host.metadata], found.nesting.depth, strict=True))
     assert depths == {"outer": 0, "inner": 1, "ThreadpoolListener::Record": -1}
     assert [rows.size for rows in found.levels] == [1, 1]

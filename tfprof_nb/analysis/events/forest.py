@@ -71,7 +71,7 @@ class Forest:
     @cached_property
     def end_ps(self) -> int:
         """When the last event ended, 0 without events."""
-        return int((self.host.start_ps + self.host.duration_ps).max(initial=0))
+        return self.host.end_ps
 
     @cached_property
     def line_is_device(self) -> Bools:

@@ -17,7 +17,8 @@ def events(forests: Sequence[Forest]) -> pd.DataFrame:
 
 
 def _host_events(forest: Forest) -> pd.DataFrame:
-    host, ran = forest.host, ~forest.are_counters
+    complete = Forest(forest.host.complete())
+    host, ran = complete.host, ~complete.are_counters
     line = host.line[ran]
     lines = pd.Categorical([line.name for line in host.lines])
     planes = pd.Categorical([host.planes[line.plane].name for line in host.lines])

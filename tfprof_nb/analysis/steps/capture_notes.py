@@ -34,7 +34,7 @@ def capture_notes(forests: Sequence[Forest], steps: int, *, stopped: bool = Fals
     list of str
         Notes on a profile that is larger than needed, on steps of several batches, on a model compiled by XLA.
     """
-    events = sum(len(forest.host) for forest in forests)
+    events = sum(forest.host.recorded_events for forest in forests)
     batches = _of_marks(forests, STEPS_PER_EXECUTION)
     notes = []
     if steps and not stopped and (events > MAX_EVENTS or steps > MAX_STEPS):

@@ -372,7 +372,7 @@ def trace(
 def _notes(forests: Sequence[Forest], layout: Layout) -> list[str]:
     if not len(layout):
         return ["This profile has no events: nothing ran during the capture."]
-    events = sum(int((~forest.are_counters).sum()) for forest in forests)
+    events = sum(int((~forest.are_counters).sum()) + forest.host.marks for forest in forests)
     hidden = events - int(layout.recorded.sum())
     return [f"{hidden:,} bookkeeping events (allocations, thread pool marks) are not drawn."] if hidden else []
 
