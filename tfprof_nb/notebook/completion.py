@@ -71,7 +71,11 @@ class Offers:
         parser = self._parsers.get(call[1]) if call else None
         if not call or not parser:
             return []
-        values = _values(line[: len(line) - len(call[2])].rsplit(maxsplit=1)[-1], call[2], parser)
+        option, equals, begun = call[2].partition("=")
+        if equals:  # --views=memory
+            values = [f"{option}={value}" for value in _values(option, begun, parser) or ()]
+        else:
+            values = _values(line[: len(line) - len(call[2])].rsplit(maxsplit=1)[-1], call[2], parser)
         if values is None:
             values = options(parser) if call[2].startswith("-") else self._profiles(parser)
         return [name for name in values if name.startswith(call[2])]
