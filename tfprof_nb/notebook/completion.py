@@ -73,9 +73,9 @@ class Offers:
             return []
         option, equals, begun = call[2].partition("=")
         if equals:  # --views=memory
-            values = [f"{option}={value}" for value in _values(option, begun, parser) or ()]
-        else:
-            values = _values(line[: len(line) - len(call[2])].rsplit(maxsplit=1)[-1], call[2], parser)
+            given = [value for value in _values(option, begun, parser) or () if value.startswith(begun)]
+            return [f"{option}={value}" for value in given]
+        values = _values(line[: len(line) - len(call[2])].rsplit(maxsplit=1)[-1], call[2], parser)
         if values is None:
             values = options(parser) if call[2].startswith("-") else self._profiles(parser)
         return [name for name in values if name.startswith(call[2])]
