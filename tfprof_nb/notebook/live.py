@@ -23,6 +23,7 @@ UPDATE_S, _LIVELY = 0.5, 10  # so many times; an update takes about 2 ms of proc
 _LATER_S = 1.0
 _SOON_S = 2  # until then the first step may still be tracing
 _WORTH_SAYING_BYTES = 10 << 20
+_WAITING = "waiting for data"
 
 
 class Live:
@@ -75,7 +76,7 @@ class Live:
     def _send(self) -> None:
         with self._lock:
             line, typical = self._line(), self._times.typical
-            html = live_html(line, self._times.bars, typical.step)
+            html = live_html(line, _WAITING, self._times.bars, typical.step)
             if self._place and html != self._sent:
                 self._place.reserve(html, line)
                 self._sent = html
@@ -118,7 +119,7 @@ class Live:
         typical = self._times.typical
         each = f"{_steps(self._times.count)}, typically {_units.milliseconds(1000 * typical.step)} each"
         waiting = typical.waiting / typical.step if typical.step else 0
-        return each + (f", {waiting:.0%} waiting for data" if self._times.tells_waits else "")
+        return each + (f", {waiting:.0%} {_WAITING}" if self._times.tells_waits else "")
 
 
 def _steps(count: int) -> str:

@@ -14,20 +14,25 @@ _CUT = 2.5  # times the typical bar: higher bars are cut, so that they don't fla
 _STYLE = "font:13px system-ui,sans-serif;padding:4px 0"
 
 
-def live_html(line: str, bars: Sequence[tuple[float, float]], typical: float) -> Markup:
+def live_html(line: str, colored: str, bars: Sequence[tuple[float, float]], typical: float) -> Markup:
     """Draw a line of text above bars.
 
     Parameters
     ----------
     line
-        The text; it ends with what the coloured parts of the bars are, if there are any.
+        The text.
+    colored
+        The words in it, if it has them, that say what the coloured parts of the bars are.
     bars
         The height of each bar, and of its coloured part.
     typical
         The height of most bars.
     """
-    key = element("span", " ■", style=f"color:{theme.VERMILLION}") if any(part for _, part in bars) else ""
-    return element("div", element("div", line, key), _chart(bars, typical), class_="tfp-live", style=_STYLE)
+    before, words, after = line.partition(colored)
+    key = element("span", " ■", style=f"color:{theme.VERMILLION}") if words and any(part for _, part in bars) else ""
+    return element(
+        "div", element("div", before, words, key, after), _chart(bars, typical), class_="tfp-live", style=_STYLE
+    )
 
 
 def _chart(bars: Sequence[tuple[float, float]], typical: float) -> Markup:
