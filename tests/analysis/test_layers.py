@@ -71,6 +71,22 @@ def test_chains_of_cheap_layers_are_one_box(tmp_path):
     assert boxes["inputs"].tolist() == [(k - 1,) if k else () for k in range(len(boxes))]
 
 
+def test_the_backward_pass_of_a_recurrent_layer_is_its_own(tmp_path):
+    import keras
+    import numpy as np
+
+    model = keras.Sequential([keras.Input((30, 8)), keras.layers.GRU(32, name="recurrent"), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    x, y = np.zeros((64, 30, 8), "float32"), np.zeros((64, 1), "float32")
+    model.fit(x, y, batch_size=16, verbose=0)
+    with tp.profile(logdir=tmp_path) as p:
+        model.fit(x, y, batch_size=16, verbose=0)
+    (layer,) = p.layers.table[p.layers.table["layer"].str.contains("recurrent")].to_dict("records")
+    (line,) = p.source.by_layer[p.source.by_layer["layer"].str.contains("recurrent")].to_dict("records")
+    assert layer["backward_ms"] > 0.2 * layer["forward_ms"]
+    assert line["backward_ms"] > 0.2 * line["forward_ms"]
+
+
 def test_a_profile_without_graphs_says_what_is_missing(tmp_path):
     with tp.profile(logdir=tmp_path) as p:
         pass

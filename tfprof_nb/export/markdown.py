@@ -86,7 +86,7 @@ def _steps(steps: Mapping[str, Any], time: Mapping[str, Any]) -> Iterator[str]:
 def _times_of_steps(steps: Mapping[str, Any], time: Mapping[str, Any], source: str) -> Iterator[str]:
     if time["per"] != "capture":
         batch = f"; batches of {time['batch']}" if time["batch"] else ""
-        yield f"- Time per {time['per']}, with the time between steps: {_milliseconds(time['ms'])}{batch}."
+        yield f"- Time per {time['per']}, with time that is not in the averages: {_milliseconds(time['ms'])}{batch}."
     least, most = _milliseconds(steps["min_ms"]), _milliseconds(steps["max_ms"])
     yield (
         f"- Median step: {_milliseconds(steps['median_ms'])} ({least} to {most}). {steps['measured']} of "

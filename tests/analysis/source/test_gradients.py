@@ -49,3 +49,14 @@ def test_a_function_traced_twice_has_two_partners():
         "gradients/x_grad/a": ("__forward_f_9", "x"),
         "gradients/x_grad/b": ("__forward_f_19", "x"),
     }
+
+
+@pytest.mark.parametrize(
+    "name", ["tape/rnn/while/gradients/rnn/while/cell/MatMul_grad/MatMul_1", "tape/while/gradients/AddN"]
+)
+def test_in_the_body_of_a_loop_the_name_tells(name):
+    """Of functions that were traced twice, it is the body of the last one before."""
+    bodies = [Function(body, [Node("rnn/while/cell/MatMul", "MatMul")]) for body in ("body_1", "body_2", "body_3")]
+    gradient = Function("while_grad_body", [Node(name, "MatMul")])
+    expected = {name: ("body_2", "rnn/while/cell/MatMul")} if "MatMul" in name else {}
+    assert forward_of(*bodies[:2], gradient, bodies[2]) == expected

@@ -16,12 +16,14 @@ from tfprof_nb.decode.sections.graphs import Graphs
 _BACKWARD = re.compile(r"__backward_(?P<name>.*?)(?:_\d+)?_(?P<number>\d+)$")
 _FORWARD = re.compile(r"^__forward_(?P<name>.*)_(?P<number>\d+)$")
 _PREFIX, _SUFFIX = "gradients/", "_grad"
+_OF_LOOP = f"/{_PREFIX}"
 
 
 def forward_nodes(graphs: Graphs) -> Int64:
     """Return for each node the node whose gradient it computes, -1 for none; also across functions.
 
-    A backward pass in a function of its own names its nodes ``gradients/<node of the forward function>_grad/...``.
+    A backward pass in a function of its own names its nodes ``gradients/<node of the forward function>_grad/...``, and
+    that of a loop's body the same, behind the name of the loop.
     """
     nodes = graphs.nodes
     forward = nodes["forward"].to_numpy(np.int64).copy()
@@ -30,7 +32,18 @@ def forward_nodes(graphs: Graphs) -> Int64:
         by_name = dict(zip(nodes["name"][known], known, strict=True))
         own = nodes.index[(nodes["function"] == backward) & (nodes["forward"] < 0)]
         forward[own] = [_named(name, by_name) for name in nodes["name"][own]]
+    _in_loops(nodes, forward)
     return forward
+
+
+def _in_loops(nodes: pd.DataFrame, forward: Int64) -> None:
+    """Set the forward nodes of the gradients of loops' bodies: those of the last functions made before theirs."""
+    is_gradient = nodes["name"].str.contains(_OF_LOOP, regex=False)
+    own = nodes[is_gradient & (forward < 0)]
+    for function, rows in own.groupby("function"):
+        made_before = nodes[~is_gradient & (nodes["function"] < function)]
+        by_name = dict(zip(made_before["name"], made_before.index, strict=True))
+        forward[rows.index] = [_named(name[name.index(_OF_LOOP) + 1 :], by_name) for name in rows["name"]]
 
 
 def _partners(names: pd.Series[Any]) -> Iterator[tuple[int, int]]:

@@ -71,7 +71,8 @@ def _with_lines(ops: pd.DataFrame, graphs: Graphs, cell: Cell) -> pd.DataFrame:
     nodes, node = graphs.nodes, ops["node"].to_numpy(np.int64)
     frame = np.append(creating_frames(graphs), -1)[node]
     eager = ops["eager_line"] > 0
-    layer = np.append(nodes["layer"].to_numpy(np.int64), -1)[node]
+    layer = nodes["layer"].to_numpy(np.int64)
+    layer = np.append(np.where(layer >= 0, layer, layer[creating_nodes(graphs)]), -1)[node]
     return ops.assign(
         file=np.where(eager, cell.file, _picked(graphs.frames["file"], frame, "")),
         line=np.where(eager, ops["eager_line"], _picked(graphs.frames["line"], frame, 0)).astype(np.int64),
