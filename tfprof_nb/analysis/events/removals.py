@@ -13,6 +13,7 @@ from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.forest import Forest
 
 REMOVAL, IN_WORDS = "TFE_DeleteTensorHandle", "taking down an iterator"
+_WORDS = {REMOVAL: IN_WORDS, "MakeIterator": "starting an iterator"}
 _LONG_MS = 10  # tensors take microseconds
 
 
@@ -23,11 +24,11 @@ def removals(forest: Forest) -> Int64:
 
 
 def in_words(event: str) -> str:
-    """Return what an event is called: removals in words, others by their names.
+    """Return what an event is called: an iterator's start and end in words, others by their names.
 
     Examples
     --------
     >>> in_words("TFE_DeleteTensorHandle"), in_words("MatMul")
     ('taking down an iterator', 'MatMul')
     """
-    return IN_WORDS if event == REMOVAL else event
+    return _WORDS.get(event, event)
