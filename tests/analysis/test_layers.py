@@ -93,3 +93,16 @@ def test_the_lines_know_the_same_layers(tmp_path):
     assert len(of_layers) == 2
     assert (of_lines.loc[of_layers.index, "forward_ms"] > 0).all()
     assert (of_lines.loc[of_layers.index, "backward_ms"] > 0).all()
+
+
+def test_a_recurrent_layer_has_the_gradient_of_its_loop(tmp_path):
+    import keras
+    import numpy as np
+
+    model = keras.Sequential([keras.layers.LSTM(16, name="reads"), keras.layers.Dense(1, name="head")])
+    model.compile("adam", "mse")
+    with tp.profile(logdir=tmp_path) as p:
+        model.fit(np.zeros((64, 20, 8), "float32"), np.zeros((64, 1), "float32"), batch_size=8, verbose=0)
+    table = p.layers.table
+    (reads,) = table[table["layer"].str.contains("reads")].to_dict("records")
+    assert reads["backward_ms"] > reads["forward_ms"] / 2
