@@ -58,8 +58,8 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops, *, python_sample
         means. ``mxu_percent`` and ``vpu_percent`` are the mean utilisation of the matrix and vector units of a TPU,
         if it recorded counters of them. ``capture_ms`` is the time of the whole capture; for a single host with
         steps, ``measured_steps_ms``, ``warm_up_steps_ms``, ``other_steps_ms`` (of other phases, such as validation)
-        and ``outside_steps_ms`` add up to it. ``outside_longest`` is the name of the longest event outside of steps
-        on the threads that run steps,
+        and ``outside_steps_ms`` add up to it. ``outside_longest`` names the longest event outside of steps (the op,
+        if Python started one) on the threads that run steps,
         ``outside_longest_ms`` its time; empty and 0 without one.
     """
     shares = steps.shares
