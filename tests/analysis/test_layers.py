@@ -92,3 +92,33 @@ def test_a_profile_without_graphs_says_what_is_missing(tmp_path):
         pass
     assert p.layers.table.empty
     assert "No layer is known" in str(p.layers.view())
+
+
+def test_the_lines_know_the_same_layers(tmp_path):
+    """TensorFlow's scope of the layer `x` is `x_1`, the name of the next layer, whose own scope is `x_1_2`."""
+    import keras
+    import numpy as np
+
+    model = keras.Sequential([keras.layers.Dense(32, name=name, activation="relu") for name in ("x", "x_1")])
+    model.compile("adam", "mse")
+    x = np.zeros((64, 32), "float32")
+    with tp.profile(logdir=tmp_path) as p:
+        model.fit(x, x, batch_size=8, verbose=0)
+    of_lines = p.source.by_layer.set_index("layer")
+    of_layers = p.layers.table.set_index("layer")
+    assert len(of_layers) == 2
+    assert (of_lines.loc[of_layers.index, "forward_ms"] > 0).all()
+    assert (of_lines.loc[of_layers.index, "backward_ms"] > 0).all()
+
+
+def test_a_recurrent_layer_has_the_gradient_of_its_loop(tmp_path):
+    import keras
+    import numpy as np
+
+    model = keras.Sequential([keras.layers.LSTM(16, name="reads"), keras.layers.Dense(1, name="head")])
+    model.compile("adam", "mse")
+    with tp.profile(logdir=tmp_path) as p:
+        model.fit(np.zeros((64, 20, 8), "float32"), np.zeros((64, 1), "float32"), batch_size=8, verbose=0)
+    table = p.layers.table
+    (reads,) = table[table["layer"].str.contains("reads")].to_dict("records")
+    assert reads["backward_ms"] > reads["forward_ms"] / 2

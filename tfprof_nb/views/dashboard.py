@@ -211,8 +211,10 @@ def _pages(results: Results) -> list[str]:
     applies = {
         "pods": len(results.hosts) > 1,
         "kernels": "GPU" in results.device_type,
+        "input_pipeline": waits or len(results.input_pipeline.table) > 0,
         "tf_data": waits or len(results.tf_data.table) > 0,
         **dict.fromkeys(("functions", "layers"), calls),
+        "graph": results.overview.summary["eager_percent"] != 100,
     }
     return [name for name in PAGES if applies.get(name, True)]
 

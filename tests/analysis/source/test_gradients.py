@@ -54,9 +54,11 @@ def test_a_function_traced_twice_has_two_partners():
 @pytest.mark.parametrize(
     "name", ["tape/rnn/while/gradients/rnn/while/cell/MatMul_grad/MatMul_1", "tape/while/gradients/AddN"]
 )
-def test_in_the_body_of_a_loop_the_name_tells(name):
-    """Of functions that were traced twice, it is the body of the last one before."""
-    bodies = [Function(body, [Node("rnn/while/cell/MatMul", "MatMul")]) for body in ("body_1", "body_2", "body_3")]
-    gradient = Function("while_grad_body", [Node(name, "MatMul")])
-    expected = {name: ("body_2", "rnn/while/cell/MatMul")} if "MatMul" in name else {}
-    assert forward_of(*bodies[:2], gradient, bodies[2]) == expected
+def test_the_gradient_of_a_loop_belongs_to_the_body_that_it_is_named_after(name):
+    bodies = [
+        Function(body, [Node("rnn/while/cell/MatMul", "MatMul")])
+        for body in ("rnn_while_body_1", "rnn_while_body_2_rewritten", "rnn_while_body_3")
+    ]
+    gradient = Function("rnn_while_body_2_grad_7", [Node(name, "MatMul")])
+    expected = {name: ("rnn_while_body_2_rewritten", "rnn/while/cell/MatMul")} if "MatMul" in name else {}
+    assert forward_of(*bodies, gradient) == expected

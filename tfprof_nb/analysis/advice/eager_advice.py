@@ -67,7 +67,8 @@ def eager_findings(evidence: Evidence, python: Sequence[Finding]) -> list[Findin
         Finding(
             "high" if mostly else "medium",
             f"{EAGER}{(what or place) and ': '}{f'{what} ({place})' if what and place else what or place}",
-            f"{_units.percent(percent)} of the host's op time is in eager ops: Python starts each.",
+            f"{_units.percent(percent)} of the host's op time is in ops that run eagerly in each step: Python starts "
+            "each.",
             _without(evidence, asked, needing, needs)
             if asked
             else _NOT_EAGERLY_IN_KERAS
