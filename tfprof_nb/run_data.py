@@ -17,7 +17,7 @@ from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.metrics import sampled
 from tfprof_nb.analysis.steps.groups import Grouping, group_events
 from tfprof_nb.decode import load_run
-from tfprof_nb.decode.redaction import redacted, without_paths
+from tfprof_nb.decode.redaction import redacted
 from tfprof_nb.decode.sections.capture import read_stopped
 from tfprof_nb.decode.sections.cell import Cell, read_cell, read_labels
 from tfprof_nb.decode.sections.graphs import Graphs, read_graphs
@@ -229,5 +229,4 @@ class RunData:
         _ = self.graphs, self.cells, self.labels, self.stacks, self.metrics, self.process_memory
         captures = [note for sidecar in self.sidecars for note in sidecar.notes]
         hosts = dict.fromkeys(note for forest in self.forests for note in forest.host.notes)
-        notes = [*self.run.notes, *captures, *self._size_notes(), *hosts, *self.cache.notes]
-        return [without_paths(note) for note in notes] if self.redact else notes
+        return [*self.run.notes, *captures, *self._size_notes(), *hosts, *self.cache.notes]

@@ -18,6 +18,7 @@ GPU = "/device:GPU:0"
 def space():
     """A training loop on a GPU: steps, a pipeline, ops, kernels, memory, functions."""
     made = XSpace("host")
+    made.plane("Task Environment", profile_start_time=17 * 10**17, profile_stop_time=17 * 10**17 + 4 * 10**6)
     host, gpu = made.plane("/host:CPU"), made.plane(GPU, compute_cap_major=8, memory_bandwidth=1)
     python, pool, data = host.line("python"), host.line("tf_pool/1"), host.line("tf_data", timestamp_ns=5)
     stream, ops = gpu.line("Stream #13(Compute)"), gpu.line("XLA Ops")
