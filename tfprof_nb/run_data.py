@@ -227,6 +227,7 @@ class RunData:
     def notes(self) -> list[str]:
         """What was left out or noted, and which sections are damaged: all sections are read for that."""
         _ = self.graphs, self.cells, self.labels, self.stacks, self.metrics, self.process_memory
+        _ = self.stopped, self.gpus, self.own_cores, self._cell_texts
         captures = [note for sidecar in self.sidecars for note in sidecar.notes]
         hosts = dict.fromkeys(note for forest in self.forests for note in forest.host.notes)
         return [*self.run.notes, *captures, *self._size_notes(), *hosts, *self.cache.notes]

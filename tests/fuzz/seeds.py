@@ -184,8 +184,16 @@ def sidecar():
                 "functions": {"name": [0, 2], "file": [1, 1], "users": [True, False]},
                 "places": {"function": [0, 1], "line": [3, 4]},
                 "stacks": [[0], [0, 1]],
-                "samples": {"time_ns": [1, 2, 3], "thread": [1, 1, 1], "stack": [0, 1, 1]},
+                "samples": {
+                    "time_ns": [17 * 10**17 + n * 10**6 for n in range(3)],
+                    "thread": [0, 0, 1],
+                    "stack": [0, 1, 1],
+                    "late_ns": [0, 12 * 10**6, 0],
+                },
+                "sources": {"train.py": "import tensorflow as tf\n\ny = tf.matmul(x, w)\n"},
             },
+            "cell_texts": {"<other>": "data = tf.data.Dataset.range(9).map(f)\nmodel.compile('adam', 'mse')"},
+            "machine_load": {"seconds": 4.0, "processors": 2, "busy_s": 6.0, "own_s": 3.0},
         }
     ).encode()
 
