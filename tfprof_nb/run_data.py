@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -75,12 +75,21 @@ class RunData:
         return ResultCache(files, repr((run.name, run.hosts, run.parts, run.notes)), wanted=self._cached)
 
     def _fetch(self) -> None:
-        """Copy what lies at URLs, but for what the workers of the client fetch themselves."""
+        """Copy what lies at URLs, but for what the workers of the client fetch themselves.
+
+        What cannot be fetched is left out, with a note.
+        """
         elsewhere = set(self.run.files) if self._client is not None else set()
         here = [file for file in self.run.stored if file.copy not in elsewhere]
         if here:
             with progress_line() as show:
-                fetch(here, show)
+                failed = fetch(here, show)
+            notes = {copy: f"{copy.name} was left out. {error}" for copy, error in failed.items()}
+            gone = {place: notes.pop(file) for place, file in enumerate(self.run.files) if file in notes}
+            if gone and len(gone) == len(self.run.files):
+                raise failed[self.run.files[0]]
+            run = self.run.without(gone)
+            self.run = replace(run, notes=(*run.notes, *notes.values()))
 
     @cached_property
     def forests(self) -> list[Forest]:
