@@ -47,3 +47,20 @@ def test_without_a_command_the_usage_is_shown(capsys):
     with pytest.raises(SystemExit):
         main([])
     assert "COMMAND" in capsys.readouterr().err
+
+
+def test_urls_are_paths_too(logdir, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("PLACE_OF_REPORTS", str(tmp_path / "new"))
+    url = logdir.as_uri()
+    newest = tp.find_runs(logdir)[-1].name
+    assert main(["report", url, "-o", "$PLACE_OF_REPORTS/r.html"]) == 0
+    assert newest in (tmp_path / "new" / "r.html").read_text()
+    assert main(["report", url, "-o", "$PLACE_OF_REPORTS/r.md"]) == 0
+    assert (tmp_path / "new" / "r.md").is_file()
+    assert main(["compare", url, url, "--all-runs"]) == 0
+    assert "2 runs" in capsys.readouterr().out
+    run = tp.find_runs(url)[-1]
+    assert str(run.place).startswith(url)
+    assert run.place in str(run)
+    assert tp.load(run.place).name == newest

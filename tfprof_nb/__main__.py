@@ -12,6 +12,7 @@ from typing import Any
 
 from tfprof_nb._errors import BudgetError, TfprofError
 from tfprof_nb._units import number
+from tfprof_nb.formats.files import local_path
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,7 +32,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     source = argparse.ArgumentParser(add_help=False)
     source.add_argument(
-        "path", nargs="+", type=Path, metavar="LOGDIR", help="A logdir (its newest run), a run folder, or files."
+        "path", nargs="+", metavar="LOGDIR", help="A logdir (its newest run), a run folder, or files; URLs too."
     )
     report = commands.add_parser("report", parents=[source], help="write an HTML report that opens offline")
     report.add_argument("-o", "--output", type=Path, help="default: report.html, or the format's ending")
@@ -44,7 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     compare = commands.add_parser("compare", help="compare a program before and after a change")
     for side in ("before", "after"):
         compare.add_argument(
-            side, type=Path, metavar=side.upper(), help="a logdir (its newest run), a run folder, a file"
+            side, metavar=side.upper(), help="a logdir (its newest run), a run folder, a file; URLs too"
         )
     compare.add_argument("--all-runs", action="store_true", help="every run in a logdir is a repeat of the program")
     compare.add_argument(
@@ -66,7 +67,7 @@ def _report(args: argparse.Namespace) -> None:
     profile = load(args.path if len(args.path) > 1 else args.path[0])
     ending = args.output.suffix.lstrip(".") if args.output else "html"
     form = args.format or (ending if ending in _BRIEF else "html")
-    target = args.output or Path(f"report.{form}")
+    target = local_path(args.output or f"report.{form}")
     _say(f"Reading {', '.join(str(file) for file in profile.files)} ...")
     if form == "html":
         profile.to_html(target)
@@ -94,10 +95,10 @@ def _compare(args: argparse.Namespace) -> None:
         _check_slowdown(compared.summary, args.max_slowdown)
 
 
-def _runs(logdir: Path) -> list[Path | str]:
+def _runs(logdir: str) -> list[Path | str]:
     from tfprof_nb.api.find_runs import find_runs
 
-    return [run.path for run in find_runs(logdir)]
+    return [run.place for run in find_runs(logdir)]
 
 
 def _check_slowdown(numbers: dict[str, Any], most: float) -> None:

@@ -48,7 +48,7 @@ from tfprof_nb.analysis.trace.counters import Counter, memory_counters, metric_c
 from tfprof_nb.analysis.trace.event_names import line_of
 from tfprof_nb.analysis.trace.python_samples import sampled_python
 from tfprof_nb.analysis.trace.trace import Trace, trace
-from tfprof_nb.decode.redaction import redacted
+from tfprof_nb.decode.redaction import redacted, without_paths
 from tfprof_nb.decode.sections.machine_load import read_other_load
 from tfprof_nb.decode.sections.versions import read_tensorflow
 from tfprof_nb.decode.session_graph import read_session
@@ -375,6 +375,8 @@ class Results:
 
     def _page(self, name: str, result: R) -> R:
         """Let a result show itself as its page of the dashboard."""
+        if self._redact:
+            result.notes = [without_paths(note) for note in result.notes]
         return result.shown_by(partial(dashboard.page_by_itself, self, name))
 
 

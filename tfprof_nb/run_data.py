@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -18,7 +18,7 @@ from tfprof_nb.analysis.metrics import sampled
 from tfprof_nb.analysis.steps.capture_notes import MAX_EVENTS
 from tfprof_nb.analysis.steps.groups import Grouping, group_events
 from tfprof_nb.decode import load_run
-from tfprof_nb.decode.redaction import redacted, without_paths
+from tfprof_nb.decode.redaction import redacted
 from tfprof_nb.decode.sections.capture import read_stopped
 from tfprof_nb.decode.sections.cell import Cell, read_cell, read_labels
 from tfprof_nb.decode.sections.graphs import Graphs, read_graphs
@@ -76,12 +76,21 @@ class RunData:
         return ResultCache(files, repr((run.name, run.hosts, run.parts, run.notes)), wanted=self._cached)
 
     def _fetch(self) -> None:
-        """Copy what lies at URLs, but for what the workers of the client fetch themselves."""
+        """Copy what lies at URLs, but for what the workers of the client fetch themselves.
+
+        What cannot be fetched is left out, with a note.
+        """
         elsewhere = set(self.run.files) if self._client is not None else set()
         here = [file for file in self.run.stored if file.copy not in elsewhere]
         if here:
             with progress_line() as show:
-                fetch(here, show)
+                failed = fetch(here, show)
+            notes = {copy: f"{copy.name} was left out. {error}" for copy, error in failed.items()}
+            gone = {place: notes.pop(file) for place, file in enumerate(self.run.files) if file in notes}
+            if gone and len(gone) == len(self.run.files):
+                raise failed[self.run.files[0]]
+            run = self.run.without(gone)
+            self.run = replace(run, notes=(*run.notes, *notes.values()))
 
     @cached_property
     def forests(self) -> list[Forest]:
@@ -228,7 +237,7 @@ class RunData:
     def notes(self) -> list[str]:
         """What was left out or noted, and which sections are damaged: all sections are read for that."""
         _ = self.graphs, self.cells, self.labels, self.stacks, self.metrics, self.process_memory
+        _ = self.stopped, self.gpus, self.own_cores, self._cell_texts
         captures = [note for sidecar in self.sidecars for note in sidecar.notes]
         hosts = dict.fromkeys(note for forest in self.forests for note in forest.host.notes)
-        notes = [*self.run.notes, *captures, *self._size_notes(), *hosts, *self.cache.notes]
-        return [without_paths(note) for note in notes] if self.redact else notes
+        return [*self.run.notes, *captures, *self._size_notes(), *hosts, *self.cache.notes]

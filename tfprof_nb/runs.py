@@ -106,6 +106,14 @@ class Run:
         return replace(self, hosts=hosts, files=files, stored=stored)
 
     @property
+    def place(self) -> Path | str:
+        """What `load` opens it by: its folder, or a URL."""
+        if not self.stored:
+            return self.path
+        url = self.stored[0].url
+        return url if len(self.files) == 1 else url.rpartition("/")[0]
+
+    @property
     def label(self) -> str:
         """The run in a line: its name, time, verdict and steps."""
         steps = "" if self.steps is None else f"{count(self.steps)} step{'' if self.steps == 1 else 's'}"
@@ -118,7 +126,7 @@ class Run:
         return self.hosts[0] if len(self.hosts) == 1 else f"{len(self.hosts)} hosts"
 
     def __str__(self) -> str:
-        return printable(f"{self.name} ({self._hosts}, {self.time:%Y-%m-%d %H:%M:%S}) in {self.path}")
+        return printable(f"{self.name} ({self._hosts}, {self.time:%Y-%m-%d %H:%M:%S}) in {self.place}")
 
 
 def find_runs(logdir: str | PathLike[str]) -> list[Run]:

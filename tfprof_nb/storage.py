@@ -97,7 +97,9 @@ def listed(url: str) -> tuple[list[StoredFile], bool]:
         ) from None
     if not found:
         raise ProfileNotFoundError(f"There is nothing at {url}. Check the address.")
-    named = {path: about for path, about in found.items() if path.rpartition("/")[2] not in _NO_NAMES}
+    named = {
+        path: about for path, about in found.items() if path.rpartition("/")[2] not in _NO_NAMES and "\0" not in path
+    }
     return [_stored(system, path, about) for path, about in named.items()], is_file
 
 
@@ -109,26 +111,39 @@ def _beside(system: Any, file: str) -> Iterable[tuple[str, dict[str, Any]]]:
     return [(about["name"], about) for about in system.ls(folder, detail=True) if about["type"] == "file"]
 
 
-def fetch(files: Sequence[StoredFile], show: Callable[[str], None]) -> None:
+def fetch(files: Sequence[StoredFile], show: Callable[[str], None]) -> dict[Path, TfprofError]:
     """Copy files to this machine, several at a time, unless good copies are there; ``show`` gets texts of progress.
+
+    Returns
+    -------
+    dict
+        Why files cannot be fetched, by the places of their copies, where there is none then.
 
     Raises
     ------
     TfprofError
-        One of them cannot be fetched.
+        This machine has no room for them.
     """
+    failed: dict[Path, TfprofError] = {}
     missing = [file for file in files if not _is_good(file)]
     total, done = sum(file.bytes for file in missing), 0
     with ThreadPoolExecutor(_THREADS) as threads:
         running = {threads.submit(_fetch, file): file for file in missing}
         try:
             for one in as_completed(running):
-                one.result()
+                try:
+                    one.result()
+                except TfprofError as error:
+                    failed[running[one].copy] = error
                 done += running[one].bytes
                 show(f"fetched {size(done)} of {size(total)}")
+        except OSError as error:
+            threads.shutdown(wait=False, cancel_futures=True)
+            raise _not_copied(running[one].url, error) from None
         except BaseException:
             threads.shutdown(wait=False, cancel_futures=True)
             raise
+    return failed
 
 
 def send(folder: Path, url: str) -> None:
@@ -199,14 +214,14 @@ def _note(copy: Path) -> Path:
 
 def _is_good(file: StoredFile) -> bool:
     """Whether the copy on this machine has the content that the storage has now."""
-    if not file.mark:
+    if not file.mark or not (file.copy.is_file() and _note(file.copy).is_file()):
         return False
     try:
         note = json.loads(_note(file.copy).read_text())
         good: bool = note["mark"] == file.mark and (
             (file.copy, note["sha256"]) in _CHECKED or note["sha256"] == _hash(file.copy)
         )
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return False
     if good:
         _CHECKED.add((file.copy, note["sha256"]))
@@ -231,11 +246,22 @@ def _fetch(file: StoredFile) -> None:
             _note(file.copy).unlink(missing_ok=True)
             part.replace(file.copy)
             note.replace(_note(file.copy))
+    except TfprofError:
+        for old in (file.copy, _note(file.copy)):
+            with suppress(OSError):
+                old.unlink()
+        raise
     except OSError as error:
-        raise TfprofError(
-            f"{file.url} cannot be copied to {cache_folder()}: {error.strerror or error}. "
-            "Free some space there, or set XDG_CACHE_HOME to another folder."
-        ) from None
+        if error.errno in _OF_OUR_DISK:
+            raise
+        raise _not_copied(file.url, error) from None
+
+
+def _not_copied(url: str, error: OSError) -> TfprofError:
+    return TfprofError(
+        f"{url} cannot be copied to {cache_folder()}: {error.strerror or error}. "
+        "Free some space there, or set XDG_CACHE_HOME to another folder."
+    )
 
 
 def _get(system: Any, path: str, part: Path, url: str) -> None:

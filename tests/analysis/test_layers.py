@@ -71,8 +71,54 @@ def test_chains_of_cheap_layers_are_one_box(tmp_path):
     assert boxes["inputs"].tolist() == [(k - 1,) if k else () for k in range(len(boxes))]
 
 
+def test_the_backward_pass_of_a_recurrent_layer_is_its_own(tmp_path):
+    import keras
+    import numpy as np
+
+    model = keras.Sequential([keras.Input((30, 8)), keras.layers.GRU(32, name="recurrent"), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    x, y = np.zeros((64, 30, 8), "float32"), np.zeros((64, 1), "float32")
+    model.fit(x, y, batch_size=16, verbose=0)
+    with tp.profile(logdir=tmp_path) as p:
+        model.fit(x, y, batch_size=16, verbose=0)
+    (layer,) = p.layers.table[p.layers.table["layer"].str.contains("recurrent")].to_dict("records")
+    (line,) = p.source.by_layer[p.source.by_layer["layer"].str.contains("recurrent")].to_dict("records")
+    assert layer["backward_ms"] > 0.2 * layer["forward_ms"]
+    assert line["backward_ms"] > 0.2 * line["forward_ms"]
+
+
 def test_a_profile_without_graphs_says_what_is_missing(tmp_path):
     with tp.profile(logdir=tmp_path) as p:
         pass
     assert p.layers.table.empty
     assert "No layer is known" in str(p.layers.view())
+
+
+def test_the_lines_know_the_same_layers(tmp_path):
+    """TensorFlow's scope of the layer `x` is `x_1`, the name of the next layer, whose own scope is `x_1_2`."""
+    import keras
+    import numpy as np
+
+    model = keras.Sequential([keras.layers.Dense(32, name=name, activation="relu") for name in ("x", "x_1")])
+    model.compile("adam", "mse")
+    x = np.zeros((64, 32), "float32")
+    with tp.profile(logdir=tmp_path) as p:
+        model.fit(x, x, batch_size=8, verbose=0)
+    of_lines = p.source.by_layer.set_index("layer")
+    of_layers = p.layers.table.set_index("layer")
+    assert len(of_layers) == 2
+    assert (of_lines.loc[of_layers.index, "forward_ms"] > 0).all()
+    assert (of_lines.loc[of_layers.index, "backward_ms"] > 0).all()
+
+
+def test_a_recurrent_layer_has_the_gradient_of_its_loop(tmp_path):
+    import keras
+    import numpy as np
+
+    model = keras.Sequential([keras.layers.LSTM(16, name="reads"), keras.layers.Dense(1, name="head")])
+    model.compile("adam", "mse")
+    with tp.profile(logdir=tmp_path) as p:
+        model.fit(np.zeros((64, 20, 8), "float32"), np.zeros((64, 1), "float32"), batch_size=8, verbose=0)
+    table = p.layers.table
+    (reads,) = table[table["layer"].str.contains("reads")].to_dict("records")
+    assert reads["backward_ms"] > reads["forward_ms"] / 2

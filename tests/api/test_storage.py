@@ -3,6 +3,7 @@
 import functools
 import gzip
 import http.server
+import os
 import subprocess
 import sys
 import threading
@@ -84,6 +85,54 @@ def test_copies_are_used_until_the_storage_changes_and_never_when_damaged(memory
     assert (names(), len(fetched)) == (["one"], 3)
     memory.pipe("/x/h.xplane.pb", named("new"))
     assert (names(), len(fetched)) == (["new"], 4)
+
+
+def test_one_file_that_cannot_be_fetched_does_not_block_the_rest(memory, cache, monkeypatch):
+    get, forbidden = type(memory).get_file, "b.xplane.pb"
+
+    def get_file(self, path, *args, **kw):
+        if path.endswith(forbidden):
+            raise PermissionError("403 Forbidden")
+        return get(self, path, *args, **kw)
+
+    for host in "abc":
+        memory.pipe(f"/logs/{RUN}/{host}.xplane.pb", named(host))
+    memory.pipe(f"/logs/{RUN}/a{SIDECAR}", gzip.compress(sidecar()))
+    assert tp.load("memory://logs").hosts == ("a", "b", "c")
+    monkeypatch.setattr(type(memory), "get_file", get_file)
+    memory.pipe(f"/logs/{RUN}/b.xplane.pb", named("newer"))
+    p = tp.load("memory://logs")
+    assert p.hosts == ("a", "c")
+    assert sum("b.xplane.pb was left out. memory://" in note for note in p.overview.notes) == 1
+    assert "a note" in p.overview.notes
+    assert "newer" not in set(tp.load(f"memory://logs/{RUN}/c.xplane.pb").events["name"])
+    with pytest.raises(tp.TfprofError, match=r"b\.xplane\.pb cannot be fetched"):
+        tp.load(f"memory://logs/{RUN}/b.xplane.pb")
+    forbidden = SIDECAR
+    memory.pipe(f"/logs/{RUN}/a{SIDECAR}", gzip.compress(sidecar(), 1))
+    p = tp.load("memory://logs")
+    assert p.hosts == ("a", "b", "c")
+    assert "a note" not in p.overview.notes
+    assert sum(f"a{SIDECAR} was left out" in note for note in p.overview.notes) == 1
+
+
+def test_names_that_no_file_can_have_are_left_out(memory, cache):
+    for host in ("ok", "x" * 300, "a\0b"):
+        memory.pipe(f"/logs/{RUN}/{host}.xplane.pb", named("a"))
+    p = tp.load("memory://logs")
+    assert p.hosts == ("ok",)
+    assert sum("xxx.xplane.pb was left out" in note for note in p.overview.notes) == 1
+
+
+@pytest.mark.parametrize("content", [b"[]", b"5", b"{", b"[" * 100_000, b'{"mark": [], "sha256": {}}', None])
+def test_damaged_notes_on_copies_are_not_trusted(memory, cache, content):
+    memory.pipe("/x/h.xplane.pb", named("one"))
+    tp.load("memory://x")
+    storage._CHECKED.clear()
+    (note,) = copies(cache, ".h.xplane.pb.json")
+    note.unlink()
+    note.write_bytes(content) if content else os.mkfifo(note)
+    assert tp.load("memory://x").events["name"].tolist() == ["one"]
 
 
 def test_a_cache_that_takes_no_copy_is_said(memory, cache, tmp_path):

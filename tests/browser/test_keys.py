@@ -26,6 +26,15 @@ NOTEBOOK_S = ("x", "c", "v", "V", "a", "b", "z", "Z", "y", "r", "m", "l", "L", "
 DANGEROUS = ("d", "d", "0", "0", *("i", "i"), *NOTEBOOK_S)
 VIEWER_S = (*NAVIGATION, *EVENTS, *OTHER)
 
+# What else has keys, by the page that shows it.
+HOVERED = [
+    ("Steps", ".tfp-grid"),
+    ("Steps", ".tfp-tabs"),
+    ("Flame graph", ".tfp-flame-boxes"),
+    ("Pods", "input[type=range]"),
+    ("Flame graph", "select"),
+]
+
 STATE = f"""() => {{
     {NOTEBOOK}
     const cells = notebook.context.model.toJSON().cells.map((cell) => [cell.cell_type, cell.source]);
@@ -139,6 +148,38 @@ def test_a_hovered_viewer_has_the_keyboard(notebook, canvas, mode):
         assert canvas.bounding_box() == scrolled
         assert executed(notebook) == []
         notebook.wait_until(lambda: notebook.page.evaluate(IDLE))
+
+
+@pytest.mark.parametrize("mode", ["command", "edit"])
+@pytest.mark.parametrize(("page", "selector"), HOVERED)
+def test_what_else_has_keys_takes_them_under_the_pointer_and_gives_them_back(notebook, page, selector, mode):
+    with notebook.evidence(f"keys-over-{page}-{mode}"):
+        view = notebook.page.locator(".tfp-view").first
+        view.get_by_role("tab", name=page, exact=True).click()
+        element = view.locator(f"{selector} >> visible=true").first
+        element.wait_for()
+        notebook.wait_until_settled()
+        element.evaluate("(element) => element.scrollIntoView({block: 'center'})")
+        notebook.page.mouse.move(2, 400)
+        enter(notebook, mode)
+        before = notebook.page.evaluate(STATE)
+        notebook.page.wait_for_timeout(1100)  # longer than between two keys that somebody types
+        box = element.bounding_box()
+        notebook.page.mouse.move(box["x"] + 10, box["y"] + 8)
+        notebook.page.mouse.move(box["x"] + 60, box["y"] + 10, steps=4)
+        for key in (*VIEWER_S, *DANGEROUS):
+            notebook.page.keyboard.press(key)
+            assert notebook.page.evaluate(STATE) == before, key
+        assert executed(notebook) == []
+        notebook.page.mouse.move(2, 400)
+        if mode == "command":
+            notebook.page.keyboard.press("c")
+            assert executed(notebook) == ["notebook:copy-cell"]
+        else:
+            notebook.page.keyboard.press("End")
+            notebook.page.keyboard.type("2")
+            assert notebook.page.evaluate(STATE)["cells"][EDITED] == ["code", "last = 12"]
+            notebook.page.keyboard.press("Backspace")
 
 
 @pytest.mark.parametrize("mode", ["command", "edit"])

@@ -16,6 +16,17 @@ def train():
             tf.square(2.0)
             time.sleep(3 if i == 20 else 0.02)
 """
+FIT = """%load_ext tfprof_nb
+import time, keras, numpy as np, tensorflow as tf
+def slow(x):
+    time.sleep(0.01)
+    return x
+def prepare(x, y):
+    return tf.ensure_shape(tf.numpy_function(slow, [x], tf.float32), (64,)), y
+x, y = np.random.rand(160, 64).astype("float32"), np.zeros((160, 1), "float32")
+data = tf.data.Dataset.from_tensor_slices((x, y)).map(prepare).batch(8)
+model = keras.Sequential([keras.layers.Dense(512, activation="relu"), keras.layers.Dense(1)])
+model.compile("adam", "mse")"""
 CELLS = [SETUP, "%%tfprofile baseline\ntrain()", "tp.find_runs('tfprof_logs')", "%%tfprofile --"]
 # By how much the highest header cell is higher than its row.
 OVERLAP = """grids => Math.max(...grids.map((grid) => {
@@ -24,6 +35,13 @@ OVERLAP = """grids => Math.max(...grids.map((grid) => {
     return Math.max(row - first, ...[...grid.querySelectorAll('.tfp-sort')].map((cell) =>
         cell.getBoundingClientRect().height - grid.querySelector('.tfp-header').getBoundingClientRect().height));
 }))"""
+# Titles of tables whose first column with a number that is no count and no line is out of sight.
+UNSEEN = """grids => grids.filter((grid) => {
+    const header = [...grid.querySelectorAll('.tfp-header .tfp-cell:not([hidden])')];
+    const number = header.find((cell) => cell.classList.contains('tfp-number')
+        && !['line', 'step', 'pipeline', 'count', 'calls', 'runs'].includes(cell.textContent));
+    return number && number.getBoundingClientRect().right > grid.getBoundingClientRect().right + 1;
+}).map((grid) => grid.getAttribute('aria-label'))"""
 TICKS = "ticks => ticks.map((tick) => parseFloat(tick.textContent.replace(',', ''))).filter((value) => value >= 0)"
 
 
@@ -38,6 +56,21 @@ def lab(open_lab, tmp_path_factory):
         for _ in CELLS[:-1]:
             lab.execute("notebook:run-cell-and-select-next")
         lab.page.locator(".tfp-view").nth(1).locator(".tfp-tabs").wait_for()
+        lab.wait_until_settled()
+    return lab
+
+
+@pytest.fixture(scope="module")
+def fit(open_lab, tmp_path_factory):
+    """A model that waits for its data."""
+    metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    cells = [nbformat.v4.new_code_cell(text) for text in (FIT, "%%tfprofile\nmodel.fit(data, verbose=0)")]
+    path = tmp_path_factory.mktemp("seat") / "fit.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=metadata), path)
+    lab = open_lab(path)
+    with lab.evidence("one_screen-fit"):
+        lab.run_all()
+        lab.page.locator(".tfp-view .tfp-tabs").first.wait_for()
         lab.wait_until_settled()
     return lab
 
@@ -77,6 +110,38 @@ def test_the_answer_is_one_line_off_the_overview(lab):
         assert view.locator(".tfp-grid:visible").evaluate_all(OVERLAP) <= 0.5
         lab.screenshot("one_screen-steps", width=600)
         lab.page.set_viewport_size({"width": 1280, "height": 900})
+
+
+def test_a_narrow_window_shows_the_numbers_of_every_table(fit):
+    with fit.evidence("one_screen-narrow"):
+        fit.page.set_viewport_size({"width": 600, "height": 900})
+        view = fit.page.locator(".tfp-view").first
+        for name in (
+            "Overview",
+            "Advice",
+            "Steps",
+            "Lines",
+            "Python",
+            "Input",
+            "tf.data",
+            "Ops",
+            "Functions",
+            "Layers",
+        ):
+            open_page(fit, name)
+            view.locator(".tfp-grid:visible").last.wait_for()
+            fit.wait_until_settled()
+            assert view.locator(".tfp-grid:visible").evaluate_all(UNSEEN) == [], name
+
+
+def test_the_change_stands_once_above_the_average_step_and_the_steps(fit):
+    view = open_page(fit, "Overview")
+    answer, code = view.locator(".tfp-answer").first, view.locator("pre:visible")
+    expect(code).to_contain_text("num_parallel_calls")
+    expect(view.get_by_text("num_parallel_calls").locator("visible=true")).to_have_count(1)
+    average, chart = (view.get_by_text(re.compile(text)).first for text in ("^Average step", "^Step time"))
+    places = [part.bounding_box()["y"] for part in (answer, code, average, chart)]
+    assert places == sorted(places)
 
 
 def test_details_stand_beside_the_trace_in_a_low_window(lab):

@@ -2,9 +2,11 @@
 
 import gzip
 import hashlib
+import json
 import math
 import re
 import time
+import warnings
 
 import pandas as pd
 
@@ -17,6 +19,8 @@ COLUMNS, RESULTS, OUTPUTS = range(3)
 """How far an input is taken: all columns, also all results, also all forms of output."""
 
 NAMES = {"xspace": "h.xplane.pb", "chrome": "h.json", "metadata": "h.pb", "sidecar": f"h{SIDECAR}"}
+STATIC_BYTES = 64_000
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _NOT_A_NUMBER = re.compile(
     r"(?<![\w.$-])(nan|inf|NaT)(?![\w(])|(?<![\w.])-\d[\d,.]* (?:ps|ns|µs|ms|s|%|GiB|MiB|KiB|B)\b"
 )
@@ -35,12 +39,14 @@ def check(folder, kind, data, depth, profile=b""):
         path.write_bytes(profile)
     began = time.process_time()
     try:
-        p = tp.load(path)
-        _columns(p)
-        if depth >= RESULTS:
-            _results(p)
-        if depth >= OUTPUTS:
-            _outputs(p, folder)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)  # numpy's, of numbers that became others
+            p = tp.load(path)
+            _columns(p)
+            if depth >= RESULTS:
+                _results(p)
+            if depth >= OUTPUTS:
+                _outputs(p, folder)
     except tp.TfprofError:
         return False
     finally:
@@ -93,7 +99,21 @@ def _results(p):
 
 
 def _outputs(p, folder):
-    html = p.to_html(folder / "h.html").read_text(encoding="utf-8")
-    assert "<script>alert" not in html
+    for redact in (False, True):
+        html = p.to_html(folder / "h.html", redact=redact).read_text(encoding="utf-8")
+        assert "<script>alert" not in html
+    assert str(folder) not in html
+    assert len(p.dashboard(static=True).to_html()) <= STATIC_BYTES
+    shown = p.dashboard()
+    shown._build()
+    shown.close()
+    for name in PAGES:
+        page = getattr(p, name).view()
+        page._build()
+        page.close()
+        p.sql(f"select * from {name}")
     p.sql("select count(*), max(duration_ps) from events")
+    json.dumps(p.to_dict(), allow_nan=False)
+    assert _UNPRINTABLE.search(p.to_markdown()) is None
+    assert str(tp.compare(p, p))
     tp.load(p.to_chrome_trace(folder / "trace.json"))

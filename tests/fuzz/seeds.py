@@ -18,6 +18,7 @@ GPU = "/device:GPU:0"
 def space():
     """A training loop on a GPU: steps, a pipeline, ops, kernels, memory, functions."""
     made = XSpace("host")
+    made.plane("Task Environment", profile_start_time=17 * 10**17, profile_stop_time=17 * 10**17 + 4 * 10**6)
     host, gpu = made.plane("/host:CPU"), made.plane(GPU, compute_cap_major=8, memory_bandwidth=1)
     python, pool, data = host.line("python"), host.line("tf_pool/1"), host.line("tf_data", timestamp_ns=5)
     stream, ops = gpu.line("Stream #13(Compute)"), gpu.line("XLA Ops")
@@ -183,8 +184,16 @@ def sidecar():
                 "functions": {"name": [0, 2], "file": [1, 1], "users": [True, False]},
                 "places": {"function": [0, 1], "line": [3, 4]},
                 "stacks": [[0], [0, 1]],
-                "samples": {"time_ns": [1, 2, 3], "thread": [1, 1, 1], "stack": [0, 1, 1]},
+                "samples": {
+                    "time_ns": [17 * 10**17 + n * 10**6 for n in range(3)],
+                    "thread": [0, 0, 1],
+                    "stack": [0, 1, 1],
+                    "late_ns": [0, 12 * 10**6, 0],
+                },
+                "sources": {"train.py": "import tensorflow as tf\n\ny = tf.matmul(x, w)\n"},
             },
+            "cell_texts": {"<other>": "data = tf.data.Dataset.range(9).map(f)\nmodel.compile('adam', 'mse')"},
+            "machine_load": {"seconds": 4.0, "processors": 2, "busy_s": 6.0, "own_s": 3.0},
         }
     ).encode()
 

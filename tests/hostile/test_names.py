@@ -5,7 +5,7 @@ import time
 import pytest
 
 from builders import XSpace
-from tfprof_nb import load
+from tfprof_nb import compare, load
 
 NAMES = {
     "slashes": "/" * 20_000,
@@ -17,6 +17,7 @@ NAMES = {
     "numbers": "%fusion" + ".1" * 20_000 + "x = f32",
     "words": "x " * 50_000,
     "backward": "__backward_" + "_1" * 30_000 + "x",
+    "digits": "dense_" + "1" * 5_000,
 }
 
 
@@ -28,6 +29,7 @@ def everything(path):
     for result in (p.graph, p.source, p.trace, p.pods, p.tf_data, p.kernels):
         assert str(result)
     p.to_html(path.with_name("p.html"))
+    assert str(compare(p, p))
     p.to_chrome_trace(path.with_name("p.json"))
     return time.perf_counter() - start
 
@@ -40,7 +42,7 @@ def test_one_long_name_is_quick(tmp_path, name):
         line.event("train", start_us=100 * number, duration_us=90, step_num=number, _r=1)
         line.event(name, start_us=100 * number + 10, duration_us=20, tf_function_call=name)
     stream = space.plane("/device:GPU:0").line("Stream #1")
-    stream.event("kernel", start_us=30, duration_us=5, tf_op=name, correlation_id=1)
+    stream.event("kernel", start_us=30, duration_us=5, tf_op=name, correlation_id=1, kernel_details="regs:32")
     assert everything(space.write(tmp_path / "h.xplane.pb")) < 15
 
 

@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 
 from builders import XSpace, forest
+from fuzz.checks import OUTPUTS, check
+from fuzz.seeds import run_metadata
 from tfprof_nb import load
 from tfprof_nb.analysis.steps.groups import group_events
 from tfprof_nb.analysis.steps.steps import steps
+from tfprof_nb.decode.run_metadata import MESSAGES
 
 GROUPS = [2**28, 2**40, -(2**63), 2**63 - 1]
 
@@ -133,3 +136,47 @@ def test_durations_whose_sum_int64_does_not_hold_are_cut_and_noted(tmp_path, cou
         assert (p.ops.table.select_dtypes("number").fillna(0) >= 0).all(axis=None)
         assert p.events["duration_ps"].sum() > 0
         assert str(p)
+
+
+@pytest.mark.parametrize("number", [2**62, 2**63 - 1, -(2**62)])
+def test_steps_of_any_number_are_drawn(tmp_path, number):
+    space = XSpace()
+    line = space.plane("/host:CPU").line("python")
+    for step in range(3):
+        line.event("train", start_us=100 * step, duration_us=90, step_num=number - step, _r=1)
+    assert check(tmp_path, "xspace", space.to_bytes(), OUTPUTS)
+
+
+@pytest.mark.parametrize("value", [1e308, -1e308, 2**62, 1e-320])
+def test_counters_of_any_value_are_drawn(tmp_path, value):
+    counters = [{"ph": "C", "name": "m", "ts": ts, "pid": 1, "args": {"b": value}} for ts in range(3)]
+    ops = [{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 3, "args": {"flops": value}}]
+    assert check(tmp_path, "chrome", json.dumps(counters + ops).encode(), OUTPUTS)
+
+
+def session_run(**values):
+    """A session's run in which all nodes have these values."""
+    message = MESSAGES["RunMetadata"].FromString(run_metadata())
+    for device in message.step_stats.dev_stats:
+        for node in device.node_stats:
+            for name, value in values.items():
+                for part in (node, *node.memory, *(o.tensor_description.allocation_description for o in node.output)):
+                    if name in part.DESCRIPTOR.fields_by_name:
+                        setattr(part, name, value)
+    return message.SerializeToString()
+
+
+@pytest.mark.parametrize("start", [-(2**62), 2**63 - 1])
+def test_a_session_of_another_age_is_read(tmp_path, start):
+    assert check(tmp_path, "metadata", session_run(all_start_micros=start), OUTPUTS)
+
+
+@pytest.mark.parametrize("size", [-5, 2**63 - 1])
+@pytest.mark.parametrize("name", ["total_bytes", "live_bytes", "requested_bytes"])
+def test_sizes_that_no_memory_has_are_cut_and_noted(tmp_path, name, size):
+    data = session_run(**{name: size})
+    assert check(tmp_path, "metadata", data, OUTPUTS)
+    p = load(tmp_path / "h.pb")
+    assert (p.graph.table.filter(like="bytes") >= 0).all(axis=None)
+    assert (p.memory.timeline["memory_in_use_bytes"] >= 0).all()
+    assert any("have sizes that no memory has" in note for note in p.overview.notes)

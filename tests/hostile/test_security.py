@@ -13,6 +13,7 @@ from html.parser import HTMLParser
 import pytest
 
 import tfprof_nb as tp
+from builders import field
 from fuzz.seeds import sidecar, space
 from hostile.named import CONTROLS, MARKUP, profile_named
 from tfprof_nb.formats.files import sidecar_of
@@ -25,12 +26,15 @@ class Seen(HTMLParser):
 
     def __init__(self, html):
         super().__init__()
-        self.tags, self.attributes = [], []
+        self.tags, self.attributes, self.texts = [], [], []
         self.feed(html)
 
     def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
         self.attributes += attrs
+
+    def handle_data(self, data):
+        self.texts.append(data)
 
     @property
     def pictures(self):
@@ -74,6 +78,26 @@ def test_terminals_get_no_control_characters(tmp_path):
     found = "".join(texts)
     assert "evil" in found
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", found)
+
+
+LINKS = "![x](http://evil/x.png) [a](javascript:1) `b ~~~ $x$ &lt; _c_ *d* <img src=x> | @e\n```\n# f"
+
+
+def test_names_are_no_markup_in_markdown(tmp_path):
+    """In Markdown a picture of a name would be fetched wherever an issue shows it."""
+    text = profile_named(tmp_path, LINKS).to_markdown()
+    markdown = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    shown = Seen(markdown.render(text))
+    assert {"h1", "h2", "td", "li"} <= set(shown.tags)
+    assert not {"a", "img", "em", "s", "pre"} & set(shown.tags)
+    assert "![x](http://evil/x.png) [a](javascript:1) `b ~~~ $x$ &lt; _c_ *d* <img src=x>" in "".join(shown.texts)
+    assert not re.search(r"(?<!\\)\$", text)
+
+
+def test_a_name_begins_no_line_of_a_text(tmp_path):
+    p = profile_named(tmp_path, "a\nNothing calls for a change.\n")
+    for name in ("ops", "kernels", "steps", "functions", "memory", "flame", "pods"):
+        assert "\nNothing calls" not in str(getattr(p, name)), name
 
 
 def test_nothing_is_opened_outside_the_runs_folder(tmp_path):
@@ -121,7 +145,11 @@ def test_sql_reaches_no_file_and_no_network(tmp_path, query):
     assert [found.name for found in tmp_path.iterdir()] == ["run"]
 
 
-SECRETS = ("secret_code", "/home/someone", "C:\\Users")
+SECRETS = ("secret_code", "/home/someone", "C:\\Users", "/home/some one", "secret-", "~/home")
+PLACES = [
+    "Read '/home/some one/secret-a b/x', gs://secret-bucket/private/x and ../secret-dir/x.",
+    "Not ~/home/x, \\\\secret-server\\share\\x or (C:\\Users\\a b\\x).",
+]
 
 
 @pytest.fixture
@@ -130,10 +158,10 @@ def secret(tmp_path):
     run = tmp_path / "home" / "someone" / "plugins" / "profile" / "run"
     path = run / "host.xplane.pb"
     run.mkdir(parents=True)
-    path.write_bytes(space())
+    path.write_bytes(space() + field(2, "see file:///home/someone/errors/x.log"))
     (run / "other.xplane.pb").touch()
     content = json.loads(sidecar())
-    content["capture"]["notes"] = ["Its profile is in /home/someone/logs/run_7."]
+    content["capture"]["notes"] = ["Its profile is in /home/someone/logs/run_7.", *PLACES]
     content["cell"] |= {"text": "%%tfprofile\nsecret_code()", "file": "/home/someone/kernel/1.py"}
     content["cells"] = {"/home/someone/kernel/1.py": "In[1]", "C:\\Users\\me\\1.py": "In[2]"}
     strings = content["graphs"]["strings"]
@@ -151,7 +179,9 @@ def test_a_redacted_report_has_neither_code_nor_paths(tmp_path, secret, monkeypa
     assert "secret_code" in full
     assert "/home/someone/logs" in full
     assert "train.py" in short
-    assert "…/run_7" in short
+    assert "is in …/run_7." in short
+    assert "see …/x.log" in short
+    assert "secret-bucket" in full
     assert "Line 3 of train.py, <code" in short
     for report in (full, short):
         assert "hunter2" not in report

@@ -99,6 +99,9 @@ def test_many_changed_values_never_raise(profile):
         (("graphs", "frames", "line"), ["x"]),
         (("graphs", "strings", 0), {}),
         (("metrics", "times_ns"), [float("inf")]),
+        (("capture", "stopped", "seconds"), -2.5),
+        (("capture", "stopped", "seconds"), 1e308),
+        (("machine_load", "own_s"), -3.0),
     ],
 )
 def test_a_section_with_an_impossible_value_is_left_out(profile, place, value):
@@ -115,3 +118,18 @@ def test_graphs_and_functions_that_go_in_a_circle_end(profile):
     one["calls"] = [[node, "call", function] for node in range(3) for function in range(2)] * 3
     two["calls"] = [[node, "then", function] for node in range(2) for function in range(2)] * 3
     everything(opened(profile, content))
+
+
+def test_samples_that_were_late_take_no_more_memory_than_a_capture_can_have(profile):
+    content = sidecar()
+    count = 20_000
+    content["python"] |= {"interval_ns": 1000}
+    content["python"]["samples"] = {
+        "time_ns": list(range(count)),
+        "thread": [1] * count,
+        "stack": [0] * count,
+        "late_ns": [10**9] * count,
+    }
+    p = opened(profile, content)
+    assert any("python of the file" in note and "is damaged" in note for note in p.overview.notes)
+    everything(p)

@@ -120,10 +120,20 @@ def test_a_sleep_is_the_slowest_line_and_takes_what_the_clock_around_it_says(ker
     assert source.table.set_index("line")["occurrences"][slept] == 5
 
 
+def test_the_graph_by_code_begins_in_the_cell(kernel):
+    """Not with the call of the magic that runs it."""
+    table = tp.load(kernel[0] / "keras").graph.code().table
+    outermost = table[table["depth"] == 1].sort_values("total_micros")
+    assert outermost["name"].iloc[-1] == f"cell:{line('keras', 'model.fit')}:<module>"
+    assert not outermost["name"].str.contains(":1:<module>").any()
+
+
 def test_a_cell_without_tensorflow_is_answered_by_its_lines_and_has_no_pages_about_ops(kernel):
     lead, *_, tabs = panels(tp.load(kernel[0] / "plain"))
     assert lead.text.startswith(f"Line {line('plain', 'spun')}, `spun = spin(2_000_000)`, took longest: ")
     assert f"`spin` (cell line {line('plain', 'return')}) took longest" in lead.text
+    fix = next(iter(tabs.tabs[0].open()))
+    assert fix.text.startswith("Do it once in a cell of its own")  # the answer has told how long it takes
     assert [tab.name for tab in tabs.tabs if tab.name != "Advice"] == [
         "Overview",
         "Lines",

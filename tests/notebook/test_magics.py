@@ -386,6 +386,7 @@ def test_tab_offers_options_and_profiles_and_nothing_else(kernel):
     assert completions(run_cell, "%tfprofile --") == ["--help"]
     assert "input_pipeline" in completions(run_cell, "%%tfprofile --views ")
     assert completions(run_cell, "%%tfprofile --views overview,mem") == ["overview,memory"]
+    assert completions(run_cell, "%%tfprofile --views=overview,mem") == ["--views=overview,memory"]
     assert completions(run_cell, "%%tfprofile --host-level ") == ["0", "1", "2", "3"]
     assert completions(run_cell, "x = 1\n%tfprofile_compare ba") == ["baseline"]
     assert "base" not in completions(run_cell, "%tfprofile_compare baseline ")

@@ -150,6 +150,37 @@ def test_time_outside_of_steps_is_named_by_its_longest_event(tmp_path):
     ]
 
 
+def test_a_call_outside_of_steps_has_the_name_of_the_op_that_it_starts(tmp_path):
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for i in range(2):
+        python.event("train", start_us=1000 * i, duration_us=1000, step_num=i, _r=1)
+    python.event("TFE_Py_FastPathExecute_C", start_us=2500, duration_us=5000)
+    python.event("EagerLocalExecute: MakeIterator", start_us=2600, duration_us=4800)
+    python.event("EagerLocalExecute: Const", start_us=2700, duration_us=100)
+    space.write(tmp_path / "host.xplane.pb")
+    p = tp.load(tmp_path)
+    *_, whole = overview_view.answer(p.overview, p.advice, p.steps)
+    assert whole.parts[-1].label == "outside steps (starting an iterator: 5.00 ms)"
+
+
+def test_an_eager_program_that_reads_no_dataset_has_no_page_on_graphs_or_input(tmp_path):
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for i in range(3):
+        python.event("train", start_us=1000 * i, duration_us=900, step_num=i, _r=1)
+        python.event("EagerExecute", start_us=1000 * i, duration_us=800)
+        python.event("EagerKernelExecute", start_us=1000 * i + 10, duration_us=700, is_func=0)
+        python.event("MatMul:MatMul", start_us=1000 * i + 20, duration_us=600)
+    space.write(tmp_path / "host.xplane.pb")
+    p = tp.load(tmp_path)
+    _, tabs = dashboard.panels(p)
+    names = [tab.name for tab in tabs.tabs]
+    assert "Ops" in names
+    assert not {"Graph", "Input", "tf.data", "Functions", "Layers", "Kernels", "Pods"} & set(names)
+    assert p.graph.notes[0].startswith("All ops ran eagerly")
+
+
 def test_other_pages_have_one_sentence_above_them(tmp_path):
     space = XSpace()
     python = space.plane("/host:CPU").line("python")
@@ -206,3 +237,19 @@ def test_a_profile_without_steps_shows_its_notes_once(tmp_path):
     assert [sum(note.startswith(start) for note in notes) for start in told] == [1, 1, 1, 1]
     text = " ".join(str(p).split())
     assert [text.count(start) for start in told] == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("data = a.b().map(f, 8)", "Run it at once. It helps: `g` too."),
+        ("", "Run it at once: `data = a.…map(f, 8)`. It helps: `g` too."),
+    ],
+)
+def test_a_change_that_stands_below_its_finding_is_not_in_its_sentence_too(change, told):
+    row = dict.fromkeys(COLUMNS, "") | {"severity": "high", "finding": "F", "evidence": "E.", "change": change}
+    row |= {"fix": "Run it at once: `data = a.…map(f, 8)`. It helps: `g` too.", "proved_by": "ops"}
+    row |= dict.fromkeys(("start_ms", "duration_ms", "gain_low_percent", "gain_high_percent"), math.nan)
+    (note,) = advice_view.leading(Advice(pd.DataFrame([row]), {}, []))
+    assert note.text == f"F. E. {told}"
+    assert note.code == change

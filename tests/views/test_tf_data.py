@@ -61,7 +61,7 @@ def test_the_picture_shows_what_the_call_waited_for():
 def test_the_graph_leads_from_the_source_to_the_end_and_marks_the_bottleneck():
     diagram = next(panel for panel in shown(panels(result(100, ["Batch", "Map"]))) if isinstance(panel, Diagram))
     assert [(node.name, node.feeds, node.kind) for node in diagram.nodes] == [
-        ("Root: the pipeline's end", None, "path"),
+        ("Root", None, "path"),
         ("Batch", 0, "path"),
         ("Map", 1, "bottleneck"),
     ]

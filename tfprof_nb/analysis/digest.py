@@ -18,6 +18,7 @@ from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.overview import Overview
 from tfprof_nb.analysis.source.source import SourceLines
 from tfprof_nb.analysis.steps.breakdown import PARTS
+from tfprof_nb.decode.redaction import without_paths
 
 VERSION = 1
 _FIGURES = 4
@@ -84,7 +85,7 @@ def digest(of: Digested, rows: int = 10) -> dict[str, Any]:
         },
         "top_ops": _ops(of.ops.table.head(rows)),
         "lines": _lines(of.source.table, rows),
-        "notes": list(dict.fromkeys([*of.overview.notes, *of.advice.notes]))[:_MAX_NOTES],
+        "notes": list(dict.fromkeys(map(without_paths, [*of.overview.notes, *of.advice.notes])))[:_MAX_NOTES],
     }
     plain: dict[str, Any] = _plain(found)
     return plain

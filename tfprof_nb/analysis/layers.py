@@ -16,8 +16,8 @@ from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.framework import not_for
 from tfprof_nb.analysis.events.tensors import bytes_of
 from tfprof_nb.analysis.result import Result, empty_table
+from tfprof_nb.analysis.source.owners import owners
 from tfprof_nb.analysis.step_ops.layers import layers as costs
-from tfprof_nb.analysis.step_ops.layers import owners
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
 from tfprof_nb.decode.sections.graphs import Graphs
 

@@ -13,6 +13,7 @@ from tfprof_nb.analysis.events.devices import device_cores, device_planes, devic
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.framework import Framework, framework
 from tfprof_nb.analysis.events.intervals import newly_covered
+from tfprof_nb.analysis.events.names import function_name
 from tfprof_nb.analysis.events.op_labels import on_device_timeline
 from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.result import Result
@@ -21,9 +22,11 @@ from tfprof_nb.analysis.steps.steps import Steps, percent
 from tfprof_nb.analysis.trace.counters import unit_percents
 from tfprof_nb.analysis.verdict import Verdict, are_session_runs, input_verdict, waits_only_at_starts
 from tfprof_nb.formats.marks import CELL_LINE, STEP_NUMBER
+from tfprof_nb.formats.xspace import DISPATCH
 
 TOP_OPS = 10
 WHOLE = ("measured_steps_ms", "warm_up_steps_ms", "other_steps_ms", "outside_steps_ms")
+_CALLS_OF_PYTHON = ("TFE_Py_FastPathExecute", "TFE_Py_Execute", "TFE_Execute", "EagerExecute")
 
 _BOTTLENECKS = {"highly": "host", "moderately": "both", "potentially": "both", "not": "device", "unknown": "unknown"}
 
@@ -55,8 +58,8 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops, *, python_sample
         means. ``mxu_percent`` and ``vpu_percent`` are the mean utilisation of the matrix and vector units of a TPU,
         if it recorded counters of them. ``capture_ms`` is the time of the whole capture; for a single host with
         steps, ``measured_steps_ms``, ``warm_up_steps_ms``, ``other_steps_ms`` (of other phases, such as validation)
-        and ``outside_steps_ms`` add up to it. ``outside_longest`` is the name of the longest event outside of steps
-        on the threads that run steps,
+        and ``outside_steps_ms`` add up to it. ``outside_longest`` names the longest event outside of steps (the op,
+        if Python started one) on the threads that run steps,
         ``outside_longest_ms`` its time; empty and 0 without one.
     """
     shares = steps.shares
@@ -170,8 +173,23 @@ def _longest(forests: Sequence[Forest], steps: Steps) -> dict[str, Any]:
         events = events[begun == ended]
         if len(events) and (length := int(host.duration_ps[events].max())) > longest_ps:
             longest = events[host.duration_ps[events].argmax()]
-            longest_name, longest_ps = str(host.names[host.metadata[longest]]), length
+            longest_name, longest_ps = _named_by_op(forest, int(longest)), length
     return {"outside_longest": longest_name, "outside_longest_ms": longest_ps / PS_PER_MS}
+
+
+def _named_by_op(forest: Forest, event: int) -> str:
+    """Return the name of an event; of a call by which Python starts an op, which is much of it, that of the op."""
+    host = forest.host
+    name = str(host.names[host.metadata[event]])
+    if not name.startswith(_CALLS_OF_PYTHON):
+        return name
+    end_ps = host.start_ps[event] + host.duration_ps[event]
+    dispatches = np.flatnonzero(forest.name_starts(DISPATCH) & (host.line == host.line[event]))
+    inside = (host.start_ps[dispatches] >= host.start_ps[event]) & (forest.ends_ps(dispatches) <= end_ps)
+    dispatches = dispatches[inside]
+    longest = dispatches[host.duration_ps[dispatches].argmax()] if len(dispatches) else event
+    long_enough = host.duration_ps[longest] > host.duration_ps[event] / 2
+    return function_name(str(host.names[host.metadata[longest]]).removeprefix(DISPATCH)) if long_enough else name
 
 
 def _between_steps(steps: Steps, forests: Sequence[Forest]) -> dict[str, float]:

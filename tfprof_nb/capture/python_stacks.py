@@ -19,13 +19,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import accumulate, chain, islice, repeat, takewhile
 from operator import attrgetter, itemgetter, methodcaller
-from pathlib import Path
 from types import CodeType
 from typing import Any
 
 from tfprof_nb.capture.autograph import Place, origins
 from tfprof_nb.capture.graphs.interning import Interned
-from tfprof_nb.capture.graphs.source_lines import is_users, texts_of
+from tfprof_nb.capture.graphs.source_lines import MAGICS, is_users, texts_of
 from tfprof_nb.capture.sidecar import Gather
 from tfprof_nb.formats.sidecar import PythonSection
 
@@ -36,8 +35,6 @@ _MAX_DEPTH = 200
 _FEEDERS = "script_ops.py"
 # Keras lets the threads of a pool make a PyDataset's batches, through this file.
 _POOLS, _BATCH_MAKERS = "pool.py", "py_dataset_adapter.py"
-# What called the magics runs for as long as the cell that they profile.
-_MAGICS = str(Path(__file__).parents[1] / "notebook")
 _OF_DATACLASSES = "__create_fn__."  # methods that dataclasses write, which are in no file
 
 Instruction = tuple[CodeType, int]  # a code object, and the index of the instruction that it runs
@@ -107,7 +104,7 @@ class _Sampler(threading.Thread):
         strings, functions, places = Interned[str](), Interned[tuple[str, str]](), Interned[tuple[int, int]]()
         generated, stacks = origins(), []
         for frames in self._stacks:
-            of_cell = takewhile(lambda frame: not frame[0].co_filename.startswith(_MAGICS), frames)
+            of_cell = takewhile(lambda frame: not frame[0].co_filename.startswith(MAGICS), frames)
             own = [_place(code, at, generated) for code, at in of_cell]
             lines = [(functions.number((place.function, place.file)), place.line) for place in own]
             stacks.append(places.numbers(lines))

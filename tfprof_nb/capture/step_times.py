@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -44,7 +45,7 @@ class StepTimes:
         self.bars: list[Bar] = []
         self._collected: list[Bar] = []
         self._pipelines, self._waits_in_python = pipelines, False
-        self._new: list[float] = []
+        self._new = _newest()
         self._steps_before = self._bars_before = 0  # the last look
 
     def add(self, seconds: float, waiting: float) -> None:
@@ -53,7 +54,7 @@ class StepTimes:
         if waiting > 0:
             self.tells_waits = self._waits_in_python = True
         if self.count > 1:  # the first traces
-            self._new = [*self._new[-MAX_BARS:], seconds]
+            self._new.append(seconds)
         self._collected.append(Bar(seconds, waiting))
         if len(self._collected) < self.per_bar:
             return
@@ -65,7 +66,7 @@ class StepTimes:
 
     def look(self) -> None:
         """Ask tf.data how long the steps since the last look waited, if their fetching is part of a graph."""
-        new, self._new = self._new, []
+        new, self._new = self._new, _newest()
         if self._waits_in_python or not new or self._pipelines is None:
             return
         steps, self._steps_before = self.count - self._steps_before, self.count
@@ -87,8 +88,12 @@ class StepTimes:
         return Bar(median, median * float(waits[usual].sum() / max(steps[usual].sum(), 1e-9)))
 
 
+def _newest() -> deque[float]:
+    return deque(maxlen=MAX_BARS)
+
+
 def _mean(bars: list[Bar] | tuple[Bar, ...]) -> Bar:
-    return Bar(*np.mean(bars, axis=0).tolist())
+    return Bar(*(sum(times) / len(bars) for times in zip(*bars, strict=True)))  # a tenth of NumPy's time
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import pandas as pd
 from tfprof_nb._arrays import Int64
 from tfprof_nb._errors import BadProfileError
 from tfprof_nb._units import PS_PER_US
+from tfprof_nb.decode.host import plausible_ns
 
 # A first time that is above this, and above the length of the trace, is the reading of a clock, not a delay. Only
 # profilers that TensorFlow's names tell of count from the start of the capture.
@@ -80,5 +81,5 @@ def read_clock(events: pd.DataFrame, source: str, *, of_tensorflow: bool = True,
     backwards = int((events["dur_us"] < 0).sum())
     note = f"{backwards:,} events with a negative duration are shown as instants."
     since_1970 = base_ns > 0 or _EPOCH_US[0] < zero < _EPOCH_US[1]
-    origin_ns = base_ns + int(zero) * 1000 + round(zero % 1 * 1000) if since_1970 else 0
+    origin_ns = plausible_ns(base_ns + int(zero) * 1000 + round(zero % 1 * 1000)) if since_1970 else 0
     return Clock(zero, origin_ns, (note,) if backwards else ())

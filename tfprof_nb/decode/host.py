@@ -15,7 +15,13 @@ from tfprof_nb.formats.protobuf import Messages
 
 StatValue = int | float | str | bytes
 
+_LAST_NS = 4_102_444_800 * 10**9  # the year 2100
 _OPTIONS = Messages("message ProfileOptions { uint32 host_tracer_level = 2; uint32 version = 5; }")
+
+
+def plausible_ns(time_ns: int) -> int:
+    """Return a time in nanoseconds since 1970; 0 in place of one that no capture has."""
+    return time_ns if 0 < time_ns < _LAST_NS else 0
 
 
 @dataclass(frozen=True)
@@ -167,7 +173,7 @@ class Host:
     @property
     def began_ns(self) -> int:
         """When the profile began, in nanoseconds since 1970; 0 if that is unknown."""
-        return self.origin_ns or self._environment("profile_start_time")
+        return plausible_ns(self.origin_ns) or self._environment("profile_start_time")
 
     @property
     def ended_ns(self) -> int:
@@ -195,7 +201,7 @@ class Host:
         return options.host_tracer_level if options.version else None
 
     def _environment(self, stat: str) -> int:
-        return next((int(plane.number(stat)) for plane in self.planes if stat in plane.stats), 0)
+        return plausible_ns(next((int(plane.number(stat)) for plane in self.planes if stat in plane.stats), 0))
 
     def ints(self, stat: str) -> Stat:
         """Values of a whole-number stat as int64, modulo 2**64: the same id may be written signed or unsigned.

@@ -12,7 +12,13 @@ from tfprof_nb.decode.sidecar import Sidecar
 from tfprof_nb.formats.sidecar import Section
 
 _HIDDEN = "…"
-_PATH = re.compile(r"(?<![\w:/.])(?:~|[A-Za-z]:)?[/\\](?:[^\s/\\:]+[/\\])*([^\s/\\:]*)")
+# An absolute path, one from home or upwards, or a URL but those of web pages. Names of folders may have spaces.
+_OF_NAME = r"""[^\s/\\:'"<>|]"""
+_PATH = re.compile(
+    r"(?<![\w:/\\.)\]…])(?:(?!https?:)[A-Za-z][\w+.-]{1,15}://|~\w*(?=[/\\])|[A-Za-z]:(?=[/\\])|\.\.?(?=[/\\]))?"
+    r"(?:[/\\]+(?=\S)|(?<=://))(?!(?:job|replica|task|device|host|cpu|gpu):)"
+    rf"(?:{_OF_NAME}+(?:(?<![.,;]) {_OF_NAME}+)*[/\\]+)*([^\s/\\:'\",;]*)"
+)
 
 
 def redacted(sidecar: Sidecar) -> Sidecar:
@@ -25,16 +31,18 @@ def redacted(sidecar: Sidecar) -> Sidecar:
                 kept[section] = change(kept[section], names)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
         kept = {}  # damaged
-    return replace(sidecar, sections=kept, note=without_paths(sidecar.note))
+    return replace(sidecar, sections=kept)
 
 
 def without_paths(text: str) -> str:
-    """Return a text in which absolute paths are cut to their last part.
+    """Return a text in which paths and URLs of files are cut to their last part.
 
     Examples
     --------
-    >>> without_paths("Its profile is in /home/me/logs/run_1.")
+    >>> without_paths("Its profile is in /home/me/my logs/run_1.")
     'Its profile is in …/run_1.'
+    >>> without_paths("gs://bucket/logs/run_1 ran on /device:GPU:0")
+    '…/run_1 ran on /device:GPU:0'
     """
     return _PATH.sub(r"…/\1", text)
 
@@ -55,10 +63,6 @@ def _short_names(files: Iterable[str]) -> dict[str, str]:
         alike = sum(PurePath(other.replace("\\", "/")).name == name for other in short)
         short[file] = f"{name} ({alike + 1})" if alike else name
     return short
-
-
-def _capture(section: dict[str, Any], _: Mapping[str, str]) -> dict[str, Any]:
-    return section | {"notes": [without_paths(note) for note in section["notes"]]}
 
 
 def _cell(section: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
@@ -95,7 +99,6 @@ def _with_short_files(
 
 
 _CHANGES = {
-    Section.CAPTURE: _capture,
     Section.CELL: _cell,
     Section.CELLS: _cells,
     Section.CELL_TEXTS: lambda _section, _names: {},

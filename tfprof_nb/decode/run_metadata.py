@@ -14,7 +14,7 @@ import pandas as pd
 from tfprof_nb._errors import BadProfileError
 from tfprof_nb._units import PS_PER_NS, PS_PER_US
 from tfprof_nb.decode import data_types
-from tfprof_nb.decode.host import Host
+from tfprof_nb.decode.host import Host, plausible_ns
 from tfprof_nb.decode.room import check_room
 from tfprof_nb.decode.session_runs import NODE_COLUMNS, TENSOR_COLUMNS, arrange
 from tfprof_nb.formats.protobuf import Messages
@@ -23,6 +23,12 @@ _RECEIVED = re.compile(r"/_[^/]*$")
 _GRAPH = re.compile(rb"\s*(?:#[^\n]*\s+)*(?:node|library|versions)\b\s*[:{]")  # how the text of a GraphDef begins
 _MEMORY_PER_BYTE = 20
 _MAX_PS = 10**18  # int64 holds the sum of a few such times
+_MOST_BYTES = 1 << 50  # int64 and float64 hold sums of such sizes
+_SIZES = {
+    "AllocatorMemoryUsed": ("total_bytes", "peak_bytes", "live_bytes"),
+    "MemoryStats": ("temp_memory_size", "persistent_memory_size"),
+    "AllocationDescription": ("requested_bytes", "allocated_bytes"),
+}
 
 # Fields of the messages in tensorflow/core/framework (step_stats, tensor_description,
 # allocation_description, tensor_shape, graph, node_def) and tensorflow/core/protobuf/config.proto.
@@ -139,8 +145,10 @@ def read_run_metadata(data: bytes, name: str, source: str = "") -> Host:
     zero_ps = int(nodes["start_ps"].min())
     if int((nodes["start_ps"] + nodes["duration_ps"]).max()) - zero_ps > _MAX_PS:
         raise BadProfileError(f"{source or name}: the nodes' times span more than 11 days: the file is damaged.")
+    odd = int(nodes["sizes_cut"].sum())
+    notes = [f"{odd:,} nodes have sizes that no memory has: they are shown cut."] if odd else []
     nodes = nodes.assign(start_ps=(nodes["start_ps"] - zero_ps).astype("int64"))
-    return arrange(name, nodes[NODE_COLUMNS], _tensors(nodes), zero_ps // PS_PER_NS)
+    return arrange(name, nodes[NODE_COLUMNS], _tensors(nodes), plausible_ns(zero_ps // PS_PER_NS), notes)
 
 
 def parse_run_metadata(data: bytes, source: str) -> Any:
@@ -185,8 +193,8 @@ def executed_nodes(message: Any) -> pd.DataFrame:
     DataFrame
         `NODE_COLUMNS`, with ``start_ps`` since 1970; ``inputs``, names of tensors; the op's own time, ``op_start_ps``
         and ``op_end_ps`` since ``start_ps``, and ``op_end_micros`` as in the message; ``requested_bytes peak_bytes
-        residual_bytes``, summed over allocators; ``temp_bytes persistent_bytes``; and ``outputs``, the `NodeOutput`
-        messages.
+        residual_bytes``, summed over allocators; ``temp_bytes persistent_bytes``; ``outputs``, the `NodeOutput`
+        messages; and ``sizes_cut``, whether the message had sizes that no memory has.
     """
     rows = [_node(device, stats) for device in message.step_stats.dev_stats for stats in device.node_stats]
     return pd.DataFrame(rows)
@@ -195,6 +203,7 @@ def executed_nodes(message: Any) -> pd.DataFrame:
 def _node(device: Any, stats: Any) -> dict[str, Any]:
     node, op, kernel, inputs = _described(device.device, stats)
     threads = {thread.key: thread.value for thread in device.thread_names}
+    sizes_cut = _cut_sizes(stats)
     start_ps = stats.all_start_nanos * PS_PER_NS or stats.all_start_micros * PS_PER_US
 
     def since_start(name: str) -> int:
@@ -220,7 +229,20 @@ def _node(device: Any, stats: Any) -> dict[str, Any]:
         "temp_bytes": stats.memory_stats.temp_memory_size,
         "persistent_bytes": stats.memory_stats.persistent_memory_size,
         "outputs": list(stats.output),
+        "sizes_cut": sizes_cut,
     }
+
+
+def _cut_sizes(stats: Any) -> bool:
+    """Cut a node's sizes, in place, to those that a memory can have; return whether there were others."""
+    cut = False
+    outputs = (output.tensor_description.allocation_description for output in stats.output)
+    for part in (*stats.memory, stats.memory_stats, *outputs):
+        for name in _SIZES[part.DESCRIPTOR.name]:
+            if not 0 <= (size := getattr(part, name)) <= _MOST_BYTES:
+                setattr(part, name, min(max(size, 0), _MOST_BYTES))
+                cut = True
+    return cut
 
 
 def _described(device: str, stats: Any) -> tuple[str, str, str, list[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,9 @@ _SOURCES = {
     "inferred": "steps are inferred, as nothing marks them",
 }
 _PARTS = {"device_to_device_ms": "device copies", "compile_ms": "compilation"}
+_CODE = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)")
+# What makes links, pictures, formulas, code and emphasis; underscores do so at the ends of words only.
+_MARKS = re.compile(r"[\\`*\[\]$~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 
 
 def to_markdown(digest: Mapping[str, Any]) -> str:
@@ -27,19 +31,28 @@ def _lines(digest: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     yield f"**{_text(verdict['answer'])}**"
     yield ""
-    version = f"TensorFlow {digest['tensorflow']}" if digest["tensorflow"] else ""
+    version = f"TensorFlow {_text(digest['tensorflow'])}" if digest["tensorflow"] else ""
     hosts = f"{digest['hosts']} hosts" if digest["hosts"] > 1 else ""
     captured = f"{_milliseconds(digest['capture_ms'])} captured"
     yield " · ".join(filter(None, [digest["device"], hosts, version, captured]))
     yield from _section("Findings", _findings(digest["findings"]))
     yield from _section("Steps", _steps(steps, time))
     ops = [
-        (op["op_name"], op["op_type"], op["side"], op["occurrences"], _milliseconds(op["self_ms"]), _percent(op))
+        (
+            *(_text(op[column]) for column in ("op_name", "op_type", "side", "occurrences")),
+            _milliseconds(op["self_ms"]),
+            _percent(op),
+        )
         for op in digest["top_ops"]
     ]
     yield from _section("Top ops by self time", _table(("op", "type", "runs on", "runs", "self time", "share"), ops))
     lines = [
-        (f"{line['file']}:{line['line']}", line["code"], _milliseconds(line["self_ms"]), _milliseconds(line["op_ms"]))
+        (
+            _text(f"{line['file']}:{line['line']}"),
+            _code(line["code"]),
+            _milliseconds(line["self_ms"]),
+            _milliseconds(line["op_ms"]),
+        )
         for line in digest["lines"]
     ]
     yield from _section("Lines that take most", _table(("line", "code", "own time", "its ops"), lines))
@@ -63,7 +76,8 @@ def _findings(findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             f"Fix: {_text(finding['fix'])} {gain}".rstrip()
         )
         if finding["change"]:
-            yield from ("   ```python", *(f"   {line}" for line in finding["change"].splitlines()), "   ```")
+            fence = _fence(finding["change"], 3)
+            yield from (f"   {fence}python", *(f"   {line}" for line in finding["change"].splitlines()), f"   {fence}")
 
 
 def _steps(steps: Mapping[str, Any], time: Mapping[str, Any]) -> Iterator[str]:
@@ -86,7 +100,7 @@ def _steps(steps: Mapping[str, Any], time: Mapping[str, Any]) -> Iterator[str]:
 def _times_of_steps(steps: Mapping[str, Any], time: Mapping[str, Any], source: str) -> Iterator[str]:
     if time["per"] != "capture":
         batch = f"; batches of {time['batch']}" if time["batch"] else ""
-        yield f"- Time per {time['per']}, with the time between steps: {_milliseconds(time['ms'])}{batch}."
+        yield f"- Time per {time['per']}, with time that is not in the averages: {_milliseconds(time['ms'])}{batch}."
     least, most = _milliseconds(steps["min_ms"]), _milliseconds(steps["max_ms"])
     yield (
         f"- Median step: {_milliseconds(steps['median_ms'])} ({least} to {most}). {steps['measured']} of "
@@ -94,15 +108,48 @@ def _times_of_steps(steps: Mapping[str, Any], time: Mapping[str, Any], source: s
     )
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> Iterator[str]:
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     if rows:
         for row in (head, ["---"] * len(head), *rows):
-            yield f"| {' | '.join(_text(cell).replace('|', chr(92) + '|') for cell in row)} |"
+            yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
 
 
 def _text(value: object) -> str:
-    """Return text in one line, that Markdown shows as it is."""
-    return " ".join(str(value).replace("<", "&lt;").split()) if value is not None else _units.MISSING
+    r"""Return text in one line, that Markdown shows as it is: names are no links, pictures or formulas.
+
+    Examples
+    --------
+    >>> print(_text("<a> ![b](c) $d$ _e f_g `h[0] < 1`"))
+    &lt;a> !\[b\](c) \$d\$ \_e f_g `h[0] < 1`
+    """
+    if value is None:
+        return _units.MISSING
+    line, parts, at = _one_line(str(value)), list[str](), 0
+    for code in _CODE.finditer(line):
+        parts += [_escaped(line[at : code.start()]), code[0]]
+        at = code.end()
+    return "".join([*parts, _escaped(line[at:])])
+
+
+def _escaped(text: str) -> str:
+    return _MARKS.sub(r"\\\g<0>", text.replace("&", "&amp;").replace("<", "&lt;"))
+
+
+def _code(text: str | None) -> str:
+    """Return a line of code as such."""
+    line = _one_line(text or "")
+    fence = _fence(line, 1)
+    space = " " if "`" in line else ""
+    return f"{fence}{space}{line}{space}{fence}" if line else ""
+
+
+def _fence(code: str, least: int) -> str:
+    """Return more backticks than the code has in a row."""
+    return "`" * max(least, *(len(run) + 1 for run in re.findall("`+", code)), 1)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _milliseconds(ms: float | None) -> str:

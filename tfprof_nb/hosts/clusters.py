@@ -78,5 +78,6 @@ def reduce_on_worker(file: Path, name: str, stored: tuple[StoredFile, ...]) -> O
         return attempt(file, name)
     with tempfile.TemporaryDirectory() as folder:
         copies = [replace(one, copy=Path(folder) / one.copy.name) for one in stored]
-        fetch(copies, lambda _text: None)
+        if error := fetch(copies, lambda _text: None).get(Path(folder) / file.name):
+            return str(error)
         return attempt(Path(folder) / file.name, name)

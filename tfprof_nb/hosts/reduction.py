@@ -179,6 +179,6 @@ def _now(given: Any) -> Any:
 
 @lru_cache(maxsize=_KEPT_OPEN)
 def _read_again(file: Path, name: str, stored: tuple[StoredFile, ...]) -> Forest:
-    if stored:
-        fetch(stored, lambda _text: None)
+    if error := fetch(stored, lambda _text: None).get(file):
+        raise error
     return Forest(load_hosts([file], [name])[0])

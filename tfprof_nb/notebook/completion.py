@@ -71,6 +71,10 @@ class Offers:
         parser = self._parsers.get(call[1]) if call else None
         if not call or not parser:
             return []
+        option, equals, begun = call[2].partition("=")
+        if equals:  # --views=memory
+            given = [value for value in _values(option, begun, parser) or () if value.startswith(begun)]
+            return [f"{option}={value}" for value in given]
         values = _values(line[: len(line) - len(call[2])].rsplit(maxsplit=1)[-1], call[2], parser)
         if values is None:
             values = options(parser) if call[2].startswith("-") else self._profiles(parser)

@@ -6,6 +6,7 @@ import contextvars
 import sys
 import threading
 import time
+from itertools import chain, repeat
 from typing import Any
 
 from IPython.core.displaypub import CapturingDisplayPublisher
@@ -18,9 +19,11 @@ from tfprof_nb.capture.step_times import StepTimes
 from tfprof_nb.render.display import Place, in_notebook
 from tfprof_nb.render.live import live_html
 
-UPDATE_S = 0.5
+UPDATE_S, _LIVELY = 0.5, 10  # so many times; an update takes about 2 ms of processor time
+_LATER_S = 1.0
 _SOON_S = 2  # until then the first step may still be tracing
 _WORTH_SAYING_BYTES = 10 << 20
+_WAITING = "waiting for data"
 
 
 class Live:
@@ -64,14 +67,16 @@ class Live:
             place.reserve(Markup(), "")
 
     def _run(self) -> None:
-        while not self._ended.wait(UPDATE_S):
+        for pause_s in chain(repeat(UPDATE_S, _LIVELY), repeat(_LATER_S)):
+            if self._ended.wait(pause_s):
+                return
             self._times.look()
             self._send()
 
     def _send(self) -> None:
         with self._lock:
             line, typical = self._line(), self._times.typical
-            html = live_html(line, self._times.bars, typical.step)
+            html = live_html(line, _WAITING, self._times.bars, typical.step)
             if self._place and html != self._sent:
                 self._place.reserve(html, line)
                 self._sent = html
@@ -112,9 +117,9 @@ class Live:
             unmarked = "No step is marked so far; steps of an ordinary loop are looked for when the cell ends."
             return f"{waited:.0f} s. {unmarked}" if waited >= _SOON_S else "no step yet"
         typical = self._times.typical
-        each = f"{_steps(self._times.count)}, {_units.milliseconds(1000 * typical.step)} each"
+        each = f"{_steps(self._times.count)}, typically {_units.milliseconds(1000 * typical.step)} each"
         waiting = typical.waiting / typical.step if typical.step else 0
-        return each + (f", {waiting:.0%} waiting for data" if self._times.tells_waits else "")
+        return each + (f", {waiting:.0%} {_WAITING}" if self._times.tells_waits else "")
 
 
 def _steps(count: int) -> str:

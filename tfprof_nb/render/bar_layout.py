@@ -28,7 +28,7 @@ def bar_axis(x: Floats) -> tuple[float, float, float]:
     >>> bar_axis(np.array([7.0]))
     (6.5, 14.5, 1.0)
     """
-    slot = float(np.diff(x).min()) if len(x) > 1 else 1.0
+    slot = max(float(np.diff(x).min()) if len(x) > 1 else 1.0, 4 * float(np.spacing(np.abs(x).max())))
     low = float(x.min()) - slot / 2
     return low, max(float(x.max()) + slot / 2, low + _MIN_SLOTS * slot), slot
 

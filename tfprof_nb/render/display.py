@@ -21,6 +21,13 @@ from tfprof_nb.render.static_form import opened, static_view
 from tfprof_nb.render.text import text_view
 
 WIDGET_TYPE = "application/vnd.jupyter.widget-view+json"
+# JupyterLab lets the browser hold the active cell where it is: after Shift+Enter the next one. What grows above it, our
+# output, would leave the screen at its upper end. So that cell moves instead, but not while somebody writes in it.
+_ANSWER = ":has(.tfp-live,[id^=tfp-static])"
+_STAYS = Markup(  # noqa: S704 - of the text above
+    f".jp-Cell{_ANSWER} + .jp-Cell.jp-mod-active:not(:has(.cm-content:focus .cm-line > span)),"
+    f".jp-Notebook{_ANSWER} .jp-Notebook-footer{{overflow-anchor:none!important}}"
+)
 
 
 def in_notebook() -> bool:
@@ -42,7 +49,8 @@ class Place:
 
     def reserve(self, html: Markup, text: str) -> None:
         """Show something in the place, or something else."""
-        _publish(_bundle(html, text), {}, transient={"display_id": self._form}, update=self._reserved)
+        styled = element("div", element("style", _STAYS), html) if html else html
+        _publish(_bundle(styled, text), {}, transient={"display_id": self._form}, update=self._reserved)
         if self._has_widget and not self._reserved:
             _publish(_bundle(Markup(), ""), {}, transient={"display_id": self._widget})
         self._reserved = True
@@ -84,7 +92,7 @@ def publish_static(
         f"{widget}:has(> .lm-Panel.jp-OutputArea-output:not([data-mime-type])):not(:has(.jp-OutputArea-output > *))"
         "{display:none}"
     )
-    framed = element("div", element("style", Markup(rule)), html, id=static_id)  # noqa: S704 - of ids that we made
+    framed = element("div", element("style", Markup(rule), _STAYS), html, id=static_id)  # noqa: S704 - of ids that we made
     _publish(_bundle(framed, text), {}, transient={"display_id": display_id or static_id}, update=update)
 
 

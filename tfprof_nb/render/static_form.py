@@ -5,7 +5,7 @@ In: a title and panels. Out: HTML without script.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from markupsafe import Markup
@@ -32,13 +32,23 @@ def static_view(title: str, panels: Sequence[Panel], limit: int = STATIC_BYTES) 
     Charts get coarser first, then tables shorter, then panels are left out from the end, each with a notice.
     """
     panels = opened(panels)
-    blocks: list[tuple[str, Markup]] = []
     for detail in _DETAILS:
         blocks = [block for panel in panels for block in blocks_of(panel, detail)]
         html = _frame(title, join(part for _, part in blocks))
         if len(html.encode()) <= limit:
             return html
+    blocks = [block for panel in _unwrapped(panels) for block in blocks_of(panel, _DETAILS[-1])]
     return _frame(title, _as_many_as_fit(blocks, limit - 1000))
+
+
+def _unwrapped(panels: Iterable[Panel]) -> Iterator[Panel]:
+    """Yield the panels of a chooser's only open page in its place, so that each by itself can be left out."""
+    for panel in panels:
+        if isinstance(panel, Tabs) and len(panel.tabs[: panel.shown]) == 1:
+            yield from _unwrapped(panel.tabs[0].open())
+            yield replace(panel, tabs=panel.tabs[1:], shown=0)
+        else:
+            yield panel
 
 
 def opened(panels: Sequence[Panel]) -> list[Panel]:

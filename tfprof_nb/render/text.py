@@ -48,9 +48,10 @@ _MARKS = {"answer": "", "advice": "→ ", "info": "", "warning": "! ", "empty": 
 
 
 def text_view(title: str, panels: Sequence[Panel]) -> str:
-    """Return a title and panels as text."""
+    """Return a title and panels as text. A name in it begins no line of its own."""
     head = [shorten(title, WIDTH), "─" * min(len(title), WIDTH)] if title else []
-    return printable("\n".join([*head, *_paragraphs(panels)])).rstrip() + "\n"
+    lines = (line.replace("\n", " ") for line in (*head, *_paragraphs(panels)))
+    return printable("\n".join(lines)).rstrip() + "\n"
 
 
 def _paragraphs(panels: Iterable[Panel]) -> Iterable[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from functools import partial
 from typing import Any
 
 from tfprof_nb.analysis.advice.advice import Advice
@@ -13,6 +15,7 @@ from tfprof_nb.views.columns import OP
 from tfprof_nb.views.pages import links_of
 
 _MAX_LEADING = 2
+_CODE_AT_THE_END = re.compile(r": `([^`]+)`(?=[.;]|$)")  # of a sentence or its part
 _COLUMNS = (
     Column("gain_low_percent", "could save, from", "percent", meaning="of the time, if it can be estimated"),
     Column("gain_high_percent", "to", "percent", meaning="of the time, if it can be estimated"),
@@ -81,8 +84,15 @@ def _in_full(row: dict[Any, Any]) -> str:
 
 
 def _fix(row: dict[Any, Any]) -> str:
-    """Say what to change, and what that could save."""
-    return f"{row['fix']} {gain_in_words(row['gain_low_percent'], row['gain_high_percent'])}".rstrip()
+    """Say what to change, and what that could save; not in code where that stands below."""
+    fix = _CODE_AT_THE_END.sub(partial(_unless_below, change=row["change"]), row["fix"])
+    return f"{fix} {gain_in_words(row['gain_low_percent'], row['gain_high_percent'])}".rstrip()
+
+
+def _unless_below(code: re.Match[str], change: str) -> str:
+    """Return the matched code, or no text if it is the change or, shortened, parts of it."""
+    parts = " ".join(code[1].split()).split("…")
+    return "" if all(part in " ".join(change.split()) for part in parts) else code[0]
 
 
 def _code(row: dict[Any, Any]) -> str:

@@ -81,7 +81,8 @@ def headline(compared: Comparison) -> str:
     if numbers["verdict"] == "no difference":
         return f"No difference that {_runs_of(numbers)} could show: {times}."
     if numbers["verdict"] == "too small to tell":
-        return f"Too small to tell from {_runs_of(numbers)}: {times}. {_to_tell(numbers)}"
+        why = "Not certain" if _is_large(numbers) else "Too small to tell"
+        return f"{why} from {_runs_of(numbers)}: {times}. {_to_tell(numbers)}"
     slower = numbers["verdict"] == "slower"
     factor = 1 / numbers["speedup"] if slower else numbers["speedup"]
     return f"{_units.number(factor)} times {'slower' if slower else 'faster'}: {times}."
@@ -169,9 +170,15 @@ def _to_tell(numbers: dict[str, Any]) -> str:
         return f"So few rounds {least}: use rounds=5."
     if min(counts) >= MIN_VALUES:
         return f"Unless runs take turns, they {least}, as machines drift: use `tp.experiment`."
-    if max(counts) == 1 and abs(math.log(numbers["speedup"])) >= math.log1p(limit / 100):
+    if _is_large(numbers):
         return "Other programs' load on the machine differed between the two, which may explain it: use --repeat 5."
     return f"{'Single captures' if max(counts) == 1 else 'So few captures'} {least}: use --repeat 5."
+
+
+def _is_large(numbers: dict[str, Any]) -> bool:
+    """Whether single captures differ by enough to tell, were it not for the load of other programs."""
+    single = max(numbers["measured_before"], numbers["measured_after"]) == 1
+    return single and abs(math.log(numbers["speedup"])) >= math.log1p(numbers["margin_percent"] / 100)
 
 
 def _between(table: pd.DataFrame) -> str:

@@ -175,8 +175,11 @@ def _answer(results: Results) -> list[Panel]:
     """Say what limits the program and what to do about it; in a cell without TensorFlow, which line takes longest."""
     if not _is_plain_python(results):
         return overview_view.answer(results.overview, results.advice, results.steps)
-    found = advice_view.leading(results.advice) if len(results.advice.table) else []
-    return [*source_view.slowest(results.source, results.python), *found]
+    lead, found = source_view.slowest(results.source, results.python), results.advice.table
+    if not len(found):
+        return lead
+    told = source_view.tells(results.source, results.python, str(found["place"].iloc[0]))
+    return [*lead, *advice_view.leading(results.advice, evidence_shown=told)]
 
 
 def _is_plain_python(results: Results) -> bool:
@@ -208,8 +211,10 @@ def _pages(results: Results) -> list[str]:
     applies = {
         "pods": len(results.hosts) > 1,
         "kernels": "GPU" in results.device_type,
+        "input_pipeline": waits or len(results.input_pipeline.table) > 0,
         "tf_data": waits or len(results.tf_data.table) > 0,
         **dict.fromkeys(("functions", "layers"), calls),
+        "graph": results.overview.summary["eager_percent"] != 100,
     }
     return [name for name in PAGES if applies.get(name, True)]
 

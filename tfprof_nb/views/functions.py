@@ -7,12 +7,12 @@ from tfprof_nb.render.panels import Column, Note, Panel, Table
 
 _COLUMNS = (
     Column("function", "function", "code"),
-    Column("mode", "how it ran", meaning="whether the call traced the function, and whether XLA compiled it"),
-    Column("calls", "calls", "count"),
-    Column("tracings", "tracings", "count", meaning="since the program began"),
-    Column("expensive_call_percent", "in calls that trace", "percent", meaning="share of the function's self time"),
     Column("total_ms", "total time", "ms", bar=True),
+    Column("calls", "calls", "count"),
+    Column("mode", "how it ran", meaning="whether the call traced the function, and whether XLA compiled it"),
+    Column("tracings", "tracings", "count", meaning="since the program began"),
     Column("self_ms", "self time", "ms"),
+    Column("expensive_call_percent", "in calls that trace", "percent", meaning="share of the function's self time"),
 )
 # Plain words for TensorFlow's, which the frame keeps.
 _MODES = {

@@ -45,10 +45,10 @@ _TO_ADD = {
 }
 _COLUMNS = (
     Column(OP, "input op", "code", meaning="an iterator by its place, from the end of the pipeline on"),
-    Column("category", "class"),
-    Column("count", "runs", "count"),
     Column("self_ms", "self time", "ms", meaning="without the input ops inside it, summed over threads"),
     Column("self_share", "share", "share", bar=True, meaning="of the self time of all input ops"),
+    Column("category", "class"),
+    Column("count", "runs", "count"),
     Column("total_ms", "total time", "ms", meaning="from start to end, with the input ops inside it"),
     Column("total_share", "share of total time", "share", meaning="total time as a share of the self time of all"),
 )

@@ -30,7 +30,8 @@ _LINE_COLUMNS = (
     Column("occurrences", "runs", "count", meaning="of the line, or of its ops"),
     Column("called_op_ms", "with calls", "ms", meaning="op time, including that of functions that the line called"),
 )
-_OTHER_COLUMNS = (Column("file", "file", "code"), *(column for column in _LINE_COLUMNS if column.key != "self_ms"))
+_LINE, _CODE, _, _OP, *_OTHERS = _LINE_COLUMNS
+_OTHER_COLUMNS = (Column("file", "file", "code"), _LINE, _OP, _CODE, *_OTHERS)
 _FUNCTION_COLUMNS = (
     Column("function", "function", "code"),
     Column("file", "file", "code", path=True),
@@ -50,9 +51,9 @@ _LAYER_COLUMNS = (
 )
 _OP_COLUMNS = (
     op_column(),
-    Column("op_type", "type"),
     Column("op_ms", "time", "ms", bar=True, meaning="in the op itself, on all threads and devices"),
     Column("occurrences", "runs", "count"),
+    Column("op_type", "type"),
     Column("phase", "phase"),
     Column("gradient", "gradient", "flag"),
     Column("layer", "layer", "code", path=True),
@@ -81,6 +82,12 @@ def panels(source: SourceLines, python: Python) -> list[Panel]:
 def slowest(source: SourceLines, python: Python) -> list[Panel]:
     """Name the line of the cell that took longest, and where in its functions the time is."""
     return list(_answers(source, python))
+
+
+def tells(source: SourceLines, python: Python, place: str) -> bool:
+    """Whether `slowest` tells of this place, so that a finding about it need not."""
+    line = source.summary["slowest_line"]
+    return bool(line) and (place == place_of(line["file"], line["line"]) or f"({place})" in _inside(line, python))
 
 
 def plain(source: SourceLines, python: Python) -> list[Panel]:

@@ -31,15 +31,15 @@ _STAGE_COLUMNS = (
     Column("long_name", "place in the pipeline", "code", meaning="from the end of the pipeline to this stage"),
 )
 _PIPELINE_COLUMNS = (
-    Column("host", "host"),
     Column("pipeline", "pipeline", "count", meaning="all passes over datasets with the same stages"),
-    Column("side", "runs on"),
-    Column("stages", "stages", "code", meaning="from the source to the end"),
     Column("calls", "calls", "count", meaning="requests for an element"),
     Column("slow_calls", "slow calls", "count", meaning=_SLOW),
-    Column("min_us", "shortest", "us"),
     Column("mean_us", "mean", "us"),
     Column("max_us", "longest", "us"),
+    Column("min_us", "shortest", "us"),
+    Column("stages", "stages", "code", meaning="from the source to the end"),
+    Column("side", "runs on"),
+    Column("host", "host"),
 )
 
 
@@ -178,8 +178,8 @@ def _nodes(stages: pd.DataFrame) -> Iterator[Node]:
         while (consumer := consumer.rpartition("::")[0]) and consumer not in places:
             pass
         kind: Any = "bottleneck" if stage["bottleneck"] else "path" if stage["critical"] else "plain"
-        added = " (added by TensorFlow)" if stage["injected"] and stage["name"] not in _STAGES else ""
+        added = ["added by TensorFlow"] if stage["injected"] and stage["name"] not in _STAGES else []
         times = f"total {_units.milliseconds(stage['total_ms'])}, self {_units.milliseconds(stage['self_ms'])}"
         calls = f"{_units.count(stage['calls'])} call{'s' * (stage['calls'] != 1)}"
         place = f"from {_units.milliseconds(stage['start_ms'])}, {calls}"
-        yield Node(f"{_described(stage['name'])}{added}", (times, place), places.get(consumer), kind)
+        yield Node(stage["name"], (times, place, *added), places.get(consumer), kind)

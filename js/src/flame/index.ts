@@ -2,9 +2,9 @@ import "./flame.css";
 import { button, element, keepKeys } from "../lib/dom";
 import { duration, percent } from "../lib/format";
 import type { RenderProps } from "../lib/host";
+import { HoverKeys } from "../lib/hover_keys";
 import { followTheme } from "../lib/theme";
 import type { CssPx } from "../lib/units";
-import { HoverKeys } from "../trace/hover_keys";
 import { around, type Boxes, endOf, matches, placed } from "./boxes";
 
 export interface Traits {

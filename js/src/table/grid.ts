@@ -189,7 +189,8 @@ export class Grid {
     else this.listener.select(row === this.selected ? null : row);
   }
 
-  private onKey(event: KeyboardEvent): void {
+  /** Does what a key does in the table. Returns whether it does anything. */
+  press({ key }: KeyboardEvent): boolean {
     const { order, selected } = this;
     const place = selected === null ? -1 : order.indexOf(selected);
     const last = order.length - 1;
@@ -201,13 +202,18 @@ export class Grid {
       Home: 0,
       End: last,
     };
-    const target = targets[event.key];
-    if (event.key === "Escape") this.listener.select(null);
-    else if (this.tree && selected !== null && /^Arrow(Left|Right)$/.test(event.key))
-      this.listener.open(selected, event.key === "ArrowRight");
+    const target = targets[key];
+    if (key === "Escape") this.listener.select(null);
+    else if (this.tree && selected !== null && /^Arrow(Left|Right)$/.test(key))
+      this.listener.open(selected, key === "ArrowRight");
     else if (target !== undefined && last >= 0)
       this.listener.select(at(order, Math.min(Math.max(target, 0), last)));
-    else return;
+    else return false;
+    return true;
+  }
+
+  private onKey(event: KeyboardEvent): void {
+    if (!this.press(event)) return;
     event.preventDefault();
     event.stopPropagation();
   }

@@ -4,6 +4,7 @@ import { at } from "../lib/at";
 import { button, element, keepKeys } from "../lib/dom";
 import { grouped } from "../lib/format";
 import { listen, type Model, push, type RenderProps } from "../lib/host";
+import { HoverKeys } from "../lib/hover_keys";
 import { followTheme } from "../lib/theme";
 import { type Column, type ColumnHeader, makeColumn, toFloats } from "./columns";
 import { download, toCsv } from "./csv";
@@ -64,6 +65,7 @@ class TableView {
     const csv = button("CSV", "Save the rows shown as a CSV file", () => this.save());
     const toolbar = element("div", { class: "tfp-toolbar" }, this.input, this.count, csv);
     root.append(toolbar, this.grid.root);
+    new HoverKeys(root, (event) => this.grid.press(event), signal);
     if (this.columns.length > FEW_COLUMNS) {
       csv.before(columnMenu(this.columns, (shown) => this.grid.showColumns(shown)));
     } else {

@@ -2,12 +2,13 @@ import "../lib/theme.css";
 import "./tabs.css";
 import { element, keepKeys, whenAttached } from "../lib/dom";
 import { listen, type Model, push, type RenderProps } from "../lib/host";
+import { HoverKeys } from "../lib/hover_keys";
 import { followTheme } from "../lib/theme";
 import { followLinks, type Target } from "./links";
 import { PANE, Panes, paneClass } from "./panes";
 import { Menu, Slider } from "./pickers";
 import { scrollToPage } from "./scroll";
-import { Strip } from "./strip";
+import { pageOfKey, Strip } from "./strip";
 
 export interface Traits {
   names: string[];
@@ -68,6 +69,11 @@ function render({ model, el }: RenderProps<Traits>): () => void {
   show();
   followTheme(root, signal, () => {});
   keepKeys(root, signal);
+  const press = ({ key }: KeyboardEvent) => {
+    const page = pageOfKey(key, model.get("selected"), model.get("names").length - 1);
+    if (page !== undefined) push(model, "selected", page);
+  };
+  new HoverKeys(choice.root, press, signal);
   whenAttached(el, () => {
     show();
     const scope = el.closest<HTMLElement>(`[class*="${PANE}"], .tfp-view`);

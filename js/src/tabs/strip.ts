@@ -4,6 +4,17 @@ import { paneClass } from "./panes";
 const RETRY_MS = 50;
 const ATTEMPTS = 60;
 
+/** The page that a key goes to from the selected one. */
+export function pageOfKey(key: string, selected: number, last: number): number | undefined {
+  const targets: Record<string, number> = {
+    ArrowRight: selected === last ? 0 : selected + 1,
+    ArrowLeft: selected === 0 ? last : selected - 1,
+    Home: 0,
+    End: last,
+  };
+  return targets[key];
+}
+
 /** A row of tabs (ARIA tabs pattern). */
 export class Strip {
   readonly root: HTMLElement;
@@ -38,14 +49,7 @@ export class Strip {
   }
 
   private onKey(event: KeyboardEvent): void {
-    const last = this.tabs.length - 1;
-    const targets: Record<string, number> = {
-      ArrowRight: this.selected === last ? 0 : this.selected + 1,
-      ArrowLeft: this.selected === 0 ? last : this.selected - 1,
-      Home: 0,
-      End: last,
-    };
-    const target = targets[event.key];
+    const target = pageOfKey(event.key, this.selected, this.tabs.length - 1);
     if (target === undefined) return;
     this.choose(target);
     this.tabs[target]?.focus();

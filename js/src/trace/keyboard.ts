@@ -1,5 +1,5 @@
+import { HoverKeys } from "../lib/hover_keys";
 import type { Tool } from "./drag";
-import { HoverKeys } from "./hover_keys";
 import type { Navigation } from "./navigation";
 import { toolOfKey } from "./ui/toolbar";
 

@@ -41,7 +41,7 @@ def test_it_is_told_with_its_share_and_the_longest_wait(found):
     (row,) = found(two_epochs(500))
     assert row["finding"] == f"{FINDING}: 50.0% of the time"
     assert row["evidence"].startswith("2 old iterators took 1.00 s in all to end")
-    assert (row["severity"], row["start_ms"], row["duration_ms"]) == ("medium", 500, 500)
+    assert (row["severity"], row["start_ms"], row["duration_ms"]) == ("info", 500, 500)
     assert "options.autotune.enabled = False" in row["fix"]
 
 

@@ -236,6 +236,8 @@ def test_other_programs_explain_a_difference(profile):
     assert found["verdict"] == "too small to tell"  # half of the processors explains up to 2 times slower
     assert any("Other programs took 50% of the processors before and 0% after" in note for note in compared.notes)
     said = " ".join(str(compared.view()).split())
+    assert "Not certain from one run of each: " in said
+    assert "Too small" not in said
     assert "load on the machine differed between the two" in said
     assert "can't tell less than" not in said
     three_times = tp.compare(profile([3000] * 20, sidecar=busy(10)), profile([1000] * 20, sidecar=busy(0)))

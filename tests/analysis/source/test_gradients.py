@@ -49,3 +49,16 @@ def test_a_function_traced_twice_has_two_partners():
         "gradients/x_grad/a": ("__forward_f_9", "x"),
         "gradients/x_grad/b": ("__forward_f_19", "x"),
     }
+
+
+@pytest.mark.parametrize(
+    "name", ["tape/rnn/while/gradients/rnn/while/cell/MatMul_grad/MatMul_1", "tape/while/gradients/AddN"]
+)
+def test_the_gradient_of_a_loop_belongs_to_the_body_that_it_is_named_after(name):
+    bodies = [
+        Function(body, [Node("rnn/while/cell/MatMul", "MatMul")])
+        for body in ("rnn_while_body_1", "rnn_while_body_2_rewritten", "rnn_while_body_3")
+    ]
+    gradient = Function("rnn_while_body_2_grad_7", [Node(name, "MatMul")])
+    expected = {name: ("rnn_while_body_2_rewritten", "rnn/while/cell/MatMul")} if "MatMul" in name else {}
+    assert forward_of(*bodies, gradient) == expected

@@ -5,6 +5,7 @@ import pytest
 from builders import XSpace, forest
 from tfprof_nb.analysis.steps.groups import group_events
 from tfprof_nb.analysis.steps.steps import steps
+from tfprof_nb.analysis.trace.layout import lay_out
 from tfprof_nb.analysis.trace.python_samples import sampled_python
 from tfprof_nb.analysis.trace.trace import trace
 from tfprof_nb.decode.sections.python import PythonStacks, read_python
@@ -73,3 +74,11 @@ def test_a_sample_stands_for_a_limited_time(host):
 
 def test_without_samples_there_is_no_track(host):
     assert sampled_python([host], [PythonStacks()], {}) == []
+
+
+def test_samples_stand_beside_the_threads_of_their_host_and_keep_the_lines_of_the_cell(host):
+    (sampled,) = sampled_python([host], [stacks([(1, "work"), (2, "work")])], {"/home/me/a.py": "cell"})
+    groupings = [group_events(one) for one in (host, sampled)]
+    tracks = lay_out([host, sampled], groupings).tracks
+    assert tracks["label"].tolist() == ["python", "Python, sampled"]
+    assert tracks["group"].nunique() == 1

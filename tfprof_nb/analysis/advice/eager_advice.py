@@ -67,7 +67,8 @@ def eager_findings(evidence: Evidence, python: Sequence[Finding]) -> list[Findin
         Finding(
             "high" if mostly else "medium",
             f"{EAGER}{(what or place) and ': '}{f'{what} ({place})' if what and place else what or place}",
-            f"{_units.percent(percent)} of the host's op time is in eager ops: Python starts each.",
+            f"{_units.percent(percent)} of the host's op time is in ops that run eagerly in each step: Python starts "
+            "each.",
             _without(evidence, asked, needing, needs)
             if asked
             else _NOT_EAGERLY_IN_KERAS
@@ -268,12 +269,13 @@ def _without(evidence: Evidence, asked: tuple[str, int], needing: str, needs: st
 
 def _needing_values(evidence: Evidence) -> tuple[str, str]:
     """Return a method that Keras would trace but cannot, with its place, and the code that forbids it."""
-    table = evidence.python.table
-    sampled = table[(table["thread"] == "main") & (table["in_steps_ms"] > 0)]
-    for file, name in sampled.groupby(["file", "function"], sort=False).size().index:
-        line = evidence.code.definition(file, name) if name.rpartition(".")[2] in _TRACED_BY_KERAS else 0
-        if needs := evidence.code.uses_values(file, line) if line else "":
-            return f"{name} ({place_of(file, line)})", needs
+    table, code = evidence.python.table, evidence.code
+    ran = {name.rpartition(".")[2] for name in table.loc[table["in_steps_ms"] > 0, "function"]}
+    for file, line in code.find(rf"def (?:{'|'.join(_TRACED_BY_KERAS)})\(self\b"):
+        name = code.line(file, line).removeprefix("def ").partition("(")[0]
+        needs = code.uses_values(file, line) if name in ran or table.empty else ""
+        if needs:
+            return f"{code.class_at(file, line)}.{name} ({place_of(file, line)})", needs
     return "", ""
 
 

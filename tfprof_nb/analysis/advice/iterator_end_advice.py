@@ -5,7 +5,7 @@ from __future__ import annotations
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding
 
-_WORTH_SAYING_PERCENT, _MEDIUM_PERCENT = 10.0, 20.0
+_WORTH_SAYING_PERCENT = 10.0
 _FIX = (
     "Turn the autotuner off, and write numbers in place of tf.data.AUTOTUNE: `options = tf.data.Options()`, "
     "`options.autotune.enabled = False`, `dataset = dataset.with_options(options)`."
@@ -13,7 +13,7 @@ _FIX = (
 
 
 def iterator_end_findings(evidence: Evidence) -> list[Finding]:
-    """Report waits for an autotuner that sleeps when its iterator ends. They come by chance, so they are never high."""
+    """Report waits for an autotuner that sleeps when its iterator ends. They come by chance: no program is at fault."""
     found, summary = evidence.sleeps(), evidence.overview.summary
     whole_ms = float(summary["capture_ms"]) - float(summary["warm_up_steps_ms"])
     percent = min(100.0, 100 * found.total_ms / whole_ms) if whole_ms > 0 else 0.0
@@ -23,7 +23,7 @@ def iterator_end_findings(evidence: Evidence) -> list[Finding]:
     in_all = f"{_units.milliseconds(found.total_ms)}{' in all' if found.times > 1 else ''}"
     return [
         Finding(
-            "medium" if percent >= _MEDIUM_PERCENT else "info",
+            "info",
             f"The program waits for old iterators of tf.data to end: {_units.percent(percent)} of the time",
             f"{times} took {in_all} to end, while no other thread worked: the program waits until the autotuner of "
             "tf.data wakes up. It sleeps longer, the longer an iterator is in use. Not every run has such waits.",

@@ -11,6 +11,7 @@ import numpy as np
 from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
 from tfprof_nb.analysis.advice.findings import ONE_OP, Evidence, Finding, saving
+from tfprof_nb.analysis.source.gradients import forward_nodes
 from tfprof_nb.analysis.step_ops.shapes import origin_of, sizes
 from tfprof_nb.decode.sections.graphs import Graphs
 
@@ -66,7 +67,7 @@ def lookup_findings(evidence: Evidence) -> list[Finding]:
 def _computed(graphs: Graphs) -> Iterator[_Computed]:
     nodes = graphs.nodes
     op, inputs, outputs = nodes["op"].tolist(), nodes["inputs"].tolist(), nodes["outputs"].astype(str).tolist()
-    backward = nodes["phase"].isin(["backward", "optimizer"]).to_numpy(bool) | (nodes["forward"] >= 0).to_numpy(bool)
+    backward = nodes["phase"].isin(["backward", "optimizer"]).to_numpy(bool) | (forward_nodes(graphs) >= 0)
     for node, kind in enumerate(op):
         if kind != "GatherV2" or backward[node] or not inputs[node]:
             continue
@@ -98,6 +99,6 @@ def _with_gradients(graphs: Graphs, found: list[_Computed]) -> Bools:
     """Flag the nodes that compute all rows, and those of their gradients."""
     own = np.zeros(len(graphs.nodes), dtype=bool)
     own[[node for one in found for node in one.nodes]] = True
-    forward = graphs.nodes["forward"].to_numpy(np.int64)
+    forward = forward_nodes(graphs)
     gradients: Bools = (forward >= 0) & own[forward.clip(0)]
     return own | gradients

@@ -10,7 +10,7 @@ import numpy as np
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import ONE_OP, Evidence, Finding
 from tfprof_nb.analysis.source.code import place_of
-from tfprof_nb.analysis.step_ops.layers import owners
+from tfprof_nb.analysis.source.owners import owners
 from tfprof_nb.analysis.step_ops.small_ops import in_loops
 
 _RECURRENT = re.compile(r"(?:LSTM|GRU|RNN)(?:Cell)?$")

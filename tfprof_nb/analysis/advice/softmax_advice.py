@@ -8,7 +8,7 @@ import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import ONE_LAYER, ONE_OP, Evidence, Finding, saving
-from tfprof_nb.analysis.step_ops.layers import owners
+from tfprof_nb.analysis.source.owners import owners
 from tfprof_nb.analysis.step_ops.repeated import trains
 from tfprof_nb.analysis.step_ops.shapes import last_dimension, origin_of
 from tfprof_nb.analysis.step_ops.step_ops import TRAINING_CALLS, StepOps

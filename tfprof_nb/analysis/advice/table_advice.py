@@ -12,7 +12,7 @@ from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
 from tfprof_nb.analysis.advice.findings import ONE_LAYER, ONE_OP, Evidence, Finding, saving
 from tfprof_nb.analysis.source.code import line_at
-from tfprof_nb.analysis.step_ops.layers import owners
+from tfprof_nb.analysis.source.owners import owners
 from tfprof_nb.analysis.step_ops.shapes import Shape, origin_of, sizes
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
 from tfprof_nb.decode.sections.graphs import Graphs

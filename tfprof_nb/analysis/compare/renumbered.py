@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable
 from typing import TypeAlias
 
+from tfprof_nb.analysis.events.names import MOST_SCOPES
+
 _NUMBERS = re.compile(r"(?:\d+[._])*")  # of a name read from its end
 
 _Names: TypeAlias = "dict[str, _Names]"
@@ -35,7 +37,7 @@ def renumbered(names: Iterable[str], like: Iterable[str]) -> dict[str, str]:
 
 
 def _path(name: str) -> _Path:
-    return tuple(name.split("/"))
+    return tuple(name.split("/", MOST_SCOPES))
 
 
 def _tree(names: Iterable[str]) -> _Names:
@@ -65,8 +67,10 @@ def _by_kind(names: Iterable[str]) -> dict[str, list[str]]:
     return kinds
 
 
-def _numbers(name: str) -> list[int]:
-    return [int(number) for number in re.findall(r"\d+", name[len(_without_numbers(name)) :])]
+def _numbers(name: str) -> list[tuple[int, str]]:
+    """Return what sorts like the numbers at a name's end, which may be too long for Python's `int`."""
+    digits = (number.lstrip("0") for number in re.findall(r"\d+", name[len(_without_numbers(name)) :]))
+    return [(len(each), each) for each in digits]
 
 
 def _without_numbers(name: str) -> str:

@@ -13,6 +13,9 @@ import numpy.typing as npt
 
 from tfprof_nb._arrays import Objects
 
+MOST_SCOPES = 100
+"""How many levels of a name's scopes are told apart; real names have some ten."""
+
 
 class Category(IntEnum):
     """The kind of operation that a name stands for."""

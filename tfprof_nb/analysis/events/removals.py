@@ -17,6 +17,7 @@ from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.intervals import newly_covered
 
 REMOVAL, IN_WORDS = "TFE_DeleteTensorHandle", "taking down an iterator"
+_WORDS = {REMOVAL: IN_WORDS, "MakeIterator": "starting an iterator"}
 _LONG_MS, _SLEEP_MS = 10, 200  # tensors take microseconds
 _MOST_BUSY = 0.1  # of a sleep: iterators that still work are waited for too
 
@@ -54,14 +55,14 @@ def host_sleeps(forest: Forest) -> Sleeps:
 
 
 def in_words(event: str) -> str:
-    """Return what an event is called: removals in words, others by their names.
+    """Return what an event is called: an iterator's start and end in words, others by their names.
 
     Examples
     --------
     >>> in_words("TFE_DeleteTensorHandle"), in_words("MatMul")
     ('taking down an iterator', 'MatMul')
     """
-    return IN_WORDS if event == REMOVAL else event
+    return _WORDS.get(event, event)
 
 
 def _is_idle(forest: Forest, wait: int) -> bool:

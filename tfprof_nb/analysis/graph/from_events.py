@@ -11,6 +11,7 @@ import pandas as pd
 
 from tfprof_nb._arrays import Floats, Int64, Ints
 from tfprof_nb._units import PS_PER_US
+from tfprof_nb.analysis.events.eager import ran_eagerly
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.graph_nodes import graph_nodes
 from tfprof_nb.analysis.events.names import function_name
@@ -34,6 +35,7 @@ _NO_MODEL = (
 _NO_GRAPHS = (
     "Inputs, shapes and lines of ops are not in this file: tfprof_nb records them in its own captures of TensorFlow."
 )
+_ALL_EAGER = "All ops ran eagerly, one by one: there is no graph that could tell their inputs, shapes and float ops."
 
 
 class _Part(NamedTuple):
@@ -92,7 +94,7 @@ def from_events(
     notes = [_NOTHING_RAN]
     if len(events):
         excluded = excluded_ops(nodes["name"], events[(events["step"] < 0) | events["step"].isin(averaged)], rare)
-        notes = _notes(graphs, period, excluded, has_memory=bool(events["bytes"].any()))
+        notes = _notes(forests, graphs, period, excluded, has_memory=bool(events["bytes"].any()))
         notes += [_OF_STEPS.format(len(averaged), len(every))] if averaged != every else []
     return GraphModel(nodes, inputs, runs, intervals, tuple(notes), period, rare, averaged)
 
@@ -101,8 +103,16 @@ def _renamed(trace: Sequence[Frame], names: Mapping[str, str]) -> tuple[Frame, .
     return tuple((names.get(file, file), line, function) for file, line, function in trace)
 
 
-def _notes(graphs: Sequence[Graphs], period: str, excluded: Iterable[str], *, has_memory: bool) -> list[str]:
-    no_graphs = [] if any(len(host.nodes) for host in graphs) else [_NO_GRAPHS]
+def _all_eager(forest: Forest) -> bool:
+    ops = forest.once(label_all_ops).code >= 0
+    return bool(forest.once(ran_eagerly)[ops].all())
+
+
+def _notes(
+    forests: Sequence[Forest], graphs: Sequence[Graphs], period: str, excluded: Iterable[str], *, has_memory: bool
+) -> list[str]:
+    known = any(len(host.nodes) for host in graphs)
+    no_graphs = [] if known else [_ALL_EAGER] if all(map(_all_eager, forests)) else [_NO_GRAPHS]
     no_model = [_NO_MODEL] if any(host.variables["model"].isna().any() for host in graphs) else []
     no_steps = [_NO_STEPS] if period == "capture" else []
     of_captures = dict.fromkeys(note for host in graphs for note in host.notes)

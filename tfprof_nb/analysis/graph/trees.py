@@ -12,13 +12,13 @@ from pathlib import PurePosixPath
 import numpy as np
 
 from tfprof_nb._arrays import Bools, Floats, Int64
+from tfprof_nb.analysis.events.names import MOST_SCOPES
 from tfprof_nb.analysis.graph.model import COLUMN, METRICS, Frame, GraphModel
 from tfprof_nb.analysis.graph.options import EVERYTHING, GraphOptions
 from tfprof_nb.analysis.graph.selection import ROOT, Rules, Tree, matches, order, shown, wanted
 
 _GRADIENT = " (gradient)"
 _MAX_FUNCTION_NAME = 20
-_MAX_SCOPES = 100
 _GROUPED = Rules(grouped=True)
 
 
@@ -52,7 +52,7 @@ View = Callable[[GraphModel, GraphOptions], Rows]
 def scope_view(model: GraphModel, options: GraphOptions) -> Rows:
     """Return nodes by name scope: ``a/b`` is below ``a``; below a depth that no model has, scopes are not separated."""
     node = {name: number for number, name in enumerate(model.nodes["name"].tolist())}
-    scopes = {name: [name[: slash.start()] for slash in islice(re.finditer("/", name), _MAX_SCOPES)] for name in node}
+    scopes = {name: [name[: slash.start()] for slash in islice(re.finditer("/", name), MOST_SCOPES)] for name in node}
     parent = {one: above for own in scopes.values() for above, one in pairwise([None, *own])}
     parent |= {name: own[-1] if own else None for name, own in scopes.items()}
     names = sorted(parent, key=lambda name: name.split("/"))

@@ -15,13 +15,17 @@ from tfprof_nb.decode.sections.graphs import Graphs
 # A function under a tape becomes two: "__forward_step_91" and "__inference___backward_step_43_92".
 _BACKWARD = re.compile(r"__backward_(?P<name>.*?)(?:_\d+)?_(?P<number>\d+)$")
 _FORWARD = re.compile(r"^__forward_(?P<name>.*)_(?P<number>\d+)$")
-_PREFIX, _SUFFIX = "gradients/", "_grad"
+# The body of a loop has its gradient in a function that is named after it; what it keeps for that is added to a copy.
+_LOOP_BACKWARD = re.compile(r"^(?P<name>.*)_grad_\d+$")
+_REWRITTEN = "_rewritten"
+_PREFIX, _SUFFIX = re.compile("(?:^|/)gradients/"), "_grad"
 
 
 def forward_nodes(graphs: Graphs) -> Int64:
     """Return for each node the node whose gradient it computes, -1 for none; also across functions.
 
-    A backward pass in a function of its own names its nodes ``gradients/<node of the forward function>_grad/...``.
+    A backward pass in a function of its own names its nodes ``gradients/<node of the forward function>_grad/...``,
+    that of a loop's body with the loop's scopes before it.
     """
     nodes = graphs.nodes
     forward = nodes["forward"].to_numpy(np.int64).copy()
@@ -35,6 +39,10 @@ def forward_nodes(graphs: Graphs) -> Int64:
 
 def _partners(names: pd.Series[Any]) -> Iterator[tuple[int, int]]:
     """Yield functions of backward passes with their forward functions, which are the last made before them."""
+    bodies = {name.removesuffix(_REWRITTEN): function for function, name in enumerate(names)}
+    for function, name in enumerate(names):
+        if (loop := _LOOP_BACKWARD.match(name)) and loop["name"] in bodies:
+            yield function, bodies[loop["name"]]
     matches = [(function, _FORWARD.match(name)) for function, name in enumerate(names)]
     forwards = [(match["name"], int(match["number"]), function) for function, match in matches if match]
     for function, name in enumerate(names):
@@ -47,7 +55,9 @@ def _partners(names: pd.Series[Any]) -> Iterator[tuple[int, int]]:
 
 def _named(name: str, nodes: dict[str, int]) -> int:
     """Return the forward node that a backward node's name contains, -1 for none; ``nodes`` are given by name."""
-    if not name.startswith(_PREFIX):
+    prefix = _PREFIX.search(name)
+    if not prefix:
         return -1
-    ends = [match.start() for match in re.finditer(rf"{_SUFFIX}(?=/|$)", name)]
-    return next((nodes[name[len(_PREFIX) : end]] for end in ends if name[len(_PREFIX) : end] in nodes), -1)
+    named = name[prefix.end() :]
+    ends = [match.start() for match in re.finditer(rf"{_SUFFIX}(?=/|$)", named)]
+    return next((nodes[named[:end]] for end in ends if named[:end] in nodes), -1)

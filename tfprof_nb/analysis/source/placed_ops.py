@@ -19,6 +19,7 @@ from tfprof_nb.analysis.events.op_labels import label_all_ops, on_device_timelin
 from tfprof_nb.analysis.result import empty_table
 from tfprof_nb.analysis.source.cell_lines import running_lines, unrecorded_factor
 from tfprof_nb.analysis.source.gradients import forward_nodes
+from tfprof_nb.analysis.source.owners import OPTIMIZER, owners
 from tfprof_nb.decode.sections.cell import Cell
 from tfprof_nb.decode.sections.graphs import Graphs
 
@@ -71,7 +72,7 @@ def _with_lines(ops: pd.DataFrame, graphs: Graphs, cell: Cell) -> pd.DataFrame:
     nodes, node = graphs.nodes, ops["node"].to_numpy(np.int64)
     frame = np.append(creating_frames(graphs), -1)[node]
     eager = ops["eager_line"] > 0
-    layer = np.append(nodes["layer"].to_numpy(np.int64), -1)[node]
+    layer = np.append(_layers(graphs), -1)[node]
     return ops.assign(
         file=np.where(eager, cell.file, _picked(graphs.frames["file"], frame, "")),
         line=np.where(eager, ops["eager_line"], _picked(graphs.frames["line"], frame, 0)).astype(np.int64),
@@ -80,6 +81,14 @@ def _with_lines(ops: pd.DataFrame, graphs: Graphs, cell: Cell) -> pd.DataFrame:
         layer=_picked(graphs.layers["name"], layer, ""),
         kind=_picked(graphs.layers["type"], layer, ""),
     )
+
+
+def _layers(graphs: Graphs) -> Int64:
+    """Return the Keras layer of each node of a forward or backward pass; -1 for none."""
+    if graphs.nodes.empty:
+        return np.zeros(0, dtype=np.int64)
+    owner, part = owners(graphs)
+    return np.where((owner < len(graphs.layers)) & (part != OPTIMIZER), owner, -1)
 
 
 def _picked(values: pd.Series, places: Int64, missing: object) -> np.ndarray[tuple[int], np.dtype[np.object_]]:

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb._arrays import Bools, Int64
+from tfprof_nb.analysis.source.owners import owners
 from tfprof_nb.analysis.source.placed_ops import creating_frames, creating_nodes
 from tfprof_nb.analysis.step_ops.called import with_called
-from tfprof_nb.analysis.step_ops.layers import owners
 from tfprof_nb.analysis.step_ops.step_ops import TRAINING_CALLS, StepOps
 
 COLUMNS = ["function", "frame", "count", "median_us", "cost_share", "in_loop", "layers", "kind"]

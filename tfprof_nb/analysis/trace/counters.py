@@ -61,7 +61,7 @@ class Counter:
             "name": f"{self.host} {self.name}".strip(),
             "unit": self.unit,
             "times_ps": self.times_ps[kept].tolist(),
-            "values": self.values[kept].round(6).tolist(),
+            "values": [round(value, 6) for value in self.values[kept].tolist()],
         }
 
 

@@ -15,6 +15,7 @@ import pandas as pd
 from tfprof_nb._arrays import Int32, Int64, Objects
 from tfprof_nb.analysis.events.devices import GPU
 from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.names import MOST_SCOPES
 from tfprof_nb.analysis.events.op_labels import OpLabels, label_ops
 from tfprof_nb.decode.host import Stat
 
@@ -136,7 +137,7 @@ def _scopes(code: Int64, labels: OpLabels) -> list[tuple[Int64, Objects]]:
 
 def _prefixes(names: Objects) -> Iterator[Objects]:
     """Yield for each level the scope of every op down to that level; None for ops with fewer scopes."""
-    parts = [str(name).split("/")[:-1] for name in names]
+    parts = [str(name).split("/", MOST_SCOPES)[:-1] for name in names]
     for level in range(1, max(map(len, parts), default=0) + 1):
         yield np.array(["/".join(part[:level]) if len(part) >= level else None for part in parts], dtype=object)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,6 +18,7 @@ from tfprof_nb.analysis.events.names import Category
 from tfprof_nb.analysis.steps.groups import Grouping
 from tfprof_nb.analysis.trace.device_lines import DerivedLine, device_lines
 from tfprof_nb.analysis.trace.lanes import lane_depths
+from tfprof_nb.analysis.trace.python_samples import SAMPLED
 from tfprof_nb.formats.marks import CELL_LINE
 from tfprof_nb.formats.xspace import ALLOCATION, DEALLOCATION, THREADPOOL_PREFIX
 
@@ -101,12 +102,19 @@ def _set_apart(forest: Forest) -> list[DerivedLine]:
     host = forest.host
     lines = []
     for prefix, (kind, label) in _APART.items():
-        events = np.flatnonzero(forest.name_starts(prefix) & forest.on_host)
+        events = np.flatnonzero(forest.name_starts(prefix) & _may_be_apart(forest))
         for line in np.unique(host.line[events]).tolist():
             mine = events[host.line[events] == line]
             start, names = host.start_ps[mine], host.display_names[host.metadata[mine]]
             lines.append(DerivedLine(line, kind, label, names, start, start + host.duration_ps[mine], mine))
     return lines
+
+
+def _may_be_apart(forest: Forest) -> Bools:
+    """Return per event whether a host's thread recorded it: a sampled line of the cell has its calls below it."""
+    sampled = np.array([line.name in SAMPLED for line in forest.host.lines], dtype=bool)
+    recorded: Bools = forest.on_host & ~sampled[forest.host.line]
+    return recorded
 
 
 class _Vocabulary:
@@ -133,7 +141,7 @@ def _host_frames(
     index: int, forest: Forest, derived: Sequence[DerivedLine], vocabulary: _Vocabulary
 ) -> list[pd.DataFrame]:
     host = forest.host
-    hidden = forest.name_starts(*_HIDDEN) | (forest.name_starts(*_APART) & forest.on_host) | forest.are_counters
+    hidden = forest.name_starts(*_HIDDEN) | (forest.name_starts(*_APART) & _may_be_apart(forest)) | forest.are_counters
     events = np.flatnonzero(~hidden)
     kinds = np.where(forest.names.op_type == "", host.names, forest.names.op_type)
     # Ops need their whole names to be distinct; other events with a short name often have a very long one (XLA, C++).
@@ -183,20 +191,27 @@ def _tracks(forests: Sequence[Forest], derived: Sequence[Sequence[DerivedLine]],
     busy = (outer["end_ps"] - outer["start_ps"]).groupby([outer["host_index"], outer["line"]]).sum().to_dict()
     counts = events.groupby(["host_index", "line"], sort=False).size()
     span = max(int(events["end_ps"].max()) if len(events) else 0, 1)
+    # Samples of a host's Python are beside its threads.
+    sections = {key: k for k, key in enumerate(dict.fromkeys(_planes(forests)))}
     tracks = []
     for index, line, count in counts.reset_index().to_numpy().tolist():
         track = _track(forests[index], line, derived[index])
         ran = {"events": count, "busy_share": min(busy.get((index, line), 0) / span, 1.0)}
         # Devices before hosts, and derived lines right above the line that they were made of.
         busiest = -busy.get((index, track["of"]), 0)
-        order = (not track["device"], index, track["section"], not track["first"], busiest, track["of"], track["above"])
+        section = sections[track["host"], track["plane"]]
+        order = (not track["device"], section, index, not track["first"], busiest, track["of"], track["above"])
         tracks.append({**track, **ran, "host_index": index, "line": line, "order": order})
     tracks.sort(key=lambda track: track["order"])
     table = pd.DataFrame(tracks, columns=[*COLUMNS, "host_index", "line", "first"])
-    table["group"] = table.groupby(["host_index", "plane"], sort=False).ngroup().astype(int)
+    table["group"] = table.groupby(["host", "plane"], sort=False).ngroup().astype(int)
     place = table.groupby("group").cumcount()
     table["idle"] = ~table["first"].astype(bool) & (place >= _ALWAYS_OPEN) & (table["busy_share"] < _IDLE_SHARE)
     return table.drop(columns="first").assign(label=_numbered_labels(table))
+
+
+def _planes(forests: Sequence[Forest]) -> Iterator[tuple[str, str]]:
+    return ((forest.host.name, plane.name) for forest in forests for plane in forest.host.planes)
 
 
 def _track(forest: Forest, line: int, derived: Sequence[DerivedLine]) -> dict[str, Any]:
@@ -217,7 +232,6 @@ def _track(forest: Forest, line: int, derived: Sequence[DerivedLine]) -> dict[st
         "label": label,
         "of": of,
         "device": device,
-        "section": recorded.plane,
         "first": own_thread or bool(forest.line_is_derived[of]),
         "above": _DERIVED_FIRST.index(kind) if made else len(_DERIVED_FIRST),
     }

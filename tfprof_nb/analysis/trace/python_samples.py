@@ -17,6 +17,7 @@ from tfprof_nb.decode.table import COLUMNS, build_host
 
 _PLANE, _MAX_DEPTH = "/host:CPU", 32
 _LINES = {True: "Python, sampled", False: "Python of tf.data, sampled"}
+SAMPLED = frozenset(_LINES.values())
 
 
 def sampled_python(

@@ -15,6 +15,8 @@ from tfprof_nb.formats.sidecar import FramesTable
 
 _LAYERS = "/keras/src/layers/"
 _MAX_SOURCE = 200_000  # characters
+# What called the magics runs for as long as the cell that they profile.
+MAGICS = str(Path(__file__).parents[2] / "notebook")
 
 
 class Origin(NamedTuple):
@@ -67,7 +69,8 @@ class SourceLines:
         return {node.split("@")[0]: described[key] for node, key in info.name_to_trace_id.items()}
 
     def _trace(self, frames: list[Frame]) -> int:
-        own = [frame for frame in reversed(frames) if is_users(frame.file)]
+        of_cell = takewhile(lambda frame: not frame.file.startswith(MAGICS), reversed(frames))
+        own = [frame for frame in of_cell if is_users(frame.file)]
         return self.traces.number(tuple(self.frames.numbers(own)))
 
     def columns(self, strings: Interned[str]) -> FramesTable:

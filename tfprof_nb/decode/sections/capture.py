@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tfprof_nb.formats.sidecar import CaptureSection, Stopped
 
+_MOST_S = 10**7  # some months
+
 
 def read_notes(section: CaptureSection | None) -> list[str]:
     """Return the capture's notes."""
@@ -15,4 +17,7 @@ def read_notes(section: CaptureSection | None) -> list[str]:
 
 def read_stopped(section: CaptureSection | None) -> Stopped | None:
     """Return why and when the recording was ended, if it was."""
-    return section.get("stopped") if section else None
+    stopped = section.get("stopped") if section else None
+    if stopped and not 0 <= stopped["seconds"] < _MOST_S:
+        raise ValueError("stopped.seconds is no length of a recording")
+    return stopped

@@ -10,6 +10,7 @@ from tfprof_nb._arrays import Bools, Int64, Objects
 from tfprof_nb.formats.sidecar import PythonSection
 
 _MOST_LATE_NS = 60 * 10**9  # a machine that slept took no time in Python
+_MOST_MISSED = 5_000_000  # hours of a thread that never lets go of Python's lock
 
 
 def _no_numbers() -> Int64:
@@ -86,6 +87,8 @@ def _with_missed(found: PythonStacks, late_ns: Int64) -> PythonStacks:
     if len(late_ns) != len(found.time_ns) or not found.interval_ns > 0:
         raise ValueError("the samples' lateness does not fit them")
     missed = np.clip(late_ns, 0, _MOST_LATE_NS) // found.interval_ns
+    if missed.sum() > _MOST_MISSED:
+        raise ValueError("more samples are missing than any capture can miss")
     times = np.repeat(np.arange(len(missed)), missed + 1)
     back = np.arange(len(times)) - np.repeat(np.cumsum(missed + 1) - missed - 1, missed + 1)
     time_ns = found.time_ns[times] - back * found.interval_ns

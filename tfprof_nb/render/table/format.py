@@ -38,8 +38,8 @@ def cell_texts(frame: pd.DataFrame, column: Column) -> list[str]:
 
 def bar_shares(frame: pd.DataFrame, column: Column) -> Floats:
     """Return the lengths of a column's bars, 0 to 1: shares as they are, other values relative to the largest."""
-    values = pd.to_numeric(frame[column.key], errors="coerce").fillna(0).to_numpy(dtype="float64", copy=True)
-    whole = {"share": 1.0, "percent": 100.0}.get(column.kind) or max(values.max(initial=0), 1e-300)
+    values = pd.to_numeric(frame[column.key], errors="coerce").fillna(0).to_numpy(dtype="float64").clip(0)
+    whole = {"share": 1.0, "percent": 100.0}.get(column.kind) or values.max(initial=0) or 1.0
     shares: Floats = (values / whole).clip(0, 1)
     return shares
 

@@ -1,4 +1,4 @@
-import type { CssPx } from "../lib/units";
+import type { CssPx } from "./units";
 
 // Where keys write text, or move a value.
 const TYPING = "input, textarea, select, [contenteditable]:not([contenteditable=false])";
@@ -9,7 +9,7 @@ const DELIBERATE_PX = 24;
 const TAKEN = /^(.|Arrow\w+|Page\w+|Home|End|Enter|Escape|Insert|Delete|Backspace|Dead)$/su;
 
 /**
- * Gives a viewer the keyboard while the pointer is on it; the focus stays where it is. Keys are taken at the window, on
+ * Gives a widget, here "the viewer", the keyboard while the pointer is on it; the focus stays where it is. Keys are taken at the window, on
  * their way down: JupyterLab and Notebook 7 listen at the document, where "d d" deletes a notebook cell.
  *
  * The pointer must have been used since the last key that went elsewhere: a viewer that scrolls or opens under a resting
