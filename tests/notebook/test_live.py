@@ -82,6 +82,10 @@ def test_the_busy_kernel_tells_of_the_steps_as_they_end(run):
     assert every_bar.count("M") == counts[-1]
     waiting = int(re.search(r"(\d+)% waiting for data", text(later[-1]))[1])
     assert 50 < waiting < 95
+    # What is known stays in sight while the profile is saved and read.
+    afterwards = [text(message) for message in shown if re.search("TensorFlow saves|Reading", text(message))]
+    assert len(afterwards) >= 2
+    assert all(re.match(r"40 steps, typically .* each, \d+% waiting for data · ", line) for line in afterwards)
 
 
 def test_fit_tells_what_waits_inside_its_function_and_the_profile_shows_no_question_for_that(run):

@@ -90,7 +90,8 @@ class Live:
     def _line(self) -> str:
         if self._after:
             waited = time.monotonic() - self._since
-            return self._after + (f" · {waited:.0f} s" if waited >= 1 else "")
+            after = self._after + (f" · {waited:.0f} s" if waited >= 1 else "")
+            return f"{self._step_times()} · {after}" if self._times.count else after
         pacing = self._capture.pacing
         match pacing.phase:
             case "delayed":

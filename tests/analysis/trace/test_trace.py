@@ -106,7 +106,9 @@ def test_details_are_of_the_event_at_that_place_in_the_payload():
 
 
 def test_hidden_events_are_said():
-    assert "1 bookkeeping events" in laid_out(small()).notes[0]
+    assert (
+        "1 bookkeeping event (an allocation or a mark of the thread pool) is not drawn." in laid_out(small()).notes[0]
+    )
 
 
 def test_overview_is_the_share_of_time_in_which_a_track_is_busy():

@@ -33,6 +33,7 @@ WHOLE_EVENTS = 2_000_000
 COARSE_BINS = 32_768
 # An event shows at most so many causes, and so many effects.
 _MAX_FLOWS = 50
+_BOOKKEEPING = "events (allocations, thread pool marks) are"
 _TRACK_FIELDS = ["group", "label", "kind", "busy_share", "idle"]
 
 
@@ -374,7 +375,10 @@ def _notes(forests: Sequence[Forest], layout: Layout) -> list[str]:
         return ["This profile has no events: nothing ran during the capture."]
     events = sum(int((~forest.are_counters).sum()) + forest.host.marks for forest in forests)
     hidden = events - int(layout.recorded.sum())
-    return [f"{hidden:,} bookkeeping events (allocations, thread pool marks) are not drawn."] if hidden else []
+    if not hidden:
+        return []
+    events_are = "event (an allocation or a mark of the thread pool) is" if hidden == 1 else _BOOKKEEPING
+    return [f"{hidden:,} bookkeeping {events_are} not drawn."]
 
 
 def _told_apart(tracks: pd.DataFrame) -> list[str]:
