@@ -301,6 +301,13 @@ def test_a_saved_profile_opens_again(run, shell):
     assert shell.user_ns["again"].name == "again"
 
 
+def test_code_of_advice_finds_the_package(run, shell):
+    run("%unload_ext tfprof_nb\ntfprof_nb = 'mine'\n%load_ext tfprof_nb")
+    assert shell.user_ns["tfprof_nb"] == "mine"
+    result = run("del tfprof_nb\n%reload_ext tfprof_nb\nwith tfprof_nb.step(0):\n    pass")
+    assert result.success
+
+
 def test_unloading_leaves_nothing_behind(run, shell):
     def registered():
         manager = shell.magics_manager

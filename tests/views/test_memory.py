@@ -124,7 +124,7 @@ def test_thinned_points_keep_the_descriptions_of_their_own_events():
     found = charts(view.panels(result(*rows)))["in use"]
     assert len(found.x) == len(found.notes) < 3000
     for x, heap, note in zip(found.x, found.series[0].values, found.notes, strict=True):
-        assert MIB * (1 + round(x) % 7) == heap * MIB
+        assert MIB * (1 + round(1000 * x) % 7) == heap * MIB
         assert f"{heap:.2f} MiB in use" in note
 
 
@@ -144,7 +144,12 @@ def test_peaks_survive_where_there_are_more_events_than_points():
     chart = charts(view.panels(result(*rows)))["in use"]
     assert len(chart.x) == 1000
     assert chart.series[0].values.max() == 50
-    assert chart.x[chart.series[0].values.argmax()] == 1777
+    assert (chart.x[chart.series[0].values.argmax()], chart.x_label) == (1.777, "time (s)")
+
+
+def test_times_below_two_seconds_are_in_milliseconds():
+    chart = charts(view.panels(result((1, "a", MIB), (1999, "a", 2 * MIB))))["in use"]
+    assert (chart.x.tolist()[-1], chart.x_label) == (1999, "time (ms)")
 
 
 @pytest.fixture

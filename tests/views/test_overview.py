@@ -210,6 +210,10 @@ def test_a_change_is_shown_as_code_with_its_place():
     assert note.code == "# In[3] line 2\nif batch % 50:\n    return"
     assert "<pre" in draw(note)
     assert "    return</pre>" in draw(note)
+    # A table sums up several findings; of one it would repeat the words.
+    for count, panels in ((1, ["Note"]), (2, ["Note", "Note", "Table"])):
+        found = advice_view.panels(Advice(pd.DataFrame([row] * count), {}, []))
+        assert [type(panel).__name__ for panel in found] == panels
 
 
 def test_without_steps_there_is_no_verdict(tmp_path):

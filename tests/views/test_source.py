@@ -16,14 +16,14 @@ from tfprof_nb.views import source as view
 CELL = "%%tfprofile\ndef f(x):\n    return x @ x  # <b>\nf(y)\n"
 
 
-def result(cell=CELL, layer=("big", "Dense")):
+def result(cell=CELL, layer=("big", "Dense"), phase="forward"):
     """A function whose one op, of line 3, takes 40 us, called in line 4, which takes 2 ms."""
     space = XSpace()
     python = space.plane("/host:CPU").line("python")
     python.event("EagerLocalExecute: f_1", duration_us=90)
     python.event("MatMul:MatMul", start_us=1, duration_us=40)
     frames = (("cell.py", 3, "return x @ x"), ("cell.py", 4, "f(y)"), ("other.py", 7, "run()"))
-    node = Node("MatMul", "MatMul", frames, layer=layer, phase="forward" if layer else "")
+    node = Node("MatMul", "MatMul", frames, layer=layer, phase=phase if layer or phase != "forward" else "")
     sections = {"graphs": graphs_section(Function("f_1", [node]))}
     if cell:
         ran = {"line": [2, 4], "hits": [1, 1], "spent_ns": [0, 2_000_000], "estimated": [], "first": 0, "last": 0}
@@ -117,6 +117,7 @@ def test_layers_and_lines_elsewhere_have_their_tables():
     assert found["Keras layers"].frame["layer"].tolist() == ["big"]
     assert found["Lines of other cells and files"].frame[["file", "line"]].values.tolist() == [["other.py", 7]]
     assert "Keras layers" not in tables(result(layer=None))
+    assert "Keras layers" not in tables(result(layer=None, phase="backward"))
 
 
 def test_without_a_cell_the_ops_lines_stand_alone_and_a_note_says_how_to_get_the_rest():

@@ -53,6 +53,7 @@ from tfprof_nb.views.headline import headline
 _HELP = ("--help", "-h")
 
 
+_PACKAGE = "tfprof_nb"
 SAVING_NOTE_S = 1.0  # saving that takes longer is announced
 # Takes a capture that has ended, and the line that told what it did.
 HandOver = Callable[[Capture, Live | None], None]
@@ -467,7 +468,9 @@ def _no_collection() -> Iterator[None]:
 
 
 def register(shell: InteractiveShell) -> None:
-    """Add the magics to a shell."""
+    """Add the magics to a shell, and this package's name, since advice has code such as ``tfprof_nb.step(i)``."""
+    if _PACKAGE not in shell.user_ns:
+        shell.push({_PACKAGE: sys.modules[_PACKAGE]}, interactive=False)
     shell.register_magics(TfprofMagics)
     shell.input_transformers_post.append(CellOfMagic(shell, "tfprofile"))
     add_completions(shell, _parsers())

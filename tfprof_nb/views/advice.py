@@ -26,7 +26,7 @@ _COLUMNS = (
 
 
 def panels(advice: Advice) -> list[Panel]:
-    """Show every finding."""
+    """Show every finding; several also as a table."""
     if not len(advice.table):
         return [Note(note, "empty") for note in advice.notes]
     return [
@@ -35,7 +35,7 @@ def panels(advice: Advice) -> list[Panel]:
             for row in advice.table.to_dict("records")
             for panel in (Note(_in_full(row), "advice", links_of(row), _code(row)), *_measure(advice, row))
         ),
-        Table("Findings", advice.table, _COLUMNS, selects=OP),
+        *([Table("Findings", advice.table, _COLUMNS, selects=OP)] if len(advice.table) > 1 else []),
     ]
 
 

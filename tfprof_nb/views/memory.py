@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
+from tfprof_nb._arrays import Floats
 from tfprof_nb.analysis.memory.memory import Memory
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Lines, Note, Panel, Series, Tab, Table, Tabs
 from tfprof_nb.render.thinning import thin_rows
@@ -51,6 +52,7 @@ _LAYERS = (
     ("free", "free_bytes", MEMORY_FREE),
 )
 _MAX_EVENTS = 5000  # as many rows as a report holds
+_IN_SECONDS_MS = 2000
 _SCALES = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "bytes"))
 
 
@@ -141,9 +143,8 @@ def _stacked(title: str, points: pd.DataFrame, layers: int) -> Lines:
     drawn = [layer for layer in _LAYERS[:layers] if points[layer[1]].any()] or _LAYERS[:1]
     scale, unit = _scale(points[[column for _, column, _ in drawn]].sum(axis=1).max())
     series = [Series(label, points[column].to_numpy(np.float64) / scale, color) for label, column, color in drawn]
-    x = points["time_ms"].to_numpy(np.float64)
     notes, percent = _tooltips(points), _fragmentation(points)
-    return Lines(title, x, series, "time (ms)", unit, stacked=True, held=True, notes=notes, percent=percent)
+    return Lines(title, *_times(points, series), unit, stacked=True, held=True, notes=notes, percent=percent)
 
 
 def _fragmentation(points: pd.DataFrame) -> Series | None:
@@ -175,8 +176,13 @@ def _tooltip(row: dict[Any, Any]) -> str:
 def _sampled(name: str, points: pd.DataFrame) -> Lines:
     scale, unit = _scale(points["memory_in_use_bytes"].max())
     series = Series("memory of the process", points["memory_in_use_bytes"].to_numpy(np.float64) / scale, OTHER)
-    title, x = f"Memory: {_units.shorten(name, 60)}", points["time_ms"].to_numpy(np.float64)
-    return Lines(title, x, [series], "time (ms)", unit)
+    return Lines(f"Memory: {_units.shorten(name, 60)}", *_times(points, [series]), unit)
+
+
+def _times(points: pd.DataFrame, series: list[Series]) -> tuple[Floats, list[Series], str]:
+    """Return the times of the points, in seconds from two on, with what is drawn over them, and the axis' label."""
+    ms = points["time_ms"].to_numpy(np.float64)
+    return (ms / 1000, series, "time (s)") if ms.max(initial=0) >= _IN_SECONDS_MS else (ms, series, "time (ms)")
 
 
 def _scale(highest: float) -> tuple[int, str]:

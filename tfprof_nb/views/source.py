@@ -72,7 +72,7 @@ def panels(source: SourceLines, python: Python) -> list[Panel]:
         *_answers(source, python),
         *_lines("The cell, line by line", source.table[is_cell], _LINE_COLUMNS),
         *_in_functions(source, python),
-        *([Table("Keras layers", source.by_layer, _LAYER_COLUMNS, kept_in="by_layer")] if len(source.layers) else []),
+        *_by_layer(source),
         *_ops(source),
         *_lines(others, source.table[~is_cell], _OTHER_COLUMNS),
         *(Note(note, "info") for note in source.notes),
@@ -98,6 +98,11 @@ def plain(source: SourceLines, python: Python) -> list[Panel]:
         Note(_PLAIN, "info"),
         *(Note(note, "info") for note in source.notes),
     ]
+
+
+def _by_layer(source: SourceLines) -> list[Panel]:
+    known = (source.layers["layer"] != "").any()
+    return [Table("Keras layers", source.by_layer, _LAYER_COLUMNS, kept_in="by_layer")] if known else []
 
 
 def _inside(line: dict[str, Any], python: Python) -> str:
