@@ -17,6 +17,7 @@ from tfprof_nb.views import advice as advice_view
 from tfprof_nb.views import dashboard
 from tfprof_nb.views import overview as overview_view
 from tfprof_nb.views.headline import headline
+from tfprof_nb.views.pages import links_of
 
 
 @pytest.fixture
@@ -195,6 +196,14 @@ def test_other_pages_have_one_sentence_above_them(tmp_path):
     assert len(dashboard.panels(tp.load(tmp_path), ["ops"])) > 2
 
 
+@pytest.mark.parametrize("start_ms", [math.nan, 2.0])
+def test_a_finding_that_the_trace_proves_has_one_link_to_it(start_ms):
+    finding = {"op_name": "", "proved_by": "trace", "start_ms": start_ms, "duration_ms": 1.0}
+    assert [(link.text, link.page) for link in links_of(finding)] == [("Show in the trace", "Trace")]
+    texts = [link.text for link in links_of(finding | {"proved_by": "ops"})]
+    assert texts == ["Show in Ops", *["Show in the trace"][: start_ms == 2]]
+
+
 def test_a_change_is_shown_as_code_with_its_place():
     row = dict.fromkeys(COLUMNS, "") | {"severity": "high", "fix": "Do it less often.", "proved_by": "python"}
     row |= {
@@ -210,6 +219,9 @@ def test_a_change_is_shown_as_code_with_its_place():
     assert note.code == "# In[3] line 2\nif batch % 50:\n    return"
     assert "<pre" in draw(note)
     assert "    return</pre>" in draw(note)
+    told = row | {"fix": "Cache its results: `data.cache()`, if they fit.", "change": "data = data.cache()"}
+    (note,) = advice_view.leading(Advice(pd.DataFrame([told]), {}, []))
+    assert "Cache its results, if they fit." in note.text
     # A table sums up several findings; of one it would repeat the words.
     for count, panels in ((1, ["Note"]), (2, ["Note", "Note", "Table"])):
         found = advice_view.panels(Advice(pd.DataFrame([row] * count), {}, []))

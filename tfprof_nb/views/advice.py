@@ -15,7 +15,7 @@ from tfprof_nb.views.columns import OP
 from tfprof_nb.views.pages import links_of
 
 _MAX_LEADING = 2
-_CODE_AT_THE_END = re.compile(r": `([^`]+)`(?=[.;]|$)")  # of a sentence or its part
+_CODE_AT_THE_END = re.compile(r": `([^`]+)`(?=[.,;]|$)")  # of a sentence or its part
 _COLUMNS = (
     Column("gain_low_percent", "could save, from", "percent", meaning="of the time, if it can be estimated"),
     Column("gain_high_percent", "to", "percent", meaning="of the time, if it can be estimated"),
