@@ -127,7 +127,7 @@ def test_quick_calls_need_no_advice():
 
 def test_a_program_that_hardly_waits_for_data_gets_no_advice():
     answer, hardly, *_ = panels(result(100, waiting_percent=0.5))
-    assert answer.text == ("tf.data keeps up: the program waits for data 0.5% of its time. The only call took 100 µs.")
+    assert answer.text == ("tf.data keeps up: steps wait for data in 0.5% of their time. The only call took 100 µs.")
     assert hardly == Note("There is little to gain here.", "info")
     assert panels(result(100, waiting_percent=5.0))[1].kind == "advice"
 
@@ -140,7 +140,7 @@ def test_a_call_that_is_little_of_a_capture_without_steps_is_no_finding():
     python.event("Iterator::Root::Map", start_us=1, duration_us=98, id=2, parent_id=1)
     python.event("matmul:MatMul", start_us=200, duration_us=49_800)
     answer, hardly, *_ = panels(tf_data([forest(space)]))
-    assert answer.text == "tf.data keeps up: the program waits for data 0.2% of its time. The only call took 100 µs."
+    assert answer.text == "tf.data keeps up: steps wait for data in 0.2% of their time. The only call took 100 µs."
     assert hardly.text == "There is little to gain here."
 
 

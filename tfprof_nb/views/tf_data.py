@@ -72,7 +72,7 @@ def headline(result: TfData) -> str:
     if _hardly_waits(result):
         waiting = _units.percent(numbers["waiting_percent"])
         one = "The only call" if only else f"One of {calls}"
-        return f"tf.data keeps up: the program waits for data {waiting} of its time. {one} took {latency}."
+        return f"tf.data keeps up: steps wait for data in {waiting} of their time. {one} took {latency}."
     slow = f"{_units.count(numbers['slow_calls'])} of {calls} took over 50 µs."
     if numbers["bottleneck"] is None:
         return f"{slow} One took {latency}; what it waited for is not in the capture."
