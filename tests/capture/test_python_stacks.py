@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from dataclasses import InitVar, dataclass
+from typing import NamedTuple
 
 import keras
 import numpy as np
@@ -61,6 +62,22 @@ def test_methods_that_dataclasses_write_are_not_the_users():
         Waiting(0.3)
     stacks = read_python(gather())
     written = np.array([str(name).startswith("__create_fn__") for name in stacks.function_name])
+    assert written.any()
+    assert not stacks.function_is_users[written].any()
+
+
+class Pair(NamedTuple):
+    a: int
+    b: int
+
+
+def test_the_constructor_of_a_named_tuple_is_not_the_users():
+    end = time.perf_counter() + 0.5
+    with python_stacks(0.001) as gather:
+        while time.perf_counter() < end:
+            Pair(1, 2)
+    stacks = read_python(gather())
+    written = (stacks.function_file == "<string>") & (stacks.function_name == "<lambda>")
     assert written.any()
     assert not stacks.function_is_users[written].any()
 

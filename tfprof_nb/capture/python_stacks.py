@@ -35,7 +35,8 @@ _MAX_DEPTH = 200
 _FEEDERS = "script_ops.py"
 # Keras lets the threads of a pool make a PyDataset's batches, through this file.
 _POOLS, _BATCH_MAKERS = "pool.py", "py_dataset_adapter.py"
-_OF_DATACLASSES = "__create_fn__."  # methods that dataclasses write, which are in no file
+# Methods that dataclasses and named tuples write, which are in no file.
+_WRITTEN_IN, _WRITTEN = "<string>", ("__create_fn__.", "<lambda>")
 
 Instruction = tuple[CodeType, int]  # a code object, and the index of the instruction that it runs
 
@@ -115,7 +116,7 @@ class _Sampler(threading.Thread):
             functions={
                 "name": strings.numbers(name for name, _ in functions.values()),
                 "file": strings.numbers(file for _, file in functions.values()),
-                "users": [is_users(file) and not name.startswith(_OF_DATACLASSES) for name, file in functions.values()],
+                "users": [is_users(file) and not _is_written(name, file) for name, file in functions.values()],
             },
             places={"function": [one for one, _ in places.values()], "line": [line for _, line in places.values()]},
             stacks=stacks,
@@ -162,6 +163,11 @@ def _uncollected(values: Iterable[Any]) -> tuple[Any, ...]:
     if not found[0]:
         gc.disable()
     return found[2:-1]
+
+
+def _is_written(name: str, file: str) -> bool:
+    """Whether a function is one that a class's decorator or base wrote."""
+    return file == _WRITTEN_IN and name.startswith(_WRITTEN)
 
 
 def _place(code: CodeType, at: int, generated: Mapping[tuple[str, int], Place]) -> Place:
