@@ -118,7 +118,6 @@ def test_a_narrow_window_shows_the_numbers_of_every_table(fit):
         view = fit.page.locator(".tfp-view").first
         for name in (
             "Overview",
-            "Advice",
             "Steps",
             "Lines",
             "Python",
