@@ -116,17 +116,7 @@ def test_a_narrow_window_shows_the_numbers_of_every_table(fit):
     with fit.evidence("one_screen-narrow"):
         fit.page.set_viewport_size({"width": 600, "height": 900})
         view = fit.page.locator(".tfp-view").first
-        for name in (
-            "Overview",
-            "Steps",
-            "Lines",
-            "Python",
-            "Input",
-            "tf.data",
-            "Ops",
-            "Functions",
-            "Layers",
-        ):
+        for name in ("Overview", "Steps", "Lines", "Python", "Input", "tf.data", "Ops", "Functions", "Layers"):
             open_page(fit, name)
             view.locator(".tfp-grid:visible").last.wait_for()
             fit.wait_until_settled()

@@ -13,13 +13,13 @@ import pandas as pd
 import tfprof_nb as tp
 from tfprof_nb.formats.files import SIDECAR
 from tfprof_nb.formats.packed import UnpackableError, unpack
+from tfprof_nb.render.static_form import STATIC_BYTES
 from tfprof_nb.views.pages import PAGES
 
 COLUMNS, RESULTS, OUTPUTS = range(3)
 """How far an input is taken: all columns, also all results, also all forms of output."""
 
 NAMES = {"xspace": "h.xplane.pb", "chrome": "h.json", "metadata": "h.pb", "sidecar": f"h{SIDECAR}"}
-STATIC_BYTES = 64_000
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _NOT_A_NUMBER = re.compile(
     r"(?<![\w.$-])(nan|inf|NaT)(?![\w(])|(?<![\w.])-\d[\d,.]* (?:ps|ns|µs|ms|s|%|GiB|MiB|KiB|B)\b"
