@@ -61,8 +61,8 @@ class Part(NamedTuple):
 PARTS = {
     "open-0.1m": Part("Opening 0.1 million events", "opening 0.1", "opening 0.1 --repeats 2", is_table=True),
     "open-1m": Part("Opening 1 million events", "opening 1 --repeats 3", "opening 1 --repeats 1", is_table=True),
-    "open-5m": Part("Opening 5 million events", "opening 5 --repeats 2", None, is_table=True),
-    "open-20m": Part("Opening 20 million events", "opening 20 --repeats 2", None, is_table=True),
+    "open-5m": Part("Opening 5 million events", "opening 5 --repeats 1", None, is_table=True),
+    "open-20m": Part("Opening 20 million events", "opening 20 --repeats 1", None, is_table=True),
     "trace-0.1m": Part(
         "0.1 million events to the trace viewer", "trace --millions 0.1", "trace --millions 0.1 --repeats 1"
     ),
