@@ -84,7 +84,7 @@ def test_the_newest_profiles_stay_and_their_place_and_size_are_said(run, shell, 
     assert not newer.path.exists()
     assert not newest.path.exists()
     said = " ".join(result.stdout.split())
-    assert re.search(r"Saved in `tfprof_logs`: [\d.,]+ (Ki)?B; its 2 profiles take [\d.]+ KiB\.", said)
+    assert re.search(r"Saved in `tfprof_logs`: [\d.,]+ [KM]?i?B; its 2 profiles take [\d.,]+ [KM]?i?B\.", said)
     (opens,) = re.findall(r"`(%tfprofile_load .*)` opens this one again", said)
     assert run(opens).success
     assert runs[-1].label.startswith("named · ")

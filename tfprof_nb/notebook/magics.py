@@ -488,7 +488,9 @@ def _parsers() -> Parsers:
 
 
 def unregister(shell: InteractiveShell) -> None:
-    """Remove the magics from a shell."""
+    """Remove from a shell what `register` added."""
+    if shell.user_ns_hidden.get(_PACKAGE) is sys.modules[_PACKAGE]:
+        shell.drop_by_id({_PACKAGE: sys.modules[_PACKAGE]})
     for kind in shell.magics_manager.magics.values():
         for name in ("tfprofile", "tfprofile_load", "tfprofile_compare", "tfprofile_check"):
             kind.pop(name, None)

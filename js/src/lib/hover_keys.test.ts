@@ -56,6 +56,18 @@ describe("the keyboard of a viewer under the pointer", () => {
     expect(root.className).toBe("tfp-takes-keys");
   });
 
+  it("goes to another viewer that gets the focus, until the pointer is used again", () => {
+    const other = document.querySelector("p") as HTMLElement;
+    other.className = "tfp";
+    enter();
+    other.focus();
+    press("d");
+    expect([pressed, heard]).toEqual([[], ["d"]]);
+    move(5, 2000);
+    press("x");
+    expect([pressed, heard]).toEqual([["x"], ["d"]]);
+  });
+
   it("goes back when the pointer leaves, and when the viewer is gone", () => {
     enter();
     tell(root, "pointerleave");

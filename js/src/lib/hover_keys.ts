@@ -77,7 +77,10 @@ export class HoverKeys {
   }
 
   private follow(focused: EventTarget | null): void {
-    if (!this.root.contains(focused as Node)) this.travelled = 0;
+    if (this.root.contains(focused as Node)) return;
+    this.travelled = 0;
+    // Another viewer that gets the focus has the keyboard, until the pointer is used again.
+    if (focused instanceof Element && focused.closest(".tfp")) this.pointed = false;
   }
 
   private key(event: KeyboardEvent): void {
