@@ -40,7 +40,7 @@ def events_in(file: Path) -> int:
     # Imported late: the process that starts the measured ones stays small, so that its size is not taken for theirs.
     from tfprof_nb.decode import load_hosts
 
-    return sum(len(host) for host in load_hosts([file]))
+    return sum(host.recorded_events for host in load_hosts([file]))
 
 
 def training() -> Callable[[int], object]:
