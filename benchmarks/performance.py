@@ -98,10 +98,11 @@ def main() -> None:
         parser.error(f"no part {', '.join(sorted(unknown))}; the parts are {', '.join(PARTS)}")
     commands = {name: part.quick if options.quick else part.full for name, part in PARTS.items()}
     wanted = {name: command for name, command in commands.items() if command}
+    load = os.getloadavg()[0]  # before all parts: later it is their own
     if not options.list:
         for name in options.parts or [name for name, command in wanted.items() if not kept(command)]:
             print(f"== {name}: python -m benchmarks.{commands[name]}", flush=True)
-            measure(commands[name] or PARTS[name].full)
+            measure(commands[name] or PARTS[name].full, load)
         options.out.write_text("\n".join(page(wanted, quick=options.quick)) + "\n", encoding="utf-8")
     for name, command in wanted.items():
         print(f"{name:<12}{told(kept(command))}")
@@ -125,9 +126,9 @@ def told(found: Kept | None) -> str:
     return f"{found.day}, in {found.minutes:.0f} min, load {found.load:.1f} before" if found else "not measured"
 
 
-def measure(command: str) -> None:
-    """Run a benchmark, show what it prints, and keep it if it ends well."""
-    load, began, lines = os.getloadavg()[0], time.monotonic(), []
+def measure(command: str, load: float) -> None:
+    """Run a benchmark, show what it prints, and keep it if it ends well; ``load`` is how busy the machine was before."""
+    began, lines = time.monotonic(), []
     environment = os.environ | {"TFPROF_NB_CACHE": "off", "PYTHONUNBUFFERED": "1"}
     running = subprocess.Popen(
         [sys.executable, "-m", *f"benchmarks.{command}".split()], stdout=subprocess.PIPE, text=True, env=environment
