@@ -127,7 +127,7 @@ def told(found: Kept | None) -> str:
 
 
 def measure(command: str, load: float) -> None:
-    """Run a benchmark, show what it prints, and keep it if it ends well; ``load`` is how busy the machine was before."""
+    """Run a benchmark, show what it prints, and keep it with the load before all parts, if it ends well."""
     began, lines = time.monotonic(), []
     environment = os.environ | {"TFPROF_NB_CACHE": "off", "PYTHONUNBUFFERED": "1"}
     running = subprocess.Popen(
