@@ -8,7 +8,7 @@ from tfprof_nb.analysis.advice.findings import Evidence, Finding
 _WORTH_SAYING_PERCENT = 10.0
 _FIX = (
     "Turn the autotuner off, and write numbers in place of tf.data.AUTOTUNE: `options = tf.data.Options()`, "
-    "`options.autotune.enabled = False`, `dataset = dataset.with_options(options)`."
+    "`options.autotune.enabled = False`, and end the pipeline with `.with_options(options)`."
 )
 
 
