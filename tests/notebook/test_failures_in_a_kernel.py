@@ -78,6 +78,7 @@ def test_an_error_in_the_cell_is_shown_once_with_its_line_and_the_profile_up_to_
     assert [output.ename for output in cell.errors] == [error]
     assert re.search(r"-> +" + re.escape(line), cell.traceback)
     assert "magics.py" not in cell.traceback
+    assert "profiled_cell.py" not in cell.traceback
     assert error != "KeyboardInterrupt" or "site-packages" not in cell.traceback
     assert "cell_code.py" not in cell.traceback
     assert "failed · " in cell.shown

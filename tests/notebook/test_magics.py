@@ -136,6 +136,7 @@ def test_an_error_names_the_users_line_once(run, blank_lines):
     assert f"line {3 + blank_lines}\n" in plain(result.stdout)
     assert plain(result.stdout).count("Traceback (most recent call last)") == 1
     assert "magics.py" not in result.stdout
+    assert "profiled_cell.py" not in result.stdout
     assert tp.last().name == "broken"
     assert run("x, broken.name").result == (5, "broken")
 
@@ -280,7 +281,7 @@ def test_a_view_that_fails_does_not_harm_the_cell(run, monkeypatch):
 
 
 def test_slow_saving_is_announced_and_the_announcement_goes_away(run, monkeypatch):
-    monkeypatch.setattr("tfprof_nb.notebook.magics.SAVING_NOTE_S", 0.0)
+    monkeypatch.setattr("tfprof_nb.notebook.profiled_cell.SAVING_NOTE_S", 0.0)
     written = run("%%tfprofile --quiet\nimport time\nprint('work')").stdout
     assert written == "work\nsaving the profile ...\r                      \r"
 
@@ -453,6 +454,7 @@ def test_an_error_in_a_later_run_leaves_those_before(run, shell):
     assert isinstance(result.error_in_exec, ZeroDivisionError)
     assert "line 3\n" in plain(result.stdout)
     assert "magics.py" not in result.stdout
+    assert "profiled_cell.py" not in result.stdout
     assert [profile.name for profile in shell.user_ns["base"]] == ["base 1", "base 2"]
     assert tp.last().name == "base 3"
     assert "2 runs: " in result.stdout

@@ -20,11 +20,12 @@ from tfprof_nb.formats.marks import CELL_LINE_EVENTS
 
 LONG_NS = 20_000  # a place that takes longer on average always leaves an event
 BRIEF_NS = 2_000  # after many runs, a place that takes less on average is only counted
+MARK = "__tfprof_line_"  # what names of marks begin with
 
 
 def mark_name(place: int) -> str:
     """Return the name that the mark of a place calls."""
-    return f"__tfprof_line_{place}__"
+    return f"{MARK}{place}__"
 
 
 class LineClock:

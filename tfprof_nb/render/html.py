@@ -21,6 +21,7 @@ from tfprof_nb.render.embedded_chart import embedded_chart
 from tfprof_nb.render.markup import element, join, tag
 from tfprof_nb.render.panels import (
     Bars,
+    Beside,
     Chart,
     Diagram,
     Figure,
@@ -127,6 +128,8 @@ def draw(panel: Panel, detail: Detail = Detail()) -> Markup:
             return _note(panel.note, detail)
         case KeyFigures():
             return _key_figures(panel.figures)
+        case Beside():
+            return join(draw(part, detail) for part in panel.panels)
         case Tabs():
             return join(part for _, part in blocks_of(panel, detail))
         case Table() if len(panel.frame):

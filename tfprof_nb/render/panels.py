@@ -383,5 +383,12 @@ class Tabs:
     shown: int | None = None
 
 
+@dataclass(frozen=True)
+class Beside:
+    """Panels side by side, the first one the widest, if the page is wide enough; else one below the other."""
+
+    panels: Sequence[Panel]
+
+
 Chart = Split | Bars | Diagram | Network | Flame | HeatMap | StackedBars | Lines | Timeline
-Panel = Note | Offer | KeyFigures | Chart | Table | Tabs
+Panel = Note | Offer | KeyFigures | Chart | Table | Tabs | Beside

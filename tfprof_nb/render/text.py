@@ -16,6 +16,7 @@ from tfprof_nb.render.bar_layout import stack
 from tfprof_nb.render.legend import means
 from tfprof_nb.render.panels import (
     Bars,
+    Beside,
     Diagram,
     Flame,
     HeatMap,
@@ -93,6 +94,8 @@ def draw(panel: Panel) -> list[str]:
             return _titled(panel.title, text_table(panel, WIDTH))
         case Timeline():
             return _titled(panel.title, _timeline(panel))
+        case Beside():
+            return list(_paragraphs(panel.panels))[:-1]
         case Tabs():
             return [line for tab in panel.tabs[: panel.shown] for line in _page(panel, tab)]
 

@@ -22,6 +22,7 @@ from tfprof_nb.render.markup import element
 from tfprof_nb.render.offer import OfferWidget
 from tfprof_nb.render.panels import (
     Bars,
+    Beside,
     Diagram,
     Flame,
     HeatMap,
@@ -45,6 +46,7 @@ from tfprof_nb.render.widget_tree import close_all, whole
 
 _LIVE = Detail(links="buttons")
 _WIDE = {"width": "100%", "min_width": "0", "margin": "0"}
+_BESIDE = ((3, 560), (2, 420))  # how panels beside each other share the width, and the width that each needs
 _LOADING = element(
     "div", draw(Note("Loading … While a cell runs, this page waits for it to end.")), class_="tfp-loading"
 )
@@ -55,6 +57,8 @@ def build(panel: Panel, selection: Selection) -> ipywidgets.Widget:
     match panel:
         case Tabs():
             return _tabs(panel, selection)
+        case Beside():
+            return _beside(panel, selection)
         case Timeline():
             return _titled(panel.title, _trace(panel, selection))
         case Table() if len(panel.frame):
@@ -94,6 +98,14 @@ def _html(markup: Markup) -> ipywidgets.HTML:
 
 def _titled(title: str, body: ipywidgets.Widget) -> ipywidgets.Widget:
     return ipywidgets.VBox([_html(titled(title, Markup())), body], layout=_WIDE) if title else body
+
+
+def _beside(panel: Beside, selection: Selection) -> ipywidgets.Widget:
+    parts = build_all(panel.panels, selection)
+    for part, (grows, width) in zip(parts, _BESIDE, strict=False):
+        part.layout.flex = f"{grows} 1 {width}px"
+    wrapped = {"flex_flow": "row wrap", "align_items": "flex-start", "grid_gap": "12px"}
+    return ipywidgets.Box(parts, layout={**_WIDE, **wrapped})
 
 
 def _chart(panel: StackedBars | Lines | Bars, selection: Selection) -> charts.Chart:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from tfprof_nb.analysis.flame import Flame
 from tfprof_nb.render import panels as drawn
-from tfprof_nb.render.panels import Column, Note, Panel, Tab, Table, Tabs
+from tfprof_nb.render.panels import Beside, Column, Note, Panel, Tab, Table, Tabs
 from tfprof_nb.render.theme import BLUE, GREEN, GREY, OLIVE, SILVER, VERMILLION
 
 _COLORS = {
@@ -43,7 +43,7 @@ def panels_of(title: str, frame: pd.DataFrame) -> list[Panel]:
     indent = [_INDENT * depth for depth in frame["depth"]]
     rows = frame.assign(row=[space + name for space, name in zip(indent, frame["name"], strict=True)])
     table = Table("", rows, _COLUMNS, 12, "op_name", "depth", kept_in=_KEPT_IN[title])
-    return [Note(_ABOUT[title]), drawn.Flame("", boxes, legend), table]
+    return [Note(_ABOUT[title]), Beside([drawn.Flame("", boxes, legend), table])]
 
 
 def panels(result: Flame) -> list[Panel]:

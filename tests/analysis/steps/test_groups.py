@@ -239,6 +239,20 @@ def test_passes_of_an_eager_loop_are_steps_by_the_lines_of_the_cell():
     assert starts(lines_of_a_cell(*twice, ops={})) == []
 
 
+def loop_of_a_function(*passes, op="MatMul"):
+    """A mark of `train` for each pass, and an op in it; pass 0 is that of a loop that is entered."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for k, number in enumerate(passes):
+        python.event("loop line train:7", start_us=10 * k, duration_us=1, **{"pass": number})
+        python.event(f"EagerLocalExecute: {op}", start_us=10 * k + 2, duration_us=7)
+    return space
+
+
+def test_passes_of_a_loop_in_a_function_are_steps_each_time_that_it_is_entered():
+    assert starts(loop_of_a_function(0, 1, 2, 0, 1, 2, 3)) == [0, 1, 3, 4, 5]
+
+
 def test_a_with_block_is_no_loop():
     tape = [2, 3, 4, 3, 5] * 4 + [2, 6]
     assert starts(lines_of_a_cell(*tape, ops={4: "MatMul", 5: "AssignSubVariableOp"})) == [0, 5, 10, 15]

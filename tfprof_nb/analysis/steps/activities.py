@@ -11,7 +11,7 @@ import pandas as pd
 from tfprof_nb._arrays import Bools, Int32, Int64
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.decode.session_runs import RUNS
-from tfprof_nb.formats.marks import CALLBACK, CELL_LINE
+from tfprof_nb.formats.marks import CALLBACK, CELL_LINE, LOOP_LINE
 
 
 class Activity(IntEnum):
@@ -33,7 +33,16 @@ class Activity(IntEnum):
 
 # Events around ops, neither compute nor waiting: the runtime's, ours around lines and callbacks, and calls of Python
 # functions that TensorFlow's tracer records (`$module.py:12 f`).
-_WRAPPERS = ("EagerExecute", "EagerLocalExecute", "EagerKernelExecute", "FunctionRun", CELL_LINE, CALLBACK, "$")
+_WRAPPERS = (
+    "EagerExecute",
+    "EagerLocalExecute",
+    "EagerKernelExecute",
+    "FunctionRun",
+    CELL_LINE,
+    LOOP_LINE,
+    CALLBACK,
+    "$",
+)
 # CUPTI and ROCm write MemcpyH2D, TensorFlow's host events MEMCPYHToD.
 _COPIES = {
     Activity.HOST_TO_DEVICE: ("MemcpyH2D", "MEMCPYHToD"),

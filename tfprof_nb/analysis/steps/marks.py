@@ -8,7 +8,9 @@ import pandas as pd
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.steps.groups import Grouping
 from tfprof_nb.analysis.steps.passes import FETCHES
-from tfprof_nb.formats.marks import CELL_LINE, EPOCH, PHASES, STEP_NUMBER
+from tfprof_nb.formats.marks import CELL_LINE, EPOCH, LOOP_LINE, PHASES, STEP_NUMBER
+
+UNNAMED, BATCH, LOOP_PASS = "step", "batch", "pass"  # names of steps that have none of their own
 
 
 def described(table: pd.DataFrame, forest: Forest, grouping: Grouping, spans: pd.DataFrame) -> pd.DataFrame:
@@ -25,7 +27,7 @@ def described(table: pd.DataFrame, forest: Forest, grouping: Grouping, spans: pd
     """
     marks = spans["event"].to_numpy(np.int64)
     marked = marks >= 0
-    names = np.full(len(spans), "step", dtype=object)
+    names = np.full(len(spans), UNNAMED, dtype=object)
     names[marked] = forest.host.names[forest.host.metadata[marks[marked]]]
     if grouping.source == "inferred":
         names = np.array([_of_pass(str(name)) for name in names], dtype=object)
@@ -47,7 +49,9 @@ def described(table: pd.DataFrame, forest: Forest, grouping: Grouping, spans: pd
 
 def _of_pass(event: str) -> str:
     """Return what the pass of a loop is called that begins with an event; a call has its own name."""
-    return "batch" if event.startswith(FETCHES) else "pass" if event.startswith(CELL_LINE) else event
+    if event.startswith(FETCHES):
+        return BATCH
+    return LOOP_PASS if event.startswith((CELL_LINE, LOOP_LINE)) else event
 
 
 def _phase(mark: str) -> str:

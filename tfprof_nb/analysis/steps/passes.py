@@ -10,6 +10,7 @@ import pandas as pd
 from tfprof_nb._arrays import Bools, Int64
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.source.cell_lines import line_events
+from tfprof_nb.formats.marks import LOOP_LINE, PASS
 from tfprof_nb.formats.xspace import DISPATCH
 
 FETCHES = ("IteratorGetNext", f"{DISPATCH}IteratorGetNext")
@@ -33,7 +34,8 @@ def eager_passes(forest: Forest) -> pd.DataFrame:
     many passes.
     """
     ops = _ops(forest)
-    loops = [(True, _batches(forest, ops)), *((False, loop) for loop in _line_loops(forest, ops))]
+    of_lines = (*_line_loops(forest, ops), *_function_loops(forest, ops))
+    loops = [(True, _batches(forest, ops)), *((False, loop) for loop in of_lines)]
     whole_ps = int(forest.host.duration_ps[ops].sum())
     best, rank = _none(), None
     for takes_batches, loop in loops:
@@ -135,6 +137,19 @@ def _line_loops(forest: Forest, ops: Int64) -> Iterator[pd.DataFrame]:
         yield pd.DataFrame(
             {"start_ps": start[worked], "end_ps": np.append(start[1:], 0)[worked], "event": marks[heads[worked]]}
         )
+
+
+def _function_loops(forest: Forest, ops: Int64) -> Iterator[pd.DataFrame]:
+    """Yield the passes of each loop of the user's functions: from one mark to that of the next pass, as in `_line_loops`."""
+    host, op_starts = forest.host, np.sort(forest.host.start_ps[ops])
+    marks = np.flatnonzero(forest.name_starts(LOOP_LINE))
+    for name in np.unique(host.metadata[marks]):
+        own = marks[host.metadata[marks] == name]
+        own = own[np.argsort(host.start_ps[own], kind="stable")]
+        start, number = host.start_ps[own], forest.ints_at(PASS, own)
+        whole = np.flatnonzero((_count_between(op_starts, start)[:-1] > 0) & (np.diff(number) == 1))
+        if len(whole) >= _MIN_PASSES:
+            yield pd.DataFrame({"start_ps": start[whole], "end_ps": start[whole + 1], "event": own[whole]})
 
 
 def _covered_ps(forest: Forest, ops: Int64, loop: pd.DataFrame) -> int:

@@ -23,7 +23,7 @@ from tfprof_nb.analysis.result import Result, empty_table
 from tfprof_nb.analysis.steps.activities import classify, is_of_old_tensorflow
 from tfprof_nb.analysis.steps.breakdown import PARTS, breakdown, input_between_steps_ps
 from tfprof_nb.analysis.steps.groups import Grouping
-from tfprof_nb.analysis.steps.marks import described
+from tfprof_nb.analysis.steps.marks import BATCH, LOOP_PASS, UNNAMED, described
 from tfprof_nb.analysis.steps.spans import spans_with_devices
 from tfprof_nb.analysis.steps.tpu import tpu_breakdown
 from tfprof_nb.analysis.steps.tpu_spans import common_steps, tpu_spans, whole_steps
@@ -269,12 +269,16 @@ _NO_STEPS: dict[Framework, str] = {
         "No steps: nothing in this trace marks them. Call `step()` of torch.profiler.profile after each batch."
     ),
 }
+_REPEATED_CALL = "each repeated call of a tf.function, with the wait for its data,"
+_INFERRED = {
+    UNNAMED: "each pass of a loop inside TensorFlow",
+    BATCH: "each batch taken from a dataset",
+    LOOP_PASS: "each pass of a loop",
+}
 _SOURCE_NOTES = {
     "inferred": (
-        "Steps are inferred: nothing marks them, so each repeated call of a tf.function counts as a step, with the "
-        "wait for its data (or each batch taken from a dataset, or each pass of a loop, if no function repeats). Wrap "
-        "each step in `with "
-        "tfprof_nb.step(i):` to measure them exactly."
+        "Steps are inferred: nothing marks them, so {} counts as a step. Wrap each step in `with tfprof_nb.step(i):` to "
+        "measure them exactly."
     ),
     "keras": "Steps were recognised by the marks of Keras' TensorBoard callback, which other tools ignore.",
     "device": "Steps are taken from the work of the device: nothing on the host marks them.",
@@ -289,7 +293,7 @@ def _why_none(forests: Sequence[Forest]) -> str:
 
 
 def _notes(table: pd.DataFrame, measured: pd.DataFrame, source: str) -> list[str]:
-    notes = [_SOURCE_NOTES[source]] if source in _SOURCE_NOTES else []
+    notes = [_SOURCE_NOTES[source].format(_inferred_from(table))] if source in _SOURCE_NOTES else []
     if (hosts := table["host"].nunique()) > 1:
         notes.append(
             f"Steps of {hosts} hosts, each on its own clock. In averages each host counts the same, however many steps "
@@ -304,6 +308,12 @@ def _notes(table: pd.DataFrame, measured: pd.DataFrame, source: str) -> list[str
             "time of later ones; if not, something in each call makes TensorFlow build the graph again."
         )
     return notes
+
+
+def _inferred_from(table: pd.DataFrame) -> str:
+    """Say what counts as a step where nothing marks any."""
+    said = [_INFERRED.get(name, _REPEATED_CALL) for name in sorted(set(table["step_name"]))]
+    return " or ".join(dict.fromkeys(said))
 
 
 def _inclusion(table: pd.DataFrame, phase: str) -> str:
