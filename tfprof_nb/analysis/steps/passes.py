@@ -10,7 +10,7 @@ import pandas as pd
 from tfprof_nb._arrays import Bools, Int64
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.source.cell_lines import line_events
-from tfprof_nb.formats.marks import LOOP_LINE, PASS
+from tfprof_nb.formats.marks import LOOP_LINE, PASS_NUMBER
 from tfprof_nb.formats.xspace import DISPATCH
 
 FETCHES = ("IteratorGetNext", f"{DISPATCH}IteratorGetNext")
@@ -146,7 +146,7 @@ def _function_loops(forest: Forest, ops: Int64) -> Iterator[pd.DataFrame]:
     for name in np.unique(host.metadata[marks]):
         own = marks[host.metadata[marks] == name]
         own = own[np.argsort(host.start_ps[own], kind="stable")]
-        start, number = host.start_ps[own], forest.ints_at(PASS, own)
+        start, number = host.start_ps[own], forest.ints_at(PASS_NUMBER, own)
         whole = np.flatnonzero((_count_between(op_starts, start)[:-1] > 0) & (np.diff(number) == 1))
         if len(whole) >= _MIN_PASSES:
             yield pd.DataFrame({"start_ps": start[whole], "end_ps": start[whole + 1], "event": own[whole]})
