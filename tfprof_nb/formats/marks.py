@@ -23,6 +23,6 @@ CELL_LINE = "cell line "  # the line's number follows
 CELL_LINE_EVENTS = 1000  # a short line leaves an event this often; after that it is only counted
 
 LOOP_LINE = "loop line "  # the function's qualified name and the line of the loop's head follow: "loop line train:7"
-PASS_NUMBER = "pass_num"  # a stat of these: which pass of the loop begins, from 0 each time that the loop is entered
+ITERATION = "iteration"  # a stat of these: which pass of the loop begins, from 0 each time that the loop is entered
 
 CALLBACK = "callback "  # the callback's class and method follow: "callback History.on_epoch_end"

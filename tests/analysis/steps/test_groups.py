@@ -244,7 +244,7 @@ def loop_of_a_function(*passes, op="MatMul"):
     space = XSpace()
     python = space.plane("/host:CPU").line("python")
     for k, number in enumerate(passes):
-        python.event("loop line train:7", start_us=10 * k, duration_us=1, pass_num=number)
+        python.event("loop line train:7", start_us=10 * k, duration_us=1, iteration=number)
         python.event(f"EagerLocalExecute: {op}", start_us=10 * k + 2, duration_us=7)
     return space
 

@@ -1,4 +1,4 @@
-"""The passes of loops that run op by op: by the batches that they take from a dataset, or by the cell's timed lines."""
+"""The passes of loops that run op by op: by the batches that they take from a dataset, or by marks of their lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 from tfprof_nb._arrays import Bools, Int64
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.source.cell_lines import line_events
-from tfprof_nb.formats.marks import LOOP_LINE, PASS_NUMBER
+from tfprof_nb.formats.marks import LOOP_LINE, ITERATION
 from tfprof_nb.formats.xspace import DISPATCH
 
 FETCHES = ("IteratorGetNext", f"{DISPATCH}IteratorGetNext")
@@ -140,13 +140,13 @@ def _line_loops(forest: Forest, ops: Int64) -> Iterator[pd.DataFrame]:
 
 
 def _function_loops(forest: Forest, ops: Int64) -> Iterator[pd.DataFrame]:
-    """Yield the passes of each loop of the user's functions: from one mark to that of the next pass, as in `_line_loops`."""
+    """Yield the passes of each loop of the user's functions: from one mark to the next one, if an op ran between."""
     host, op_starts = forest.host, np.sort(forest.host.start_ps[ops])
     marks = np.flatnonzero(forest.name_starts(LOOP_LINE))
     for name in np.unique(host.metadata[marks]):
         own = marks[host.metadata[marks] == name]
         own = own[np.argsort(host.start_ps[own], kind="stable")]
-        start, number = host.start_ps[own], forest.ints_at(PASS_NUMBER, own)
+        start, number = host.start_ps[own], forest.ints_at(ITERATION, own)
         whole = np.flatnonzero((_count_between(op_starts, start)[:-1] > 0) & (np.diff(number) == 1))
         if len(whole) >= _MIN_PASSES:
             yield pd.DataFrame({"start_ps": start[whole], "end_ps": start[whole + 1], "event": own[whole]})

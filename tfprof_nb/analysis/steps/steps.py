@@ -277,8 +277,8 @@ _INFERRED = {
 }
 _SOURCE_NOTES = {
     "inferred": (
-        "Steps are inferred: nothing marks them, so {} counts as a step. Wrap each step in `with tfprof_nb.step(i):` to "
-        "measure them exactly."
+        "Steps are inferred: nothing marks them, so {} counts as a step. Wrap each step in "
+        "`with tfprof_nb.step(i):` to measure them exactly."
     ),
     "keras": "Steps were recognised by the marks of Keras' TensorBoard callback, which other tools ignore.",
     "device": "Steps are taken from the work of the device: nothing on the host marks them.",
