@@ -19,7 +19,7 @@ from typing import Any
 from tfprof_nb.capture.graphs.source_lines import is_users
 from tfprof_nb.capture.line_clock import MARK
 from tfprof_nb.capture.tensorflow import trace_class
-from tfprof_nb.formats.marks import LOOP_LINE, ITERATION
+from tfprof_nb.formats.marks import ITERATION, LOOP_LINE
 
 _TRIED = 100  # passes, after which a loop is left alone if they took less than this on average
 _SHORT_NS = 200_000

@@ -10,7 +10,7 @@ import pandas as pd
 from tfprof_nb._arrays import Bools, Int64
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.source.cell_lines import line_events
-from tfprof_nb.formats.marks import LOOP_LINE, ITERATION
+from tfprof_nb.formats.marks import ITERATION, LOOP_LINE
 from tfprof_nb.formats.xspace import DISPATCH
 
 FETCHES = ("IteratorGetNext", f"{DISPATCH}IteratorGetNext")
