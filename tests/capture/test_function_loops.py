@@ -112,6 +112,6 @@ def test_another_tool_stays_in_its_place():
         with tp.profile() as p:
             train(3)
         assert sys.monitoring.get_tool(2) == "someone"
-        assert marks(p)["loop line train:20"] == 4
+        assert marks(p)["loop line train:20"] == 5
     finally:
         sys.monitoring.free_tool_id(2)

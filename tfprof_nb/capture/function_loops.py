@@ -1,16 +1,18 @@
 """Marks of the loops in the user's functions, from Python 3.12 on: an event where each pass begins.
 
 The cell's own loops are marked by `lines`. Functions outlive the capture, so their code stays as it is, and
-``sys.monitoring`` tells when a loop goes back to its head. A loop of short passes is not followed: it makes no steps.
+``sys.monitoring`` tells which lines they reach. A loop of short passes is not followed: it makes no steps.
 """
 
 from __future__ import annotations
 
-import dis
+import ast
+import inspect
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from textwrap import dedent
 from time import perf_counter_ns
 from traceback import walk_stack
 from types import CodeType
@@ -24,6 +26,8 @@ from tfprof_nb.formats.marks import ITERATION, LOOP_LINE
 _TRIED = 100  # passes, after which a loop is left alone if they took less than this on average
 _SHORT_NS = 200_000
 _TOOL_IDS = (2, 3, 4)  # 2 is for profilers, 3 and 4 are for anyone
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
 @contextmanager
@@ -48,11 +52,22 @@ def function_loops() -> Iterator[None]:
 
 
 class _Loop:
-    """A loop of a function: which pass of it began last and when, and how long its passes took."""
+    """A loop of a function: its first and last line, the pass that it is in, and how long its passes took."""
 
-    def __init__(self, name: str) -> None:
-        self.name, self.number, self.passes, self.spent_ns, self.since_ns = name, 0, 0, 0, 0
-        self.came_back = False  # whether its head is reached by a jump
+    def __init__(self, name: str, first: int, last: int) -> None:
+        self.name, self.first, self.last = name, first, last
+        self.number, self.passes, self.spent_ns, self.since_ns = 0, 0, 0, 0
+
+    @property
+    def is_short(self) -> bool:
+        return self.passes >= _TRIED and self.spent_ns < _SHORT_NS * self.passes
+
+
+class _Function:
+    """A function with loops: them by the lines of their heads, those that it is in, and the lines that tell so."""
+
+    def __init__(self, loops: dict[int, _Loop], telling: set[int]) -> None:
+        self.loops, self.telling, self.inside = loops, telling, list[_Loop]()
 
 
 class _Watch:
@@ -60,14 +75,12 @@ class _Watch:
 
     def __init__(self, monitoring: Any, tool: int) -> None:
         self._monitoring, self._tool, self._thread = monitoring, tool, threading.get_ident()
-        self._by_target: dict[CodeType, dict[int, _Loop]] = {}
-        self._by_line: dict[CodeType, dict[int, _Loop]] = {}
+        self._functions: dict[CodeType, _Function] = {}
         self._trace = trace_class()
 
     def begin(self) -> None:
         events, register = self._monitoring.events, self._monitoring.register_callback
         register(self._tool, events.PY_START, self._started)
-        register(self._tool, events.JUMP, self._jumped)
         register(self._tool, events.LINE, self._reached)
         for frame, _ in walk_stack(None):  # functions that run already
             self._started(frame.f_code)
@@ -76,42 +89,43 @@ class _Watch:
     def end(self) -> None:
         events = self._monitoring.events
         self._monitoring.set_events(self._tool, events.NO_EVENTS)
-        for code in self._by_target:
+        for code in self._functions:
             self._monitoring.set_local_events(self._tool, code, events.NO_EVENTS)
-        for event in (events.PY_START, events.JUMP, events.LINE):
+        for event in (events.PY_START, events.LINE):
             self._monitoring.register_callback(self._tool, event, None)
 
     def _started(self, code: CodeType, _: int = 0) -> Any:
-        if code not in self._by_target and is_users(code.co_filename) and (heads := _heads(code)):
-            loops = {line: _Loop(f"{LOOP_LINE}{code.co_qualname}:{line}") for line in heads}
-            self._by_line[code] = loops
-            self._by_target[code] = {target: loops[line] for line, target in heads.items()}
-            events = self._monitoring.events
-            self._monitoring.set_local_events(self._tool, code, events.JUMP | events.LINE)
-        return self._monitoring.DISABLE
-
-    def _jumped(self, code: CodeType, _: int, target: int) -> Any:
-        loop = self._by_target[code].get(target)
-        if loop is None:
-            return self._monitoring.DISABLE
-        if threading.get_ident() != self._thread:
-            return None
-        now = perf_counter_ns()
-        loop.passes, loop.spent_ns = loop.passes + 1, loop.spent_ns + now - loop.since_ns
-        if loop.passes >= _TRIED and loop.spent_ns < _SHORT_NS * loop.passes:
-            return self._monitoring.DISABLE
-        loop.came_back = True
-        self._mark(loop, loop.number + 1, now)
+        function = self._functions.get(code)
+        if function is None:
+            function = _function(code) if is_users(code.co_filename) else None
+            if function is None:
+                return self._monitoring.DISABLE
+            self._functions[code] = function
+            self._monitoring.set_local_events(self._tool, code, self._monitoring.events.LINE)
+        elif threading.get_ident() == self._thread:
+            function.inside.clear()
         return None
 
     def _reached(self, code: CodeType, line: int) -> Any:
-        loop = self._by_line[code].get(line)
-        if loop is None or (loop.passes >= _TRIED and loop.spent_ns < _SHORT_NS * loop.passes):
+        function = self._functions[code]
+        if line not in function.telling:
             return self._monitoring.DISABLE
-        if threading.get_ident() == self._thread:
-            if not loop.came_back:
-                self._mark(loop, 0, perf_counter_ns())
-            loop.came_back = False
+        if threading.get_ident() != self._thread:
+            return None
+        now, inside = perf_counter_ns(), function.inside
+        while inside and not inside[-1].first <= line <= inside[-1].last:
+            self._mark(inside[-1], inside.pop().number + 1, now)
+        loop = function.loops.get(line)
+        if loop is None:
+            return None
+        if inside and inside[-1] is loop:
+            loop.passes, loop.spent_ns = loop.passes + 1, loop.spent_ns + now - loop.since_ns
+            if loop.is_short:
+                return self._monitoring.DISABLE
+            self._mark(loop, loop.number + 1, now)
+        elif not loop.is_short:
+            inside.append(loop)
+            self._mark(loop, 0, now)
         return None
 
     def _mark(self, loop: _Loop, number: int, now: int) -> None:
@@ -120,21 +134,43 @@ class _Watch:
             pass
 
 
-def _heads(code: CodeType) -> dict[int, int]:
-    """Return the loops of a function: the line of each loop's head, and the offset of the instruction to go back to.
+def _function(code: CodeType) -> _Function | None:
+    """Return a function's loops; None if it has none, and for code of a cell that has marks."""
+    if code.co_name.startswith("<") and (code.co_name != "<module>" or any(map(_is_mark, code.co_names))):
+        return None
+    try:
+        source = ast.parse(dedent(inspect.getsource(code)))
+    except (OSError, SyntaxError, TypeError):
+        return None
+    body = source.body if code.co_name == "<module>" else getattr(source.body[0], "body", [])
+    above = code.co_firstlineno - 1
+    found = list(_loops(body))
+    loops: dict[int, _Loop] = {}
+    for loop in found:
+        head = above + _head(loop)
+        if head not in loops:
+            name = f"{LOOP_LINE}{code.co_qualname}:{above + loop.lineno}"
+            loops[head] = _Loop(name, above + loop.lineno, above + (loop.end_lineno or loop.lineno))
+    inmost = [one for one in loops.values() if not any(one.first < other.first <= one.last for other in loops.values())]
+    silent = {line for one in inmost for line in range(one.first, one.last + 1)} - set(loops)
+    lines = {line for _, _, line in code.co_lines() if line}
+    return _Function(loops, lines - silent) if loops else None
 
-    Loops on one line, such as comprehensions, are left out; of loops with the same head, all but the outermost.
-    """
-    if any(name.startswith(MARK) for name in code.co_names):  # the cell itself
-        return {}
-    jumps = [step for step in dis.get_instructions(code) if step.opname.startswith("JUMP_BACKWARD")]
-    heads: dict[int, int] = {}
-    for step in jumps:
-        line = _line_at(code, step.argval)
-        if line and _line_at(code, step.offset) != line:
-            heads[line] = min(heads.get(line, step.argval), step.argval)
-    return heads
+
+def _loops(body: list[Any]) -> Iterator[ast.For | ast.AsyncFor | ast.While]:
+    """Yield the loops of several lines among statements, each before those that it holds."""
+    for node in body:
+        if isinstance(node, _LOOPS) and node.end_lineno != node.lineno:
+            yield node
+        if not isinstance(node, _SCOPES):
+            yield from _loops(list(ast.iter_child_nodes(node)))
 
 
-def _line_at(code: CodeType, offset: int) -> int:
-    return next((line or 0 for start, end, line in code.co_lines() if start <= offset < end), 0)
+def _head(loop: ast.For | ast.AsyncFor | ast.While) -> int:
+    """Return the line that each pass begins with: an endless loop does not come back to its own."""
+    endless = isinstance(loop, ast.While) and isinstance(loop.test, ast.Constant)
+    return loop.body[0].lineno if endless else loop.lineno
+
+
+def _is_mark(name: str) -> bool:
+    return name.startswith(MARK)
