@@ -169,3 +169,27 @@ def test_a_page_that_the_ended_kernel_did_not_make_says_what_to_do(lab):
         lab.page.locator(".tfp-view").first.get_by_role("tab", name="Memory", exact=True).click()
         lab.page.get_by_text("Run the cell again").locator("visible=true").first.wait_for()
         assert not lab.page.get_by_text("Loading …").locator("visible=true").count()
+
+
+def places_of_flame(lab):
+    """Left edge, top and width of the flame graph in sight, and of its table."""
+    flame = lab.page.locator(".tfp-flame:visible").first.bounding_box()
+    table = lab.page.locator(".jp-OutputArea .tfp-table:visible").last.bounding_box()
+    return flame, table
+
+
+def test_the_table_of_a_flame_graph_stands_beside_it_where_there_is_room(fit):
+    with fit.evidence("flame-beside"):
+        fit.page.set_viewport_size({"width": 1500, "height": 900})
+        open_page(fit, "Flame graph")
+        fit.wait_until_settled()
+        flame, table = places_of_flame(fit)
+        assert table["x"] > flame["x"] + flame["width"]
+        assert abs(table["y"] - flame["y"]) < 4
+        assert flame["width"] > table["width"] > 400
+        fit.page.set_viewport_size({"width": 800, "height": 900})
+        fit.wait_until_settled()
+        flame, table = places_of_flame(fit)
+        assert table["x"] == flame["x"]
+        assert table["y"] > flame["y"] + flame["height"]
+        fit.page.set_viewport_size({"width": 1400, "height": 900})

@@ -16,7 +16,7 @@ import { connectPointer } from "./pointer";
 import { RangeSelection, type SelectedRange } from "./range";
 import { ShownSlices } from "./shown_slices";
 import { State, type StateListener } from "./state";
-import { exactTime, rangeEnds } from "./time_labels";
+import { rangeEnds } from "./time_labels";
 import { LinkedTraits, type Traits } from "./traits";
 import { Details } from "./ui/details";
 import { Filters } from "./ui/filters";
@@ -277,5 +277,5 @@ function summary(header: Header): string {
   const tracks = header.tracks.filter((track) => track.depths.some((slices) => slices > 0)).length;
   const steps = header.steps.length ? `, ${grouped(header.steps.length)} steps` : "";
   const events = grouped(header.captured ?? header.events);
-  return `Timeline: ${events} events on ${grouped(tracks)} tracks over ${exactTime(header.span_ps)}${steps}. Press question mark for keys.`;
+  return `Timeline: ${events} events on ${grouped(tracks)} tracks over ${duration(header.span_ps)}${steps}. Press question mark for keys.`;
 }

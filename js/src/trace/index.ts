@@ -1,11 +1,10 @@
 import "../lib/theme.css";
 import "./trace.css";
 import { element, keepKeys } from "../lib/dom";
-import { grouped } from "../lib/format";
+import { duration, grouped } from "../lib/format";
 import type { RenderProps } from "../lib/host";
 import { App } from "./app";
 import { decodeTrace } from "./data/decode";
-import { exactTime } from "./time_labels";
 import type { Traits } from "./traits";
 
 function render({ model, el }: RenderProps<Traits>): () => void {
@@ -15,7 +14,7 @@ function render({ model, el }: RenderProps<Traits>): () => void {
   const root = element("div", { class: "tfp tfp-trace" }, message);
   el.append(root);
   keepKeys(root, done.signal);
-  message.textContent = `Reading ${grouped(header.events)} events over ${exactTime(header.span_ps)} …`;
+  message.textContent = `Reading ${grouped(header.events)} events over ${duration(header.span_ps)} …`;
   decodeTrace(header, model.get("payload"))
     .then((slices) => {
       if (done.signal.aborted) return;
