@@ -33,22 +33,19 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 @contextmanager
 def function_loops() -> Iterator[None]:
     """Mark the passes of loops in the user's functions on this thread while the block runs, if Python can tell."""
-    if sys.version_info < (3, 12):
+    monitoring: Any = getattr(sys, "monitoring", None)
+    free = [number for number in _TOOL_IDS if monitoring and monitoring.get_tool(number) is None]
+    if not free:  # an older Python, or other tools watch the program
         yield
         return
-    monitoring: Any = sys.monitoring
-    tool = next((number for number in _TOOL_IDS if monitoring.get_tool(number) is None), None)
-    if tool is None:  # other tools watch the program
-        yield
-        return
-    monitoring.use_tool_id(tool, "tfprof_nb")
-    watch = _Watch(monitoring, tool)
+    monitoring.use_tool_id(free[0], "tfprof_nb")
+    watch = _Watch(monitoring, free[0])
     try:
         watch.begin()
         yield
     finally:
         watch.end()
-        monitoring.free_tool_id(tool)
+        monitoring.free_tool_id(free[0])
 
 
 class _Loop:

@@ -51,6 +51,7 @@ from tfprof_nb.analysis.advice.precision_advice import precision_findings
 from tfprof_nb.analysis.advice.printing_advice import PRINTING_OPS, printing_findings
 from tfprof_nb.analysis.advice.python_advice import python_findings
 from tfprof_nb.analysis.advice.python_input import PYTHON_OPS
+from tfprof_nb.analysis.advice.recurrent_advice import recurrent_findings
 from tfprof_nb.analysis.advice.repeated_advice import repeated_findings
 from tfprof_nb.analysis.advice.retracing_advice import retracing_findings
 from tfprof_nb.analysis.advice.same_tensor_advice import same_tensor_findings
@@ -409,6 +410,7 @@ _EACH_REPORTS_SEVERAL: tuple[Callable[[Evidence], Iterable[Finding]], ...] = (
     layer_findings,
     padding_findings,
     augmentation_findings,
+    recurrent_findings,
     small_ops_findings,
     precision_findings,
     one_hot_findings,

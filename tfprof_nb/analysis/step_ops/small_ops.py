@@ -44,7 +44,7 @@ def small_ops(ops: StepOps) -> pd.DataFrame:
     """
     if not ops.steps:
         return pd.DataFrame(columns=COLUMNS)
-    nodes, step_ms = _with_costs(ops), ops.steps_ms / ops.steps
+    nodes, step_ms = with_costs(ops), ops.steps_ms / ops.steps
     repeats = nodes.groupby(["frame", "op"])["count"].transform("sum")
     chosen = nodes[(nodes["group"] != "") & (repeats >= _REPEATS) & (nodes["us"] <= _SMALL_US)]
     rows = [
@@ -57,12 +57,12 @@ def small_ops(ops: StepOps) -> pd.DataFrame:
 
 def cost_of(ops: StepOps, chosen: Bools) -> tuple[float, float]:
     """Return which part of the steps' time nodes take, with the time to start them, and how many run per step."""
-    nodes = _with_costs(ops)
+    nodes = with_costs(ops)
     own = nodes[chosen[nodes.index]]
     return min(float(own["cost_ms"].sum()) * ops.steps / max(ops.steps_ms, 1e-9), 1.0), float(own["count"].sum())
 
 
-def _with_costs(ops: StepOps) -> pd.DataFrame:
+def with_costs(ops: StepOps) -> pd.DataFrame:
     """Return the nodes that ran, with ``cost_ms``: the time of each with its part of the time between ops."""
     nodes, step_ms = _nodes(ops), ops.steps_ms / ops.steps
     between_ms = max(ops.computing_ms / ops.steps - ops.share(np.ones(len(ops.ops), dtype=bool)).covered * step_ms, 0.0)

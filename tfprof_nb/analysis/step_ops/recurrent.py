@@ -1,0 +1,62 @@
+"""The loops over time that Keras' recurrent layers run op by op."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tfprof_nb.analysis.source.owners import owners
+from tfprof_nb.analysis.step_ops.small_ops import in_loops, with_costs
+from tfprof_nb.analysis.step_ops.step_ops import StepOps
+
+_KINDS = ("LSTM", "GRU", "SimpleRNN", "RNN", "LSTMCell", "GRUCell", "SimpleRNNCell", "Bidirectional")
+
+
+class RecurrentLoops(NamedTuple):
+    """What the loops of recurrent layers cost.
+
+    Attributes
+    ----------
+    layers
+        The names of these layers.
+    frame
+        The line (of `Graphs.frames`) that makes one of them, -1 if it is unknown.
+    per_step
+        How many ops the loops run per step, those of the backward pass included.
+    mean_us
+        How long one of these takes on average.
+    cost_share
+        The part of the step that they take with the time to start them, 0 to 1.
+    """
+
+    layers: tuple[str, ...] = ()
+    frame: int = -1
+    per_step: float = 0.0
+    mean_us: float = 0.0
+    cost_share: float = 0.0
+
+
+def recurrent_loops(ops: StepOps) -> RecurrentLoops:
+    """Add up the ops that recurrent layers run for one element of their sequences after another."""
+    if not ops.steps:
+        return RecurrentLoops()
+    layers, (owner, _) = ops.graphs.layers, owners(ops.graphs)
+    is_recurrent = np.append(layers["type"].isin(_KINDS).to_numpy(bool), False)
+    owner = np.where(owner < len(layers), owner, -1)
+    own = is_recurrent[owner] & in_loops(ops)
+    nodes = with_costs(ops)
+    # Nodes of the backward pass do not all tell of which node they are the gradient.
+    chosen = nodes[(own | ((owner < 0) & in_loops(ops)))[nodes.index]] if own.any() else nodes.iloc[:0]
+    count = float(chosen["count"].sum())
+    if not count:
+        return RecurrentLoops()
+    share = float(chosen["cost_ms"].sum()) * ops.steps / max(ops.steps_ms, 1e-9)
+    running = layers.iloc[sorted(set(owner[own].tolist()))]
+    names = [
+        str(name).rpartition("/")[0] or str(name) if str(kind).endswith("Cell") else str(name)
+        for name, kind in zip(running["name"], running["type"], strict=True)
+    ]
+    frame = int(layers.loc[layers["name"].isin(names), "frame"].max())
+    mean_us = 1e3 * float(chosen["op_ms"].sum()) / count
+    return RecurrentLoops(tuple(dict.fromkeys(names)), frame, count, mean_us, min(share, 1.0))
