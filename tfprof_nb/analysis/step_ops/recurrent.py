@@ -21,7 +21,7 @@ class RecurrentLoops(NamedTuple):
     layers
         The names of these layers.
     frame
-        The line (of `Graphs.frames`) that makes one of them, -1 if it is unknown.
+        A line (of `Graphs.frames`) that makes a layer of the model, -1 if none is known.
     per_step
         How many ops the loops run per step, those of the backward pass included.
     mean_us
@@ -57,6 +57,6 @@ def recurrent_loops(ops: StepOps) -> RecurrentLoops:
         str(name).rpartition("/")[0] or str(name) if str(kind).endswith("Cell") else str(name)
         for name, kind in zip(running["name"], running["type"], strict=True)
     ]
-    frame = int(layers.loc[layers["name"].isin(names), "frame"].max())
+    frame = int(layers["frame"].max())
     mean_us = 1e3 * float(chosen["op_ms"].sum()) / count
     return RecurrentLoops(tuple(dict.fromkeys(names)), frame, count, mean_us, min(share, 1.0))
