@@ -14,9 +14,8 @@ def fit(model, times, batch=16):
 
 
 def stacked():
-    model = keras.Sequential(
-        [keras.layers.LSTM(16, return_sequences=True, name="low"), keras.layers.GRU(8, name="top")]
-    )
+    low, top = keras.layers.LSTM(16, return_sequences=True, name="low"), keras.layers.GRU(8, name="top")
+    model = keras.Sequential([low, top, keras.layers.Dense(1, name="out")])
     model.compile("sgd", "mse")
     return lambda: fit(model, 40)
 
