@@ -64,6 +64,7 @@ from tfprof_nb.analysis.advice.where_advice import where_findings
 from tfprof_nb.analysis.benchmark_input import InputBenchmark
 from tfprof_nb.analysis.result import Result, empty_table
 from tfprof_nb.analysis.source.code import place_of
+from tfprof_nb.analysis.source.mapped import lines_mapped
 from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT, are_session_runs
 
 _TYPES = {
@@ -380,7 +381,7 @@ def _in_pipeline(evidence: Evidence, op_name: str) -> bool:
     """Whether an op is made in a function that the program gives to a dataset: of the input other rules speak."""
     ops = evidence.source().all_ops
     ops = ops[ops["op_name"] == op_name]
-    mapped = [evidence.code.lines_mapped(*place) for place in evidence.code.find(r"\.map\(")]
+    mapped = [lines_mapped(evidence.code, *place) for place in evidence.code.find(r"\.map\(")]
     return any(((ops["file"] == file) & ops["line"].between(first, last)).any() for file, first, last in mapped if last)
 
 
