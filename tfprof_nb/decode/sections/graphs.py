@@ -177,5 +177,5 @@ def _rows(numbers: Sequence[int]) -> Int64:
 
 def _table(table: Mapping[str, Any], texts: Objects, interned: list[str], plain: list[str]) -> pd.DataFrame:
     """Return a table of the section, with the texts themselves in its ``interned`` columns."""
-    columns: dict[str, Any] = {name: texts[_rows(table[name])] if table else [] for name in interned}
+    columns: dict[str, Any] = {name: texts[_rows(table[name] if table else [])] for name in interned}
     return pd.DataFrame(columns | {name: table[name] for name in plain if name in table}, columns=interned + plain)
