@@ -88,7 +88,7 @@ def layers(ops: StepOps, forests: Sequence[Forest], graphs: Sequence[Graphs]) ->
             [_why(ops, forests, graphs)],
             boxes=none.rename(columns={"layer": "name"}),
         )
-    owner, part = owners(ops.graphs)
+    owner, part = ops.graphs.once(owners)
     forward = _forward(ops, owner, part)
     numbers = _numbers(ops, table["layer"])
     flows = _flows(ops, owner, forward, set(numbers))

@@ -15,13 +15,13 @@ from tfprof_nb._errors import TfprofError
 from tfprof_nb.analysis.benchmark_input import InputBenchmark, input_benchmark
 from tfprof_nb.capture.benchmark_input.code import written
 from tfprof_nb.capture.benchmark_input.measure import Measured, Say, measured
+from tfprof_nb.capture.benchmark_input.pipelines import is_dataset, pipeline_of
 from tfprof_nb.capture.benchmark_input.python_inputs import (
     dataset_of_arrays,
     is_py_dataset,
     measured_generator,
     measured_py_dataset,
 )
-from tfprof_nb.capture.benchmark_input.stages import is_dataset, pipeline_of
 from tfprof_nb.profiles import Profile
 from tfprof_nb.render.content import Content
 from tfprof_nb.render.progress import progress_bar, progress_line

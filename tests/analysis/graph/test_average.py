@@ -1,5 +1,7 @@
 """What a step's numbers are made of: events by hand, and Keras's own counts of parameters."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -109,7 +111,7 @@ def test_parameters_are_those_of_the_models_summary(fitted):
 def test_parameters_of_older_captures_are_those_of_trainable_variables(fitted):
     profile, model = fitted
     (own,) = profile.data.graphs
-    older = type(own)(**{**vars(own), "variables": own.variables.assign(model=None)})
+    older = replace(own, variables=own.variables.assign(model=None))
     found = graph(from_events(profile.data.forests, [older], profile.steps.of_events(profile.data.groupings)))
     assert found.summary["parameters"] == sum(weight.shape.num_elements() for weight in model.trainable_variables)
     assert any("Parameters are those of trainable variables" in note for note in found.notes)

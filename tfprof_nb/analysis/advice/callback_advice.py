@@ -10,6 +10,7 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding
 from tfprof_nb.analysis.advice.python_time import WORTH_SAYING_PERCENT, every_few, python_finding, raised, training_ms
 from tfprof_nb.analysis.source.code import place_of
+from tfprof_nb.analysis.source.guards import guard_in
 
 _EVERY = re.compile(r"((?:save|update)_freq *= *)(\d+|[\"']batch[\"'])")
 _LESS_OFTEN = {
@@ -63,7 +64,7 @@ def _rarer(evidence: Evidence, callback: str, method: str, calls: int) -> tuple[
         return _LESS_OFTEN[callback], "", ""
     file, line, parameters = evidence.code.method(f"{callback}.{method}")
     number, definition = parameters[1] if len(parameters) > 1 else "", evidence.code.line(file, line)
-    guard, condition = evidence.code.guard_in(file, line)
+    guard, condition = guard_in(evidence.code, file, line)
     if guard:
         return raised(evidence, file, guard, condition), "", ""
     every, what = every_few(calls), "batches" if "_batch_" in method else "epochs"

@@ -6,6 +6,7 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.advice.cause import Cause
 from tfprof_nb.analysis.advice.findings import Evidence
 from tfprof_nb.analysis.source.code import line_at
+from tfprof_nb.analysis.source.mapped import mapped_name
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
 
 _DROPPING = {"Filter": "filter", "ParallelFilter": "filter", "FiniteSkip": "skip", "Skip": "skip", "Shard": "shard"}
@@ -36,7 +37,7 @@ def _cause(evidence: Evidence, kind: str, kept: int, made: int) -> Cause:
     code, mapping = evidence.code, evidence.line_of("Dataset_map_")
     place = (kind == "filter" and evidence.line_of("Dataset_filter_")) or code.place_with(rf"\.{kind}\(")
     call = code.call(*line_at(place), kind) or f".{kind}(...)"
-    mapped = _units.shorten(code.mapped(*line_at(mapping)), 40) or "the map"
+    mapped = _units.shorten(mapped_name(code, *line_at(mapping)), 40) or "the map"
     dropped = _share_of_first_waits(evidence) if kind == "skip" else 1 - kept / made
     at = f" ({mapping})" if mapping else ""
     if kind == "filter":

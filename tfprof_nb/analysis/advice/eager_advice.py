@@ -15,6 +15,7 @@ from tfprof_nb.analysis.advice.python_time import training_ms
 from tfprof_nb.analysis.source.calls import called_model
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.rewriting import without_argument
+from tfprof_nb.analysis.source.traceable import has_effects, uses_values
 
 MOSTLY_EAGER_PERCENT = 50.0
 _EAGER_LINE_PERCENT, _MANY_OPS, _HIGH_SHARE_PERCENT = 15.0, 30, 25.0
@@ -59,7 +60,7 @@ def eager_findings(evidence: Evidence, python: Sequence[Finding]) -> list[Findin
         return _eager_line(evidence, percent, python)
     asked = next(evidence.code.find(_ASKED_TO_RUN_EAGERLY), None)
     function, place, change = ("", *_without_eagerly(evidence, *asked)) if asked else _step_function(evidence)
-    needing, needs = _needing_values(evidence) if asked else (function, evidence.code.uses_values(*line_at(place)))
+    needing, needs = _needing_values(evidence) if asked else (function, uses_values(evidence.code, *line_at(place)))
     if needs:
         change = ""
     what = _asks(evidence, asked) if asked else function
@@ -184,7 +185,7 @@ def _ops_per_step(evidence: Evidence) -> dict[tuple[str, int], float]:
 def _traceable(evidence: Evidence, file: str, function: str) -> int:
     """Return the line of the ``def`` of a function whose body can be a graph; 0 if it must run as it is."""
     line = evidence.code.definition(file, function) if function != "<module>" else 0
-    forbids = evidence.code.uses_values(file, line) or evidence.code.has_effects(file, line)
+    forbids = uses_values(evidence.code, file, line) or has_effects(evidence.code, file, line)
     return line if line and not forbids and not evidence.code.line(file, line - 1).startswith("@") else 0
 
 
@@ -273,7 +274,7 @@ def _needing_values(evidence: Evidence) -> tuple[str, str]:
     ran = {name.rpartition(".")[2] for name in table.loc[table["in_steps_ms"] > 0, "function"]}
     for file, line in code.find(rf"def (?:{'|'.join(_TRACED_BY_KERAS)})\(self\b"):
         name = code.line(file, line).removeprefix("def ").partition("(")[0]
-        needs = code.uses_values(file, line) if name in ran or table.empty else ""
+        needs = uses_values(code, file, line) if name in ran or table.empty else ""
         if needs:
             return f"{code.class_at(file, line)}.{name} ({place_of(file, line)})", needs
     return "", ""

@@ -34,7 +34,6 @@ EAGER = "Ops run one by one"
 MANY_OPS = "Many small ops in each step"
 WAITING = "Steps wait for their data"
 COPIES = "Devices copy arrays"
-WAITING = "Steps wait for their data"
 BETWEEN_OPS, ONE_OP, SMALL_STEPS = (
     "Python between ops takes time",
     "One op does most of the work",

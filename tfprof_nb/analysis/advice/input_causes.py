@@ -12,6 +12,7 @@ from tfprof_nb.analysis.advice.per_element import per_element
 from tfprof_nb.analysis.advice.python_input import python_source
 from tfprof_nb.analysis.source.caching import cached_behind
 from tfprof_nb.analysis.source.code import line_at, place_of
+from tfprof_nb.analysis.source.mapped import lines_mapped, mapped_name
 from tfprof_nb.analysis.source.rewriting import end_of_pipeline, with_call
 from tfprof_nb.analysis.tf_data.iterators import FILE_READERS, iterator_type
 from tfprof_nb.analysis.verdict import MOST_WAITING, rare_waits
@@ -187,14 +188,14 @@ def _taken_from_model(evidence: Evidence, line: str) -> float:
     (busy, cores), steps_ms = evidence.own_cores, float(evidence.steps.table["step_ms"].sum())
     if not busy >= _BUSY * cores or not steps_ms:
         return 0.0
-    ops, (file, first, last) = evidence.source().all_ops, evidence.code.lines_mapped(*line_at(line))
+    ops, (file, first, last) = evidence.source().all_ops, lines_mapped(evidence.code, *line_at(line))
     op_ms = float(ops.loc[(ops["file"] == file) & ops["line"].between(first, last), "op_ms"].sum())
     return _HALF * 100 * op_ms / cores / steps_ms
 
 
 def _costly_line(evidence: Evidence, line: str) -> str:
     """Name the line that takes most of what the map at a line calls; empty if none does, or it is all there is."""
-    ops, (file, first, last) = evidence.source().all_ops, evidence.code.lines_mapped(*line_at(line))
+    ops, (file, first, last) = evidence.source().all_ops, lines_mapped(evidence.code, *line_at(line))
     of_lines = ops[(ops["file"] == file) & ops["line"].between(first, last)].groupby("line")["op_ms"].sum()
     if len(of_lines) < 2 or not of_lines.max() > _MOST_OF_FUNCTION * of_lines.sum():
         return ""
@@ -241,7 +242,7 @@ def _stage(evidence: Evidence, stage: str) -> Cause:
 
 def _is_random(evidence: Evidence, line: str) -> bool:
     """Whether the function given to the map at a line draws random numbers."""
-    ops, (file, first, last) = evidence.source().all_ops, evidence.code.lines_mapped(*line_at(line))
+    ops, (file, first, last) = evidence.source().all_ops, lines_mapped(evidence.code, *line_at(line))
     mine = (ops["file"] == file) & ops["line"].between(first, last)
     return bool(ops.loc[mine, "op_type"].str.contains("Random").any())
 
@@ -281,7 +282,7 @@ def _unprefetched(evidence: Evidence, line: str, shown: str) -> Cause:
 
 def _mapped(evidence: Evidence, line: str) -> str:
     """Return what the map at a line calls: the name of a function, or "the lambda"; empty if that is unknown."""
-    return _units.shorten(evidence.code.mapped(*line_at(line)), 40)
+    return _units.shorten(mapped_name(evidence.code, *line_at(line)), 40)
 
 
 def _reordered_before(evidence: Evidence) -> bool:

@@ -23,7 +23,7 @@ def padding_findings(evidence: Evidence) -> Iterator[Finding]:
     ops = evidence.step_ops()
     if not ops.steps or ops.graphs.nodes.empty:
         return
-    graphs, (owner, _) = ops.graphs, owners(ops.graphs)
+    graphs, (owner, _) = ops.graphs, ops.graphs.once(owners)
     kinds = np.append(graphs.layers["type"].to_numpy(dtype=object), "")[np.where(owner < len(graphs.layers), owner, -1)]
     recurrent = np.array([_RECURRENT.search(str(kind)) is not None for kind in kinds], dtype=bool)
     looping = in_loops(ops)

@@ -9,6 +9,7 @@ from tfprof_nb.analysis.advice.cause import Cause
 from tfprof_nb.analysis.advice.findings import Evidence
 from tfprof_nb.analysis.source.caching import batched_before
 from tfprof_nb.analysis.source.code import line_at, place_of
+from tfprof_nb.analysis.source.mapped import batch_behind, lines_mapped, mapped_calls, mapped_name, maps_batches
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
 
 _SLOW = "bottleneck_long_name"
@@ -29,14 +30,14 @@ def per_element(evidence: Evidence, stage: str) -> Cause | None:
         return None
     line = evidence.line_of("Dataset_map_")
     elements, code = _elements(evidence, stage), evidence.code
-    mapped = code.mapped(*line_at(line))
+    mapped = mapped_name(code, *line_at(line))
     op_us = _mean_op_us(evidence, line) if mapped else 0.0
     if elements < _FEW or not 0 < op_us <= _SHORT_OP_US or _BEHIND.search(str(evidence.tf_data.summary[_SLOW])):
         return None
     call = code.call(*line_at(line), "map")
-    batch = code.batch_behind(*line_at(line))
+    batch = batch_behind(code, *line_at(line))
     behind = f"`{code.call(*batch, 'batch')}` ({place_of(*batch)})" if batch else "`.batch(...)`"
-    takes_batches = code.maps_batches(*line_at(line))
+    takes_batches = maps_batches(code, *line_at(line))
     moved = batched_before(code, *line_at(line)) if takes_batches else None
     change = moved.change if moved else ""
     plain = change and "\n" not in change
@@ -46,7 +47,7 @@ def per_element(evidence: Evidence, stage: str) -> Cause | None:
         if takes_batches
         else f"Write {mapped} for whole batches (their first axis is the batch), and move `{call}` behind {behind}."
     )
-    if code.calls_in(*line_at(line), "parse_single_example"):
+    if mapped_calls(code, *line_at(line), "parse_single_example"):
         fix += _PARSES_BATCHES
     return Cause(
         f"{mapped} is called for each single example",
@@ -76,7 +77,7 @@ def _elements(evidence: Evidence, stage: str) -> int:
 
 def _mean_op_us(evidence: Evidence, line: str) -> float:
     """Return how long the ops take on average that the function given to the map at a line makes; 0 if unknown."""
-    ops, (file, first, last) = evidence.source().all_ops, evidence.code.lines_mapped(*line_at(line))
+    ops, (file, first, last) = evidence.source().all_ops, lines_mapped(evidence.code, *line_at(line))
     ops = ops[(ops["file"] == file) & ops["line"].between(first, last) & ~ops["op_type"].str.contains("Dataset")]
     if ops["op_type"].str.contains(_SINGLE).any():
         return 0.0

@@ -26,8 +26,9 @@ from tfprof_nb.analysis.advice.python_time import (
 )
 from tfprof_nb.analysis.advice.session_advice import session_findings
 from tfprof_nb.analysis.source.calls import same_call
-from tfprof_nb.analysis.source.code import Use, line_at, place_of
+from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.loops import collected, element_read, is_head
+from tfprof_nb.analysis.source.uses import Use, use_of
 
 _MORE = 1.2
 _WRITES = re.compile(
@@ -194,7 +195,7 @@ def _function(evidence: Evidence, file: str, rows: pd.DataFrame, time_ms: float,
     from_code = f", `{_units.shorten(from_code, 80)}`" if from_code else ""
     called = f", called from {caller}{from_code}" if calling == caller else ""
     written = f", in `{_units.shorten(code, 80)}`" if code and function != "<module>" else ""
-    use = evidence.code.use(*line_at(calling))
+    use = use_of(evidence.code, *line_at(calling))
     # It trains or computes: the loop may need what it does. Ops of other threads may run at the same time.
     if use == "record" and float(rows["ops_ms"].sum()) > _OF_OTHERS * float(rows["self_ms"].sum()):
         use = ""

@@ -7,6 +7,7 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving
 from tfprof_nb.analysis.source.code import place_of
+from tfprof_nb.analysis.source.guards import divisor_of, guard_of
 
 # Shares of the steps' time, or of the training's time.
 WORTH_SAYING_PERCENT, HIGH_PERCENT = 10.0, 25.0
@@ -21,13 +22,13 @@ _LEFT = 5
 
 def rarely(evidence: Evidence, file: str, line: int) -> str:
     """Say which condition lets a line run too often; empty if there is none."""
-    guard, condition = evidence.code.guard(file, line)
+    guard, condition = guard_of(evidence.code, file, line)
     return raised(evidence, file, guard, condition) if guard else ""
 
 
 def raised(evidence: Evidence, file: str, line: int, condition: str) -> str:
     """Say which number of a condition to raise."""
-    divisor = evidence.code.divisor(file, line)
+    divisor = divisor_of(evidence.code, file, line)
     number = divisor if divisor.replace(".", "").isidentifier() else "the number"
     return f"Let it run less often: raise {number} in `{condition}` ({place_of(file, line)})."
 

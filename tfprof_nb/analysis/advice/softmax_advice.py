@@ -30,7 +30,7 @@ def softmax_findings(evidence: Evidence) -> list[Finding]:
     scoring, classes = _scores(graphs) if ops.steps and trains(graphs) else (-1, 0)
     if scoring < 0:
         return []
-    owner, part = owners(graphs)
+    owner, part = graphs.once(owners)
     wide = np.array([last_dimension(str(made)) == classes for made in graphs.nodes["outputs"]], dtype=bool)
     takes = np.array([last_dimension(str(taken)) == classes for taken in graphs.nodes["takes"]], dtype=bool)
     own = wide | takes | ((owner == owner[scoring]) & (owner[scoring] >= 0))

@@ -45,7 +45,7 @@ def table_findings(evidence: Evidence) -> list[Finding]:
     if not tables:
         return []
     whole = {table.shape: _on_all_rows(ops.graphs, table.shape) for table in tables}
-    optimizer = owners(ops.graphs)[1] == 2
+    optimizer = ops.graphs.once(owners)[1] == 2
     penalties = {table: node for table in tables if (node := _penalty_on(ops.graphs, table)) >= 0}
     penalised = list(penalties)
     with_moments = [table for table in tables if _has_moments(ops.graphs, table)]

@@ -1,21 +1,15 @@
-"""The text of the program: what stands at a line, where a function begins, and what a statement is for."""
+"""The text of the program: what stands at a line, and where a function, a class or a call is."""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from typing import Literal
 
-from tfprof_nb.analysis.source.batches import takes_batches
 from tfprof_nb.analysis.source.same_each_time import same_each_time
-from tfprof_nb.analysis.source.syntax import Node, assigned_name, end_of, holds, name_of, names_in, nodes_of, parsed
-
-Use = Literal["validation", "batch", "record", ""]
+from tfprof_nb.analysis.source.syntax import Node, end_of, holds, name_of, nodes_of, parsed, span
 
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
-_MODULES = ("np", "numpy", "pd", "tf", "math", "keras", "K", "scipy", "stats", "metrics")
-_RECORDING = re.compile(r"append|extend|add|print|log|info|debug|write\w*|save\w*|to_\w+|dump|scalar|histogram|image")
 
 
 class Code:
@@ -24,8 +18,8 @@ class Code:
     Examples
     --------
     >>> code = Code({"cell": "for x in data:\n    y = load(x)\n    train(y)"})
-    >>> code.line("cell", 2), code.use("cell", 2), code.line("elsewhere.py", 1)
-    ('y = load(x)', 'batch', '')
+    >>> code.line("cell", 2), code.loop_line("cell", 2), code.line("elsewhere.py", 1)
+    ('y = load(x)', (1, 'for x in data:'), '')
     """
 
     def __init__(self, texts: Mapping[str, str]) -> None:
@@ -95,7 +89,7 @@ class Code:
         ('make', '')
         """
         functions = list(self.nodes(file, ast.FunctionDef))
-        around = min((one for one in functions if one.lineno < line and holds(one, line)), key=_lines, default=None)
+        around = min((one for one in functions if one.lineno < line and holds(one, line)), key=span, default=None)
         loop = self.loop(file, line)
         if around is None or (loop and loop.lineno > around.lineno) or all(one.lineno != line for one in functions):
             return ""
@@ -114,7 +108,7 @@ class Code:
     def class_at(self, file: str, line: int) -> str:
         """Return the name of the innermost class with a line; empty if there is none."""
         holding = [node for node in self.nodes(file, ast.ClassDef) if holds(node, line)]
-        return min(holding, key=_lines).name if holding else ""
+        return min(holding, key=span).name if holding else ""
 
     def place(self, found: tuple[str, int] | None) -> str:
         """Write what `find` found as users read it; empty for nothing."""
@@ -145,97 +139,6 @@ class Code:
         inits = [one for found in classes for one in found.body if isinstance(one, ast.FunctionDef)]
         own = [one for one in inits if one.name == "__init__"]
         return bool(classes) and all(one.args.kwarg is not None for one in own)
-
-    def use(self, file: str, line: int) -> Use:
-        """Return what the value of a call at a line is for.
-
-        It is ``validation`` as the data that a training validates with, ``batch`` if it is assigned and passed on in
-        the same loop, ``record`` if the loop only stores, prints or writes it; empty if that is unknown: a function
-        that is called for nothing else may change what it is given.
-        """
-        statement = self.statement(file, line)
-        loop = self.loop(file, line)
-        if statement is None:
-            return ""
-        if _validates_with(statement, line):
-            return "validation"
-        if loop is None:
-            return ""
-        assigned = names_in(statement, ast.Store)
-        others = [one for one in ast.walk(loop) if isinstance(one, ast.Call) and not holds(statement, one.lineno)]
-        if assigned & {name for call in others if call.lineno > statement.lineno for name in names_in(call, ast.Load)}:
-            return "batch"
-        elsewhere = {name for part in _parts(loop) if part is not statement for name in names_in(part, ast.Load)}
-        if assigned & names_in(statement, ast.Load) or (assigned | _extended_list(statement)) & elsewhere:
-            return ""
-        return "record" if _records(statement) and not _calls_methods_in(statement) else ""
-
-    def guard(self, file: str, line: int) -> tuple[int, str]:
-        r"""Return the line of the condition that lets a line run only every few times, and its text; 0 without one.
-
-        Examples
-        --------
-        >>> Code({"cell": "for i in n:\n    if i % 4 == 0:\n        save()"}).guard("cell", 3)
-        (2, 'if i % 4 == 0:')
-        """
-        found = [
-            node
-            for node in nodes_of(self._texts.get(file, ""), ast.If)
-            if node.lineno < line and holds(node, line) and _names_remainder(node.test)
-        ]
-        innermost = min(found, key=_lines, default=None)
-        return (innermost.lineno, self.line(file, innermost.lineno)) if innermost else (0, "")
-
-    def guard_in(self, file: str, line: int) -> tuple[int, str]:
-        r"""Return the first condition on a remainder in the function that begins at a line, and its text; 0 without.
-
-        Examples
-        --------
-        >>> Code({"cell": "def f(batch):\n    if batch % 4:\n        return\n    save()"}).guard_in("cell", 1)
-        (2, 'if batch % 4:')
-        """
-        functions = (one for one in nodes_of(self._texts.get(file, ""), ast.FunctionDef) if one.lineno == line)
-        found = (node for function in functions for node in ast.walk(function) if isinstance(node, ast.If))
-        first = next((node for node in found if _names_remainder(node.test)), None)
-        return (first.lineno, self.line(file, first.lineno)) if first else (0, "")
-
-    def divisor(self, file: str, line: int) -> str:
-        r"""Return what the condition at a line takes the remainder of a division by; empty if there is none.
-
-        Examples
-        --------
-        >>> Code({"cell": "if step % args.save_every == 0:\n    save()"}).divisor("cell", 1)
-        'args.save_every'
-        """
-        conditions = (node.test for node in nodes_of(self._texts.get(file, ""), ast.If) if node.lineno == line)
-        parts = (part for condition in conditions for part in ast.walk(condition) if isinstance(part, ast.BinOp))
-        return next((ast.unparse(part.right) for part in parts if isinstance(part.op, ast.Mod)), "")
-
-    def uses_values(self, file: str, line: int) -> str:
-        """Return the first code that cannot be traced in a function, given the line of its ``def``: it needs values."""
-        functions = [node for node in nodes_of(self._texts.get(file, ""), ast.FunctionDef) if node.lineno == line]
-        for node in ast.walk(functions[0]) if functions else ():
-            if isinstance(node, ast.Attribute) and (node.attr == "numpy" or _is_numpy(node.value)):
-                return ast.unparse(node)
-            if (
-                isinstance(node, ast.Call)
-                and name_of(node.func) in ("float", "int")
-                and isinstance(node.func, ast.Name)
-            ):
-                return f"{node.func.id}()"
-        return ""
-
-    def has_effects(self, file: str, line: int) -> bool:
-        r"""Whether the function that begins at a line prints, or changes what outlives it: a graph would do it once.
-
-        Examples
-        --------
-        >>> code = Code({"cell": "def f(x):\n    seen.append(x)\ndef g(x):\n    y = x * 2\n    return y"})
-        >>> code.has_effects("cell", 1), code.has_effects("cell", 3)
-        (True, False)
-        """
-        functions = (one for one in nodes_of(self._texts.get(file, ""), ast.FunctionDef) if one.lineno == line)
-        return any(_has_effect(node) for function in functions for node in ast.walk(function))
 
     def owner(self, file: str, line: int, method: str) -> str:
         r"""Return what a method is called on at a line; empty if there is no such single call.
@@ -280,12 +183,12 @@ class Code:
     def statement(self, file: str, line: int) -> ast.stmt | None:
         """Return the innermost statement with a line."""
         holding = [node for node in nodes_of(self._texts.get(file, ""), ast.stmt) if holds(node, line)]
-        return min(holding, key=_lines, default=None)
+        return min(holding, key=span, default=None)
 
     def loop(self, file: str, line: int) -> ast.stmt | None:
         """Return the innermost loop with a line in its body."""
         loops = [node for kind in _LOOPS for node in nodes_of(self._texts.get(file, ""), kind)]
-        return min((loop for loop in loops if holds(loop, line) and loop.lineno < line), key=_lines, default=None)
+        return min((loop for loop in loops if holds(loop, line) and loop.lineno < line), key=span, default=None)
 
     def call(self, file: str, line: int, function: str) -> str:
         r"""Return how a method is called at a line, without its object; empty if there is no such single call.
@@ -299,81 +202,6 @@ class Code:
         given = found and ", ".join(map(ast.unparse, [*found.args, *found.keywords]))
         return f".{function}({given})" if found else ""
 
-    def mapped(self, file: str, line: int) -> str:
-        r"""Return what the map at a line calls: a function's name, or "the lambda"; empty if that is unknown.
-
-        A lambda that only calls one function of the program is that function.
-
-        Examples
-        --------
-        >>> code = Code({"cell": "ds.map(lambda x: clean(x))\nds.map(partial(read, size=3))\ndef clean(x): ..."})
-        >>> code.mapped("cell", 1), code.mapped("cell", 2)
-        ('clean', 'read')
-        """
-        given = self._given_to_map(file, line)
-        return "the lambda" if isinstance(given, ast.Lambda) else ast.unparse(given) if given else ""
-
-    def maps_batches(self, file: str, line: int) -> bool:
-        """Whether what the map at a line calls gives the same for batches, as far as its text shows it."""
-        found = self._mapped(file, line)
-        return found is not None and takes_batches(found[1], self._layers())
-
-    def calls_in(self, file: str, line: int, function: str) -> bool:
-        r"""Whether what the map at a line calls has a call of a function in its text.
-
-        Examples
-        --------
-        >>> Code({"cell": "ds.map(lambda x: tf.io.decode_raw(x))"}).calls_in("cell", 1, "decode_raw")
-        True
-        """
-        found = self._mapped(file, line)
-        inner = (node for node in ast.walk(found[1]) if isinstance(node, ast.Call)) if found else ()
-        return any(name_of(call.func) == function for call in inner)
-
-    def lines_mapped(self, file: str, line: int) -> tuple[str, int, int]:
-        r"""Return the file, first and last line of the function that the map at a line calls; 0 if that is unknown.
-
-        Examples
-        --------
-        >>> code = Code({"cell": "ds = files.map(read)", "In[2]": "def read(x):\n    return x"})
-        >>> code.lines_mapped("cell", 1)
-        ('In[2]', 1, 2)
-        """
-        found = self._mapped(file, line)
-        return (found[0], found[1].lineno, found[1].end_lineno or found[1].lineno) if found else (file, 0, 0)
-
-    def batch_behind(self, file: str, line: int) -> tuple[str, int] | None:
-        r"""Return the file and line of the only ``.batch`` that follows a line, in the same block; None if unknown.
-
-        Examples
-        --------
-        >>> Code({"cell": "ds = files.map(read)\nds = ds.batch(8)"}).batch_behind("cell", 1)
-        ('cell', 2)
-        """
-        statement = self.statement(file, line)
-        block = self.block(file, statement) if statement else []
-        later = [one for one in block if statement and one.lineno >= statement.lineno]
-        calls = [node for one in later for node in ast.walk(one) if isinstance(node, ast.Call)]
-        found = [
-            end_of(call.func)[0] for call in calls if name_of(call.func) == "batch" and end_of(call.func)[0] >= line
-        ]
-        return (file, found[0]) if len(found) == 1 else None
-
-    def _given_to_map(self, file: str, line: int) -> ast.expr | None:
-        """Return what the map at a line calls, out of ``partial`` or a lambda that does nothing else."""
-        call = self.call_at(file, line, "map")
-        given = next(iter(call.args or [one.value for one in call.keywords]), None) if call else None
-        if isinstance(given, ast.Call) and name_of(given.func) == "partial" and given.args:
-            given = given.args[0]
-        inner = given.body.func if isinstance(given, ast.Lambda) and isinstance(given.body, ast.Call) else None
-        return inner if inner is not None and self.defined(file, inner) else given
-
-    def _mapped(self, file: str, line: int) -> tuple[str, ast.FunctionDef | ast.Lambda] | None:
-        given = self._given_to_map(file, line)
-        if isinstance(given, ast.Lambda):
-            return file, given
-        return self.defined(file, given) if given else None
-
     def defined(self, file: str, function: ast.expr) -> tuple[str, ast.FunctionDef] | None:
         """Return the file and definition of a function, or of a method of that name; None if there is not one such."""
         elsewhere = [(other, node) for other in self.files if other != file for node in self._named(other, function)]
@@ -383,15 +211,6 @@ class Code:
     def _named(self, file: str, function: ast.expr) -> list[ast.FunctionDef]:
         functions = nodes_of(self._texts.get(file, ""), ast.FunctionDef)
         return [node for node in functions if node.name == name_of(function)]
-
-    def _layers(self) -> set[str]:
-        """Return the names to which the program assigns Keras layers."""
-        assigned = (node for text in self._texts.values() for node in nodes_of(text, ast.Assign))
-        return {
-            assigned_name(one)
-            for one in assigned
-            if isinstance(one.value, ast.Call) and "layers." in ast.unparse(one.value.func)
-        } - {""}
 
     def _lines(self, file: str) -> list[str]:
         return self._texts.get(file, "").splitlines()
@@ -439,62 +258,3 @@ def line_at(place: str) -> tuple[str, int]:
     """Return the file and the line of a place that `place_of` wrote; 0 is no line."""
     file, _, line = place.rpartition(" line ")
     return file, int(line) if line.isdigit() else 0
-
-
-def _lines(node: ast.stmt) -> int:
-    return (node.end_lineno or node.lineno) - node.lineno
-
-
-def _validates_with(statement: ast.stmt, line: int) -> bool:
-    keywords = (node for node in ast.walk(statement) if isinstance(node, ast.keyword))
-    return any(
-        keyword.arg == "validation_data" and keyword.value.lineno <= line <= (keyword.value.end_lineno or line)
-        for keyword in keywords
-    )
-
-
-def _parts(loop: ast.stmt) -> Iterator[ast.AST]:
-    """Yield the simple statements of a loop, and the conditions and iterables of the others."""
-    for node in ast.iter_child_nodes(loop):
-        if isinstance(node, ast.stmt) and hasattr(node, "body"):
-            yield from _parts(node)
-        else:
-            yield node
-
-
-def _extended_list(statement: ast.stmt) -> set[str]:
-    """Return the name of the list that a statement appends to."""
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    called = call.func if isinstance(call, ast.Call) else None
-    appends = isinstance(called, ast.Attribute) and called.attr in ("append", "extend", "add")
-    return names_in(called, ast.Load) if appends and called else set()
-
-
-def _records(statement: ast.stmt) -> bool:
-    """Whether a statement is a call that stores, prints or writes."""
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    return isinstance(call, ast.Call) and _RECORDING.fullmatch(name_of(call.func)) is not None
-
-
-def _calls_methods_in(statement: ast.stmt) -> bool:
-    """Whether what a statement stores comes from a method of an object, which may change that object."""
-    outer = statement.value if isinstance(statement, ast.Expr) else None
-    inner = (node for node in ast.walk(statement) if isinstance(node, ast.Call) and node is not outer)
-    owners = (call.func.value for call in inner if isinstance(call.func, ast.Attribute))
-    return any(not (isinstance(owner, ast.Name) and owner.id in _MODULES) for owner in owners)
-
-
-def _has_effect(node: ast.AST) -> bool:
-    if isinstance(node, ast.Global | ast.Nonlocal | ast.Yield | ast.YieldFrom):
-        return True
-    if isinstance(node, ast.Attribute | ast.Subscript):
-        return isinstance(node.ctx, ast.Store)
-    return isinstance(node, ast.Call) and _RECORDING.fullmatch(name_of(node.func)) is not None
-
-
-def _names_remainder(test: ast.expr) -> bool:
-    return any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for node in ast.walk(test))
-
-
-def _is_numpy(value: ast.expr) -> bool:
-    return isinstance(value, ast.Name) and value.id in ("np", "numpy")

@@ -87,7 +87,7 @@ def _layers(graphs: Graphs) -> Int64:
     """Return the Keras layer of each node of a forward or backward pass; -1 for none."""
     if graphs.nodes.empty:
         return np.zeros(0, dtype=np.int64)
-    owner, part = owners(graphs)
+    owner, part = graphs.once(owners)
     return np.where((owner < len(graphs.layers)) & (part != OPTIMIZER), owner, -1)
 
 

@@ -49,6 +49,11 @@ def holds(node: ast.stmt | ast.expr, line: int) -> bool:
     return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
+def span(node: ast.stmt) -> int:
+    """Return how many lines a statement has below its first."""
+    return (node.end_lineno or node.lineno) - node.lineno
+
+
 def names_in(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
     """Return the names that code reads (`ast.Load`) or assigns (`ast.Store`); ``n += 1`` does both."""
     nodes = list(ast.walk(node))

@@ -33,7 +33,7 @@ def layers(ops: StepOps) -> pd.DataFrame:
     graphs = ops.graphs
     if graphs.nodes.empty:
         return pd.DataFrame(columns=COLUMNS)
-    owner, part = owners(graphs)
+    owner, part = graphs.once(owners)
     per_node = ops.per_node["op_ms"].reindex(graphs.nodes.index, fill_value=0.0).to_numpy()
     costs = np.zeros((int(owner.max(initial=-1)) + 1, len(PARTS)))
     np.add.at(costs, (owner[owner >= 0], part[owner >= 0]), per_node[owner >= 0])

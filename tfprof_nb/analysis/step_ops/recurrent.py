@@ -41,7 +41,7 @@ def recurrent_loops(ops: StepOps) -> RecurrentLoops:
     """Add up the ops that recurrent layers run for one element of their sequences after another."""
     if not ops.steps:
         return RecurrentLoops()
-    layers, (owner, _) = ops.graphs.layers, owners(ops.graphs)
+    layers, (owner, _) = ops.graphs.layers, ops.graphs.once(owners)
     is_recurrent = np.append(layers["type"].isin(_KINDS).to_numpy(bool), False)
     owner = np.where(owner < len(layers), owner, -1)
     own = is_recurrent[owner] & in_loops(ops)

@@ -156,7 +156,7 @@ def _groups(ops: StepOps, frame: Int64) -> np.ndarray[tuple[int], np.dtype[np.ob
     calls_library = np.append(frames["function"].isin(_STEP_METHODS).to_numpy(bool), False)[frame]
     phase = graphs.nodes["phase"]
     group[((phase == "optimizer") | (phase.isin(_LIBRARY_PHASES) & calls_library)).to_numpy(bool)] = ""
-    owner, _ = owners(graphs)
+    owner, _ = graphs.once(owners)
     kind = np.append(graphs.layers["type"].to_numpy(dtype=object), "")[np.where(owner < len(graphs.layers), owner, -1)]
     group[np.isin(kind, _RECURRENT)] = ""
     own = graphs.layers["type"].value_counts()

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from tfprof_nb.capture.benchmark_input.pipelines import Pipeline
 from tfprof_nb.capture.benchmark_input.same import BATCHES
-from tfprof_nb.capture.benchmark_input.stages import SMALL_BUFFER, Pipeline, Stage, with_small_buffer
+from tfprof_nb.capture.benchmark_input.stages import SMALL_BUFFER, Stage, with_small_buffer
 from tfprof_nb.capture.benchmark_input.what_ifs import WhatIf
 from tfprof_nb.capture.tensorflow import tensorflow
 

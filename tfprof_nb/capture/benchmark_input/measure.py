@@ -13,8 +13,9 @@ from tfprof_nb._errors import TfprofError
 from tfprof_nb._memory import free_bytes
 from tfprof_nb.capture.benchmark_input.copies import Copies
 from tfprof_nb.capture.benchmark_input.draws import Draws, Plan, drawn
+from tfprof_nb.capture.benchmark_input.pipelines import Pipeline, pipeline_of
 from tfprof_nb.capture.benchmark_input.same import BATCHES, difference, first_batches
-from tfprof_nb.capture.benchmark_input.stages import Pipeline, pipeline_of, with_size
+from tfprof_nb.capture.benchmark_input.stages import with_size
 from tfprof_nb.capture.benchmark_input.trial import Trial, told, tried
 from tfprof_nb.capture.benchmark_input.untouched import untouched
 from tfprof_nb.capture.benchmark_input.what_ifs import CACHED, PREFETCH, WhatIf, what_ifs

@@ -10,7 +10,8 @@ from typing import Any
 from tfprof_nb import _units
 from tfprof_nb._errors import TfprofError
 from tfprof_nb.capture.benchmark_input.draws import Draws, Plan, drawn
-from tfprof_nb.capture.benchmark_input.stages import Pipeline, Stage, with_small_buffer
+from tfprof_nb.capture.benchmark_input.pipelines import Pipeline
+from tfprof_nb.capture.benchmark_input.stages import Stage, with_small_buffer
 from tfprof_nb.capture.tensorflow import tensorflow
 
 _BATCHES, _LONGEST = 30, 200

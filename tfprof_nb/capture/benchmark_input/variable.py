@@ -6,8 +6,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from tfprof_nb.capture.benchmark_input.pipelines import is_dataset
 from tfprof_nb.capture.benchmark_input.python_inputs import is_py_dataset
-from tfprof_nb.capture.benchmark_input.stages import is_dataset
 
 
 def variables() -> Mapping[str, Any]:

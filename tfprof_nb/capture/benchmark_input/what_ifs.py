@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tfprof_nb.capture.benchmark_input.stages import Pipeline, Stage, in_parallel, mapped, prefetched
+from tfprof_nb.capture.benchmark_input.pipelines import Pipeline
+from tfprof_nb.capture.benchmark_input.stages import Stage, in_parallel, mapped, prefetched
 from tfprof_nb.capture.tensorflow import tensorflow
 
 AUTOTUNE = -1

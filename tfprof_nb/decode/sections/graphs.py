@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ import pandas as pd
 from tfprof_nb._arrays import Int64, Objects
 from tfprof_nb.formats.sidecar import FunctionEntry, GraphsSection
 
+T = TypeVar("T")
 _NODE_COLUMNS = [
     *("function", "name", "op", "device", "outputs", "takes", "phase"),
     *("trace", "layer", "variable", "forward", "float_ops", "inputs", "by_keras"),
@@ -61,6 +62,14 @@ class Graphs:
     variables: pd.DataFrame
     notes: Sequence[str]
     sources: Mapping[str, str] = field(default_factory=dict)
+    _results: dict[Callable[..., Any], Any] = field(default_factory=dict, init=False, repr=False)
+
+    def once(self, analysis: Callable[[Graphs], T]) -> T:
+        """Return the result of an analysis of these functions, which runs once."""
+        if analysis not in self._results:
+            self._results[analysis] = analysis(self)
+        result: T = self._results[analysis]
+        return result
 
 
 def read_graphs(section: GraphsSection | None) -> Graphs:
@@ -168,5 +177,5 @@ def _rows(numbers: Sequence[int]) -> Int64:
 
 def _table(table: Mapping[str, Any], texts: Objects, interned: list[str], plain: list[str]) -> pd.DataFrame:
     """Return a table of the section, with the texts themselves in its ``interned`` columns."""
-    columns: dict[str, Any] = {name: texts[_rows(table[name])] if table else [] for name in interned}
+    columns: dict[str, Any] = {name: texts[_rows(table[name] if table else [])] for name in interned}
     return pd.DataFrame(columns | {name: table[name] for name in plain if name in table}, columns=interned + plain)

@@ -1,0 +1,20 @@
+"""What keeps a function from running as a graph."""
+
+from tfprof_nb.analysis.source.code import Code
+from tfprof_nb.analysis.source.traceable import uses_values
+
+
+def test_code_that_needs_values_cannot_be_traced():
+    text = """
+def mean(x):
+    return np.mean(x)
+def fetch(x):
+    return x[0].numpy()
+def whole(x):
+    return int(x)
+def plain(x):
+    return tf.reduce_mean(net.float(x)) + tf.cast(x, tf.float32)
+"""
+    code = Code({"cell": text})
+    told = [uses_values(code, "cell", line) for line in (2, 4, 6, 8, 3)]
+    assert told == ["np.mean", "x[0].numpy", "int()", "", ""]

@@ -1,0 +1,26 @@
+"""What to look at where much of the time lies between the steps."""
+
+from __future__ import annotations
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.findings import Evidence, Finding
+
+_WORTH_SAYING_PERCENT = 20.0
+
+
+def between_steps(evidence: Evidence) -> Finding | None:
+    """Report time between the steps, where no samples of Python tell what it is."""
+    if len(evidence.python.table):
+        return None
+    other = evidence.percent("between_steps") - evidence.percent("input_between_steps")
+    if other < _WORTH_SAYING_PERCENT:
+        return None
+    between_ms = evidence.overview.summary["between_steps_ms"]
+    return Finding(
+        "medium",
+        "Much of the time lies between the steps",
+        f"{_units.milliseconds(between_ms)} ({_units.percent(evidence.percent('between_steps'))} of the time from the "
+        "first step to the last) belongs to no step.",
+        "Look at the gaps in the trace: ends of epochs, callbacks, validation, and other work of the loop.",
+        proved_by="trace",
+    )
