@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+import tfprof_nb as tp
+from tfprof_nb.capture.profiler import Profiler
 from tfprof_nb.capture.python_stacks import python_stacks, stack_of
 from tfprof_nb.decode.sections.python import read_python
 
@@ -197,6 +199,8 @@ def test_a_stack_leaves_the_collector_as_it_was(collects):
 RETRACING = """
 import sys, time
 import tensorflow as tf
+import tfprof_nb as tp
+from tfprof_nb.capture.profiler import Profiler
 from tfprof_nb.capture.python_stacks import python_stacks
 
 class Cycle:
@@ -247,3 +251,17 @@ def test_a_damaged_section_is_refused(damage):
     assert len(read_python(whole).time_ns) == 1
     with pytest.raises((ValueError, TypeError, IndexError)):
         read_python(whole | damage)
+
+
+def test_the_end_of_the_recording_is_no_time_of_the_program(monkeypatch, tmp_path):
+    ended = Profiler.end
+
+    def slow_end(profiler):
+        ended(profiler)
+        time.sleep(0.5)
+
+    monkeypatch.setattr(Profiler, "end", slow_end)
+    with tp.profile(logdir=tmp_path) as p:
+        busy(0.3)
+    assert p.python.table["self_ms"].sum() < 450
+    assert not p.python.table["library"].eq("tfprof_nb").any()

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import accumulate, chain, islice, repeat, takewhile
 from operator import attrgetter, itemgetter, methodcaller
+from pathlib import Path
 from types import CodeType
 from typing import Any
 
@@ -36,6 +37,8 @@ _MAX_DEPTH = 200
 _FEEDERS = "script_ops.py"
 # Keras lets the threads of a pool make a PyDataset's batches, through this file.
 _POOLS, _BATCH_MAKERS = "pool.py", "py_dataset_adapter.py"
+# While the main thread stands here, TensorFlow starts or ends the recording: the program does nothing.
+_RECORDING = str(Path(__file__).with_name("recording.py"))
 # Methods that dataclasses and named tuples write, which are in no file.
 _WRITTEN_IN, _WRITTEN = "<string>", ("__create_fn__.", "<lambda>")
 
@@ -111,6 +114,8 @@ class _Sampler(threading.Thread):
             own = [_place(code, at, generated) for code, at in of_cell]
             lines = [(functions.number((place.function, place.file)), place.line) for place in own]
             stacks.append(places.numbers(lines))
+        idle = {number for number, frames in enumerate(self._stacks) if _passes(frames, _RECORDING)}
+        samples = [sample for sample in self._samples if sample[2] not in idle]
         threads = Interned[int]()
         threads.number(self._main)
         return PythonSection(
@@ -123,10 +128,10 @@ class _Sampler(threading.Thread):
             places={"function": [one for one, _ in places.values()], "line": [line for _, line in places.values()]},
             stacks=stacks,
             samples={
-                "time_ns": [time_ns for time_ns, _, _, _ in self._samples],
-                "thread": threads.numbers(thread for _, thread, _, _ in self._samples),
-                "stack": [stack for _, _, stack, _ in self._samples],
-                "late_ns": [late for _, _, _, late in self._samples],
+                "time_ns": [time_ns for time_ns, _, _, _ in samples],
+                "thread": threads.numbers(thread for _, thread, _, _ in samples),
+                "stack": [stack for _, _, stack, _ in samples],
+                "late_ns": [late for _, _, _, late in samples],
             },
             strings=strings.values(),
             sources=texts_of(file for _, file in functions.values()),
