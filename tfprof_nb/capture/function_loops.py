@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import linecache
 import sys
 import threading
 from collections.abc import Iterator
@@ -135,12 +136,12 @@ def _function(code: CodeType) -> _Function | None:
     """Return a function's loops; None if it has none, and for code of a cell that has marks."""
     if code.co_name.startswith("<") and (code.co_name != "<module>" or any(map(_is_mark, code.co_names))):
         return None
+    above = max(code.co_firstlineno - 1, 0)
     try:
-        source = ast.parse(dedent(inspect.getsource(code)))
-    except (OSError, SyntaxError, TypeError):
+        source = ast.parse(_text(code, linecache.getlines(code.co_filename)[above:]))
+    except Exception:  # noqa: BLE001  (the program itself would raise it)
         return None
-    body = source.body if code.co_name == "<module>" else getattr(source.body[0], "body", [])
-    above = code.co_firstlineno - 1
+    body = source.body if code.co_name == "<module>" or not source.body else getattr(source.body[0], "body", [])
     found = list(_loops(body))
     loops: dict[int, _Loop] = {}
     for loop in found:
@@ -152,6 +153,10 @@ def _function(code: CodeType) -> _Function | None:
     silent = {line for one in inmost for line in range(one.first, one.last + 1)} - set(loops)
     lines = {line for _, _, line in code.co_lines() if line}
     return _Function(loops, lines - silent) if loops else None
+
+
+def _text(code: CodeType, lines: list[str]) -> str:
+    return "".join(lines) if code.co_name == "<module>" else dedent("".join(inspect.getblock(lines)))
 
 
 def _loops(body: list[Any]) -> Iterator[ast.For | ast.AsyncFor | ast.While]:
