@@ -254,6 +254,12 @@ def test_passes_of_a_loop_in_a_function_are_steps_each_time_that_it_is_entered()
     assert starts(loop_of_a_function(*range(6), *range(6))) == [0, 1, 2, 3, 4, 6, 7, 8, 9, 10]
 
 
+def test_a_slow_start_hides_no_loop():
+    space = loop_of_a_function(*range(6))
+    space.planes[0].lines[0].event("EagerLocalExecute: RandomUniform", start_us=100, duration_us=900)
+    assert starts(space) == [0, 1, 2, 3, 4]
+
+
 def test_a_with_block_is_no_loop():
     tape = [2, 3, 4, 3, 5] * 4 + [2, 6]
     assert starts(lines_of_a_cell(*tape, ops={4: "MatMul", 5: "AssignSubVariableOp"})) == [0, 5, 10, 15]

@@ -18,7 +18,7 @@ FETCHES = ("IteratorGetNext", f"{DISPATCH}IteratorGetNext")
 _OF_DATASETS = ("Iterator", "Dataset", "Optional")
 _UPDATES = ("Assign", "ResourceApply", "ResourceScatter")
 _MIN_PASSES, _MANY_PASSES = 3, 8
-_MOST = 0.8  # of the passes, or of the time of the ops
+_MOST = 0.8  # of the passes, or of the ops
 
 
 def fetches_of(forest: Forest) -> Int64:
@@ -36,10 +36,9 @@ def eager_passes(forest: Forest) -> pd.DataFrame:
     ops = _ops(forest)
     of_lines = (*_line_loops(forest, ops), *_function_loops(forest, ops))
     loops = [(True, _batches(forest, ops)), *((False, loop) for loop in of_lines)]
-    whole_ps = int(forest.host.duration_ps[ops].sum())
     best, rank = _none(), None
     for takes_batches, loop in loops:
-        if len(loop) < _MIN_PASSES or _covered_ps(forest, ops, loop) < _MOST * whole_ps:
+        if len(loop) < _MIN_PASSES or _covered(forest, ops, loop) < _MOST:
             continue
         updates = bool(_holding(forest, loop, _dispatches(forest, *_UPDATES)).mean() >= _MOST)
         own = takes_batches, updates, len(loop) >= _MANY_PASSES, len(loop) if updates else -len(loop)
@@ -152,10 +151,10 @@ def _function_loops(forest: Forest, ops: Int64) -> Iterator[pd.DataFrame]:
             yield pd.DataFrame({"start_ps": start[whole], "end_ps": start[whole + 1], "event": own[whole]})
 
 
-def _covered_ps(forest: Forest, ops: Int64, loop: pd.DataFrame) -> int:
-    """Return how much of the ops' time lies in the passes."""
-    inside = _pass_of(forest, ops, loop) >= 0
-    return int(forest.host.duration_ps[ops[inside]].sum())
+def _covered(forest: Forest, ops: Int64, loop: pd.DataFrame) -> float:
+    """Return which part of the ops lies in the passes, or of their time if that is more: a start may be slow."""
+    inside, time = _pass_of(forest, ops, loop) >= 0, forest.host.duration_ps[ops]
+    return float(max(inside.mean(), time[inside].sum() / max(time.sum(), 1))) if len(ops) else 1.0
 
 
 def _holding(forest: Forest, loop: pd.DataFrame, chosen: Bools) -> Bools:
