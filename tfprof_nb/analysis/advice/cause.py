@@ -13,6 +13,7 @@ from tfprof_nb.analysis.source.rewriting import with_argument
 
 ROW_BY_ROW = re.compile(r"\.(?:iterrows|itertuples)\(|\.i?loc\[\w+\]|\brow\[[\"']")
 _MOST = 0.5
+_BUSY, _HALF = 0.7, 0.5  # of the cores; of the time in which the work may take them from the model
 _WAITING_CODE = re.compile(r"\bsleep\(|\brequests\.|urlopen|urllib|\bhttpx?\.|socket|\.recv\(|boto3|\bs3\.|bigquery")
 
 
@@ -36,6 +37,12 @@ class Cause:
     percent: float = 0.0
     beside_percent: float = 0.0
     instead_of: tuple[str, ...] = ()
+
+
+def from_busy_cores(evidence: Evidence, work_ms: float) -> float:
+    """Return the share of the steps, in percent, in which work of the pipeline may take cores that the model needs."""
+    (busy, cores), steps_ms = evidence.own_cores, float(evidence.steps.table["step_ms"].sum())
+    return _HALF * 100 * work_ms / cores / steps_ms if busy >= _BUSY * cores and steps_ms else 0.0
 
 
 def in_parallel(evidence: Evidence, line: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.cause import Cause, in_parallel
+from tfprof_nb.analysis.advice.cause import Cause, from_busy_cores, in_parallel
 from tfprof_nb.analysis.advice.dropped_elements import dropped_elements
 from tfprof_nb.analysis.advice.findings import Evidence
 from tfprof_nb.analysis.advice.per_element import per_element
@@ -17,7 +17,6 @@ from tfprof_nb.analysis.tf_data.iterators import FILE_READERS, iterator_type
 from tfprof_nb.analysis.verdict import MOST_WAITING, rare_waits
 
 _PASSES_WORTH_CACHING, _MOST_OF_FUNCTION = 3, 0.6
-_BUSY, _HALF = 0.7, 0.5  # of the cores; of the time in which the map may take them from the model
 _QUICK_SHARE = 0.3
 _UNPREFETCHED, _OPENING = ("Map", "Batch", "PaddedBatch"), ("Interleave", "ParallelInterleave", "FlatMap")
 # Keras makes a pipeline of its own for arrays that its methods take.
@@ -38,9 +37,10 @@ _KEEP = (
     "pass, do less in {function}."
 )
 _THEN_PREFETCH = " End the pipeline with `.prefetch(tf.data.AUTOTUNE)`, so that it works while the step runs."
+_MAPS = ("Map", "ParallelMap", "MapAndBatch")
 # tf.data names functions after the method that takes them, e.g. `__inference_Dataset_map_decode_42`.
 _FUNCTIONS = {
-    **dict.fromkeys(("Map", "ParallelMap", "MapAndBatch"), "Dataset_map_"),
+    **dict.fromkeys(_MAPS, "Dataset_map_"),
     **dict.fromkeys(("Filter", "ParallelFilter"), "Dataset_filter_"),
     **dict.fromkeys(("Interleave", "ParallelInterleave", "LegacyParallelInterleave"), "Dataset_interleave_"),
     "FlatMap": "Dataset_flat_map_",
@@ -184,12 +184,10 @@ def _repeated_work(evidence: Evidence, stage: str) -> Cause | None:
 
 def _taken_from_model(evidence: Evidence, line: str) -> float:
     """Return the share of the steps, in percent, in which the map at a line may take cores that the model needs."""
-    (busy, cores), steps_ms = evidence.own_cores, float(evidence.steps.table["step_ms"].sum())
-    if not busy >= _BUSY * cores or not steps_ms:
-        return 0.0
     ops, (file, first, last) = evidence.source().all_ops, evidence.code.lines_mapped(*line_at(line))
-    op_ms = float(ops.loc[(ops["file"] == file) & ops["line"].between(first, last), "op_ms"].sum())
-    return _HALF * 100 * op_ms / cores / steps_ms
+    return from_busy_cores(
+        evidence, float(ops.loc[(ops["file"] == file) & ops["line"].between(first, last), "op_ms"].sum())
+    )
 
 
 def _costly_line(evidence: Evidence, line: str) -> str:
@@ -211,7 +209,7 @@ def _stage(evidence: Evidence, stage: str) -> Cause:
     if not stage:
         return Cause()
     line = evidence.line_of(_FUNCTIONS[stage]) if stage in _FUNCTIONS else ""
-    code, mapped = evidence.code.at(line), _mapped(evidence, line)
+    code, mapped = evidence.code.at(line), _mapped(evidence, line) if stage in _MAPS else ""
     at = f" ({line}{f', `{_units.shorten(code, 80)}`' if code else ''})" if line else ""
     shown = f"the slowest stage of the input pipeline is {_units.shorten(stage, 80)}{at}"
     stages = {iterator_type(name) for name in evidence.tf_data.table["long_name"]}
