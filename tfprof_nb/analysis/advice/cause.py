@@ -10,6 +10,7 @@ import pandas as pd
 from tfprof_nb.analysis.advice.findings import Evidence, Severity
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.rewriting import with_argument
+from tfprof_nb.analysis.tf_data.iterators import iterator_type
 
 ROW_BY_ROW = re.compile(r"\.(?:iterrows|itertuples)\(|\.i?loc\[\w+\]|\brow\[[\"']")
 _MOST = 0.5
@@ -37,6 +38,11 @@ class Cause:
     percent: float = 0.0
     beside_percent: float = 0.0
     instead_of: tuple[str, ...] = ()
+
+
+def generates(evidence: Evidence) -> bool:
+    """Whether the slowest pipeline takes its data from a generator in Python."""
+    return "Generator" in {iterator_type(name) for name in evidence.tf_data.table["long_name"]}
 
 
 def from_busy_cores(evidence: Evidence, work_ms: float) -> float:
