@@ -18,6 +18,7 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.advice.adapt_advice import adapt_findings
 from tfprof_nb.analysis.advice.augmentation_advice import augmentation_findings
 from tfprof_nb.analysis.advice.batch_advice import batch_findings
+from tfprof_nb.analysis.advice.cause import PYTHON_OPS
 from tfprof_nb.analysis.advice.checking_advice import checking_findings
 from tfprof_nb.analysis.advice.device_advice import device_findings
 from tfprof_nb.analysis.advice.eager_advice import MOSTLY_EAGER_PERCENT, eager_findings, eager_percent, runs_functions
@@ -50,7 +51,6 @@ from tfprof_nb.analysis.advice.pair_advice import pair_findings
 from tfprof_nb.analysis.advice.precision_advice import precision_findings
 from tfprof_nb.analysis.advice.printing_advice import PRINTING_OPS, printing_findings
 from tfprof_nb.analysis.advice.python_advice import python_findings
-from tfprof_nb.analysis.advice.python_input import PYTHON_OPS
 from tfprof_nb.analysis.advice.repeated_advice import repeated_findings
 from tfprof_nb.analysis.advice.retracing_advice import retracing_findings
 from tfprof_nb.analysis.advice.same_tensor_advice import same_tensor_findings

@@ -7,7 +7,7 @@ import re
 from typing import NamedTuple
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.cause import Cause, generates
+from tfprof_nb.analysis.advice.cause import Cause, from_busy_cores, generates, in_python_ms
 from tfprof_nb.analysis.advice.findings import Evidence
 from tfprof_nb.analysis.source.caching import cached_behind, functions_of, gives_the_same
 from tfprof_nb.analysis.source.code import line_at, place_of
@@ -62,6 +62,7 @@ def kept_python(evidence: Evidence, name: str, shown: str, function: str) -> Cau
         place=kept.place,
         least_saved=_LEAST_SAVED * (passes - 1) / passes,
         most_saved=(passes - 1) / passes,
+        beside_percent=from_busy_cores(evidence, in_python_ms(evidence)) * (passes - 1) / passes,
     )
 
 

@@ -8,7 +8,7 @@ import re
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.cause import ROW_BY_ROW, Cause, does, generates, in_parallel, runs_ops
+from tfprof_nb.analysis.advice.cause import ROW_BY_ROW, Cause, does, generates, in_parallel, in_python_ms, runs_ops
 from tfprof_nb.analysis.advice.findings import Evidence
 from tfprof_nb.analysis.advice.kept_results import kept_python
 from tfprof_nb.analysis.advice.py_dataset_input import dataset_class, slow_dataset
@@ -40,14 +40,14 @@ _READ_ONCE = (
 _BATCHING = re.compile(r"::(ParallelBatch|Batch(V2)?|PaddedBatch(V2)?|MapAndBatch)(::|$)")
 _TAKING_PYTHON = ("from_generator", "py_function", "numpy_function")
 _FROM_GENERATOR, _IN_MAPS = r"\bfrom_generator\(", r"\b(?:py_function|numpy_function)\("
-PYTHON_OPS, _PYTHON_SHARE, _AS_LONG = ("EagerPyFunc", "PyFunc", "PyFuncStateless"), 0.5, 0.99
+_PYTHON_SHARE, _AS_LONG = 0.5, 0.99
 _MET_SHARE = 0.1  # of the time of Python's functions, from which on samples tell which of them it is
 
 
 def python_source(evidence: Evidence) -> Cause | None:
     """Find a function of the user's in Python that makes the data."""
-    ops, waited_ms = evidence.ops.table, float(evidence.steps.table["input_ms"].sum())
-    python_ms = ops.loc[ops["op_type"].isin(PYTHON_OPS), "self_us"].sum() / _units.US_PER_MS
+    waited_ms = float(evidence.steps.table["input_ms"].sum())
+    python_ms = in_python_ms(evidence)
     table = evidence.python.table
     table = table[(table["thread"] == "tf.data") & (table["line"] > 0)]
     # The op waits less than the workers of a PyDataset work.
