@@ -7,14 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tfprof_nb.analysis.source.code import Code
-from tfprof_nb.analysis.source.syntax import name_of, names_in
+from tfprof_nb.analysis.source.syntax import holds, name_of, names_in
 
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_COMPREHENSIONS: tuple[type[ast.expr], ...] = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _STORING = ("append", "extend", "add", "insert", "appendleft")
 _CONVERSIONS = ("float", "int", "bool")
 _GIVING_NUMBERS = frozenset(
     ("float", "int", "bool", "str", "len", "round", "sum", "item", "numpy", "result", "time", "perf_counter", "format")
 )
+
+_LOOPS: tuple[type[ast.stmt], ...] = (ast.For, ast.While)
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,22 @@ def is_head(code: Code, file: str, line: int) -> bool:
     return (
         isinstance(statement, ast.For | ast.AsyncFor) and statement.lineno == line and statement.body[0].lineno > line
     )
+
+
+def repeats(code: Code, file: str, line: int) -> bool:
+    r"""Whether a line stands in a loop or a comprehension of its function.
+
+    Examples
+    --------
+    >>> code = Code({"cell": "for k in n:\n    def f():\n        a(k)\n        b(k)\n        return [c(x) for x in k]"})
+    >>> repeats(code, "cell", 4), repeats(code, "cell", 5)
+    (False, True)
+    """
+    functions = [node for node in code.nodes(file, ast.FunctionDef) if holds(node, line)]
+    around = max((node.lineno for node in functions), default=0)
+    loops: list[ast.stmt | ast.expr] = [node for kind in _LOOPS for node in code.nodes(file, kind)]
+    loops += [node for kind in _COMPREHENSIONS for node in code.nodes(file, kind)]
+    return any(holds(loop, line) and loop.lineno > around for loop in loops)
 
 
 def needs_itself(code: Code, file: str, line: int) -> bool:
