@@ -81,8 +81,8 @@ def _predicting(evidence: Evidence, row: dict[Any, Any], takes: str, ran: str, p
     skipping = f" Or skip that pipeline: `{_units.shorten(itself, 120)}`." if itself else ""
     return python_finding(
         f"{takes}: it calls {model}.predict again and again",
-        f"{ran}. {_units.share(share)} of this time goes into starting and ending the calls in `{code}` ({place}): each sets up an "
-        "input pipeline of its own.",
+        f"{ran}. {_units.share(share)} of this time goes into starting and ending the calls in `{code}` "
+        f"({place}): each sets up an input pipeline of its own.",
         f"Call {model}.predict once, with all examples in one array.{skipping}",
         percent,
         place,

@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.source.syntax import holds, name_of, names_in
 
-_COMPREHENSIONS: tuple[type[ast.expr], ...] = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _STORING = ("append", "extend", "add", "insert", "appendleft")
 _CONVERSIONS = ("float", "int", "bool")
 _GIVING_NUMBERS = frozenset(
     ("float", "int", "bool", "str", "len", "round", "sum", "item", "numpy", "result", "time", "perf_counter", "format")
 )
-
-_LOOPS: tuple[type[ast.stmt], ...] = (ast.For, ast.While)
 
 
 @dataclass(frozen=True)
@@ -71,8 +69,10 @@ def repeats(code: Code, file: str, line: int) -> bool:
     """
     functions = [node for node in code.nodes(file, ast.FunctionDef) if holds(node, line)]
     around = max((node.lineno for node in functions), default=0)
-    loops: list[ast.stmt | ast.expr] = [node for kind in _LOOPS for node in code.nodes(file, kind)]
-    loops += [node for kind in _COMPREHENSIONS for node in code.nodes(file, kind)]
+    loops = [
+        *(node for node in code.nodes(file, ast.stmt) if isinstance(node, ast.For | ast.While)),
+        *(node for node in code.nodes(file, ast.expr) if isinstance(node, _COMPREHENSIONS)),
+    ]
     return any(holds(loop, line) and loop.lineno > around for loop in loops)
 
 
