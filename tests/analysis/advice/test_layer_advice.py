@@ -90,3 +90,12 @@ def test_layers_of_like_cost_are_no_finding(advised):
     data = np.ones((256, 700), "float32")
     table = advised(lambda: model.fit(data, data[:, :1], batch_size=32, epochs=2, verbose=0))
     assert not table["finding"].str.startswith("The layer").any()
+
+
+def test_a_recurrent_layer_is_told_to_take_fewer_time_steps(advised, the_one):
+    model = keras.Sequential([keras.layers.Input((48, 3)), keras.layers.GRU(128), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    data = np.ones((1024, 48, 3), "float32")
+    table = advised(lambda: model.fit(data, data[:, 0, :1], batch_size=512, epochs=2, verbose=0))
+    found = the_one(table, "The layer gru_cell takes most of each step")
+    assert found["fix"].endswith("Its ops run anew for each time step: take fewer of these, or join several to one.")

@@ -33,6 +33,21 @@ class Photos(Scans):
 
 
 class Flipped(Photos):
+    def __len__(self):
+        return 150
+
+    def read(self):
+        return super().read()[:: RNG.choice([-1, 1])]
+
+    def __getitem__(self, index):
+        scan = self.read()
+        return scan, scan[:, :1]
+
+
+class Few(Photos):
+    def __len__(self):
+        return 12
+
     def read(self):
         return super().read()[:: RNG.choice([-1, 1])]
 
@@ -53,6 +68,10 @@ def for_epochs(model):
 
 def flipped_for_epochs(model):
     model.fit(Flipped(), epochs=3, verbose=0)
+
+
+def few_for_epochs(model):
+    model.fit(Few(), epochs=8, verbose=0)
 
 
 def by_workers(model):
@@ -92,6 +111,15 @@ def test_batches_with_chance_in_them_are_made_by_processes(advised, place_of, th
         "model.fit(Flipped(workers=4, use_multiprocessing=True, max_queue_size=16), epochs=3, verbose=0)"
     )
     assert found["place"] == place_of(flipped_for_epochs, "Flipped(")
+
+
+def test_processes_are_not_advised_where_they_start_for_longer_than_an_epoch_waits(advised, the_one):
+    model = keras.Sequential([keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    found = the_one(advised(lambda: few_for_epochs(model)), "Steps wait for their data: Few.__getitem__ makes the data")
+    assert found["fix"].startswith("Do once, in __init__, what each epoch repeats:")
+    assert "use_multiprocessing" not in found["fix"]
+    assert not found["change"]
 
 
 def test_a_file_below_the_working_folder_is_named_from_there(advised, place_of, the_one, monkeypatch):

@@ -46,10 +46,14 @@ def step_function(**of_matmul):
     )
 
 
-def capture(*ops, eager=(), ran=((3, 0, 100), (4, 100, 50))):
+def capture(*ops, eager=(), ran=((3, 0, 100), (4, 100, 50)), mapped=()):
     """Lines of the cell as (line, start, length), with ops of a function in line 3; all in microseconds."""
     space = XSpace()
-    python = space.plane("/host:CPU").line("python")
+    host = space.plane("/host:CPU")
+    python, pipeline = host.line("python"), host.line("pipeline")
+    for number, (name, length) in enumerate(mapped):
+        pipeline.event("Iterator::Root::Map", start_us=20 * number, duration_us=20)
+        pipeline.event(name, start_us=1 + 20 * number, duration_us=length)
     for line, start, length in ran:
         python.event(f"cell line {line}", start_us=start, duration_us=length)
     python.event("EagerLocalExecute: step_1", start_us=1, duration_us=90)
@@ -174,16 +178,27 @@ def test_a_function_and_an_op_have_a_line():
 
 
 def test_of_several_functions_only_a_clearly_slowest_is_named():
-    """The line of the loop in the cell called what took 29 us; of the other function none ran, or 20 us."""
+    """What else the line of a function calls does not count: line 3 called the ops of the step, too."""
     other, place = Node("y", "Mul", ((FILE, 4, "y = tf.add(x, 1)"), MAGIC)), "Dataset_map_"
     maps = [
         Function("Dataset_map_f_7", [Node("x", "Mul", (FIT, MAGIC))], called=False),
         Function("Dataset_map_g_8", [other], called=False),
     ]
-    found = result(graphs=graphs_section(step_function(), *maps))
-    assert (found.line_of(place), found.slowest_function(place)) == ("", "cell line 3")
-    alike = result(capture(*OPS, ("y:Mul", 20)), graphs=graphs_section(step_function(), *maps))
+    section = graphs_section(step_function(), *maps)
+    found = result(capture(*OPS, mapped=[("y:Mul", 9)]), graphs=section)
+    assert (found.line_of(place), found.slowest_function(place)) == ("", "cell line 4")
+    alike = result(capture(*OPS, mapped=[("x:Mul", 9), ("y:Mul", 10)]), graphs=section)
     assert alike.slowest_function(place) == alike.slowest_function("nothing") == ""
+
+
+def test_a_function_takes_the_time_of_what_it_calls():
+    outer = Node("call", "StatefulPartitionedCall", (FIT, MAGIC))
+    functions = (
+        Function("Dataset_map_f_7", [outer], calls=[(0, "call", 1)], called=False),
+        Function("inner_8", [Node("x", "Mul", (FIT, MAGIC))], called=False),
+    )
+    found = result(capture(mapped=[("call/x:Mul", 9)]), graphs=graphs_section(*functions))
+    assert found.functions["op_ms"].tolist() == pytest.approx([0.009, 0.009])
 
 
 def test_without_a_cell_there_are_lines_of_ops():

@@ -8,9 +8,19 @@ from typing import Any
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding
-from tfprof_nb.analysis.advice.python_time import WORTH_SAYING_PERCENT, every_few, python_finding, raised, training_ms
+from tfprof_nb.analysis.advice.python_time import (
+    LEAST_SAVED,
+    WORTH_SAYING_PERCENT,
+    every_few,
+    method_of,
+    python_finding,
+    raised,
+    training_ms,
+)
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.guards import guard_in
+from tfprof_nb.analysis.source.loops import repeats
+from tfprof_nb.analysis.source.rewriting import on_batch
 
 _EVERY = re.compile(r"((?:save|update)_freq *= *)(\d+|[\"']batch[\"'])")
 _LESS_OFTEN = {
@@ -18,6 +28,7 @@ _LESS_OFTEN = {
     "BackupAndRestore": 'Back up less often: BackupAndRestore(..., save_freq="epoch").',
     "TensorBoard": 'Write less often: TensorBoard(..., update_freq="epoch").',
 }
+_MOSTLY = 0.5
 _SAVING, _ONCE = ("ModelCheckpoint", "BackupAndRestore"), "on_epoch_end"
 
 
@@ -42,19 +53,42 @@ def _callback(evidence: Evidence, row: dict[Any, Any], percent: float, in_steps:
     of_what = "each step" if in_steps else "the training's time"
     each = _units.milliseconds(row["total_ms"] / max(row["calls"], 1))
     calls = f"{_units.count(row['calls'])} call{'s' * (row['calls'] != 1)}"
+    takes, ran = f"{name} takes {_units.percent(percent)} of {of_what}", f"The callback's {calls} took {each} each"
+    if found := _predicting(evidence, row, takes, ran, percent):
+        return found
     fix, defined, change = _rarer(evidence, row["callback"], row["method"], int(row["calls"]))
     made = next(evidence.code.find(rf"\b{re.escape(str(row['callback']))}\("), None)
     if made and not place:
         place, code = place_of(*made), evidence.code.line(*made)
         rarer = _EVERY.sub(r'\1"epoch"', code)
         change = rarer if row["callback"] in _LESS_OFTEN and rarer != code else change
+    return python_finding(takes, f"{ran}{f' ({place})' if place else ''}.", fix, percent, defined or place, change)
+
+
+def _predicting(evidence: Evidence, row: dict[Any, Any], takes: str, ran: str, percent: float) -> Finding | None:
+    """Return the finding on a callback that predicts in a loop, where starting these calls is most of its work."""
+    calls, name = evidence.python.calls, f"{row['callback']}.{row['method']}"
+    own = (calls["function"] == name) & (calls["thread"] == "main") & (method_of(calls) == "predict")
+    starting = calls[own].groupby(["file", "line"])["between_steps_ms"].sum().nlargest(1)
+    share = float(starting.sum()) / row["total_ms"]
+    if share < _MOSTLY:
+        return None
+    file, line = str(starting.index[0][0]), int(starting.index[0][1])
+    if not repeats(evidence.code, file, line):
+        return None
+    place, code = place_of(file, line), _units.shorten(evidence.code.line(file, line), 80)
+    model = evidence.code.owner(file, line, "predict") or "model"
+    itself = on_batch(evidence.code, file, line, "predict")
+    skipping = f" Or skip that pipeline: `{_units.shorten(itself, 120)}`." if itself else ""
     return python_finding(
-        f"{name} takes {_units.percent(percent)} of {of_what}",
-        f"The callback's {calls} took {each} each{f' ({place})' if place else ''}.",
-        fix,
+        f"{takes}: it calls {model}.predict again and again",
+        f"{ran}. {_units.share(share)} of this time goes into starting and ending the calls in `{code}` "
+        f"({place}): each sets up an input pipeline of its own.",
+        f"Call {model}.predict once, with all examples in one array.{skipping}",
         percent,
-        defined or place,
-        change,
+        place,
+        itself,
+        least=LEAST_SAVED * share,
     )
 
 

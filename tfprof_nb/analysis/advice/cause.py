@@ -7,12 +7,16 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Severity
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.rewriting import with_argument
+from tfprof_nb.analysis.tf_data.iterators import iterator_type
 
 ROW_BY_ROW = re.compile(r"\.(?:iterrows|itertuples)\(|\.i?loc\[\w+\]|\brow\[[\"']")
+PYTHON_OPS = ("EagerPyFunc", "PyFunc", "PyFuncStateless")
 _MOST = 0.5
+_BUSY, _HALF = 0.7, 0.5  # of the cores; of the time in which the work may take them from the model
 _WAITING_CODE = re.compile(r"\bsleep\(|\brequests\.|urlopen|urllib|\bhttpx?\.|socket|\.recv\(|boto3|\bs3\.|bigquery")
 
 
@@ -36,6 +40,28 @@ class Cause:
     percent: float = 0.0
     beside_percent: float = 0.0
     instead_of: tuple[str, ...] = ()
+
+
+def generates(evidence: Evidence) -> bool:
+    """Whether the slowest pipeline takes its data from a generator in Python."""
+    return "Generator" in {iterator_type(name) for name in evidence.tf_data.table["long_name"]}
+
+
+def in_python_ms(evidence: Evidence) -> float:
+    """Return for how long Python functions ran in pipelines."""
+    ops = evidence.ops.table
+    return float(ops.loc[ops["op_type"].isin(PYTHON_OPS), "self_us"].sum()) / _units.US_PER_MS
+
+
+def from_busy_cores(evidence: Evidence, work_ms: float) -> float:
+    """Return the share of the steps, in percent, in which work of the pipeline may take cores that the model needs.
+
+    It may where the program keeps the cores busy, on the whole or in the steps: at their ends it may sleep for long.
+    """
+    (busy, cores), steps = evidence.own_cores, evidence.steps.table
+    steps_ms = float(steps["step_ms"].sum())
+    computing = (work_ms + float(steps["host_compute_ms"].sum())) / steps_ms if steps_ms else 0.0
+    return _HALF * 100 * work_ms / cores / steps_ms if cores and max(busy, computing) >= _BUSY * cores else 0.0
 
 
 def in_parallel(evidence: Evidence, line: str) -> str:

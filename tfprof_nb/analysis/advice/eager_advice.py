@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from tfprof_nb.analysis.advice.python_time import training_ms
 from tfprof_nb.analysis.source.calls import called_model
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.rewriting import without_argument
+from tfprof_nb.analysis.source.syntax import holds, name_of
 from tfprof_nb.analysis.source.traceable import has_effects, uses_values
 
 MOSTLY_EAGER_PERCENT = 50.0
@@ -60,7 +62,9 @@ def eager_findings(evidence: Evidence, python: Sequence[Finding]) -> list[Findin
         return _eager_line(evidence, percent, python)
     asked = next(evidence.code.find(_ASKED_TO_RUN_EAGERLY), None)
     function, place, change = ("", *_without_eagerly(evidence, *asked)) if asked else _step_function(evidence)
-    needing, needs = _needing_values(evidence) if asked else (function, uses_values(evidence.code, *line_at(place)))
+    needing, needs = (
+        _needing_values(evidence, asked) if asked else (function, uses_values(evidence.code, *line_at(place)))
+    )
     if needs:
         change = ""
     what = _asks(evidence, asked) if asked else function
@@ -268,8 +272,8 @@ def _without(evidence: Evidence, asked: tuple[str, int], needing: str, needs: st
     return f"Remove {what}: it is for debugging."
 
 
-def _needing_values(evidence: Evidence) -> tuple[str, str]:
-    """Return a method that Keras would trace but cannot, with its place, and the code that forbids it."""
+def _needing_values(evidence: Evidence, asked: tuple[str, int]) -> tuple[str, str]:
+    """Return what Keras would trace but cannot, a method or a function with its place, and the code that forbids it."""
     table, code = evidence.python.table, evidence.code
     ran = {name.rpartition(".")[2] for name in table.loc[table["in_steps_ms"] > 0, "function"]}
     for file, line in code.find(rf"def (?:{'|'.join(_TRACED_BY_KERAS)})\(self\b"):
@@ -277,7 +281,23 @@ def _needing_values(evidence: Evidence) -> tuple[str, str]:
         needs = uses_values(code, file, line) if name in ran or table.empty else ""
         if needs:
             return f"{code.class_at(file, line)}.{name} ({place_of(file, line)})", needs
+    for file, function in _given_to_compile(evidence, asked):
+        if needs := uses_values(code, file, function.lineno):
+            return f"{function.name} ({place_of(file, function.lineno)})", needs
     return "", ""
+
+
+def _given_to_compile(evidence: Evidence, asked: tuple[str, int]) -> Iterator[tuple[str, ast.FunctionDef]]:
+    """Return the functions of the program, such as losses and metrics, that ``compile`` is given with the request.
+
+    If the request stands elsewhere, it is for all models.
+    """
+    files = [(file, call) for file in evidence.code.files for call in evidence.code.nodes(file, ast.Call)]
+    compiling = [(file, call) for file, call in files if name_of(call.func) == "compile"]
+    with_request = [(file, call) for file, call in compiling if file == asked[0] and holds(call, asked[1])]
+    for file, call in with_request or compiling:
+        names = (node for node in ast.walk(call) if isinstance(node, ast.Name))
+        yield from filter(None, (evidence.code.defined(file, name) for name in names))
 
 
 def _asks(evidence: Evidence, asked: tuple[str, int]) -> str:

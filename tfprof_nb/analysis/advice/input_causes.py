@@ -5,20 +5,19 @@ from __future__ import annotations
 import re
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.cause import Cause, in_parallel
+from tfprof_nb.analysis.advice.cause import Cause, from_busy_cores, in_parallel
 from tfprof_nb.analysis.advice.dropped_elements import dropped_elements
 from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.advice.kept_results import PASSES_WORTH_KEEPING, kept_behind_map
 from tfprof_nb.analysis.advice.per_element import per_element
 from tfprof_nb.analysis.advice.python_input import python_source
-from tfprof_nb.analysis.source.caching import cached_behind
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.mapped import lines_mapped, mapped_name
 from tfprof_nb.analysis.source.rewriting import end_of_pipeline, with_call
 from tfprof_nb.analysis.tf_data.iterators import FILE_READERS, iterator_type
 from tfprof_nb.analysis.verdict import MOST_WAITING, rare_waits
 
-_PASSES_WORTH_CACHING, _MOST_OF_FUNCTION = 3, 0.6
-_BUSY, _HALF = 0.7, 0.5  # of the cores; of the time in which the map may take them from the model
+_MOST_OF_FUNCTION = 0.6
 _QUICK_SHARE = 0.3
 _UNPREFETCHED, _OPENING = ("Map", "Batch", "PaddedBatch"), ("Interleave", "ParallelInterleave", "FlatMap")
 # Keras makes a pipeline of its own for arrays that its methods take.
@@ -39,9 +38,10 @@ _KEEP = (
     "pass, do less in {function}."
 )
 _THEN_PREFETCH = " End the pipeline with `.prefetch(tf.data.AUTOTUNE)`, so that it works while the step runs."
+_MAPS = ("Map", "ParallelMap", "MapAndBatch")
 # tf.data names functions after the method that takes them, e.g. `__inference_Dataset_map_decode_42`.
 _FUNCTIONS = {
-    **dict.fromkeys(("Map", "ParallelMap", "MapAndBatch"), "Dataset_map_"),
+    **dict.fromkeys(_MAPS, "Dataset_map_"),
     **dict.fromkeys(("Filter", "ParallelFilter"), "Dataset_filter_"),
     **dict.fromkeys(("Interleave", "ParallelInterleave", "LegacyParallelInterleave"), "Dataset_interleave_"),
     "FlatMap": "Dataset_flat_map_",
@@ -149,34 +149,21 @@ def _filling_cache(evidence: Evidence) -> bool:
 def _repeated_work(evidence: Evidence, stage: str) -> Cause | None:
     """Find a map that does the same work in each of several epochs, where its results could be kept."""
     line = evidence.line_of(_FUNCTIONS[stage]) if stage in _FUNCTIONS else ""
-    passes = int(evidence.steps.table["epoch"].nunique())
-    if passes < _PASSES_WORTH_CACHING or _filling_cache(evidence) or _random_ops(evidence):
+    passes, mapped = int(evidence.steps.table["epoch"].nunique()), _mapped(evidence, line)
+    if passes < PASSES_WORTH_KEEPING or _filling_cache(evidence) or _random_ops(evidence):
         return None
-    mapped, moved = _mapped(evidence, line), cached_behind(evidence.code, *line_at(line))
-    if moved:
-        change, place = moved.change, place_of(line_at(line)[0], moved.line)
-        calls = " and ".join(f"`{call}`" for call in moved.moved)
-        to_do = (
-            f"Move {calls} behind the map" if ".cache()" in moved.moved else f"Put `.cache()`, then {calls}, behind it"
-        )
-    elif not _reordered_before(evidence):
-        change, place = with_call(evidence.code, *line_at(line), "map", ".cache()"), line
-        to_do = f"Cache its results: `{_units.shorten(change, 120)}`"
-    else:
-        change, place = "", line
-        to_do = "Put `.cache()` behind the map, and the shuffle behind the cache"
-    if not mapped or _repeats_before(evidence) or not (change or _reordered_before(evidence)):
+    kept = kept_behind_map(evidence, line)
+    if kept is None:
         return None
-    before = moved is not None and ".cache()" in moved.moved
-    earlier = before or any("Cache" in name for name in evidence.tf_data.table["long_name"])
-    so_far = "the cache stands before it" if earlier else "there is no cache"
+    earlier = any("Cache" in name for name in evidence.tf_data.table["long_name"])
+    so_far = "the cache stands before it" if earlier or kept.cached_before else "there is no cache"
     return Cause(
         f"{mapped} runs anew in each of {passes} epochs, since {so_far}",
         f"the slowest stage of the input pipeline is {stage} ({line}, `{_units.shorten(evidence.code.at(line), 80)}`)"
         f"{_costly_line(evidence, line)}",
-        f"{to_do}, if what {mapped} returns fits in memory. Then only the first epoch runs {mapped}.",
-        change,
-        place=place,
+        f"{kept.to_do}, if what {mapped} returns fits in memory. Then only the first epoch runs {mapped}.",
+        kept.change,
+        place=kept.place,
         least_saved=0.35 * (passes - 1) / passes,
         most_saved=(passes - 1) / passes,
         beside_percent=_taken_from_model(evidence, line) * (passes - 1) / passes,
@@ -185,12 +172,10 @@ def _repeated_work(evidence: Evidence, stage: str) -> Cause | None:
 
 def _taken_from_model(evidence: Evidence, line: str) -> float:
     """Return the share of the steps, in percent, in which the map at a line may take cores that the model needs."""
-    (busy, cores), steps_ms = evidence.own_cores, float(evidence.steps.table["step_ms"].sum())
-    if not busy >= _BUSY * cores or not steps_ms:
-        return 0.0
     ops, (file, first, last) = evidence.source().all_ops, lines_mapped(evidence.code, *line_at(line))
-    op_ms = float(ops.loc[(ops["file"] == file) & ops["line"].between(first, last), "op_ms"].sum())
-    return _HALF * 100 * op_ms / cores / steps_ms
+    return from_busy_cores(
+        evidence, float(ops.loc[(ops["file"] == file) & ops["line"].between(first, last), "op_ms"].sum())
+    )
 
 
 def _costly_line(evidence: Evidence, line: str) -> str:
@@ -212,7 +197,7 @@ def _stage(evidence: Evidence, stage: str) -> Cause:
     if not stage:
         return Cause()
     line = evidence.line_of(_FUNCTIONS[stage]) if stage in _FUNCTIONS else ""
-    code, mapped = evidence.code.at(line), _mapped(evidence, line)
+    code, mapped = evidence.code.at(line), _mapped(evidence, line) if stage in _MAPS else ""
     at = f" ({line}{f', `{_units.shorten(code, 80)}`' if code else ''})" if line else ""
     shown = f"the slowest stage of the input pipeline is {_units.shorten(stage, 80)}{at}"
     stages = {iterator_type(name) for name in evidence.tf_data.table["long_name"]}
@@ -283,20 +268,6 @@ def _unprefetched(evidence: Evidence, line: str, shown: str) -> Cause:
 def _mapped(evidence: Evidence, line: str) -> str:
     """Return what the map at a line calls: the name of a function, or "the lambda"; empty if that is unknown."""
     return _units.shorten(mapped_name(evidence.code, *line_at(line)), 40)
-
-
-def _reordered_before(evidence: Evidence) -> bool:
-    """Whether elements are shuffled or repeated before they reach the slow stage: a cache would keep that."""
-    slow = str(evidence.tf_data.summary["bottleneck_long_name"])
-    before = [name.removeprefix(slow) for name in evidence.tf_data.table["long_name"] if name.startswith(f"{slow}::")]
-    return any("Shuffle" in name or "Repeat" in name for name in before)
-
-
-def _repeats_before(evidence: Evidence) -> bool:
-    """Whether the data is repeated before it reaches the slow stage, so that a cache would have no end."""
-    slow = str(evidence.tf_data.summary["bottleneck_long_name"])
-    names = evidence.tf_data.table["long_name"].astype(str)
-    return bool(names[names.str.startswith(f"{slow}::")].str.contains("Repeat").any())
 
 
 def _random_ops(evidence: Evidence) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 import pandas as pd
@@ -29,6 +30,7 @@ _SIZES = {
         "SeparableConv2D",
     ),
 }
+_RECURRENT = re.compile(r"^(LSTM|GRU|SimpleRNN)(Cell)?$")
 _SIZE_OF = {kind: size for size, kinds in _SIZES.items() for kind in kinds}
 
 
@@ -93,6 +95,11 @@ def _cheaper(ops: StepOps, layer: pd.Series, *, huge: bool) -> _Fix:
     size = _SIZE_OF.get(str(layer["kind"]), "")
     if huge and size:
         return _Fix(f"Halve its {size}, or reduce the size of its input.", _HALF_LOW * alone, _HALF_HIGH * covered)
+    if _RECURRENT.match(str(layer["kind"])):
+        return _Fix(
+            "It is where to begin if the step must become faster. Its ops run anew for each time step: take fewer of "
+            "these, or join several to one."
+        )
     if size:
         return _Fix(f"It is where to begin if the step must become faster: fewer {size}, or a smaller input.")
     return _Fix("It is where to begin if the step must become faster.")

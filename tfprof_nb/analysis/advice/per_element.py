@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.cause import Cause
+from tfprof_nb.analysis.advice.cause import Cause, from_busy_cores
 from tfprof_nb.analysis.advice.findings import Evidence
 from tfprof_nb.analysis.source.caching import batched_before
 from tfprof_nb.analysis.source.code import line_at, place_of
@@ -34,6 +34,9 @@ def per_element(evidence: Evidence, stage: str) -> Cause | None:
     op_us = _mean_op_us(evidence, line) if mapped else 0.0
     if elements < _FEW or not 0 < op_us <= _SHORT_OP_US or _BEHIND.search(str(evidence.tf_data.summary[_SLOW])):
         return None
+    summary = evidence.tf_data.summary
+    # What other stages take of such a call, they still take.
+    share = min(1.0, float(summary["bottleneck_ms"]) / float(summary["latency_ms"]))
     call = code.call(*line_at(line), "map")
     batch = batch_behind(code, *line_at(line))
     behind = f"`{code.call(*batch, 'batch')}` ({place_of(*batch)})" if batch else "`.batch(...)`"
@@ -56,8 +59,16 @@ def per_element(evidence: Evidence, stage: str) -> Cause | None:
         fix,
         change,
         place=place_of(line_at(line)[0], moved.line) if moved else line,
-        least_saved=_LEAST_SAVED,
+        least_saved=_LEAST_SAVED * share,
+        most_saved=share,
+        beside_percent=from_busy_cores(evidence, _stage_ms(evidence)),
     )
+
+
+def _stage_ms(evidence: Evidence) -> float:
+    """Return the time of all calls of the slow stage, without those of the stages before it."""
+    ops = evidence.ops.table
+    return float(ops.loc[ops["op_name"] == evidence.tf_data.summary[_SLOW], "self_us"].sum()) / _units.US_PER_MS
 
 
 def _elements(evidence: Evidence, stage: str) -> int:

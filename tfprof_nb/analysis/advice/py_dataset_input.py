@@ -18,7 +18,13 @@ _PASSES_WORTH_KEEPING = 3
 _THREADS = "workers=4, max_queue_size=16"
 _PROCESSES = "workers=4, use_multiprocessing=True, max_queue_size=16"
 # Measured: threads that compute in Python take turns, and each process of a worker starts anew in every epoch.
+_START_MS, _WORKERS = 100.0, 4
 _STARTS = " Each epoch starts them anew, which takes a tenth of a second per worker: short epochs become no faster."
+_ONCE = (
+    "Do once, in __init__, what each epoch repeats: read and prepare the data there, if it fits in memory, and leave "
+    "to __getitem__ what differs from epoch to epoch. Worker processes are no help here: to start them takes longer "
+    "than the {} that an epoch waits."
+)
 _TRACE_OPS = (
     "Put these ops into one function with @tf.function, and call it with a whole batch: they then run as a graph, "
     "which uses all cores and needs no Python."
@@ -65,8 +71,22 @@ def slow_dataset(evidence: Evidence, dataset: str, table: pd.DataFrame, called: 
             least_saved=0.35 * (passes - 1) / passes,
             most_saved=(passes - 1) / passes,
         )
-    fix, change = _more_workers(evidence, file, dataset, made, computes="waits" not in does(code))
+    computes = "waits" not in does(code)
+    if computes and not by_processes and (waited_ms := _short_waits(evidence, made)):
+        return Cause(name, shown, _ONCE.format(_units.milliseconds(waited_ms)), place=place, least_saved=0.1)
+    fix, change = _more_workers(evidence, file, dataset, made, computes=computes)
     return Cause(name, shown, fix, change, place_of(*made) if made and change else place, least_saved=0.1)
+
+
+def _short_waits(evidence: Evidence, made: tuple[str, int] | None) -> float:
+    """Return for how long an epoch waits, if that is shorter than the start of processes; 0 if it is not, or unknown.
+
+    Of several epochs at least one was captured whole.
+    """
+    epochs = evidence.steps.table.groupby("epoch")["input_ms"].sum()
+    given = re.search(r"\bworkers *= *(\d+)", evidence.code.line(*made)) if made else None
+    longest_ms = float(epochs.max()) if len(epochs) > 1 else 0.0
+    return longest_ms if longest_ms < _START_MS * (int(given[1]) if given else _WORKERS) else 0.0
 
 
 def _by_single_rows(evidence: Evidence, function: str, rows: pd.DataFrame) -> Cause | None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.cause import ROW_BY_ROW, Cause, does, in_parallel, runs_ops
+from tfprof_nb.analysis.advice.cause import ROW_BY_ROW, Cause, does, generates, in_parallel, in_python_ms, runs_ops
 from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.advice.kept_results import kept_python
 from tfprof_nb.analysis.advice.py_dataset_input import dataset_class, slow_dataset
 from tfprof_nb.analysis.source.calls import read_anew
-from tfprof_nb.analysis.source.code import place_of
+from tfprof_nb.analysis.source.code import line_at, place_of
+from tfprof_nb.analysis.source.syntax import first_given
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
 
 _GENERATE_BATCHES = (
@@ -35,30 +38,29 @@ _READ_ONCE = (
     "loop over the files, load an array into a variable, and yield its rows or batches."
 )
 _BATCHING = re.compile(r"::(ParallelBatch|Batch(V2)?|PaddedBatch(V2)?|MapAndBatch)(::|$)")
-_PASSED_TO_PYTHON = re.compile(
-    r"\b(?:from_generator|py_function|numpy_function)\(\s*(?:func *= *)?((?!lambda\b)[\w.]+)?"
-)
-PYTHON_OPS, _PYTHON_SHARE, _AS_LONG = ("EagerPyFunc", "PyFunc", "PyFuncStateless"), 0.5, 0.99
+_TAKING_PYTHON = ("from_generator", "py_function", "numpy_function")
+_FROM_GENERATOR, _IN_MAPS = r"\bfrom_generator\(", r"\b(?:py_function|numpy_function)\("
+_PYTHON_SHARE, _AS_LONG = 0.5, 0.99
+_MET_SHARE = 0.1  # of the time of Python's functions, from which on samples tell which of them it is
 
 
 def python_source(evidence: Evidence) -> Cause | None:
     """Find a function of the user's in Python that makes the data."""
-    ops, waited_ms = evidence.ops.table, float(evidence.steps.table["input_ms"].sum())
-    python_ms = ops.loc[ops["op_type"].isin(PYTHON_OPS), "self_us"].sum() / _units.US_PER_MS
+    waited_ms = float(evidence.steps.table["input_ms"].sum())
+    python_ms = in_python_ms(evidence)
     table = evidence.python.table
     table = table[(table["thread"] == "tf.data") & (table["line"] > 0)]
-    generates = "Generator" in {iterator_type(name) for name in evidence.tf_data.table["long_name"]}
     # The op waits less than the workers of a PyDataset work.
-    worked_ms = float(table["waiting_ms"].sum()) if generates and len(table) else 0.0
+    worked_ms = float(table["waiting_ms"].sum()) if generates(evidence) and len(table) else 0.0
     if max(python_ms, worked_ms) < _PYTHON_SHARE * waited_ms:
         return None
     called = f"Python functions in the pipeline ran for {_units.milliseconds(python_ms)}"
-    to_python = any(evidence.code.find(_PASSED_TO_PYTHON.pattern))
+    to_python = any(evidence.code.find(f"{_FROM_GENERATOR}|{_IN_MAPS}"))
     if not to_python and (dataset := dataset_class(evidence, table)):
         return slow_dataset(evidence, dataset, table, called)
-    if table.empty:  # functions shorter than the interval of sampling are seldom met
-        return _passed_to_python(evidence, called)
     totals = table.groupby("function", sort=False)["total_ms"].max()
+    if not totals.max() >= _MET_SHARE * python_ms:  # functions shorter than the interval of sampling are seldom met
+        return _passed_to_python(evidence, called)
     longest = totals.index[totals > _AS_LONG * totals.max()]
     function = str(longest[-1])  # of nested calls, the outer one has the least time of its own
     of_function = table[table["function"] == function]
@@ -83,6 +85,8 @@ def python_source(evidence: Evidence) -> Cause | None:
     if (running := runs_ops(table)) and not any(evidence.code.find(r"(py_function|numpy_function)\(")):
         return Cause(f"{running[0]} runs TensorFlow ops one by one, in Python", shown, _MAP_OPS, place=running[1])
     name = f"{function} {does(code)}"
+    if kept := kept_python(evidence, name, shown, function):
+        return kept
     if any(evidence.code.find(r"(py_function|numpy_function)\(")):
         fix, change, mapped = _beside_python(evidence, function)
         return Cause(name, shown, fix, change, mapped or place, least_saved=0.2)
@@ -95,14 +99,24 @@ def _lines(rows: pd.DataFrame) -> list[tuple[str, int]]:
 
 def _passed_to_python(evidence: Evidence, called: str) -> Cause:
     """Name the function that the program passes to a generator's or a Python function's dataset."""
-    place = evidence.code.place_with(_PASSED_TO_PYTHON.pattern)
-    passed = _PASSED_TO_PYTHON.search(evidence.code.at(place))
-    function = passed[1] if passed and passed[1] else ""
+    generated = generates(evidence)
+    place = evidence.code.place_with(_FROM_GENERATOR if generated else _IN_MAPS)
+    place = (generated and evidence.line_of("Dataset_from_generator_")) or place
+    function = _given(evidence, place)
     name = f"{function or 'Python'} makes the data{' in Python' * bool(function)}"
+    if kept := kept_python(evidence, name, called, function):
+        return kept
     if "py_function" in evidence.code.at(place) or "numpy_function" in evidence.code.at(place):
         fix, change, mapped = _beside_python(evidence, function or "the function")
         return Cause(name, called, fix, change, mapped or place, least_saved=0.2)
     return Cause(name, called, _generating(evidence), place=place)
+
+
+def _given(evidence: Evidence, place: str) -> str:
+    """Return the name of the function that a line passes to Python's part of a pipeline; empty if it has none."""
+    calls = (evidence.code.call_at(*line_at(place), name) for name in _TAKING_PYTHON)
+    given = [first_given(call) for call in calls if call]
+    return next((ast.unparse(one) for one in given if isinstance(one, ast.Name | ast.Attribute)), "")
 
 
 def _generating(evidence: Evidence) -> str:

@@ -22,7 +22,10 @@ _WORTH_SAYING_PERCENT, _MEDIUM_PERCENT = 40.0, 75.0  # to make a model for each 
 _XLA_WORTH_SAYING = 20.0, 40.0
 _LEAST_UNROLLED = 0.5  # of tracing: the model is traced without unrolling too
 
-_LAST_BATCH = "If the last batch of an epoch is smaller than the others: `.batch(n, drop_remainder=True)`."
+_LAST_BATCH = (
+    "If the last batch of an epoch is smaller than the others, leave it out; a dataset does with "
+    "`.batch(n, drop_remainder=True)`."
+)
 _LAST_BATCH_OR_ELSE = (
     f"{_LAST_BATCH} Otherwise an argument of the call differs from earlier calls, such as a Python number or a shape."
 )

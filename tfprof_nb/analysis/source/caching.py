@@ -13,6 +13,8 @@ from tfprof_nb.analysis.source.syntax import name_of
 
 # In the text of code that may make another batch each time.
 _CHANCE = re.compile(r"rand|rng|shuffle|permut|choice|sample\b|augment|jitter|noise", re.IGNORECASE)
+# In the text of code that depends on what ran before, or may have no end.
+_STATE = re.compile(r"\bnext\(|\bwhile\b|\bglobal\b|\bnonlocal\b|\bcycle\(|\btime\.time\(|\bself\.\w+ [-+*/]?= ")
 
 
 class CachedBehind(NamedTuple):
@@ -121,13 +123,38 @@ def kept_batches(code: Code, file: str, dataset: str) -> str:
     return f"import functools\n@functools.cache\n{definition}" if definition.endswith(":") else ""
 
 
+def functions_of(code: Code, file: str, given: ast.expr) -> set[str]:
+    """Return the names of a function that is passed on, and of all functions of the program that it uses."""
+    return {node.name for node in _with_called(code, file, ast.Expr(given)) if isinstance(node, ast.FunctionDef)}
+
+
+def gives_the_same(code: Code, file: str, given: ast.expr) -> bool:
+    r"""Whether a function that is passed on gives the same each time, as far as its text and what it uses show it.
+
+    It may not where chance is in the text, where it takes the next of something, and where it may have no end.
+
+    Examples
+    --------
+    >>> text = "def rows():\n    yield from load()\ndef load():\n    return np.random.rand(4)\ndef ones():\n    yield 1"
+    >>> code = Code({"cell": text})
+    >>> [gives_the_same(code, "cell", ast.parse(name, mode="eval").body) for name in ("rows", "ones", "unknown")]
+    [False, True, False]
+    """
+    found = _with_called(code, file, ast.Expr(given))
+    known = len(found) > 1 or isinstance(given, ast.Lambda)
+    texts = [ast.unparse(node) for node in found]
+    return known and not any(_CHANCE.search(text) or _STATE.search(text) for text in texts)
+
+
 def _with_called(code: Code, file: str, node: ast.stmt) -> list[ast.stmt]:
-    """Return a definition, and those of all functions of the program that it calls, directly or not."""
+    """Return code, and the definitions of all functions of the program that it calls or passes on, directly or not."""
     found: list[ast.stmt] = [node]
     for one in found:  # which grows meanwhile
-        calls = (call.func for call in ast.walk(one) if isinstance(call, ast.Call) and name_of(call.func))
-        called = (code.defined(file, function) for function in calls)
-        found += [each for _, each in filter(None, called) if each not in found]
+        used = [call.func for call in ast.walk(one) if isinstance(call, ast.Call) and name_of(call.func)]
+        used += [name for name in ast.walk(one) if isinstance(name, ast.Name)]
+        known = (code.defined(file, function) for function in used)
+        for _, each in filter(None, known):
+            found += [each] if each not in found else []
     return found
 
 

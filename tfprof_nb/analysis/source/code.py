@@ -119,12 +119,22 @@ class Code:
         return self.place(next(self.find(pattern), None))
 
     def find(self, pattern: str) -> Iterator[tuple[str, int]]:
-        """Return the files and lines, the profiled cell's first, in which a regular expression is found."""
+        r"""Return the files and lines, the profiled cell's first, in which a regular expression is found.
+
+        Lines of docstrings are left out, and what stands behind a ``#``.
+
+        Examples
+        --------
+        >>> code = Code({"cell": 'def f(x):\n    "With x.batch(8)."\n    return x.batch(8)  # not x.batch(9)'})
+        >>> list(code.find(r"\.batch\("))
+        [('cell', 3)]
+        """
         for file in self.files:
             if file in self._earlier_runs:
                 continue
+            texts = [node for node in self.nodes(file, ast.Expr) if isinstance(node.value, ast.Constant)]
             for number, text in enumerate(self._texts[file].splitlines(), 1):
-                if re.search(pattern, text.partition("#")[0]):
+                if re.search(pattern, text.partition("#")[0]) and not any(holds(node, number) for node in texts):
                     yield file, number
 
     def argument(self, file: str, line: int, function: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tfprof_nb.analysis.source.code import Code
-from tfprof_nb.analysis.source.syntax import name_of, names_in
+from tfprof_nb.analysis.source.syntax import holds, name_of, names_in
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _STORING = ("append", "extend", "add", "insert", "appendleft")
@@ -56,6 +56,24 @@ def is_head(code: Code, file: str, line: int) -> bool:
     return (
         isinstance(statement, ast.For | ast.AsyncFor) and statement.lineno == line and statement.body[0].lineno > line
     )
+
+
+def repeats(code: Code, file: str, line: int) -> bool:
+    r"""Whether a line stands in a loop or a comprehension of its function.
+
+    Examples
+    --------
+    >>> code = Code({"cell": "for k in n:\n    def f():\n        a(k)\n        b(k)\n        return [c(x) for x in k]"})
+    >>> repeats(code, "cell", 4), repeats(code, "cell", 5)
+    (False, True)
+    """
+    functions = [node for node in code.nodes(file, ast.FunctionDef) if holds(node, line)]
+    around = max((node.lineno for node in functions), default=0)
+    loops = [
+        *(node for node in code.nodes(file, ast.stmt) if isinstance(node, ast.For | ast.While)),
+        *(node for node in code.nodes(file, ast.expr) if isinstance(node, _COMPREHENSIONS)),
+    ]
+    return any(holds(loop, line) and loop.lineno > around for loop in loops)
 
 
 def needs_itself(code: Code, file: str, line: int) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from tfprof_nb._arrays import Floats
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.framework import not_for
 from tfprof_nb.analysis.result import Result, empty_table
@@ -65,7 +66,8 @@ class SourceLines(Result):
         Op time by Keras layer and phase: ``layer kind phase op_ms share occurrences``, the longest first. ``phase`` is
         ``forward``, ``backward``, ``loss``, ``optimizer`` or ``metrics``.
     functions
-        For each function, the line that is in the tracebacks of all its ops: ``function file line``.
+        For each function, the line that is in the tracebacks of all its ops: ``function file line op_ms``. ``op_ms`` is
+        the time of its ops and of those of functions that it calls.
     """
 
     all_ops: pd.DataFrame
@@ -124,12 +126,11 @@ class SourceLines(Result):
         Empty if there is none, or if the functions of no line are clearly the slowest.
         """
         fitting = self.functions[self.functions["function"].str.contains(name, regex=False)]
-        by_line = fitting[_PLACE].drop_duplicates().merge(self.table[[*_PLACE, "called_op_ms"]], "left", _PLACE)
-        by_line = by_line.fillna({"called_op_ms": 0.0}).sort_values("called_op_ms", ascending=False)
-        times = by_line["called_op_ms"].tolist()
-        if not times or (len(times) > 1 and times[0] <= _CLEAR_FACTOR * times[1]):
+        times = fitting.groupby(_PLACE)["op_ms"].sum().nlargest(2)
+        if times.empty or (len(times) > 1 and times.iloc[0] <= _CLEAR_FACTOR * times.iloc[1]):
             return ""
-        return place_of(by_line["file"].iloc[0], by_line["line"].iloc[0])
+        file, line = times.index[0]
+        return place_of(str(file), int(line))
 
 
 def source(
@@ -178,7 +179,7 @@ def no_source() -> SourceLines:
     """Return the result for profiles without lines of code."""
     ops = empty_table({name: kind for name, kind in OP_TYPES.items() if name in _OP_COLUMNS})
     layers = pd.DataFrame(columns=LAYER_COLUMNS)
-    functions = pd.DataFrame(columns=["function", *_PLACE])
+    functions = pd.DataFrame(columns=["function", *_PLACE, "op_ms"])
     return SourceLines(pd.DataFrame(columns=COLUMNS), {}, [_NOTHING], all_ops=ops, layers=layers, functions=functions)
 
 
@@ -195,7 +196,7 @@ class _Host:
         self.compiled = len(placed) > 0 and len(forest.host.texts("hlo_op").rows) > 0
         frames = self.graphs.frames
         self.codes = pd.DataFrame({"file": frames["file"], "line": frames["line"], "code": frames["text"]})
-        self.functions = _functions(self.graphs)
+        self.functions = _functions(placed, self.graphs)
 
 
 def _called(placed: pd.DataFrame, graphs: Graphs) -> pd.DataFrame:
@@ -214,19 +215,46 @@ def _called(placed: pd.DataFrame, graphs: Graphs) -> pd.DataFrame:
     return once.groupby(_PLACE, as_index=False).agg(called_op_ms=("op_ms", "sum"))
 
 
-def _functions(graphs: Graphs) -> pd.DataFrame:
-    """Return for each function the innermost line in the tracebacks of all its nodes, which is that of its call."""
+def _functions(placed: pd.DataFrame, graphs: Graphs) -> pd.DataFrame:
+    """Return each function's time, and the innermost line in the tracebacks of all its nodes: that of its call."""
     traces = users_traces(graphs)
     traced = graphs.nodes[graphs.nodes["trace"] >= 0].drop_duplicates(["function", "trace"])
-    calls = dict[str, int]()
-    for number, name in enumerate(graphs.functions["name"]):
+    calls = dict[int, int]()
+    for number in range(len(graphs.functions)):
         of_function = [traces[trace] for trace in traced.loc[traced["function"] == number, "trace"]]
         common = set.intersection(*map(set, of_function)) if of_function else set()
         if common:
-            calls[name] = next(frame for frame in of_function[0] if frame in common)
+            calls[number] = next(frame for frame in of_function[0] if frame in common)
     place = graphs.frames.iloc[list(calls.values())]
-    of_calls = {"function": list(calls), "file": place["file"].tolist(), "line": place["line"].tolist()}
-    return pd.DataFrame(of_calls).astype({"function": object})
+    times, called = _times_of_functions(placed, graphs), _called_by(graphs)
+    of_calls = {
+        "function": graphs.functions["name"].iloc[list(calls)].tolist(),
+        "file": place["file"].tolist(),
+        "line": place["line"].tolist(),
+        "op_ms": [times[list({number, *called.get(number, ())} - {-1})].sum() for number in calls],
+    }
+    return pd.DataFrame(of_calls).astype({"function": object, "op_ms": np.float64})
+
+
+def _times_of_functions(placed: pd.DataFrame, graphs: Graphs) -> Floats:
+    """Return the time of the ops of each function's own nodes."""
+    known = placed[placed["node"] >= 0]
+    function = graphs.nodes["function"].to_numpy(np.int64)[known["node"].to_numpy(np.int64)]
+    times: Floats = np.bincount(function, known["op_ms"].to_numpy(np.float64), len(graphs.functions)).astype(np.float64)
+    return times
+
+
+def _called_by(graphs: Graphs) -> dict[int, list[int]]:
+    """Return for each function that calls others all that it calls, directly or not."""
+    callers = graphs.nodes["function"].to_numpy(np.int64)[graphs.calls["node"].to_numpy(np.int64)]
+    direct: dict[int, list[int]] = {}
+    for caller, function in zip(callers.tolist(), graphs.calls["function"].tolist(), strict=True):
+        direct.setdefault(caller, []).append(function)
+    found = {caller: list(called) for caller, called in direct.items()}
+    for called in found.values():
+        for one in called:  # which grows meanwhile
+            called += [each for each in direct.get(one, ()) if each not in called]
+    return found
 
 
 def _table(ops: pd.DataFrame, called: pd.DataFrame, codes: pd.Series, cell: Cell) -> pd.DataFrame:

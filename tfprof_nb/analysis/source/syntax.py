@@ -54,6 +54,11 @@ def span(node: ast.stmt) -> int:
     return (node.end_lineno or node.lineno) - node.lineno
 
 
+def first_given(call: ast.Call) -> ast.expr | None:
+    """Return the first argument of a call, None without one."""
+    return next(iter([*call.args, *(keyword.value for keyword in call.keywords)]), None)
+
+
 def names_in(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
     """Return the names that code reads (`ast.Load`) or assigns (`ast.Store`); ``n += 1`` does both."""
     nodes = list(ast.walk(node))

@@ -1,0 +1,116 @@
+"""How to keep what each epoch makes anew: a cache behind the map or the generator that makes it."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import NamedTuple
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.cause import Cause, from_busy_cores, generates, in_python_ms
+from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.source.caching import cached_behind, functions_of, gives_the_same
+from tfprof_nb.analysis.source.code import line_at, place_of
+from tfprof_nb.analysis.source.mapped import lines_mapped, mapped_name
+from tfprof_nb.analysis.source.rewriting import with_call
+from tfprof_nb.analysis.source.syntax import first_given
+
+PASSES_WORTH_KEEPING = 3
+_SLOW = "bottleneck_long_name"
+_LEAST_SAVED = 0.35
+_HUNDRED = 100
+_RUNS_PYTHON = re.compile(r"\b(py_function|numpy_function)\(")
+
+
+class Kept(NamedTuple):
+    """What to do, the code for it, its place, and whether a cache stands before the map."""
+
+    to_do: str
+    change: str
+    place: str
+    cached_before: bool = False
+
+
+def kept_behind_map(evidence: Evidence, line: str) -> Kept | None:
+    """Return how to keep the results of the map at a line; None if they cannot be kept, or that is not known."""
+    if not mapped_name(evidence.code, *line_at(line)) or _repeats_before(evidence):
+        return None
+    if moved := cached_behind(evidence.code, *line_at(line)):
+        calls, cached = " and ".join(f"`{call}`" for call in moved.moved), ".cache()" in moved.moved
+        to_do = f"Move {calls} behind the map" if cached else f"Put `.cache()`, then {calls}, behind it"
+        return Kept(to_do, moved.change, place_of(line_at(line)[0], moved.line), cached)
+    shuffle = f".shuffle({_elements(evidence)})" if _only_shuffled_before(evidence) else ""
+    change = with_call(evidence.code, *line_at(line), "map", f".cache(){shuffle}")
+    if not change:
+        return Kept("Put `.cache()` behind the map, and the shuffle behind the cache", "", line) if shuffle else None
+    behind = ", and shuffle behind the cache, which keeps the order of the first epoch" if shuffle else ""
+    return Kept(f"Cache its results{behind}: `{_units.shorten(change, 120)}`", change, line)
+
+
+def kept_python(evidence: Evidence, name: str, shown: str, function: str) -> Cause | None:
+    """Name a Python function that makes the same data in each of several epochs, as far as its text shows it."""
+    passes = int(evidence.steps.table["epoch"].nunique())
+    if passes < PASSES_WORTH_KEEPING or any("Cache" in stage for stage in evidence.tf_data.table["long_name"]):
+        return None
+    kept = _kept(evidence, function)
+    if kept is None:
+        return None
+    return Cause(
+        f"{name}, anew in each of {passes} epochs",
+        shown,
+        f"{kept.to_do}, if all that {function} makes fits in memory. Then only the first epoch runs {function}.",
+        kept.change,
+        place=kept.place,
+        least_saved=_LEAST_SAVED * (passes - 1) / passes,
+        most_saved=(passes - 1) / passes,
+        beside_percent=from_busy_cores(evidence, in_python_ms(evidence)) * (passes - 1) / passes,
+    )
+
+
+def _kept(evidence: Evidence, function: str) -> Kept | None:
+    """Return how to keep what a Python function makes, if a single place of the program gives it to tf.data."""
+    code = evidence.code
+    method = "from_generator" if generates(evidence) else "map"
+    calls = [(at, code.call_at(*at, method)) for at in code.find(rf"\b{method}\(")]
+    calls = [(at, call) for at, call in calls if method == "from_generator" or _runs_python(evidence, *at)]
+    given = [(at, call, value) for at, call in calls if call and (value := first_given(call))]
+    using = [one for one in given if function.rpartition(".")[2] in functions_of(code, one[0][0], one[2])]
+    if len(using) != 1 or not gives_the_same(code, using[0][0][0], using[0][2]):
+        return None
+    at = using[0][0]
+    if method == "map":
+        return kept_behind_map(evidence, place_of(*at))
+    change = with_call(code, *at, "from_generator", ".cache()")
+    return Kept("Put `.cache()` behind from_generator(...)", change, place_of(*at)) if change else None
+
+
+def _runs_python(evidence: Evidence, file: str, line: int) -> bool:
+    mapped, first, last = lines_mapped(evidence.code, file, line)
+    lines = [evidence.code.line(mapped, number) for number in range(first, last + 1) if first]
+    return any(_RUNS_PYTHON.search(text) for text in lines)
+
+
+def _elements(evidence: Evidence) -> int:
+    """Return in hundreds how often the slow stage asks for an element in each pass: no less than there are elements."""
+    ops, slow = evidence.ops.table, str(evidence.tf_data.summary[_SLOW])
+    taken = float(ops.loc[ops["op_name"].str.fullmatch(rf"{re.escape(slow)}::\w+(\[\d+\])?"), "occurrences"].max())
+    passes = max(int(evidence.steps.table["epoch"].nunique()), 1)
+    return _HUNDRED * (math.ceil(taken / passes / _HUNDRED) if taken > 0 else 1)
+
+
+def _only_shuffled_before(evidence: Evidence) -> bool:
+    """Whether elements are shuffled before the slow stage, and not behind it: a cache would keep the order."""
+    slow = str(evidence.tf_data.summary[_SLOW])
+    return any("Shuffle" in name for name in _before(evidence)) and "Shuffle" not in slow
+
+
+def _repeats_before(evidence: Evidence) -> bool:
+    """Whether the data is repeated before it reaches the slow stage, so that a cache would have no end."""
+    return any("Repeat" in name for name in _before(evidence))
+
+
+def _before(evidence: Evidence) -> list[str]:
+    """Return the names of the stages before the slow one, below it."""
+    slow = str(evidence.tf_data.summary[_SLOW])
+    names = evidence.tf_data.table["long_name"].astype(str)
+    return [name.removeprefix(slow) for name in names if name.startswith(f"{slow}::")]
