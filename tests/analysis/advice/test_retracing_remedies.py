@@ -25,6 +25,15 @@ for epoch in range(3):
 LAMBDA_APPLIED = "for i in range(3):\n    step = tf.function(lambda x: i * x)\n    step(x)"
 LAMBDA_PASSED = "@tf.function\ndef train(x, f):\n    return f(x)\nfor i in range(3):\n    train(x, lambda v: v ** 2)"
 RETURNED = "def make():\n    @tf.function\n    def train(x):\n        return 2 * x\n    return train"
+PER_FOLD = """\
+def make(net, lr):
+    @tf.function
+    def train(x):
+        net.trainable_variables[0].assign_sub(lr * net(x))
+    return train
+for fold in range(3):
+    net = build()
+    step = make(net, 0.1)"""
 DEFINED_INSIDE = """\
 def train_epoch(net, data):
     @tf.function
@@ -47,6 +56,7 @@ OTHER_OBJECT = "argument `f` was a different object each time, by identity"
         (LAMBDA_PASSED, "train", OTHER_OBJECT, "cell line 5", "takes as `f` once"),
         (DEFINED_INSIDE, "train", APPLIED_AGAIN, "cell line 3", "out of train_epoch, and give it what it takes"),
         (RETURNED, "train", APPLIED_AGAIN, "cell line 3", "Each call of make makes a new tf.function"),
+        (PER_FOLD, "train", APPLIED_AGAIN, "cell line 8", "Make net there too, and let it begin anew"),
     ],
 )
 def test_the_place_and_what_to_do(text, name, cause, place, words):

@@ -11,6 +11,7 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.functions.retracing import APPLIED_AGAIN, GENERALISE
 from tfprof_nb.analysis.source.closures import inner_function
 from tfprof_nb.analysis.source.code import Code, place_of
+from tfprof_nb.analysis.source.syntax import names_in
 
 # Keras' own functions: a model of its own, or another phase, traces them again, and rightly so.
 OF_KERAS = ("one_step_on_data", "one_step_on_iterator", "multi_step_on_iterator", "one_step_on_data_distributed")
@@ -20,6 +21,7 @@ _FEWER_SHAPES = (
 )
 _GENERALISE = "Write @tf.function(reduce_retracing=True): one graph then serves all shapes."
 _NEW_VALUE = re.compile(r"argument `(\w+)` was a new Python value")
+_TRAINS = r"\b{}\.trainable_(?:variables|weights)\b"
 _ANOTHER_OBJECT = re.compile(r"argument `(\w+)` was a different object")
 # What TensorFlow calls a function without a name of its own, and how tf.function is given it.
 _NAMELESS = {"function": r"\bfunction\(\s*(?:functools\.)?partial\(", "lambda": r"\bfunction\(\s*lambda\b"}
@@ -123,11 +125,31 @@ def _applied_again(code: Code, name: str, file: str, line: int) -> Remedy:
             f"Each call of {outer} makes a new tf.function, which has to be traced. Call {outer} once, before the loop"
         )
         place = place_of(*makes) if makes else place_of(file, line)
-        return Remedy(f"{fix}, and give its result what differs as tensors.", place)
+        begins_anew = _begins_anew(code, *makes) if makes else ""
+        return Remedy(f"{fix}, and give its result what differs as tensors.{begins_anew}", place)
     return Remedy(
         f"Define {name} once, and keep it: each time that its definition runs, it is a new function, which is traced.",
         place_of(file, line),
     )
+
+
+def _begins_anew(code: Code, file: str, line: int) -> str:
+    """Say how a model that a loop makes anew for a call can be the same one; empty if it makes none."""
+    loop = code.loop(file, line)
+    made = names_in(loop, ast.Store) if loop else set[str]()
+    given = [one.id for node in code.nodes(file, ast.Call) if node.lineno == line for one in _names(node.args)]
+    model = next((name for name in given if name in made and any(code.find(_TRAINS.format(re.escape(name))))), "")
+    if not model:
+        return ""
+    return (
+        f" Make {model} there too, and let it begin anew: keep `start = [v.numpy() for v in {model}.variables]`, and "
+        f"begin each pass with `for v, value in zip({model}.variables, start): v.assign(value)`. Do so for the "
+        "optimizer, whose variables `optimizer.build(variables)` makes."
+    )
+
+
+def _names(nodes: Sequence[ast.expr]) -> list[ast.Name]:
+    return [one for one in nodes if isinstance(one, ast.Name)]
 
 
 def _moved_out(name: str, outer: str, taken: Sequence[str], place: str) -> Remedy:
