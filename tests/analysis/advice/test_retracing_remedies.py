@@ -76,3 +76,35 @@ def test_a_partial_is_called_as_its_function_and_the_code_for_it_traces_once():
     scope = {"tf": tf, "functools": functools, "x": tf.ones(2)}
     exec("\n".join([*lines[:2], before, *lines[2:]]), scope)
     assert scope["fast_train"].experimental_get_tracing_count() == 1
+
+
+SCHEDULED = """\
+@tf.function
+def train(x, step):
+    rate = 0.1 * min((step + 1) ** -0.5, (step + 1) * 1e-3)
+    return rate * x
+for step in range(3):
+    print(int(step), train(x, step))"""
+
+
+def test_what_needs_a_python_number_is_replaced_with_the_tensor_passed():
+    cause = "argument `step` was a new Python value each time (0, 1, 2)"
+    told = remedy(Code({"cell": SCHEDULED}), "train", cause, "advised")
+    assert "`tf.constant(step, tf.float32)`" in told.fix
+    assert "In train, write tf.minimum in place of min (cell line 3)" in told.fix
+    assert told.change == ""
+    followed = SCHEDULED.replace("train(x, step))", "train(x, tf.constant(step, tf.float32)))").replace(
+        " min(", " tf.minimum("
+    )
+    scope = {"tf": tf, "x": tf.ones(2)}
+    exec(followed, scope)
+    assert scope["train"].experimental_get_tracing_count() == 1
+
+
+def test_an_integer_is_passed_as_a_float_where_the_function_calculates_with_it():
+    cause = "argument `step` was a new Python value each time (0, 1, 2)"
+    plain = SCHEDULED.replace("min((step + 1) ** -0.5, (step + 1) * 1e-3)", "step")
+    change = remedy(Code({"cell": plain}), "train", cause, "advised").change
+    assert change == "print(int(step), train(x, tf.constant(step, tf.float32)))"
+    index = plain.replace("rate * x", "rate * x[step]")
+    assert "tf.constant(step))" in remedy(Code({"cell": index}), "train", cause, "advised").change
