@@ -62,13 +62,13 @@ def eager_findings(evidence: Evidence, python: Sequence[Finding]) -> list[Findin
     needing, needs = _needing_values(evidence) if asked else (function, evidence.code.uses_values(*line_at(place)))
     if needs:
         change = ""
-    what = _asks(evidence, asked) if asked else function
+    what, stepped = _asks(evidence, asked) if asked else function, len(evidence.steps.table) > 0
     return [
         Finding(
             "high" if mostly else "medium",
             f"{EAGER}{(what or place) and ': '}{f'{what} ({place})' if what and place else what or place}",
-            f"{_units.percent(percent)} of the host's op time is in ops that run eagerly in each step: Python starts "
-            "each.",
+            f"{_units.percent(percent)} of the host's op time is in ops that run eagerly{' in each step' * stepped}: "
+            "Python starts each.",
             _without(evidence, asked, needing, needs)
             if asked
             else _NOT_EAGERLY_IN_KERAS
