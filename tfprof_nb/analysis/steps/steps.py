@@ -269,6 +269,10 @@ _NO_STEPS: dict[Framework, str] = {
         "No steps: nothing in this trace marks them. Call `step()` of torch.profiler.profile after each batch."
     ),
 }
+_RUNS_OF_SESSIONS = (
+    "Steps are inferred: nothing marks them, so each run of a session counts as a step. Where a step has several runs, "
+    "wrap it in `with tfprof_nb.step(i):` to measure it as a whole."
+)
 _SOURCE_NOTES = {
     "inferred": (
         "Steps are inferred: nothing marks them, so each repeated call of a tf.function counts as a step, with the "
@@ -289,7 +293,8 @@ def _why_none(forests: Sequence[Forest]) -> str:
 
 
 def _notes(table: pd.DataFrame, measured: pd.DataFrame, source: str) -> list[str]:
-    notes = [_SOURCE_NOTES[source]] if source in _SOURCE_NOTES else []
+    by_session = source == "inferred" and bool(table["step_name"].astype(str).str.startswith("SessionRun").all())
+    notes = [_RUNS_OF_SESSIONS] if by_session else [_SOURCE_NOTES[source]] if source in _SOURCE_NOTES else []
     if (hosts := table["host"].nunique()) > 1:
         notes.append(
             f"Steps of {hosts} hosts, each on its own clock. In averages each host counts the same, however many steps "
