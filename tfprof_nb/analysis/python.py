@@ -27,6 +27,7 @@ from tfprof_nb.analysis.steps.groups import Grouping
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.decode.sections.python import PythonStacks
 from tfprof_nb.formats.marks import CALLBACK
+from tfprof_nb.formats.xspace import DISPATCH
 
 _OF_STEPS = ["in_steps_ms", "between_steps_ms", "outside_ms", "waiting_ms", "ops_ms", "nothing_ms"]
 COLUMNS = [
@@ -46,10 +47,10 @@ COLUMNS = [
     "nothing_ms",
     "called_from",
 ]
-CALL_COLUMNS = ["function", "file", "line", "thread", "library", "call", "self_ms", *_OF_STEPS, "samples"]
+CALL_COLUMNS = ["function", "file", "line", "thread", "library", "call", "self_ms", *_OF_STEPS, "graphs_ms", "samples"]
 CALLBACK_COLUMNS = ["callback", "method", "calls", "total_ms", "per_step_ms", "measured_ms"]
 _BLOCK = 1 << 18  # of events
-_TIMES = ["self_ms", *_OF_STEPS, "other_ms"]
+_TIMES = ["self_ms", *_OF_STEPS, "graphs_ms", "other_ms"]
 # Comprehensions are functions of their own until Python 3.12; Keras and TensorFlow wrap what they offer.
 _INNER = re.compile(r"(\.<locals>)?\.<(listcomp|genexpr|dictcomp|setcomp)>")
 _INNER_OF_MODULE = re.compile(r"<(listcomp|genexpr|dictcomp|setcomp)>")
@@ -79,7 +80,8 @@ class Python(Result):
         ``measured_ms`` the time of calls that began in measured steps.
     calls
         The time of each line's own by what it called, a function of a library or nothing: ``function file line thread
-        library call self_ms in_steps_ms between_steps_ms outside_ms waiting_ms ops_ms nothing_ms samples``.
+        library call self_ms in_steps_ms between_steps_ms outside_ms waiting_ms ops_ms nothing_ms graphs_ms samples``.
+        ``graphs_ms`` is the time, in steps and between them, in which a graph ran: a tf.function, or its gradient.
     """
 
     callbacks: pd.DataFrame
@@ -228,6 +230,7 @@ def _with_activity(samples: pd.DataFrame, forest: Forest, grouping: Grouping, sp
         "waiting_ms": waiting,
         "ops_ms": ops,
         "nothing_ms": in_step & ~waiting & ~ops,
+        "graphs_ms": within & _going_on(forest, forest.name_starts(f"{DISPATCH}__"), at),
         "other_ms": in_step & ~waiting & ~ops & on_main,
     }
     return samples.assign(**{name: np.where(part, time, 0.0) for name, part in parts.items()})

@@ -211,3 +211,22 @@ def test_scalars_in_a_list_are_no_memory_that_grows(first):
     """TensorFlow's profiler takes memory for each event: the process grows while it records."""
     found = first(LOGGED, "for _ in range(400):\n    loss = step(x)\n    losses.append(loss)")
     assert not found["finding"].startswith("Memory grows")
+
+
+GRAPH_WITH_GRADIENT = """weights = tf.Variable(0.1 * tf.eye(220))
+optimizer = keras.optimizers.Adam()
+@tf.function
+def powers(x):
+    for _ in range(30):
+        x = tf.tanh(x @ weights)
+    return x
+def train():
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(powers(weights) ** 2) + 0.1 * tf.reduce_mean(tf.sin(weights) ** 3.0)
+    gradient = tape.gradient(loss, [weights])
+    optimizer.apply_gradients(zip(gradient, [weights]))"""
+
+
+def test_the_gradient_of_a_graph_does_not_run_op_by_op(first):
+    found = first(GRAPH_WITH_GRADIENT, "for _ in range(40):\n    train()")
+    assert not found["finding"].startswith("Ops run one by one") or found["estimated_gain_percent"] < 50

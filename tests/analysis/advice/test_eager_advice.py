@@ -29,3 +29,9 @@ def test_it_is_the_function_that_runs_the_ops_not_one_that_computes_in_python(ad
     eager = the_one(advised(loop), "Ops run one by one")
     assert eager["place"] == place_of(turn, "def turn")
     assert eager["change"] == "@tf.function\ndef turn(weights):"
+
+
+def test_without_steps_the_evidence_speaks_of_none(advised, the_one):
+    weights = tf.Variable(tf.ones((32, 32)))
+    eager = the_one(advised(lambda: [turn(weights) for _ in range(20)]), "Ops run one by one")
+    assert "in each step" not in eager["evidence"]

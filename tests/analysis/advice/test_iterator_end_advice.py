@@ -8,12 +8,14 @@ from builders import XSpace
 FINDING = "The program waits for old iterators of tf.data to end"
 
 
-def two_epochs(removal_ms, other_thread_ms=0.0):
-    """Ten steps of 100 ms, and after each five of them the end of an iterator."""
+def two_epochs(removal_ms, other_thread_ms=0.0, tracing_ms=0.0):
+    """Ten steps of 100 ms, the first after one that traces, and after each five of them the end of an iterator."""
     space = XSpace()
     plane = space.plane("/host:CPU")
     python, worker = plane.line("python"), plane.line("tf_data_iterator_resource")
-    at = 0.0
+    if at := tracing_ms:
+        python.event("train", start_ms=0, duration_ms=at, step_num=10, _r=1)
+        python.event("f", start_ms=0, duration_ms=at, tf_function_call="traced-nonXla")
     for i in range(10):
         python.event("train", start_ms=at, duration_ms=100, step_num=i, _r=1)
         python.event("mul:MatMul", start_ms=at, duration_ms=100)
@@ -39,10 +41,15 @@ def found(tmp_path):
 
 def test_it_is_told_with_its_share_and_the_longest_wait(found):
     (row,) = found(two_epochs(500))
-    assert row["finding"] == f"{FINDING}: 50.0% of the time"
+    assert row["finding"] == f"{FINDING}: 50.0% of the cell's time"
     assert row["evidence"].startswith("2 old iterators took 1.00 s in all to end")
     assert (row["severity"], row["start_ms"], row["duration_ms"]) == ("info", 500, 500)
     assert "options.autotune.enabled = False" in row["fix"]
+
+
+def test_the_share_is_of_the_whole_cell_with_the_steps_that_trace(found):
+    (row,) = found(two_epochs(500, tracing_ms=2000))
+    assert row["finding"] == f"{FINDING}: 25.0% of the cell's time"
 
 
 @pytest.mark.parametrize("space", [two_epochs(500, other_thread_ms=400), two_epochs(150), two_epochs(0.01)])

@@ -128,3 +128,22 @@ def test_models_that_are_made_anew_for_each_training(evidence):
     assert one.finding == "5 models are traced, each anew: 64.0% of the cell's time (cell line 2)"
     assert (one.severity, one.place) == ("info", "cell line 2")
     assert "for v, value in zip((*net.variables, *net.optimizer.variables), start): v.assign(value)" in one.fix
+
+
+ASKED = """for x, y in memory:
+    y = y + net.predict(x)
+    net.fit(x, y, epochs=1, verbose=0)"""
+
+
+def test_a_loop_that_asks_the_model_between_fits_of_one_batch_trains_on_batches(evidence):
+    made = evidence(ASKED, "TensorFlowTrainer.fit", 3)
+    made.python.callbacks = pd.DataFrame(
+        {"method": ["on_epoch_end"], "calls": [int((STEPS["phase"] == "train").sum())]}
+    )
+    (one,) = fit_again_findings(made)
+    assert one.change == "net.train_on_batch(x, y)"
+    assert "Call net.fit once" not in one.fix
+    made.python.callbacks["calls"] = 1
+    (one,) = fit_again_findings(made)
+    assert one.change == ""
+    assert "Call net.fit once" not in one.fix

@@ -30,6 +30,12 @@ def looked_up_first(ids):
     return tf.math.l2_normalize(tf.gather(TABLE, ids), axis=1)
 
 
+def computed_before_two(ids):
+    rows = tf.math.l2_normalize(TABLE, axis=1)
+    first = tf.gather(rows, ids)
+    return first + tf.gather(rows, ids[:32] + 1)[:1]
+
+
 def columns_normalized(ids):
     return tf.gather(tf.math.l2_normalize(TABLE, axis=0), ids)
 
@@ -39,6 +45,13 @@ def test_it_is_told_with_its_line(advised, place_of, the_one):
     assert found["place"] == place_of(computed_first, "tf.gather")
     assert "A step uses 64 of them." in found["evidence"]
     assert found["fix"].startswith("Look up first, then compute")
+
+
+def test_all_lookups_are_told_with_their_lines(advised, place_of, the_one):
+    found = the_one(advised(step(computed_before_two)), FINDING)
+    first, second = (place_of(computed_before_two, text) for text in ("first = ", "return"))
+    assert f"A step uses 64 ({first}) and 32 ({second}) of them." in found["evidence"]
+    assert "give each tf.gather the table itself" in found["fix"]
 
 
 @pytest.mark.parametrize("look_up", [looked_up_first, columns_normalized])

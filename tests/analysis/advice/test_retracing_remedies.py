@@ -25,6 +25,15 @@ for epoch in range(3):
 LAMBDA_APPLIED = "for i in range(3):\n    step = tf.function(lambda x: i * x)\n    step(x)"
 LAMBDA_PASSED = "@tf.function\ndef train(x, f):\n    return f(x)\nfor i in range(3):\n    train(x, lambda v: v ** 2)"
 RETURNED = "def make():\n    @tf.function\n    def train(x):\n        return 2 * x\n    return train"
+PER_FOLD = """\
+def make(net, lr):
+    @tf.function
+    def train(x):
+        net.trainable_variables[0].assign_sub(lr * net(x))
+    return train
+for fold in range(3):
+    net = build()
+    step = make(net, 0.1)"""
 DEFINED_INSIDE = """\
 def train_epoch(net, data):
     @tf.function
@@ -47,6 +56,7 @@ OTHER_OBJECT = "argument `f` was a different object each time, by identity"
         (LAMBDA_PASSED, "train", OTHER_OBJECT, "cell line 5", "takes as `f` once"),
         (DEFINED_INSIDE, "train", APPLIED_AGAIN, "cell line 3", "out of train_epoch, and give it what it takes"),
         (RETURNED, "train", APPLIED_AGAIN, "cell line 3", "Each call of make makes a new tf.function"),
+        (PER_FOLD, "train", APPLIED_AGAIN, "cell line 8", "Make net there too, and let it begin anew"),
     ],
 )
 def test_the_place_and_what_to_do(text, name, cause, place, words):
@@ -66,3 +76,35 @@ def test_a_partial_is_called_as_its_function_and_the_code_for_it_traces_once():
     scope = {"tf": tf, "functools": functools, "x": tf.ones(2)}
     exec("\n".join([*lines[:2], before, *lines[2:]]), scope)
     assert scope["fast_train"].experimental_get_tracing_count() == 1
+
+
+SCHEDULED = """\
+@tf.function
+def train(x, step):
+    rate = 0.1 * min((step + 1) ** -0.5, (step + 1) * 1e-3)
+    return rate * x
+for step in range(3):
+    print(int(step), train(x, step))"""
+
+
+def test_what_needs_a_python_number_is_replaced_with_the_tensor_passed():
+    cause = "argument `step` was a new Python value each time (0, 1, 2)"
+    told = remedy(Code({"cell": SCHEDULED}), "train", cause, "advised")
+    assert "`tf.constant(step, tf.float32)`" in told.fix
+    assert "In train, write tf.minimum in place of min (cell line 3)" in told.fix
+    assert told.change == ""
+    followed = SCHEDULED.replace("train(x, step))", "train(x, tf.constant(step, tf.float32)))").replace(
+        " min(", " tf.minimum("
+    )
+    scope = {"tf": tf, "x": tf.ones(2)}
+    exec(followed, scope)
+    assert scope["train"].experimental_get_tracing_count() == 1
+
+
+def test_an_integer_is_passed_as_a_float_where_the_function_calculates_with_it():
+    cause = "argument `step` was a new Python value each time (0, 1, 2)"
+    plain = SCHEDULED.replace("min((step + 1) ** -0.5, (step + 1) * 1e-3)", "step")
+    change = remedy(Code({"cell": plain}), "train", cause, "advised").change
+    assert change == "print(int(step), train(x, tf.constant(step, tf.float32)))"
+    index = plain.replace("rate * x", "rate * x[step]")
+    assert "tf.constant(step))" in remedy(Code({"cell": index}), "train", cause, "advised").change

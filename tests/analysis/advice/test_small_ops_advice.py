@@ -21,6 +21,18 @@ def smoothed(x):
     return state
 
 
+WEIGHTS = tf.Variable(tf.ones((120, 4)))
+
+
+def clipped(x):
+    total = tf.zeros_like(WEIGHTS)
+    for i in tf.range(100) % 8:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.tanh(tf.tanh(x[i : i + 1] @ WEIGHTS) * 2.0) ** 2)
+        total += tf.clip_by_norm(tape.gradient(loss, WEIGHTS), 1.0)
+    return total
+
+
 def run(function, width):
     step = tf.function(lambda x: tf.reduce_sum(function(x)))
     batches = tf.data.Dataset.from_tensors(tf.ones((8, width))).repeat(30)
@@ -46,6 +58,11 @@ def test_a_loop_over_time_within_the_graph(advised, place_of, the_one):
     found = the_one(advised(run(smoothed, 300)), BEGIN)
     assert "in a loop" in found["evidence"]
     assert found["place"] == place_of(smoothed, "state = 0.9")
+
+
+def test_gradients_of_single_examples_are_taken_all_at_once(advised, place_of, the_one):
+    found = the_one(advised(run(clipped, 120)), BEGIN)
+    assert "tf.vectorized_map" in found["fix"]
 
 
 def test_many_layers_of_one_class(advised, place_of, the_one):

@@ -94,6 +94,23 @@ def test_a_function_made_again_in_each_call_is_named(profile):
     assert "tf.function was applied again" in cause(profile, "inner")
 
 
+def test_functions_made_anew_are_named_also_where_each_has_several_shapes(tmp_path):
+    import tensorflow as tf
+
+    def made():
+        @tf.function
+        def step(x):
+            return x + 1
+
+        return step
+
+    with tp.profile(logdir=tmp_path) as p:
+        for step in [made() for _ in range(4)]:
+            for size in (2, 3, 4):
+                step(tf.ones(size))
+    assert cause(p, "step").startswith("at least 4 functions of this name were traced: tf.function was applied again")
+
+
 def test_notes_and_a_loaded_profile_have_them_too(profile):
     assert any(note.startswith("number: argument `argument`") for note in profile.functions.notes)
     loaded = tp.load(profile.files[0].parent)

@@ -33,6 +33,7 @@ from tfprof_nb.analysis.advice.iterator_end_advice import iterator_end_findings
 from tfprof_nb.analysis.advice.jacobian_advice import jacobian_findings
 from tfprof_nb.analysis.advice.layer_advice import layer_findings
 from tfprof_nb.analysis.advice.lookup_advice import lookup_findings
+from tfprof_nb.analysis.advice.loop_copy_advice import loop_copy_findings
 from tfprof_nb.analysis.advice.mapping_advice import mapping_findings
 from tfprof_nb.analysis.advice.memory_advice import memory_findings
 from tfprof_nb.analysis.advice.metrics_advice import metrics_findings
@@ -194,6 +195,7 @@ _EACH_REPORTS_SEVERAL: tuple[Callable[[Evidence], Iterable[Finding]], ...] = (
     pair_findings,
     table_findings,
     lookup_findings,
+    loop_copy_findings,
     printing_findings,
     checking_findings,
     where_findings,

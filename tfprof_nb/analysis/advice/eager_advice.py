@@ -67,13 +67,13 @@ def eager_findings(evidence: Evidence, python: Sequence[Finding]) -> list[Findin
     )
     if needs:
         change = ""
-    what = _asks(evidence, asked) if asked else function
+    what, stepped = _asks(evidence, asked) if asked else function, len(evidence.steps.table) > 0
     return [
         Finding(
             "high" if mostly else "medium",
             f"{EAGER}{(what or place) and ': '}{f'{what} ({place})' if what and place else what or place}",
-            f"{_units.percent(percent)} of the host's op time is in ops that run eagerly in each step: Python starts "
-            "each.",
+            f"{_units.percent(percent)} of the host's op time is in ops that run eagerly{' in each step' * stepped}: "
+            "Python starts each.",
             _without(evidence, asked, needing, needs)
             if asked
             else _NOT_EAGERLY_IN_KERAS
@@ -157,10 +157,10 @@ def _growing(place: str, code: str, fix: str, percent: float) -> Finding:
 
 
 def _eager_calls(evidence: Evidence, percent: float) -> pd.DataFrame:
-    """Return what lines of the main thread called, with the time of its ops and of the Python that starts them.
+    """Return what lines of the main thread called, with the time of its eager ops and of the Python that starts them.
 
     Where many ops are known to run at a line, the Python between them belongs to them; else only the ops count, and
-    only if most ops are eager.
+    only if most ops are eager. Graphs that a line runs, such as the gradient of a tf.function, are not eager.
     """
     calls, counted = evidence.python.calls, _ops_per_step(evidence)
     calls = calls[(calls["thread"] == "main") & (calls["line"] > 0) & ~calls["call"].str.contains(_RUNS_GRAPHS)]
@@ -173,7 +173,8 @@ def _eager_calls(evidence: Evidence, percent: float) -> pd.DataFrame:
     with_python = calls["in_steps_ms"] + calls["between_steps_ms"]
     few = calls["ops_ms"] if percent >= MOSTLY_EAGER_PERCENT else 0.0
     many = np.array(ops, dtype=np.float64) >= _MANY_OPS
-    return calls.assign(ops_per_step=ops, eager_ms=with_python.where(many & calls["library"].isin(_EAGER_IN), few))
+    whole = with_python.where(many & calls["library"].isin(_EAGER_IN), few)
+    return calls.assign(ops_per_step=ops, eager_ms=(whole - calls["graphs_ms"]).clip(lower=0.0))
 
 
 def _ops_per_step(evidence: Evidence) -> dict[tuple[str, int], float]:

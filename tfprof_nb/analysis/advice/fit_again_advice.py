@@ -16,8 +16,12 @@ from tfprof_nb.analysis.source.syntax import holds, name_of, names_in
 
 _WORTH_SAYING, _MIN_SAMPLES = (20.0, 40.0), 10
 # An epoch of one call starts anew too, but quicker.
-_SAVED = 0.25, 0.7
+_SAVED, _ALL_SAVED = (0.25, 0.7), 0.6
 _LEAVE_IT = ("fit", "evaluate", "predict", "save", "save_weights", "get_weights", "reset_metrics", "reset_states")
+_OF_BATCH, _OF_PIPELINE = ("x", "y", "sample_weight"), ("verbose", "batch_size", "shuffle")
+_NEEDS_THE_LAST = "The loop asks the model between the calls, so one call cannot replace them. "
+_IS_ONE_BATCH = "Each trains on one batch: do that without a pipeline, `{}`."
+_FOR_ONE_BATCH = "For small parts that are one batch each, {}.train_on_batch starts faster."
 _VALIDATE = (
     " Let fit validate, with `validation_data=`, and stop with keras.callbacks.EarlyStopping: the pipeline of the "
     "validation data is then made once."
@@ -56,16 +60,24 @@ def _finding(
 ) -> Finding:
     model = ast.unparse(call.func).rpartition(".")[0]
     what = f"{model}.fit and {model}.evaluate are" if with_validation else f"{model}.fit is"
+    needs_the_last = _asks(model, loop)
+    single = needs_the_last and _single_batches(evidence)
+    change = _on_batch(call, evidence.code.statement(*line_at(place))) if single else ""
+    if needs_the_last:
+        fix = _NEEDS_THE_LAST + (_IS_ONE_BATCH.format(change) if change else _FOR_ONE_BATCH.format(model))
+    else:
+        fix = _once(model, call, loop, stored_in(loop))
     return saving(
         percent,
         _WORTH_SAYING,
-        _SAVED,
+        _ALL_SAVED if change else _SAVED,
         finding=f"{what} called again and again: {_units.percent(percent)} of the time is between steps",
         evidence=f"`{_units.shorten(evidence.code.at(place), 80)}` ({place}) stands in a loop. Each call makes a "
         f"pipeline and callbacks of its own, and ends them: {_units.milliseconds(time_ms)} in all.",
-        fix=_once(model, call, loop, stored_in(loop)) + _VALIDATE * with_validation,
+        fix=fix + _VALIDATE * with_validation,
         proved_by="python",
         place=place,
+        change=change,
         instead_of=(WAITING, BETWEEN_OPS, SMALL_STEPS, f"{model}.evaluate is called"),
     )
 
@@ -95,6 +107,30 @@ def _once(model: str, call: ast.Call, loop: ast.stmt, changing: set[str]) -> str
         f"Call {model}.fit once, with `epochs={_passes(loop)}`. Its `history` has the results of each epoch; what the "
         "loop does besides belongs into on_epoch_end of a callback."
     )
+
+
+def _asks(model: str, loop: ast.stmt) -> bool:
+    """Whether a loop asks the model that it trains, as for the targets of the next call."""
+    called = {ast.unparse(one.func) for one in ast.walk(loop) if isinstance(one, ast.Call)}
+    return bool(called & {model, f"{model}.predict", f"{model}.predict_on_batch"})
+
+
+def _single_batches(evidence: Evidence) -> bool:
+    """Whether each epoch of training had a single step."""
+    callbacks, phases = evidence.python.callbacks, evidence.steps.table["phase"]
+    epochs = callbacks.loc[callbacks["method"] == "on_epoch_end", "calls"]
+    return len(epochs) > 0 and int(epochs.max()) == int((phases == "train").sum())
+
+
+def _on_batch(call: ast.Call, statement: ast.stmt | None) -> str:
+    """Return a call of `fit` with plain examples as one of `train_on_batch`; empty if it asks for more, or is used."""
+    plain = isinstance(statement, ast.Expr) and statement.value is call and isinstance(call.func, ast.Attribute)
+    given = [ast.unparse(one) for one in call.args]
+    given += [ast.unparse(one) for one in call.keywords if one.arg in _OF_BATCH]
+    others = {one.arg: ast.unparse(one.value) for one in call.keywords if one.arg not in _OF_BATCH}
+    if not plain or others.get("epochs", "1") != "1" or set(others) - {"epochs", *_OF_PIPELINE}:
+        return ""
+    return f"{ast.unparse(call.func).removesuffix('fit')}train_on_batch({', '.join(given)})"
 
 
 def _passes(loop: ast.stmt) -> str:

@@ -14,8 +14,7 @@ _FIX = (
 
 def iterator_end_findings(evidence: Evidence) -> list[Finding]:
     """Report waits for an autotuner that sleeps when its iterator ends. They come by chance: no program is at fault."""
-    found, summary = evidence.sleeps(), evidence.overview.summary
-    whole_ms = float(summary["capture_ms"]) - float(summary["warm_up_steps_ms"])
+    found, whole_ms = evidence.sleeps(), float(evidence.overview.summary["capture_ms"])
     percent = min(100.0, 100 * found.total_ms / whole_ms) if whole_ms > 0 else 0.0
     if percent < _WORTH_SAYING_PERCENT:
         return []
@@ -24,7 +23,7 @@ def iterator_end_findings(evidence: Evidence) -> list[Finding]:
     return [
         Finding(
             "info",
-            f"The program waits for old iterators of tf.data to end: {_units.percent(percent)} of the time",
+            f"The program waits for old iterators of tf.data to end: {_units.percent(percent)} of the cell's time",
             f"{times} took {in_all} to end, while no other thread worked: the program waits until the autotuner of "
             "tf.data wakes up. It sleeps longer, the longer an iterator is in use. Not every run has such waits.",
             _FIX,

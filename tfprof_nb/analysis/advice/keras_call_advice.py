@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import EAGER, WAITING, Evidence, Finding, at_most
@@ -47,7 +48,7 @@ _MODEL_CALLS = {
 }
 _MOSTLY_WEIGHTS = 0.5
 _BY_KERAS = ("predict", "evaluate")
-_MIN_CALLS = 10
+_MIN_CALLS, _PART = 10, 0.1
 
 
 def single_predictions(evidence: Evidence) -> Iterator[Finding]:
@@ -66,15 +67,18 @@ def single_predictions(evidence: Evidence) -> Iterator[Finding]:
         itself = on_batch(evidence.code, *line_at(place), name) if name == "predict" else ""
         model = evidence.code.owner(*line_at(place), name) or "model"
         once = f"Call {model}.{name} once with all examples in one array"
-        fix = f"For a few examples, skip the pipeline: `{itself}`." if itself else f"{once}."
+        others = _other_places(rows)
+        likewise = f" Do so at {others} too." if others else ""
+        fix = f"For a few examples, skip the pipeline: `{itself}`.{likewise}" if itself else f"{once}."
         fix += f" Where no call needs the result of another: {once[:1].lower()}{once[1:]}." if itself else ""
         # What each call computes is part of what a single call, or the model itself, does faster.
         whole_ms = float(rows["self_ms"].sum() - rows["outside_ms"].sum())
         most = min(100.0, max(percent, 100 * whole_ms / max(training_ms(evidence), 1e-9)))
         found = python_finding(
             f"{model}.{name} is called again and again, for a few examples each: {_units.percent(percent)} of the time",
-            f"{in_code(place, code)}: {_units.milliseconds(starting_ms)} for {_units.count(batches)} batches is spent "
-            f"on starting the calls: each sets up an input pipeline of its own.",
+            f"{in_code(place, code)}{others and f' and the calls at {others}'}: {_units.milliseconds(starting_ms)} for "
+            f"{_units.count(batches)} batches is spent on starting the calls: each sets up an input pipeline of its "
+            "own.",
             fix,
             percent,
             place,
@@ -83,6 +87,14 @@ def single_predictions(evidence: Evidence) -> Iterator[Finding]:
         # What such a call waits for is the beginning of its own pipeline.
         waits = (WAITING,) if set(phases) == {phase} else ()
         yield replace(found, gain_high_percent=at_most(most), instead_of=waits)
+
+
+def _other_places(calls: pd.DataFrame) -> str:
+    """Name the lines but the first that have a good part of the calls' time; empty if there are none."""
+    times = calls.groupby(["file", "line"], sort=False)["self_ms"].sum()
+    places = [place_of(str(file), int(line)) for file, line in times.index[times >= _PART * times.sum()]]
+    first = place_of(str(calls["file"].iloc[0]), int(calls["line"].iloc[0]))
+    return " and ".join(place for place in places if place != first)
 
 
 def record_findings(evidence: Evidence) -> Iterator[Finding]:

@@ -47,6 +47,8 @@ def lookup_findings(evidence: Evidence) -> list[Finding]:
         return []
     most = max(found, key=lambda one: one.rows)
     place = ops.place(ops.frame_of(most.lookup))
+    at = dict.fromkeys((_units.count(one.rows_used), ops.place(ops.frame_of(one.lookup))) for one in found)
+    used = " and ".join(f"{rows}{place and f' ({place})'}" for rows, place in at) if len(at) > 1 else next(iter(at))[0]
     return [
         saving(
             percent,
@@ -54,10 +56,10 @@ def lookup_findings(evidence: Evidence) -> list[Finding]:
             _SAVED,
             finding=f"All {_units.count(most.rows)} rows of a table are computed before a lookup"
             f"{f' ({place})' if place else ''}",
-            evidence=f"A step uses {_units.count(most.rows_used)} of them. What is computed of all rows, with its "
-            f"gradients, runs in {_units.percent(percent)} of each step.",
-            fix="Look up first, then compute: give tf.gather the table itself, and compute with the rows that it "
-            "returns. Each row is computed by itself here, so the result is the same.",
+            evidence=f"A step uses {used} of them. What is computed of all rows, with its gradients, runs in "
+            f"{_units.percent(percent)} of each step.",
+            fix=f"Look up first, then compute: give {'each ' * (len(at) > 1)}tf.gather the table itself, and compute "
+            "with the rows that it returns. Each row is computed by itself here, so the result is the same.",
             place=place,
             instead_of=(ONE_OP,),
         )

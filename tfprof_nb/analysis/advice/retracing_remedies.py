@@ -11,6 +11,7 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.functions.retracing import APPLIED_AGAIN, GENERALISE
 from tfprof_nb.analysis.source.closures import inner_function
 from tfprof_nb.analysis.source.code import Code, place_of
+from tfprof_nb.analysis.source.syntax import names_in
 
 # Keras' own functions: a model of its own, or another phase, traces them again, and rightly so.
 OF_KERAS = ("one_step_on_data", "one_step_on_iterator", "multi_step_on_iterator", "one_step_on_data_distributed")
@@ -20,7 +21,11 @@ _FEWER_SHAPES = (
 )
 _GENERALISE = "Write @tf.function(reduce_retracing=True): one graph then serves all shapes."
 _NEW_VALUE = re.compile(r"argument `(\w+)` was a new Python value")
+_INTEGERS = re.compile(r"new Python value each time \(-?\d+,")
+_TRAINS = r"\b{}\.trainable_(?:variables|weights)\b"
 _ANOTHER_OBJECT = re.compile(r"argument `(\w+)` was a different object")
+# Python's own functions, which need numbers, and the ops that do the same.
+_OPS = {"min": "tf.minimum", "max": "tf.maximum", "round": "tf.round", "int": "tf.cast", "float": "tf.cast"}
 # What TensorFlow calls a function without a name of its own, and how tf.function is given it.
 _NAMELESS = {"function": r"\bfunction\(\s*(?:functools\.)?partial\(", "lambda": r"\bfunction\(\s*lambda\b"}
 
@@ -48,7 +53,7 @@ def remedy(code: Code, name: str, cause: str, advised: str) -> Remedy:
     if APPLIED_AGAIN in cause:
         return _applied_again(code, name, file, line)
     if value := _NEW_VALUE.search(cause):
-        return _tensor_for(code, name, value[1], place)
+        return _tensor_for(code, name, value[1], cause, file, line)
     if (changing := _ANOTHER_OBJECT.search(cause)) and (called := _call_with_lambda(code, name)):
         fix = (
             f"Define the function that {name} takes as `{changing[1]}` once, before the loop, and pass its name: each "
@@ -123,11 +128,31 @@ def _applied_again(code: Code, name: str, file: str, line: int) -> Remedy:
             f"Each call of {outer} makes a new tf.function, which has to be traced. Call {outer} once, before the loop"
         )
         place = place_of(*makes) if makes else place_of(file, line)
-        return Remedy(f"{fix}, and give its result what differs as tensors.", place)
+        begins_anew = _begins_anew(code, *makes) if makes else ""
+        return Remedy(f"{fix}, and give its result what differs as tensors.{begins_anew}", place)
     return Remedy(
         f"Define {name} once, and keep it: each time that its definition runs, it is a new function, which is traced.",
         place_of(file, line),
     )
+
+
+def _begins_anew(code: Code, file: str, line: int) -> str:
+    """Say how a model that a loop makes anew for a call can be the same one; empty if it makes none."""
+    loop = code.loop(file, line)
+    made = names_in(loop, ast.Store) if loop else set[str]()
+    given = [one.id for node in code.nodes(file, ast.Call) if node.lineno == line for one in _names(node.args)]
+    model = next((name for name in given if name in made and any(code.find(_TRAINS.format(re.escape(name))))), "")
+    if not model:
+        return ""
+    return (
+        f" Make {model} there too, and let it begin anew: keep `start = [v.numpy() for v in {model}.variables]`, and "
+        f"begin each pass with `for v, value in zip({model}.variables, start): v.assign(value)`. Do so for the "
+        "optimizer, whose variables `optimizer.build(variables)` makes."
+    )
+
+
+def _names(nodes: Sequence[ast.expr]) -> list[ast.Name]:
+    return [one for one in nodes if isinstance(one, ast.Name)]
 
 
 def _moved_out(name: str, outer: str, taken: Sequence[str], place: str) -> Remedy:
@@ -141,15 +166,51 @@ def _moved_out(name: str, outer: str, taken: Sequence[str], place: str) -> Remed
     )
 
 
-def _tensor_for(code: Code, name: str, argument: str, place: str) -> Remedy:
+def _tensor_for(code: Code, name: str, argument: str, cause: str, file: str, line: int) -> Remedy:
     """Say how to pass a tensor where a function is called with a new Python number each time."""
+    tensor = _tensor(code, file, line, argument, is_integer=bool(_INTEGERS.search(cause)))
+    if needing := _needing_numbers(code, file, line, argument):
+        fix = f"Pass a tensor for {argument}: `{tensor}`. In {name}, write {' and '.join(needing)}"
+        return Remedy(f"{fix}, which takes only Python numbers.", place_of(file, line))
     called = next(code.find(rf"(?<!def )\b{re.escape(name)}\(.*\b{argument}\b"), None)
-    if any(code.find(rf"\b(min|max|int|float|round|math\.\w+)\([^)]*\b{argument}\b")) or not called:
-        fix = f"Pass a tensor for {argument}: `tf.constant({argument})`, or a tf.Variable that is assigned."
-        return Remedy(fix, place)
+    if not called:
+        fix = f"Pass a tensor for {argument}: `{tensor}`, or a tf.Variable that is assigned."
+        return Remedy(fix, place_of(file, line) if line else "")
     before, call, arguments = code.line(*called).partition(f"{name}(")
-    change = f"{before}{call}" + re.sub(rf"\b{argument}\b(?! *=)", f"tf.constant({argument})", arguments)
+    change = f"{before}{call}" + re.sub(rf"\b{argument}\b(?! *=)", tensor, arguments)
     return Remedy(f"Pass a tensor for {argument}: `{_units.shorten(change, 100)}`.", place_of(*called), change)
+
+
+def _needing_numbers(code: Code, file: str, line: int, argument: str) -> list[str]:
+    """Say what to write in the place of Python's own functions that a function gives an argument to."""
+    calls = (one for function in _function(code, file, line) for one in ast.walk(function) if isinstance(one, ast.Call))
+    found = {
+        ast.unparse(one.func): one.lineno
+        for one in calls
+        if any(isinstance(part, ast.Name) and part.id == argument for given in one.args for part in ast.walk(given))
+    }
+    ops = {made: _OPS.get(made, f"tf.{made}" if made.startswith("math.") else "") for made in found}
+    return [f"{op} in place of {made} ({place_of(file, found[made])})" for made, op in ops.items() if op]
+
+
+def _tensor(code: Code, file: str, line: int, argument: str, *, is_integer: bool) -> str:
+    """Return the code that makes a tensor of an argument: one of floats if the function calculates with it."""
+    nodes = [one for function in _function(code, file, line) for one in ast.walk(function)]
+    calculates = any(isinstance(one, ast.BinOp) and argument in names_in(one, ast.Load) for one in nodes)
+    places = [one.slice for one in nodes if isinstance(one, ast.Subscript)]
+    places += [
+        one
+        for node in nodes
+        if isinstance(node, ast.Call) and ast.unparse(node.func) not in _OPS
+        for one in node.args
+        if isinstance(one, ast.Name) or ast.unparse(node.func).endswith("range")
+    ]
+    counts = any(argument in names_in(one, ast.Load) for one in places)
+    return f"tf.constant({argument}{', tf.float32' * (calculates and is_integer and not counts)})"
+
+
+def _function(code: Code, file: str, line: int) -> list[ast.FunctionDef]:
+    return [one for one in code.nodes(file, ast.FunctionDef) if one.lineno == line]
 
 
 def _call_with_lambda(code: Code, name: str) -> tuple[str, int] | None:

@@ -14,6 +14,8 @@ from tfprof_nb.analysis.advice.findings import (
     Finding,
     severity_of,
 )
+from tfprof_nb.analysis.source.calls import takes_gradients
+from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.step_ops.small_ops import small_ops
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
 
@@ -21,6 +23,11 @@ _MIN_COUNT = 100
 _WORTH_SAYING_PERCENT, _HIGH_PERCENT = 20.0, 30.0
 # What is left are the few ops that do all at once.
 _LEAST_SAVED = 0.4
+_PER_EXAMPLE = (
+    "Each pass of the loop takes gradients of its own, with the same weights. Take them all at once: put the body of "
+    "the loop into a function of one example that returns its gradients, and call `tf.vectorized_map(function, "
+    "(x, y))` in place of the loop. What it returns has the examples in the first dimension: sum over that."
+)
 
 
 def small_ops_findings(evidence: Evidence) -> list[Finding]:
@@ -28,11 +35,12 @@ def small_ops_findings(evidence: Evidence) -> list[Finding]:
     ops = evidence.step_ops()
     table = small_ops(ops)
     many = table[(table["count"] >= _MIN_COUNT) & (100 * table["cost_share"] >= _WORTH_SAYING_PERCENT)]
-    return [_finding(ops, pd.Series(row)) for _, row in many.head(1).iterrows()]
+    return [_finding(evidence, ops, pd.Series(row)) for _, row in many.head(1).iterrows()]
 
 
-def _finding(ops: StepOps, row: pd.Series) -> Finding:
+def _finding(evidence: Evidence, ops: StepOps, row: pd.Series) -> Finding:
     place, percent, code = ops.place(row["frame"]), 100 * row["cost_share"], ops.code(row["frame"])
+    fix = _PER_EXAMPLE if takes_gradients(evidence.code, *line_at(place)) else ""
     in_loop = bool(row["in_loop"])
     return Finding(
         severity_of(percent, _WORTH_SAYING_PERCENT, _HIGH_PERCENT),
@@ -41,7 +49,7 @@ def _finding(ops: StepOps, row: pd.Series) -> Finding:
         f"{', in a loop' * in_loop}. Half of them take less than {_units.microseconds(row['median_us'])}. With the "
         f"time to start them, they take {_units.percent(percent)} of each step."
         f"{place and f' Most come from {place}: `{_units.shorten(code, 80)}`.'}",
-        _vectorised(row, in_loop=in_loop),
+        fix or _vectorised(row, in_loop=in_loop),
         percent,
         proved_by="source",
         place=place,

@@ -6,6 +6,7 @@ The rules are those of XProf's `xplane_to_tf_functions.cc`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -72,7 +73,11 @@ def functions(forests: Sequence[Forest], graphs: Sequence[Graphs] = ()) -> Funct
     table["self_ms"] = table["self_ps"] / PS_PER_MS
     traced = table.loc[table["mode"].str.startswith("traced"), "function"].unique()
     retraced = set(_retraced(calls))
-    causes = {name: retracing_cause(str(name), graphs, again=name in retraced) for name in sorted(traced)}
+    several = _functions_of_name(calls)
+    causes = {
+        name: retracing_cause(str(name), graphs, again=name in retraced, functions=int(several[name]))
+        for name in sorted(traced)
+    }
     table["cause"] = [causes.get(name, "") for name in table["function"]]
     order = ["self_ms", "function", "mode"]
     table = table.sort_values(order, ascending=[False, True, True], ignore_index=True)[COLUMNS]
@@ -117,6 +122,13 @@ def _again(calls: pd.DataFrame, start_ps: Int64) -> pd.Series[bool]:
 def _retraced(calls: pd.DataFrame) -> list[str]:
     """Name the functions that were traced again."""
     return list(calls.loc[calls["again"].astype(bool), "function"].unique())
+
+
+def _functions_of_name(calls: pd.DataFrame) -> pd.Series[Any]:
+    """Return how many functions of each name traced, at least: none traced more often than the highest count says."""
+    traced = calls[calls["mode"].str.startswith("traced")].groupby("function")["tracings"].agg(["size", "max"])
+    at_least = -(-traced["size"] // traced["max"].clip(lower=1))
+    return at_least.where(traced["max"] > 0, 1)
 
 
 def _summary(table: pd.DataFrame, retraced: list[str]) -> dict[str, object]:

@@ -19,13 +19,11 @@ _MAX_VALUES, _MAX_ARGUMENTS = 3, 2
 _MIN_ALIKE = 3  # Keras, and a first call that creates variables, trace twice for the same arguments
 GENERALISE = "write @tf.function(reduce_retracing=True)"
 _NUMBER = re.compile(r"-?(\d|inf|nan)")
-APPLIED_AGAIN = "all traced versions had the same arguments"
-_APPLIED_AGAIN = (
-    f"{APPLIED_AGAIN}: tf.function was applied again in each call, or for each object. Apply it once, outside"
-)
+APPLIED_AGAIN = "tf.function was applied again in each call, or for each object. Apply it once, outside"
+_ALIKE, _SEVERAL = "all traced versions had the same arguments", "at least {} functions of this name were traced"
 
 
-def retracing_cause(function: str, graphs: Sequence[Graphs], *, again: bool = True) -> str:
+def retracing_cause(function: str, graphs: Sequence[Graphs], *, again: bool = True, functions: int = 1) -> str:
     """Say which arguments of a tf.function differ between its traced versions, and what to do.
 
     Parameters
@@ -36,6 +34,8 @@ def retracing_cause(function: str, graphs: Sequence[Graphs], *, again: bool = Tr
         Per host: the functions that ran.
     again
         Whether one function was traced more than once; else the versions are those of functions of the same name.
+    functions
+        How many functions of that name there were at least.
 
     Returns
     -------
@@ -53,9 +53,11 @@ def retracing_cause(function: str, graphs: Sequence[Graphs], *, again: bool = Tr
     differing = _differing(versions)
     if not differing:
         alike = len(versions) >= _MIN_ALIKE and all(version.keys() == versions[0].keys() for version in versions)
-        return _APPLIED_AGAIN if alike else ""
+        return f"{_ALIKE}: {APPLIED_AGAIN}" if alike else ""
     if not again:
         return ""
+    if functions >= _MIN_ALIKE:
+        return f"{_SEVERAL.format(functions)}: {APPLIED_AGAIN}"
     named: dict[str, list[str]] = {}
     for name in sorted(differing, key=lambda name: -len(differing[name])):
         named.setdefault(_difference(name, differing[name]), []).append(name)

@@ -12,6 +12,8 @@ from tfprof_nb.analysis.source.syntax import assigned_name, holds, name_of, name
 # In the text of a function whose value may differ from call to call.
 _CHANCE = re.compile(r"rand|rng|shuffle|sample|choice|next\(|time\.|open\(|read|yield")
 
+_CHANGING = {"apply_gradients", "minimize", "apply", "assign", "assign_add", "assign_sub", "scatter_sub"}
+
 
 def read_anew(code: Code, file: str, line: int) -> str:
     r"""Return what a line takes out of an archive that its function opened with ``np.load``; empty if nothing.
@@ -143,6 +145,22 @@ def _repeated(code: Code, function: str) -> bool:
                 if any(isinstance(one, ast.Call) and name_of(one.func) == function for one in ast.walk(loop)):
                     return True
     return False
+
+
+def takes_gradients(code: Code, file: str, line: int) -> bool:
+    r"""Whether the loop around a line takes gradients in each pass, and changes no weights.
+
+    Examples
+    --------
+    >>> text = "for x in tf.range(n):\n    g = tape.gradient(loss(x), w)\n    total += g"
+    >>> takes_gradients(Code({"cell": text}), "cell", 2)
+    True
+    >>> takes_gradients(Code({"cell": text + "\n    opt.apply_gradients([(g, w)])"}), "cell", 2)
+    False
+    """
+    loop = code.loop(file, line)
+    called = {name_of(one.func) for one in ast.walk(loop) if isinstance(one, ast.Call)} if loop else set[str]()
+    return "gradient" in called and not called & _CHANGING
 
 
 def _function(code: Code, file: str, line: int) -> ast.FunctionDef | None:

@@ -18,7 +18,7 @@ _FORWARD = re.compile(r"^__forward_(?P<name>.*)_(?P<number>\d+)$")
 # The body of a loop has its gradient in a function that is named after it; what it keeps for that is added to a copy.
 _LOOP_BACKWARD = re.compile(r"^(?P<name>.*)_grad_\d+$")
 _REWRITTEN = "_rewritten"
-_PREFIX, _SUFFIX = re.compile("(?:^|/)gradients/"), "_grad"
+_PREFIX, _SUFFIX = re.compile("(?:^|(?<=/))gradients/"), "_grad"
 
 
 def forward_nodes(graphs: Graphs) -> Int64:
@@ -55,9 +55,9 @@ def _partners(names: pd.Series[Any]) -> Iterator[tuple[int, int]]:
 
 def _named(name: str, nodes: dict[str, int]) -> int:
     """Return the forward node that a backward node's name contains, -1 for none; ``nodes`` are given by name."""
-    prefix = _PREFIX.search(name)
-    if not prefix:
-        return -1
-    named = name[prefix.end() :]
-    ends = [match.start() for match in re.finditer(rf"{_SUFFIX}(?=/|$)", named)]
-    return next((nodes[named[:end]] for end in ends if named[:end] in nodes), -1)
+    for prefix in _PREFIX.finditer(name):
+        named = name[prefix.end() :]
+        ends = [match.start() for match in re.finditer(rf"{_SUFFIX}(?=/|$)", named)]
+        if found := [nodes[named[:end]] for end in ends if named[:end] in nodes]:
+            return found[0]
+    return -1

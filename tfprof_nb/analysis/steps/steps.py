@@ -275,6 +275,10 @@ _INFERRED = {
     BATCH: "each batch taken from a dataset",
     LOOP_PASS: "each pass of a loop",
 }
+_RUNS_OF_SESSIONS = (
+    "Steps are inferred: nothing marks them, so each run of a session counts as a step. Where a step has several runs, "
+    "wrap it in `with tfprof_nb.step(i):` to measure it as a whole."
+)
 _SOURCE_NOTES = {
     "inferred": (
         "Steps are inferred: nothing marks them, so {} counts as a step. Wrap each step in "
@@ -293,7 +297,9 @@ def _why_none(forests: Sequence[Forest]) -> str:
 
 
 def _notes(table: pd.DataFrame, measured: pd.DataFrame, source: str) -> list[str]:
-    notes = [_SOURCE_NOTES[source].format(_inferred_from(table))] if source in _SOURCE_NOTES else []
+    by_session = source == "inferred" and bool(table["step_name"].astype(str).str.startswith("SessionRun").all())
+    told = _RUNS_OF_SESSIONS if by_session else _SOURCE_NOTES.get(source, "").format(_inferred_from(table))
+    notes = [told] if told else []
     if (hosts := table["host"].nunique()) > 1:
         notes.append(
             f"Steps of {hosts} hosts, each on its own clock. In averages each host counts the same, however many steps "
