@@ -100,8 +100,9 @@ def _lines(rows: pd.DataFrame) -> list[tuple[str, int]]:
 def _passed_to_python(evidence: Evidence, called: str) -> Cause:
     """Name the function that the program passes to a generator's or a Python function's dataset."""
     generated = generates(evidence)
-    place = evidence.code.place_with(_FROM_GENERATOR if generated else _IN_MAPS)
-    place = (generated and evidence.line_of("Dataset_from_generator_")) or place
+    found = list(evidence.code.find(_FROM_GENERATOR if generated else _IN_MAPS))
+    only = place_of(*found[0]) if len(found) == 1 else ""
+    place = (generated and evidence.line_of("Dataset_from_generator_")) or only
     function = _given(evidence, place)
     name = f"{function or 'Python'} makes the data{' in Python' * bool(function)}"
     if kept := kept_python(evidence, name, called, function):
