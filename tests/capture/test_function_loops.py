@@ -94,6 +94,28 @@ def test_loops_of_short_passes_are_left_alone():
     assert watched < 2 * alone
 
 
+def few():
+    total = 0
+    for number in range(3):
+        total += number
+        total -= 1
+    return total
+
+
+def test_a_function_of_short_loops_that_is_called_often_is_left_alone():
+    def clocked():
+        began = time.perf_counter()
+        for _ in range(100_000):
+            few()
+        return time.perf_counter() - began
+
+    alone = min(clocked() for _ in range(3))
+    with tp.profile() as p:
+        watched = min(clocked() for _ in range(3))
+    assert marks(p).get("loop line few:99", 0) < 200
+    assert watched < 2 * alone
+
+
 def test_an_error_in_a_loop_is_that_of_the_program():
     def fail():
         for k in range(5):

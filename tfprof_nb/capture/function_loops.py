@@ -66,6 +66,11 @@ class _Function:
 
     def __init__(self, loops: dict[int, _Loop], telling: set[int]) -> None:
         self.loops, self.telling, self.inside = loops, telling, list[_Loop]()
+        self.is_left_alone = False
+
+    def leave_short(self) -> None:
+        """Leave the function alone if all of its loops are short."""
+        self.is_left_alone = all(loop.is_short for loop in self.loops.values())
 
 
 class _Watch:
@@ -100,13 +105,15 @@ class _Watch:
                 return self._monitoring.DISABLE
             self._functions[code] = function
             self._monitoring.set_local_events(self._tool, code, self._monitoring.events.LINE)
+        elif function.is_left_alone:
+            return self._monitoring.DISABLE
         elif threading.get_ident() == self._thread:
             function.inside.clear()
         return None
 
     def _reached(self, code: CodeType, line: int) -> Any:
         function = self._functions[code]
-        if line not in function.telling:
+        if function.is_left_alone or line not in function.telling:
             return self._monitoring.DISABLE
         if threading.get_ident() != self._thread:
             return None
@@ -119,6 +126,7 @@ class _Watch:
         if inside and inside[-1] is loop:
             loop.passes, loop.spent_ns = loop.passes + 1, loop.spent_ns + now - loop.since_ns
             if loop.is_short:
+                function.leave_short()
                 return self._monitoring.DISABLE
             self._mark(loop, loop.number + 1, now)
         elif not loop.is_short:
