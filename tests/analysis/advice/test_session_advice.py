@@ -47,3 +47,26 @@ def test_a_session_that_only_runs(program):
     with tp.profile() as p:
         running(*program)
     assert not p.advice.table["finding"].str.startswith(BEGIN).any()
+
+
+def apart(session, x, loss, train):
+    for k in range(300):
+        feed = {x: np.full((2048, 8), k, "float32")}
+        session.run(train, feed)
+        value = session.run(loss, feed)
+    return value
+
+
+def test_runs_that_are_fed_the_same_are_one(program, place_of, the_one):
+    with tp.profile() as p:
+        apart(*program)
+    found = the_one(p.advice.table, "2 runs of a session are fed the same")
+    assert found["place"] == place_of(apart, "session.run(train")
+    assert found["change"] == "_, value = session.run([train, loss], feed)"
+    assert place_of(apart, "session.run(loss") in found["evidence"]
+
+
+def test_runs_that_are_fed_other_values_are_not(program):
+    with tp.profile() as p:
+        growing(*program)
+    assert not p.advice.table["finding"].str.contains("are fed the same").any()

@@ -1,4 +1,4 @@
-"""What to change about sessions of TensorFlow 1 that run while no op runs: growing graphs, large fed values."""
+"""What to change about sessions of TensorFlow 1: growing graphs, large fed values, several runs in the place of one."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from tfprof_nb.analysis.advice.python_time import (
     training_ms,
 )
 from tfprof_nb.analysis.source.code import place_of
-from tfprof_nb.analysis.source.session_graphs import AddedOp, added_in_loop, feeds
+from tfprof_nb.analysis.source.session_graphs import AddedOp, added_in_loop, feeds, runs_as_one
 
 SESSION_RUN = "BaseSession.run"
 _WORTH_SAYING, _SAVED = (10.0, 25.0), 0.7
+_LEAST_OF_RUNS = 0.3  # of the runs but the longest: what only they compute is still computed
 _RUN = re.compile(r"([\w.]+)\.run\(")
 _MIN_COPYING_MS = 0.5
 
@@ -69,8 +70,39 @@ def _fix(added: AddedOp, session: str) -> str:
 
 
 def session_findings(evidence: Evidence) -> Iterator[Finding]:
-    """Sessions that run while no op runs: their graph grows, or else they copy what is fed and fetched."""
-    return iter(_growing_graph(evidence, training_ms(evidence)) or list(_copies(evidence)))
+    """Sessions whose graph grows; else those that run several times for one feed, and those that copy what is fed."""
+    return iter(_growing_graph(evidence, training_ms(evidence)) or [*_runs_as_one(evidence), *_copies(evidence)])
+
+
+def _runs_as_one(evidence: Evidence) -> list[Finding]:
+    """Report loops that run a session several times with the same fed values, where one run fetches all."""
+    calls = evidence.python.calls
+    runs = calls[calls["call"] == SESSION_RUN]
+    times = runs.groupby(["file", "line"], as_index=False)[["self_ms"]].sum().sort_values("self_ms", ascending=False)
+    for file, line in zip(times["file"].astype(str), times["line"].astype(int), strict=True):
+        together = runs_as_one(evidence.code, file, line)
+        if together is None:
+            continue
+        own = times.loc[(times["file"] == file) & times["line"].isin(together.lines), "self_ms"].tolist()
+        percent = 100 * (sum(own) - max(own)) / max(training_ms(evidence), 1e-9)
+        if percent < WORTH_SAYING_PERCENT or runs["samples"].sum() < MIN_SAMPLES:
+            continue
+        first, *others = (place_of(file, one) for one in together.lines)
+        all_of_them = f"{', '.join([first, *others[:-1]])} and {others[-1]}"
+        return [
+            python_finding(
+                f"{len(together.lines)} runs of a session are fed the same: {_units.percent(percent)} of the time",
+                f"The runs at {all_of_them} are given the same values, one after the other. What they have in common, "
+                "such as the forward pass, is computed in each.",
+                f"Fetch all in one run, in the place of these: `{_units.shorten(together.code, 120)}`. What is fetched "
+                "beside a training op is that from before its update.",
+                percent,
+                first,
+                together.code,
+                least=_LEAST_OF_RUNS,
+            )
+        ]
+    return []
 
 
 def _copies(evidence: Evidence) -> Iterator[Finding]:

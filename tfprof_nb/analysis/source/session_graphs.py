@@ -1,4 +1,4 @@
-"""Ops that a loop adds to the graph of a TensorFlow 1 session."""
+"""What a loop asks of a TensorFlow 1 session: ops that it adds to the graph, runs that could be one."""
 
 from __future__ import annotations
 
@@ -92,3 +92,64 @@ def feeds(code: Code, file: str, line: int) -> bool:
     """
     runs = [one for one in code.nodes(file, ast.Call) if name_of(one.func) in ("run", "eval") and holds(one, line)]
     return not runs or any(len(one.args) > (name_of(one.func) == "run") or one.keywords for one in runs)
+
+
+class Runs(NamedTuple):
+    """Runs of a session in one block that could be one: their lines, and the code of the one."""
+
+    lines: list[int]
+    code: str
+
+
+def runs_as_one(code: Code, file: str, line: int) -> Runs | None:
+    r"""Return the runs that a loop makes, one of them at a line, of one session that is fed the same; None for others.
+
+    Examples
+    --------
+    >>> text = "for x in data:\n  s.run(train, {x_: x})\n  a, b = s.run([loss, rate], {x_: x})\n  s.run(best, {x_: 1})"
+    >>> runs_as_one(Code({"cell": text}), "cell", 3)
+    Runs(lines=[2, 3], code='_, a, b = s.run([train, loss, rate], {x_: x})')
+    >>> runs_as_one(Code({"cell": text}), "cell", 4)
+    """
+    statement = code.statement(file, line)
+    if statement is None or code.loop(file, line) is None or (own := _run_of(statement)) is None:
+        return None
+    told = ast.unparse(own.func), [ast.unparse(one) for one in (*own.args[1:], *own.keywords)]
+    found: list[tuple[ast.stmt, ast.Call]] = []
+    for one in code.block(file, statement):
+        run = _run_of(one)
+        alike = run is not None and told == (
+            ast.unparse(run.func),
+            [ast.unparse(each) for each in (*run.args[1:], *run.keywords)],
+        )
+        if run is not None and alike:
+            found.append((one, run))
+        elif found and (names_in(one, ast.Store) & names_in(own, ast.Load) or _run_of(one) is not None):
+            break  # what is fed changes, or something else runs in between
+    if len(found) < 2 or all(one is not statement for one, _ in found):
+        return None
+    fetched = [name for _, run in found for name in _elements(run.args[0])]
+    targets = [name for one, run in found for name in _targets(one, len(_elements(run.args[0])))]
+    if len(targets) != len(fetched):
+        return None
+    given = ", ".join([f"[{', '.join(fetched)}]", *told[1]])
+    return Runs([one.lineno for one, _ in found], f"{', '.join(targets)} = {told[0]}({given})")
+
+
+def _run_of(statement: ast.stmt) -> ast.Call | None:
+    """Return the run of a session that a statement is, if ops that are there are fetched."""
+    call = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
+    if not isinstance(call, ast.Call) or name_of(call.func) != "run" or not call.args:
+        return None
+    return None if any(isinstance(part, ast.Call) for part in ast.walk(call.args[0])) else call
+
+
+def _elements(node: ast.expr) -> list[str]:
+    return [ast.unparse(one) for one in (node.elts if isinstance(node, ast.List | ast.Tuple) else [node])]
+
+
+def _targets(statement: ast.stmt, count: int) -> list[str]:
+    """Return the names that a statement gives what it fetches; ``_`` if it gives none."""
+    if not isinstance(statement, ast.Assign):
+        return ["_"] * count
+    return _elements(statement.targets[0]) if len(statement.targets) == 1 else []
