@@ -269,3 +269,12 @@ def test_a_change_that_stands_below_its_finding_is_not_in_its_sentence_too(chang
     (note,) = advice_view.leading(Advice(pd.DataFrame([row]), {}, []))
     assert note.text == f"F. E. {told}"
     assert note.code == change
+
+
+def test_information_is_led_by_the_first_finding_and_by_one_that_may_save_much():
+    row = dict.fromkeys(COLUMNS, "") | {"severity": "info", "evidence": "E.", "fix": "Do less.", "proved_by": "ops"}
+    row |= dict.fromkeys(("start_ms", "duration_ms", "gain_low_percent", "gain_high_percent"), math.nan)
+    rows = [row | {"finding": name} for name in ("First", "Small")]
+    rows += [row | {"finding": name, "gain_low_percent": 0.0, "gain_high_percent": 40.0} for name in ("Much", "More")]
+    notes = advice_view.leading(Advice(pd.DataFrame(rows), {}, []))
+    assert [note.text.partition(".")[0] for note in notes] == ["First", "Much"]

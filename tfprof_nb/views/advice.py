@@ -14,7 +14,7 @@ from tfprof_nb.views import benchmark_input as benchmark_input_view
 from tfprof_nb.views.columns import OP
 from tfprof_nb.views.pages import links_of
 
-_MAX_LEADING = 2
+_MAX_LEADING, _MUCH_PERCENT = 2, 20.0
 _CODE_AT_THE_END = re.compile(r": `([^`]+)`(?=[.,;]|$)")  # of a sentence or its part
 _COLUMNS = (
     Column("gain_low_percent", "could save, from", "percent", meaning="of the time, if it can be estimated"),
@@ -40,13 +40,14 @@ def panels(advice: Advice) -> list[Panel]:
 
 
 def leading(advice: Advice, evidence_shown: bool = False) -> list[Panel]:
-    """Show the most severe findings, the first without its evidence if that is shown already; or say that none is."""
+    """Show the first findings, of the severe ones if there are any; the first without its evidence if that is shown."""
     if not len(advice.table):
         return [Note(note, "info") for note in advice.notes]
     severe = advice.table[advice.table["severity"] != "info"].head(_MAX_LEADING)
     if severe.empty:
-        minor = advice.table.iloc[0].to_dict()
-        return [Note(_in_full(minor), "info", links_of(minor), _code(minor))]
+        first, *others = advice.table.to_dict("records")
+        minor = [first, *(row for row in others if row["gain_high_percent"] >= _MUCH_PERCENT)]
+        return [Note(_in_full(row), "info", links_of(row), _code(row)) for row in minor[:_MAX_LEADING]]
     return [
         panel
         for k, row in enumerate(severe.to_dict("records"))
