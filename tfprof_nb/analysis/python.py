@@ -62,7 +62,7 @@ _NOTHING = (
     "or tfprof_nb.profile()."
 )
 _SUMS = (
-    "tf.data called Python on {} threads: times of its lines are sums over these, and can exceed the time that passed."
+    "Python ran on {} threads beside the main one: times of lines there are sums, and can exceed the time that passed."
 )
 _NO_USER_CODE = "no code of yours"
 _PACKAGES = {"keras": "Keras", "tf_keras": "Keras", "tensorflow": "TensorFlow", "numpy": "NumPy", "PIL": "Pillow"}
