@@ -36,7 +36,7 @@ def test_the_passes_of_an_eager_loop_in_a_function_are_steps():
     assert p.steps.summary["source"] == "inferred"
     assert len(p.steps.table) == 12
     assert set(p.steps.table["step_name"]) == {"pass"}
-    assert "each pass of a loop counts as a step" in p.steps.notes[0]
+    assert "each pass of the loop at line 20 of train counts as a step" in p.steps.notes[0]
     assert sys.monitoring.get_tool(2) is None
 
 
@@ -83,15 +83,15 @@ def count(upto):
 
 def test_loops_of_short_passes_are_left_alone():
     def clocked():
-        began = time.perf_counter()
+        began = time.thread_time()
         count(2_000_000)
-        return time.perf_counter() - began
+        return time.thread_time() - began
 
-    alone = min(clocked() for _ in range(3))
+    alone = min(clocked() for _ in range(5))
     with tp.profile() as p:
-        watched = min(clocked() for _ in range(3))
+        watched = min(clocked() for _ in range(5))
     assert marks(p).sum() <= 110
-    assert watched < 2 * alone
+    assert watched < 3 * alone
 
 
 def few():
@@ -104,16 +104,16 @@ def few():
 
 def test_a_function_of_short_loops_that_is_called_often_is_left_alone():
     def clocked():
-        began = time.perf_counter()
+        began = time.thread_time()
         for _ in range(100_000):
             few()
-        return time.perf_counter() - began
+        return time.thread_time() - began
 
-    alone = min(clocked() for _ in range(3))
+    alone = min(clocked() for _ in range(5))
     with tp.profile() as p:
-        watched = min(clocked() for _ in range(3))
+        watched = min(clocked() for _ in range(5))
     assert marks(p).get("loop line few:99", 0) < 200
-    assert watched < 2 * alone
+    assert watched < 3 * alone
 
 
 def test_an_error_in_a_loop_is_that_of_the_program():

@@ -68,3 +68,12 @@ def _phases_by_gradients(forest: Forest, grouping: Grouping, spans: pd.DataFrame
     if (marks >= 0).all():  # of a function that sometimes trains, all steps are of the training
         trained = trained.groupby(forest.host.metadata[marks]).transform("any")
     return list(np.where(trained, "train", "test" if trained.any() else "step"))
+
+
+def loops_of(forest: Forest, grouping: Grouping) -> frozenset[str]:
+    """Return the places of the loops whose passes are steps, such as ``cell line 3`` or ``line 7 of train``."""
+    events = grouping.spans["event"].to_numpy(np.int64)
+    names = forest.host.names[np.unique(forest.host.metadata[events[events >= 0]])].astype(str).tolist()
+    functions = [name.removeprefix(LOOP_LINE).rpartition(":") for name in names if name.startswith(LOOP_LINE)]
+    in_functions = (f"line {line} of {function}" for function, _, line in functions)
+    return frozenset((*in_functions, *(name for name in names if name.startswith(CELL_LINE))))

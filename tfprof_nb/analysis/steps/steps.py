@@ -23,7 +23,7 @@ from tfprof_nb.analysis.result import Result, empty_table
 from tfprof_nb.analysis.steps.activities import classify, is_of_old_tensorflow
 from tfprof_nb.analysis.steps.breakdown import PARTS, breakdown, input_between_steps_ps
 from tfprof_nb.analysis.steps.groups import Grouping
-from tfprof_nb.analysis.steps.marks import BATCH, LOOP_PASS, UNNAMED, described
+from tfprof_nb.analysis.steps.marks import BATCH, LOOP_PASS, UNNAMED, described, loops_of
 from tfprof_nb.analysis.steps.spans import spans_with_devices
 from tfprof_nb.analysis.steps.tpu import tpu_breakdown
 from tfprof_nb.analysis.steps.tpu_spans import common_steps, tpu_spans, whole_steps
@@ -96,11 +96,11 @@ def steps(forests: Sequence[Forest], groupings: Sequence[Grouping]) -> Steps:
     table = _numbered(pd.concat([part.table for part in parts]) if parts else _empty())
     source = next((part.source for part in parts if len(part.table)), "none")
     notes = list(dict.fromkeys(note for part in parts for note in part.notes))
+    loops = sorted(frozenset().union(*(part.loops for part in parts)))
     measured = measured_steps(table)
     if source != "none":
-        notes += _notes(
-            table, measured, "" if has_tpu(forests) else source
-        )  # a TPU's own notes say where they are from
+        # A TPU's own notes say where its steps are from.
+        notes += _notes(table, measured, "" if has_tpu(forests) else source, loops)
     elif not notes:  # else these say why there are no steps
         notes = [_why_none(forests)]
     fetching_ps = sum(
@@ -140,12 +140,13 @@ def slowest_host(table: pd.DataFrame) -> str:
 
 @dataclass(frozen=True)
 class _HostSteps:
-    """One host's steps, the group of each, how they were detected, and notes."""
+    """One host's steps, the group of each, how they were detected, notes, and the loops whose passes they are."""
 
     table: pd.DataFrame
     groups: Int64
     source: str
     notes: list[str]
+    loops: frozenset[str] = frozenset()
 
 
 def _tpu_steps(forest: Forest, grouping: Grouping) -> _HostSteps:
@@ -180,7 +181,8 @@ def host_steps(forest: Forest, grouping: Grouping) -> _HostSteps:
     notes += [_OLD_COPIES] if is_of_old_tensorflow(forest) else []
     table = described(breakdown(forest, grouping, spans, activity), forest, grouping, spans)
     table["warm_up"] |= _starts_session(table)
-    return _HostSteps(table, spans["group"].to_numpy(np.int64), grouping.source, notes)
+    groups = spans["group"].to_numpy(np.int64)
+    return _HostSteps(table, groups, grouping.source, notes, loops_of(forest, grouping))
 
 
 def _starts_session(table: pd.DataFrame) -> pd.Series[bool]:
@@ -270,11 +272,7 @@ _NO_STEPS: dict[Framework, str] = {
     ),
 }
 _REPEATED_CALL = "each repeated call of a tf.function, with the wait for its data,"
-_INFERRED = {
-    UNNAMED: "each pass of a loop inside TensorFlow",
-    BATCH: "each batch taken from a dataset",
-    LOOP_PASS: "each pass of a loop",
-}
+_INFERRED = {UNNAMED: "each pass of a loop inside TensorFlow", BATCH: "each batch taken from a dataset"}
 _RUNS_OF_SESSIONS = (
     "Steps are inferred: nothing marks them, so each run of a session counts as a step. Where a step has several runs, "
     "wrap it in `with tfprof_nb.step(i):` to measure it as a whole."
@@ -296,9 +294,9 @@ def _why_none(forests: Sequence[Forest]) -> str:
     return _NO_STEPS[forests[0].once(framework) if forests else "tensorflow"]
 
 
-def _notes(table: pd.DataFrame, measured: pd.DataFrame, source: str) -> list[str]:
+def _notes(table: pd.DataFrame, measured: pd.DataFrame, source: str, loops: Sequence[str]) -> list[str]:
     by_session = source == "inferred" and bool(table["step_name"].astype(str).str.startswith("SessionRun").all())
-    told = _RUNS_OF_SESSIONS if by_session else _SOURCE_NOTES.get(source, "").format(_inferred_from(table))
+    told = _RUNS_OF_SESSIONS if by_session else _SOURCE_NOTES.get(source, "").format(_inferred_from(table, loops))
     notes = [told] if told else []
     if (hosts := table["host"].nunique()) > 1:
         notes.append(
@@ -316,9 +314,10 @@ def _notes(table: pd.DataFrame, measured: pd.DataFrame, source: str) -> list[str
     return notes
 
 
-def _inferred_from(table: pd.DataFrame) -> str:
+def _inferred_from(table: pd.DataFrame, loops: Sequence[str]) -> str:
     """Say what counts as a step where nothing marks any."""
-    said = [_INFERRED.get(name, _REPEATED_CALL) for name in sorted(set(table["step_name"]))]
+    told = _INFERRED | {LOOP_PASS: f"each pass of the loop at {loops[0]}" if len(loops) == 1 else "each pass of a loop"}
+    said = [told.get(name, _REPEATED_CALL) for name in sorted(set(table["step_name"]))]
     return " or ".join(dict.fromkeys(said))
 
 
