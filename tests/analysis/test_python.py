@@ -158,7 +158,7 @@ def test_sums_over_threads_are_said_to_be_so():
     for threads, said in (([1, 2, 1, 2], 1), ([0, 1, 0, 1], 0)):
         sampled = replace(both, thread=np.array(threads))
         found = python([one], groupings, steps([one], groupings), [sampled], {})
-        assert sum("sums over these" in note for note in found.notes) == said
+        assert sum("are sums" in note for note in found.notes) == said
 
 
 def test_samples_outside_of_the_recording_do_not_count():

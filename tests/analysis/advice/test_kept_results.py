@@ -19,9 +19,13 @@ def rows():
         yield digits(n)
 
 
+def drawn():
+    return np.full(8, sum(k * k % 7 for k in range(12_000 + random.randrange(9))) / 1e6, "float32")
+
+
 def drawn_rows():
     for _ in range(200):
-        yield digits(random.randrange(9))
+        yield drawn()
 
 
 def fit(data):
@@ -35,7 +39,7 @@ def generated():
     fit(data.batch(20))
 
 
-def drawn():
+def from_chance():
     fit(tf.data.Dataset.from_generator(drawn_rows, output_signature=ROW).batch(20))
 
 
@@ -50,14 +54,14 @@ def mapped():
 
 
 def test_what_a_generator_yields_is_kept_for_all_epochs(advised, place_of, the_one):
-    found = the_one(advised(generated), "Steps wait for their data: rows makes the data in Python")
+    found = the_one(advised(generated), "Steps wait for their data: digits makes the data in Python")
     assert found["finding"].endswith(", anew in each of 3 epochs")
     assert found["place"] == place_of(generated, "from_generator(")
     assert found["change"] == "data = tf.data.Dataset.from_generator(rows, output_signature=ROW).cache()"
 
 
 def test_what_a_generator_draws_is_not(advised, the_one):
-    found = the_one(advised(drawn), "Steps wait for their data")
+    found = the_one(advised(from_chance), "Steps wait for their data")
     assert ".cache()" not in found["fix"] + found["change"]
 
 
