@@ -1,9 +1,13 @@
 """Waits for the end of old iterators: told where the autotuner sleeps, not where the pipeline still works."""
 
+from types import SimpleNamespace
+
 import pytest
 
 import tfprof_nb as tp
 from builders import XSpace
+from tfprof_nb.analysis.advice.iterator_end_advice import fix_of
+from tfprof_nb.analysis.source.code import Code
 
 FINDING = "The program waits for old iterators of tf.data to end"
 
@@ -45,6 +49,7 @@ def test_it_is_told_with_its_share_and_the_longest_wait(found):
     assert row["evidence"].startswith("2 old iterators took 1.00 s in all to end")
     assert (row["severity"], row["start_ms"], row["duration_ms"]) == ("info", 500, 500)
     assert "options.autotune.enabled = False" in row["fix"]
+    assert "in place of tf.data.AUTOTUNE" in row["fix"]  # the program's text is not known
 
 
 def test_the_share_is_of_the_whole_cell_with_the_steps_that_trace(found):
@@ -55,3 +60,17 @@ def test_the_share_is_of_the_whole_cell_with_the_steps_that_trace(found):
 @pytest.mark.parametrize("space", [two_epochs(500, other_thread_ms=400), two_epochs(150), two_epochs(0.01)])
 def test_a_pipeline_that_still_works_and_short_ends_are_not(found, space):
     assert not found(space)
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "unsaid"),
+    [
+        ("data = files.map(f, tf.data.AUTOTUNE)", "in place of tf.data.AUTOTUNE", "arrays"),
+        ("data = tf.data.Dataset.range(9)", "end the pipeline with `.with_options", "AUTOTUNE"),
+        ("model.fit(x, y)", "from_tensor_slices((x, y))", "AUTOTUNE"),
+    ],
+)
+def test_the_fix_is_that_of_the_program(text, said, unsaid):
+    fix = fix_of(SimpleNamespace(code=Code({"cell": text})))
+    assert said in fix
+    assert unsaid not in fix

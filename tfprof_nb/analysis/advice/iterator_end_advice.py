@@ -6,9 +6,12 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding
 
 _WORTH_SAYING_PERCENT = 10.0
-_FIX = (
-    "Turn the autotuner off, and write numbers in place of tf.data.AUTOTUNE: `options = tf.data.Options()`, "
-    "`options.autotune.enabled = False`, and end the pipeline with `.with_options(options)`."
+_FIX = "Turn the autotuner off{numbers}: `options = tf.data.Options()`, `options.autotune.enabled = False`, and {end}."
+_NUMBERS = ", and write numbers in place of tf.data.AUTOTUNE"
+_END = "end the pipeline with `.with_options(options)`"
+_OF_ARRAYS = (
+    "give Keras a dataset with these options in place of arrays: "
+    "`tf.data.Dataset.from_tensor_slices((x, y)).shuffle(len(x)).batch(32).with_options(options)`"
 )
 
 
@@ -26,7 +29,7 @@ def iterator_end_findings(evidence: Evidence) -> list[Finding]:
             f"The program waits for old iterators of tf.data to end: {_units.percent(percent)} of the cell's time",
             f"{times} took {in_all} to end, while no other thread worked: the program waits until the autotuner of "
             "tf.data wakes up. It sleeps longer, the longer an iterator is in use. Not every run has such waits.",
-            _FIX,
+            fix_of(evidence),
             percent,
             start_ms=found.longest_start_ms,
             duration_ms=found.longest_ms,
@@ -35,3 +38,12 @@ def iterator_end_findings(evidence: Evidence) -> list[Finding]:
             gain_high_percent=percent,
         )
     ]
+
+
+def fix_of(evidence: Evidence) -> str:
+    """Say how to turn the autotuner off in this program."""
+    code = evidence.code
+    known = any(map(code.text, code.files))
+    numbers = _NUMBERS if not known or any(code.find("AUTOTUNE")) else ""
+    arrays = known and not any(code.find(r"[Dd]ataset|tf\.data"))
+    return _FIX.format(numbers=numbers, end=_OF_ARRAYS if arrays else _END)
