@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 import pandas as pd
@@ -10,6 +9,7 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import ONE_OP, Evidence, Finding
 from tfprof_nb.analysis.step_ops.layers import layers
+from tfprof_nb.analysis.step_ops.small_ops import RECURRENT
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
 
 _DOMINANT_SHARE = 0.5
@@ -30,7 +30,6 @@ _SIZES = {
         "SeparableConv2D",
     ),
 }
-_RECURRENT = re.compile(r"^(LSTM|GRU|SimpleRNN)(Cell)?$")
 _SIZE_OF = {kind: size for size, kinds in _SIZES.items() for kind in kinds}
 
 
@@ -95,7 +94,7 @@ def _cheaper(ops: StepOps, layer: pd.Series, *, huge: bool) -> _Fix:
     size = _SIZE_OF.get(str(layer["kind"]), "")
     if huge and size:
         return _Fix(f"Halve its {size}, or reduce the size of its input.", _HALF_LOW * alone, _HALF_HIGH * covered)
-    if _RECURRENT.match(str(layer["kind"])):
+    if layer["kind"] in RECURRENT:
         return _Fix(
             "It is where to begin if the step must become faster. Its ops run anew for each time step: take fewer of "
             "these, or join several to one."

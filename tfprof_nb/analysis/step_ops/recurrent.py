@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from tfprof_nb.analysis.source.owners import owners
-from tfprof_nb.analysis.step_ops.small_ops import in_loops, with_costs
+from tfprof_nb.analysis.step_ops.small_ops import RECURRENT, in_loops, with_costs
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
 
-_KINDS = ("LSTM", "GRU", "SimpleRNN", "RNN", "LSTMCell", "GRUCell", "SimpleRNNCell", "Bidirectional")
+_OF_LARGE_OPS = "ConvLSTM2D"  # convolutions, which XLA made twice as slow
 
 
 class RecurrentLoops(NamedTuple):
@@ -42,7 +42,8 @@ def recurrent_loops(ops: StepOps) -> RecurrentLoops:
     if not ops.steps:
         return RecurrentLoops()
     layers, (owner, _) = ops.graphs.layers, ops.graphs.once(owners)
-    is_recurrent = np.append(layers["type"].isin(_KINDS).to_numpy(bool), False)
+    small = layers["type"].isin(RECURRENT) & (layers["type"] != _OF_LARGE_OPS)
+    is_recurrent = np.append(small.to_numpy(bool), False)
     owner = np.where(owner < len(layers), owner, -1)
     own = is_recurrent[owner] & in_loops(ops)
     nodes = with_costs(ops)

@@ -20,7 +20,7 @@ _LOOP_ROLES = ("body", "cond")
 _LIBRARY_PHASES = ("metrics", "loss")
 _STEP_METHODS = ("train_step", "test_step", "compute_loss", "compute_metrics")
 # Keras loops over time by itself in these: no line of the user's makes the ops.
-_RECURRENT = ("RNN", "LSTM", "GRU", "LSTMCell", "GRUCell", "SimpleRNN", "SimpleRNNCell", "ConvLSTM2D", "Bidirectional")
+RECURRENT = ("RNN", "LSTM", "GRU", "LSTMCell", "GRUCell", "SimpleRNN", "SimpleRNNCell", "ConvLSTM2D", "Bidirectional")
 _MANY_LAYERS, _NEARLY = 10, 0.8
 # A line that treats one slice after another makes ops of one type at least so many times per step.
 _REPEATS = 30
@@ -158,7 +158,7 @@ def _groups(ops: StepOps, frame: Int64) -> np.ndarray[tuple[int], np.dtype[np.ob
     group[((phase == "optimizer") | (phase.isin(_LIBRARY_PHASES) & calls_library)).to_numpy(bool)] = ""
     owner, _ = graphs.once(owners)
     kind = np.append(graphs.layers["type"].to_numpy(dtype=object), "")[np.where(owner < len(graphs.layers), owner, -1)]
-    group[np.isin(kind, _RECURRENT)] = ""
+    group[np.isin(kind, RECURRENT)] = ""
     own = graphs.layers["type"].value_counts()
     many = np.isin(kind, own.index[(own >= _MANY_LAYERS) & (own.index != "")].to_numpy(dtype=object))
     group[many] = kind[many]
