@@ -45,7 +45,9 @@ def _cells() -> CellsSection:
     if label is None:
         return {}
     labels = {file: label(file) for file in list(linecache.cache)}
-    return {file: found[1] for file, found in labels.items() if found}
+    # What a front end runs on its own has the number of the cell that follows: that is the newer one.
+    newest = {found[1]: file for file, found in labels.items() if found}
+    return {file: name for name, file in newest.items()}
 
 
 def _texts(running: str) -> CellTextsSection:
