@@ -211,11 +211,12 @@ def test_a_change_is_shown_as_code_with_its_place():
         "duration_ms": math.nan,
         "gain_low_percent": 20.0,
         "gain_high_percent": 65.0,
+        "gain_of": "the steps' time",
         "place": "In[3] line 2",
         "change": "if batch % 50:\n    return",
     }
     (note,) = advice_view.leading(Advice(pd.DataFrame([row]), {}, []))
-    assert note.text.endswith("Do it less often. Estimated saving: 20% to 65% of the time.")
+    assert note.text.endswith("Do it less often. Estimated saving: 20% to 65% of the steps' time.")
     assert note.code == "# In[3] line 2\nif batch % 50:\n    return"
     assert "<pre" in draw(note)
     assert "    return</pre>" in draw(note)

@@ -27,7 +27,17 @@ _MAX_FINDINGS = _MAX_NOTES = 8
 # An absolute path: two names at least, so that no division in a line of code is taken for one.
 _FOLDERS = re.compile(r"""(?<![\w:/.)\]])(?:~|[A-Za-z]:)?[/\\](?:[^\s/\\:'"]+[/\\])+([^\s/\\:'"]*)""")
 _HOME = re.compile(r"""(?<![\w/])~[/\\]([^\s'"]*)""")
-_FINDING = ["severity", "finding", "evidence", "fix", "change", "place", "gain_low_percent", "gain_high_percent"]
+_FINDING = [
+    "severity",
+    "finding",
+    "evidence",
+    "fix",
+    "change",
+    "place",
+    "gain_low_percent",
+    "gain_high_percent",
+    "gain_of",
+]
 
 
 @dataclass(frozen=True, eq=False)

@@ -70,7 +70,8 @@ def _findings(findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         place = (
             f" ({_text(finding['place'])})" if finding["place"] and finding["place"] not in finding["finding"] else ""
         )
-        gain = gain_in_words(*(finding[f"gain_{end}_percent"] or 0.0 for end in ("low", "high")))
+        low, high = (finding[f"gain_{end}_percent"] or 0.0 for end in ("low", "high"))
+        gain = gain_in_words(low, high, finding["gain_of"])
         yield (
             f"{number}. **{_text(finding['finding'])}**{place}, {finding['severity']}. {_text(finding['evidence'])} "
             f"Fix: {_text(finding['fix'])} {gain}".rstrip()

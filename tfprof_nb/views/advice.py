@@ -17,8 +17,9 @@ from tfprof_nb.views.pages import links_of
 _MAX_LEADING, _MUCH_PERCENT = 2, 20.0
 _CODE_AT_THE_END = re.compile(r": `([^`]+)`(?=[.,;]|$)")  # of a sentence or its part
 _COLUMNS = (
-    Column("gain_low_percent", "could save, from", "percent", meaning="of the time, if it can be estimated"),
-    Column("gain_high_percent", "to", "percent", meaning="of the time, if it can be estimated"),
+    Column("gain_low_percent", "could save, from", "percent", meaning="if it can be estimated"),
+    Column("gain_high_percent", "to", "percent", meaning="if it can be estimated"),
+    Column("gain_of", "of"),
     Column("finding", "finding"),
     Column("place", "place"),
     Column("severity", "severity"),
@@ -87,7 +88,7 @@ def _in_full(row: dict[Any, Any]) -> str:
 def _fix(row: dict[Any, Any]) -> str:
     """Say what to change, and what that could save; not in code where that stands below."""
     fix = _CODE_AT_THE_END.sub(partial(_unless_below, change=row["change"]), row["fix"])
-    return f"{fix} {gain_in_words(row['gain_low_percent'], row['gain_high_percent'])}".rstrip()
+    return f"{fix} {gain_in_words(row['gain_low_percent'], row['gain_high_percent'], row['gain_of'])}".rstrip()
 
 
 def _unless_below(code: re.Match[str], change: str) -> str:

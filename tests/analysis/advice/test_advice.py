@@ -43,6 +43,15 @@ def test_the_evidence_bounds_the_gain_of_less_waiting(tmp_path):
     )
 
 
+@pytest.mark.parametrize(("outside_us", "time"), [(0, "the time"), (5000, "the steps' time")])
+def test_a_gain_of_steps_is_one_of_the_time_only_if_the_steps_are_most_of_it(tmp_path, outside_us, time):
+    space = loop(input=60, compute=39)
+    space.planes[0].lines[0].event("evaluation", start_us=5000, duration_us=outside_us)
+    result = advised(tmp_path, space)
+    assert result.table["gain_of"].iloc[0] == time
+    assert f"of {time}." in str(result)
+
+
 def test_the_slowest_stage_is_named_with_its_line(tmp_path):
     space = loop(input=60, compute=39)
     python, ahead = space.planes[0].lines[0], space.planes[0].line("tf_data_iterator_resource")

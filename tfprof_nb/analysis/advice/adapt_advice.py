@@ -55,6 +55,7 @@ def _finding(evidence: Evidence, file: str, line: int, time_ms: float, percent: 
         proved_by="python",
         place=place,
         change=change,
+        gain_of="cell",
     )
 
 

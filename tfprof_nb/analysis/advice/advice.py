@@ -24,7 +24,7 @@ from tfprof_nb.analysis.advice.device_advice import device_findings
 from tfprof_nb.analysis.advice.dominant_op_advice import dominant_op
 from tfprof_nb.analysis.advice.eager_advice import eager_findings
 from tfprof_nb.analysis.advice.element_advice import element_findings
-from tfprof_nb.analysis.advice.findings import EAGER, SMALL_STEPS, Evidence, Finding, widened
+from tfprof_nb.analysis.advice.findings import EAGER, SMALL_STEPS, Evidence, Finding, GainOf, widened
 from tfprof_nb.analysis.advice.fit_again_advice import fit_again_findings
 from tfprof_nb.analysis.advice.foreign_advice import foreign_findings
 from tfprof_nb.analysis.advice.gpu_advice import gpu_findings
@@ -44,6 +44,7 @@ from tfprof_nb.analysis.advice.pair_advice import pair_findings
 from tfprof_nb.analysis.advice.precision_advice import precision_findings
 from tfprof_nb.analysis.advice.printing_advice import printing_findings
 from tfprof_nb.analysis.advice.python_advice import python_findings
+from tfprof_nb.analysis.advice.python_time import training_ms
 from tfprof_nb.analysis.advice.recurrent_advice import recurrent_findings
 from tfprof_nb.analysis.advice.repeated_advice import repeated_findings
 from tfprof_nb.analysis.advice.retracing_advice import retracing_findings
@@ -59,6 +60,7 @@ from tfprof_nb.analysis.advice.where_advice import where_findings
 from tfprof_nb.analysis.benchmark_input import InputBenchmark
 from tfprof_nb.analysis.result import Result, empty_table
 
+_NEARLY_ALL = 0.75
 _TYPES = {
     **dict.fromkeys(("severity", "finding", "evidence", "fix"), "str"),
     "estimated_gain_percent": np.float64,
@@ -66,6 +68,7 @@ _TYPES = {
     **dict.fromkeys(("gain_low_percent", "gain_high_percent"), np.float64),
     **dict.fromkeys(("change", "proved_by", "op_name"), "str"),
     **dict.fromkeys(("start_ms", "duration_ms"), np.float64),
+    "gain_of": "str",
 }
 COLUMNS = list(_TYPES)
 _PLACED = ("finding", "evidence", "fix", "place")  # what may name a line
@@ -83,12 +86,14 @@ class Measurement:
 
 
 class Advice(Result):
-    """Findings, most severe first. Gains are estimates, in percent of step time; NaN if there is no ground for one.
+    """Findings, most severe first. Gains are estimates, in percent; NaN if there is no ground for one.
 
-    ``place`` is the line to change, ``change`` the code for the place of that line, or of the call or function that
-    begins there; both are empty if unknown. ``gain_low_percent`` and ``gain_high_percent`` are the range of the gain.
-    ``proved_by`` is the result that shows the evidence. If a single event shows it, ``op_name`` is the event's name in
-    the trace, and ``start_ms`` and ``duration_ms`` are the time around it.
+    ``gain_of`` says what a gain is a share of: "the time" where that is most of the cell's time, else "the steps' time"
+    or "the time from the first step to the last"; it is empty where there is no estimate. ``place`` is the line to
+    change, ``change`` the code for the place of that line, or of the call or function that begins there; both are
+    empty if unknown. ``gain_low_percent`` and ``gain_high_percent`` are the range of the gain. ``proved_by`` is the
+    result that shows the evidence. If a single event shows it, ``op_name`` is the event's name in the trace, and
+    ``start_ms`` and ``duration_ms`` are the time around it.
     """
 
     # Who makes a profile may say how its input can be measured.
@@ -121,10 +126,23 @@ def advice(evidence: Evidence) -> Advice:
     findings = [finding for finding in findings if not any(_begins(finding.finding, said) for said in worse)]
     findings = sorted((widened(_with_places(evidence, finding)) for finding in findings), key=_rank)
     rows = pd.DataFrame([vars(finding) for finding in findings], columns=COLUMNS)
-    table = rows if findings else empty_table(_TYPES)
+    times = rows["gain_of"].map(_times(evidence)).where(rows["gain_high_percent"].notna(), "")
+    table = rows.assign(gain_of=times) if findings else empty_table(_TYPES)
     summary = {severity: int((table["severity"] == severity).sum()) for severity in _RANKS}
     why_empty = why_none(evidence) if len(evidence.steps.table) else _NO_STEPS
     return Advice(table, summary, [] if findings else [why_empty])
+
+
+def _times(evidence: Evidence) -> dict[GainOf, str]:
+    """Say what gains are shares of: what is nearly all of the capture is the time."""
+    summary, the_time = evidence.overview.summary, "the time"
+    nearly_all_ms = _NEARLY_ALL * float(summary["capture_ms"])
+    steps, training = float(summary["measured_steps_ms"]) >= nearly_all_ms, training_ms(evidence) >= nearly_all_ms
+    return {
+        "steps": the_time if steps else "the steps' time",
+        "training": the_time if training else "the time from the first step to the last",
+        "cell": the_time,
+    }
 
 
 def _begins(finding: str, said: str) -> bool:

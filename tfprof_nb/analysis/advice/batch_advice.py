@@ -102,6 +102,7 @@ def _finding(evidence: Evidence, ops: StepOps, size: int, fixed: float, severity
         gain_low_percent=100 * saved * fixed * share,
         gain_high_percent=100 * saved * share,
         change=change,
+        gain_of="cell",
         instead_of=(BETWEEN_OPS,),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from tfprof_nb import _units
@@ -44,7 +45,8 @@ def callback_findings(evidence: Evidence) -> Iterator[Finding]:
         time_ms, of_ms = (row["measured_ms"], measured_ms) if in_steps else (row["total_ms"], whole_ms)
         percent = 100 * time_ms / of_ms if of_ms > 0 else 0.0  # of a training that failed, there may be no step
         if percent >= WORTH_SAYING_PERCENT:
-            yield _callback(evidence, row, percent, in_steps)
+            found = _callback(evidence, row, percent, in_steps)
+            yield replace(found, gain_of="steps") if in_steps else found
 
 
 def _callback(evidence: Evidence, row: dict[Any, Any], percent: float, in_steps: bool) -> Finding:

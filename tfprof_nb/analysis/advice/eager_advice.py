@@ -86,6 +86,7 @@ def eager_findings(evidence: Evidence, python: Sequence[Finding]) -> list[Findin
             gain_low_percent=_EAGER_GAIN_PERCENT[0] if mostly else float("nan"),
             gain_high_percent=_EAGER_GAIN_PERCENT[1] if mostly else float("nan"),
             change=change,
+            gain_of="training",
         )
     ]
 
@@ -137,6 +138,7 @@ def _eager_line(evidence: Evidence, percent: float, python: Sequence[Finding]) -
             proved_by="python",
             place=place,
             change=change,
+            gain_of="training",
             instead_of=ONE_LAYER,
         )
     ]
@@ -152,6 +154,7 @@ def _growing(place: str, code: str, fix: str, percent: float) -> Finding:
         fix=fix,
         proved_by="python",
         place=place,
+        gain_of="training",
         instead_of=(ONE_OP,),
     )
 

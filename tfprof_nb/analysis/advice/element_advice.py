@@ -56,5 +56,6 @@ def _finding(evidence: Evidence, row: pd.Series, percent: float) -> Finding | No
         gain_low_percent=_LEAST_SAVED * percent,
         gain_high_percent=at_most(percent),
         change=found.change,
+        gain_of="training",
         instead_of=(EAGER if percent >= _MOST_PERCENT else f"{EAGER}: {place}",),
     )

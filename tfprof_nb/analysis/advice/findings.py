@@ -28,6 +28,8 @@ _RECORDED_LONGER = 1.33
 # frees caches and cores, which raises the odds of the saved time; and programs do other things as well.
 _RELIEF, _BESIDE = 1.75, 0.75
 Severity = Literal["high", "medium", "info"]
+# What a gain is a share of: the steps, all from the first step to the last, or the whole cell.
+GainOf = Literal["steps", "training", "cell"]
 # Beginnings of findings for which better ones stand in.
 ONE_LAYER = ("The layer ", "The ops at ")
 EAGER = "Ops run one by one"
@@ -58,6 +60,7 @@ class Finding:
     gain_low_percent: float = float("nan")
     gain_high_percent: float = float("nan")
     change: str = ""
+    gain_of: GainOf = "steps"
     instead_of: tuple[str, ...] = ()
 
 
@@ -138,17 +141,17 @@ def widened(finding: Finding) -> Finding:
     )
 
 
-def gain_in_words(low_percent: float, high_percent: float) -> str:
+def gain_in_words(low_percent: float, high_percent: float, gain_of: str) -> str:
     """Say what a change could save; empty where there is no ground for an estimate.
 
     Examples
     --------
-    >>> gain_in_words(29.6, 72.4)
+    >>> gain_in_words(29.6, 72.4, "the time")
     'Estimated saving: 30% to 72% of the time.'
     """
     if not high_percent >= 1:
         return ""
-    return f"Estimated saving: {max(low_percent, 0.0):.0f}% to {high_percent:.0f}% of the time."
+    return f"Estimated saving: {max(low_percent, 0.0):.0f}% to {high_percent:.0f}% of {gain_of}."
 
 
 def saving(
@@ -162,9 +165,10 @@ def saving(
     place: str = "",
     change: str = "",
     proved_by: str = "ops",
+    gain_of: GainOf = "steps",
     instead_of: tuple[str, ...] = (),
 ) -> Finding:
-    """Return the finding on what takes a share of the steps' time.
+    """Return the finding on what takes a share of some time.
 
     ``worth_saying`` are the bounds of a moderate and of a high share, ``saved`` the least and the most of the share
     that the fix saves; of a single number, the most is `at_most` all of it.
@@ -181,6 +185,7 @@ def saving(
         gain_low_percent=low,
         gain_high_percent=high,
         change=change,
+        gain_of=gain_of,
         instead_of=instead_of,
     )
 

@@ -78,6 +78,7 @@ def _finding(
         proved_by="python",
         place=place,
         change=change,
+        gain_of="training",
         instead_of=(WAITING, BETWEEN_OPS, SMALL_STEPS, f"{model}.evaluate is called"),
     )
 

@@ -36,6 +36,7 @@ def iterator_end_findings(evidence: Evidence) -> list[Finding]:
             proved_by="trace",
             gain_low_percent=0.0,
             gain_high_percent=percent,
+            gain_of="cell",
         )
     ]
 

@@ -54,6 +54,7 @@ def metrics_findings(evidence: Evidence) -> Iterator[Finding]:
         fix=f"Use fewer thresholds, `{_units.shorten(change, 100)}`{_alike(len(numbers))}." if change else _FEWER,
         place=place,
         change=change,
+        gain_of="cell",
         instead_of=(ONE_OP, SMALL_STEPS),
     )
 

@@ -154,6 +154,7 @@ def _outside_steps(evidence: Evidence) -> Iterator[Finding]:
             fix=_outside_fix(str(slowest["library"]), str(function), evidence.code.at(caller) or code),
             proved_by="python",
             place=place,
+            gain_of="cell",
         )
 
 

@@ -52,6 +52,7 @@ def python_finding(
         proved_by="python",
         place=place,
         change=change,
+        gain_of="training",
     )
 
 

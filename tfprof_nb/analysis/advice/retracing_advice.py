@@ -101,6 +101,7 @@ def _compiled_again(evidence: Evidence) -> Iterator[Finding]:
         "`model.optimizer.learning_rate.assign(rate)`, or a callback such as keras.callbacks.LearningRateScheduler.",
         proved_by="functions",
         place=place,
+        gain_of="cell",
     )
 
 
@@ -129,6 +130,7 @@ def _built_again(evidence: Evidence) -> Iterator[Finding]:
         place=place,
         gain_low_percent=_LEAST_SAVED * percent,
         gain_high_percent=at_most(percent),
+        gain_of="cell",
     )
 
 
@@ -155,6 +157,7 @@ def _compiled_by_xla(evidence: Evidence) -> Iterator[Finding]:
         proved_by="trace",
         place=place,
         change=change,
+        gain_of="cell",
     )
 
 
@@ -198,6 +201,7 @@ def _mostly_tracing(evidence: Evidence) -> Iterator[Finding]:
         gain_low_percent=_LEAST_UNROLLED * percent if places else float("nan"),
         gain_high_percent=at_most(percent) if places else float("nan"),
         change=change,
+        gain_of="cell",
     )
 
 
@@ -217,6 +221,7 @@ def _unrolled(loop: UnrolledLoop, tracing_ms: float, whole_ms: float) -> Finding
         place=place,
         gain_low_percent=_LEAST_UNROLLED * percent,
         gain_high_percent=at_most(percent),
+        gain_of="cell",
     )
 
 

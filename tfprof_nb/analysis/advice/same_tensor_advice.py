@@ -45,5 +45,6 @@ def same_tensor_findings(evidence: Evidence) -> Iterator[Finding]:
             "the loop, use `same`.",
             proved_by="python",
             place=place,
+            gain_of="training",
             instead_of=(f"{EAGER}: {place}", f"{EAGER}: {rows['function'].iloc[0]} (", ONE_OP),
         )

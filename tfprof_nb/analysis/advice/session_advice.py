@@ -52,6 +52,7 @@ def _growing_graph(evidence: Evidence, whole_ms: float) -> list[Finding]:
             fix=_fix(added, session[1] if (session := _RUN.search(evidence.code.at(place))) else "session"),
             place=place,
             proved_by="python",
+            gain_of="training",
         )
     ]
 

@@ -42,4 +42,5 @@ def validation_input(evidence: Evidence) -> Finding | None:
         gain_low_percent=cause.least_saved * percent,
         gain_high_percent=cause.most_saved * at_most(percent),
         change=cause.change,
+        gain_of="training",
     )
