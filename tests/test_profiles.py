@@ -61,6 +61,16 @@ def test_printing_a_result_computes_only_what_it_shows(two_hosts):
     assert not {"advice", "functions", "tf_data", "memory", "graph", "source", "trace"} & vars(p).keys()
 
 
+def test_a_terminal_prints_the_answer_and_not_all_pages(two_hosts, capsys):
+    p = tp.load(two_hosts).host("beta")
+    p._ipython_display_()
+    printed = capsys.readouterr().out
+    assert printed.strip() == str(p).strip()
+    assert re.findall("── ([A-Z].*?) ─", printed) == ["Overview"]
+    assert printed.rstrip().endswith(".memory ...")
+    assert "trace" not in vars(p)
+
+
 def test_text_says_the_answer_first(two_hosts):
     lines = str(tp.load(two_hosts, name="both")).splitlines()
     assert lines[0] == "both · 6 steps · CPU · 1.10 ms captured"

@@ -342,8 +342,7 @@ class Profile(Results):
 
     def __str__(self) -> str:
         """The answer as text; each result prints in full by itself."""
-        answer = dashboard.content(self, "overview")
-        return f"{answer}\n\nMore: print the profile's .advice, .steps, .tf_data, .ops, .memory ..."
+        return str(dashboard.content(self))
 
     def __repr__(self) -> str:
         if isinstance(self._source, PendingRun) and not self._source.is_complete:

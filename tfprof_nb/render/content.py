@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 class Content:
     """Panels under a title; `View` is the widget of them, and says what the attributes mean.
 
+    ``in_text`` returns what text shows instead, where all pages are too much to print.
+
     ipywidgets keeps each widget, and with it the data, until the widget is closed; this class keeps none.
     """
 
@@ -25,6 +27,7 @@ class Content:
     panels: Sequence[Panel]
     static: bool = False
     costly: bool = False
+    in_text: Callable[[], Sequence[Panel]] | None = None
 
     def view(self) -> View:
         """Return the widget."""
@@ -34,15 +37,17 @@ class Content:
 
     def show(self, place: display.Place | None = None) -> None:
         """Show it in a place of the cell's output, or at its end."""
-        if self.static or not display.in_notebook():
+        if not display.in_notebook():
+            print(self)  # noqa: T201 - a terminal's way to show something
+        elif self.static:
             display.show_static(self.title, self.panels, place)
-            return
-        view = self.view()
-        notebook_cells.shows(view)
-        view.show(place)
+        else:
+            view = self.view()
+            notebook_cells.shows(view)
+            view.show(place)
 
     def _ipython_display_(self, **_: Any) -> None:
         self.show()
 
     def __str__(self) -> str:
-        return text_view(self.title, self.panels)
+        return text_view(self.title, self.in_text() if self.in_text else self.panels)

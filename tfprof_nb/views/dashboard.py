@@ -100,12 +100,24 @@ class Results(Protocol):
     def host(self, name: str) -> Results: ...
 
 
+_MORE = "More: print the profile's .advice, .steps, .tf_data, .ops, .memory ..."
+
+
 def content(
     results: Results, pages: str | Sequence[str] | None = None, *, static: bool = False, saved: str = ""
 ) -> Content:
-    """Return the dashboard, with all pages or the named ones (keys of `PAGES`); ``saved`` says where the files are."""
-    shown = [*panels(results, pages), *([Note(saved)] if saved else [])]
-    return Content(title(results), shown, static=static, costly=results.event_count > _MANY_EVENTS)
+    """Return the dashboard, with all pages or the named ones (keys of `PAGES`); ``saved`` says where the files are.
+
+    As text, all pages would fill many screens: it is the answer, unless pages are named.
+    """
+    notes = [Note(saved)] if saved else []
+    in_text = partial(_answer_as_text, results, notes) if pages is None else None
+    costly = results.event_count > _MANY_EVENTS
+    return Content(title(results), [*panels(results, pages), *notes], static=static, costly=costly, in_text=in_text)
+
+
+def _answer_as_text(results: Results, notes: Sequence[Note]) -> Sequence[Panel]:
+    return [*panels(results, ["overview"]), *notes, Note(_MORE)]
 
 
 def report(results: Results) -> str:

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from tfprof_nb.analysis.advice.adapt_advice import adapt_findings
+from tfprof_nb.analysis.advice.findings import Evidence
 from tfprof_nb.analysis.advice.fit_again_advice import fit_again_findings
 from tfprof_nb.analysis.advice.retracing_advice import retracing_findings
 from tfprof_nb.analysis.events.compilations import Compilations
@@ -40,14 +41,18 @@ def evidence():
             "expensive_call_percent": [0.0],
             "cause": [""],
         }
-        return SimpleNamespace(
-            code=Code({"cell": texts} if isinstance(texts, str) else texts),
-            python=SimpleNamespace(calls=pd.DataFrame(calls | {"between_steps_ms": 600.0, "outside_ms": 600.0})),
-            steps=SimpleNamespace(table=STEPS),
-            functions=SimpleNamespace(table=pd.DataFrame(functions)),
-            overview=SimpleNamespace(summary={"capture_ms": 1000.0, "warm_up_steps_ms": tracing_ms}),
-            compilations=lambda: Compilations(*programs),
-        )
+        parts = {
+            "overview": SimpleNamespace(
+                summary={"capture_ms": 1000.0, "warm_up_steps_ms": tracing_ms, "measured_steps_ms": 200.0}
+            ),
+            "steps": SimpleNamespace(table=STEPS),
+            "ops": None,
+            "functions": SimpleNamespace(table=pd.DataFrame(functions)),
+            "tf_data": None,
+            "python": SimpleNamespace(calls=pd.DataFrame(calls | {"between_steps_ms": 600.0, "outside_ms": 600.0})),
+        }
+        code = Code({"cell": texts} if isinstance(texts, str) else texts)
+        return Evidence(**parts, code=code, compilations=lambda: Compilations(*programs))
 
     return make
 

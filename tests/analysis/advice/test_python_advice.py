@@ -11,8 +11,8 @@ import pytest
 import tensorflow as tf
 
 import tfprof_nb as tp
+from tfprof_nb.analysis.advice.findings import training_ms
 from tfprof_nb.analysis.advice.python_advice import _fix_of
-from tfprof_nb.analysis.advice.python_time import training_ms
 
 
 @pytest.fixture(autouse=True)

@@ -24,7 +24,7 @@ from tfprof_nb.analysis.advice.device_advice import device_findings
 from tfprof_nb.analysis.advice.dominant_op_advice import dominant_op
 from tfprof_nb.analysis.advice.eager_advice import eager_findings
 from tfprof_nb.analysis.advice.element_advice import element_findings
-from tfprof_nb.analysis.advice.findings import EAGER, SMALL_STEPS, Evidence, Finding, GainOf, widened
+from tfprof_nb.analysis.advice.findings import EAGER, SMALL_STEPS, Evidence, Finding, widened
 from tfprof_nb.analysis.advice.fit_again_advice import fit_again_findings
 from tfprof_nb.analysis.advice.foreign_advice import foreign_findings
 from tfprof_nb.analysis.advice.gpu_advice import gpu_findings
@@ -44,7 +44,6 @@ from tfprof_nb.analysis.advice.pair_advice import pair_findings
 from tfprof_nb.analysis.advice.precision_advice import precision_findings
 from tfprof_nb.analysis.advice.printing_advice import printing_findings
 from tfprof_nb.analysis.advice.python_advice import python_findings
-from tfprof_nb.analysis.advice.python_time import training_ms
 from tfprof_nb.analysis.advice.recurrent_advice import recurrent_findings
 from tfprof_nb.analysis.advice.repeated_advice import repeated_findings
 from tfprof_nb.analysis.advice.retracing_advice import retracing_findings
@@ -60,7 +59,6 @@ from tfprof_nb.analysis.advice.where_advice import where_findings
 from tfprof_nb.analysis.benchmark_input import InputBenchmark
 from tfprof_nb.analysis.result import Result, empty_table
 
-_NEARLY_ALL = 0.75
 _TYPES = {
     **dict.fromkeys(("severity", "finding", "evidence", "fix"), "str"),
     "estimated_gain_percent": np.float64,
@@ -126,23 +124,11 @@ def advice(evidence: Evidence) -> Advice:
     findings = [finding for finding in findings if not any(_begins(finding.finding, said) for said in worse)]
     findings = sorted((widened(_with_places(evidence, finding)) for finding in findings), key=_rank)
     rows = pd.DataFrame([vars(finding) for finding in findings], columns=COLUMNS)
-    times = rows["gain_of"].map(_times(evidence)).where(rows["gain_high_percent"].notna(), "")
+    times = rows["gain_of"].map(evidence.time_of).where(rows["gain_high_percent"].notna(), "")
     table = rows.assign(gain_of=times) if findings else empty_table(_TYPES)
     summary = {severity: int((table["severity"] == severity).sum()) for severity in _RANKS}
     why_empty = why_none(evidence) if len(evidence.steps.table) else _NO_STEPS
     return Advice(table, summary, [] if findings else [why_empty])
-
-
-def _times(evidence: Evidence) -> dict[GainOf, str]:
-    """Say what gains are shares of: what is nearly all of the capture is the time."""
-    summary, the_time = evidence.overview.summary, "the time"
-    nearly_all_ms = _NEARLY_ALL * float(summary["capture_ms"])
-    steps, training = float(summary["measured_steps_ms"]) >= nearly_all_ms, training_ms(evidence) >= nearly_all_ms
-    return {
-        "steps": the_time if steps else "the steps' time",
-        "training": the_time if training else "the time from the first step to the last",
-        "cell": the_time,
-    }
 
 
 def _begins(finding: str, said: str) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, training_ms
 from tfprof_nb.analysis.advice.python_time import (
     LEAST_SAVED,
     WORTH_SAYING_PERCENT,
@@ -16,7 +16,6 @@ from tfprof_nb.analysis.advice.python_time import (
     method_of,
     python_finding,
     raised,
-    training_ms,
 )
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.guards import guard_in

@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import EAGER, ONE_LAYER, ONE_OP, Evidence, Finding, saving
+from tfprof_nb.analysis.advice.findings import EAGER, ONE_LAYER, ONE_OP, Evidence, Finding, saving, training_ms
 from tfprof_nb.analysis.advice.python_advice import joined_once
-from tfprof_nb.analysis.advice.python_time import training_ms
 from tfprof_nb.analysis.source.calls import called_model
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.rewriting import without_argument
@@ -116,7 +115,7 @@ def _eager_line(evidence: Evidence, percent: float, python: Sequence[Finding]) -
         return []
     place, code, change = place_of(file, line), evidence.code.line(file, line), ""
     if joined := joined_once(code):
-        return [_growing(place, code, joined, 100 * share)]
+        return [_growing(evidence, place, code, joined, 100 * share)]
     what, fix = f"`{_units.shorten(code, 80)}`" if code else "The line", _INTO_A_FUNCTION
     if definition:
         place, what = place_of(file, definition), function
@@ -132,7 +131,7 @@ def _eager_line(evidence: Evidence, percent: float, python: Sequence[Finding]) -
             (_EAGER_LINE_PERCENT, _HIGH_SHARE_PERCENT),
             _EAGER_GAIN_PERCENT[0] / 100,
             finding=f"{EAGER}: {f'{function} ({place})' if definition else place}",
-            evidence=f"{what} takes {_units.share(share)} of the time: {many} run outside any tf.function, where "
+            evidence=f"{what} takes {evidence.of_training(100 * share)}: {many} run outside any tf.function, where "
             "Python starts each.",
             fix=fix,
             proved_by="python",
@@ -144,13 +143,13 @@ def _eager_line(evidence: Evidence, percent: float, python: Sequence[Finding]) -
     ]
 
 
-def _growing(place: str, code: str, fix: str, percent: float) -> Finding:
+def _growing(evidence: Evidence, place: str, code: str, fix: str, percent: float) -> Finding:
     return saving(
         percent,
         (_EAGER_LINE_PERCENT, _HIGH_SHARE_PERCENT),
         _EAGER_GAIN_PERCENT[0] / 100,
         finding=f"What was collected so far is copied in each step ({place})",
-        evidence=f"`{_units.shorten(code, 80)}` takes {_units.percent(percent)} of the time.",
+        evidence=f"`{_units.shorten(code, 80)}` takes {evidence.of_training(percent)}.",
         fix=fix,
         proved_by="python",
         place=place,

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import EAGER, Evidence, Finding, at_most, severity_of
-from tfprof_nb.analysis.advice.python_time import training_ms
+from tfprof_nb.analysis.advice.findings import EAGER, Evidence, Finding, at_most, severity_of, training_ms
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.loops import element_read
 
@@ -47,7 +46,7 @@ def _finding(evidence: Evidence, row: pd.Series, percent: float) -> Finding | No
     )
     return Finding(
         severity_of(percent, _WORTH_SAYING_PERCENT, _HIGH_PERCENT),
-        f"Elements of {found.tensor} are read one by one: {_units.percent(percent)} of the time ({place})",
+        f"Elements of {found.tensor} are read one by one: {evidence.of_training(percent)} ({place})",
         f"`{_units.shorten(found.read, 80)}` ({place}) runs an op and copies a value for each element.",
         fix,
         percent,

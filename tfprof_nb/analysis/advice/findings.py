@@ -23,6 +23,8 @@ from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.analysis.tf_data.tf_data import TfData
 from tfprof_nb.decode.sections.versions import Gpus
 
+_NEARLY_ALL, _THE_TIME = 0.75, "the time"
+_TIME_OF = {"steps": "the steps' time", "training": "the time from the first step to the last", "cell": _THE_TIME}
 _RECORDED_LONGER = 1.33
 # By how much gains that were measured went past the ranges of the rules (`benchmarks.advice`): what is removed also
 # frees caches and cores, which raises the odds of the saved time; and programs do other things as well.
@@ -104,10 +106,34 @@ class Evidence:
         value = float(self.overview.summary[f"{name}_percent"])
         return 0.0 if math.isnan(value) else value
 
+    def time_of(self, part: GainOf) -> str:
+        """Say what a share of a part of the program is a share of: of the time, if the part is nearly all of it."""
+        summary = self.overview.summary
+        parts_ms = {"steps": float(summary["measured_steps_ms"]), "training": training_ms(self) or math.inf}
+        nearly_all = parts_ms.get(part, math.inf) >= _NEARLY_ALL * float(summary["capture_ms"])
+        return _THE_TIME if nearly_all else _TIME_OF[part]
+
+    def of_training(self, percent: float) -> str:
+        """Say how much of the time from the first step to the last something takes."""
+        return f"{_units.percent(percent)} of {self.time_of('training')}"
+
     def of_step(self, column: str) -> str:
         """Say how much of the average step a category takes."""
         part, whole = (self.steps.summary[name] for name in (f"{column}_mean", "step_ms_mean"))
         return f"{_units.milliseconds(part)} of the average step's {_units.milliseconds(whole)}"
+
+
+def training_ms(evidence: Evidence) -> float:
+    """Return the time from each host's first step to its last, without warm-up steps; with them if there are no others.
+
+    Warm-up steps are much longer: in shares of their time, nothing that runs in every step would matter.
+    """
+    table = evidence.steps.table
+    if table.empty:
+        return 0.0
+    spans = table.assign(end_ms=table["start_ms"] + table["step_ms"]).groupby("host")
+    whole_ms = float((spans["end_ms"].max() - spans["start_ms"].min()).sum())
+    return whole_ms - (0.0 if table["warm_up"].all() else float(table.loc[table["warm_up"], "step_ms"].sum()))
 
 
 def at_most(percent: float) -> float:

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, SMALL_STEPS, WAITING, Evidence, Finding, saving
-from tfprof_nb.analysis.advice.python_time import training_ms
+from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, SMALL_STEPS, WAITING, Evidence, Finding, saving, training_ms
 from tfprof_nb.analysis.source.calls import stored_in
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.syntax import holds, name_of, names_in
@@ -71,7 +70,7 @@ def _finding(
         percent,
         _WORTH_SAYING,
         _ALL_SAVED if change else _SAVED,
-        finding=f"{what} called again and again: {_units.percent(percent)} of the time is between steps",
+        finding=f"{what} called again and again: {evidence.of_training(percent)} is between steps",
         evidence=f"`{_units.shorten(evidence.code.at(place), 80)}` ({place}) stands in a loop. Each call makes a "
         f"pipeline and callbacks of its own, and ends them: {_units.milliseconds(time_ms)} in all.",
         fix=fix + _VALIDATE * with_validation,

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import EAGER, WAITING, Evidence, Finding, at_most
+from tfprof_nb.analysis.advice.findings import EAGER, WAITING, Evidence, Finding, at_most, training_ms
 from tfprof_nb.analysis.advice.python_time import (
     FEWER_SAVED,
     FRAMEWORKS,
@@ -19,7 +19,6 @@ from tfprof_nb.analysis.advice.python_time import (
     method_of,
     python_finding,
     rarely,
-    training_ms,
 )
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.copied_weights import copied_weights
@@ -75,7 +74,7 @@ def single_predictions(evidence: Evidence) -> Iterator[Finding]:
         whole_ms = float(rows["self_ms"].sum() - rows["outside_ms"].sum())
         most = min(100.0, max(percent, 100 * whole_ms / max(training_ms(evidence), 1e-9)))
         found = python_finding(
-            f"{model}.{name} is called again and again, for a few examples each: {_units.percent(percent)} of the time",
+            f"{model}.{name} is called again and again, for a few examples each: {evidence.of_training(percent)}",
             f"{in_code(place, code)}{others and f' and the calls at {others}'}: {_units.milliseconds(starting_ms)} for "
             f"{_units.count(batches)} batches is spent on starting the calls: each sets up an input pipeline of its "
             "own.",
@@ -111,7 +110,7 @@ def record_findings(evidence: Evidence) -> Iterator[Finding]:
         place, code = place_of(str(file), line), evidence.code.line(str(file), line)
         where = f"{function}: " if function != "<module>" else ""
         yield python_finding(
-            f"{where}{what}() writes for {_units.percent(percent)} of the time",
+            f"{where}{what}() writes for {evidence.of_training(percent)}",
             f"{in_code(place, code)}: {_units.milliseconds(time_ms / max(len(evidence.steps.table), 1))} per step.",
             rarely(evidence, str(file), line) or "Write less often, for example every 50 steps.",
             percent,
@@ -147,7 +146,7 @@ def model_findings(evidence: Evidence) -> Iterator[Finding]:
                 fix = fix.replace("tau * source + (1 - tau) * target", "source")
         name = in_code(place, code) if function == "<module>" else f"{function} ({place})"
         found = python_finding(
-            f"{name} {does}: {_units.percent(percent)} of the time",
+            f"{name} {does}: {evidence.of_training(percent)}",
             f"{_units.milliseconds(time_ms / max(len(evidence.steps.table), 1))} per step"
             f"{f', most of it in `{_units.shorten(code, 80)}`' if code and function != '<module>' else ''}.",
             fix,

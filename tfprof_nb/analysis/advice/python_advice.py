@@ -10,7 +10,7 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.callback_advice import callback_findings
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving, training_ms
 from tfprof_nb.analysis.advice.keras_call_advice import model_findings, record_findings, single_predictions
 from tfprof_nb.analysis.advice.python_time import (
     FEWER_SAVED,
@@ -22,7 +22,6 @@ from tfprof_nb.analysis.advice.python_time import (
     method_of,
     python_finding,
     rarely,
-    training_ms,
 )
 from tfprof_nb.analysis.advice.session_advice import session_findings
 from tfprof_nb.analysis.source.calls import same_call
@@ -105,7 +104,7 @@ def _wait(evidence: Evidence, rows: pd.DataFrame, file: str, line: int, percent:
         else "Convert it every 50 steps only, not in each."
     )
     return python_finding(
-        f"{how} waits for the result of each step: {_units.percent(percent)} of the time",
+        f"{how} waits for the result of each step: {evidence.of_training(percent)}",
         f"{in_code(place, code)}: the program waits there until the step has run, and prepares nothing meanwhile.",
         fix,
         overlap,
@@ -205,7 +204,7 @@ def _function(evidence: Evidence, file: str, rows: pd.DataFrame, time_ms: float,
     same = same_call(evidence.code, *line_at(calling), function) if function != "<module>" else ""
     longer = collected(evidence.code, *line_at(calling))
     finding = python_finding(
-        f"{name} takes {_units.percent(percent)} of the time{', on all that the loop has collected' * bool(longer)}",
+        f"{name} takes {evidence.of_training(percent)}{', on all that the loop has collected' * bool(longer)}",
         f"{_units.milliseconds(time_ms / steps)} per step{library}{written}{called}: TensorFlow waits meanwhile.",
         (same and _SAME.format(same))
         or (longer and _LONGER.format(" and ".join(longer), _units.shorten(evidence.code.at(calling), 80)))

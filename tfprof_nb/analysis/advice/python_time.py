@@ -56,19 +56,6 @@ def python_finding(
     )
 
 
-def training_ms(evidence: Evidence) -> float:
-    """Return the time from each host's first step to its last, without warm-up steps; with them if there are no others.
-
-    Warm-up steps are much longer: in shares of their time, nothing that runs in every step would matter.
-    """
-    table = evidence.steps.table
-    if table.empty:
-        return 0.0
-    spans = table.assign(end_ms=table["start_ms"] + table["step_ms"]).groupby("host")
-    whole_ms = float((spans["end_ms"].max() - spans["start_ms"].min()).sum())
-    return whole_ms - (0.0 if table["warm_up"].all() else float(table.loc[table["warm_up"], "step_ms"].sum()))
-
-
 def method_of(calls: pd.DataFrame) -> pd.Series:
     """Return the last part of what each line called."""
     return calls["call"].astype(str).str.replace(r".*\.", "", regex=True)

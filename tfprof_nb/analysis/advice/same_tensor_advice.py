@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import EAGER, ONE_OP, Evidence, Finding, saving
-from tfprof_nb.analysis.advice.python_time import training_ms
+from tfprof_nb.analysis.advice.findings import EAGER, ONE_OP, Evidence, Finding, saving, training_ms
 from tfprof_nb.analysis.source.code import place_of
 
 # Shares of the training's time.
@@ -38,7 +37,7 @@ def same_tensor_findings(evidence: Evidence) -> Iterator[Finding]:
             percent,
             _WORTH_SAYING,
             _LEAST_SAVED,
-            finding=f"The same tensor is made in each step: {_units.percent(percent)} of the time",
+            finding=f"The same tensor is made in each step: {evidence.of_training(percent)}",
             evidence=f"`{_units.shorten(evidence.code.line(str(file), line), 80)}` ({place}) copies the same values "
             "into a new tensor each time.",
             fix=f"Make it once, before the loop, and keep it in a variable: `same = {_units.shorten(tensor, 80)}`. In "

@@ -6,14 +6,8 @@ import re
 from collections.abc import Iterator
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving
-from tfprof_nb.analysis.advice.python_time import (
-    MIN_SAMPLES,
-    WORTH_SAYING_PERCENT,
-    in_code,
-    python_finding,
-    training_ms,
-)
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving, training_ms
+from tfprof_nb.analysis.advice.python_time import MIN_SAMPLES, WORTH_SAYING_PERCENT, in_code, python_finding
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.session_graphs import AddedOp, added_in_loop, feeds, runs_as_one
 
@@ -92,7 +86,7 @@ def _runs_as_one(evidence: Evidence) -> list[Finding]:
         all_of_them = f"{', '.join([first, *others[:-1]])} and {others[-1]}"
         return [
             python_finding(
-                f"{len(together.lines)} runs of a session are fed the same: {_units.percent(percent)} of the time",
+                f"{len(together.lines)} runs of a session are fed the same: {evidence.of_training(percent)}",
                 f"The runs at {all_of_them} are given the same values, one after the other. What they have in common, "
                 "such as the forward pass, is computed in each.",
                 f"Fetch all in one run, in the place of these: `{_units.shorten(together.code, 120)}`. What is fetched "
@@ -119,7 +113,7 @@ def _copies(evidence: Evidence) -> Iterator[Finding]:
             continue
         place, code = place_of(str(file), int(str(line))), evidence.code.line(str(file), int(str(line)))
         yield python_finding(
-            f"Feeding session.run takes {_units.percent(percent)} of the time",
+            f"Feeding session.run takes {evidence.of_training(percent)}",
             f"{in_code(place, code)}: of each run, "
             f"{_units.milliseconds(each_ms)} passes while the fed values are converted and copied, and no op runs.",
             "Feed only what changes from run to run. Put large constant arrays into a variable once: "

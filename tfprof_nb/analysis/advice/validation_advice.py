@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, at_most, severity_of
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, at_most, severity_of, training_ms
 from tfprof_nb.analysis.advice.input_causes import cause_of_waiting
-from tfprof_nb.analysis.advice.python_time import training_ms
 
 WAITING = "Validation waits for its data"
 # Shares of the training's time.
