@@ -244,6 +244,20 @@ def test_levels_are_obeyed():
     assert events(1) < events(2) <= events(3)
 
 
+def test_marks_of_thread_pools_are_recorded_only_on_request():
+    data = tf.data.Dataset.range(64).map(lambda x: x + 1, num_parallel_calls=2).prefetch(2)
+
+    def marks(level):
+        with tp.profile(host_level=level) as p:
+            for _ in data:
+                pass
+        assert p.events["name"].str.contains("Iterator::").any()
+        return p.data.forests[0].host.marks
+
+    assert marks(3) > 100
+    assert marks(2) == 0
+
+
 def test_a_large_capture_says_how_to_record_less(monkeypatch):
     with tp.profile() as p:
         tf.add(1, 1)

@@ -42,7 +42,8 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
     max_seconds
         Seconds to record; then the profiler stops and the block goes on. None records as ``steps`` says.
     host_level
-        0 records nothing of the host, 1 the most important events, 2 also ops, 3 everything.
+        0 records nothing of the host, 1 the most important events, 2 also ops, 3 everything, also marks of
+        thread pools, which no page shows.
     device_level
         1 records GPUs and TPUs, 0 does not.
     python_level

@@ -10,6 +10,9 @@ from typing import Any
 
 from tfprof_nb.formats.files import XSPACE
 
+EVERYTHING = 3
+"""The highest ``host_level``."""
+
 
 @dataclass(frozen=True)
 class Options:
@@ -18,7 +21,8 @@ class Options:
     Attributes
     ----------
     host_level
-        0 records nothing on the host, 1 the most important events, 2 also ops, 3 everything.
+        0 records nothing on the host, 1 the most important events, 2 also ops, 3 everything, also marks of thread
+        pools (`capture.thread_pool_marks`).
     device_level
         1 records GPUs and TPUs, 0 does not.
     python_level
@@ -30,7 +34,7 @@ class Options:
     python_level: int = 0
 
     def __post_init__(self) -> None:
-        for name, highest in (("host_level", 3), ("device_level", 1), ("python_level", 1)):
+        for name, highest in (("host_level", EVERYTHING), ("device_level", 1), ("python_level", 1)):
             level = getattr(self, name)
             if not isinstance(level, Integral) or level not in range(highest + 1):
                 raise ValueError(f"{name} must be a whole number from 0 to {highest}, not {level!r}.")

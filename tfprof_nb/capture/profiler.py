@@ -11,9 +11,10 @@ from typing import Any
 
 from tfprof_nb._errors import CaptureActiveError, CaptureError
 from tfprof_nb.capture.memory_folder import MemoryFolder
-from tfprof_nb.capture.options import Options
+from tfprof_nb.capture.options import EVERYTHING, Options
 from tfprof_nb.capture.profiler_log import no_profiler_log
 from tfprof_nb.capture.tensorflow import is_tracing, profiler_is_started, session_class, tensorflow
+from tfprof_nb.capture.thread_pool_marks import leave_out_thread_pool_marks
 from tfprof_nb.formats.files import RUNS_FOLDER
 
 _OTHER_PROFILER = (
@@ -90,6 +91,8 @@ class Profiler:
             shutil.rmtree(self._folder / RUNS_FOLDER, ignore_errors=True)
             self._memory.clear()
             self._session = _started(self._new_session(), self._memory.path, self._options)
+            if self._options.host_level < EVERYTHING:
+                leave_out_thread_pool_marks()
 
     def end(self) -> None:
         """End recording, if it is recording, and save the profile in the background."""
