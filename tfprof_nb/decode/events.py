@@ -52,6 +52,14 @@ class Events(NamedTuple):
             self.size[index],
         )
 
+    def without(self, first: int, last: int) -> Events:
+        """Return the events but those from ``first`` to before ``last``: what follows these moves, in place."""
+        kept = self.line.size - (last - first)
+        columns: tuple[npt.NDArray[Any], ...] = self
+        for column in columns:
+            column[first:kept] = column[last:]
+        return self.take(slice(kept))
+
     def fill(self, first: int, events: Events) -> None:
         """Overwrite the rows from ``first`` on with other events."""
         columns: tuple[npt.NDArray[Any], ...] = self

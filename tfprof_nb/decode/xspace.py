@@ -97,7 +97,7 @@ def _read(wire: Wire, name: str, *, complete: bool) -> Host:
 def _without_looks(events: Events, marks: Marks, names: Objects) -> Events:
     """Leave out threads that ran nothing but the question how long a pipeline waits: a live line asks that.
 
-    Changes ``marks`` in place.
+    Changes ``events`` and ``marks`` in place.
     """
     looks = np.flatnonzero(names == LOOK)
     if not looks.size:
@@ -106,7 +106,10 @@ def _without_looks(events: Events, marks: Marks, names: Objects) -> Events:
     looking, working = (np.unique(events.line[np.isin(events.metadata, some)]) for some in (looks, ops))
     away = np.setdiff1d(looking, working)
     marks.counts[away] = 0
-    return events.take(np.flatnonzero(~np.isin(events.line, away)))
+    for line in away.tolist():  # a line's events stand together
+        first, last = np.searchsorted(events.line, (line, line + 1)).tolist()
+        events = events.without(first, last)
+    return events
 
 
 def _planes_of_threads(names: Objects) -> Int64:
