@@ -44,10 +44,12 @@ def events_in(file: Path) -> int:
 
 
 def training() -> Callable[[int], object]:
-    """Make a small model and its input pipeline; the result trains so many steps."""
+    """Make a small model and its input pipeline; the result trains so many steps, and marks them."""
     import keras
     import numpy as np
     import tensorflow as tf
+
+    from tfprof_nb import StepMarker
 
     keras.utils.set_random_seed(0)
     layers = [keras.layers.Conv2D(8, 3, activation="relu"), keras.layers.Flatten(), keras.layers.Dense(10)]
@@ -57,17 +59,18 @@ def training() -> Callable[[int], object]:
     data = tf.data.Dataset.from_tensor_slices((images, np.arange(1024) % 10)).repeat().shuffle(256)
     data = data.map(lambda image, label: (tf.cast(image, tf.float32) / 255, label), num_parallel_calls=2)
     data = data.batch(32).prefetch(tf.data.AUTOTUNE)
-    return lambda steps: model.fit(data, steps_per_epoch=steps, epochs=1, verbose=0)
+    marks = [StepMarker()]
+    return lambda steps: model.fit(data, steps_per_epoch=steps, epochs=1, verbose=0, callbacks=marks)
 
 
 def record(train: Callable[[int], object], steps: int, target: Path) -> int:
-    """Record a training; return how many events that gave."""
-    import tfprof_nb as tp
+    """Record a training with TensorFlow's profiler, so with all that it records; return how many events that gave."""
+    import tensorflow as tf
 
     with tempfile.TemporaryDirectory() as logdir:
-        with tp.profile(logdir=logdir, max_seconds=600) as profile:  # which lifts the bound on memory
+        with tf.profiler.experimental.Profile(logdir):
             train(steps)
-        shutil.copy(profile.files[0], target)
+        shutil.copy(next(Path(logdir).rglob("*.xplane.pb")), target)
     return events_in(target)
 
 
