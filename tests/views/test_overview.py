@@ -62,6 +62,24 @@ def test_time_that_nothing_accounts_for_is_no_waiting_if_each_step_fetches_its_d
     )
 
 
+def test_a_verdict_on_steps_does_not_stand_for_a_capture_of_which_they_are_little(tmp_path):
+    """Two calls of `predict` between two steps of training that wait for their data; then nothing for long."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for i, name in enumerate(("train", "predict", "predict", "train")):
+        python.event(name, start_us=5000 * i, duration_us=1000, step_num=i, _r=1)
+        python.event("IteratorGetNext:x", start_us=5000 * i, duration_us=400)
+        python.event("mul:MatMul", start_us=5000 * i + 400, duration_us=600)
+    python.event("saving", start_us=39_000, duration_us=1000)
+    space.write(tmp_path / "host.xplane.pb")
+    p = tp.load(tmp_path)
+    assert headline(p.overview) == (
+        "90.0% of the capture is outside steps. Only 5.0% is in measured steps: 60.0% of their time is host compute, "
+        "40.0% waits for data."
+    )
+    assert p.overview.summary["verdict"] == "highly"
+
+
 def test_a_single_step_that_makes_the_verdict_is_named(tmp_path):
     """Ten steps of 1 ms wait 20 us each, one of 5 ms waits 4.5: 4.7 of 15 ms in all, but 2% of the median step."""
     space = XSpace()

@@ -183,7 +183,7 @@ def _python(forests: Sequence[Forest], stacks: Sequence[PythonStacks], labels: M
             if stack not in folded:
                 folded[stack] = _folded(frames, int(stack))
             path, kind = folded[stack]
-            first = (f"{thread} thread{'s' if thread == 'tf.data' else ''}",) if several else ()
+            first = (f"{thread} thread{'s' if thread != 'main' else ''}",) if several else ()
             paths.append((*first, *path))
             all_times.append(float(time))
             kinds |= {(*first, *path[: k + 1]): kind[k] for k in range(min(len(path), _DEEPEST))}

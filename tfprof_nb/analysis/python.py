@@ -19,6 +19,7 @@ from tfprof_nb._units import NS_PER_MS, PS_PER_MS, PS_PER_NS
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.framework import not_for
 from tfprof_nb.analysis.events.intervals import covered_at
+from tfprof_nb.analysis.events.python_ops import python_calls
 from tfprof_nb.analysis.events.removals import removals
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.source.code import place_of
@@ -103,8 +104,9 @@ def python(
     ``between_steps_ms`` and ``outside_ms``, the time before the first step and after the last; ``in_steps_ms`` is the
     sum of ``waiting_ms`` (the step waited for its data), ``ops_ms`` (ops ran) and ``nothing_ms`` (TensorFlow recorded
     nothing). ``thread`` is ``main``, the thread that began the capture,
-    or ``tf.data``, a thread in which TensorFlow calls Python. ``library`` is the package in which the line spent most
-    of its own time, if it called one; ``called_from`` the line of the user's that called the function.
+    ``graph``, one in which a graph of the program calls Python, or ``tf.data``, one in which a pipeline does, or Keras
+    makes batches. ``library`` is the package in which the line spent most of its own time, if it called one;
+    ``called_from`` the line of the user's that called the function.
 
     Parameters
     ----------
@@ -191,11 +193,30 @@ def _samples(forest: Forest, stacks: PythonStacks) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "at_ps": frame["time_ns"] * PS_PER_NS,
-            "thread": np.where(frame["thread"] == 0, "main", "tf.data"),
+            "thread": np.where(
+                frame["thread"] == 0, "main", np.where(_in_graphs(forest, stacks, frame), "graph", "tf.data")
+            ),
             "stack": frame["stack"],
             "self_ms": (before + after) / 2 / NS_PER_MS,
         }
     )
+
+
+def _in_graphs(forest: Forest, stacks: PythonStacks, samples: pd.DataFrame) -> Bools:
+    """Return per sample whether it is of a function that graphs of the program call, and not pipelines.
+
+    Both may call Python at a time: what a function is for, the other times tell.
+    """
+    calls, at = forest.once(python_calls), samples["time_ns"].to_numpy(np.int64) * PS_PER_NS
+    if not len(calls.of_pipelines):
+        return np.full(len(samples), len(calls.of_graphs) > 0)
+    of_graphs, of_pipelines = (
+        covered_at(forest.host.start_ps[events], forest.ends_ps(events), at).astype(np.int64) for events in calls
+    )
+    place = users_lines(stacks)["place"].to_numpy(np.int64)[samples["stack"]]
+    function = np.where(place < 0, -1, stacks.place_function[place])
+    votes = pd.Series(np.where(samples["thread"] > 0, of_graphs - of_pipelines, 0)).groupby(function).transform("sum")
+    return votes.to_numpy() > 0
 
 
 def _without_removals(forest: Forest, samples: pd.DataFrame) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.events.framework import TITLES
 from tfprof_nb.analysis.overview import Overview
 from tfprof_nb.analysis.verdict import FETCH_COSTS_MS, classify_input
-from tfprof_nb.views.categories import STEP_LABELS
+from tfprof_nb.views.categories import CAPTURE_PARTS, STEP_LABELS
 
 _VERDICTS = {
     "highly": "HIGHLY input-bound: {input} of each step waits for data.",
@@ -30,6 +30,11 @@ _VERDICTS = {
     "unseen": "{largest_share} of each step is {largest}. Waiting for data between steps is not in this trace.",
     "unknown": "No step times: this profile has no steps that could be measured.",
 }
+_LITTLE = (
+    "{rest_share} of the capture is {rest}. Only {measured} is in measured steps: {largest_share} of their time is "
+    "{largest}{waits}."
+)
+_LITTLE_SHARE = 0.1  # of a capture: what measured steps with less wait for does not tell what limits the program
 _HICCUP_SHARE = 0.3  # of all waiting, in one step
 _WORTH_SAYING_PERCENT = 10.0
 
@@ -45,7 +50,23 @@ def headline(overview: Overview) -> str:
     if largest:
         words["largest"] = STEP_LABELS[largest]
         words["largest_share"] = _units.percent(numbers[f"{largest.removesuffix('_ms')}_percent"])
+    if numbers["measured_steps_ms"] < _LITTLE_SHARE * numbers["capture_ms"]:
+        return _LITTLE.format(**words, **_rest(numbers))
     return _VERDICTS[kind(numbers)].format(**words) + _hiccup(numbers)
+
+
+def _rest(numbers: dict[str, Any]) -> dict[str, str]:
+    """Say what most of a capture is of which the measured steps are a small part."""
+    measured, *others = CAPTURE_PARTS
+    longest = max(others, key=lambda part: numbers[part])
+    label = CAPTURE_PARTS[longest].label
+    known = numbers["verdict"] != "unknown" and numbers["largest_category"] != "input_ms"
+    return {
+        "rest": label if label.startswith("outside") else f"in {label}",
+        "rest_share": _units.share(numbers[longest] / numbers["capture_ms"]),
+        "measured": _units.share(numbers[measured] / numbers["capture_ms"]),
+        "waits": f", {_units.percent(numbers['input_percent'])} waits for data" if known else "",
+    }
 
 
 def kind(numbers: dict[str, Any]) -> str:

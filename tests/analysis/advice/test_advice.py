@@ -67,6 +67,23 @@ def test_the_slowest_stage_is_named_with_its_line(tmp_path):
     assert "pipeline is Map." in p.advice.table["evidence"].iloc[0]
 
 
+@pytest.mark.parametrize(("worked_us", "told"), [(500, True), (100, False)])
+def test_a_pipeline_that_works_less_than_devices_wait_is_no_cause(tmp_path, worked_us, told):
+    """Each of five steps waits 600 us for the device's part of the pipeline; the host's part works for less."""
+    space = loop(input=60, compute=39)
+    python, ahead = space.planes[0].lines[0], space.planes[0].line("tf_data_multi_device_iterator_resource")
+    for i in range(5):
+        at = 1000 * i
+        for k, stage in enumerate(("", "::Prefetch", "::Prefetch::Generator")):
+            start, parent = at + 10 + k, {"parent_id": k} if k else {}
+            python.event(f"Iterator::Root{stage}", start_us=start, duration_us=580 - 2 * k, id=k + 1, **parent)
+        ahead.event("Iterator::Root", start_us=at + 10, duration_us=worked_us, id=8)
+        ahead.event("Iterator::Root::Shuffle", start_us=at + 11, duration_us=worked_us - 2, id=9, parent_id=8)
+    findings = advised(tmp_path, space).table["finding"].tolist()
+    assert ("Steps wait for their data: Shuffle is slow" in findings) == told
+    assert any(finding.startswith("Steps wait") for finding in findings) == told
+
+
 def test_time_that_nothing_accounts_for(tmp_path):
     table = advised(tmp_path, loop(compute=90)).table
     assert table["finding"].tolist()[0] == "Much of each step is not recorded"

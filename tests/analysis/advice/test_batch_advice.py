@@ -35,6 +35,27 @@ def test_a_batch_of_four(advised, place_of, the_one):
     assert not table["finding"].str.startswith("Python between ops").any()
 
 
+BATCH = 3
+
+
+def test_a_loop_over_a_dataset_whose_batch_size_has_a_name(advised, the_one):
+    weights = tf.Variable(tf.ones((16, 1)))
+    data = tf.data.Dataset.from_tensor_slices(X).batch(BATCH).prefetch(2)
+
+    @tf.function
+    def step(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(x @ weights)
+        weights.assign_sub(0.1 * tape.gradient(loss, weights))
+
+    def loop():
+        for x in data:
+            step(x)
+
+    found = the_one(advised(loop), BEGIN)
+    assert (found["change"], found["place"].partition(" line ")[0]) == ("BATCH = 48", __file__)
+
+
 def test_a_loop_over_a_dataset(advised, the_one):
     weights = tf.Variable(tf.ones((16, 1)))
 
@@ -57,6 +78,13 @@ def test_calls_that_need_one_another_are_known_by_their_loop(call, needs):
     code = Code({"cell": f"state = 0\nfor x in data:\n    {call}"})
     evidence = SimpleNamespace(python=SimpleNamespace(table=pd.DataFrame([row])), code=code)
     assert _loop(evidence) == ("cell line 2", needs)
+
+
+def test_a_loop_that_waits_for_its_batches_is_the_one_that_calls_the_steps():
+    row = {"thread": "main", "file": "cell", "line": 2, "library": "TensorFlow", "in_steps_ms": 5.0}
+    code = Code({"cell": "for epoch in range(3):\n    for x in data:\n        step(x)"})
+    evidence = SimpleNamespace(python=SimpleNamespace(table=pd.DataFrame([row])), code=code)
+    assert _loop(evidence) == ("cell line 2", False)
 
 
 def test_steps_that_compute_are_large_enough(advised):

@@ -27,7 +27,7 @@ def evidence():
             ops=SimpleNamespace(table=pd.DataFrame(ops | {"side": "host"})),
             python=SimpleNamespace(
                 calls=pd.DataFrame(calls | {"in_steps_ms": [100.0, 80.0, 20.0, 500.0]}),
-                table=pd.DataFrame(columns=["thread", "line", "function", "file"]).astype({"line": int}),
+                table=pd.DataFrame(columns=["thread", "line", "function", "file", "self_ms"]).astype({"line": int}),
             ),
             code=Code({"cell": TEXT}),
             line_of=lambda _name: "",

@@ -40,12 +40,12 @@ def test_a_step_that_needs_values_must_change_before_it_can_run_as_a_graph(advis
     found = the_one(advised(lambda: fit(Mixed())), "Ops run one by one: run_eagerly")
     where = f"Mixed.train_step ({place_of(Mixed, 'def train_step')})"
     assert found["fix"].startswith(f"Compute with TensorFlow's ops in {where}: `np.arange` needs values")
-    assert found["fix"].endswith("Then remove run_eagerly=True.")
+    assert "Then remove run_eagerly=True." in found["fix"]
     assert not found["change"]
 
 
 def test_a_callback_that_needs_values_does_not_keep_the_model_from_being_a_graph(advised, the_one):
     layers = [keras.layers.Dense(64, activation="tanh") for _ in range(8)]
     found = the_one(advised(lambda: fit(keras.Sequential([*layers, keras.layers.Dense(4)]))), "Ops run one by one")
-    assert found["fix"] == "Remove run_eagerly=True: it is for debugging."
+    assert found["fix"].startswith("Remove run_eagerly=True: it is for debugging.")
     assert "run_eagerly" not in found["change"]

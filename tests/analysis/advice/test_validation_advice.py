@@ -26,8 +26,10 @@ def fit():
     model.compile("sgd", "mse")
     batches = tf.data.Dataset.from_tensor_slices((X, X[:, :1])).batch(40)
 
-    def of(train, validation):
-        return lambda: model.fit(train(batches), validation_data=validation(batches), epochs=3, verbose=0)
+    def of(train, validation, *callbacks):
+        return lambda: model.fit(
+            train(batches), validation_data=validation(batches), epochs=3, callbacks=list(callbacks), verbose=0
+        )
 
     return of
 
@@ -44,6 +46,33 @@ def test_slow_validation_data_is_named(advised, fit, the_one):
     found = the_one(advised(fit(plain, waiting)), "Validation waits for its data: slow ")
     assert found["severity"] == "high"
     assert found["evidence"].startswith("In 3 epochs, validation takes ")
+
+
+class Heavy(keras.callbacks.Callback):
+    def on_train_batch_end(self, batch, logs=None):
+        time.sleep(0.15)
+
+
+def test_slow_validation_data_is_named_beside_a_callback_that_hides_it(advised, fit, the_one):
+    """Validation waits for a second, the callback for seven."""
+    table = advised(fit(plain, waiting, Heavy()))
+    assert table["finding"].iloc[0].startswith("Heavy.on_train_batch_end takes")
+    found = the_one(table, "Validation waits for its data: slow ")
+    assert 5 < found["estimated_gain_percent"] < 15
+    assert found["severity"] == "medium"
+    assert not table["finding"].str.startswith("Steps wait").any()
+
+
+def test_a_callback_in_steps_saves_no_more_than_their_part_of_the_training(advised, fit):
+    """The callback is most of each step of 20 ms, but each batch of validation takes as long."""
+
+    class Light(keras.callbacks.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            time.sleep(0.02)
+
+    table = advised(fit(plain, waiting, Light()))
+    (row,) = table[table["finding"].str.contains("Light.on_train_batch_end takes")].to_dict("records")
+    assert row["gain_high_percent"] < 85
 
 
 def test_slow_training_data_is_no_matter_of_validation(advised, fit):

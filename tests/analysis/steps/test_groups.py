@@ -82,6 +82,15 @@ def test_functions_of_tf_data_are_no_steps():
     assert grouped(space)[0].source == "none"
 
 
+def test_functions_that_run_on_threads_of_tf_data_are_no_steps():
+    """An iterator of several devices runs them without an event of its own."""
+    space = XSpace()
+    line = space.plane("/host:CPU").line("tf_data_multi_device_iterator_get_next/123")
+    for i in range(4):
+        line.event("FunctionRun", start_ps=100 * i, duration_ps=30, id=i, _r=1)
+    assert grouped(space)[0].source == "none"
+
+
 def test_marks_win_over_loops():
     space = train_step(step_num=1, _r=1)
     executor = space.planes[0].lines[1]
@@ -204,6 +213,21 @@ def test_batches_of_an_eager_loop_are_steps_and_the_end_of_the_data_is_none():
     assert grouping.source == "inferred"
     assert (grouping.spans["start_ps"] / 10**6).tolist() == [100, 200, 300, 1100, 1200, 1300]
     assert (grouping.spans["end_ps"] / 10**6).tolist() == [200, 300, 400, 1200, 1300, 1400]
+
+
+def test_what_follows_the_end_of_the_data_is_no_step_though_it_runs_ops():
+    """The result of a metric is computed after each epoch; another iterator is left after two of its batches."""
+    space = eager_epochs()
+    (python,) = space.planes[0].lines
+    for epoch in range(2):
+        python.event("EagerLocalExecute: RealDiv", start_us=1000 * epoch + 450, duration_us=20)
+    python.event("EagerLocalExecute: MakeIterator", start_us=2000, duration_us=50)
+    for at in (2100, 2200):
+        python.event("EagerLocalExecute: IteratorGetNext", start_us=at, duration_us=30)
+        python.event("EagerLocalExecute: MatMul", start_us=at + 40, duration_us=50)
+    grouping, _ = grouped(space)
+    assert (grouping.spans["start_ps"] / 10**6).tolist() == [100, 200, 300, 1100, 1200, 1300, 2100, 2200]
+    assert (grouping.spans["end_ps"] / 10**6).tolist() == [200, 300, 400, 1200, 1300, 1400, 2200, 2290]
 
 
 def test_two_datasets_in_one_loop_make_one_step_per_pass():

@@ -108,6 +108,20 @@ def test_a_pipeline_on_a_device_is_listed_but_no_bottleneck():
     assert result.notes[0].startswith("Only the part of a pipeline that runs on a device")
 
 
+def test_the_part_on_a_device_is_known_with_a_root_around_it_and_a_generator_in_python_is_none():
+    space = XSpace()
+    python, _ = threads(space)
+    for stages, first in (
+        (("", "::Prefetch", "::Prefetch::Generator"), 1),
+        (("", "::FlatMap", "::FlatMap::Generator"), 5),
+    ):
+        for k, stage in enumerate(stages):
+            start = 100 * first + 10 * k
+            parent = {"parent_id": first + k - 1} if k else {}
+            python.event(f"Iterator::Root{stage}", start_us=start, duration_us=80 - 20 * k, id=first + k, **parent)
+    assert rows(run(space).pipelines, "side", "calls") == [("device", 1), ("host", 1)]
+
+
 def test_map_and_batch_takes_several_calls_for_one_element():
     space = XSpace()
     python, ahead = threads(space)

@@ -28,6 +28,7 @@ from tfprof_nb.analysis.advice.findings import EAGER, SMALL_STEPS, Evidence, Fin
 from tfprof_nb.analysis.advice.fit_again_advice import fit_again_findings
 from tfprof_nb.analysis.advice.foreign_advice import foreign_findings
 from tfprof_nb.analysis.advice.gpu_advice import gpu_findings
+from tfprof_nb.analysis.advice.graph_python_advice import graph_python_findings
 from tfprof_nb.analysis.advice.input_advice import copies_to_device, input_bound, input_outside_steps
 from tfprof_nb.analysis.advice.iterator_end_advice import iterator_end_findings
 from tfprof_nb.analysis.advice.jacobian_advice import jacobian_findings
@@ -182,6 +183,7 @@ _EACH_REPORTS_SEVERAL: tuple[Callable[[Evidence], Iterable[Finding]], ...] = (
     adapt_findings,
     fit_again_findings,
     metrics_findings,
+    graph_python_findings,
     retracing_findings,
     iterator_end_findings,
     device_findings,

@@ -10,8 +10,7 @@ import numpy as np
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, SMALL_STEPS, Evidence, Finding, Severity, severity_of
 from tfprof_nb.analysis.source.code import place_of
-from tfprof_nb.analysis.source.loops import head_of, needs_itself
-from tfprof_nb.analysis.source.source import SourceLines
+from tfprof_nb.analysis.source.loops import head_of, is_head, needs_itself
 from tfprof_nb.analysis.step_ops.batch import batch_size
 from tfprof_nb.analysis.step_ops.repeated import trains
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
@@ -83,7 +82,7 @@ def _steps_share(evidence: Evidence) -> float:
 def _finding(evidence: Evidence, ops: StepOps, size: int, fixed: float, severity: Severity, share: float) -> Finding:
     factor = next(factor for most, factor in _FACTORS if size <= most)
     step_ms, saved = ops.steps_ms / ops.steps, 1 - 1 / factor
-    place, change = _line(evidence.source(), size, size * factor)
+    place, change = _line(evidence, size, size * factor)
     loop, depends = _loop(evidence)
     if depends:
         place, change = loop, ""
@@ -115,20 +114,23 @@ def _loop(evidence: Evidence) -> tuple[str, bool]:
         return "", False
     slowest = table.iloc[int(np.argmax(table["in_steps_ms"].to_numpy()))]
     file, line = str(slowest["file"]), int(slowest["line"])
-    head = head_of(evidence.code, file, line)
+    head = line if is_head(evidence.code, file, line) else head_of(evidence.code, file, line)
     return (place_of(file, head), needs_itself(evidence.code, file, line)) if head else ("", False)
 
 
-def _line(source: SourceLines, size: int, larger: int) -> tuple[str, str]:
-    """Return the only known line that sets the batch size, and that line with another size if the size stands there."""
+def _line(evidence: Evidence, size: int, larger: int) -> tuple[str, str]:
+    """Return the only line that sets the batch size, and that line with another size if the size stands there.
+
+    Lines of which something was recorded come before others of the program.
+    """
     sets = re.compile(rf"(\bbatch(?:_size)?\s*[=(]\s*|\b\w*batch\w*\s*=\s*){size}\b", re.IGNORECASE)
-    table = source.table.drop_duplicates(["file", "line"])
-    codes = table["code"].astype(str)
-    rows = table[codes.map(lambda code: sets.search(code) is not None).astype(bool)]
-    batching = table[codes.str.contains(_BATCHES)]
-    for found, known in ((rows, True), (batching, False)):
-        own = found[found["file"] == _CELL] if (found["file"] == _CELL).any() else found
-        if len(own) == 1:
-            file, line, code = own[["file", "line", "code"]].iloc[0]
-            return place_of(file, line), sets.sub(rf"\g<1>{larger}", str(code).strip()) if known else ""
+    table = evidence.source().table
+    recorded = list(zip(table["file"].astype(str), table["line"].astype(int), strict=True))
+    for pattern, known in ((sets.pattern, True), (_BATCHES, False)):
+        everywhere = dict.fromkeys(evidence.code.find(rf"(?i:{pattern})"))
+        for found in ([one for one in everywhere if one in recorded], list(everywhere)):
+            own = [one for one in found if one[0] == _CELL] or found
+            if len(own) == 1:
+                code = evidence.code.line(*own[0])
+                return place_of(*own[0]), sets.sub(rf"\g<1>{larger}", code) if known else ""
     return "", ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from tfprof_nb import _units
@@ -29,6 +28,7 @@ _LESS_OFTEN = {
     "TensorBoard": 'Write less often: TensorBoard(..., update_freq="epoch").',
 }
 _MOSTLY = 0.5
+_TRAINING = "the training's time"
 _SAVING, _ONCE = ("ModelCheckpoint", "BackupAndRestore"), "on_epoch_end"
 
 
@@ -41,20 +41,22 @@ def callback_findings(evidence: Evidence) -> Iterator[Finding]:
         if sampled and row["callback"] == "LambdaCallback":  # its function has a name of its own
             continue
         in_steps = row["measured_ms"] > 0
-        time_ms, of_ms = (row["measured_ms"], measured_ms) if in_steps else (row["total_ms"], whole_ms)
+        # The last call at the end of an epoch follows the last step.
+        after_ms = row["total_ms"] / row["calls"] if row["method"] == _ONCE else 0.0
+        time_ms, of_ms = (row["measured_ms"], measured_ms) if in_steps else (row["total_ms"], whole_ms + after_ms)
         percent = 100 * time_ms / of_ms if of_ms > 0 else 0.0  # of a training that failed, there may be no step
         if percent >= WORTH_SAYING_PERCENT:
-            found = _callback(evidence, row, percent, in_steps)
-            yield replace(found, gain_of="steps") if in_steps else found
+            takes = f"{_units.percent(percent)} of {'each step' if in_steps else _TRAINING}"
+            yield _callback(evidence, row, takes, percent * min(1.0, of_ms / whole_ms) if in_steps else percent)
 
 
-def _callback(evidence: Evidence, row: dict[Any, Any], percent: float, in_steps: bool) -> Finding:
+def _callback(evidence: Evidence, row: dict[Any, Any], share: str, percent: float) -> Finding:
+    """Return the finding on a callback that takes a share of the steps or of the training, and a part of the latter."""
     name = f"{row['callback']}.{row['method']}"
     place = _place_of_function(evidence, name)
-    of_what = "each step" if in_steps else "the training's time"
     each = _units.milliseconds(row["total_ms"] / max(row["calls"], 1))
     calls = f"{_units.count(row['calls'])} call{'s' * (row['calls'] != 1)}"
-    takes, ran = f"{name} takes {_units.percent(percent)} of {of_what}", f"The callback's {calls} took {each} each"
+    takes, ran = f"{name} takes {share}", f"The callback's {calls} took {each} each"
     if found := _predicting(evidence, row, takes, ran, percent):
         return found
     fix, defined, change = _rarer(evidence, row["callback"], row["method"], int(row["calls"]))

@@ -9,12 +9,12 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Severity
+from tfprof_nb.analysis.events.python_ops import PYTHON_OPS
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.rewriting import with_argument
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
 
 ROW_BY_ROW = re.compile(r"\.(?:iterrows|itertuples)\(|\.i?loc\[\w+\]|\brow\[[\"']")
-PYTHON_OPS = ("EagerPyFunc", "PyFunc", "PyFuncStateless")
 _MOST = 0.5
 _BUSY, _HALF = 0.7, 0.5  # of the cores; of the time in which the work may take them from the model
 _WAITING_CODE = re.compile(r"\bsleep\(|\brequests\.|urlopen|urllib|\bhttpx?\.|socket|\.recv\(|boto3|\bs3\.|bigquery")
@@ -48,9 +48,10 @@ def generates(evidence: Evidence) -> bool:
 
 
 def in_python_ms(evidence: Evidence) -> float:
-    """Return for how long Python functions ran in pipelines."""
-    ops = evidence.ops.table
-    return float(ops.loc[ops["op_type"].isin(PYTHON_OPS), "self_us"].sum()) / _units.US_PER_MS
+    """Return for how long Python functions ran in pipelines, and not in graphs."""
+    ops, table = evidence.ops.table, evidence.python.table
+    all_ms = float(ops.loc[ops["op_type"].isin(PYTHON_OPS), "self_us"].sum()) / _units.US_PER_MS
+    return max(0.0, all_ms - float(table.loc[table["thread"] == "graph", "self_ms"].sum()))
 
 
 def from_busy_cores(evidence: Evidence, work_ms: float) -> float:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.category_advice import HIGH_OVERHEAD_PERCENT
-from tfprof_nb.analysis.advice.cause import PYTHON_OPS
 from tfprof_nb.analysis.advice.findings import ONE_OP, Evidence, Finding
 from tfprof_nb.analysis.advice.printing_advice import PRINTING_OPS
+from tfprof_nb.analysis.events.python_ops import PYTHON_OPS
 from tfprof_nb.analysis.source.mapped import lines_mapped
 
 _DOMINANT_OP_SHARE = 0.5

@@ -11,8 +11,9 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import EAGER, ONE_LAYER, ONE_OP, Evidence, Finding, saving, training_ms
+from tfprof_nb.analysis.advice.first_call import TRACING_MS, with_first_call
 from tfprof_nb.analysis.advice.python_advice import joined_once
-from tfprof_nb.analysis.source.calls import called_model
+from tfprof_nb.analysis.source.calls import called_model, called_object
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.rewriting import without_argument
 from tfprof_nb.analysis.source.syntax import holds, name_of
@@ -67,27 +68,26 @@ def eager_findings(evidence: Evidence, python: Sequence[Finding]) -> list[Findin
     if needs:
         change = ""
     what, stepped = _asks(evidence, asked) if asked else function, len(evidence.steps.table) > 0
-    return [
-        Finding(
-            "high" if mostly else "medium",
-            f"{EAGER}{(what or place) and ': '}{f'{what} ({place})' if what and place else what or place}",
-            f"{_units.percent(percent)} of the host's op time is in ops that run eagerly{' in each step' * stepped}: "
-            "Python starts each.",
-            _without(evidence, asked, needing, needs)
-            if asked
-            else _NOT_EAGERLY_IN_KERAS
-            if by_keras
-            else _split(function, needs)
-            if needs
-            else _traced(evidence, function, place, change),
-            proved_by="ops",
-            place=place,
-            gain_low_percent=_EAGER_GAIN_PERCENT[0] if mostly else float("nan"),
-            gain_high_percent=_EAGER_GAIN_PERCENT[1] if mostly else float("nan"),
-            change=change,
-            gain_of="training",
-        )
-    ]
+    found = Finding(
+        "high" if mostly else "medium",
+        f"{EAGER}{(what or place) and ': '}{f'{what} ({place})' if what and place else what or place}",
+        f"{_units.percent(percent)} of the host's op time is in ops that run eagerly{' in each step' * stepped}: "
+        "Python starts each.",
+        _without(evidence, asked, needing, needs)
+        if asked
+        else _NOT_EAGERLY_IN_KERAS
+        if by_keras
+        else _split(function, needs)
+        if needs
+        else _traced(evidence, function, place, change),
+        proved_by="ops",
+        place=place,
+        gain_low_percent=_EAGER_GAIN_PERCENT[0] if mostly else float("nan"),
+        gain_high_percent=_EAGER_GAIN_PERCENT[1] if mostly else float("nan"),
+        change=change,
+        gain_of="training",
+    )
+    return [with_first_call(evidence, found, TRACING_MS)]
 
 
 def _traced(evidence: Evidence, function: str, place: str, change: str) -> str:
@@ -121,26 +121,34 @@ def _eager_line(evidence: Evidence, percent: float, python: Sequence[Finding]) -
         place, what = place_of(file, definition), function
         change = f"@tf.function\n{evidence.code.line(file, definition)}"
         fix = _decorated(function, change)
+    elif model := _called_model(evidence, at_line, file, line):
+        fix = _TRACED_MODEL.format(model)
     elif function != "<module>" and (loop := evidence.code.loop_line(file, line))[0]:
         at_once = _ALL_AT_ONCE.format(_units.shorten(loop[1], 60), place_of(file, loop[0]))
         fix = f"{at_once} Otherwise {fix[:1].lower()}{fix[1:]}"
     many = f"its {_units.count(ops)} ops per step" if ops >= _MANY_OPS and not definition else "its ops"
-    return [
-        saving(
-            100 * share,
-            (_EAGER_LINE_PERCENT, _HIGH_SHARE_PERCENT),
-            _EAGER_GAIN_PERCENT[0] / 100,
-            finding=f"{EAGER}: {f'{function} ({place})' if definition else place}",
-            evidence=f"{what} takes {evidence.of_training(100 * share)}: {many} run outside any tf.function, where "
-            "Python starts each.",
-            fix=fix,
-            proved_by="python",
-            place=place,
-            change=change,
-            gain_of="training",
-            instead_of=ONE_LAYER,
-        )
-    ]
+    found = saving(
+        100 * share,
+        (_EAGER_LINE_PERCENT, _HIGH_SHARE_PERCENT),
+        _EAGER_GAIN_PERCENT[0] / 100,
+        finding=f"{EAGER}: {f'{function} ({place})' if definition else place}",
+        evidence=f"{what} takes {evidence.of_training(100 * share)}: {many} run outside any tf.function, where "
+        "Python starts each.",
+        fix=fix,
+        proved_by="python",
+        place=place,
+        change=change,
+        gain_of="training",
+        instead_of=ONE_LAYER,
+    )
+    return [with_first_call(evidence, found, TRACING_MS)]
+
+
+def _called_model(evidence: Evidence, calls: pd.DataFrame, file: str, line: int) -> str:
+    """Return the model or layer of Keras that takes most of a line's time; empty if its name is not certain."""
+    by_call = calls.groupby("call")["eager_ms"].sum()
+    mostly = by_call.get("Layer.__call__", 0.0) > MOSTLY_EAGER_PERCENT / 100 * by_call.sum()
+    return called_object(evidence.code, file, line) if mostly else ""
 
 
 def _growing(evidence: Evidence, place: str, code: str, fix: str, percent: float) -> Finding:

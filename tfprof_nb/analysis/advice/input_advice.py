@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
+
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import WAITING, Evidence, Finding, at_most, severity_of
 from tfprof_nb.analysis.advice.input_causes import cause_of_waiting
 from tfprof_nb.analysis.tf_data.tf_data import HOST_UNSEEN, TfData
-from tfprof_nb.analysis.verdict import FETCH_COSTS_MS, HIGHLY_PERCENT, MODERATELY_PERCENT, waits_only_at_starts
+from tfprof_nb.analysis.verdict import (
+    FETCH_COSTS_MS,
+    HIGHLY_PERCENT,
+    MODERATELY_PERCENT,
+    MOST_WAITING,
+    waits_only_at_starts,
+)
 
 OUTSIDE = "Data is fetched outside the step marks"
 # From these shares of the input time on, advice is also, or only, about copies to the device
@@ -34,6 +42,8 @@ def input_bound(evidence: Evidence) -> Finding | None:
         or short
         or waits_only_at_starts(evidence.steps)
         or _copying_share(evidence) > _ONLY_COPYING
+        or _is_handed_over(evidence)
+        or _validation_waits_more(evidence.steps.table)
     ):
         return None
     percent *= _training_share(evidence)
@@ -114,6 +124,22 @@ def _copying_share(evidence: Evidence) -> float:
     ops, input_ms = evidence.ops.table, float(evidence.steps.table["input_ms"].sum())
     copied_us = ops.loc[(ops["side"] == "device") & (ops["op_type"] == "MemcpyHToD"), "self_us"].sum()
     return min(1.0, copied_us / _units.US_PER_MS / input_ms) if input_ms else 0.0
+
+
+def _validation_waits_more(steps: pd.DataFrame) -> bool:
+    """Whether validation waits so much that the slowest pipeline, of which causes are known, must be its own."""
+    waited = steps.groupby("phase")["input_ms"].sum()
+    return float(waited.get("train", 0.0)) < MOST_WAITING * float(waited.get("test", 0.0))
+
+
+def _is_handed_over(evidence: Evidence) -> bool:
+    """Whether devices wait for longer than the host's pipeline works: what hands batches to them takes the rest."""
+    pipelines = evidence.tf_data.pipelines
+    if not (pipelines["side"] == "device").any():
+        return False
+    hosted = pipelines[pipelines["side"] == "host"]
+    worked_ms = float((hosted["calls"] * hosted["mean_us"]).sum()) / _units.US_PER_MS
+    return 0 < worked_ms < MOST_WAITING * float(evidence.steps.table["input_ms"].sum())
 
 
 def _longest_wait(tf_data: TfData) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from tfprof_nb.analysis.advice.findings import (
     Finding,
     saving,
 )
+from tfprof_nb.analysis.advice.first_call import VECTORISING_MS, with_first_call
 from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.source.placed_ops import creating_nodes
 from tfprof_nb.analysis.source.syntax import holds, name_of, replaced
@@ -48,22 +49,21 @@ def mapping_findings(evidence: Evidence) -> list[Finding]:
     place = ops.place(frame)
     change = vectorized(evidence.code, *line_at(place))
     instead = f": `{_units.shorten(change, 100)}`" if change else ""
-    return [
-        saving(
-            100 * share,
-            _WORTH_SAYING,
-            _SAVED,
-            finding=f"tf.map_fn runs its function for one element after another ({place})",
-            evidence=f"`{_units.shorten(ops.code(frame), 80)}` is a loop in the graph. Its ops, with their gradients, "
-            f"take {_units.share(share)} of each step, with the time to start them.",
-            fix=f"Let tf.vectorized_map run each op once for all elements{instead}. Or give the function the whole "
-            "tensor, if its ops work on it as they are.",
-            place=place,
-            change=change,
-            proved_by="source",
-            instead_of=(MANY_OPS, BETWEEN_OPS, ONE_OP, SMALL_STEPS, *ONE_LAYER),
-        )
-    ]
+    found = saving(
+        100 * share,
+        _WORTH_SAYING,
+        _SAVED,
+        finding=f"tf.map_fn runs its function for one element after another ({place})",
+        evidence=f"`{_units.shorten(ops.code(frame), 80)}` is a loop in the graph. Its ops, with their gradients, "
+        f"take {_units.share(share)} of each step, with the time to start them.",
+        fix=f"Let tf.vectorized_map run each op once for all elements{instead}. Or give the function the whole "
+        "tensor, if its ops work on it as they are.",
+        place=place,
+        change=change,
+        proved_by="source",
+        instead_of=(MANY_OPS, BETWEEN_OPS, ONE_OP, SMALL_STEPS, *ONE_LAYER),
+    )
+    return [with_first_call(evidence, found, VECTORISING_MS)]
 
 
 def vectorized(code: Code, file: str, line: int) -> str:

@@ -14,6 +14,7 @@ from tfprof_nb.analysis.advice.findings import (
     Finding,
     severity_of,
 )
+from tfprof_nb.analysis.advice.first_call import VECTORISING_MS, with_first_call
 from tfprof_nb.analysis.source.calls import takes_gradients
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.step_ops.small_ops import small_ops
@@ -42,7 +43,7 @@ def _finding(evidence: Evidence, ops: StepOps, row: pd.Series) -> Finding:
     place, percent, code = ops.place(row["frame"]), 100 * row["cost_share"], ops.code(row["frame"])
     fix = _PER_EXAMPLE if takes_gradients(evidence.code, *line_at(place)) else ""
     in_loop = bool(row["in_loop"])
-    return Finding(
+    found = Finding(
         severity_of(percent, _WORTH_SAYING_PERCENT, _HIGH_PERCENT),
         f"{MANY_OPS}: {_subject(row, place)}",
         f"{'They run' if row['kind'] else 'It runs'} about {_units.count(round(row['count'], -1))} ops per step"
@@ -57,6 +58,7 @@ def _finding(evidence: Evidence, ops: StepOps, row: pd.Series) -> Finding:
         gain_high_percent=percent,
         instead_of=(BETWEEN_OPS, ONE_OP, SMALL_STEPS),
     )
+    return with_first_call(evidence, found, VECTORISING_MS) if fix else found
 
 
 def _subject(row: pd.Series, place: str) -> str:

@@ -9,6 +9,7 @@ from tfprof_nb.analysis.advice.input_causes import cause_of_waiting
 WAITING = "Validation waits for its data"
 # Shares of the training's time.
 _WORTH_SAYING_PERCENT, _HIGH_PERCENT = 10.0, 25.0
+_LEAST_PERCENT = 3.0
 # Validation mostly waits from this share of its steps on.
 _WAITING_SHARE = 0.3
 
@@ -19,9 +20,12 @@ def validation_input(evidence: Evidence) -> Finding | None:
     validating, training = (steps[steps["phase"] == phase] for phase in ("test", "train"))
     waited_ms, whole_ms = float(validating["input_ms"].sum()), training_ms(evidence)
     percent = 100 * waited_ms / whole_ms if whole_ms > 0 else 0.0
+    # Beside slow callbacks, which have findings of their own, all else is a small part.
+    callbacks_ms = min(float(evidence.python.callbacks["total_ms"].sum()), whole_ms)
     if (
         training.empty
-        or percent < _WORTH_SAYING_PERCENT
+        or percent < _LEAST_PERCENT
+        or 100 * waited_ms < _WORTH_SAYING_PERCENT * (whole_ms - callbacks_ms)
         or waited_ms < _WAITING_SHARE * float(validating["step_ms"].sum())
         or waited_ms < float(training["input_ms"].sum())
     ):
@@ -29,7 +33,7 @@ def validation_input(evidence: Evidence) -> Finding | None:
     cause = cause_of_waiting(evidence)
     passes = validating["epoch"].nunique() or 1
     return Finding(
-        severity_of(percent, _WORTH_SAYING_PERCENT, _HIGH_PERCENT),
+        severity_of(percent, _LEAST_PERCENT, _HIGH_PERCENT),
         f"{WAITING}{cause.name and ': '}{cause.name}",
         f"In {_units.count(passes)} epoch{'s' * (passes != 1)}, validation takes "
         f"{_units.milliseconds(validating['step_ms'].sum())} of {_units.milliseconds(whole_ms)}, and waits for its "

@@ -13,6 +13,8 @@ from tfprof_nb.analysis.events.forest import Forest
 # How the runtime starts a graph, and how it runs one.
 RUNS = ("FunctionRun", "SessionRun", "RunGraph")
 EXECUTOR = "ExecutorState::Process"
+CAPTURED = "InstantiatedCapturedFunction::"  # how tf.data runs one
+_OF_TF_DATA = "tf_data_"  # beginning of the names of threads
 
 # Contexts with so many events on both sides are not linked: XLA's guard against quadratic growth.
 _CROWDED_CONTEXT = 64
@@ -47,7 +49,9 @@ def _all_links(forest: Forest, iterators: tuple[Int64, Int64]) -> tuple[Int64, I
 def tf_data_steps(forest: Forest) -> Int64:
     """Return the step ids of what tf.data runs for itself: these are no steps of the program."""
     ids = forest.host.ints("id")
-    mine = forest.name_starts("InstantiatedCapturedFunction::")[ids.rows]
+    its_threads = np.array([line.name.startswith(_OF_TF_DATA) for line in forest.host.lines], dtype=bool)
+    on_its_threads = forest.named(*RUNS) & its_threads[forest.host.line]
+    mine = (forest.name_starts(CAPTURED) | on_its_threads)[ids.rows]
     return np.unique(ids.values[mine].astype(np.int64))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from collections.abc import Iterator
 
@@ -52,6 +53,21 @@ def called_model(code: Code, file: str, line: int) -> str:
         if isinstance(call.func, ast.Name) and any(keyword.arg == "training" for keyword in call.keywords)
     }
     return models.pop() if len(models) == 1 else ""
+
+
+def called_object(code: Code, file: str, line: int) -> str:
+    r"""Return the only name that a line calls and that is no function, class or builtin; empty if there is none.
+
+    Examples
+    --------
+    >>> called_object(Code({"cell": "def f(x): ...\na = int(f(model(state[None])[0]))"}), "cell", 2)
+    'model'
+    """
+    names = {call.func.id for call in _calls(code, file, line) if isinstance(call.func, ast.Name)}
+    defined = {one.name for other in code.files for one in code.nodes(other, ast.FunctionDef)}
+    defined |= {one.name for other in code.files for one in code.nodes(other, ast.ClassDef)}
+    objects = names - defined - set(dir(builtins))
+    return objects.pop() if len(objects) == 1 else ""
 
 
 def same_call(code: Code, file: str, line: int, function: str) -> str:

@@ -18,7 +18,7 @@ FETCHES = ("IteratorGetNext", f"{DISPATCH}IteratorGetNext")
 _OF_DATASETS = ("Iterator", "Dataset", "Optional")
 _UPDATES = ("Assign", "ResourceApply", "ResourceScatter")
 _MIN_PASSES, _MANY_PASSES = 3, 8
-_MOST = 0.8  # of the passes, or of the ops
+_MOST, _HALF = 0.8, 0.5  # of the passes, or of the ops
 
 
 def fetches_of(forest: Forest) -> Int64:
@@ -83,19 +83,39 @@ def _batches(forest: Forest, ops: Int64) -> pd.DataFrame:
     made = np.sort(host.start_ps[np.flatnonzero(_dispatches(forest, "MakeIterator", "OneShotIterator"))])
     worked = _count_between(np.sort(host.start_ps[ops]), start)
     anew = _count_between(made, start) > 0
+    begins = np.append(True, (worked[:-1] > 0) | anew[:-1])
     # A fetch that finds the data at an end does no work: it begins no pass, nor does what follows it.
     ended = (worked == 0) & anew
-    begins = np.append(True, (worked[:-1] > 0) | anew[:-1]) & ~ended
-    if not worked.any():  # the loop only takes its data
-        begins = ~ended
-    kept = np.flatnonzero(begins)
-    until = np.append(start[1:], forest.ends_ps(fetches[-1:]))
-    last = np.append(kept[1:], len(fetches)) - 1
-    ends = np.array(
-        [until[at - 1] if ended[at] and at > one else until[at] for one, at in zip(kept, last, strict=True)]
-    )
-    passes = pd.DataFrame({"start_ps": start[kept], "end_ps": ends.astype(np.int64), "event": fetches[kept]})
-    return _ended(forest, ops, passes) if worked.any() else passes
+    if worked.any():
+        ended |= _at_ends(forest, ops, start, begins, np.append(0, anew[:-1].cumsum()))
+    else:  # the loop only takes its data
+        begins[:] = True
+    kept = np.flatnonzero(begins & ~ended)
+    stops = np.flatnonzero(begins | ended)
+    after = np.searchsorted(stops, kept, side="right")
+    ends = np.append(start[stops], forest.ends_ps(fetches[-1:]))[after]
+    passes = pd.DataFrame({"start_ps": start[kept], "end_ps": ends, "event": fetches[kept]})
+    return _ended(forest, ops, passes) if worked.any() and after[-1:] == len(stops) else passes
+
+
+def _at_ends(forest: Forest, ops: Int64, start: Int64, begins: Bools, iterator: Int64) -> Bools:
+    """Return per fetch whether it finds the data at an end, and what follows is not the work of a pass.
+
+    These are the last fetches of an iterator, if they are followed by less than half of the kinds of ops that most of
+    its passes run. ``start``, ``begins`` and ``iterator`` have one entry per fetch.
+    """
+    of_fetch: Int64 = np.cumsum(begins) - 1
+    iterators = iterator[begins]
+    at = np.searchsorted(start, forest.host.start_ps[ops], side="right") - 1
+    ran = pd.DataFrame({"pass": of_fetch[at[at >= 0]], "kind": forest.host.metadata[ops[at >= 0]]}).drop_duplicates()
+    ran["iterator"] = iterators[ran["pass"]]
+    passes_with = ran.groupby(["iterator", "kind"])["pass"].transform("size").to_numpy()
+    usual = ran[passes_with >= _HALF * np.bincount(iterators)[ran["iterator"]]]
+    kinds = usual.groupby("iterator")["kind"].nunique().reindex(iterators, fill_value=0).to_numpy()
+    lacks = np.bincount(usual["pass"], minlength=len(iterators)) < _HALF * kinds
+    last = pd.Series(lacks[::-1]).groupby(iterators[::-1]).cummin().to_numpy()[::-1]
+    found: Bools = last[of_fetch]
+    return found
 
 
 def _count_between(times: Int64, start: Int64) -> Int64:

@@ -29,8 +29,9 @@ FILE_READERS = frozenset(
 _ADDED_BY_OPTIMISER = "inject/"
 _BRANCH = re.compile(r"\[\d+\]")
 _VERSION = re.compile(r"V\d+$")
-# The first iterator of a pipeline that runs on a device; its parent is the root there.
-_DEVICE_SOURCE = "Iterator::Prefetch::Generator"
+# The first iterator of a pipeline that runs on a device: it takes elements from the host's pipeline. (A generator in
+# Python stands below a FlatMap.)
+_DEVICE_SOURCES = ("Iterator::Prefetch::Generator", "Iterator::Root::Prefetch::Generator")
 
 
 def stage_of(event_name: str) -> str:
@@ -97,7 +98,7 @@ def _calls(forest: Forest) -> pd.DataFrame:
         {
             "stage": names.map(stage_of),
             "depth": names.str.count("::"),
-            "device_source": names == _DEVICE_SOURCE,
+            "device_source": names.isin(_DEVICE_SOURCES),
             "injected": names.map(short_name).isin(RUNTIME_STAGES),
         }
     ).iloc[host.metadata[events]]

@@ -194,8 +194,9 @@ def host_stages(forest: Forest) -> pd.DataFrame:
     )
     stages["critical_ps"] = stages["critical_ps"].fillna(0).astype(np.int64)
     stages["pipeline"] = stages["iterator"].map(_number_pipelines(stages))
-    device_roots = calls["id"].isin(calls.loc[calls["device_source"], "parent_id"])
-    on_device = stages["iterator"].isin(calls.loc[device_roots, "iterator"])
+    prefetches = calls["id"].isin(calls.loc[calls["device_source"], "parent_id"])
+    around = prefetches | calls["id"].isin(calls.loc[prefetches & (calls["depth"] > 1), "parent_id"])
+    on_device = stages["iterator"].isin(calls.loc[around, "iterator"])
     stages["on_device"] = on_device.groupby(stages["pipeline"]).transform("any")
     return stages.assign(host=forest.host.name)
 
