@@ -136,6 +136,47 @@ def test_a_layer_that_is_called_for_each_example_between_the_steps_is_named(firs
     assert "call it once for all that `for text in batch:` (In[1] line 7) goes through" in found["fix"]
 
 
+VALIDATING = """net = keras.Sequential([keras.layers.Dense(32, activation="relu") for _ in range(4)])
+net.build((None, 32))
+accuracy = keras.metrics.SparseCategoricalAccuracy()
+batches = [(tf.ones((16, 32)), tf.zeros(16))] * 60
+@tf.function
+def train_step(x, y):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(net(x) - y[:, None]))
+    for variable, gradient in zip(net.weights, tape.gradient(loss, net.weights)):
+        variable.assign_sub(0.01 * gradient)
+    return loss
+@tf.function
+def validation_step(x, y):
+    accuracy.update_state(y, net(x))
+def validate():
+    for x, y in batches:
+        predicted = net(x)
+        accuracy.update_state(y, predicted)
+    print("validated")"""
+VALIDATED = """for epoch in range(4):
+    for x, y in batches:
+        train_step(x, y)
+    {}
+    print(float(accuracy.result()))"""
+IN_THE_CELL = "for x, y in batches:\n        predicted = net(x)\n        accuracy.update_state(y, predicted)"
+
+
+@pytest.mark.parametrize(("code", "loop"), [(IN_THE_CELL, "cell line 5"), ("validate()", "In[1] line 16")])
+def test_a_validation_whose_ops_run_one_by_one_is_named_by_its_loop(first, code, loop):
+    found = first(VALIDATING, VALIDATED.format(code))
+    assert found["finding"] == f"Ops run one by one: the loop at {loop}"
+    assert found["evidence"].startswith("`predicted = net(x)` (")
+    assert "`accuracy.update_state" in found["evidence"]
+    assert "into a function with @tf.function, and call that in the loop" in found["fix"]
+
+
+def test_a_validation_that_is_traced_is_not_told_to_be(first):
+    found = first(VALIDATING, VALIDATED.format("for x, y in batches: validation_step(x, y)"))
+    assert not found["finding"].startswith("Ops run one by one")
+
+
 GROWING = "embed = tf.function(lambda x: tf.tanh(x))\nbatch = tf.ones((512, 256))"
 GROWN = """rows = tf.zeros((0, 256))
 for _ in range(150):

@@ -135,6 +135,16 @@ def test_models_that_are_made_anew_for_each_training(evidence):
     assert "for v, value in zip((*net.variables, *net.optimizer.variables), start): v.assign(value)" in one.fix
 
 
+def test_models_that_differ_in_their_learning_rate_are_made_once_and_given_it(evidence):
+    build = "def build(lr):\n    m = make()\n    m.compile(Adam(learning_rate=lr), 'mse')\n    return m"
+    text = f"{build}\nfor rate in rates:\n    net = build(rate)\n    net.fit(x)"
+    (one,) = retracing_findings(evidence(text, traced=5, tracing_ms=800.0))
+    assert "though only its learning rate `rate` differs" in one.evidence
+    assert one.fix.endswith("v.assign(value)`, and then `net.optimizer.learning_rate.assign(rate)`.")
+    text = text.replace("make()", "make(lr)")
+    assert not list(retracing_findings(evidence(text, traced=5, tracing_ms=800.0)))
+
+
 ASKED = """for x, y in memory:
     y = y + net.predict(x)
     net.fit(x, y, epochs=1, verbose=0)"""

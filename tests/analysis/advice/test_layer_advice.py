@@ -97,5 +97,5 @@ def test_a_recurrent_layer_is_told_to_take_fewer_time_steps(advised, the_one):
     model.compile("sgd", "mse")
     data = np.ones((1024, 48, 3), "float32")
     table = advised(lambda: model.fit(data, data[:, 0, :1], batch_size=512, epochs=2, verbose=0))
-    found = the_one(table, "The layer gru_cell takes most of each step")
+    found = the_one(table, "The layer gru takes most of each step")
     assert found["fix"].endswith("Its ops run anew for each time step: take fewer of these, or join several to one.")

@@ -178,3 +178,26 @@ def test_shares_are_of_the_time_without_warm_up_unless_every_step_is_warm_up(war
     """Three steps of 100 ms: where a function is traced in each of them, no other time is left."""
     table = pd.DataFrame({"host": "a", "start_ms": [0.0, 100.0, 200.0], "step_ms": 100.0, "warm_up": warm_up})
     assert training_ms(SimpleNamespace(steps=SimpleNamespace(table=table))) == training
+
+
+def write_samples(model, epoch):
+    time.sleep(0.3)
+
+
+def train_in_epochs(step, batches):
+    for epoch in range(4):
+        for batch in batches:
+            step(batch)
+        write_samples(step, epoch)
+
+
+def test_what_each_epoch_does_is_told_as_a_whole_and_not_per_step():
+    step = tf.function(lambda x: tf.linalg.matmul(x, x))
+    batches = [tf.ones((600, 600))] * 20
+    train_in_epochs(step, batches)
+    with tp.profile() as p:
+        train_in_epochs(step, batches)
+    first = p.advice.table.iloc[0]
+    assert first["finding"].startswith("write_samples")
+    assert " ms in all, " in first["evidence"]
+    assert "in few passes of `for epoch in range(4):` only, or once after the loop" in first["fix"]

@@ -134,3 +134,20 @@ def test_values_of_tensors_and_objects_are_not_written(profile):
     texts = [text for signature in graphs.functions["signature"] for _, _, text in signature]
     assert not any("Settings" in text or "aaaa" in text for text in texts)
     assert max(map(len, texts)) <= 60
+
+
+def test_functions_of_keras_are_not_told_to_be_applied_once():
+    import keras
+    import numpy as np
+
+    model = keras.Sequential([keras.layers.Dense(1)])
+    x = np.ones((8, 4), "float32")
+    with tp.profile() as p:
+        for _ in range(3):
+            model.compile("sgd", "mse")
+            model.fit(x, x[:, :1], verbose=0)
+            model.evaluate(x, x[:, :1], verbose=0)
+    notes = [note for note in p.functions.notes if note.startswith("multi_step_on_iterator")]
+    (note,) = notes
+    assert "Keras traces it for each model and phase (train, test, predict), and again after compile()" in note
+    assert "Apply it once" not in note

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
+from tfprof_nb.analysis.advice.eager_loop_advice import eager_loop
 from tfprof_nb.analysis.advice.findings import EAGER, ONE_LAYER, ONE_OP, Evidence, Finding, saving, training_ms
 from tfprof_nb.analysis.advice.first_call import TRACING_MS, with_first_call
 from tfprof_nb.analysis.advice.python_advice import joined_once
@@ -27,6 +28,7 @@ _RUNS_GRAPHS = (
 )
 _EAGER_IN = ("Keras", "TensorFlow")
 _EAGER_PERCENT = 10.0
+_TELLS_MORE = 1.2  # than a single line of it
 _FETCHING_OPS = "Iterator|Optional|Dataset"  # Keras fetches its data with these, always eagerly
 _NOT_EAGERLY_IN_KERAS = "Remove run_eagerly=True from model.compile, and tf.config.run_functions_eagerly(True)."
 _NOT_EAGERLY = "Put @tf.function on the function that runs a step."
@@ -103,14 +105,17 @@ def _eager_line(evidence: Evidence, percent: float, python: Sequence[Finding]) -
     """Name the line that runs most ops one by one beside tf.functions, unless a finding on Python tells more."""
     calls, whole_ms = _eager_calls(evidence, percent), training_ms(evidence)
     lines = calls.groupby(["file", "line"])["eager_ms"].sum().sort_values(ascending=False, kind="stable")
+    loop = max(eager_loop(evidence), key=lambda found: found.estimated_gain_percent, default=None)
     if lines.empty or whole_ms <= 0 or 100 * lines.iloc[0] < _EAGER_LINE_PERCENT * whole_ms:
-        return []
+        return [loop] if loop else []
     file, line = lines.index[0]
     at_line = calls[(calls["file"] == file) & (calls["line"] == line)]
     function, ops = str(at_line["function"].iloc[0]), round(float(at_line["ops_per_step"].max()))
     definition = _traceable(evidence, file, function)
     whole = (calls["function"] == function) & (calls["file"] == file)
     share = min(1.0, float(calls.loc[whole, "eager_ms"].sum() if definition else lines.iloc[0]) / whole_ms)
+    if loop and loop.estimated_gain_percent > _TELLS_MORE * 100 * share:
+        return [loop]
     if any(finding.estimated_gain_percent >= 100 * share for finding in python):
         return []
     place, code, change = place_of(file, line), evidence.code.line(file, line), ""
@@ -123,8 +128,8 @@ def _eager_line(evidence: Evidence, percent: float, python: Sequence[Finding]) -
         fix = _decorated(function, change)
     elif model := _called_model(evidence, at_line, file, line):
         fix = _TRACED_MODEL.format(model)
-    elif function != "<module>" and (loop := evidence.code.loop_line(file, line))[0]:
-        at_once = _ALL_AT_ONCE.format(_units.shorten(loop[1], 60), place_of(file, loop[0]))
+    elif function != "<module>" and (around := evidence.code.loop_line(file, line))[0]:
+        at_once = _ALL_AT_ONCE.format(_units.shorten(around[1], 60), place_of(file, around[0]))
         fix = f"{at_once} Otherwise {fix[:1].lower()}{fix[1:]}"
     many = f"its {_units.count(ops)} ops per step" if ops >= _MANY_OPS and not definition else "its ops"
     found = saving(

@@ -19,6 +19,7 @@ from tfprof_nb.analysis.advice.python_time import (
     MIN_SAMPLES,
     WORTH_SAYING_PERCENT,
     in_code,
+    loop_of_steps,
     method_of,
     python_finding,
     rarely,
@@ -39,8 +40,8 @@ _SAME = (
     "step needs from the result."
 )
 _LONGER = (
-    "There is more in {} after each step, so this work gets longer: do `{}` once, after the loop. If it is needed "
-    "earlier, do it every 50 steps, or keep a running result to which each step adds, as the metrics of Keras do."
+    "There is more in {} after each {}, so this work gets longer: do `{}` once, after the loop. If it is needed "
+    "earlier, do it {}, or keep a running result to which each step adds, as the metrics of Keras do."
 )
 # Methods of tensors and variables that wait until the value is there, as people call them.
 _WAITING_CALLS = {
@@ -58,6 +59,7 @@ _APPENDED = re.compile(r"^([\w.]+)\.append\((float|int)\(([\w.\[\]\"']+)\)\)$")
 # An array or tensor that a loop joins to itself.
 _GROWN = re.compile(r"^(\w+) *= *((?:np|numpy|tf|jnp)\.\w+)\([\[(] *\1 *, *(\w+) *[\])]((?:,[^()]*)?)\)")
 _OF_OTHERS = 0.1
+_OFTEN_ENOUGH = "every 50 steps"
 _WORTH_SAYING_OUTSIDE_PERCENT, _HIGH_OUTSIDE_PERCENT = 20.0, 40.0
 
 
@@ -203,13 +205,16 @@ def _function(evidence: Evidence, file: str, rows: pd.DataFrame, time_ms: float,
     steps = max(len(evidence.steps.table), 1)
     same = same_call(evidence.code, *line_at(calling), function) if function != "<module>" else ""
     longer = collected(evidence.code, *line_at(calling))
+    loop = loop_of_steps(evidence, *line_at(calling))
+    every = f"in few passes of `{_units.shorten(loop, 60)}` only" if loop else _OFTEN_ENOUGH
+    taken = f"{_units.milliseconds(time_ms)} in all" if loop else f"{_units.milliseconds(time_ms / steps)} per step"
     finding = python_finding(
         f"{name} takes {evidence.of_training(percent)}{', on all that the loop has collected' * bool(longer)}",
-        f"{_units.milliseconds(time_ms / steps)} per step{library}{written}{called}: TensorFlow waits meanwhile.",
+        f"{taken}{library}{written}{called}: TensorFlow waits meanwhile.",
         (same and _SAME.format(same))
-        or (longer and _LONGER.format(" and ".join(longer), _units.shorten(evidence.code.at(calling), 80)))
+        or (longer and _longer(longer, evidence.code.at(calling), every, "pass" if loop else "step"))
         or rarely(evidence, *line_at(calling))
-        or _fix_of(use, function, evidence.code.at(calling), place, code, looping=looping),
+        or _fix_of(use, function, evidence.code.at(calling), place, code, looping=looping, every=every),
         percent,
         place,
         "",
@@ -218,7 +223,13 @@ def _function(evidence: Evidence, file: str, rows: pd.DataFrame, time_ms: float,
     return finding, use
 
 
-def _fix_of(use: str, function: str, calling: str, slowest: str, slowest_code: str, *, looping: bool) -> str:
+def _longer(collections: list[str], code: str, every: str, after: str) -> str:
+    return _LONGER.format(" and ".join(collections), after, _units.shorten(code, 80), every)
+
+
+def _fix_of(
+    use: str, function: str, calling: str, slowest: str, slowest_code: str, *, looping: bool, every: str = _OFTEN_ENOUGH
+) -> str:
     """Say what to do about code whose value is used like this."""
     what = f"{function}()" if function != "<module>" else "this line"
     if use == "validation":
@@ -235,12 +246,13 @@ def _fix_of(use: str, function: str, calling: str, slowest: str, slowest_code: s
             "its `.result()` after it."
         )
     if use == "record" and calling:
-        every = f"`{_units.shorten(calling, 80)}` every 50 steps, or once after the loop."
-        return f"Nothing in the loop needs its value: do {every}"
+        return (
+            f"Nothing in the loop needs its value: do `{_units.shorten(calling, 80)}` {every}, or once after the loop."
+        )
     if joined := joined_once(calling):
         return joined
     if _WRITES.search(slowest_code):
-        return f"Write less often: `{_units.shorten(slowest_code, 80)}` once after the loop, or every 50 steps."
+        return f"Write less often: `{_units.shorten(slowest_code, 80)}` once after the loop, or {every}."
     inside = f", where {slowest} takes most of its time" if function != "<module>" else ""
     whole = " NumPy on whole arrays takes a fraction of the time of a loop in Python." * looping
     return f"Make {what} faster{inside}, or do it less often if the loop allows that.{whole}"

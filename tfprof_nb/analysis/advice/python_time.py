@@ -8,6 +8,7 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.guards import divisor_of, guard_of
+from tfprof_nb.analysis.source.syntax import holds
 
 # Shares of the steps' time, or of the training's time.
 WORTH_SAYING_PERCENT, HIGH_PERCENT = 10.0, 25.0
@@ -18,6 +19,7 @@ FRAMEWORKS = ("Keras", "TensorFlow", "tfprof_nb")
 LEAST_SAVED = 0.7
 FEWER_SAVED = 0.3  # of what may overlap
 _LEFT = 5
+_RUNS_GRAPH, _TRAINS = "Function.__call__", ("Trainer.fit", "Trainer.evaluate")
 
 
 def rarely(evidence: Evidence, file: str, line: int) -> str:
@@ -31,6 +33,22 @@ def raised(evidence: Evidence, file: str, line: int, condition: str) -> str:
     divisor = divisor_of(evidence.code, file, line)
     number = divisor if divisor.replace(".", "").isidentifier() else "the number"
     return f"Let it run less often: raise {number} in `{condition}` ({place_of(file, line)})."
+
+
+def loop_of_steps(evidence: Evidence, file: str, line: int) -> str:
+    """Return the text of the loop around a line if each of its passes runs several steps, as a loop of epochs does.
+
+    Its steps run in a loop of its own, or in a call that trains. The text is empty for other lines.
+    """
+    loop, calls = evidence.code.loop(file, line), evidence.python.calls
+    if loop is None:
+        return ""
+    inside = calls[(calls["file"] == file) & calls["line"].map(lambda number: holds(loop, number)).astype(bool)]
+    called = inside["call"].astype(str)
+    trains = called.str.endswith(_TRAINS)
+    graphs = inside[called.str.endswith(_RUNS_GRAPH)]
+    nested = [number for number in graphs["line"] if evidence.code.loop(file, number) is not loop]
+    return evidence.code.line(file, loop.lineno) if trains.any() or nested else ""
 
 
 def every_few(calls: int) -> int:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import EAGER, Evidence, Finding, at_most, saving
-from tfprof_nb.analysis.advice.retracing_remedies import OF_KERAS, remedy, shown_name
-from tfprof_nb.analysis.functions.retracing import GENERALISE
+from tfprof_nb.analysis.advice.retracing_remedies import remedy, shown_name
+from tfprof_nb.analysis.functions.retracing import GENERALISE, OF_KERAS
 from tfprof_nb.analysis.source.calls import built_in_loop, compiled_in_loop
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.rewriting import without_argument
@@ -114,17 +114,19 @@ def _built_again(evidence: Evidence) -> Iterator[Finding]:
     found = built_in_loop(evidence.code) if percent >= _WORTH_SAYING_PERCENT else None
     if found is None:
         return
-    (file, line, model), variables = found, "(*{0}.variables, *{0}.optimizer.variables)"
-    place, kept = place_of(file, line), variables.format(model)
+    model, kept = found.model, f"(*{found.model}.variables, *{found.model}.optimizer.variables)"
+    place = place_of(found.file, found.line)
+    rate = f", and then `{model}.optimizer.learning_rate.assign({found.rate})`" if found.rate else ""
+    differing = f", though only its learning rate `{found.rate}` differs" if found.rate else ""
     yield Finding(
         "medium" if percent >= _MEDIUM_PERCENT else "info",
         f"{_units.count(times)} models are traced, each anew: {_units.percent(percent)} of the cell's time ({place})",
-        f"`{_units.shorten(evidence.code.line(file, line), 80)}` makes a new model for each training, and Keras traces "
-        f"the functions of each. {_units.milliseconds(tracing_ms)} of {_units.milliseconds(whole_ms)} is in the steps "
-        "that trace.",
+        f"`{_units.shorten(evidence.code.at(place), 80)}` makes a new model for each training{differing}, and Keras "
+        f"traces the functions of each. {_units.milliseconds(tracing_ms)} of {_units.milliseconds(whole_ms)} is in the "
+        "steps that trace.",
         f"Make and compile {model} once, before the loop. Then keep its values: "
         f"`{model}.optimizer.build({model}.trainable_variables)` and `start = [v.numpy() for v in {kept}]`. Begin each "
-        f"training with `for v, value in zip({kept}, start): v.assign(value)`.",
+        f"training with `for v, value in zip({kept}, start): v.assign(value)`{rate}.",
         percent,
         proved_by="functions",
         place=place,

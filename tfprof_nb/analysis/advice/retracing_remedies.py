@@ -8,13 +8,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.functions.retracing import APPLIED_AGAIN, GENERALISE
+from tfprof_nb.analysis.functions.retracing import APPLIED_AGAIN, GENERALISE, OF_KERAS
 from tfprof_nb.analysis.source.closures import inner_function
 from tfprof_nb.analysis.source.code import Code, place_of
 from tfprof_nb.analysis.source.syntax import names_in
 
-# Keras' own functions: a model of its own, or another phase, traces them again, and rightly so.
-OF_KERAS = ("one_step_on_data", "one_step_on_iterator", "multi_step_on_iterator", "one_step_on_data_distributed")
 _FEWER_SHAPES = (
     "Give the batches few different shapes: pad them to some fixed lengths, and let .batch() drop the last smaller one "
     "(drop_remainder=True)."

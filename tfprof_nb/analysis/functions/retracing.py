@@ -20,6 +20,9 @@ _MIN_ALIKE = 3  # Keras, and a first call that creates variables, trace twice fo
 GENERALISE = "write @tf.function(reduce_retracing=True)"
 _NUMBER = re.compile(r"-?(\d|inf|nan)")
 APPLIED_AGAIN = "tf.function was applied again in each call, or for each object. Apply it once, outside"
+# Keras' own functions: a model of its own, or another phase, traces them again, and rightly so.
+OF_KERAS = ("one_step_on_data", "one_step_on_iterator", "multi_step_on_iterator", "one_step_on_data_distributed")
+_BY_KERAS = "Keras traces it for each model and phase (train, test, predict), and again after compile()"
 _ALIKE, _SEVERAL = "all traced versions had the same arguments", "at least {} functions of this name were traced"
 
 
@@ -53,10 +56,10 @@ def retracing_cause(function: str, graphs: Sequence[Graphs], *, again: bool = Tr
     differing = _differing(versions)
     if not differing:
         alike = len(versions) >= _MIN_ALIKE and all(version.keys() == versions[0].keys() for version in versions)
-        return f"{_ALIKE}: {APPLIED_AGAIN}" if alike else ""
+        return f"{_ALIKE}: {_BY_KERAS if function in OF_KERAS else APPLIED_AGAIN}" if alike else ""
     if not again:
         return ""
-    if functions >= _MIN_ALIKE:
+    if functions >= _MIN_ALIKE and function not in OF_KERAS:
         return f"{_SEVERAL.format(functions)}: {APPLIED_AGAIN}"
     named: dict[str, list[str]] = {}
     for name in sorted(differing, key=lambda name: -len(differing[name])):

@@ -6,8 +6,10 @@ import ast
 import builtins
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from tfprof_nb.analysis.source.code import Code
+from tfprof_nb.analysis.source.learning_rate import only_rate
 from tfprof_nb.analysis.source.syntax import assigned_name, holds, name_of, names_in
 
 # In the text of a function whose value may differ from call to call.
@@ -112,20 +114,33 @@ def compiled_in_loop(code: Code) -> tuple[str, int] | None:
     return None
 
 
-def built_in_loop(code: Code) -> tuple[str, int, str] | None:
-    r"""Return the file and line that make the same model anew in each pass of a loop that trains it, and its name.
+class BuiltAgain(NamedTuple):
+    """Where a model is made anew for each training, its name, and the name of its learning rate if that changes."""
 
-    What is made with names that the loop assigns may be another model each time: then there is none.
+    file: str
+    line: int
+    model: str
+    rate: str = ""
+
+
+def built_in_loop(code: Code) -> BuiltAgain | None:
+    r"""Return what makes the same model anew in each pass of a loop that trains it.
+
+    What is made with names that the loop assigns may be another model each time: then there is none. It may differ in
+    its learning rate, which can be set.
 
     Examples
     --------
     >>> text = "for k in folds:\n    net = build()\n    net.fit(x[k])"
     >>> built_in_loop(Code({"cell": text}))
-    ('cell', 2, 'net')
+    BuiltAgain(file='cell', line=2, model='net', rate='')
     >>> built_in_loop(Code({"cell": text.replace("build()", "build(units=k)")}))
     >>> called = "def score(k):\n    net = build()\n    return net.fit(x[k])\nscores = [score(k) for k in folds]"
     >>> built_in_loop(Code({"cell": called}))
-    ('cell', 2, 'net')
+    BuiltAgain(file='cell', line=2, model='net', rate='')
+    >>> swept = "def build(lr):\n    m = make()\n    m.compile(SGD(lr))\n    return m\n" + text.replace("d()", "d(k)")
+    >>> built_in_loop(Code({"cell": swept}))
+    BuiltAgain(file='cell', line=6, model='net', rate='k')
     """
     for file in code.files:
         for call in code.nodes(file, ast.Call):
@@ -135,22 +150,21 @@ def built_in_loop(code: Code) -> tuple[str, int, str] | None:
                 continue
             if isinstance(around, ast.FunctionDef) and not _repeated(code, around.name):
                 continue
-            made = _made_alike(around, owner.id)
-            if made:
-                return file, made, owner.id
+            if made := _made_alike(code, file, around, owner.id):
+                return made
     return None
 
 
-def _made_alike(around: ast.stmt, name: str) -> int:
-    """Return the line that assigns a call to a name, and reads no name that the code around assigns; 0 for none."""
+def _made_alike(code: Code, file: str, around: ast.stmt, name: str) -> BuiltAgain | None:
+    """Return the line that assigns a call to a name, if it reads no name that the code around assigns but a rate."""
     made = [one for one in ast.walk(around) if isinstance(one, ast.Assign) and assigned_name(one) == name]
-    if (
-        len(made) != 1
-        or not isinstance(made[0].value, ast.Call)
-        or names_in(made[0].value, ast.Load) & stored_in(around)
-    ):
-        return 0
-    return made[0].lineno
+    call = made[0].value if len(made) == 1 else None
+    if not isinstance(call, ast.Call):
+        return None
+    changing = stored_in(around)
+    rate = only_rate(code, file, call, changing)
+    alike = rate or not names_in(call, ast.Load) & changing
+    return BuiltAgain(file, made[0].lineno, name, rate) if alike else None
 
 
 def _repeated(code: Code, function: str) -> bool:

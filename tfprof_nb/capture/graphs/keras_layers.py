@@ -8,7 +8,7 @@ its order.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 _BACKWARD_SCOPE = re.compile(r"^(gradient_tape|gradients)(_\d+)?/")
@@ -50,9 +50,16 @@ def layers_of(nodes: Sequence[Node], models: Iterable[Any]) -> list[Layer | None
     by_scope = _by_variables(nodes)
     _by_order(nodes, _weightless(models), by_scope)
     layers = layers_by_path(models)
-    found = {name: Layer(name, type(layers[name]).__name__ if name in layers else "") for name in by_scope.values()}
+    found = {path: _found(path, layers) for path in by_scope.values()}
     cache: dict[str, Layer | None] = {}
     return [_innermost(_forward_name(node.name), by_scope, found, cache) for node in nodes]
+
+
+def _found(path: str, layers: Mapping[str, Any]) -> Layer:
+    """Return the layer of a path; of the cell of a recurrent layer, that layer, which is what the program makes."""
+    outer = path.rpartition("/")[0]
+    name = outer if path not in layers and outer in layers else path
+    return Layer(name, type(layers[name]).__name__ if name in layers else "")
 
 
 def layers_by_path(models: Iterable[Any]) -> dict[str, Any]:
@@ -126,7 +133,13 @@ def _weightless(models: Iterable[Any]) -> list[Any]:
 
 
 def _all_layers(model: Any) -> list[Any]:
-    return list(model._flatten_layers(include_self=False))  # noqa: SLF001  (`layers` leaves nested ones out)
+    layers = list(model._flatten_layers(include_self=False))  # noqa: SLF001  (`layers` leaves nested ones out)
+    cells = {id(layer.cell) for layer in layers if _is_recurrent(layer)}
+    return [layer for layer in layers if id(layer) not in cells]
+
+
+def _is_recurrent(layer: Any) -> bool:
+    return any(kind.__name__ == "RNN" for kind in type(layer).__mro__)
 
 
 def _path(layer: Any) -> str:
