@@ -401,6 +401,23 @@ def test_tab_offers_options_and_profiles_and_nothing_else(kernel):
     assert completions(run_cell, "%tfprofile_check --") == ["--help", "--out"]
 
 
+def test_tab_offers_run_folders_newest_first_with_what_each_is(kernel, tmp_path):
+    run_cell, _ = kernel
+    run_cell("%%tfprofile early\nfirst = 1")
+    run_cell(f"%%tfprofile late --quiet --out '{tmp_path}/my logs'\nimport time\ntime.sleep(1)")
+    line = "%tfprofile_load "
+    reply = f"get_ipython().kernel.do_complete({line!r}, {len(line)})"
+    shown = f"[(one['text'], one['type']) for one in {reply}['metadata']['_jupyter_types_experimental']]"
+    (late, what_late), (early, what_early) = ast.literal_eval(run_cell(f"print({shown}[:2])")[0].text)
+    assert (what_late, what_early) == ("late", "early · No step times".replace(" ", "\N{NO-BREAK SPACE}"))
+    assert late.startswith(f"'{tmp_path}/my logs/plugins/profile/")
+    assert early.startswith("tfprof_logs/plugins/profile/")
+    assert run_cell(f"again = {line}{late}\nprint(again.files == late.files)")[0].text == "True\n"
+    assert completions(run_cell, line + early) == [early]
+    assert early in completions(run_cell, "%tfprofile_compare late ")
+    assert early not in completions(run_cell, f"{line}{early} ")
+
+
 @pytest.mark.parametrize("line", ["%%tfprofile --help", "%%tfprofile --help\nx = 1", "%tfprofile --help"])
 def test_help_is_shown(run, line):
     result = run(line)
