@@ -16,6 +16,9 @@ it("leaves room beside a long text in a narrow place", () => {
   const columns = [makeColumn({ ...text, short: [name] }, Float64Array.of(0).buffer)];
   expect(widths(columns, 1).columns).toContain("40ch");
   expect(widths(columns, 1, { at: 0, px: 0 }, 480).columns).toContain("27ch");
+  const count = { key: "n", header: "runs", kind: "count" as const, bar: false, meaning: "" };
+  const kernels = [...columns, ...columns, makeColumn(count, Float64Array.of(1).buffer)];
+  expect(widths(kernels, 1, { at: 0, px: 0 }, 780).columns.match(/33ch/g)).toHaveLength(2);
 });
 
 it("adds room to one column, and so to all together", () => {

@@ -7,8 +7,9 @@ const TEXT_CH: [number, number] = [8, 44];
 const MIN_TEXT_CH = 17;
 const MIN_FIRST_CH = 36;
 const MIN_CODE_CH = 34;
-// The most that a text keeps of the table's width, so that numbers are in sight beside it also in a narrow place.
+// The most that a text, and all texts before the first number, keep of a narrow table's width: numbers are in sight, too.
 const TEXT_SHARE = 0.4;
+const TEXTS_SHARE = 0.6;
 const CH_PX = 7;
 const NUMBER_CH: [number, number] = [4, 24];
 const PADDING_PX = 16;
@@ -36,7 +37,9 @@ export function widths(
   spare: Spare = { at: 0, px: 0 },
   room: number = Number.POSITIVE_INFINITY,
 ): Widths {
-  const most = Math.max(Math.floor((TEXT_SHARE * room) / CH_PX), MIN_TEXT_CH);
+  const texts = columns.findIndex(({ numeric }) => numeric);
+  const share = Math.min(TEXT_SHARE, TEXTS_SHARE / Math.max(texts, 1));
+  const most = Math.max(Math.floor((share * room) / CH_PX), MIN_TEXT_CH);
   const each = columns.map((column, index) => {
     const text = column.kind === "code" ? MIN_CODE_CH : MIN_TEXT_CH;
     const { minimum, grow } = width(column, rows, index === 0 ? MIN_FIRST_CH : text, most);
