@@ -9,16 +9,16 @@ import math
 import re
 from typing import Any, Literal
 
-Kind = Literal["text", "code", "count", "ms", "us", "bytes", "flops", "share", "percent", "number", "flag"]
+Kind = Literal["text", "code", "count", "s", "ms", "us", "bytes", "flops", "share", "percent", "number", "flag"]
 
 # Times are whole picoseconds in profiles and nanoseconds in sidecars; in frames, the columns' names have the unit.
-PS_PER_NS, PS_PER_US, PS_PER_MS = 10**3, 10**6, 10**9
+PS_PER_NS, PS_PER_US, PS_PER_MS, PS_PER_S = 10**3, 10**6, 10**9, 10**12
 NS_PER_MS, US_PER_MS = 10**6, 10**3
 
 MISSING = "–"
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
-_NUMERIC: frozenset[Kind] = frozenset({"count", "ms", "us", "bytes", "flops", "share", "percent", "number"})
-_TIME_UNITS = ((10**12, "s"), (PS_PER_MS, "ms"), (PS_PER_US, "µs"), (PS_PER_NS, "ns"), (1, "ps"))
+_NUMERIC: frozenset[Kind] = frozenset({"count", "s", "ms", "us", "bytes", "flops", "share", "percent", "number"})
+_TIME_UNITS = ((PS_PER_S, "s"), (PS_PER_MS, "ms"), (PS_PER_US, "µs"), (PS_PER_NS, "ns"), (1, "ps"))
 
 
 def number(value: float) -> str:
@@ -152,6 +152,30 @@ def microseconds(us: float) -> str:
     return duration(us * PS_PER_US)
 
 
+def seconds(value: float) -> str:
+    """Write a time given in seconds, in a suitable unit.
+
+    Examples
+    --------
+    >>> seconds(0.0712)
+    '71.2 ms'
+    """
+    return duration(value * PS_PER_S)
+
+
+def axis_unit(ms: float) -> tuple[Kind, str, float]:
+    """Return the unit for an axis of times such as this one: its kind, its symbol, and how many are a millisecond.
+
+    Examples
+    --------
+    >>> axis_unit(13_300), axis_unit(71.2), axis_unit(0.25)
+    (('s', 's', 0.001), ('ms', 'ms', 1.0), ('us', 'µs', 1000.0))
+    """
+    if ms >= 1000:
+        return "s", "s", 1e-3
+    return ("us", "µs", 1e3) if 0 < ms < 1 else ("ms", "ms", 1.0)
+
+
 def is_numeric(kind: Kind) -> bool:
     """Whether values of this kind are numbers, which tables align right."""
     return kind in _NUMERIC
@@ -205,6 +229,7 @@ def shorten(text: str, limit: int) -> str:
 
 _CELL_WRITERS = {
     "count": count,
+    "s": seconds,
     "ms": milliseconds,
     "us": microseconds,
     "bytes": size,

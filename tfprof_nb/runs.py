@@ -116,10 +116,18 @@ class Run:
     @property
     def label(self) -> str:
         """The run in a line: its name, time, verdict and steps."""
-        steps = "" if self.steps is None else f"{count(self.steps)} step{'' if self.steps == 1 else 's'}"
         when = f"{self.time:%Y-%m-%d %H:%M:%S}"
         hosts = "" if self.title else self._hosts
-        return printable(" · ".join(filter(None, (self.title or self.name, when, self.verdict, steps, hosts))))
+        return printable(_joined(self.title or self.name, when, self.verdict, self._steps, hosts))
+
+    @property
+    def found(self) -> str:
+        """What the user called the capture, and what it showed; empty if neither is known."""
+        return printable(_joined(self.title, self.verdict, self._steps))
+
+    @property
+    def _steps(self) -> str:
+        return f"{count(self.steps)} step{'' if self.steps == 1 else 's'}" if self.steps else ""
 
     @property
     def _hosts(self) -> str:
@@ -127,6 +135,10 @@ class Run:
 
     def __str__(self) -> str:
         return printable(f"{self.name} ({self._hosts}, {self.time:%Y-%m-%d %H:%M:%S}) in {self.place}")
+
+
+def _joined(*texts: str) -> str:
+    return " · ".join(filter(None, texts))
 
 
 def find_runs(logdir: str | PathLike[str]) -> list[Run]:

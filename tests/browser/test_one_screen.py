@@ -6,6 +6,8 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
+from browser.lab import KERNEL
+
 pytestmark = pytest.mark.browser
 
 SETUP = """%load_ext tfprof_nb
@@ -162,6 +164,20 @@ def test_tab_offers_the_options_alone(lab):
         lab.page.keyboard.press("Escape")
 
 
+def test_tab_offers_runs_each_with_what_it_is_in_one_line(lab):
+    with lab.evidence("one_screen"):
+        lab.page.locator(".jp-CodeCell .cm-content").nth(3).click()
+        lab.page.keyboard.press("Control+a")
+        lab.page.keyboard.type("%tfprofile_load ")
+        lab.page.keyboard.press("Tab")
+        offer = lab.page.locator(".jp-Completer-item", has_text="baseline").first
+        what = offer.locator(".jp-Completer-typeExtended")
+        expect(what).to_contain_text(re.compile("^baseline.*40.steps$"))
+        assert what.evaluate("node => node.scrollHeight <= node.closest('li').clientHeight"), "it is one line"
+        lab.page.screenshot(path=lab.artifacts / "one_screen-runs.png")
+        lab.page.keyboard.press("Escape")
+
+
 def test_a_page_that_the_ended_kernel_did_not_make_says_what_to_do(lab):
     with lab.evidence("one_screen"):
         restart = "window.jupyterapp.shell.currentWidget.context.sessionContext.session.kernel.restart()"
@@ -193,3 +209,19 @@ def test_the_table_of_a_flame_graph_stands_beside_it_where_there_is_room(fit):
         assert table["x"] == flame["x"]
         assert table["y"] > flame["y"] + flame["height"]
         fit.page.set_viewport_size({"width": 1400, "height": 900})
+
+
+def test_after_its_kernel_ended_a_view_says_so_once_and_offers_nothing_to_run(fit):
+    with fit.evidence("one_screen-ended"):
+        open_page(fit, "Overview")
+        measure = fit.page.get_by_role("button", name="Measure it")
+        expect(measure).to_be_visible()
+        fit.page.evaluate(f"() => {KERNEL}.restart()")
+        expect(measure).to_be_hidden()
+        head = fit.page.locator(".tfp-view .tfp-head").first
+        assert "has ended" in head.evaluate("node => getComputedStyle(node, '::after').content")
+        widgets = fit.page.locator(".jupyter-widgets-disconnected")
+        icons = "nodes => nodes.filter((node) => getComputedStyle(node, '::before').content !== 'none').length"
+        assert widgets.count() > 10
+        assert widgets.evaluate_all(icons) == 0
+        fit.page.screenshot(path=fit.artifacts / "one_screen-ended.png")

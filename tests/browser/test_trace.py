@@ -70,6 +70,7 @@ def test_a_click_selects_and_asks_the_kernel_for_stats(viewer, trace):
     panel = fake.page.locator(".tfp-details").inner_text()
     assert re.search(r"Duration\s+200 µs", panel)
     assert re.search(r"Start\s+100 µs", panel)
+    assert fake.page.locator(".tfp-details dd").nth(1).get_attribute("title") == "100 µs"
     assert re.search(r"Same name in view\s+2 events, total 300 µs, mean 150 µs", panel)
 
     answers = []

@@ -88,7 +88,7 @@ def test_the_newest_profiles_stay_and_their_place_and_size_are_said(run, shell, 
     (opens,) = re.findall(r"`(%tfprofile_load .*)` opens this one again", said)
     assert run(opens).success
     assert runs[-1].label.startswith("named · ")
-    assert runs[-1].label.endswith("No step times · 0 steps")
+    assert runs[-1].label.endswith("No step times")
 
 
 def test_quiet_shows_nothing(run):
@@ -399,6 +399,23 @@ def test_tab_offers_options_and_profiles_and_nothing_else(kernel):
     assert completions(run_cell, "x = 1\n%tfprofile_compare ba") == ["baseline"]
     assert "base" not in completions(run_cell, "%tfprofile_compare baseline ")
     assert completions(run_cell, "%tfprofile_check --") == ["--help", "--out"]
+
+
+def test_tab_offers_run_folders_newest_first_with_what_each_is(kernel, tmp_path):
+    run_cell, _ = kernel
+    run_cell("%%tfprofile early\nfirst = 1")
+    run_cell(f"%%tfprofile late --quiet --out '{tmp_path}/my logs'\nimport time\ntime.sleep(1)")
+    line = "%tfprofile_load "
+    reply = f"get_ipython().kernel.do_complete({line!r}, {len(line)})"
+    shown = f"[(one['text'], one['type']) for one in {reply}['metadata']['_jupyter_types_experimental']]"
+    (late, what_late), (early, what_early) = ast.literal_eval(run_cell(f"print({shown}[:2])")[0].text)
+    assert (what_late, what_early) == ("late", "early · No step times".replace(" ", "\N{NO-BREAK SPACE}"))
+    assert late.startswith(f"'{tmp_path}/my logs/plugins/profile/")
+    assert early.startswith("tfprof_logs/plugins/profile/")
+    assert run_cell(f"again = {line}{late}\nprint(again.files == late.files)")[0].text == "True\n"
+    assert completions(run_cell, line + early) == [early]
+    assert early in completions(run_cell, "%tfprofile_compare late ")
+    assert early not in completions(run_cell, f"{line}{early} ")
 
 
 @pytest.mark.parametrize("line", ["%%tfprofile --help", "%%tfprofile --help\nx = 1", "%tfprofile --help"])

@@ -9,10 +9,11 @@ import pytest
 
 from render import samples
 from tfprof_nb.render import theme
-from tfprof_nb.render.panels import Bars, Part, Series, Split, Timeline
+from tfprof_nb.render.panels import Bars, Box, Diagram, Network, Node, Part, Series, Split, Timeline
 from tfprof_nb.render.svg import bars as svg_bars
 from tfprof_nb.render.svg import diagram as svg_diagram
 from tfprof_nb.render.svg import lines as svg_lines
+from tfprof_nb.render.svg import network as svg_network
 
 SERIES = (theme.BLUE, theme.VERMILLION, theme.YELLOW)
 NAMESPACE = "{http://www.w3.org/2000/svg}"
@@ -166,6 +167,29 @@ def test_a_diagram_leads_from_the_sources_down_to_the_end():
         (theme.VERMILLION, None),
         (svg_diagram.INK, "4 3"),
     ]
+
+
+def columns(count):
+    """A pipeline of that many sources into one end."""
+    sources = [Node(f"Source {k}", ("total 1 ms",), 0) for k in range(count)]
+    return Diagram("Pipeline", [Node("Root", ("total 9 ms",), None, "path"), *sources])
+
+
+def layers(count):
+    """A network of that many layers beside one another."""
+    return Network("", tuple(Box(f"layer {k}", ("Dense",), 1 / count, ()) for k in range(count)), theme.BLUE)
+
+
+@pytest.mark.parametrize(
+    "drawn", [lambda count: svg_diagram.diagram(columns(count)), lambda count: svg_network.network(layers(count))]
+)
+def test_boxes_with_text_stay_legible_in_a_narrow_place(drawn):
+    for count in (1, 2, 3, 8):
+        root = parsed(drawn(count))
+        width = float(root.get("viewBox").split()[2])
+        widest, narrowest = map(int, re.fullmatch(r"max-width:(\d+)px;min-width:(\d+)px", root.get("style")).groups())
+        assert 9 < 12 * narrowest / width <= 12 * widest / width < 14, "the size of the text"
+    assert float(parsed(drawn(1)).get("viewBox").split()[2]) < 450, "one column needs no room for more"
 
 
 def test_a_percentage_has_an_axis_of_its_own_and_leaves_the_areas_in_sight():

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
+from tfprof_nb._units import cell, milliseconds
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.render.legend import means
 from tfprof_nb.render.panels import StackedBars
@@ -38,7 +40,7 @@ def test_what_no_average_counts_ranks_no_category():
 def test_the_bar_of_the_average_step_and_the_legend_of_the_graph_have_the_same_mean():
     validation = table().iloc[[1, 2]].assign(phase="test", host_compute_ms=500.0, step_ms=507.0)
     both = pd.concat([table(), validation], ignore_index=True)
-    bars = step_bars("Step time", both, STEP_CATEGORIES, "time (ms)")
+    bars = step_bars("Step time", both, STEP_CATEGORIES, "time")
     assert bars.marked == (0.0, 3.0, 4.0)
     assert bars.marked_label == "warm-up, test"
     assert dict(zip([one.label for one in bars.series], means(bars), strict=True)) == {
@@ -55,10 +57,24 @@ def test_hosts_stand_beside_the_steps_where_there_are_several():
 
 def test_each_category_says_what_it_is():
     assert all(category.meaning for category in STEP_CATEGORIES.values())
-    bars = step_bars("Step time", table(), STEP_CATEGORIES, "time (ms)")
+    bars = step_bars("Step time", table(), STEP_CATEGORIES, "time")
     assert isinstance(bars, StackedBars)
     assert [one.meaning for one in bars.series] == [
         STEP_CATEGORIES[key].meaning for key in ("host_compute_ms", "input_ms", "compile_ms")
     ]
     columns = {column.key: column.meaning for column in _shown_columns(steps(table()))}
     assert columns["input_ms"] == STEP_CATEGORIES["input_ms"].meaning
+
+
+@pytest.mark.parametrize(
+    ("times", "label", "input_"), [(1000, "time (s)", 7.5), (1, "time (ms)", 7.5), (0.01, "time (µs)", 75)]
+)
+def test_bars_have_the_unit_of_the_average_step(times, label, input_):
+    spent = [*STEP_CATEGORIES, "step_ms"]
+    bars = step_bars(
+        "Step time", table().assign(**{key: times * table()[key] for key in spent}), STEP_CATEGORIES, "time"
+    )
+    assert bars.y_label == label
+    drawn = dict(zip([one.label for one in bars.series], means(bars), strict=True))
+    assert drawn["input"] == pytest.approx(input_)
+    assert cell(bars.series[0].values[1], bars.unit) == milliseconds(2 * times)

@@ -49,6 +49,13 @@ def keep_newest(run: Path, count: int, in_use: Collection[Path]) -> Kept:
     return Kept(_size(run), sum(map(_size, left)), len(left))
 
 
+def runs_folders(logdir: Path, in_use: Collection[Path]) -> set[Path]:
+    """Return the folders of runs in a log folder, and beside those runs in use that this notebook made."""
+    ours = {run.parent.resolve() for run in in_use if read_label(run).get("notebook") == _notebook()}
+    there = {(logdir / RUNS_FOLDER).resolve()}
+    return {folder for folder in there | ours if folder.is_dir()}
+
+
 def logdir_of(run: Path) -> Path:
     """Return the log folder of a run, relative to the working folder if it is inside."""
     return shown_path(run.parents[len(Path(RUNS_FOLDER).parts)])

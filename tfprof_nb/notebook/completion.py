@@ -1,17 +1,22 @@
-"""What Tab offers after a magic: its options, and for comparisons the names of profiles."""
+"""What Tab offers after a magic: its options, and where it takes a profile, their names and run folders."""
 
 from __future__ import annotations
 
 import argparse
 import difflib
 import re
+import shlex
 from typing import Any
 
 from IPython.core.error import TryNext
 from IPython.core.interactiveshell import InteractiveShell
 
 from tfprof_nb.api.repeats import Repeats
+from tfprof_nb.api.session import LOGDIR
+from tfprof_nb.capture.kept_runs import runs_folders, shown_path
 from tfprof_nb.profiles import Profile
+from tfprof_nb.results import run_folders_in_use
+from tfprof_nb.runs import find_runs
 from tfprof_nb.views.pages import PAGES
 
 try:
@@ -25,6 +30,7 @@ Parsers = dict[str, argparse.ArgumentParser]
 
 _CALL = re.compile(r"\s*(%%?\w+)\s+(?:.*\s)?(\S*)")
 _HELP = "--help"
+_PARAMETER = "param"
 
 
 def add_completions(shell: InteractiveShell, parsers: Parsers) -> None:
@@ -56,36 +62,59 @@ class Offers:
     def __call__(self, context: Any) -> Any:
         """Return what IPython calls a matcher's result; other matchers would add magics, files and Python's names."""
         line = context.text_until_cursor
-        found = [SimpleCompletion(text=name, type="param") for name in self._of(line)]
-        return {"completions": found, "suppress": bool(found), "matched_fragment": re.split(r"\s", line)[-1]}
+        found = [SimpleCompletion(text=name, type=kind) for name, kind in self._of(line).items()]
+        fragment = re.split(r"\s", line)[-1]
+        return {"completions": found, "suppress": bool(found), "ordered": True, "matched_fragment": fragment}
 
     def to_hook(self, _shell: InteractiveShell, event: Any) -> list[str]:
         """Return the same to the hook of IPython 7."""
         if found := self._of(event.line):
-            return found
+            return list(found)
         raise TryNext
 
-    def _of(self, line: str) -> list[str]:
-        """Return what can stand at the end of a line."""
+    def _of(self, line: str) -> dict[str, str]:
+        """Return what can stand at the end of a line, and what each is."""
         call = _CALL.fullmatch(line)
         parser = self._parsers.get(call[1]) if call else None
         if not call or not parser:
-            return []
+            return {}
         option, equals, begun = call[2].partition("=")
         if equals:  # --views=memory
             given = [value for value in _values(option, begun, parser) or () if value.startswith(begun)]
-            return [f"{option}={value}" for value in given]
-        values = _values(line[: len(line) - len(call[2])].rsplit(maxsplit=1)[-1], call[2], parser)
-        if values is None:
-            values = options(parser) if call[2].startswith("-") else self._profiles(parser)
-        return [name for name in values if name.startswith(call[2])]
+            return {f"{option}={value}": _PARAMETER for value in given}
+        before = line[: len(line) - len(call[2])].split()
+        values = _values(before[-1], call[2], parser)
+        if values is None and not call[2].startswith("-"):
+            offers = self._profiles(_positional(parser, len(before) - 1))
+        else:
+            offers = dict.fromkeys(options(parser) if values is None else values, _PARAMETER)
+        return {name: kind for name, kind in offers.items() if name.startswith(call[2])}
 
-    def _profiles(self, parser: argparse.ArgumentParser) -> list[str]:
-        """Return the names of profiles, if that is what the magic takes."""
-        if not any(action.dest in ("before", "after") for action in parser._actions):  # noqa: SLF001
-            return []
+    def _profiles(self, takes: str) -> dict[str, str]:
+        """Return the names of profiles, and run folders with what they are, as far as an argument takes them."""
         named = ((name, value) for name, value in self._shell.user_ns.items() if name[0] != "_")
-        return sorted(name for name, value in named if isinstance(value, Profile | Repeats))
+        names = sorted(name for name, value in named if isinstance(value, Profile | Repeats))
+        offers = dict.fromkeys(names, "profile") if takes in ("before", "after") else {}
+        return offers | (_run_folders() if takes in ("path", "before", "after") else {})
+
+
+def _run_folders() -> dict[str, str]:
+    """Return the run folders where this notebook's captures go, newest first, with what each is."""
+    folders = runs_folders(LOGDIR, run_folders_in_use())
+    runs = [run for folder in folders for place in folder.iterdir() if place.is_dir() for run in find_runs(place)]
+    runs.sort(key=lambda run: (run.time, run.name), reverse=True)
+    return {shlex.quote(str(shown_path(run.path))): _in_one_line(run.found or "run") for run in runs}
+
+
+def _in_one_line(text: str) -> str:
+    """Return a text that is not broken: JupyterLab's list has a single line for each offer."""
+    return text.replace(" ", "\N{NO-BREAK SPACE}").replace("-", "\N{NON-BREAKING HYPHEN}")
+
+
+def _positional(parser: argparse.ArgumentParser, place: int) -> str:
+    """Return the name of the argument at a place among those that are no options; empty if there is none."""
+    names = [action.dest for action in parser._actions if not action.option_strings]  # noqa: SLF001
+    return names[place] if place < len(names) else ""
 
 
 def _values(option: str, begun: str, parser: argparse.ArgumentParser) -> list[str] | None:

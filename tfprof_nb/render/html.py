@@ -55,6 +55,7 @@ from tfprof_nb.render.thinning import MAX_BARS
 from tfprof_nb.render.timeline.embedded import embedded_timeline
 
 _MAX_NOTE = 2000
+_OWN_STYLE = re.compile(r'<svg[^>]* style="([^"]*)"')
 _TIMELINE_BYTES, _CHOSEN_TIMELINE_BYTES = 1_000_000, 100_000
 _NOTE_STYLES = {
     "answer": ("font-size:20px;line-height:1.3;font-weight:600;margin:2px 0 6px", ""),
@@ -147,7 +148,7 @@ def draw(panel: Panel, detail: Detail = Detail()) -> Markup:
             below = split_legend(panel)
             if detail.scripted and isinstance(panel, (Bars, Lines, StackedBars)):
                 below = embedded_chart(panel)
-            return titled(panel.title, _image(picture) + below)
+            return titled(panel.title, scrolling(panel, _image(picture)) + below)
 
 
 def blocks_of(panel: Panel, detail: Detail) -> list[tuple[str, Markup]]:
@@ -217,6 +218,11 @@ def chart_svg(panel: Chart, points: int = MAX_BARS) -> Markup:
             return svg_bars.stacked_bars(panel, points) if len(panel.x) and panel.series else Markup()
         case Lines():
             return svg_lines.lines(panel, points) if len(panel.x) and panel.series else Markup()
+
+
+def scrolling(panel: Panel, picture: Markup) -> Markup:
+    """Let a picture of boxes with text scroll sideways: shrunk to a narrow place, its text could not be read."""
+    return element("div", picture, style="overflow-x:auto") if isinstance(panel, Diagram | Network) else picture
 
 
 def split_legend(panel: Panel) -> Markup:
@@ -294,7 +300,10 @@ def _page(tabs: Tabs, tab: Tab, detail: Detail, first: bool) -> Markup:
 
 def _image(svg: Markup) -> Markup:
     label = svg.split('aria-label="', 1)[1].split('"', 1)[0]
-    return tag("img", src=data_uri(svg), alt=label, style="width:100%;max-width:760px;height:auto")
+    own = _OWN_STYLE.match(svg)
+    return tag(
+        "img", src=data_uri(svg), alt=label, style=f"width:100%;{own[1] if own else 'max-width:760px'};height:auto"
+    )
 
 
 def limited(text: str) -> str:

@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from tfprof_nb.render import charts
 from tfprof_nb.render.flame_widget import FlameWidget
-from tfprof_nb.render.html import Detail, chart_svg, draw, split_legend, titled
+from tfprof_nb.render.html import Detail, chart_svg, draw, scrolling, split_legend, titled
 from tfprof_nb.render.idle import someone_waits
 from tfprof_nb.render.markup import element
 from tfprof_nb.render.offer import OfferWidget
@@ -70,7 +70,7 @@ def build(panel: Panel, selection: Selection) -> ipywidgets.Widget:
         case StackedBars() | Lines() | Bars() if not _is_empty(panel):
             return _titled(panel.title, _chart(panel, selection))
         case Split() | Diagram() | Network() | HeatMap() if not _is_empty(panel):
-            return _html(titled(panel.title, chart_svg(panel) + split_legend(panel)))
+            return _html(titled(panel.title, scrolling(panel, chart_svg(panel)) + split_legend(panel)))
         case Note(kind="answer"):
             answer = _html(draw(panel, _LIVE))
             answer.add_class("tfp-answer")

@@ -143,4 +143,4 @@ def _per_step(result: InputPipeline) -> list[Panel]:
     if not _is_known(result) or not result.steps["input_ms"].any():
         return []
     waiting = {"input_ms": Category("waiting for data", INPUT)}
-    return [step_bars("Waiting for data per step", result.steps, waiting, "time per step (ms)")]
+    return [step_bars("Waiting for data per step", result.steps, waiting, "time per step")]

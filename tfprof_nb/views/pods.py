@@ -100,15 +100,16 @@ def _step(pods: Pods, step: int, rows: Int64) -> list[Panel]:
 
 def _hosts(what: str, rows: pd.DataFrame) -> list[Panel]:
     """Show one bar per host, and its numbers."""
+    spent = [column for column in STEP_CATEGORIES if rows[column].any()]
+    unit, symbol, per_ms = _units.axis_unit(float(rows[spent].sum(axis=1).mean()))
     series = [
-        Series(category.label, rows[column].to_numpy(np.float64), category.color)
-        for column, category in STEP_CATEGORIES.items()
-        if rows[column].any()
+        Series(STEP_CATEGORIES[column].label, per_ms * rows[column].to_numpy(np.float64), STEP_CATEGORIES[column].color)
+        for column in spent
     ]
     x, names = np.arange(len(rows), dtype=np.float64), rows["host"].astype(str).tolist()
     columns = [column for column in _HOST_COLUMNS if column.key in rows.columns]
     return [
-        StackedBars(f"The hosts' {what}", x, series, "host", "step time (ms)", names=names),
+        StackedBars(f"The hosts' {what}", x, series, "host", f"step time ({symbol})", names=names, unit=unit),
         _table(f"Each host's {what}", rows, columns),
     ]
 

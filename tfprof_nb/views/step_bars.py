@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from tfprof_nb._units import axis_unit
 from tfprof_nb.analysis.steps.steps import is_measured, slowest_host
 from tfprof_nb.render.panels import Series, StackedBars
 from tfprof_nb.views.categories import Category
 
 
-def step_bars(title: str, table: pd.DataFrame, parts: dict[str, Category], y_label: str) -> StackedBars:
+def step_bars(title: str, table: pd.DataFrame, parts: dict[str, Category], quantity: str) -> StackedBars:
     """Return one bar per step; warm-up steps and those of other phases are marked, as averages exclude them.
 
     Of several hosts the slowest is shown, as the others wait for it.
@@ -23,20 +24,24 @@ def step_bars(title: str, table: pd.DataFrame, parts: dict[str, Category], y_lab
         One row per step and host, with ``host step_ms phase warm_up`` and the parts.
     parts
         The category of each column, from the axis upwards; columns of zeros are left out.
-    y_label
-        The quantity of the parts, and their unit, ms.
+    quantity
+        The quantity of the parts. Its unit is the one in which the average step is a number for people.
     """
     table = table.assign(measured=is_measured(table))
     if (hosts := table["host"].nunique()) > 1:
         host = slowest_host(table)
         table, title = table[table["host"] == host], f"{title} on {host}, the slowest of {hosts} hosts"
     shown = [key for key in parts if table[key].any()] or list(parts)[:1]
+    total = table[shown].sum(axis=1)
+    unit, symbol, per_ms = axis_unit(float(total[table["measured"]].mean() or total.mean()))
     series = [
-        Series(parts[key].label, table[key].to_numpy(np.float64), parts[key].color, parts[key].meaning) for key in shown
+        Series(parts[key].label, per_ms * table[key].to_numpy(np.float64), parts[key].color, parts[key].meaning)
+        for key in shown
     ]
     x = table.index.to_numpy(np.float64) if table.index.is_unique else np.arange(len(table), dtype=np.float64)
     marked = tuple(x[~table["measured"].to_numpy(bool)].tolist())
-    return StackedBars(title, x, series, "step", y_label, marked, _excluded(table), selects="step")
+    y_label = f"{quantity} ({symbol})"
+    return StackedBars(title, x, series, "step", y_label, marked, _excluded(table), selects="step", unit=unit)
 
 
 def _excluded(table: pd.DataFrame) -> str:

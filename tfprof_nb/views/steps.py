@@ -43,7 +43,7 @@ def graph(steps: Steps) -> list[Panel]:
     """Show one bar per step, divided by category; warm-up steps are marked."""
     if not len(steps.table):
         return []
-    return [step_bars("Step time", steps.table, STEP_CATEGORIES, "time per step (ms)")]
+    return [step_bars("Step time", steps.table, STEP_CATEGORIES, "time per step")]
 
 
 def _figures(steps: Steps) -> list[Figure]:

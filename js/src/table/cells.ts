@@ -7,6 +7,10 @@ const TEXT_CH: [number, number] = [8, 44];
 const MIN_TEXT_CH = 17;
 const MIN_FIRST_CH = 36;
 const MIN_CODE_CH = 34;
+// The most that a text, and all texts before the first number, keep of a narrow table's width: numbers are in sight, too.
+const TEXT_SHARE = 0.4;
+const TEXTS_SHARE = 0.6;
+const CH_PX = 7;
 const NUMBER_CH: [number, number] = [4, 24];
 const PADDING_PX = 16;
 const ARROW_CH = 3;
@@ -23,11 +27,22 @@ export interface Spare {
   px: number;
 }
 
-/** Numbers are as wide as they need; texts share the rest, and the first, which names the row, has a larger minimum. */
-export function widths(columns: readonly Column[], rows: number, spare: Spare = { at: 0, px: 0 }): Widths {
+/**
+ * Numbers are as wide as they need; texts share the rest of `room`, and the first, which names the row, has a larger
+ * minimum.
+ */
+export function widths(
+  columns: readonly Column[],
+  rows: number,
+  spare: Spare = { at: 0, px: 0 },
+  room: number = Number.POSITIVE_INFINITY,
+): Widths {
+  const texts = columns.findIndex(({ numeric }) => numeric);
+  const share = Math.min(TEXT_SHARE, TEXTS_SHARE / Math.max(texts, 1));
+  const most = Math.max(Math.floor((share * room) / CH_PX), MIN_TEXT_CH);
   const each = columns.map((column, index) => {
     const text = column.kind === "code" ? MIN_CODE_CH : MIN_TEXT_CH;
-    const { minimum, grow } = width(column, rows, index === 0 ? MIN_FIRST_CH : text);
+    const { minimum, grow } = width(column, rows, index === 0 ? MIN_FIRST_CH : text, most);
     return { minimum: spare.px && index === spare.at ? `${minimum} + ${spare.px}px` : minimum, grow };
   });
   return {
@@ -38,14 +53,20 @@ export function widths(columns: readonly Column[], rows: number, spare: Spare = 
   };
 }
 
-function width(column: Column, rows: number, minText: number): { minimum: string; grow: number } {
+function width(
+  column: Column,
+  rows: number,
+  minText: number,
+  maxText: number,
+): { minimum: string; grow: number } {
   let longest = headerWidth(column.header, column.numeric ? 0 : ARROW_CH);
   for (let row = 0; row < Math.min(rows, SAMPLE_ROWS); row++) {
     longest = Math.max(longest, cellText(column, row).length);
   }
   const [fewest, most] = column.numeric ? NUMBER_CH : TEXT_CH;
   const chars = Math.min(Math.max(longest, fewest), most);
-  const minimum = column.numeric || column.short ? chars : Math.min(chars, minText);
+  const text = Math.min(chars, column.short ? chars : minText, maxText);
+  const minimum = column.numeric ? chars : text;
   return { minimum: `${minimum}ch + ${PADDING_PX}px`, grow: column.numeric ? 0 : chars };
 }
 
@@ -67,7 +88,7 @@ export function tableCell(column: Column, row: number, index: number): HTMLEleme
   const value = valueAt(column, row);
   if (column.bar && value > 0) node.append(bar(value / column.fullBar));
   if (column.numeric) node.append(element("span", {}, text));
-  else node.append(...cuttable(text, column.kind === "code" && !column.short));
+  else node.append(...cuttable(text, column.kind === "code"));
   return node;
 }
 

@@ -6,6 +6,7 @@ export type Kind =
   | "text"
   | "code"
   | "count"
+  | "s"
   | "ms"
   | "us"
   | "bytes"
@@ -45,6 +46,7 @@ const FORMATTERS: Record<Kind, (value: number) => string> = {
   text: String,
   code: String,
   count: grouped,
+  s: (value) => duration(value * 1e12),
   ms: (value) => duration(value * 1e9),
   us: (value) => duration(value * 1e6),
   number: significant,
@@ -90,7 +92,11 @@ export function fullText(column: Column, row: number): string {
   if (column.texts) return column.texts[value] ?? MISSING;
   if (column.kind === "flag" || Number.isNaN(value)) return cellText(column, row);
   const exact = value.toLocaleString("en-US", { maximumFractionDigits: 12 });
-  return { bytes: `${exact} bytes`, ms: `${exact} ms`, us: `${exact} µs` }[column.kind as string] ?? exact;
+  return (
+    { bytes: `${exact} bytes`, s: `${exact} s`, ms: `${exact} ms`, us: `${exact} µs` }[
+      column.kind as string
+    ] ?? exact
+  );
 }
 
 /** The value of a table cell for a program to read. */

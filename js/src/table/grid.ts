@@ -96,7 +96,12 @@ export class Grid {
   }
 
   private layOut(spare?: Spare): void {
-    const { columns, minimum } = widths(this.shownColumns, this.rows, spare);
+    const { columns, minimum } = widths(
+      this.shownColumns,
+      this.rows,
+      spare,
+      this.root.clientWidth || undefined,
+    );
     this.root.style.setProperty("--tfp-columns", columns);
     this.root.style.setProperty("--tfp-least", minimum);
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { exactTime, niceStep, timeAxis, timeWithin } from "./time_labels";
+import { exactTime, niceStep, timeAxis, timeInView, timeWithin } from "./time_labels";
 
 const labels = (start: number, end: number, count: number) =>
   timeAxis(start, end, count).ticks.map((t) => t.label);
@@ -49,5 +49,7 @@ describe("points in time", () => {
   it("or with the decimals that matter", () => {
     expect(timeWithin(692_958_303_318, 1e6)).toBe("692.958 ms");
     expect(timeWithin(0, 1e6)).toBe("0 s");
+    expect(timeInView(3_145_654_326_000, 8e12)).toBe("3.146 s");
+    expect(timeInView(3_145_654_326_000, 30e6)).toBe("3.14565433 s");
   });
 });

@@ -58,10 +58,14 @@ export function exactTime(ps: Picoseconds): string {
   return timeWithin(ps, 1);
 }
 
+/** A point in time to a thousandth of what is in view around it. */
+export function timeInView(ps: Picoseconds, view: Picoseconds): string {
+  return timeWithin(ps, view / 1000);
+}
+
 /** A range of time as two texts, to a thousandth of its length. */
 export function rangeEnds(start: Picoseconds, end: Picoseconds): string {
-  const precision = (end - start) / 1000;
-  return `${timeWithin(start, precision)} to ${timeWithin(end, precision)}`;
+  return `${timeInView(start, end - start)} to ${timeInView(end, end - start)}`;
 }
 
 /** The largest unit of which the time is at least one; seconds for zero. */

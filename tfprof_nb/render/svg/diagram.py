@@ -11,13 +11,13 @@ from markupsafe import Markup
 
 from tfprof_nb._units import shorten
 from tfprof_nb.render.panels import Diagram, Node
-from tfprof_nb.render.svg.picture import INK, WIDTH, Picture, compact, text_width
+from tfprof_nb.render.svg.picture import INK, WIDTH, Picture, compact, legible, text_width
 from tfprof_nb.render.theme import VERMILLION
 
 _LINE = 16
 _BOLD = 8.0  # width of a bold character, rather wide
 _GAP = 26
-_MAX_WIDTH = 300.0
+_MIN_WIDTH, _MAX_WIDTH = 200.0, 300.0
 _SPACE = 18.0
 _PATH_INK = "#8a8a8a"
 
@@ -26,8 +26,8 @@ def diagram(chart: Diagram) -> Markup:
     """Draw the critical path bold, the bottleneck labelled and in a colour of its own, other nodes dashed."""
     places = _places(chart.nodes)
     columns = max(x for x, _ in places) + 1
-    width = max(WIDTH, columns * (200 + _SPACE))
-    box = min(_MAX_WIDTH, width / columns - _SPACE)
+    box = min(_MAX_WIDTH, max(_MIN_WIDTH, WIDTH / columns - _SPACE))
+    width = columns * (box + _SPACE)
     height = 12 + _LINE * (1 + max(len(node.lines) for node in chart.nodes))
     depth = max(y for _, y in places)
     picture = Picture(_label(chart), (depth + 1) * (height + _GAP) + 4, width)
@@ -36,7 +36,7 @@ def diagram(chart: Diagram) -> Markup:
         if node.feeds is not None:
             _arrow(picture, (x, y + height), middles[node.feeds], node.kind)
         _box(picture, node, x - box / 2, y, box, height)
-    return picture.svg()
+    return picture.svg(legible(width))
 
 
 def _places(nodes: Sequence[Node]) -> list[tuple[float, int]]:

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from tfprof_nb._units import percent, shorten
 from tfprof_nb.render.panels import Box, Network
-from tfprof_nb.render.svg.picture import INK, WIDTH, Picture, compact
+from tfprof_nb.render.svg.picture import INK, WIDTH, Picture, compact, legible
 
 _LINE, _GAP, _BAR = 16, 22, 5
 _WIDEST, _NARROWEST, _SPACE = 420.0, 150.0, 14.0
@@ -27,8 +27,8 @@ def network(chart: Network) -> Markup:
     columns = max(column) + 1
     skips = _lanes(boxes, level)
     margin = _LANE * (max(skips.values(), default=-1) + 2)
-    width = max(WIDTH, columns * (_NARROWEST + _SPACE) + margin)
-    wide = min(_WIDEST, (width - margin) / columns - _SPACE)
+    wide = min(_WIDEST, max(_NARROWEST, (WIDTH - margin) / columns - _SPACE))
+    width = columns * (wide + _SPACE) + margin
     height = 12 + _LINE * (1 + max(len(box.lines) for box in boxes)) + _BAR
     per_level = Counter(level)
     picture = Picture(_label(chart), (max(level) + 1) * (height + _GAP) - _GAP + 8, width)
@@ -44,7 +44,7 @@ def network(chart: Network) -> Markup:
             else:
                 _down(picture, (middles[source], tops[source] + height), end)
         _box(picture, box, middles[k] - wide / 2, tops[k], wide, height, chart.color)
-    return picture.svg()
+    return picture.svg(legible(width))
 
 
 def _places(boxes: Sequence[Box]) -> tuple[list[int], list[int]]:

@@ -19,6 +19,7 @@ from tfprof_nb.render.ticks import tick_text
 WIDTH = 680
 INK = "#7b7b7b"
 FONT = 12
+_LARGEST, _SMALLEST = 760 / WIDTH, 0.8  # times its own width
 _CHARACTER = 7.0  # mean width of a character of size FONT in common system fonts
 
 
@@ -59,7 +60,7 @@ class Picture:
         place = {"x": compact(x), "y": compact(y)}
         self.elements.append(element("text", text, **place, text_anchor=side, fill=color, font_weight=weight))
 
-    def svg(self) -> Markup:
+    def svg(self, style: str = "") -> Markup:
         """Return the whole picture."""
         attributes: dict[str, Attribute] = {
             "xmlns": "http://www.w3.org/2000/svg",
@@ -68,6 +69,7 @@ class Picture:
             "aria_label": self.label,
             "font_family": "system-ui,sans-serif",
             "font_size": FONT,
+            "style": style or None,
         }
         return printable_markup(element("svg", *self.elements, **attributes))
 
@@ -118,6 +120,11 @@ def draw_legend(picture: Picture, x: float, y: float, entries: Sequence[tuple[st
         line = y + 18 * k
         picture.rect(x, line - 9, 10, 10, color)
         picture.text(x + 15, line, shorten(label, int((picture.width - x - 15) / _CHARACTER)))
+
+
+def legible(width: float) -> str:
+    """Return the style of a picture of boxes with text: as large as its text needs, however narrow or wide it is."""
+    return f"max-width:{round(width * _LARGEST)}px;min-width:{round(width * _SMALLEST)}px"
 
 
 def data_uri(svg: Markup) -> str:

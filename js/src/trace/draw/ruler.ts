@@ -68,17 +68,42 @@ function paintSteps(context: Context, scene: Scene): void {
     context.fillText(text, labelWidth + middle, STEPS_PX / 2);
 }
 
+interface StepLabel {
+  text: string;
+  middle: CssPx;
+}
+
 /**
- * Labels for the steps that are wide enough and, where they are narrow, for every second, fifth, tenth ... step, as long
- * as labels do not overlap.
+ * Labels for the steps that are wide enough and, where they are narrow, for every second, fifth, tenth ... step, as few
+ * as needed for these not to overlap.
  */
-function stepLabels(context: Context, steps: VisibleStep[], width: CssPx): { text: string; middle: CssPx }[] {
-  const [first, last] = [steps.at(0), steps.at(-1)];
-  const pitch = first && last ? (last.right - first.left) / steps.length : 1;
+export function stepLabels(
+  context: Pick<Context, "measureText">,
+  steps: VisibleStep[],
+  width: CssPx,
+): StepLabel[] {
   const digit = context.measureText("0").width;
   const word = context.measureText("step ").width;
-  const every = Math.max(niceStep((3 * digit + LABEL_GAP_PX) / pitch), 1);
-  const labels: { text: string; middle: CssPx }[] = [];
+  const largest = steps.reduce((most, { step }) => Math.max(most, step), 0);
+  let every = 1;
+  let found = labelled(steps, width, every, digit, word);
+  while (found.overlaps && every <= largest) {
+    every = niceStep(every * 1.5);
+    found = labelled(steps, width, every, digit, word);
+  }
+  return found.labels;
+}
+
+/** Labels for every so many steps, and for those with room in between; stops where two of the former would overlap. */
+function labelled(
+  steps: VisibleStep[],
+  width: CssPx,
+  every: number,
+  digit: CssPx,
+  word: CssPx,
+): { labels: StepLabel[]; overlaps: boolean } {
+  const labels: StepLabel[] = [];
+  let regular = false;
   let free = 0;
   for (const { step, left, right } of steps) {
     const room = Math.min(right, width) - Math.max(left, 0) - LABEL_GAP_PX;
@@ -87,11 +112,14 @@ function stepLabels(context: Context, steps: VisibleStep[], width: CssPx): { tex
     const short = String(step).length * digit;
     const long = short + word <= room;
     const half = (long ? short + word : short) / 2;
-    if (!(short <= room || step % every === 0) || middle - half < free || middle + half > width) continue;
+    const due = step % every === 0;
+    if (due && regular && middle - half < free) return { labels, overlaps: true };
+    if (!(short <= room || due) || middle - half < free || middle + half > width) continue;
     labels.push({ text: long ? `step ${step}` : String(step), middle });
     free = middle + half + LABEL_GAP_PX;
+    regular = due;
   }
-  return labels;
+  return { labels, overlaps: false };
 }
 
 /** Returns the time that the labels count from; empty if they count from the beginning. */

@@ -7,7 +7,8 @@ import type { Slice, Totals } from "../data/slices";
 import { stepDuring } from "../hit_test";
 import type { Stats } from "../kernel";
 import type { Rows } from "../rows";
-import { exactTime } from "../time_labels";
+import { exactTime, timeInView } from "../time_labels";
+import type { Viewport } from "../viewport";
 
 // The panel shows these already.
 const SHOWN_STATS = new Set(["name", "start_ps", "duration_ps"]);
@@ -18,6 +19,7 @@ const LINK_LETTERS = 64;
 export interface DetailsSource {
   readonly header: Header;
   readonly rows: Pick<Rows, "trackOf" | "depthOf">;
+  readonly viewport: Pick<Viewport, "length">;
   /** The events of a name in the visible range. */
   totalsInView(name: number): Totals;
 }
@@ -34,6 +36,7 @@ export interface DetailsActions {
 export class Details {
   readonly root = element("section", { class: "tfp-details", "aria-label": "Selected event", hidden: true });
   private readonly inView = element("dd");
+  private readonly start = element("dd");
   private readonly stats = element("div");
   private readonly list = element("dl");
   private slice: Slice | null = null;
@@ -56,21 +59,24 @@ export class Details {
     clearTimeout(this.late);
     if (!slice) return "Nothing is selected.";
     const facts = this.facts(slice);
-    const list = element("dl", {}, ...terms(facts));
-    list.append(element("dt", {}, "Same name in view"), this.inView);
+    const list = element("dl");
+    for (const [term, value] of facts) list.append(element("dt", {}, term), value);
     this.root.replaceChildren(
       this.heading(slice),
       element("div", { class: "tfp-details-body" }, list, this.stats),
     );
     this.update();
     if (!this.source.header.alone) this.late = setTimeout(() => this.explainDelay(), LATE_MS);
-    return [this.nameOf(slice), ...facts.map(([term, value]) => `${term} ${value}`)].join(", ");
+    const said = facts.slice(0, -1).map(([term, value]) => `${term} ${value.textContent}`);
+    return [this.nameOf(slice), ...said].join(", ");
   }
 
-  /** Counts the events of the same name again, after the visible range changed. */
+  /** Writes anew what depends on the visible range. */
   update(): void {
     if (!this.slice) return;
-    const { header } = this.source;
+    const { header, viewport } = this.source;
+    const start = toPicoseconds(this.slice.start, header.unit_ps);
+    this.start.textContent = timeInView(start, toPicoseconds(viewport.length, header.unit_ps));
     const { count, total } = this.source.totalsInView(this.slice.name);
     const about = header.merged ? "about " : "";
     const written = (time: TraceTime) => about + duration(toPicoseconds(time, header.unit_ps));
@@ -130,23 +136,33 @@ export class Details {
     );
   }
 
-  private facts(slice: Slice): [string, string][] {
+  /** What the panel says of a slice; times in full are titles. */
+  private facts(slice: Slice): Fact[] {
     const { header, rows } = this.source;
     const track = at(header.tracks, rows.trackOf(slice.lane));
     const start = toPicoseconds(slice.start, header.unit_ps);
     const step = stepDuring(header.steps, start);
     const zoom = header.alone ? "" : "; zoom in to separate them";
     const merged = `${grouped(slice.events)} short events drawn as one, named after the longest${zoom}`;
-    const facts: [string, string][] = slice.events > 1 ? [["Merged", merged]] : [];
-    facts.push(
-      [slice.events > 1 ? "Span" : "Duration", duration(toPicoseconds(slice.duration, header.unit_ps))],
-      ["Start", exactTime(start)],
-      ["Track", `${at(header.groups, track.group).label} / ${track.label}`],
-      ["Depth", String(rows.depthOf(slice.lane) + 1)],
-    );
-    if (step) facts.push(["Step", String(step.step)]);
-    return facts;
+    const length = toPicoseconds(slice.duration, header.unit_ps);
+    this.start.title = exactTime(start);
+    return [
+      ...(slice.events > 1 ? [fact("Merged", merged)] : []),
+      fact(slice.events > 1 ? "Span" : "Duration", duration(length), exactTime(length)),
+      ["Start", this.start],
+      fact("Track", `${at(header.groups, track.group).label} / ${track.label}`),
+      fact("Depth", String(rows.depthOf(slice.lane) + 1)),
+      ...(step ? [fact("Step", String(step.step))] : []),
+      ["Same name in view", this.inView],
+    ];
   }
+}
+
+/** A term and the element with its value. */
+type Fact = [string, HTMLElement];
+
+function fact(term: string, text: string, title = ""): Fact {
+  return [term, element("dd", { title: title || false }, text)];
 }
 
 /** What a link is called, seen from the selected event. */

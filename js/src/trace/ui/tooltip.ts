@@ -6,7 +6,7 @@ import { counterValue, extremes, valueAt } from "../data/counters";
 import type { Counter, Header } from "../data/header";
 import { type Layout, rowAt, timeAt } from "../hit_test";
 import type { Row } from "../rows";
-import { exactTime } from "../time_labels";
+import { timeInView } from "../time_labels";
 
 const OFFSET_PX = 14;
 
@@ -39,11 +39,11 @@ export function describe(layout: Layout, slice: number, x: CssPx, y: CssPx): str
   return row.kind === "counter" ? describeCounter(header.counters?.[row.index], ps) : [];
 }
 
-function describeSlice({ header, slices, rows }: Layout, index: number): string[] {
+function describeSlice({ header, slices, rows, viewport }: Layout, index: number): string[] {
   const slice = slices.get(index);
   const track = at(header.tracks, rows.trackOf(slice.lane));
   const unit = header.unit_ps;
-  const start = exactTime(toPicoseconds(slice.start, unit));
+  const start = timeInView(toPicoseconds(slice.start, unit), toPicoseconds(viewport.length, unit));
   const time = `${duration(toPicoseconds(slice.duration, unit))}, from ${start}`;
   const name = at(header.names, slice.name);
   if (slice.events === 1) return [name, time, track.label];
