@@ -34,6 +34,7 @@ _NOT_EAGERLY_IN_KERAS = "Remove run_eagerly=True from model.compile, and tf.conf
 _NOT_EAGERLY = "Put @tf.function on the function that runs a step."
 _INTO_A_FUNCTION = "Put these ops into a function with @tf.function, or into the one that the loop calls already."
 _INTO_ITS_OWN = "Put what this line computes into a function with @tf.function, and call that."
+_COUNTS = re.compile(r"\bin range\((?!len\b)|^while\b")  # a loop that goes through no data
 _ALL_AT_ONCE = "If it takes batches, call it once for all that `{}` ({}) goes through."
 _TRACED_MODEL = (
     "Call a traced form of it: `traced = tf.function({0})` before the loop, and `traced(...)` in place of `{0}(...)`. "
@@ -126,11 +127,13 @@ def _eager_line(evidence: Evidence, percent: float, python: Sequence[Finding]) -
         place, what = place_of(file, definition), function
         change = f"@tf.function\n{evidence.code.line(file, definition)}"
         fix = _decorated(function, change)
-    elif model := _called_model(evidence, at_line, file, line):
-        fix = _TRACED_MODEL.format(model)
-    elif function != "<module>" and (around := evidence.code.loop_line(file, line))[0]:
-        at_once = _ALL_AT_ONCE.format(_units.shorten(around[1], 60), place_of(file, around[0]))
-        fix = f"{at_once} Otherwise {fix[:1].lower()}{fix[1:]}"
+    else:
+        if model := _called_model(evidence, at_line, file, line):
+            fix = _TRACED_MODEL.format(model)
+        head, loop_code = evidence.code.loop_line(file, line)
+        if function != "<module>" and head and not _COUNTS.search(loop_code):
+            at_once = _ALL_AT_ONCE.format(_units.shorten(loop_code, 60), place_of(file, head))
+            fix = f"{at_once} Otherwise {fix[:1].lower()}{fix[1:]}"
     many = f"its {_units.count(ops)} ops per step" if ops >= _MANY_OPS and not definition else "its ops"
     found = saving(
         100 * share,
