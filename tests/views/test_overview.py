@@ -86,9 +86,9 @@ def test_a_single_step_that_makes_the_verdict_is_named(tmp_path):
     python = space.plane("/host:CPU").line("python")
     for i in range(11):
         length, waited = (5000, 4500) if i == 7 else (1000, 20)
-        python.event("train", start_us=10_000 * i, duration_us=length, step_num=i, _r=1)
-        python.event("IteratorGetNext:x", start_us=10_000 * i, duration_us=waited)
-        python.event("mul:MatMul", start_us=10_000 * i + waited, duration_us=length - waited)
+        python.event("train", start_us=5000 * i, duration_us=length, step_num=i, _r=1)
+        python.event("IteratorGetNext:x", start_us=5000 * i, duration_us=waited)
+        python.event("mul:MatMul", start_us=5000 * i + waited, duration_us=length - waited)
     space.write(tmp_path / "host.xplane.pb")
     assert headline(tp.load(tmp_path).overview) == (
         "HIGHLY input-bound: 31.3% of each step waits for data. But half of the steps wait less than 2.0%: step 7 "

@@ -34,7 +34,7 @@ _LITTLE = (
     "{rest_share} of the capture is {rest}. Only {measured} is in measured steps: {largest_share} of their time is "
     "{largest}{waits}."
 )
-_LITTLE_SHARE = 0.1  # of a capture: what measured steps with less wait for does not tell what limits the program
+_LITTLE_SHARE = 0.2  # of a capture: what measured steps with less wait for does not tell what limits the program
 _HICCUP_SHARE = 0.3  # of all waiting, in one step
 _WORTH_SAYING_PERCENT = 10.0
 

@@ -67,7 +67,9 @@ def test_a_pipeline_that_still_works_and_short_ends_are_not(found, space):
     [
         ("data = files.map(f, tf.data.AUTOTUNE)", "in place of tf.data.AUTOTUNE", "arrays"),
         ("data = tf.data.Dataset.range(9)", "end the pipeline with `.with_options", "AUTOTUNE"),
-        ("model.fit(x, y)", "from_tensor_slices((x, y))", "AUTOTUNE"),
+        ("model.fit(x, y)", "from_tensor_slices((x, y)).shuffle(len(x)).batch(32)", "AUTOTUNE"),
+        ("flow.fit(samples, batch_size=256)", "from_tensor_slices(samples).shuffle(len(samples)).batch(256)", "x, y"),
+        ("a.fit(x, y)\nb.fit(u, v)", "from_tensor_slices((x, y)).shuffle(len(x)).batch(n)", "(u"),
     ],
 )
 def test_the_fix_is_that_of_the_program(text, said, unsaid):

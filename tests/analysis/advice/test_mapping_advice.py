@@ -43,3 +43,15 @@ def test_its_gradients_belong_to_it(advised, place_of, the_one):
     found = the_one(advised(lambda: [train(tf.ones(4)) for _ in range(10)]), BEGIN)
     assert found["place"] == place_of(areas, "tf.map_fn")
     assert found["gain_high_percent"] > 70
+
+
+@tf.function
+def pooled(rows):
+    return tf.map_fn(lambda row: tf.reduce_mean(tf.sqrt(row)), rows, fn_output_signature=tf.float32)
+
+
+def test_a_ragged_tensor_is_given_as_a_whole(advised, the_one):
+    rows = tf.RaggedTensor.from_row_lengths(tf.random.uniform([1200], seed=1), [2, 10] * 100)
+    found = the_one(advised(lambda: [pooled(rows) for _ in range(30)]), BEGIN)
+    assert found["fix"].startswith("What it goes through is ragged")
+    assert not found["change"]

@@ -8,7 +8,7 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.advice.cause import Cause, from_busy_cores, in_parallel
 from tfprof_nb.analysis.advice.dropped_elements import dropped_elements
 from tfprof_nb.analysis.advice.findings import Evidence
-from tfprof_nb.analysis.advice.kept_results import PASSES_WORTH_KEEPING, kept_behind_map
+from tfprof_nb.analysis.advice.kept_results import PASSES_WORTH_KEEPING, kept_behind_map, kept_by_filter
 from tfprof_nb.analysis.advice.per_element import per_element
 from tfprof_nb.analysis.advice.python_input import python_source
 from tfprof_nb.analysis.source.code import line_at, place_of
@@ -38,11 +38,11 @@ _KEEP = (
     "pass, do less in {function}."
 )
 _THEN_PREFETCH = " End the pipeline with `.prefetch(tf.data.AUTOTUNE)`, so that it works while the step runs."
-_MAPS = ("Map", "ParallelMap", "MapAndBatch")
+_MAPS, _FILTERS = ("Map", "ParallelMap", "MapAndBatch"), ("Filter", "ParallelFilter")
 # tf.data names functions after the method that takes them, e.g. `__inference_Dataset_map_decode_42`.
 _FUNCTIONS = {
     **dict.fromkeys(_MAPS, "Dataset_map_"),
-    **dict.fromkeys(("Filter", "ParallelFilter"), "Dataset_filter_"),
+    **dict.fromkeys(_FILTERS, "Dataset_filter_"),
     **dict.fromkeys(("Interleave", "ParallelInterleave", "LegacyParallelInterleave"), "Dataset_interleave_"),
     "FlatMap": "Dataset_flat_map_",
 }
@@ -53,7 +53,12 @@ def cause_of_waiting(evidence: Evidence) -> Cause:
     stage = iterator_type(str(evidence.tf_data.summary["bottleneck_long_name"] or ""))
     cause = _new_iterators(evidence) or _new_datasets(evidence, stage) or python_source(evidence)
     cause = cause or _windows(evidence, stage) or per_element(evidence, stage) or _repeated_work(evidence, stage)
-    return cause or dropped_elements(evidence) or _filled_buffer(evidence, stage) or _stage(evidence, stage)
+    cause = cause or dropped_elements(evidence) or _filtered_again(evidence, stage)
+    return cause or _filled_buffer(evidence, stage) or _stage(evidence, stage)
+
+
+def _filtered_again(evidence: Evidence, stage: str) -> Cause | None:
+    return kept_by_filter(evidence, evidence.line_of(_FUNCTIONS[stage])) if stage in _FILTERS else None
 
 
 def _new_iterators(evidence: Evidence) -> Cause | None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding
+from tfprof_nb.analysis.source.code import Code
+from tfprof_nb.analysis.source.syntax import name_of
 
 _WORTH_SAYING_PERCENT = 10.0
 _FIX = "Turn the autotuner off{numbers}: `options = tf.data.Options()`, `options.autotune.enabled = False`, and {end}."
@@ -11,8 +15,9 @@ _NUMBERS = ", and write numbers in place of tf.data.AUTOTUNE"
 _END = "end the pipeline with `.with_options(options)`"
 _OF_ARRAYS = (
     "give Keras a dataset with these options in place of arrays: "
-    "`tf.data.Dataset.from_tensor_slices((x, y)).shuffle(len(x)).batch(32).with_options(options)`"
+    "`tf.data.Dataset.from_tensor_slices({data}).shuffle(len({first})).batch({size}).with_options(options)`"
 )
+_BATCH_OF_KERAS = "32"
 
 
 def iterator_end_findings(evidence: Evidence) -> list[Finding]:
@@ -47,4 +52,16 @@ def fix_of(evidence: Evidence) -> str:
     known = any(map(code.text, code.files))
     numbers = _NUMBERS if not known or any(code.find("AUTOTUNE")) else ""
     arrays = known and not any(code.find(r"[Dd]ataset|tf\.data"))
-    return _FIX.format(numbers=numbers, end=_OF_ARRAYS if arrays else _END)
+    return _FIX.format(numbers=numbers, end=_of_arrays(code) if arrays else _END)
+
+
+def _of_arrays(code: Code) -> str:
+    """Say how to make a dataset of the arrays that the program's only call of ``fit`` is given."""
+    fits = [call for file in code.files for call in code.nodes(file, ast.Call) if name_of(call.func) == "fit"]
+    if len({ast.unparse(call) for call in fits}) != 1:
+        return _OF_ARRAYS.format(data="(x, y)", first="x", size="n")
+    named = {keyword.arg: ast.unparse(keyword.value) for keyword in fits[0].keywords}
+    given = dict(zip(("x", "y", "batch_size"), map(ast.unparse, fits[0].args), strict=False)) | named
+    first, second = given.get("x", "x"), given.get("y")
+    data = f"({first}, {second})" if second else first
+    return _OF_ARRAYS.format(data=data, first=first, size=given.get("batch_size", _BATCH_OF_KERAS))

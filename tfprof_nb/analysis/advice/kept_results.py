@@ -1,7 +1,8 @@
-"""How to keep what each epoch makes anew: a cache behind the map or the generator that makes it."""
+"""How to keep what each epoch makes anew: a cache behind the map, the filter or the generator that makes it."""
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 from typing import NamedTuple
@@ -19,6 +20,7 @@ PASSES_WORTH_KEEPING = 3
 _SLOW = "bottleneck_long_name"
 _LEAST_SAVED = 0.35
 _HUNDRED = 100
+_MADE = re.compile("Map|Generator|Random|PyFunc")
 _RUNS_PYTHON = re.compile(r"\b(py_function|numpy_function)\(")
 
 
@@ -64,6 +66,36 @@ def kept_python(evidence: Evidence, name: str, shown: str, function: str) -> Cau
         least_saved=_LEAST_SAVED * (passes - 1) / passes,
         most_saved=(passes - 1) / passes,
         beside_percent=from_busy_cores(evidence, in_python_ms(evidence)) * (passes - 1) / passes,
+    )
+
+
+def kept_by_filter(evidence: Evidence, line: str) -> Cause | None:
+    """Name a filter that decides on the same elements in each of several epochs, as far as its text shows it.
+
+    What a map or a generator before it makes may be another element each time.
+    """
+    code, passes = evidence.code, int(evidence.steps.table["epoch"].nunique())
+    call = code.call_at(*line_at(line), "filter")
+    given = first_given(call) if call else None
+    changing = any(_MADE.search(name) for name in _before(evidence)) or _repeats_before(evidence)
+    cached = any("Cache" in stage for stage in evidence.tf_data.table["long_name"])
+    if given is None or passes < PASSES_WORTH_KEEPING or changing or cached:
+        return None
+    shuffle = f".shuffle({_elements(evidence)})" if _only_shuffled_before(evidence) else ""
+    change = with_call(code, *line_at(line), "filter", f".cache(){shuffle}")
+    if not change or not gives_the_same(code, line_at(line)[0], given):
+        return None
+    function = "the lambda" if isinstance(given, ast.Lambda) else ast.unparse(given)
+    behind = ", and shuffle behind the cache, which keeps the order of the first epoch" if shuffle else ""
+    return Cause(
+        f"{function} is called for each single element, anew in each of {passes} epochs",
+        f"the slowest stage of the input pipeline is Filter ({line}, `{_units.shorten(code.at(line), 80)}`)",
+        f"Cache what the filter keeps{behind}: `{_units.shorten(change, 120)}`, if that fits in memory. Then only the "
+        f"first epoch runs {function}.",
+        change,
+        place=line,
+        least_saved=_LEAST_SAVED * (passes - 1) / passes,
+        most_saved=(passes - 1) / passes,
     )
 
 

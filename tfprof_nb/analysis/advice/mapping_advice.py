@@ -31,6 +31,10 @@ from tfprof_nb.decode.sections.graphs import Graphs
 _CALL = re.compile(r"\bmap_fn\(")
 _WORTH_SAYING = 20.0, 30.0
 _SAVED, _MANY = 0.4, 100
+_OF_RAGGED = (
+    "What it goes through is ragged, which tf.vectorized_map does not take. Give the function the whole ragged tensor: "
+    "many ops take one, such as `tf.gather(table, ragged)`, and reduce its rows, as `tf.reduce_mean(ragged, axis=1)`."
+)
 # Arguments of map_fn that say how, and not what, is computed: tf.vectorized_map has none of them.
 _HOW = ("fn_output_signature", "dtype", "parallel_iterations", "swap_memory", "back_prop", "name", "infer_shape")
 
@@ -46,8 +50,8 @@ def mapping_findings(evidence: Evidence) -> list[Finding]:
     share, frame = max(shares, default=(0.0, -1))
     if 100 * share < _WORTH_SAYING[0]:
         return []
-    place = ops.place(frame)
-    change = vectorized(evidence.code, *line_at(place))
+    place, ragged = ops.place(frame), _is_ragged(graphs, frame)
+    change = "" if ragged else vectorized(evidence.code, *line_at(place))
     instead = f": `{_units.shorten(change, 100)}`" if change else ""
     found = saving(
         100 * share,
@@ -56,14 +60,16 @@ def mapping_findings(evidence: Evidence) -> list[Finding]:
         finding=f"tf.map_fn runs its function for one element after another ({place})",
         evidence=f"`{_units.shorten(ops.code(frame), 80)}` is a loop in the graph. Its ops, with their gradients, "
         f"take {_units.share(share)} of each step, with the time to start them.",
-        fix=f"Let tf.vectorized_map run each op once for all elements{instead}. Or give the function the whole "
+        fix=_OF_RAGGED
+        if ragged
+        else f"Let tf.vectorized_map run each op once for all elements{instead}. Or give the function the whole "
         "tensor, if its ops work on it as they are.",
         place=place,
         change=change,
         proved_by="source",
         instead_of=(MANY_OPS, BETWEEN_OPS, ONE_OP, SMALL_STEPS, *ONE_LAYER),
     )
-    return [with_first_call(evidence, found, VECTORISING_MS)]
+    return [found if ragged else with_first_call(evidence, found, VECTORISING_MS)]
 
 
 def vectorized(code: Code, file: str, line: int) -> str:
@@ -86,6 +92,12 @@ def vectorized(code: Code, file: str, line: int) -> str:
     kept = [*map(ast.unparse, call.args), *(f"{name}={value}" for name, value in given.items() if name not in _HOW)]
     new = f"{ast.unparse(call.func).removesuffix('map_fn')}vectorized_map({', '.join(kept)})"
     return replaced(code.text(file), statement, call, new)
+
+
+def _is_ragged(graphs: Graphs, frame: int) -> bool:
+    """Whether what a line goes through is ragged: tf.vectorized_map takes no such tensors."""
+    types = graphs.nodes["op"].astype(str)
+    return bool(types[_in_traces(graphs, frame)].str.startswith("RaggedTensor").any())
 
 
 def _share(ops: StepOps, own: Bools) -> float:

@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tfprof_nb.analysis.source.code import Code
-from tfprof_nb.analysis.source.syntax import name_of
+from tfprof_nb.analysis.source.syntax import assigned_name, name_of
 
 # In the text of code that may make another batch each time.
 _CHANCE = re.compile(r"rand|rng|shuffle|permut|choice|sample\b|augment|jitter|noise", re.IGNORECASE)
 # In the text of code that depends on what ran before, or may have no end.
 _STATE = re.compile(r"\bnext\(|\bwhile\b|\bglobal\b|\bnonlocal\b|\bcycle\(|\btime\.time\(|\bself\.\w+ [-+*/]?= ")
+_GOING_THROUGH = ("__call__", "__iter__", "__next__", "__getitem__")
 
 
 class CachedBehind(NamedTuple):
@@ -147,15 +148,28 @@ def gives_the_same(code: Code, file: str, given: ast.expr) -> bool:
 
 
 def _with_called(code: Code, file: str, node: ast.stmt) -> list[ast.stmt]:
-    """Return code, and the definitions of all functions of the program that it calls or passes on, directly or not."""
+    """Return code, and the definitions of all functions of the program that it calls or passes on, directly or not.
+
+    Of an object whose class the program defines, these are the methods by which one goes through it.
+    """
     found: list[ast.stmt] = [node]
     for one in found:  # which grows meanwhile
         used = [call.func for call in ast.walk(one) if isinstance(call, ast.Call) and name_of(call.func)]
         used += [name for name in ast.walk(one) if isinstance(name, ast.Name)]
-        known = (code.defined(file, function) for function in used)
-        for _, each in filter(None, known):
-            found += [each] if each not in found else []
+        known = filter(None, (code.defined(file, function) for function in used))
+        methods = _gone_through(code, file, used)
+        found += dict.fromkeys(each for each in (*(each for _, each in known), *methods) if each not in found)
     return found
+
+
+def _gone_through(code: Code, file: str, used: list[ast.expr]) -> Iterator[ast.FunctionDef]:
+    """Return the methods that give the elements of objects, of classes that are called, or of whose names one was."""
+    assigned = (node for node in code.nodes(file, ast.Assign) if isinstance(node.value, ast.Call))
+    made = {assigned_name(node): name_of(node.value.func) for node in assigned if isinstance(node.value, ast.Call)}
+    names = {made.get(name_of(one), name_of(one)) for one in used}
+    for other in code.files:
+        for owner in (node for node in code.nodes(other, ast.ClassDef) if node.name in names):
+            yield from (one for one in owner.body if isinstance(one, ast.FunctionDef) and one.name in _GOING_THROUGH)
 
 
 def _calls(statement: ast.stmt | None) -> Iterator[ast.Call]:
