@@ -44,10 +44,16 @@ def _cells() -> CellsSection:
     label = getattr(getattr(_shell(), "compile", None), "format_code_name", None)  # IPython 8 has it
     if label is None:
         return {}
-    labels = {file: label(file) for file in list(linecache.cache)}
+    labels = {file: label(file) for file, cached in list(linecache.cache.items()) if not _calls_magic(cached)}
     # What a front end runs on its own has the number of the cell that follows: that is the newer one.
     newest = {found[1]: file for file, found in labels.items() if found}
     return {file: name for name, file in newest.items()}
+
+
+def _calls_magic(cached: tuple[Any, ...]) -> bool:
+    """Whether a text that linecache keeps is what the shell made of a cell with a magic: the cell is kept besides."""
+    lines = cached[2] if len(cached) > 2 else ()  # a text that was not yet read has one entry
+    return bool(lines) and _RUN_MAGIC.match(lines[0]) is not None
 
 
 def _texts(running: str) -> CellTextsSection:
