@@ -380,8 +380,8 @@ def test_in_a_kernel_an_error_stops_run_all(kernel, body, error):
 
 def test_a_line_of_a_cell_that_was_profiled_before_is_told_by_the_cells_number(kernel):
     run_cell, notebook = kernel
-    body = "@tensorflow.function\ndef squared(x):\n    return tensorflow.matmul(x, x)\nsquared(tensorflow.ones((300, 300)))"
-    run_cell(f"%%tfprofile --quiet\n{body}")
+    body = "@tensorflow.function\ndef squared(x):\n    return tensorflow.matmul(x, x)\n"
+    run_cell(f"%%tfprofile --quiet\n{body}squared(tensorflow.ones((300, 300)))")
     number = notebook.cells[-1].execution_count
     run_cell("%%tfprofile later --quiet\nfor _ in range(5):\n    y = squared(tensorflow.ones((300, 300)))")
     files = run_cell("print(later.source.table.query('code.str.contains(\"matmul\")').file.tolist())")

@@ -50,7 +50,7 @@ def _cells() -> CellsSection:
     return {file: name for name, file in newest.items()}
 
 
-def _calls_magic(cached: tuple[Any, ...]) -> bool:
+def _calls_magic(cached: Any) -> bool:
     """Whether a text that linecache keeps is what the shell made of a cell with a magic: the cell is kept besides."""
     lines = cached[2] if len(cached) > 2 else ()  # a text that was not yet read has one entry
     return bool(lines) and _RUN_MAGIC.match(lines[0]) is not None
