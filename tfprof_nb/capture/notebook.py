@@ -44,16 +44,16 @@ def _cells() -> CellsSection:
     label = getattr(getattr(_shell(), "compile", None), "format_code_name", None)  # IPython 8 has it
     if label is None:
         return {}
-    labels = {file: label(file) for file, cached in list(linecache.cache.items()) if not _calls_magic(cached)}
-    # What a front end runs on its own has the number of the cell that follows: that is the newer one.
-    newest = {found[1]: file for file, found in labels.items() if found}
+    labels = {file: label(file) for file in list(linecache.cache)}
+    # What a front end runs on its own has the number of the cell that follows: that is the newer one. The call of a magic
+    # has the number of the cell below the magic.
+    cells = {file: found[1] for file, found in labels.items() if found and not _calls_magic(file)}
+    newest = {name: file for file, name in cells.items()}
     return {file: name for name, file in newest.items()}
 
 
-def _calls_magic(cached: Any) -> bool:
-    """Whether a text that linecache keeps is what the shell made of a cell with a magic: the cell is kept besides."""
-    lines = cached[2] if len(cached) > 2 else ()  # a text that was not yet read has one entry
-    return bool(lines) and _RUN_MAGIC.match(lines[0]) is not None
+def _calls_magic(file: str) -> bool:
+    return _RUN_MAGIC.match(linecache.getline(file, 1)) is not None
 
 
 def _texts(running: str) -> CellTextsSection:
