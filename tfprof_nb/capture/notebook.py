@@ -45,7 +45,7 @@ def _cells() -> CellsSection:
     if label is None:
         return {}
     labels = {file: label(file) for file in list(linecache.cache)}
-    # What a front end runs on its own has the number of the cell that follows: that is the newer one. The call of a magic
+    # What a front end runs on its own has the number of the cell that follows: that is the newer one. A magic's call
     # has the number of the cell below the magic.
     cells = {file: found[1] for file, found in labels.items() if found and not _calls_magic(file)}
     newest = {name: file for file, name in cells.items()}
