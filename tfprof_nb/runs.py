@@ -340,7 +340,7 @@ def _run_in(folder: Path) -> Run | None:
     return replace(
         _run(readable, folder.name, folder),
         notes=tuple(notes),
-        title=label.get("name", ""),
+        title=printable(label.get("name", "")),
         verdict=label.get("verdict", ""),
         steps=label.get("steps"),
     )

@@ -38,6 +38,13 @@ def test_the_profile_of_a_block_can_be_used_once_it_ended(tmp_path):
     assert [file.resolve().parents[3] for file in p.files] == [tmp_path / "tfprof_logs"]
 
 
+def test_a_profile_that_is_opened_again_is_called_as_it_was(tmp_path):
+    with tp.profile("baseline", logdir=tmp_path) as p:
+        pass
+    assert tp.load(tmp_path).name == "baseline"
+    assert tp.load(p.files[0].parent, name="other").name == "other"
+
+
 def test_code_that_changes_folders_changes_nothing(tmp_path, monkeypatch):
     (tmp_path / "other").mkdir()
     with tp.profile() as p:

@@ -216,7 +216,8 @@ def test_outside_of_a_notebook_no_file_is_a_cell():
 def test_code_that_a_front_end_runs_has_no_cells_label(monkeypatch):
     """It has the number of the cell that is run next."""
     hidden, cell = "<ipython-input-3-aa>", "<ipython-input-3-bb>"
-    cached = {"module.py": (), hidden: (), cell: ()}
+    text = (6, None, ["x = 1\n"], "")
+    cached = {"module.py": text, hidden: text, cell: text}
     names = SimpleNamespace(format_code_name=lambda file: ("Cell", "In[3]") if file in (hidden, cell) else None)
     monkeypatch.setattr("tfprof_nb.capture.notebook._shell", lambda: SimpleNamespace(compile=names))
     monkeypatch.setattr("linecache.cache", cached)

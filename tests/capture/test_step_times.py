@@ -2,9 +2,11 @@
 
 import time
 
+import numpy as np
 import pytest
 
 import tfprof_nb as tp
+from tfprof_nb.capture.pipeline_gaps import Gaps
 from tfprof_nb.capture.step_times import StepTimes, step_times
 
 
@@ -34,6 +36,26 @@ def test_what_waits_inside_a_function_is_told_by_the_pipeline(batches_per_step):
                 times.look()
     assert times.tells_waits
     assert 0.4 < times.typical.waiting / times.typical.step < 0.9  # 20 of 30 ms
+
+
+class Pipelines:
+    """A pipeline whose steps compute for 25 of 100 ms, until it is gone."""
+
+    def __init__(self):
+        self.gone = False
+
+    def newest(self):
+        return None if self.gone else Gaps(2, np.full(2, 0.025))
+
+
+def test_the_last_steps_of_a_pass_wait_like_those_before_them():
+    times = StepTimes(pipelines := Pipelines())
+    for gone in (False, True):
+        pipelines.gone = gone
+        for _ in range(3):
+            times.add(0.1, 0.0)
+        times.look()
+    assert [bar.waiting for bar in times.bars] == pytest.approx([0.075] * 6)
 
 
 def test_steps_without_a_pipeline_tell_no_wait():

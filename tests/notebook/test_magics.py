@@ -378,6 +378,16 @@ def test_in_a_kernel_an_error_stops_run_all(kernel, body, error):
     assert run_cell("print(failed.name)")[0].text == "failed\n"
 
 
+def test_a_line_of_a_cell_that_was_profiled_before_is_told_by_the_cells_number(kernel):
+    run_cell, notebook = kernel
+    body = "@tensorflow.function\ndef squared(x):\n    return tensorflow.matmul(x, x)\n"
+    run_cell(f"%%tfprofile --quiet\n{body}squared(tensorflow.ones((300, 300)))")
+    number = notebook.cells[-1].execution_count
+    run_cell("%%tfprofile later --quiet\nfor _ in range(5):\n    y = squared(tensorflow.ones((300, 300)))")
+    files = run_cell("print(later.source.table.query('code.str.contains(\"matmul\")').file.tolist())")
+    assert files[0].text == f"['In[{number}]']\n"
+
+
 def completions(run_cell, cell):
     """What a front end is offered at the end of a cell."""
     first, *_ = run_cell(f"print(get_ipython().kernel.do_complete({cell!r}, {len(cell)})['matches'])")

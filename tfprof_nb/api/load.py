@@ -34,7 +34,7 @@ def load(
         Files are XSpace profiles (``*.xplane.pb``), Chrome traces (TensorFlow 1's timelines among them), or
         RunMetadata.
     name
-        What to call it; None takes the run's name.
+        What to call it; None takes what it was called when it was captured, or else the run's name.
     as_runs
         Several paths are runs, shown on one timeline one after another; a logdir stands for all of its runs.
     cache
@@ -79,6 +79,6 @@ def load(
 
 
 def _opened(run: Run, name: str | None, cache: bool, client: Any) -> Profile:
-    profile = Profile(run, name, cache=cache, client=client)
+    profile = Profile(run, name or run.title or None, cache=cache, client=client)
     profile.data.extent  # noqa: B018  (a bad file fails here, where it was named)
     return profile

@@ -45,9 +45,15 @@ def _cells() -> CellsSection:
     if label is None:
         return {}
     labels = {file: label(file) for file in list(linecache.cache)}
-    # What a front end runs on its own has the number of the cell that follows: that is the newer one.
-    newest = {found[1]: file for file, found in labels.items() if found}
+    # What a front end runs on its own has the number of the cell that follows: that is the newer one. A magic's call
+    # has the number of the cell below the magic.
+    cells = {file: found[1] for file, found in labels.items() if found and not _calls_magic(file)}
+    newest = {name: file for file, name in cells.items()}
     return {file: name for name, file in newest.items()}
+
+
+def _calls_magic(file: str) -> bool:
+    return _RUN_MAGIC.match(linecache.getline(file, 1)) is not None
 
 
 def _texts(running: str) -> CellTextsSection:

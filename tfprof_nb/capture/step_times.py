@@ -47,6 +47,7 @@ class StepTimes:
         self._pipelines, self._waits_in_python = pipelines, False
         self._new = _newest()
         self._steps_before = self._bars_before = 0  # the last look
+        self._share = 0.0  # of a step that waited, at the last look that could tell
 
     def add(self, seconds: float, waiting: float) -> None:
         """Add a step that has ended."""
@@ -70,11 +71,11 @@ class StepTimes:
         if self._waits_in_python or not new or self._pipelines is None:
             return
         steps, self._steps_before = self.count - self._steps_before, self.count
-        if (gaps := self._pipelines.newest()) is None:
-            return
-        share = max(0.0, 1 - gaps.of_a_step(steps) / max(float(np.median(new)), 1e-9))
-        bars, self.tells_waits = self.bars, True
-        bars[self._bars_before :] = [Bar(bar.step, share * bar.step) for bar in bars[self._bars_before :]]
+        if (gaps := self._pipelines.newest()) is not None:
+            self._share = max(0.0, 1 - gaps.of_a_step(steps) / max(float(np.median(new)), 1e-9))
+            self.tells_waits = True
+        bars = self.bars  # a pass that has ended took its pipeline along: its last steps are like those before them
+        bars[self._bars_before :] = [Bar(bar.step, self._share * bar.step) for bar in bars[self._bars_before :]]
         self._bars_before = len(bars)
 
     @property

@@ -8,6 +8,8 @@ import type { Tree } from "./tree";
 const ROW_PX = 26;
 const HEADER_PX = 42; // at least
 const VISIBLE_ROWS = 15;
+// A table of a few more rows is shown whole: of the lines of a cell, the slowest may be the last.
+const WHOLE_ROWS = 24;
 const EXTRA_ROWS = 6;
 
 let grids = 0;
@@ -87,7 +89,8 @@ export class Grid {
 
   /** Limits the height to some rows, the header, which is as high as its texts, and a horizontal scroll bar. */
   private limit(): void {
-    const visible = Math.min(Math.max(this.order.length, 1), VISIBLE_ROWS);
+    const rows = Math.max(this.order.length, 1);
+    const visible = rows > WHOLE_ROWS ? VISIBLE_ROWS : rows;
     this.root.style.maxHeight = `${visible * ROW_PX + this.headerPx + 18}px`;
   }
 

@@ -189,3 +189,16 @@ describe("the menu of columns", () => {
     expect(texts(row(0))).toHaveLength(7);
   });
 });
+
+it.each([
+  [20, 20],
+  [40, 15],
+])("of %d rows shows %d without scrolling", (count, shown) => {
+  close();
+  document.body.innerHTML = '<div id="el"></div>';
+  model.set("rows", count);
+  close = table.render({ model, el: document.getElementById("el") as HTMLElement });
+  const high = Number.parseFloat(grid().style.maxHeight);
+  expect(Math.floor((high - 18) / 26)).toBeGreaterThanOrEqual(shown);
+  expect(Math.floor((high - 18) / 26)).toBeLessThan(shown + 3);
+});

@@ -28,7 +28,7 @@ export class Strip {
     private readonly signal: AbortSignal,
   ) {
     this.tabs = names.map((name, index) => this.tab(name, index));
-    this.root = element("div", { class: "tfp-tabs", role: "tablist" }, ...this.tabs);
+    this.root = element("div", { class: "tfp-tabs", role: "tablist", "aria-label": "Pages" }, ...this.tabs);
     this.root.addEventListener("keydown", (event) => this.onKey(event), { signal });
     this.label(ATTEMPTS);
   }

@@ -219,7 +219,7 @@ def test_the_removal_of_an_iterator_does_not_count(removing):
     """Whether it takes half a second is chance; of tensors, which take little each, it is work."""
     found = tp.compare(removing(600), removing(1))
     assert (found.summary["before_ms"], found.summary["after_ms"]) == pytest.approx((100, 100.05))
-    assert any("Left out: 600 ms before and 0 ms after" in note for note in found.notes)
+    assert any("Left out: 600 ms before and 0 s after" in note for note in found.notes)
     tensors = tp.compare(removing(2, count=500), removing(600)).summary
     assert (tensors["before_ms"], tensors["verdict"]) == (pytest.approx(150), "faster")
 

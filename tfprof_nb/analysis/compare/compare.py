@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb._arrays import Floats
+from tfprof_nb._units import milliseconds
 from tfprof_nb.analysis.compare.between_runs import chance, took_turns
 from tfprof_nb.analysis.compare.headline import CAPTURE, Headline, explained_by_load, headline, margin, verdict
 from tfprof_nb.analysis.compare.measured import Measured
@@ -389,8 +390,8 @@ def _time_notes(before: Sequence[Measured], after: Sequence[Measured], found: He
     noted = any(took > _NOTED_REMOVING * time for took, time in zip(removing, times, strict=True))
     if noted and (found.unit != CAPTURE or found.longer):
         notes.append(
-            f"Left out: {removing[0]:.0f} ms before and {removing[1]:.0f} ms after in which TensorFlow removed "
-            "iterators of finished passes (TFE_DeleteTensorHandle): whether one takes half a second is chance."
+            f"Left out: {milliseconds(removing[0])} before and {milliseconds(removing[1])} after in which TensorFlow "
+            "removed iterators of finished passes (TFE_DeleteTensorHandle): whether one takes half a second is chance."
         )
     loads = [_percent([profile.other_load for profile in side]) or 0.0 for side in (before, after)]
     if max(loads) >= 100 * _NOTED_LOAD:
