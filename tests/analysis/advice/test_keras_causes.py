@@ -64,8 +64,16 @@ def test_adapt_to_single_examples_is_given_batches(evidence):
 def test_adapt_to_batches_is_told_to_take_larger_ones_and_arrays_are_taken_as_a_whole(evidence):
     (one,) = adapt_findings(evidence(ADAPT.replace("(texts)", "(texts).batch(8)"), "Normalization.adapt", 2))
     assert "it gets small batches" in one.finding
-    assert one.change == ""
+    assert one.change == "vectorize.adapt(ds.map(clean).rebatch(1024))"
+    large = ADAPT.replace("(texts)", "(texts).batch(2048)")
+    assert not list(adapt_findings(evidence(large, "Normalization.adapt", 2)))
     assert not list(adapt_findings(evidence("x = np.ones(9)\nnorm.adapt(x)", "Normalization.adapt", 2)))
+
+
+def test_batches_that_a_function_is_given_are_known(evidence):
+    text = "def encode(ds):\n    norm.adapt(ds.map(first))\nencode(made.batch(32))\nencode(made.batch(32))"
+    (one,) = adapt_findings(evidence(text, "Normalization.adapt", 2))
+    assert one.change == "norm.adapt(ds.map(first).rebatch(1024))"
 
 
 def test_the_dataset_of_another_cell_is_known(evidence):
