@@ -122,3 +122,27 @@ def test_a_recurrent_layer_has_the_gradient_of_its_loop(tmp_path):
     table = p.layers.table
     (reads,) = table[table["layer"].str.contains("reads")].to_dict("records")
     assert reads["backward_ms"] > reads["forward_ms"] / 2
+
+
+def test_layers_inside_a_layer_of_the_users_have_times_of_their_own(tmp_path):
+    import keras
+    import numpy as np
+
+    class Block(keras.layers.Layer):
+        def __init__(self):
+            super().__init__(name="block")
+            self.wide, self.narrow = keras.layers.Dense(256, name="wide"), keras.layers.Dense(32, name="narrow")
+
+        def call(self, x):
+            return x + self.narrow(self.wide(x))
+
+    given = keras.Input((32,))
+    model = keras.Model(given, keras.layers.Dense(1)(Block()(given)))
+    model.compile("sgd", "mse")
+    x = np.ones((256, 32), "float32")
+    with tp.profile(logdir=tmp_path) as p:
+        model.fit(x, x[:, :1], batch_size=32, epochs=2, verbose=0)
+    table = p.layers.table.set_index("layer")
+    for name in ("block/wide", "block/narrow"):
+        assert table.loc[name, "forward_ms"] > 0
+        assert table.loc[name, "backward_ms"] > 0
