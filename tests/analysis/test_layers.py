@@ -83,8 +83,13 @@ def test_the_backward_pass_of_a_recurrent_layer_is_its_own(tmp_path):
         model.fit(x, y, batch_size=16, verbose=0)
     (layer,) = p.layers.table[p.layers.table["layer"].str.contains("recurrent")].to_dict("records")
     (line,) = p.source.by_layer[p.source.by_layer["layer"].str.contains("recurrent")].to_dict("records")
-    assert layer["backward_ms"] > 0.2 * layer["forward_ms"]
-    assert line["backward_ms"] > 0.2 * line["forward_ms"]
+    # How many of a loop's short ops TensorFlow records varies: all that it did belong to the layer.
+    ops = p.source.all_ops
+    of_loop = ops[ops["op_name"].str.contains("while_grad/body")]
+    assert len(of_loop)
+    assert of_loop["layer"].str.contains("recurrent").all()
+    assert layer["backward_ms"] > 0
+    assert line["backward_ms"] >= 0.9 * of_loop["op_ms"].sum()
 
 
 def test_a_profile_without_graphs_says_what_is_missing(tmp_path):
@@ -119,9 +124,11 @@ def test_a_recurrent_layer_has_the_gradient_of_its_loop(tmp_path):
     model.compile("adam", "mse")
     with tp.profile(logdir=tmp_path) as p:
         model.fit(np.zeros((64, 20, 8), "float32"), np.zeros((64, 1), "float32"), batch_size=8, verbose=0)
-    table = p.layers.table
-    (reads,) = table[table["layer"].str.contains("reads")].to_dict("records")
-    assert reads["backward_ms"] > reads["forward_ms"] / 2
+    ops = p.source.all_ops
+    of_loop = ops[ops["op_name"].str.contains("while_grad/body")]
+    assert len(of_loop)
+    assert of_loop["layer"].str.contains("reads").all()
+    assert (of_loop["phase"] == "backward").all()
 
 
 def test_layers_inside_a_layer_of_the_users_have_times_of_their_own(tmp_path):
