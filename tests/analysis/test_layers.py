@@ -83,8 +83,13 @@ def test_the_backward_pass_of_a_recurrent_layer_is_its_own(tmp_path):
         model.fit(x, y, batch_size=16, verbose=0)
     (layer,) = p.layers.table[p.layers.table["layer"].str.contains("recurrent")].to_dict("records")
     (line,) = p.source.by_layer[p.source.by_layer["layer"].str.contains("recurrent")].to_dict("records")
-    assert layer["backward_ms"] > 0.2 * layer["forward_ms"]
-    assert line["backward_ms"] > 0.2 * line["forward_ms"]
+    # How many of a loop's short ops TensorFlow records varies: all that it did belong to the layer.
+    ops = p.source.all_ops
+    of_loop = ops[ops["op_name"].str.contains("while_grad/body")]
+    assert len(of_loop)
+    assert of_loop["layer"].str.contains("recurrent").all()
+    assert layer["backward_ms"] > 0
+    assert line["backward_ms"] >= 0.9 * of_loop["op_ms"].sum()
 
 
 def test_a_profile_without_graphs_says_what_is_missing(tmp_path):
@@ -119,6 +124,32 @@ def test_a_recurrent_layer_has_the_gradient_of_its_loop(tmp_path):
     model.compile("adam", "mse")
     with tp.profile(logdir=tmp_path) as p:
         model.fit(np.zeros((64, 20, 8), "float32"), np.zeros((64, 1), "float32"), batch_size=8, verbose=0)
-    table = p.layers.table
-    (reads,) = table[table["layer"].str.contains("reads")].to_dict("records")
-    assert reads["backward_ms"] > reads["forward_ms"] / 2
+    ops = p.source.all_ops
+    of_loop = ops[ops["op_name"].str.contains("while_grad/body")]
+    assert len(of_loop)
+    assert of_loop["layer"].str.contains("reads").all()
+    assert (of_loop["phase"] == "backward").all()
+
+
+def test_layers_inside_a_layer_of_the_users_have_times_of_their_own(tmp_path):
+    import keras
+    import numpy as np
+
+    class Block(keras.layers.Layer):
+        def __init__(self):
+            super().__init__(name="block")
+            self.wide, self.narrow = keras.layers.Dense(256, name="wide"), keras.layers.Dense(32, name="narrow")
+
+        def call(self, x):
+            return x + self.narrow(self.wide(x))
+
+    given = keras.Input((32,))
+    model = keras.Model(given, keras.layers.Dense(1)(Block()(given)))
+    model.compile("sgd", "mse")
+    x = np.ones((256, 32), "float32")
+    with tp.profile(logdir=tmp_path) as p:
+        model.fit(x, x[:, :1], batch_size=32, epochs=2, verbose=0)
+    table = p.layers.table.set_index("layer")
+    for name in ("block/wide", "block/narrow"):
+        assert table.loc[name, "forward_ms"] > 0
+        assert table.loc[name, "backward_ms"] > 0

@@ -18,7 +18,7 @@ from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.analysis.tf_data.iterators import FILE_READERS, RUNTIME_STAGES, iterator_type, stage_of
-from tfprof_nb.analysis.verdict import are_session_runs, input_verdict
+from tfprof_nb.analysis.verdict import are_session_runs, input_verdict, waits_only_at_starts
 
 COLUMNS = ["op_name", "count", "total_ms", "total_share", "self_ms", "self_share", "category"]
 CATEGORIES = {
@@ -82,7 +82,8 @@ def input_pipeline(steps: Steps, ops: Ops, used: Framework = "tensorflow") -> In
     Returns
     -------
     InputPipeline
-        Its summary has ``input_percent`` (of the time of the measured steps) and ``verdict``; the self time of each
+        Its summary has ``input_percent`` (of the time of the measured steps) and ``verdict``; ``waits_only_at_starts``,
+        whether only few steps, which start a pass over the data, wait for long; the self time of each
         class of input op, summed over threads; ``other_ms``, the time for which steps waited for data if no input op
         was recorded; ``step_ms_`` and ``input_ms_``, each with ``mean``, ``std``, ``min`` and ``max``, of the
         measured steps; ``largest``, the key of the class with the most time, None without any; and ``framework``.
@@ -96,6 +97,7 @@ def input_pipeline(steps: Steps, ops: Ops, used: Framework = "tensorflow") -> In
     summary: dict[str, object] = {
         "input_percent": shares.get("input_ms", float("nan")),
         "verdict": input_verdict(steps),
+        "waits_only_at_starts": waits_only_at_starts(steps),
         **times,
         **{
             f"{column}_{name}": steps.measured[column].agg(name)

@@ -6,6 +6,7 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.input_pipeline import CATEGORIES, InputPipeline
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
 from tfprof_nb.analysis.tf_data.tf_data import HOST_UNSEEN, TfData
+from tfprof_nb.analysis.verdict import FETCH_COSTS_MS
 from tfprof_nb.render.panels import Bars, Column, Figure, KeyFigures, Note, Panel, Part, Table
 from tfprof_nb.views.categories import INPUT, OTHER, Category
 from tfprof_nb.views.columns import OP
@@ -15,6 +16,8 @@ _VERDICTS = {
     "highly": "Highly input-bound: steps wait for data {input} of their time.",
     "moderately": "Moderately input-bound: steps wait for data {input} of their time.",
     "potentially": "Waiting for data takes {input} of each step. Time in which Python makes data counts as `other`.",
+    "starts": "Only few steps wait for data, at the start of a pass over it: {input} of the time of all steps.",
+    "short": "The input pipeline keeps up: a step fetches its batch in {fetch}.",
     "not": "The input pipeline keeps up: steps wait for data {input} of their time.",
     "unknown": "This profile does not show how long steps waited for data.",
 }
@@ -97,12 +100,21 @@ def _range(low: float, high: float) -> str:
 def headline(result: InputPipeline) -> str:
     """Put the verdict into a sentence."""
     numbers = result.summary
-    return _VERDICTS[numbers["verdict"]].format(input=_units.percent(numbers["input_percent"]))
+    fetch = _units.milliseconds(numbers["input_ms_mean"])
+    return _VERDICTS[_kind(result)].format(input=_units.percent(numbers["input_percent"]), fetch=fetch)
+
+
+def _kind(result: InputPipeline) -> str:
+    """Return the key of the sentence: the verdict, or a variant where the guide's words alone would mislead."""
+    numbers, verdict = result.summary, str(result.summary["verdict"])
+    if verdict == "moderately" and numbers["input_ms_mean"] < FETCH_COSTS_MS:
+        return "short"
+    return "starts" if verdict in ("moderately", "highly") and numbers["waits_only_at_starts"] else verdict
 
 
 def advice(result: InputPipeline, tf_data: TfData) -> list[Panel]:
     """Say what to change: the slowest stage of tf.data, if it is known; nothing if the input keeps up."""
-    if result.summary["verdict"] in ("not", "potentially", "unknown") or result.summary["framework"] != "tensorflow":
+    if _kind(result) not in ("moderately", "highly") or result.summary["framework"] != "tensorflow":
         return []
     calls = tf_data.summary
     if calls["bottleneck"] and calls["slow_calls"]:

@@ -56,6 +56,18 @@ def test_a_loop_over_a_dataset_whose_batch_size_has_a_name(advised, the_one):
     assert (found["change"], found["place"].partition(" line ")[0]) == ("BATCH = 48", __file__)
 
 
+def scores(model):
+    return [model.evaluate(X + k, X[:, :1], verbose=0) for k in range(8)]
+
+
+def test_the_batch_that_keras_makes_is_set_where_it_gets_the_arrays(advised, place_of, the_one):
+    model = keras.Sequential([keras.layers.Dense(16), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    found = the_one(advised(lambda: scores(model)), BEGIN)
+    assert found["place"] == place_of(scores, "model.evaluate")
+    assert "model.evaluate(X + k, X[:, :1], verbose=0, batch_size=256)" in found["change"]
+
+
 def test_a_loop_over_a_dataset(advised, the_one):
     weights = tf.Variable(tf.ones((16, 1)))
 

@@ -74,6 +74,26 @@ def test_a_cache_before_the_map_is_moved_behind_it_with_the_shuffle(first):
     ]
 
 
+TAKEN = """full = tf.data.Dataset.from_tensor_slices((images, tf.zeros(96)))
+full = full.map(lambda x, y: (enlarge(x), y))
+part = full.take(64)
+model.fit(part.batch(8), epochs=3, verbose=0)"""
+IN_ONE_ORDER = """full = tf.data.Dataset.from_tensor_slices((images, tf.zeros(96)))
+full = full.shuffle(96, reshuffle_each_iteration=False)
+full = full.map(lambda x, y: (enlarge(x), y))
+model.fit(full.batch(8), epochs=3, verbose=0)"""
+
+
+def test_a_part_of_the_data_is_kept_behind_the_take_where_the_cache_becomes_complete(first):
+    found = first(READING, TAKEN)
+    assert found["place"] == "cell line 4"
+    assert found["change"] == "part = full.take(64).cache()"
+
+
+def test_elements_that_keep_their_order_are_not_shuffled_behind_the_cache(first):
+    assert first(READING, IN_ONE_ORDER)["change"] == "full = full.map(lambda x, y: (enlarge(x), y)).cache()"
+
+
 ARCHIVE = """np.savez_compressed("part.npz", x=np.random.default_rng(0).normal(size=(64, 2000)).astype("float32"))
 class Rows:
     def __call__(self):

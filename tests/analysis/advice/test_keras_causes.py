@@ -6,8 +6,9 @@ import pandas as pd
 import pytest
 
 from tfprof_nb.analysis.advice.adapt_advice import adapt_findings
-from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.advice.findings import OLD_ITERATORS, WAITING, Evidence
 from tfprof_nb.analysis.advice.fit_again_advice import fit_again_findings
+from tfprof_nb.analysis.advice.keras_call_advice import single_predictions
 from tfprof_nb.analysis.advice.retracing_advice import retracing_findings
 from tfprof_nb.analysis.events.compilations import Compilations
 from tfprof_nb.analysis.source.code import Code
@@ -69,8 +70,16 @@ def test_adapt_to_single_examples_is_given_batches(evidence):
 def test_adapt_to_batches_is_told_to_take_larger_ones_and_arrays_are_taken_as_a_whole(evidence):
     (one,) = adapt_findings(evidence(ADAPT.replace("(texts)", "(texts).batch(8)"), "Normalization.adapt", 2))
     assert "it gets small batches" in one.finding
-    assert one.change == ""
+    assert one.change == "vectorize.adapt(ds.map(clean).rebatch(1024))"
+    large = ADAPT.replace("(texts)", "(texts).batch(2048)")
+    assert not list(adapt_findings(evidence(large, "Normalization.adapt", 2)))
     assert not list(adapt_findings(evidence("x = np.ones(9)\nnorm.adapt(x)", "Normalization.adapt", 2)))
+
+
+def test_batches_that_a_function_is_given_are_known(evidence):
+    text = "def encode(ds):\n    norm.adapt(ds.map(first))\nencode(made.batch(32))\nencode(made.batch(32))"
+    (one,) = adapt_findings(evidence(text, "Normalization.adapt", 2))
+    assert one.change == "norm.adapt(ds.map(first).rebatch(1024))"
 
 
 def test_the_dataset_of_another_cell_is_known(evidence):
@@ -111,7 +120,15 @@ def test_evaluating_by_hand_belongs_to_it(evidence):
     (one,) = fit_again_findings(made)
     assert one.finding == "net.fit and net.evaluate are called again and again: 70.0% of the time is between steps"
     assert "`validation_data=`" in one.fix
-    assert "net.evaluate is called" in one.instead_of
+    assert {"net.evaluate is called", OLD_ITERATORS} <= set(one.instead_of)
+
+
+def test_calls_that_start_a_pipeline_each_explain_the_waits_for_old_iterators(evidence):
+    made = evidence("for x in parts:\n    net.predict(x)", "TensorFlowTrainer.predict", 2)
+    made.steps = SimpleNamespace(table=pd.concat([STEPS.assign(phase="predict")] * 10))
+    made.python.calls = made.python.calls.assign(library="Keras")
+    (one,) = single_predictions(made)
+    assert set(one.instead_of) == {WAITING, OLD_ITERATORS}
 
 
 def test_parts_of_the_data_become_one_dataset(evidence):

@@ -77,3 +77,24 @@ def test_a_callback_in_steps_saves_no_more_than_their_part_of_the_training(advis
 
 def test_slow_training_data_is_no_matter_of_validation(advised, fit):
     assert not advised(fit(waiting, plain))["finding"].str.startswith("Validation waits").any()
+
+
+def enlarge(x, y):
+    for _ in range(30):
+        x = tf.linalg.matmul(x, x) / 400.0
+    return x[0], y
+
+
+def test_one_change_for_training_and_validation_is_one_finding(advised, the_one):
+    model = keras.Sequential([keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+
+    def train():
+        rows = tf.data.Dataset.from_tensor_slices((tf.ones((60, 200, 200)), tf.ones(60))).map(enlarge)
+        model.fit(rows.take(40).batch(4), validation_data=rows.batch(4), epochs=4, verbose=0)
+
+    table = advised(train)
+    found = the_one(table, "Steps wait for their data: enlarge runs anew in each of 4 epochs")
+    assert "In 4 epochs, validation takes " in found["evidence"]
+    assert found["evidence"].endswith(" of that, for the same reason.")
+    assert not table["finding"].str.startswith("Validation waits").any()

@@ -10,15 +10,21 @@ import numpy as np
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving
 from tfprof_nb.analysis.source.code import place_of
-from tfprof_nb.analysis.source.pipelines import is_batched, is_dataset
+from tfprof_nb.analysis.source.pipelines import batch_size, is_batched, is_dataset
 from tfprof_nb.analysis.source.rewriting import with_argument_call
 from tfprof_nb.analysis.source.syntax import name_of
 
 _WORTH_SAYING, _MIN_SAMPLES = (15.0, 30.0), 10
-_BATCH = 1024
+_BATCH, _LARGE_ENOUGH = 1024, 512
 _LEAST_SAVED = 0.6
 _ONE_BY_ONE = "adapt runs its ops one by one, from Python, for each element of the dataset."
-_LARGER = "Adapt to larger batches, or to a part of the data: `.take(100)` behind the batches."
+_SAME = "What it learns is the same."
+# By whether the elements are batches, as far as that is known: the method that makes larger ones, and words.
+_LARGER: dict[bool | None, tuple[str, str, str]] = {
+    True: ("rebatch", "small batches", "Give it larger batches"),
+    False: ("batch", "single examples", "Give it batches"),
+    None: ("batch", "small elements", "If its elements are single examples, give it batches"),
+}
 
 
 def adapt_findings(evidence: Evidence) -> Iterator[Finding]:
@@ -39,19 +45,17 @@ def _finding(evidence: Evidence, file: str, line: int, time_ms: float, percent: 
     if given is None or not is_dataset(code, file, given):  # an array is taken as a whole
         return
     batched = is_batched(code, file, given)
-    elements, fix, change = "small batches", _LARGER, ""
-    if not batched:
-        change = with_argument_call(code, file, line, "adapt", f".batch({_BATCH})")
-        elements = "single examples" if batched is False else "small elements"
-        condition = "Give it batches" if batched is False else "If its elements are single examples, give it batches"
-        fix = f"{condition}: `{_units.shorten(change, 120)}`. What it learns is the same."
+    if (size := batch_size(code, file, given)) and size >= _LARGE_ENOUGH:
+        return
+    method, elements, condition = _LARGER[batched]
+    change = with_argument_call(code, file, line, "adapt", f".{method}({_BATCH})")
     yield saving(
         percent,
         _WORTH_SAYING,
         (_LEAST_SAVED, 1.0),
         finding=f"adapt takes {_units.percent(percent)} of the cell's time: it gets {elements} ({place})",
         evidence=f"`{_units.shorten(code.line(file, line), 80)}` took {_units.milliseconds(time_ms)}. {_ONE_BY_ONE}",
-        fix=fix,
+        fix=f"{condition}: `{_units.shorten(change or f'.{method}({_BATCH})', 120)}`. {_SAME}",
         proved_by="python",
         place=place,
         change=change,

@@ -55,7 +55,7 @@ from tfprof_nb.analysis.advice.sort_advice import sort_findings
 from tfprof_nb.analysis.advice.sparse_advice import sparse_findings
 from tfprof_nb.analysis.advice.table_advice import table_findings
 from tfprof_nb.analysis.advice.unexplained_advice import unexplained_findings
-from tfprof_nb.analysis.advice.validation_advice import validation_input
+from tfprof_nb.analysis.advice.validation_advice import validation_input, with_validation
 from tfprof_nb.analysis.advice.where_advice import where_findings
 from tfprof_nb.analysis.benchmark_input import InputBenchmark
 from tfprof_nb.analysis.result import Result, empty_table
@@ -112,7 +112,7 @@ def advice(evidence: Evidence) -> Advice:
     Advice
         ``table`` is empty if there is nothing to change; a note says so.
     """
-    findings = [finding for rule in _rules(evidence) if (finding := rule(evidence))]
+    findings = with_validation([finding for rule in _rules(evidence) if (finding := rule(evidence))])
     python = python_findings(evidence)
     findings += [
         *eager_findings(evidence, python),

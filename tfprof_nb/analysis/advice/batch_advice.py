@@ -11,6 +11,7 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, SMALL_STEPS, Evidence, Finding, Severity, severity_of
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.loops import head_of, is_head, needs_itself
+from tfprof_nb.analysis.source.rewriting import with_argument
 from tfprof_nb.analysis.step_ops.batch import batch_size
 from tfprof_nb.analysis.step_ops.repeated import trains
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
@@ -25,6 +26,8 @@ _MANY_IN_ONE_CALL = (
 )
 _LEAST_STEPS_SHARE = 0.2
 _CELL = "cell"
+# What Keras makes batches of where arrays come without a batch size. Data that is no array comes without y.
+_OF_KERAS, _KERAS_METHODS, _MOST_STEPS = 32, r"Trainer\.(?:fit|evaluate)$", 0.7
 _BATCHES = r"\.batch\(|\bbatch_size\s*="
 _PYTHON_PERCENT = 25.0
 # How many times larger to make batches up to a size.
@@ -83,6 +86,8 @@ def _finding(evidence: Evidence, ops: StepOps, size: int, fixed: float, severity
     factor = next(factor for most, factor in _FACTORS if size <= most)
     step_ms, saved = ops.steps_ms / ops.steps, 1 - 1 / factor
     place, change = _line(evidence, size, size * factor)
+    if not place and size == _OF_KERAS:
+        place, change = _call_with_arrays(evidence, size * factor)
     loop, depends = _loop(evidence)
     if depends:
         place, change = loop, ""
@@ -116,6 +121,24 @@ def _loop(evidence: Evidence) -> tuple[str, bool]:
     file, line = str(slowest["file"]), int(slowest["line"])
     head = line if is_head(evidence.code, file, line) else head_of(evidence.code, file, line)
     return (place_of(file, head), needs_itself(evidence.code, file, line)) if head else ("", False)
+
+
+def _call_with_arrays(evidence: Evidence, larger: int) -> tuple[str, str]:
+    """Return the line that gives Keras arrays without a batch size, with one; empty if none runs most of the steps."""
+    calls = evidence.python.calls
+    calls = calls[(calls["thread"] == "main") & calls["call"].astype(str).str.contains(_KERAS_METHODS)]
+    lines = calls.groupby(["file", "line"])["in_steps_ms"].sum()
+    lines = lines[lines > _MOST_STEPS * lines.sum()]
+    if len(lines) != 1:
+        return "", ""
+    (file, line), code = lines.index[0], evidence.code
+    method = str(calls.loc[(calls["file"] == file) & (calls["line"] == line), "call"].iloc[0]).rpartition(".")[2]
+    call = code.call_at(str(file), int(line), method)
+    named = {keyword.arg for keyword in call.keywords} if call else set()
+    if call is None or not (len(call.args) > 1 or "y" in named) or "batch_size" in named:
+        return "", ""
+    place = place_of(str(file), int(line))
+    return place, with_argument(code, str(file), int(line), method, f"batch_size={larger}")
 
 
 def _line(evidence: Evidence, size: int, larger: int) -> tuple[str, str]:

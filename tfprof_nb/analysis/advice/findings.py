@@ -37,6 +37,7 @@ ONE_LAYER = ("The layer ", "The ops at ")
 EAGER = "Ops run one by one"
 MANY_OPS = "Many small ops in each step"
 WAITING = "Steps wait for their data"
+OLD_ITERATORS = "The program waits for old iterators of tf.data to end"
 COPIES = "Devices copy arrays"
 BETWEEN_OPS, ONE_OP, SMALL_STEPS = (
     "Python between ops takes time",

@@ -8,7 +8,16 @@ from collections.abc import Iterator
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, SMALL_STEPS, WAITING, Evidence, Finding, saving, training_ms
+from tfprof_nb.analysis.advice.findings import (
+    BETWEEN_OPS,
+    OLD_ITERATORS,
+    SMALL_STEPS,
+    WAITING,
+    Evidence,
+    Finding,
+    saving,
+    training_ms,
+)
 from tfprof_nb.analysis.source.calls import stored_in
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.syntax import holds, name_of, names_in
@@ -78,7 +87,7 @@ def _finding(
         place=place,
         change=change,
         gain_of="training",
-        instead_of=(WAITING, BETWEEN_OPS, SMALL_STEPS, f"{model}.evaluate is called"),
+        instead_of=(WAITING, BETWEEN_OPS, SMALL_STEPS, OLD_ITERATORS, f"{model}.evaluate is called"),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding
+from tfprof_nb.analysis.advice.findings import OLD_ITERATORS, Evidence, Finding
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.source.syntax import name_of
 
@@ -31,7 +31,7 @@ def iterator_end_findings(evidence: Evidence) -> list[Finding]:
     return [
         Finding(
             "info",
-            f"The program waits for old iterators of tf.data to end: {_units.percent(percent)} of the cell's time",
+            f"{OLD_ITERATORS}: {_units.percent(percent)} of the cell's time",
             f"{times} took {in_all} to end, while no other thread worked: the program waits until the autotuner of "
             "tf.data wakes up. It sleeps longer, the longer an iterator is in use. Not every run has such waits.",
             fix_of(evidence),

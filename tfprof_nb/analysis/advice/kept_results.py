@@ -11,16 +11,18 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.advice.cause import Cause, from_busy_cores, generates, in_python_ms
 from tfprof_nb.analysis.advice.findings import Evidence
 from tfprof_nb.analysis.source.caching import cached_behind, functions_of, gives_the_same
-from tfprof_nb.analysis.source.code import line_at, place_of
+from tfprof_nb.analysis.source.code import Code, line_at, place_of
 from tfprof_nb.analysis.source.mapped import lines_mapped, mapped_name
+from tfprof_nb.analysis.source.pipelines import stages
 from tfprof_nb.analysis.source.rewriting import with_call
-from tfprof_nb.analysis.source.syntax import first_given
+from tfprof_nb.analysis.source.syntax import first_given, name_of
 
 PASSES_WORTH_KEEPING = 3
 _SLOW = "bottleneck_long_name"
 _LEAST_SAVED = 0.35
 _HUNDRED = 100
 _MADE = re.compile("Map|Generator|Random|PyFunc")
+_TAKES = r"\.take\("
 _RUNS_PYTHON = re.compile(r"\b(py_function|numpy_function)\(")
 
 
@@ -41,12 +43,24 @@ def kept_behind_map(evidence: Evidence, line: str) -> Kept | None:
         calls, cached = " and ".join(f"`{call}`" for call in moved.moved), ".cache()" in moved.moved
         to_do = f"Move {calls} behind the map" if cached else f"Put `.cache()`, then {calls}, behind it"
         return Kept(to_do, moved.change, place_of(line_at(line)[0], moved.line), cached)
-    shuffle = f".shuffle({_elements(evidence)})" if _only_shuffled_before(evidence) else ""
+    shuffled = _only_shuffled_before(evidence) and not _in_one_order(evidence.code, *line_at(line))
+    shuffle = f".shuffle({_elements(evidence)})" if shuffled else ""
+    if not shuffle and _is_cut_short(evidence):
+        return _kept_behind_take(evidence, line)
     change = with_call(evidence.code, *line_at(line), "map", f".cache(){shuffle}")
     if not change:
         return Kept("Put `.cache()` behind the map, and the shuffle behind the cache", "", line) if shuffle else None
     behind = ", and shuffle behind the cache, which keeps the order of the first epoch" if shuffle else ""
     return Kept(f"Cache its results{behind}: `{_units.shorten(change, 120)}`", change, line)
+
+
+def _kept_behind_take(evidence: Evidence, line: str) -> Kept:
+    """Return how to keep the elements that a pipeline takes of those that the map at a line would make."""
+    takes = list(evidence.code.find(_TAKES))
+    change = with_call(evidence.code, *takes[0], "take", ".cache()") if len(takes) == 1 else ""
+    told = f": `{_units.shorten(change, 120)}`" if change else ", behind `.take(...)`"
+    to_do = f"Cache what is taken{told} (before it, the cache would never be complete)"
+    return Kept(to_do, change, place_of(*takes[0]) if change else line)
 
 
 def kept_python(evidence: Evidence, name: str, shown: str, function: str) -> Cause | None:
@@ -134,6 +148,20 @@ def _only_shuffled_before(evidence: Evidence) -> bool:
     """Whether elements are shuffled before the slow stage, and not behind it: a cache would keep the order."""
     slow = str(evidence.tf_data.summary[_SLOW])
     return any("Shuffle" in name for name in _before(evidence)) and "Shuffle" not in slow
+
+
+def _in_one_order(code: Code, file: str, line: int) -> bool:
+    """Whether the elements that the map at a line gets are shuffled once: they have that order in each pass."""
+    call = code.call_at(file, line, "map")
+    shuffles = [one for _, one in stages(code, file, call) if name_of(one.func) == "shuffle"] if call else []
+    kept = [one for call in shuffles for one in call.keywords if one.arg == "reshuffle_each_iteration"]
+    return any(ast.unparse(one.value) == "False" for one in kept)
+
+
+def _is_cut_short(evidence: Evidence) -> bool:
+    """Whether no pass reads all that the slow stage could make: the pipeline takes its first elements, and no rest."""
+    taken = "Take" in str(evidence.tf_data.summary[_SLOW]) and any(evidence.code.find(_TAKES))
+    return taken and not any(evidence.code.find(r"\.skip\("))
 
 
 def _repeats_before(evidence: Evidence) -> bool:

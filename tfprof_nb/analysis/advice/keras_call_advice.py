@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import EAGER, WAITING, Evidence, Finding, at_most, training_ms
+from tfprof_nb.analysis.advice.findings import EAGER, OLD_ITERATORS, WAITING, Evidence, Finding, at_most, training_ms
 from tfprof_nb.analysis.advice.python_time import (
     FEWER_SAVED,
     FRAMEWORKS,
@@ -83,9 +83,9 @@ def single_predictions(evidence: Evidence) -> Iterator[Finding]:
             place,
             itself,
         )
-        # What such a call waits for is the beginning of its own pipeline.
+        # What such a call waits for is the beginning of its own pipeline; then it ends that pipeline's iterator.
         waits = (WAITING,) if set(phases) == {phase} else ()
-        yield replace(found, gain_high_percent=at_most(most), instead_of=waits)
+        yield replace(found, gain_high_percent=at_most(most), instead_of=(*waits, OLD_ITERATORS))
 
 
 def _other_places(calls: pd.DataFrame) -> str:

@@ -28,7 +28,9 @@ def padding_findings(evidence: Evidence) -> Iterator[Finding]:
     recurrent = np.array([_RECURRENT.search(str(kind)) is not None for kind in kinds], dtype=bool)
     looping = in_loops(ops)
     counts = ops.per_node["count"].reindex(graphs.nodes.index, fill_value=0.0).to_numpy()
-    times = float(counts[recurrent & looping].max(initial=0.0))
+    # The condition of a loop runs once more than its body, which has most of the nodes.
+    passes, nodes = np.unique(counts[recurrent & looping & (counts > 0)], return_counts=True)
+    times = float(passes[nodes.argmax()]) if len(passes) else 0.0
     percent = 100 * ops.share(ops.ran(looping)).covered
     found = next(evidence.code.find(_PADS), None)
     if found is None or times < _MANY_TIMES or percent < _MIN_PERCENT:

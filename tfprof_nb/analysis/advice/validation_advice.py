@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, at_most, severity_of, training_ms
+from tfprof_nb.analysis.advice.findings import WAITING, Evidence, Finding, at_most, severity_of, training_ms
 from tfprof_nb.analysis.advice.input_causes import cause_of_waiting
 
-WAITING = "Validation waits for its data"
+VALIDATION_WAITS = "Validation waits for its data"
 # Shares of the training's time.
 _WORTH_SAYING_PERCENT, _HIGH_PERCENT = 10.0, 25.0
 _LEAST_PERCENT = 3.0
@@ -34,7 +37,7 @@ def validation_input(evidence: Evidence) -> Finding | None:
     passes = validating["epoch"].nunique() or 1
     return Finding(
         severity_of(percent, _LEAST_PERCENT, _HIGH_PERCENT),
-        f"{WAITING}{cause.name and ': '}{cause.name}",
+        f"{VALIDATION_WAITS}{cause.name and ': '}{cause.name}",
         f"In {_units.count(passes)} epoch{'s' * (passes != 1)}, validation takes "
         f"{_units.milliseconds(validating['step_ms'].sum())} of {_units.milliseconds(whole_ms)}, and waits for its "
         f"data for {_units.milliseconds(waited_ms)} of that{cause.evidence and '; '}{cause.evidence}.",
@@ -47,3 +50,22 @@ def validation_input(evidence: Evidence) -> Finding | None:
         change=cause.change,
         gain_of="training",
     )
+
+
+def with_validation(findings: Sequence[Finding]) -> list[Finding]:
+    """Join what training and validation wait for where one change of the pipeline serves both."""
+    training = next((one for one in findings if one.finding.startswith(WAITING)), None)
+    validating = next((one for one in findings if one.finding.startswith(VALIDATION_WAITS)), None)
+    if not training or not validating or (training.place, training.fix) != (validating.place, validating.fix):
+        return list(findings)
+    percent = min(100.0, training.estimated_gain_percent + validating.estimated_gain_percent)
+    joined = replace(
+        training,
+        severity="high" if "high" in (training.severity, validating.severity) else training.severity,
+        evidence=f"{training.evidence} {validating.evidence.partition(';')[0]}, for the same reason.",
+        estimated_gain_percent=percent,
+        gain_low_percent=min(percent, training.gain_low_percent + validating.gain_low_percent),
+        gain_high_percent=min(100.0, training.gain_high_percent + validating.gain_high_percent),
+        gain_of="training",
+    )
+    return [joined if one is training else one for one in findings if one is not validating]

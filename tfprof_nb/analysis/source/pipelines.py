@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from tfprof_nb.analysis.source.code import Code
-from tfprof_nb.analysis.source.syntax import assigned_name, name_of
+from tfprof_nb.analysis.source.syntax import assigned_name, holds, name_of
 
 _SINGLE = ("from_tensor_slices", "from_generator", "list_files", "TFRecordDataset", "TextLineDataset", "unbatch")
 _BATCHED = ("batch", "padded_batch", "ragged_batch", "rebatch", "from_tensors")
@@ -53,6 +53,10 @@ def is_batched(code: Code, file: str, expression: ast.expr) -> bool | None:
     >>> code = Code({"cell": "ds = tf.data.Dataset.from_tensor_slices(x)\nds = ds.map(f)\nnorm.adapt(ds)"})
     >>> is_batched(code, "cell", code.syntax("cell").body[-1].value.args[0])
     False
+    >>> text = "def learn(data):\n    data = data.map(f)\n    norm.adapt(data)\nlearn(ds.batch(8))"
+    >>> code = Code({"cell": text})
+    >>> is_batched(code, "cell", code.syntax("cell").body[0].body[-1].value.args[0])
+    True
     """
     for _, call in stages(code, file, expression):
         name = name_of(call.func)
@@ -63,8 +67,27 @@ def is_batched(code: Code, file: str, expression: ast.expr) -> bool | None:
     return None
 
 
+def batch_size(code: Code, file: str, expression: ast.expr) -> int:
+    r"""Return the number that the last call of those that make batches of a dataset's elements is given; 0 without one.
+
+    Examples
+    --------
+    >>> code = Code({"cell": "ds = Dataset.range(99).batch(8)\nnorm.adapt(ds.map(f))"})
+    >>> batch_size(code, "cell", code.syntax("cell").body[-1].value.args[0])
+    8
+    """
+    calls = (call for _, call in stages(code, file, expression) if name_of(call.func) in _BATCHED)
+    sizes = [one.value for call in calls for one in call.args[:1] if isinstance(one, ast.Constant)]
+    return next((size for size in sizes if isinstance(size, int)), 0)
+
+
 def _assigned(code: Code, file: str, name: ast.Name) -> tuple[str, ast.expr] | None:
-    """Return what a name stands for at its place: what was assigned last before, or else in another cell."""
+    """Return what a name stands for at its place: what was assigned last before, or else in another cell.
+
+    A function's parameter stands for what the program's calls of the function give, if all give the same.
+    """
+    if given := _given(code, file, name):
+        return given if given[1] is not name else None
     for other in dict.fromkeys([file, *code.files]):
         found = [
             one.value
@@ -74,3 +97,26 @@ def _assigned(code: Code, file: str, name: ast.Name) -> tuple[str, ast.expr] | N
         if found:
             return other, max(found, key=lambda value: value.lineno)
     return None
+
+
+def _given(code: Code, file: str, name: ast.Name) -> tuple[str, ast.expr] | None:
+    """Return what is given for a name that is a parameter of its function; the name itself if that is unknown."""
+    functions = [one for one in code.nodes(file, ast.FunctionDef) if holds(one, name.lineno)]
+    function = max(functions, key=lambda one: one.lineno, default=None)
+    parameters = [one.arg for one in function.args.args] if function else []
+    if function is None or name.id not in parameters or _stored_before(function, name):
+        return None
+    position = parameters.index(name.id)
+    calls = [(other, call) for other in code.files for call in code.nodes(other, ast.Call)]
+    found = [
+        (other, value)
+        for other, call in calls
+        if name_of(call.func) == function.name
+        for value in [*call.args[position : position + 1], *(one.value for one in call.keywords if one.arg == name.id)]
+    ]
+    return found[0] if len({ast.unparse(value) for _, value in found}) == 1 else (file, name)
+
+
+def _stored_before(function: ast.FunctionDef, name: ast.Name) -> bool:
+    stored = [one for one in ast.walk(function) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
+    return any(one.id == name.id and one.lineno < name.lineno for one in stored)

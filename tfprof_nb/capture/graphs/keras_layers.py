@@ -47,9 +47,9 @@ def phase(node: Node) -> str:
 
 def layers_of(nodes: Sequence[Node], models: Iterable[Any]) -> list[Layer | None]:
     """Return the layer of each node, for the nodes of functions that ran together."""
-    by_scope = _by_variables(nodes)
-    _by_order(nodes, _weightless(models), by_scope)
     layers = layers_by_path(models)
+    by_scope = _by_variables(nodes, {path for path, layer in layers.items() if not _is_a("Model", layer)})
+    _by_order(nodes, _weightless(models), by_scope)
     found = {path: _found(path, layers) for path in by_scope.values()}
     cache: dict[str, Layer | None] = {}
     return [_innermost(_forward_name(node.name), by_scope, found, cache) for node in nodes]
@@ -99,16 +99,21 @@ def _named_after(scope: str, layer: str) -> bool:
     return scope == layer or (scope.startswith(f"{layer}_") and scope[len(layer) + 1 :].isdigit())
 
 
-def _by_variables(nodes: Sequence[Node]) -> dict[str, str]:
-    """Return layers by the scopes in which they ran, for scopes that read variables."""
+def _by_variables(nodes: Sequence[Node], known: set[str]) -> dict[str, str]:
+    """Return layers by the scopes in which they ran, for scopes that read variables, or hold such; these are known."""
     found: dict[str, str] = {}
     for node in nodes:
         path = node.variable.rpartition("/")[0]
         own = path.rpartition("/")[2]
         scopes = _scopes(node.name) if own and phase(node) in ("forward", "") else ()
-        scope = next((scope for scope in scopes if _named_after(scope.rpartition("/")[2], own)), None)
-        if scope:
+        around = iter(scopes)
+        scope = next((scope for scope in around if _named_after(scope.rpartition("/")[2], own)), None)
+        while scope:
             found.setdefault(scope, path)
+            path = path.rpartition("/")[0]
+            outer = path.rpartition("/")[2]
+            inside = around if path in known else iter(())
+            scope = next((scope for scope in inside if _named_after(scope.rpartition("/")[2], outer)), None)
     return found
 
 
@@ -134,12 +139,12 @@ def _weightless(models: Iterable[Any]) -> list[Any]:
 
 def _all_layers(model: Any) -> list[Any]:
     layers = list(model._flatten_layers(include_self=False))  # noqa: SLF001  (`layers` leaves nested ones out)
-    cells = {id(layer.cell) for layer in layers if _is_recurrent(layer)}
+    cells = {id(layer.cell) for layer in layers if _is_a("RNN", layer)}
     return [layer for layer in layers if id(layer) not in cells]
 
 
-def _is_recurrent(layer: Any) -> bool:
-    return any(kind.__name__ == "RNN" for kind in type(layer).__mro__)
+def _is_a(name: str, layer: Any) -> bool:
+    return any(kind.__name__ == name for kind in type(layer).__mro__)
 
 
 def _path(layer: Any) -> str:

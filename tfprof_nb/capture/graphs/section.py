@@ -202,17 +202,22 @@ class _Section:
             del _kept[gone]
 
     def _find_layers(self, functions: Sequence[_Function], models: Sequence[Any]) -> None:
+        self._layers_of_weights |= layers_of_weights(models)
         nodes = [node for function in functions for node in self._keras_nodes(function)]
         layers = iter([-1 if layer is None else self._layers.number(layer) for layer in layers_of(nodes, models)])
         self._keras_layers |= layers_by_path(models)
-        self._layers_of_weights |= layers_of_weights(models)
         for function in functions:
             self._layers_of[function.name] = [next(layers) for _ in function.origins]
 
     def _keras_nodes(self, function: _Function) -> list[Node]:
-        variables = [""] + [variable.name for variable in self._variables.values()]
+        variables = [""] + [self._path(variable) for variable in self._variables.values()]
         columns = zip(function.nodes.names, function.origins, function.nodes.variables, strict=True)
         return [Node(name, origin.files, variables[variable + 1]) for name, origin, variable in columns]
+
+    def _path(self, variable: _Variable) -> str:
+        """Return a variable's path in Keras: its name in TensorFlow lacks the layers inside a layer of the user's."""
+        owner = self._layers_of_weights.get(variable.identity)
+        return f"{owner.name}/{variable.name.rpartition('/')[2]}" if owner else variable.name
 
     def content(self) -> GraphsSection:
         """Return the section."""
