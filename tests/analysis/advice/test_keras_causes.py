@@ -1,5 +1,6 @@
 """Causes around Keras' fit, by small tables: adapt, fit in a loop, XLA, and models that are made anew."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pandas as pd
@@ -125,7 +126,7 @@ def test_evaluating_by_hand_belongs_to_it(evidence):
 
 def test_calls_that_start_a_pipeline_each_explain_the_waits_for_old_iterators(evidence):
     made = evidence("for x in parts:\n    net.predict(x)", "TensorFlowTrainer.predict", 2)
-    made.steps = SimpleNamespace(table=pd.concat([STEPS.assign(phase="predict")] * 10))
+    made = replace(made, steps=SimpleNamespace(table=pd.concat([STEPS.assign(phase="predict")] * 10)))
     made.python.calls = made.python.calls.assign(library="Keras")
     (one,) = single_predictions(made)
     assert set(one.instead_of) == {WAITING, OLD_ITERATORS}
