@@ -22,6 +22,7 @@ from tfprof_nb.formats.xspace import THREADPOOL_PREFIX
 
 _BLOCK = 1 << 13
 _FEW = 8
+_RECENT = 2
 _NUMBERS = (schema.STAT_DOUBLE, schema.STAT_UINT64, schema.STAT_INT64)
 _TEXTS = (schema.STAT_TEXT, schema.STAT_REF)
 _IS_NUMBER, _IS_TEXT = np.isin(np.arange(256), _NUMBERS), np.isin(np.arange(256), _TEXTS)
@@ -216,8 +217,22 @@ class FileStats:
     begin: Places
     size: Int32
 
+    def __post_init__(self) -> None:
+        # What connects events is asked for several times in a row.
+        self._recent: dict[str, Stat] = {}
+
     def ints(self, stat: str) -> Stat:
         """See `Host.ints`."""
+        if stat in self._recent:
+            return self._recent[stat]
+        found = self._ints(stat)
+        if found.rows.size > self._of_events.rows.size // _FEW:
+            if len(self._recent) == _RECENT:
+                del self._recent[next(iter(self._recent))]
+            self._recent[stat] = found
+        return found
+
+    def _ints(self, stat: str) -> Stat:
         found = self._select(stat, _IS_NUMBER)
         double = np.flatnonzero(found.kind == schema.STAT_DOUBLE)
         values = found.value.view(np.int64)

@@ -68,9 +68,9 @@ def _context_links(forest: Forest) -> tuple[Int64, Int64]:
 
 def _run_links(forest: Forest) -> tuple[Int64, Int64]:
     """Link runs of graphs to what executors did for them, by step id: in old files, which have no contexts."""
+    if len(contexts := forest.host.ints("_pt").rows):
+        return contexts[:0], contexts[:0]
     ids = forest.host.ints("id")
-    if len(forest.host.ints("_pt").rows):
-        return ids.rows[:0], ids.rows[:0]
     steps = Keyed(ids.rows, np.zeros_like(ids.rows), ids.values.astype(np.int64))
     process = forest.named(EXECUTOR)
     return _last_causes(steps.take(forest.named(*RUNS)[steps.events]), steps.take(process[steps.events]))

@@ -23,7 +23,9 @@ class PythonCalls(NamedTuple):
 def python_calls(forest: Forest) -> PythonCalls:
     """Find the ops that run Python functions, and tell those of the program's graphs from those of pipelines."""
     kinds = np.array([str(name).rpartition(":")[2] in PYTHON_OPS for name in forest.host.names], dtype=bool)
-    events = np.flatnonzero(kinds[forest.host.metadata] & forest.on_host)
+    events = np.flatnonzero(forest.with_names(kinds) & forest.on_host)
+    if not len(events):
+        return PythonCalls(events, events)
     runs = np.flatnonzero(forest.named(EXECUTOR) | forest.name_starts(CAPTURED))
     around = forest.nearest_ancestor(events, runs)
     programs = forest.named(EXECUTOR)[runs] & ~np.isin(forest.ints_at("id", runs), tf_data_steps(forest))
