@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from tfprof_nb._errors import TfprofError
 from tfprof_nb.analysis.advice.advice import Measurement
@@ -17,13 +18,11 @@ _OF_CELL = re.compile(r"In\[[0-9]+\]")
 _NAMED_BY_MAGIC = re.compile(r"%%tfprofile +([A-Za-z_][A-Za-z0-9_]*)")
 
 
-def measurement(profile: object, texts: Mapping[str, str], cells: Sequence[Cell]) -> Measurement | None:
-    """Return how to measure the pipeline of a profile; None where its code does not tell of any.
+def datasets(texts: Mapping[str, str], cells: Sequence[Cell]) -> dict[str, Any]:
+    """Return what the code tells of its datasets: ``fitted`` and ``others``, expressions, and the profile's ``name``.
 
     Parameters
     ----------
-    profile
-        What a variable of the notebook may hold.
     texts
         The code that ran, by the name of its file.
     cells
@@ -32,11 +31,26 @@ def measurement(profile: object, texts: Mapping[str, str], cells: Sequence[Cell]
     of_cells = {name: text for name, text in texts.items() if name == "cell" or _OF_CELL.fullmatch(name)}
     known = [dataset_expressions(of_cells[name]) for name in sorted(of_cells, key=lambda name: name != "cell")]
     fitted, others = ([one for pair in known for one in pair[k]] for k in range(2))
-    there = (one for one in [*fitted, *others] if holds_dataset(root_of(one)))
-    dataset = next(there, fitted[0] if fitted else "")
+    named = _NAMED_BY_MAGIC.match(next((cell.text for cell in cells if cell.text), ""))
+    return {"fitted": fitted, "others": others, "name": named[1] if named else "p"}
+
+
+def measurement(profile: object, found: Mapping[str, Any]) -> Measurement | None:
+    """Return how to measure the pipeline of a profile; None where its code does not tell of any.
+
+    Parameters
+    ----------
+    profile
+        What a variable of the notebook may hold.
+    found
+        The program's `datasets`.
+    """
+    there = (one for one in [*found["fitted"], *found["others"]] if holds_dataset(root_of(one)))
+    dataset = next(there, found["fitted"][0] if found["fitted"] else "")
     if not dataset:
         return None
-    code = f"import tfprof_nb as tp\n\ntp.benchmark_input({dataset}, profile={_variable(profile, cells)})"
+    held = (name for name, value in variables().items() if value is profile and not name.startswith("_"))
+    code = f"import tfprof_nb as tp\n\ntp.benchmark_input({dataset}, profile={next(held, found['name'])})"
     return Measurement(dataset, code, partial(_measured, profile, dataset))
 
 
@@ -49,10 +63,3 @@ def _measured(profile: object, dataset: str) -> InputBenchmark:
     call = f"__import__('tfprof_nb').benchmark_input({dataset}, profile=_profile)"
     result: InputBenchmark = called_in_notebook(call, _profile=profile)
     return result
-
-
-def _variable(profile: object, cells: Sequence[Cell]) -> str:
-    """Return the name of the notebook's variable that holds the profile, as far as it is known."""
-    held = (name for name, value in variables().items() if value is profile and not name.startswith("_"))
-    named = _NAMED_BY_MAGIC.match(next((cell.text for cell in cells if cell.text), ""))
-    return next(held, named[1] if named else "p")

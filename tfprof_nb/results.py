@@ -54,7 +54,7 @@ from tfprof_nb.decode.sections.versions import read_tensorflow
 from tfprof_nb.decode.session_graph import read_session
 from tfprof_nb.export.tfprof_output import write_view
 from tfprof_nb.formats.sidecar import Section
-from tfprof_nb.measurement import measurement
+from tfprof_nb.measurement import datasets, measurement
 from tfprof_nb.pending_run import PendingRun
 from tfprof_nb.run_data import RunData
 from tfprof_nb.runs import Run
@@ -302,9 +302,13 @@ class Results:
             compilations=lambda: compilations(self.data.forests),
             sleeps=lambda: sleeps(self.data.forests),
         )
-        result = advice(evidence)
-        result.measurement = measurement(self, self.data.texts, self.data.cells)
-        return self._page("advice", result)
+        return self._page("advice", advice(evidence))
+
+    @cached_property
+    def _datasets(self) -> dict[str, Any]:
+        """The datasets that the program's code tells of, kept as results are."""
+        cache = self.data.cache
+        return cache.get("datasets", dict) or cache.put("datasets", datasets(self.data.texts, self.data.cells))
 
     @cached_property
     def measured(self) -> Measured:
@@ -377,6 +381,8 @@ class Results:
         """Let a result show itself as its page of the dashboard."""
         if self._redact:
             result.notes = [without_paths(note) for note in result.notes]
+        if isinstance(result, Advice):
+            result.measurement = measurement(self, self._datasets)
         return result.shown_by(partial(dashboard.page_by_itself, self, name))
 
 

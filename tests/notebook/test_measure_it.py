@@ -12,6 +12,7 @@ from traitlets.config import Config
 import tfprof_nb as tp
 from builders import XSpace
 from shown import shown
+from tfprof_nb import result_cache
 from tfprof_nb.render.panels import Bars, Note, Offer
 from tfprof_nb.views import dashboard
 
@@ -59,6 +60,17 @@ def slow_dataset():
         return i
 
     return tf.data.Dataset.range(64).map(lambda i: tf.ensure_shape(tf.numpy_function(wait, [i], tf.int64), ())).batch(4)
+
+
+def test_a_profile_that_is_opened_again_offers_it_too(shell, profile, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv(result_cache.OFF)
+    monkeypatch.setattr(result_cache, "LEAST_BYTES", 0)
+    first = profile("%%tfprofile other\nmodel.fit(train_data, epochs=2)")
+    assert len(offers(first, "overview")) == 1
+    again = tp.load(first.files[0])
+    assert len(offers(again, "overview")) == 1
+    assert "forests" not in vars(again.data)
 
 
 def test_the_cells_dataset_is_measured(shell, profile, monkeypatch):

@@ -88,7 +88,7 @@ def by_workers(model):
 def test_the_method_that_makes_the_batches_is_named(advised, place_of, the_one, program, change):
     model = keras.Sequential([keras.layers.Dense(1)])
     model.compile("sgd", "mse")
-    found = the_one(advised(lambda: program(model)), "Steps wait for their data: Scans.__getitem__ waits for a disk")
+    found = the_one(advised(lambda: program(model)), "Steps wait for their data: Scans.__getitem__ sleeps")
     assert found["change"] == change
     assert found["place"] == place_of(program, "Scans(")
     assert f"({place_of(Scans, 'time.sleep')})" in found["evidence"]

@@ -94,7 +94,7 @@ def _finding(evidence: Evidence, ops: StepOps, size: int, fixed: float, severity
     return Finding(
         severity,
         f"{SMALL_STEPS}: {size} example{'s' * (size != 1)} each",
-        f"A step takes {_units.milliseconds(step_ms)}. Ops that are long enough to be recorded run in "
+        f"A typical step takes {_units.milliseconds(step_ms)}. Ops that are long enough to be recorded run in "
         f"{_units.share(1 - fixed)} of it. The rest is the fixed cost of starting a step and its ops: "
         f"{_units.milliseconds(fixed * step_ms)}, whatever the batch size.",
         _MANY_IN_ONE_CALL

@@ -17,7 +17,8 @@ from tfprof_nb.analysis.tf_data.iterators import iterator_type
 ROW_BY_ROW = re.compile(r"\.(?:iterrows|itertuples)\(|\.i?loc\[\w+\]|\brow\[[\"']")
 _MOST = 0.5
 _BUSY, _HALF = 0.7, 0.5  # of the cores; of the time in which the work may take them from the model
-_WAITING_CODE = re.compile(r"\bsleep\(|\brequests\.|urlopen|urllib|\bhttpx?\.|socket|\.recv\(|boto3|\bs3\.|bigquery")
+_SLEEPING_CODE = re.compile(r"\bsleep\(")
+_WAITING_CODE = re.compile(r"\brequests\.|urlopen|urllib|\bhttpx?\.|socket|\.recv\(|boto3|\bs3\.|bigquery")
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,14 @@ def in_parallel(evidence: Evidence, line: str) -> str:
 
 def does(code: str) -> str:
     """Say what Python does in a line that makes data, as far as its text shows it."""
+    if _SLEEPING_CODE.search(code):
+        return "sleeps"
     return "waits for a disk or network" if _WAITING_CODE.search(code) else "makes the data in Python"
+
+
+def waits(code: str) -> bool:
+    """Whether Python waits in a line that makes data, as far as its text shows it."""
+    return any(pattern.search(code) for pattern in (_SLEEPING_CODE, _WAITING_CODE))
 
 
 def runs_ops(table: pd.DataFrame) -> tuple[str, str] | None:

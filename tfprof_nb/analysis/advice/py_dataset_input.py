@@ -7,7 +7,7 @@ import re
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.cause import ROW_BY_ROW, Cause, does, runs_ops
+from tfprof_nb.analysis.advice.cause import ROW_BY_ROW, Cause, does, runs_ops, waits
 from tfprof_nb.analysis.advice.findings import Evidence
 from tfprof_nb.analysis.source.caching import kept_batches
 from tfprof_nb.analysis.source.code import line_at, place_of
@@ -71,7 +71,7 @@ def slow_dataset(evidence: Evidence, dataset: str, table: pd.DataFrame, called: 
             least_saved=0.35 * (passes - 1) / passes,
             most_saved=(passes - 1) / passes,
         )
-    computes = "waits" not in does(code)
+    computes = not waits(code)
     if computes and not by_processes and (waited_ms := _short_waits(evidence, made)):
         return Cause(name, shown, _ONCE.format(_units.milliseconds(waited_ms)), place=place, least_saved=0.1)
     fix, change = _more_workers(evidence, file, dataset, made, computes=computes)

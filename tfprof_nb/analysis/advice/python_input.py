@@ -137,7 +137,7 @@ def _beside_python(evidence: Evidence, function: str) -> tuple[str, str, str]:
     if change:
         fix = (
             f"Let it work on several elements at once: `{_units.shorten(change, 120)}`. That helps as far as "
-            f"{function} waits for a disk or a network; to compute on all cores, write it with TensorFlow ops."
+            f"{function} waits, as for a disk or network; to compute on all cores, write it with TensorFlow ops."
         )
         return fix, change, place
     fix = (
