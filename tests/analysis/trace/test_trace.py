@@ -107,7 +107,7 @@ def test_details_are_of_the_event_at_that_place_in_the_payload():
 
 def test_hidden_events_are_said():
     assert (
-        "1 bookkeeping event (an allocation or a mark of the thread pool) is not drawn." in laid_out(small()).notes[0]
+        "1 bookkeeping event, such as an allocation, is not drawn." in laid_out(small()).notes[0]
     )
 
 

@@ -33,7 +33,7 @@ WHOLE_EVENTS = 2_000_000
 COARSE_BINS = 32_768
 # An event shows at most so many causes, and so many effects.
 _MAX_FLOWS = 50
-_BOOKKEEPING = "events (allocations, thread pool marks) are"
+_BOOKKEEPING = "events, such as allocations, are"
 _TRACK_FIELDS = ["group", "label", "kind", "busy_share", "idle"]
 
 
@@ -377,7 +377,7 @@ def _notes(forests: Sequence[Forest], layout: Layout) -> list[str]:
     hidden = events - int(layout.recorded.sum())
     if not hidden:
         return []
-    events_are = "event (an allocation or a mark of the thread pool) is" if hidden == 1 else _BOOKKEEPING
+    events_are = "event, such as an allocation, is" if hidden == 1 else _BOOKKEEPING
     return [f"{hidden:,} bookkeeping {events_are} not drawn."]
 
 
