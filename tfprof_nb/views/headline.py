@@ -34,7 +34,9 @@ _LITTLE = (
     "{rest_share} of the capture is {rest}. Only {measured} is in measured steps: {largest_share} of their time is "
     "{largest}{waits}."
 )
-_LITTLE_SHARE = 0.2  # of a capture: what measured steps with less wait for does not tell what limits the program
+# Of a capture without its warm-up, which training for longer hides: what measured steps with less wait for does not
+# tell what limits the program.
+_LITTLE_SHARE = 0.1
 _HICCUP_SHARE = 0.3  # of all waiting, in one step
 _WORTH_SAYING_PERCENT = 10.0
 
@@ -50,19 +52,20 @@ def headline(overview: Overview) -> str:
     if largest:
         words["largest"] = STEP_LABELS[largest]
         words["largest_share"] = _units.percent(numbers[f"{largest.removesuffix('_ms')}_percent"])
-    if numbers["measured_steps_ms"] < _LITTLE_SHARE * numbers["capture_ms"]:
+    rest_ms = numbers["capture_ms"] - numbers["warm_up_steps_ms"]
+    if largest and numbers["measured_steps_ms"] < _LITTLE_SHARE * rest_ms:
         return _LITTLE.format(**words, **_rest(numbers))
     return _VERDICTS[kind(numbers)].format(**words) + _hiccup(numbers)
 
 
 def _rest(numbers: dict[str, Any]) -> dict[str, str]:
     """Say what most of a capture is of which the measured steps are a small part."""
-    measured, *others = CAPTURE_PARTS
+    measured, _, *others = CAPTURE_PARTS
     longest = max(others, key=lambda part: numbers[part])
     label = CAPTURE_PARTS[longest].label
     known = numbers["verdict"] != "unknown" and numbers["largest_category"] != "input_ms"
     return {
-        "rest": label if label.startswith("outside") else f"in {label}",
+        "rest": label if longest == "outside_steps_ms" else f"in {label}",
         "rest_share": _units.share(numbers[longest] / numbers["capture_ms"]),
         "measured": _units.share(numbers[measured] / numbers["capture_ms"]),
         "waits": f", {_units.percent(numbers['input_percent'])} waits for data" if known else "",
