@@ -207,6 +207,8 @@ def _in_graphs(forest: Forest, stacks: PythonStacks, samples: pd.DataFrame) -> B
 
     Both may call Python at a time: what a function is for, the other times tell.
     """
+    if not samples["thread"].any():  # the main thread runs no function of a graph
+        return np.zeros(len(samples), dtype=bool)
     calls, at = forest.once(python_calls), samples["time_ns"].to_numpy(np.int64) * PS_PER_NS
     if not len(calls.of_pipelines):
         return np.full(len(samples), len(calls.of_graphs) > 0)
