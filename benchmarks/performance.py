@@ -40,7 +40,7 @@ a peak memory below 5 times the file. Where the tables miss them:
   holds Python's lock. An unaligned word takes 4 ns to gather, a byte 0.6. A compiled reader would decode 6 times as
   quick; the package stays pure Python instead.
 - In a notebook a reader waits longer for TensorFlow, which collects and saves the events. Captures leave out the marks
-  of thread pools: the same `fit` then saves in 3.7 to 4.8 s, not 6.8 s.
+  of thread pools: the same `fit` is then saved in 3.8 to 4.9 s, not 6.1 to 7.8 s.
 - Memory, in multiples of a file of 5 million events: its bytes, which stay for the stats of single events, 1; Python
   and its libraries 0.5, which is why files below 2 million events take more than five times their size; the rest are
   columns of events, their stats, nesting, groups, labels and links. The peak was 5.7 before what is kept per event got
