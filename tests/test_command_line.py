@@ -26,7 +26,7 @@ def test_a_report_of_the_newest_run(logdir, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == ""
     assert str(target) in done.stderr
-    assert tp.find_runs(logdir)[-1].name in target.read_text()
+    assert "<title>newer · the newest of 2 runs" in target.read_text()
 
 
 def test_the_answer_as_text(logdir, capsys):
