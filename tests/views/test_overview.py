@@ -80,6 +80,22 @@ def test_a_verdict_on_steps_does_not_stand_for_a_capture_of_which_they_are_littl
     assert p.overview.summary["verdict"] == "highly"
 
 
+def test_a_verdict_on_steps_stands_beside_a_long_warm_up(tmp_path):
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    python.event("train", start_us=0, duration_us=100_000, step_num=0, _r=1)
+    python.event("f", start_us=10, duration_us=90_000, tf_function_call="traced-nonXla", tracing_count=1)
+    for i in range(1, 5):
+        start_us = 100_000 + 1000 * i
+        python.event("train", start_us=start_us, duration_us=1000, step_num=i, _r=1)
+        python.event("IteratorGetNext:x", start_us=start_us, duration_us=600)
+        python.event("mul:MatMul", start_us=start_us + 600, duration_us=400)
+    space.write(tmp_path / "host.xplane.pb")
+    overview = tp.load(tmp_path).overview
+    assert overview.summary["measured_steps_ms"] < 0.1 * overview.summary["capture_ms"]
+    assert headline(overview).startswith("HIGHLY input-bound: 60.0% of each step waits for data.")
+
+
 def test_a_single_step_that_makes_the_verdict_is_named(tmp_path):
     """Ten steps of 1 ms wait 20 us each, one of 5 ms waits 4.5: 4.7 of 15 ms in all, but 2% of the median step."""
     space = XSpace()

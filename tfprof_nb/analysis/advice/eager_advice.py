@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.eager_loop_advice import eager_loop
+from tfprof_nb.analysis.advice.eager_loop_advice import eager_loop, eager_ops
 from tfprof_nb.analysis.advice.findings import EAGER, ONE_LAYER, ONE_OP, Evidence, Finding, saving, training_ms
 from tfprof_nb.analysis.advice.first_call import TRACING_MS, with_first_call
 from tfprof_nb.analysis.advice.python_advice import joined_once
@@ -197,9 +197,7 @@ def _eager_calls(evidence: Evidence, percent: float) -> pd.DataFrame:
 
 def _ops_per_step(evidence: Evidence) -> dict[tuple[str, int], float]:
     """Return how many ops, outside of layers and their gradients, each line runs in a step, by file and line."""
-    ops = evidence.source().all_ops
-    ops = ops[(ops["layer"] == "") & (ops["phase"] == "") & ~ops["gradient"].astype(bool)]
-    counts = ops.groupby(["file", "line"], as_index=False)["occurrences"].sum()
+    counts = eager_ops(evidence).groupby(["file", "line"], as_index=False)["occurrences"].sum()
     steps = max(len(evidence.steps.table), 1)
     rows = zip(counts["file"], counts["line"], counts["occurrences"], strict=True)
     return {(str(file), int(line)): count / steps for file, line, count in rows}

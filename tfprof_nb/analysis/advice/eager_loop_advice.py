@@ -60,11 +60,15 @@ def _finding(evidence: Evidence, file: str, loop: int, lines: pd.DataFrame, shar
     )
 
 
+def eager_ops(evidence: Evidence) -> pd.DataFrame:
+    """Return the ops of lines that are outside of layers and their gradients."""
+    ops = evidence.source().all_ops
+    return ops[(ops["layer"] == "") & (ops["phase"] == "") & ~ops["gradient"].astype(bool)]
+
+
 def _eager_ops_ms(evidence: Evidence) -> dict[Place, float]:
     """Return the time of the ops that are no part of a model's graph, by file and line."""
-    ops = evidence.source().all_ops
-    ops = ops[(ops["layer"] == "") & (ops["phase"] == "") & ~ops["gradient"].astype(bool)]
-    sums = ops.groupby(["file", "line"], as_index=False)["op_ms"].sum()
+    sums = eager_ops(evidence).groupby(["file", "line"], as_index=False)["op_ms"].sum()
     rows = zip(sums["file"], sums["line"], sums["op_ms"], strict=True)
     return {(str(file), int(line)): float(time_ms) for file, line, time_ms in rows}
 
