@@ -76,3 +76,15 @@ def test_the_fix_is_that_of_the_program(text, said, unsaid):
     fix = fix_of(SimpleNamespace(code=Code({"cell": text})))
     assert said in fix
     assert unsaid not in fix
+
+
+def test_arrays_that_a_cell_is_given_are_no_pipeline_of_another_cell():
+    texts = {
+        "cell": "net.fit(x, y)",
+        "In[2]": "data = tf.data.Dataset.range(9).map(f, tf.data.AUTOTUNE)\nnet.fit(data)",
+    }
+    fix = fix_of(SimpleNamespace(code=Code(texts)))
+    assert "from_tensor_slices((x, y))" in fix
+    assert "AUTOTUNE" not in fix
+    given = fix_of(SimpleNamespace(code=Code(texts | {"cell": "net.fit(data, epochs=3)"})))
+    assert "end the pipeline with `.with_options" in given

@@ -50,14 +50,25 @@ def fix_of(evidence: Evidence) -> str:
     """Say how to turn the autotuner off in this program."""
     code = evidence.code
     known = any(map(code.text, code.files))
-    numbers = _NUMBERS if not known or any(code.find("AUTOTUNE")) else ""
-    arrays = known and not any(code.find(r"[Dd]ataset|tf\.data"))
-    return _FIX.format(numbers=numbers, end=_of_arrays(code) if arrays else _END)
+    fits = _fits(code)
+    arrays = known and (not any(code.find(r"[Dd]ataset|tf\.data")) or (fits and all(map(_has_targets, fits))))
+    numbers = _NUMBERS if not known or (not arrays and any(code.find("AUTOTUNE"))) else ""
+    return _FIX.format(numbers=numbers, end=_of_arrays(fits) if arrays else _END)
 
 
-def _of_arrays(code: Code) -> str:
+def _fits(code: Code) -> list[ast.Call]:
+    """Return the calls of ``fit`` in the profiled cell; those of the whole program if it has none."""
+    calls = {file: [one for one in code.nodes(file, ast.Call) if name_of(one.func) == "fit"] for file in code.files}
+    return calls.get("cell") or [one for of_file in calls.values() for one in of_file]
+
+
+def _has_targets(fit: ast.Call) -> bool:
+    """Whether a call of ``fit`` is given the targets apart, which Keras does not take beside a dataset."""
+    return len(fit.args) > 1 or any(keyword.arg == "y" for keyword in fit.keywords)
+
+
+def _of_arrays(fits: list[ast.Call]) -> str:
     """Say how to make a dataset of the arrays that the program's only call of ``fit`` is given."""
-    fits = [call for file in code.files for call in code.nodes(file, ast.Call) if name_of(call.func) == "fit"]
     if len({ast.unparse(call) for call in fits}) != 1:
         return _OF_ARRAYS.format(data="(x, y)", first="x", size="n")
     named = {keyword.arg: ast.unparse(keyword.value) for keyword in fits[0].keywords}
