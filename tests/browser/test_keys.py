@@ -10,7 +10,7 @@ from browser.conftest import TIMEOUT_S
 from browser.lab import NOTEBOOK, STATUS, Lab, Notebook7
 from builders import XSpace
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(600)
 
 SHOW = """import tfprof_nb as tp
 profile = tp.load([{files}], name='keys')
@@ -63,7 +63,10 @@ def profile(path):
     return str(space.write(path))
 
 
-@pytest.fixture(scope="module", params=[Lab, Notebook7], ids=["lab", "notebook7"])
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(Lab, id="lab"), pytest.param(Notebook7, marks=pytest.mark.nightly, id="notebook7")],
+)
 def notebook(request, chromium, server_url, notebooks_folder, artifacts):
     """A notebook with a dashboard between other cells, and a capture dialog."""
     name = f"keys-{request.param.__name__.lower()}"

@@ -21,8 +21,6 @@ from browser.trace_driver import (
 from builders import XSpace
 from tfprof_nb.render.timeline.widget import TraceWidget
 
-pytestmark = pytest.mark.browser
-
 
 @pytest.fixture
 def trace(tmp_path):
