@@ -6,7 +6,8 @@ import math
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.advice import Advice
-from tfprof_nb.analysis.advice.findings import WAITING
+from tfprof_nb.analysis.advice.catalogue import belongs_to
+from tfprof_nb.analysis.advice.input_advice import cause_in
 from tfprof_nb.analysis.events.removals import in_words
 from tfprof_nb.analysis.overview import Overview
 from tfprof_nb.analysis.steps.steps import Steps
@@ -44,8 +45,8 @@ def answer(overview: Overview, advice: Advice, steps: Steps) -> list[Panel]:
     verdict, severe = headline(overview), advice.table[advice.table["severity"] == "high"]
     first = str(severe["finding"].iloc[0]) if len(severe) else ""
     # The verdict is about waiting for data: any other severe finding comes before it.
-    leads = bool(first) and not first.startswith(WAITING)
-    cause = first.removeprefix(WAITING).removeprefix(": ") if first and not leads else ""
+    leads = bool(first) and not belongs_to(str(severe["rule"].iloc[0]), "input-bound")
+    cause = cause_in(first) if first and not leads else ""
     lead = f"{first}. {severe['evidence'].iloc[0]}" if leads else f"{verdict}{cause and _sentence(cause)}"
     shown: list[Panel] = [Note(lead, "answer"), *advice_view.leading(advice, evidence_shown=leads)]
     shown += [Note(verdict, "info")] if leads else []
