@@ -249,5 +249,5 @@ def precision(forest: Forest) -> tuple[bool, int, int]:
 
 
 def _device_use(ops: Ops) -> dict[str, float]:
-    busy, idle = ops.summary["device_self_us"], ops.summary["device_idle_us"]
+    busy, idle = ops.summary["device_busy_us"], ops.summary["device_idle_us"]
     return {"device_busy_percent": percent(busy, busy + idle), "device_idle_percent": percent(idle, busy + idle)}

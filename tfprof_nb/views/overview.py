@@ -119,7 +119,11 @@ def _figures(overview: Overview) -> list[Figure]:
         Figure("ran on", _device(overview), "the type of device, and how many there are"),
         Figure("hosts", _units.count(numbers["host_count"])),
         Figure("eager ops", _units.percent(numbers["eager_percent"]), "share of op self time outside tf.functions"),
-        Figure("device busy", _units.percent(numbers["device_busy_percent"]), "share of time with a kernel running"),
+        Figure(
+            "device busy",
+            _units.percent(numbers["device_busy_percent"]),
+            "share of the time from its first op to its last in which any stream ran one",
+        ),
         Figure("16-bit compute", _units.percent(numbers["fp16_percent"]), "share of the device's compute time"),
         Figure("32-bit compute", _units.percent(numbers["fp32_percent"]), "share of the device's compute time"),
         Figure("ops on the device", _units.percent(numbers["device_op_percent"]), "share of op executions"),

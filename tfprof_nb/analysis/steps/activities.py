@@ -10,6 +10,7 @@ import pandas as pd
 
 from tfprof_nb._arrays import Bools, Int32, Int64
 from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.framework import framework
 from tfprof_nb.decode.session_runs import RUNS
 from tfprof_nb.formats.marks import CALLBACK, CELL_LINE, LOOP_LINE
 
@@ -62,7 +63,8 @@ def classify(forest: Forest, group: Int32) -> npt.NDArray[np.int16]:
     if host.any():
         np.copyto(activity, forest.once(_host_activity), where=host)
     if device.any():
-        device &= _launched(forest)
+        if forest.once(framework) != "pytorch":  # TensorFlow numbers what it launched
+            device &= _launched(forest)
         activity[device] = _device_activity(forest)[device]
     return activity
 
