@@ -101,7 +101,9 @@ def _waiting_stages(forest: Forest) -> Int64:
 def _activity_of_names(forest: Forest) -> npt.NDArray[np.int16]:
     """Return per name the `Activity` of its events on the host."""
     activity = np.full(len(forest.host.names), Activity.HOST_COMPUTE, dtype=np.int16)
-    activity[forest.names_starting("IteratorGetNext", _DATA_LOADER)] = Activity.WAIT_INPUT
+    # By its type where an event has one: the op's name may have a scope, "v0/IteratorGetNext:IteratorGetNext".
+    fetching = forest.names_starting("IteratorGetNext", _DATA_LOADER) | forest.names_with(":IteratorGetNext")
+    activity[fetching] = Activity.WAIT_INPUT
     if forest.on_device.any():
         activity[forest.names_starting("ExecutorState::Process")] = Activity.KERNEL_LAUNCH
     activity[forest.names_starting("MEMCPYHToH")] = Activity.HOST_TO_HOST
