@@ -12,6 +12,8 @@ from traitlets.config import Config
 import tfprof_nb as tp
 from tfprof_nb.pending_run import PendingRun
 
+pytestmark = pytest.mark.tensorflow
+
 STEPS, BATCH = 20, 16
 READING_S = 0.1
 

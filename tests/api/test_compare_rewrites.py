@@ -10,6 +10,8 @@ import pytest
 
 import tfprof_nb as tp
 
+pytestmark = pytest.mark.tensorflow
+
 EXAMPLES, BATCH = 256, 8
 SLOW_S = 0.02
 BUSY_PERCENT = 40  # from here on the load of other programs may explain what was gained
