@@ -6,8 +6,6 @@ import tfprof_nb as tp
 from browser.trace_driver import wait_until_drawn
 from builders import XSpace
 
-pytestmark = pytest.mark.browser
-
 
 @pytest.fixture
 def report(tmp_path):
