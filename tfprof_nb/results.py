@@ -15,7 +15,7 @@ import pandas as pd
 
 from tfprof_nb._errors import CaptureError, ProfileNotFoundError
 from tfprof_nb.analysis.advice.advice import Advice, advice
-from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.compare.measured import Measured
 from tfprof_nb.analysis.compare.pace import pace
 from tfprof_nb.analysis.compare.work import work
@@ -283,17 +283,17 @@ class Results:
     def advice(self) -> Advice:
         """What to change, the most severe first."""
         evidence = Evidence(
-            self.overview,
-            self.steps,
-            self.ops,
-            self.functions,
-            self.tf_data,
-            self.python,
-            self._made_at,
-            Code(self.data.texts),
-            lambda: self._step_ops,
-            lambda: self.memory,
-            lambda: self.source,
+            overview=self.overview,
+            steps=self.steps,
+            ops=self.ops,
+            functions=self.functions,
+            tf_data=self.tf_data,
+            python=self.python,
+            line_of=self._made_at,
+            code=Code(self.data.texts),
+            step_ops=lambda: self._step_ops,
+            memory=lambda: self.memory,
+            source=lambda: self.source,
             gpus=self.data.gpus,
             idle_devices=idle_devices(self.data.forests),
             own_cores=self.data.own_cores,

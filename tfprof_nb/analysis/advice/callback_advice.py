@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving, training_ms
+from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.findings import Finding, saving
 from tfprof_nb.analysis.advice.python_time import HIGH_PERCENT, WORTH_SAYING_PERCENT, every_few, method_of, raised
 from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.code import place_of

@@ -11,8 +11,8 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.eager_loop_advice import EAGER_OPS, eager_loop, eager_ops
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving, training_ms
-from tfprof_nb.analysis.advice.first_call import with_first_call
+from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.findings import Finding, saving, with_first_call
 from tfprof_nb.analysis.advice.python_advice import joined_once
 from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.calls import called_model, called_object
