@@ -6,7 +6,7 @@ A rule reports nothing without evidence. It estimates the gain only where there 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,8 @@ _PLACED = ("finding", "evidence", "fix", "place")  # what may name a line
 _RANKS = {"high": 0, "medium": 1, "info": 2}
 _NO_STEPS = "Without steps there is little to base advice on. The page Steps says how to get them."
 
+_LEFT_OUT = "Findings of rules that are ignored are left out: {}."
+
 
 @dataclass(frozen=True)
 class Measurement:
@@ -77,13 +79,15 @@ class Advice(Result):
     measurement: Measurement | None = None
 
 
-def advice(evidence: Evidence) -> Advice:
+def advice(evidence: Evidence, ignored: Collection[str] = ()) -> Advice:
     """Apply every rule.
 
     Parameters
     ----------
     evidence
         Results of one profile.
+    ignored
+        Rules whose findings are left out, with those of their parts.
 
     Returns
     -------
@@ -101,14 +105,16 @@ def advice(evidence: Evidence) -> Advice:
         *(finding for finding in of_rules if not _is_of_session(finding)),
     ]
     findings += [finding for rule in _EACH_REPORTS_SEVERAL for finding in rule(evidence)]
-    findings = catalogue.standing(findings)
+    silent = {f.rule for f in findings if any(catalogue.belongs_to(f.rule, rule) for rule in ignored)}
+    findings = catalogue.standing([finding for finding in findings if finding.rule not in silent])
     findings = sorted((widened(_with_places(evidence, finding)) for finding in findings), key=catalogue.rank)
     rows = pd.DataFrame([vars(finding) for finding in findings], columns=COLUMNS)
     times = rows["gain_of"].map(evidence.time_of).where(rows["gain_high_percent"].notna(), "")
     table = rows.assign(gain_of=times) if findings else empty_table(_TYPES)
     summary = {severity: int((table["severity"] == severity).sum()) for severity in _RANKS}
     why_empty = why_none(evidence) if len(evidence.steps.table) else _NO_STEPS
-    return Advice(table, summary, [] if findings else [why_empty])
+    left_out = [_LEFT_OUT.format(", ".join(sorted(silent)))] if silent else []
+    return Advice(table, summary, left_out or ([] if findings else [why_empty]))
 
 
 def _is_of_session(finding: Finding) -> bool:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from functools import cache
 from graphlib import TopologicalSorter
 from types import ModuleType
@@ -47,6 +48,29 @@ def belongs_to(rule: str, whole: str) -> bool:
     (True, False)
     """
     return whole in (rule, rules()[rule].part_of)
+
+
+def known(ids: Iterable[str], said_by: str = "") -> frozenset[str]:
+    """Return ids of rules, once they are known to be some; ``said_by`` names where they stand.
+
+    Raises
+    ------
+    ValueError
+        If one is not the id of a rule.
+
+    Examples
+    --------
+    >>> known(["slow-callbacks"])
+    Traceback (most recent call last):
+    ValueError: There is no rule 'slow-callbacks'. Did you mean slow-callback? tfprof_nb.rules() lists all.
+    """
+    given = frozenset(ids)
+    if wrong := sorted(given - set(rules())) if given else []:
+        close = get_close_matches(wrong[0], rules(), 1)
+        meant = f"Did you mean {close[0]}? " if close else ""
+        place = f"{said_by}: there" if said_by else "There"
+        raise ValueError(f"{place} is no rule {wrong[0]!r}. {meant}tfprof_nb.rules() lists all.")
+    return given
 
 
 def findings(evidence: Evidence) -> list[Finding]:
