@@ -290,7 +290,7 @@ class Results:
             self.tf_data,
             self.python,
             self._made_at,
-            Code(self.data.texts),
+            Code(self.data.texts, self.data.name_objects),
             lambda: self._step_ops,
             lambda: self.memory,
             lambda: self.source,

@@ -24,7 +24,7 @@ from tfprof_nb.analysis.advice.device_advice import device_findings
 from tfprof_nb.analysis.advice.dominant_op_advice import dominant_op
 from tfprof_nb.analysis.advice.eager_advice import eager_findings
 from tfprof_nb.analysis.advice.element_advice import element_findings
-from tfprof_nb.analysis.advice.findings import EAGER, SMALL_STEPS, Evidence, Finding, widened
+from tfprof_nb.analysis.advice.findings import EAGER, OLD_ITERATORS, SMALL_STEPS, Evidence, Finding, widened
 from tfprof_nb.analysis.advice.fit_again_advice import fit_again_findings
 from tfprof_nb.analysis.advice.foreign_advice import foreign_findings
 from tfprof_nb.analysis.advice.gpu_advice import gpu_findings
@@ -162,7 +162,8 @@ def _with_short_paths(finding: Finding) -> Finding:
 def _rank(finding: Finding) -> tuple[int, int, float]:
     """Order by severity; then eager ops, whose cost shows as Python, and places but the batch size; then by gain."""
     named = finding.place and not finding.finding.startswith(SMALL_STEPS)
-    kind = 0 if finding.finding.startswith(EAGER) else 1 if named else 2
+    by_chance = finding.finding.startswith(OLD_ITERATORS)  # which is no reason to change a program first
+    kind = 0 if finding.finding.startswith(EAGER) else 1 if named else 3 if by_chance else 2
     return _RANKS[finding.severity], kind, -np.nan_to_num(finding.estimated_gain_percent)
 
 

@@ -57,7 +57,8 @@ def changed_text(text: str, line: int, change: str) -> ChangedText:
 
     Examples
     --------
-    >>> print(changed_text("class A(B):\n  def f(self, n):\n    work()", 2, "def f(self, n):\n    if n % 5:\n        return").text)
+    >>> change = "def f(self, n):\n    if n % 5:\n        return"
+    >>> print(changed_text("class A(B):\n  def f(self, n):\n    work()", 2, change).text)
     class A(B):
       def f(self, n):
         if n % 5:

@@ -12,6 +12,8 @@ from itertools import accumulate
 from typing import TypeVar
 
 Node = TypeVar("Node", bound=ast.AST)
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+FUNCTIONS = ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda
 # What IPython understands and Python does not: a line that begins with a magic or a command, one that assigns what
 # these return, and one that asks for help. A line that ends with a backslash goes on.
 _MAGIC = re.compile(
@@ -90,6 +92,37 @@ def names_in(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
     nodes = list(ast.walk(node))
     both = {one.target.id for one in nodes if isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Name)}
     return both | {one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, context)}
+
+
+def names_of_scope(function: Function) -> set[str]:
+    """Return the names that are a function's own: its parameters and what it assigns, imports or defines."""
+    own = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
+    elsewhere: set[str] = set()
+    waiting: list[ast.AST] = [] if isinstance(function, ast.Lambda) else [*function.body]
+    while waiting:
+        one = waiting.pop()
+        own |= bound_by(one)
+        if isinstance(one, ast.Global | ast.Nonlocal):
+            elsewhere.update(one.names)
+        if not isinstance(one, (*FUNCTIONS, ast.ClassDef)):
+            waiting += ast.iter_child_nodes(one)
+    return own - elsewhere
+
+
+def bound_by(node: ast.AST) -> set[str]:
+    """Return the names that a node itself binds, without those of its parts."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store()):
+            return {name}
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return {name}
+        case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            return {name}
+        case ast.MatchMapping(rest=str(name)):
+            return {name}
+        case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+            return {one.asname or one.name.partition(".")[0] for one in aliases}
+    return set()
 
 
 def scopes(tree: ast.Module, line: int) -> list[ast.AST]:
