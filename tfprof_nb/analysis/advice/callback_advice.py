@@ -108,10 +108,10 @@ def _default(evidence: Evidence, callback: str, method: str) -> tuple[str, str, 
     for name in names:
         given = given_to(evidence.code, callback, name)
         value = ast.unparse(given.value) if given else ""
-        after_batches = "_batch_" in method
-        if given is None or value == ast.unparse(ast.parse(_OFTEN[name][1])) or (name == "histogram_freq") == after_batches:
+        after_batches, (does, default) = "_batch_" in method, _OFTEN[name]
+        in_force = value == ast.unparse(ast.parse(default))
+        if given is None or in_force or (name == "histogram_freq") == after_batches:
             continue
-        does, default = _OFTEN[name]
         change = with_value(evidence.code, given.file, given.line, callback, name, default)
         rarer = f", or {name}=5, to write them every 5 epochs" if name == "histogram_freq" and value == "1" else ""
         often = "after each epoch" if not after_batches else "during the epochs"

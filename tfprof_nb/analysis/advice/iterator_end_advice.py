@@ -14,7 +14,9 @@ _ARRAYS = ("array", "tensor")
 _FIX = "Turn the autotuner off{numbers}: `options = tf.data.Options()`, `options.autotune.enabled = False`, and {end}."
 _NUMBERS = ", and write numbers in place of tf.data.AUTOTUNE"
 _END = "end the pipeline with `.with_options(options)`"
-_OF_ARRAYS = "give fit a dataset of the arrays, shuffled and in batches of the same size, that ends with these options{code}"
+_OF_ARRAYS = (
+    "give fit a dataset of the arrays, shuffled and in batches of the same size, that ends with these options{code}"
+)
 _LIKE = ": `tf.data.Dataset.from_tensor_slices({data}).shuffle(len({first})).batch({size}).with_options(options)`"
 _BATCH_OF_KERAS = "32"
 # What Keras takes beside arrays but not beside a dataset, or does otherwise with one.
@@ -34,7 +36,8 @@ def iterator_end_findings(evidence: Evidence) -> list[Finding]:
             "info",
             f"{OLD_ITERATORS}: {_units.percent(percent)} of the cell's time",
             f"{times} took {in_all} to end, while no other thread worked: the program waits until the autotuner of "
-            "tf.data wakes up. It sleeps longer, the longer an iterator is in use. This was so in this run; another may have no such wait.",
+            "tf.data wakes up. It sleeps longer, the longer an iterator is in use. So it was in this run; others may not "
+            "wait.",
             fix_of(evidence),
             percent,
             start_ms=found.longest_start_ms,
