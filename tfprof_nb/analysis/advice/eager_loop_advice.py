@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from tfprof_nb.analysis.advice.findings import EAGER, Evidence, Finding, saving, training_ms
+from tfprof_nb.analysis.advice.findings import EAGER, Evidence, Finding, at_most, saving, training_ms
 from tfprof_nb.analysis.advice.python_time import in_code
 from tfprof_nb.analysis.source.code import line_at, place_of
 
@@ -49,7 +49,7 @@ def _finding(evidence: Evidence, file: str, loop: int, lines: pd.DataFrame, shar
     return saving(
         100 * share,
         _WORTH_SAYING,
-        _STARTS_SAVED * starts,
+        (_STARTS_SAVED * starts, at_most(100 * share * starts) / (100 * share)),
         finding=f"{EAGER}: the loop at {place}",
         evidence=f"{named} {takes} {evidence.of_training(100 * share)}: {their} ops run outside any tf.function, where "
         "Python starts each.",

@@ -36,8 +36,8 @@ def iterator_end_findings(evidence: Evidence) -> list[Finding]:
             "info",
             f"{OLD_ITERATORS}: {_units.percent(percent)} of the cell's time",
             f"{times} took {in_all} to end, while no other thread worked: the program waits until the autotuner of "
-            "tf.data wakes up. It sleeps longer, the longer an iterator is in use. So it was in this run; others may not "
-            "wait.",
+            "tf.data wakes up. It sleeps longer, the longer an iterator is in use. So it was in this run; others may "
+            "not wait.",
             fix_of(evidence),
             percent,
             start_ms=found.longest_start_ms,
