@@ -153,7 +153,8 @@ def _extents(tree: ast.Module, line: int, code: str) -> list[int]:
 
 def _first(statement: ast.stmt) -> int:
     """Return the first line of a statement, its decorators included."""
-    return min([statement.lineno, *(one.lineno for one in getattr(statement, "decorator_list", ()))])
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *(one.lineno for one in decorators)])
 
 
 def _is_same_elsewhere(old: ast.Module, new: ast.Module, line: int, count: int, put: int, code: str) -> bool:

@@ -75,10 +75,14 @@ class Code:
             holders = [name for (at, name), one in objects.items() if at == main and _class(one) == owner]
             found = {objects.get((main, f"{name}.{rest}")) for name in holders}
             return found.pop() if len(found) == 1 else None
-        functions = [one for kind in FUNCTIONS for one in self.nodes(file, kind) if holds(one, expression.lineno)]
-        if any(first in names_of_scope(one) for one in functions if one.lineno < expression.lineno):
+        if first in self.own_names(file, expression.lineno):
             return None
         return objects.get((scope, f"{first}.{rest}" if rest else first))
+
+    def own_names(self, file: str, line: int) -> set[str]:
+        """Return the names that belong to the functions with a line in their body, and not to the whole file."""
+        functions = (one for kind in FUNCTIONS for one in self.nodes(file, kind))
+        return {name for one in functions if one.lineno < line and holds(one, line) for name in names_of_scope(one)}
 
     def nodes(self, file: str, kind: type[Node]) -> Iterator[Node]:
         """Return the parts of a kind that a file's code has."""

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 Node = TypeVar("Node", bound=ast.AST)
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-FUNCTIONS = ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda
+FUNCTIONS: tuple[type[Function], ...] = ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda
 # What IPython understands and Python does not: a line that begins with a magic or a command, one that assigns what
 # these return, and one that asks for help. A line that ends with a backslash goes on.
 _MAGIC = re.compile(
