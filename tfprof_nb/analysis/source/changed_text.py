@@ -20,12 +20,13 @@ _NO_PYTHON = "the text is no Python"
 
 
 class ChangedText(NamedTuple):
-    """A text with a change in it, and the lines of the change there; or, with an empty text, why it has no place."""
+    """A text with a change in it, the lines of the change there, and how many it replaced; or why it has no place."""
 
     text: str
     why_not: str = ""
     first: int = 0
     last: int = 0
+    replaced: int = 0
 
 
 class _Part(NamedTuple):
@@ -96,8 +97,21 @@ def changed_text(text: str, line: int, change: str) -> ChangedText:
         whole, above = _with_imports(changed, new, imports)
         if (why := _why_not_compiled(whole)) and not _why_not_compiled(text):
             return ChangedText("", why)
-        return ChangedText(whole, "", line + above, line + above + len(put) - 1)
+        return ChangedText(whole, "", line + above, line + above + len(put) - 1, count)
     return ChangedText("", "the code stands there already" if same else f"the code does not fit into line {line}")
+
+
+def reindented(text: str, line: int, code: str) -> str:
+    r"""Return code for a line in the indentation of the text, without that of the line itself.
+
+    Examples
+    --------
+    >>> reindented("if x:\n  f()", 2, "for k in x:\n    f(k)")
+    'for k in x:\n  f(k)'
+    """
+    tree = _tree(text)
+    unit = _unit(tree, _LINE.findall(text), line) if tree else "    "
+    return "".join(_indented(code, "", unit)).rstrip("\n")
 
 
 def split_imports(change: str) -> tuple[str, str]:

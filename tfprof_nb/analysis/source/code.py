@@ -65,19 +65,27 @@ class Code:
         >>> [code.object_of("cell", call.func.value) for call in code.nodes("cell", ast.Call)]
         [NameObject(type='keras.Model', kind='model', shape=None, dtype='', length=-1, file='', line=0), None]
         """
+        return self.object_at(file, expression.lineno, expression)
+
+    def object_at(self, file: str, line: int, expression: ast.expr) -> NameObject | None:
+        """Return the object that an expression, as for `object_of`, would stand for at a line."""
         first, _, rest = ast.unparse(expression).partition(".")
         if not all(part.isidentifier() for part in (first, *filter(None, rest.split(".")))):
             return None
         objects, main = self._names.objects, self._names.main
-        scope = main if file == "cell" or file.startswith("In[") else file
-        owner = self.class_at(file, expression.lineno)
+        owner = self.class_at(file, line)
         if first in ("self", "cls") and owner:
             holders = [name for (at, name), one in objects.items() if at == main and _class(one) == owner]
             found = {objects.get((main, f"{name}.{rest}")) for name in holders}
             return found.pop() if len(found) == 1 else None
-        if first in self.own_names(file, expression.lineno):
+        if first in self.own_names(file, line):
             return None
-        return objects.get((scope, f"{first}.{rest}" if rest else first))
+        return self.global_object(file, f"{first}.{rest}" if rest else first)
+
+    def global_object(self, file: str, name: str) -> NameObject | None:
+        """Return the object of a name of a file, outside of its functions; None if that is unknown."""
+        own_file = self._names.main if file == "cell" or file.startswith("In[") else file
+        return self._names.objects.get((own_file, name))
 
     def own_names(self, file: str, line: int) -> set[str]:
         """Return the names that belong to the functions with a line in their body, and not to the whole file."""
