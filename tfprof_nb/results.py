@@ -303,7 +303,7 @@ class Results:
             tf_data=self.tf_data,
             python=self.python,
             line_of=self._made_at,
-            code=Code(self.data.texts),
+            code=Code(self.data.texts, self.data.name_objects),
             step_ops=lambda: self._step_ops,
             memory=lambda: self.memory,
             source=lambda: self.source,

@@ -18,6 +18,7 @@ from tfprof_nb.analysis.advice import catalogue
 from tfprof_nb.analysis.advice.adapt_advice import adapt_findings
 from tfprof_nb.analysis.advice.batch_advice import batch_findings
 from tfprof_nb.analysis.advice.between_steps_advice import between_steps
+from tfprof_nb.analysis.advice.checked_change import checked
 from tfprof_nb.analysis.advice.eager_advice import eager_findings
 from tfprof_nb.analysis.advice.element_advice import element_findings
 from tfprof_nb.analysis.advice.evidence import Evidence
@@ -68,8 +69,9 @@ class Advice(Result):
 
     ``gain_of`` says what a gain is a share of: "the time" where that is most of the cell's time, else "the steps' time"
     or "the time from the first step to the last"; it is empty where there is no estimate. ``place`` is the line to
-    change, ``change`` the code for the place of that line, or of the call or function that begins there; both are
-    empty if unknown. ``gain_low_percent`` and ``gain_high_percent`` are the range of the gain. ``proved_by`` is the
+    change, ``change`` the code for the place of that line, or of the call or function that begins there, behind the
+    imports that it needs at the top; both are empty if unknown. Code is given only where it was put into the program's
+    text and checked. ``gain_low_percent`` and ``gain_high_percent`` are the range of the gain. ``proved_by`` is the
     result that shows the evidence. If a single event shows it, ``op_name`` is the event's name in the trace, and
     ``start_ms`` and ``duration_ms`` are the time around it. ``rule`` is the id of the finding's rule (`rules`),
     ``node`` the part of the cell's time that it explains, where that is known.
@@ -107,7 +109,8 @@ def advice(evidence: Evidence, ignored: Collection[str] = ()) -> Advice:
     findings += [finding for rule in _EACH_REPORTS_SEVERAL for finding in rule(evidence)]
     silent = {f.rule for f in findings if any(catalogue.belongs_to(f.rule, rule) for rule in ignored)}
     findings = catalogue.standing([finding for finding in findings if finding.rule not in silent])
-    findings = sorted((widened(_with_places(evidence, finding)) for finding in findings), key=catalogue.rank)
+    findings = [checked(evidence, _of_this_run(evidence, finding)) for finding in findings]
+    findings = sorted((widened(_with_short_paths(finding)) for finding in findings), key=catalogue.rank)
     rows = pd.DataFrame([vars(finding) for finding in findings], columns=COLUMNS)
     times = rows["gain_of"].map(evidence.time_of).where(rows["gain_high_percent"].notna(), "")
     table = rows.assign(gain_of=times) if findings else empty_table(_TYPES)
@@ -121,10 +124,10 @@ def _is_of_session(finding: Finding) -> bool:
     return catalogue.rules()[finding.rule].group == "sessions"
 
 
-def _with_places(evidence: Evidence, finding: Finding) -> Finding:
-    """Name lines as those of the cell that was profiled, and files as they are called from the working folder."""
+def _of_this_run(evidence: Evidence, finding: Finding) -> Finding:
+    """Name lines as those of the cell that was profiled."""
     texts: dict[str, Any] = {name: evidence.code.of_this_run(getattr(finding, name)) for name in _PLACED}
-    return _with_short_paths(replace(finding, **texts))
+    return replace(finding, **texts)
 
 
 def _with_short_paths(finding: Finding) -> Finding:

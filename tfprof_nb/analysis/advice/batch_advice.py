@@ -116,7 +116,8 @@ def _finding(evidence: Evidence, ops: StepOps, size: int, fixed: float, severity
         _MANY_IN_ONE_CALL
         if depends
         else f"Use larger batches, {size * factor} instead of {size}."
-        + " A larger batch may need a higher learning rate." * trains(ops.graphs),
+        + " This trains otherwise: fewer updates per epoch, which may need a higher learning rate."
+        * trains(ops.graphs),
         100 * saved * share,
         place=place or loop,
         gain_low_percent=100 * saved * fixed * share,

@@ -98,7 +98,8 @@ def standing(all_findings: Sequence[Finding]) -> list[Finding]:
 def rank(finding: Finding) -> tuple[int, int, float]:
     """Order by severity; then eager ops, whose cost shows as Python, and places but the batch size; then by gain."""
     named = finding.place and finding.rule != "small-steps"
-    kind = 0 if belongs_to(finding.rule, "eager-ops") else 1 if named else 2
+    by_chance = finding.rule == "old-iterators-end"  # which is no reason to change a program first
+    kind = 0 if belongs_to(finding.rule, "eager-ops") else 1 if named else 3 if by_chance else 2
     return _SEVERITIES.index(finding.severity), kind, -np.nan_to_num(finding.estimated_gain_percent)
 
 
