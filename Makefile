@@ -90,8 +90,9 @@ demo: $(EDITABLE) ## execute the quickstart, write build/demo/report.html, open 
 notebooks: $(EDITABLE) ## execute the tutorials and store their outputs
 	@$(BIN)/python notebooks/execute.py
 
-docs: env ## write docs/api.md from the docstrings, and take the pictures of docs/images anew
+docs: env ## write docs/api.md and docs/advice from the code, and take the pictures of docs/images anew
 	@$(BIN)/python docs/make_api.py
+	@$(BIN)/python docs/make_rules.py
 	@$(BIN)/pytest tests/browser/pictures.py
 
 bench: $(EDITABLE) ## measure what is not measured yet, or PARTS; write docs/performance.md (an hour; minutes with QUICK=1)

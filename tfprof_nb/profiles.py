@@ -254,7 +254,11 @@ class Profile(Results):
         Path
             Where it was written.
         """
-        shown = Profile(self._source, self._name, redact=True, client=self._client) if redact else self
+        shown = (
+            Profile(self._source, self._name, redact=True, client=self._client, ignore=self._ignored)
+            if redact
+            else self
+        )
         with _replacing(path, "report.html") as part:
             part.write_text(dashboard.report(shown), encoding="utf-8")
         return local_path(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -47,7 +48,7 @@ class Capture:
 
     Parameters
     ----------
-    name, logdir, lines, metrics, python
+    name, logdir, lines, metrics, python, ignore
         As for `profile`.
     options, window
         What to record, and when; None is the default.
@@ -74,13 +75,14 @@ class Capture:
         lines: bool = True,
         metrics: bool = False,
         python: bool = True,
+        ignore: Sequence[str] = (),
         cell: CellLines | None = None,
     ) -> None:
         self._target = logdir or LOGDIR
         self._options, self._window = options or Options(), window
         self._lines, self._metrics, self._python, self._cell = lines, metrics, python, cell
         self._run = PendingRun()
-        self._name, self.profile = name, Profile(self._run, name)
+        self._name, self.profile = name, Profile(self._run, name, ignore=ignore)
         self.finished = self.limited = False
 
     def start(self) -> Profile:
