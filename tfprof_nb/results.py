@@ -213,7 +213,13 @@ class Results:
         if len(self.hosts) > 1:
             return self._page("breakdown", _noted(self._one_host.breakdown, self._only("breakdown", self._one_host)))
         result = breakdown(
-            data.forests[0], self.steps, data.graphs[0], data.cells[0], data.stacks[0], data.names_of_files
+            data.forests[0],
+            self.steps,
+            data.graphs[0],
+            data.cells[0],
+            data.stacks[0],
+            data.names_of_files,
+            Code(data.texts),
         )
         return self._page("breakdown", result)
 

@@ -7,6 +7,7 @@ import pytest
 from builders import XSpace, forest
 from graph_sections import Function, Node, graphs_section
 from tfprof_nb.analysis.breakdown.breakdown import breakdown
+from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.steps.groups import group_events
 from tfprof_nb.analysis.steps.steps import steps
 from tfprof_nb.decode.sections.cell import read_cell
@@ -66,6 +67,7 @@ class Drawing:
             read_cell({**text, **times} if cell else None),
             read_python(python),
             {CELL: "cell"},
+            Code({}),
         )
 
 

@@ -11,6 +11,7 @@ from tfprof_nb.analysis.breakdown.main_thread import MainThread
 from tfprof_nb.analysis.events.compilations import BACKENDS
 from tfprof_nb.analysis.events.links import RUNS
 from tfprof_nb.analysis.events.removals import REMOVAL, removals
+from tfprof_nb.formats.marks import MODEL_FILE
 from tfprof_nb.formats.xspace import DISPATCH, LOOK
 
 
@@ -29,6 +30,7 @@ class Doing(IntEnum):
     COPYING = 9
     SESSION = 10
     PROFILING = 11
+    STORING = 12  # reads or writes a model
 
 
 _CONVERSIONS = ("convert_to_tensor", "tf.constant", "EagerCopyToDevice")
@@ -43,7 +45,6 @@ def activities(thread: MainThread) -> tuple[Int64, Int64]:
     """Return per event what the thread does, and the event that says so (-1: none, Python runs)."""
     own = _of_names(thread)[thread.name]
     own[np.isin(thread.events, removals(thread.forest))] = Doing.ENDING
-    own[(thread.depth < 0) | (own < 0)] = -1
     doing = np.where(own < 0, Doing.PYTHON, own)
     anchor = np.where(own > 0, np.arange(len(own)), -1)
     for level in thread.levels[1:]:
@@ -74,6 +75,7 @@ def _of_names(thread: MainThread) -> Int64:
         (BACKENDS, Doing.COMPILING),
         (_CONVERSIONS, Doing.COPYING),
         ((LOOK,), Doing.PROFILING),
+        ((MODEL_FILE,), Doing.STORING),
     ):
         doing[starting(prefixes)] = meaning
     return doing

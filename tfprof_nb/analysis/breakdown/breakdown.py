@@ -19,15 +19,24 @@ from tfprof_nb.analysis.breakdown.activities import Doing, activities
 from tfprof_nb.analysis.breakdown.code_of_samples import NEAR, SampledCode, sampled_code
 from tfprof_nb.analysis.breakdown.functions import Work, work
 from tfprof_nb.analysis.breakdown.main_thread import MainThread, main_thread
-from tfprof_nb.analysis.breakdown.phases import VALIDATION, call_places, keras_phases, loop_phases, span_at, step_spans
-from tfprof_nb.analysis.breakdown.sharing import Pieces, shared
+from tfprof_nb.analysis.breakdown.phases import (
+    TRAIN,
+    VALIDATION,
+    call_places,
+    keras_phases,
+    loop_phases,
+    loop_places,
+    span_at,
+    step_spans,
+)
+from tfprof_nb.analysis.breakdown.sharing import shared
 from tfprof_nb.analysis.breakdown.tree import ROOT, Tree
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.intervals import covered_at
 from tfprof_nb.analysis.events.names import function_name
 from tfprof_nb.analysis.events.op_labels import on_device_timeline
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.analysis.source.code import line_at
+from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.steps.activities import tracing_spans
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.analysis.tf_data.iterators import short_name
@@ -35,12 +44,12 @@ from tfprof_nb.analysis.tf_data.tf_data import host_stages
 from tfprof_nb.decode.sections.cell import Cell
 from tfprof_nb.decode.sections.graphs import Graphs
 from tfprof_nb.decode.sections.python import PythonStacks
-from tfprof_nb.formats.marks import CALLBACK
+from tfprof_nb.formats.marks import CALLBACK, CELL_LINE, KERAS_CALL, MODEL_FILE
 from tfprof_nb.formats.xspace import DISPATCH
 
 # Kinds that only group others, or that nobody can act on.
 _GENERAL = ("phase", "step", "unexplained", "other")
-TRAIN = "train"
+_NEARLY_ALL = 0.8
 _NO_OWNER = -1
 _LEAST_PS = 1.0  # what sums of parts of moments leave by rounding
 _PARTS = {
@@ -92,12 +101,25 @@ def largest(table: pd.DataFrame, count: int) -> pd.DataFrame:
         if len(chosen) == count:
             break
         if not any(identity.startswith(f"{one}/") or one.startswith(f"{identity}/") for one in chosen):
-            chosen.append(identity)
+            chosen.append(_most_specific(table, identity))
     return table.set_index("id", drop=False).loc[chosen].reset_index(drop=True)
 
 
+def _most_specific(table: pd.DataFrame, identity: str) -> str:
+    """Return the stage that a wait for data, or the start of a pass, is nearly all of; else the node itself."""
+    node = table[table["id"] == identity].iloc[0]
+    parts = table[(table["parent"] == identity) & (table["total_ms"] >= _NEARLY_ALL * node["total_ms"])]
+    return str(parts["id"].iloc[0]) if node["kind"] in ("wait", "start") and len(parts) else identity
+
+
 def breakdown(
-    forest: Forest, steps: Steps, graphs: Graphs, cell: Cell, stacks: PythonStacks, labels: Mapping[str, str]
+    forest: Forest,
+    steps: Steps,
+    graphs: Graphs,
+    cell: Cell,
+    stacks: PythonStacks,
+    labels: Mapping[str, str],
+    text: Code,
 ) -> Breakdown:
     """Divide the time of one host's cell among the parts that have names.
 
@@ -111,6 +133,8 @@ def breakdown(
         What the sidecar says of the functions that ran, the cell, and Python's stacks.
     labels
         The names of notebook cells by the names of the files that they were compiled as.
+    text
+        The text of the program.
 
     Returns
     -------
@@ -120,7 +144,7 @@ def breakdown(
     """
     thread = main_thread(forest, cell)
     code = sampled_code(forest, stacks, labels)
-    tree = _Assembly(thread, code, steps, graphs, cell).tree()
+    tree = _Assembly(thread, code, text, steps, graphs, cell).tree()
     table = tree.table()
     top = largest(table, 1)
     summary = {
@@ -140,8 +164,10 @@ def _notes(thread: MainThread, code: SampledCode) -> list[str]:
 class _Assembly:
     """Puts the tree of one cell together. Columns have an entry per piece of the main thread's time."""
 
-    def __init__(self, thread: MainThread, code: SampledCode, steps: Steps, graphs: Graphs, cell: Cell) -> None:
-        self._thread, self._code, self._graphs, self._cell = thread, code, graphs, cell
+    def __init__(
+        self, thread: MainThread, code: SampledCode, text: Code, steps: Steps, graphs: Graphs, cell: Cell
+    ) -> None:
+        self._thread, self._code, self._text, self._cell = thread, code, text, cell
         self._tree = Tree()
         forest = thread.forest
         table = steps.table[steps.table["host"] == forest.host.name].sort_values("start_ms", kind="stable")
@@ -170,6 +196,13 @@ class _Assembly:
         traced, start, end = tracing_spans(thread.forest)
         mine = np.isin(traced, thread.events)
         traced, start, end = traced[mine], start[mine], end[mine]
+        # Other events change nothing: they are parts of what is known of those around them.
+        names = thread.starts_with(KERAS_CALL, CALLBACK, CELL_LINE, "MakeIterator::")
+        names[np.searchsorted(thread.events, traced)] = True
+        changing = names | (anchor == np.arange(len(anchor)))
+        place = np.append(np.cumsum(changing) - 1, -1)
+        doing, anchor = doing[changing], place[anchor[changing]]
+        self._thread = thread = thread.only(changing)
         self._traced_call = thread.outermost_of(np.isin(thread.events, traced))
         busy_from, busy_to = self._busy()
         pieces = thread.pieces().cut(np.concatenate([*self._step_spans, start, end, busy_from, busy_to]))
@@ -219,12 +252,18 @@ class _Assembly:
         names = [*zip(call_names[calls], places, strict=True)]
         phase = np.where(call >= 0, np.searchsorted(calls, call), -1)
         middle = start + (end - start) // 2
-        in_call = np.append(call, -1)[np.searchsorted(pieces.bounds, middle, side="right").clip(1, len(call)) - 1] >= 0
-        loops = loop_phases(self._steps, start, end, ~in_call)
+        of_call = np.append(call, -1)[np.searchsorted(pieces.bounds, middle, side="right").clip(1, len(call)) - 1]
+        loops = loop_phases(self._steps, start, end, np.append(call_names, "")[of_call])
         loop = span_at(loops["start_ps"].to_numpy(np.int64), loops["end_ps"].to_numpy(np.int64), pieces.middle_ps)
-        in_loop = (loop >= 0) & (call < 0)
+        validates = np.append(loops["name"].to_numpy(dtype=object) == VALIDATION, False)[loop]
+        in_loop = (loop >= 0) & ((call < 0) | validates)
         phase[in_loop] = len(calls) + loop[in_loop]
-        names += [(name, self._place_of(in_loop & (loop == number))) for number, name in enumerate(loops["name"])]
+        heads = loop_places(loops, self._code, self._text)
+        around = np.append(call, -1)[
+            np.searchsorted(pieces.bounds, loops["start_ps"].to_numpy(np.int64), side="right") - 1
+        ]
+        within = np.append(places, "")[np.where(around >= 0, np.searchsorted(calls, around), -1)]
+        names += [*zip(loops["name"], np.where(within != "", within, heads), strict=True)]
         # A step inside a callback is the callback's.
         began = np.append(thread.start_ps, 0)[callback]
         inside = (callback >= 0) & (step >= 0) & (began < np.append(start, 0)[step])
@@ -247,17 +286,6 @@ class _Assembly:
             self._tree.child(ROOT, f"{name}@{_short(place)}" if name in several else name, name, "phase", place)
             for name, place in names
         ]
-
-    def _place_of(self, chosen: Bools) -> str:
-        """Return the line that ran for most of some pieces' time."""
-        if not len(self._code.codes):
-            return ""
-        sample = self._sample[chosen]
-        time = self._pieces.length_ps[chosen][sample >= 0]
-        places = self._code.codes["place"].to_numpy(dtype=object)[self._code.code[sample[sample >= 0]]]
-        by_place = pd.Series(time).groupby(places).sum()
-        by_place = by_place[by_place.index != ""]
-        return str(by_place.idxmax()) if len(by_place) else ""
 
     def _name_owners(self) -> None:
         """Make the nodes under which the parts of pieces hang, and number them."""
@@ -284,9 +312,7 @@ class _Assembly:
             for owner, event in pairs.itertuples(index=False):
                 node = self._owners[owner]
                 kind = tree.nodes[node].kind
-                if events is self._callback and kind == "callback":
-                    tree.nodes[node].count += 1
-                elif events is self._step and kind == "step":
+                if (events is self._callback and kind == "callback") or (events is self._step and kind == "step"):
                     tree.nodes[node].count += 1
                 del event
 
@@ -306,7 +332,7 @@ class _Assembly:
         )
         stored = whole & np.isin(kinds, ("load", "save"))
         one_by_one = np.isin(self._doing, (Doing.CALLING, Doing.OP, Doing.COPYING))
-        calling = stored | (whole & one_by_one & (self._step < 0))
+        calling = (stored & (self._doing != Doing.STORING)) | (whole & one_by_one & (self._step < 0))
         calling &= ~self._busy_now
         python = (self._doing == Doing.PYTHON) & ~calling & ~self._busy_now
         inside, piece_of = self._sampled_piece >= 0, np.maximum(self._sampled_piece, 0)
@@ -344,7 +370,7 @@ class _Assembly:
             return self._tree.child(owner, *_UNEXPLAINED)
         if kind == "keras" and self._tree.nodes[owner].kind == "callback":
             return owner
-        part = name if kind in ("load", "save") else kind
+        part = name if kind in ("load", "save", "session", "other") else kind
         node = self._tree.child(owner, f"{part}:{_short(place)}", name, kind, place)
         file, line = line_at(place)
         if file == "cell" and line in hits.index:
@@ -364,7 +390,12 @@ class _Assembly:
             tracing
         ]
         names = len(self._thread.names) + 1
-        number = (self._owner[pieces] * (len(Doing) + 1) + self._doing[pieces]) * names + detail
+        stored = self._doing[pieces] == Doing.STORING
+        detail = np.where(stored, names + self._anchor[pieces], detail)  # each by itself: it has a line of its own
+        number = (self._owner[pieces] * (len(Doing) + 1) + self._doing[pieces]) * (
+            names + len(self._thread.events)
+        ) + detail
+        detail = np.where(stored, name, detail)
         group, first, nodes = _numbered(
             number, lambda place: self._activity_node(int(pieces[place]), int(detail[place]))
         )
@@ -401,11 +432,23 @@ class _Assembly:
             case Doing.TRACING:
                 function = self._traced_name(piece)
                 return self._tree.child(owner, f"trace:{function}".rstrip(":"), f"tracing {function}".rstrip(), "trace")
+            case Doing.STORING:
+                call = name.removeprefix(MODEL_FILE)
+                kind = "save" if "save" in call.rpartition(".")[2] else "load"
+                place = self._place_within(int(self._anchor[piece]))
+                return self._tree.child(owner, f"{call}:{_short(place)}".rstrip(":"), call, kind, place)
             case Doing.STARTING:
                 start = self._tree.child(owner, *_PARTS[doing])
                 stage = name.partition("::")[2]
                 return self._tree.child(start, stage, stage, "start") if stage else start
         return self._tree.child(owner, *_PARTS[doing])
+
+    def _place_within(self, event: int) -> str:
+        """Return the line that most samples within an event show."""
+        times = self._thread.start_ps[event], self._thread.end_of_ps[event]
+        first, last = np.searchsorted(self._code.at_ps, times)
+        rows = np.bincount(self._code.code[first:last])
+        return str(self._code.codes["place"].iloc[rows.argmax()]) if len(rows) else ""
 
     def _traced_name(self, piece: int) -> str:
         """Return the function that a piece of tracing is of; empty if no call of it was recorded."""
@@ -444,7 +487,7 @@ class _Assembly:
     def _share(self, done: Work, chosen: Bools, owner: Int64, nodes: list[str], rest: tuple[str, str, str]) -> Floats:
         """Share the time of some pieces among what ran; return per node the time of the wait for data."""
         owners = np.where(chosen, owner, _NO_OWNER)
-        amounts = shared(self._pieces, owners, done.claims, len(nodes), len(done.parts))
+        amounts = shared(self._pieces, owners, done.claims, len(nodes), len(done.parts), done.behind)
         whole = np.bincount(owner[chosen], weights=self._pieces.length_ps[chosen], minlength=len(nodes))
         amounts[amounts < _LEAST_PS] = 0.0
         for number, part in np.argwhere(amounts).tolist():

@@ -29,6 +29,15 @@ _SAVING = ("save_model", "save_weights", "save", "export", "write_graph", "save_
 _RUNNING = ("fit", "evaluate", "predict", "__call__", "call", "train_on_batch", "test_on_batch", "predict_on_batch")
 _OPTIMIZING = ("apply_gradients", "apply", "minimize")
 _KERAS_CALLS = ("fit", "evaluate", "predict")
+# Functions of a session in which time passes, outside of the run of the graph itself.
+_SESSION_CALLS = {
+    "_extend_graph": "extending the graph",
+    "_call_tf_sessionrun": "feeding and fetching",
+    "_call_tf_sessionprun": "feeding and fetching",
+    "_run": "preparing the run",
+    "close": "closing the session",
+    "__init__": "starting the session",
+}
 NEAR = 3  # intervals
 _NOBODYS = "no code of yours"
 
@@ -103,7 +112,6 @@ def _codes(stacks: PythonStacks, labels: Mapping[str, str]) -> pd.DataFrame:
     lines = users_lines(stacks)
     count = len(lines)
     short = np.array([str(name).rpartition(".")[2] for name in frames.name], dtype=object)
-    ours = frames.library == ""
     of_library = ~frames.users & np.isin(frames.library, (KERAS, TENSORFLOW))
     place = np.append(np.array(frames.place, dtype=object), "")
     users = frames.users
@@ -120,6 +128,14 @@ def _codes(stacks: PythonStacks, labels: Mapping[str, str]) -> pd.DataFrame:
     whole = keras & ~np.isin(called, _RUNNING)
     name[keras] = call[keras]
     name[np.isin(called, _KERAS_CALLS) & keras] = "Keras' own work"
+    sessions = frames.library == TENSORFLOW
+    sessions &= np.array([str(one) in _SESSION_CALLS for one in short], dtype=bool) & _in_sessions(stacks)
+    within = _innermost(sessions, stacks, count)
+    inside = within >= 0
+    kind[inside] = "session"
+    name[inside] = [_SESSION_CALLS[str(one)] for one in short[within[inside]]]
+    ours = library == "tfprof_nb"
+    kind[ours], name[ours] = "other", "tfprof_nb"
     optimizing = whole & np.isin(called, _OPTIMIZING)
     kind[optimizing] = "optimizer"
     for found, its in ((loads, "load"), (saves, "save")):
@@ -138,6 +154,20 @@ def _outermost(chosen: Bools, stacks: PythonStacks, count: int) -> Int64:
     frames = np.flatnonzero(chosen)
     found[stacks.frame_stack[frames]] = frames  # the last of a stack counts
     return found
+
+
+def _innermost(chosen: Bools, stacks: PythonStacks, count: int) -> Int64:
+    """Return the innermost chosen frame of each stack, -1 for none."""
+    found = np.full(count, -1, dtype=np.int64)
+    frames = np.flatnonzero(chosen)[::-1]
+    found[stacks.frame_stack[frames]] = frames
+    return found
+
+
+def _in_sessions(stacks: PythonStacks) -> Bools:
+    """Return per frame whether it is of TensorFlow 1's sessions."""
+    files = np.array([str(file).endswith("client/session.py") for file in stacks.function_file], dtype=bool)
+    return files[stacks.place_function[stacks.frame_place]] if len(files) else np.zeros(0, dtype=bool)
 
 
 def _first_of(chosen: Bools, after: Int64, start: Int64) -> Int64:

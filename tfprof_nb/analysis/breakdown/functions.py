@@ -20,6 +20,7 @@ from tfprof_nb.decode.sections.graphs import Graphs
 
 # The runtime's events of the wait for a batch, which belong to no op.
 _COMPUTES = ("IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute")
+_SMALL = ("op", "small ops", "", "")
 _FETCHES = ("IteratorGetNext", "IteratorGetNextSync", "IteratorGetNextAsOptional", "OptionalGetValue")
 
 
@@ -33,15 +34,17 @@ class Work:
         The ops' own time on their threads; the keys are rows of ``parts``.
     parts
         What they belong to: ``kind name part op place``; a layer has a part of ``forward backward``.
-    waits
-        Per part: whether it is the wait for a batch.
+    behind
+        The part that has the time in which executors ran and no op was recorded: TensorFlow records no cheap ones.
     """
 
     claims: Claims
     parts: pd.DataFrame
+    behind: int = -1
 
     @property
     def waits(self) -> Bools:
+        """Per part: whether it is the wait for a batch."""
         return (self.parts["kind"] == "wait").to_numpy(bool)
 
 
@@ -59,7 +62,17 @@ def work(forest: Forest, graphs: Graphs, *, devices: bool) -> Work:
     start, end, event = _own_time(forest, events)
     node = forest.once(graph_nodes, graphs)[event]
     keys, parts = _parts(forest, graphs, node, labels.code[event])
-    return Work(Claims(start, end, keys), parts)
+    if devices:
+        return Work(Claims(start, end, keys), parts)
+    running = np.flatnonzero(forest.named(EXECUTOR) & forest.on_host)
+    running = running[~np.isin(host.ints("id").at(running), tf_data_steps(forest))]
+    parts.loc[len(parts)] = _SMALL
+    claims = Claims(
+        np.concatenate([start, host.start_ps[running]]),
+        np.concatenate([end, forest.ends_ps(running)]),
+        np.concatenate([keys, np.full(len(running), len(parts) - 1)]),
+    )
+    return Work(claims, parts, behind=len(parts) - 1)
 
 
 def _of_pipelines(forest: Forest, events: Int64) -> Bools:

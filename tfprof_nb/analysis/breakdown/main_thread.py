@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from tfprof_nb._arrays import Bools, Int64, Objects
 from tfprof_nb._units import PS_PER_NS
@@ -28,13 +29,18 @@ class MainThread:
     forest
         The host's events.
     events
-        The thread's events in the host's columns; none if no thread of the host is known to run the program.
+        The thread's events in the host's columns; none if no thread of the host is known to run the program. Events
+        without length, such as allocations, are left out.
+    parent, depth
+        Per event: the event around it, -1 for none; and how deep in others it lies.
     begin_ps, end_ps
         When the recorded part of the cell begins and ends.
     """
 
     forest: Forest
     events: Int64
+    parent: Int64
+    depth: npt.NDArray[np.signedinteger]
     begin_ps: int
     end_ps: int
 
@@ -59,33 +65,29 @@ class MainThread:
         return self.forest.ends_ps(self.events)
 
     @cached_property
-    def parent(self) -> Int64:
-        """Per event: the event around it, -1 for none."""
-        above = self.forest.nesting.parent[self.events]
-        first = int(self.events[0]) if len(self.events) else 0
-        return np.where(above >= 0, above.astype(np.int64) - first, -1)
-
-    @cached_property
-    def depth(self) -> Int64:
-        """Per event: how many events are around it; -1 for one that takes no part."""
-        return self.forest.nesting.depth[self.events].astype(np.int64)
-
-    @cached_property
     def levels(self) -> list[Int64]:
         """The events by depth, the outermost first."""
-        order = np.argsort(self.depth, kind="stable")
-        counts = np.bincount(self.depth + 1) if len(order) else np.zeros(1, dtype=np.int64)
-        return np.split(order, np.cumsum(counts)[:-1])[1:]
+        order = np.argsort(self.depth, kind="stable")  # of 16-bit integers a radix sort
+        return np.split(order, np.cumsum(np.bincount(self.depth))[:-1]) if len(order) else []
+
+    def only(self, chosen: Bools) -> MainThread:
+        """Return the thread with the chosen events alone."""
+        around = self.innermost_of(chosen)
+        place = np.cumsum(chosen) - 1
+        above = self.parent[chosen]
+        above = np.where(above >= 0, around[above], -1)
+        parent = np.where(above >= 0, place[above], -1)
+        return replace(self, events=self.events[chosen], parent=parent, depth=self.depth[chosen])
 
     def pieces(self) -> Pieces:
         """Cut the cell's time where the innermost event changes."""
-        end = np.where(self.depth < 0, self.start_ps, self.end_of_ps)
-        return innermost(self.start_ps, end, self.parent, self.depth, self.begin_ps, self.end_ps)
+        return innermost(self.start_ps, self.end_of_ps, self.parent, self.depth, self.begin_ps, self.end_ps)
 
     def innermost_of(self, chosen: Bools) -> Int64:
         """Return per event the innermost of the chosen events among itself and those around it, -1 for none."""
         found = np.where(chosen, np.arange(len(chosen)), -1)
         for level in self.levels[1:]:
+            level = level[self.parent[level] >= 0]
             found[level] = np.where(found[level] < 0, found[self.parent[level]], found[level])
         return found
 
@@ -93,6 +95,7 @@ class MainThread:
         """Return per event the outermost of the chosen events among itself and those around it, -1 for none."""
         found = np.where(chosen, np.arange(len(chosen)), -1)
         for level in self.levels[1:]:
+            level = level[self.parent[level] >= 0]
             above = found[self.parent[level]]
             found[level] = np.where(above >= 0, above, found[level])
         return found
@@ -117,8 +120,14 @@ def main_thread(forest: Forest, cell: Cell) -> MainThread:
         ended = (cell.ended_ns - host.began_ns) * PS_PER_NS if cell.ended_ns else end
         end = min(end, ended) if ended > begin else end
     line = _main_line(forest)
-    events = np.arange(host.lines[line].first, host.lines[line].last) if line >= 0 else np.zeros(0, dtype=np.int64)
-    return MainThread(forest, events, min(begin, end), end)
+    first, last = (host.lines[line].first, host.lines[line].last) if line >= 0 else (0, 0)
+    nesting = forest.nesting
+    chosen = (host.duration_ps[first:last] > 0) & (nesting.depth[first:last] >= 0)
+    parent = nesting.parent[first:last][chosen].astype(np.int64) - first
+    events = first + np.flatnonzero(chosen)
+    place = np.cumsum(chosen) - 1
+    parent = np.where(parent >= 0, place[parent], -1)
+    return MainThread(forest, events, parent, nesting.depth[events], min(begin, end), end)
 
 
 def _main_line(forest: Forest) -> int:

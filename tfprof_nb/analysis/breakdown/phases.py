@@ -2,39 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
-from tfprof_nb._arrays import Bools, Int64, Objects
+from tfprof_nb._arrays import Int64, Objects
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.breakdown.code_of_samples import SampledCode
 from tfprof_nb.analysis.breakdown.main_thread import MainThread
+from tfprof_nb.analysis.source.code import Code, line_at, place_of
+from tfprof_nb.analysis.steps.marks import UNNAMED
 from tfprof_nb.formats.marks import CALLBACK, KERAS_CALL
 
-NO_PHASE = -1
+TRAIN, LOOP = "train", "loop"
 _NAMES = {"fit": "train", "evaluate": "evaluate", "predict": "predict"}
 VALIDATION = "validation"
-
-
-@dataclass(frozen=True, eq=False)
-class Phases:
-    """The phases of a cell.
-
-    Attributes
-    ----------
-    table
-        A row per phase: ``name place calls``. Calls of one kind at one place are one phase.
-    start_ps, end_ps, phase
-        When the cell was in which phase, by start; the innermost counts. A loop's phase lasts from its first step to
-        its last one.
-    """
-
-    table: pd.DataFrame
-    call: Int64
-    of_call: Int64
-    loops: pd.DataFrame
 
 
 def step_spans(steps: pd.DataFrame) -> tuple[Int64, Int64]:
@@ -103,20 +84,49 @@ def call_places(thread: MainThread, calls: Int64, code: SampledCode) -> Objects:
     return places
 
 
-def loop_phases(steps: pd.DataFrame, start: Int64, end: Int64, outside: Bools) -> pd.DataFrame:
-    """Return runs of steps of one phase outside of Keras' calls: ``name start_ps end_ps first last``.
+def loop_phases(steps: pd.DataFrame, start: Int64, end: Int64, calls: Objects) -> pd.DataFrame:
+    """Return runs of steps that are phases by themselves: ``name start_ps end_ps``.
+
+    These are the steps outside of Keras' calls, and in a training those of its validation, where that left no event.
 
     Parameters
     ----------
     steps
         One host's steps by start, with their ``phase``.
-    start, end, outside
-        Per step: its times, and whether it is outside of all calls.
+    start, end, calls
+        Per step: its times, and the name of the call's phase that it is in, empty for none.
     """
-    rows = np.flatnonzero(outside)
+    own = steps["phase"].to_numpy(dtype=object).astype(str)
+    validates = (calls == TRAIN) & (own == "test")
+    rows = np.flatnonzero((calls == "") | validates)
     if not len(rows):
-        return pd.DataFrame({"name": [], "start_ps": [], "end_ps": []})
-    names = steps["phase"].to_numpy(dtype=object)[rows].astype(str)
+        return pd.DataFrame({"name": np.zeros(0, dtype=object), "start_ps": rows, "end_ps": rows})
+    names = np.where(validates, VALIDATION, np.where(own == UNNAMED, LOOP, own))[rows]
     begins = np.flatnonzero(np.append(True, (names[1:] != names[:-1]) | (np.diff(rows) > 1)))
     ends = np.append(begins[1:], len(rows)) - 1
     return pd.DataFrame({"name": names[begins], "start_ps": start[rows[begins]], "end_ps": end[rows[ends]]})
+
+
+def loop_places(loops: pd.DataFrame, code: SampledCode, text: Code) -> Objects:
+    """Return the line at which the loop of each run of steps begins, or of others of its name."""
+    places = np.full(len(loops), "", dtype=object)
+    run = span_at(loops["start_ps"].to_numpy(np.int64), loops["end_ps"].to_numpy(np.int64), code.at_ps)
+    if not (run >= 0).any():
+        return places
+    heads = np.array([_head(str(place), text) for place in code.codes["place"]], dtype=object)
+    seen = pd.DataFrame({"run": run, "place": heads[code.code]})
+    seen = seen[(seen["run"] >= 0) & (seen["place"] != "")]
+    names = loops["name"].to_numpy(dtype=object)
+    for name, its in seen.groupby(names[seen["run"]]):
+        places[names == name] = its["place"].value_counts().idxmax()
+    best = seen.groupby(["run", "place"]).size().groupby(level=0).idxmax()
+    for number, place in best:
+        places[number] = place
+    return places
+
+
+def _head(place: str, text: Code) -> str:
+    """Return the line of the loop around a line; the line itself if there is none."""
+    file, line = line_at(place)
+    head, _ = text.loop_line(file, line)
+    return place_of(file, head) if head else place

@@ -86,7 +86,7 @@ def innermost(start: Int64, end: Int64, parent: Int64, depth: Int64, begin: int,
     times = np.concatenate([start[events], end[events]])
     follows = np.concatenate([events, parent[events]])
     # At one time events end, the inner ones first, before others begin, the outer ones first.
-    rank = np.concatenate([depth[events] + 1, -depth[events].astype(np.int64) - 1])
+    rank = np.concatenate([depth[events] + 1, -depth[events] - 1])
     order = np.lexsort((rank, times))
     times, follows = np.clip(times[order], begin, finish), follows[order]
     last = np.append(times[1:] != times[:-1], True)[: len(times)]
@@ -107,7 +107,7 @@ class Claims:
     key: Int64
 
 
-def shared(waits: Pieces, owner: Int64, claims: Claims, owners: int, keys: int) -> Floats:
+def shared(waits: Pieces, owner: Int64, claims: Claims, owners: int, keys: int, behind: int = -1) -> Floats:
     """Share the time of waits among claims: at every moment, each that is there gets the same part.
 
     Parameters
@@ -118,6 +118,8 @@ def shared(waits: Pieces, owner: Int64, claims: Claims, owners: int, keys: int) 
         Per piece: whose wait it is, from 0 to ``owners`` - 1; -1 if nobody waits.
     claims
         What ran meanwhile, with keys from 0 to ``keys`` - 1.
+    behind
+        The key of claims that get only the time in which no others are there; -1 for none.
 
     Returns
     -------
@@ -130,24 +132,30 @@ def shared(waits: Pieces, owner: Int64, claims: Claims, owners: int, keys: int) 
     >>> claims = Claims(np.array([0, 20]), np.array([24, 28]), np.array([0, 1]))
     >>> shared(waits, np.array([-1, 0]), claims, 1, 2).tolist()
     [[12.0, 6.0]]
+    >>> shared(waits, np.array([-1, 0]), claims, 1, 2, behind=0).tolist()
+    [[10.0, 8.0]]
     """
     amounts = np.zeros((owners, keys))
     waited = owner >= 0
     if not waited.any() or not len(claims.key):
         return amounts
     first, last = waits.start_ps[waited][0], waits.end_ps[waited][-1]
-    there = (claims.end_ps > first) & (claims.start_ps < last) & (claims.end_ps > claims.start_ps)
-    start, end, key = claims.start_ps[there], claims.end_ps[there], claims.key[there]
-    bounds = distinct(np.concatenate([waits.bounds, np.clip(start, first, last), np.clip(end, first, last)]))
-    begins, ends = (
-        np.searchsorted(bounds, np.clip(start, first, last)),
-        np.searchsorted(bounds, np.clip(end, first, last)),
-    )
-    changes = np.bincount(begins, minlength=len(bounds)) - np.bincount(ends, minlength=len(bounds))
-    at_once = np.cumsum(changes)[:-1]
-    part = np.diff(bounds) / np.maximum(at_once, 1)
+    start, end = claims.start_ps.clip(first, last), claims.end_ps.clip(first, last)
+    there = end > start
+    start, end, key = start[there], end[there], claims.key[there]
+    bounds = distinct(np.concatenate([waits.bounds, start, end]))
+    begins, ends = np.searchsorted(bounds, start), np.searchsorted(bounds, end)
     owner_of = owner[np.clip(np.searchsorted(waits.bounds, bounds[:-1], side="right") - 1, 0, len(owner) - 1)]
-    for number in np.flatnonzero(np.bincount(owner[waited])).tolist():
-        passed = np.append(0.0, np.cumsum(np.where(owner_of == number, part, 0.0)))
-        amounts[number] = np.bincount(key, weights=passed[ends] - passed[begins], minlength=keys)
+    length, free = np.diff(bounds), np.ones(len(bounds) - 1, dtype=bool)
+    for chosen in (key != behind, key == behind):
+        starts, stops = begins[chosen], ends[chosen]
+        if not len(starts):
+            continue
+        changes = np.bincount(starts, minlength=len(bounds)) - np.bincount(stops, minlength=len(bounds))
+        at_once = np.cumsum(changes)[:-1]
+        part = np.where(free, length / np.maximum(at_once, 1), 0.0)
+        free &= at_once == 0
+        for number in np.flatnonzero(np.bincount(owner[waited])).tolist():
+            passed = np.append(0.0, np.cumsum(np.where(owner_of == number, part, 0.0)))
+            amounts[number] += np.bincount(key[chosen], weights=passed[stops] - passed[starts], minlength=keys)
     return amounts

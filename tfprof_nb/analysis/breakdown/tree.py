@@ -16,6 +16,8 @@ COLUMNS = {
     "count": np.int64,
     **dict.fromkeys(("total_ms", "self_ms", "share"), np.float64),
 }
+_NEVER_SMALL = ("phase", "step", "unexplained")
+_SMALL_SHARE = 0.001
 _NO_PATH = re.compile(r"[/\s]+")
 
 
@@ -49,13 +51,13 @@ class Tree:
         node.count += count
 
     def table(self) -> pd.DataFrame:
-        """Return the nodes that have time as a table, each parent before its children, the largest child first."""
-        totals = dict.fromkeys(self.nodes, 0.0)
-        for identity, node in self.nodes.items():
-            above: str = identity
-            while above:
-                totals[above] += node.self_ps
-                above = self.nodes[above].parent
+        """Return the nodes that have time as a table, each parent before its children, the largest child first.
+
+        Several parts of one node that take less than a thousandth of the cell each are put together.
+        """
+        totals = self._totals()
+        self._gather(totals)
+        totals = self._totals()
         children: dict[str, list[str]] = {}
         for identity, node in self.nodes.items():
             if totals[identity] or identity == ROOT:
@@ -74,3 +76,27 @@ class Tree:
             for identity, node in ((one, self.nodes[one]) for one in order)
         ]
         return pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
+
+    def _totals(self) -> dict[str, float]:
+        """Return the time of each node with all below it."""
+        totals = dict.fromkeys(self.nodes, 0.0)
+        for identity, node in self.nodes.items():
+            above: str = identity
+            while above:
+                totals[above] += node.self_ps
+                above = self.nodes[above].parent
+        return totals
+
+    def _gather(self, totals: dict[str, float]) -> None:
+        """Put small parts of one node together, if they are several and have no parts themselves."""
+        parents = {node.parent for node in self.nodes.values()}
+        small: dict[str, list[str]] = {}
+        for identity, node in self.nodes.items():
+            if identity not in parents and node.kind not in _NEVER_SMALL:
+                if 0 < totals[identity] < _SMALL_SHARE * totals[ROOT]:
+                    small.setdefault(node.parent, []).append(identity)
+        for parent, parts in small.items():
+            if len(parts) > 1:
+                together = self.child(parent, "smaller", "smaller parts", "other")
+                for part in parts:
+                    self.add(together, self.nodes.pop(part).self_ps)

@@ -11,7 +11,7 @@ import pandas as pd
 from tfprof_nb._arrays import Bools, Int32, Int64
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.decode.session_runs import RUNS
-from tfprof_nb.formats.marks import CALLBACK, CELL_LINE, KERAS_CALL, LOOP_LINE
+from tfprof_nb.formats.marks import CALLBACK, CELL_LINE, KERAS_CALL, LOOP_LINE, MODEL_FILE
 
 
 class Activity(IntEnum):
@@ -42,6 +42,7 @@ _WRAPPERS = (
     LOOP_LINE,
     CALLBACK,
     KERAS_CALL,
+    MODEL_FILE,
     "$",
 )
 # CUPTI and ROCm write MemcpyH2D, TensorFlow's host events MEMCPYHToD.
