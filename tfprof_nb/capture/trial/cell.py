@@ -24,7 +24,8 @@ _HARMLESS = ("time", "timeit", "matplotlib", "config", "precision", "capture")
 _ASKS = ("input", "getpass", "exit", "quit", "breakpoint")
 _LOOPS = (ast.For, ast.While)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-_ABSOLUTE = re.compile(r"(?:/|~/|[A-Za-z]:[\\/])[\w.~-]+(?:[\\/][\w. ~-]*)*")
+_ABSOLUTE = re.compile(r"(?:/[\w.-]+/|~/|[A-Za-z]:[\\/])[\w.~-]+(?:[\\/][\w. ~-]*)*")
+_LONGEST_PATH = 300
 _REMOTE = re.compile(r"(?:gs|s3|https?|hdfs|ftp)://\S+")
 
 
@@ -104,13 +105,21 @@ def missing(shell: Any, before: str, text: str, namespace: dict[str, Any]) -> li
 
 def paths_in(texts: list[str]) -> tuple[list[str], list[str]]:
     """Return the absolute paths that code names, and that do not exist or do: it may write the first."""
+    trees = [_parsed(text) for text in texts]
+    parts = {  # of texts that are put together
+        id(node)
+        for tree in trees
+        for whole in ast.walk(tree)
+        if isinstance(whole, ast.JoinedStr | ast.BinOp)
+        for node in ast.walk(whole)
+    }
     named = {
         node.value
-        for text in texts
-        for node in ast.walk(_parsed(text))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 300
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in parts
     }
-    paths = sorted(each for each in named if _ABSOLUTE.fullmatch(each))
+    paths = sorted(each for each in named if len(each) < _LONGEST_PATH and _ABSOLUTE.fullmatch(each))
     there = [each for each in paths if os.path.exists(Path(each).expanduser())]  # noqa: PTH110
     return [*(each for each in paths if each not in there), *sorted(filter(_REMOTE.fullmatch, named))], there
 

@@ -146,6 +146,7 @@ def _tensorflow_seeds() -> Restore:
             now._rng = generator  # noqa: SLF001
             generator.setstate(state)
         stateful_random_ops.global_generator = of_all
+        now.clear_kernel_cache()  # ops that a run drew from would go on from there
 
     return restore
 

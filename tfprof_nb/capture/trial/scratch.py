@@ -14,7 +14,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 _MAX_FILE_BYTES, _MAX_BYTES, _MAX_FILES = 32 << 20, 256 << 20, 2_000
 _LEFT_OUT = ("tfprof_logs", "node_modules", "__pycache__")
@@ -82,33 +82,56 @@ class _Guard:
 _guard = _Guard()
 
 
-@contextmanager
-def scratch_folder() -> Iterator[tuple[Path, list[str]]]:
-    """Yield a folder with what the working directory holds, and what of it is linked because it is large."""
-    folder = Path(os.path.realpath(tempfile.mkdtemp(prefix="tfprof_nb-trial-")))
-    linked: list[str] = []
-    try:
-        _mirror(Path.cwd(), folder / "work", _Room(), linked)
-        (folder / "tmp").mkdir()
-        yield folder, linked
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+class Scratch:
+    """A folder with what the working directory holds; ``linked`` names what of it is linked because it is large."""
+
+    def __init__(self) -> None:
+        self.linked: list[str] = []
+        self._source = Path.cwd()
+        self._folder = Path(os.path.realpath(tempfile.mkdtemp(prefix="tfprof_nb-trial-")))
+        self._work, self._temporary = self._folder / "work", self._folder / "tmp"
+        self._listed: list[tuple[object, ...]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Run the block in the folder as it was at first, and refuse what would reach beyond it."""
+        self._renew()
+        temporary = tempfile.tempdir
+        _guard.add()
+        os.chdir(self._work)
+        tempfile.tempdir = str(self._temporary)
+        _guard.folder, _guard.thread, _guard.refused = str(self._folder), threading.get_ident(), ""
+        try:
+            yield
+        finally:
+            _guard.folder = ""
+            tempfile.tempdir = temporary
+            os.chdir(self._source)
+
+    def _renew(self) -> None:
+        """Make the copies anew if a run changed them."""
+        if self._listed and _listed(self._work) == self._listed:
+            return
+        shutil.rmtree(self._work, ignore_errors=True)
+        self.linked.clear()
+        _mirror(self._source, self._work, _Room(), self.linked)
+        self._temporary.mkdir(exist_ok=True)
+        self._listed = _listed(self._work)
 
 
-@contextmanager
-def working_in(folder: Path) -> Iterator[None]:
-    """Run the block in a scratch folder, and refuse what would reach beyond it."""
-    before, temporary = Path.cwd(), tempfile.tempdir
-    _guard.add()
-    os.chdir(folder / "work")
-    tempfile.tempdir = str(folder / "tmp")
-    _guard.folder, _guard.thread, _guard.refused = str(folder), threading.get_ident(), ""
-    try:
-        yield
-    finally:
-        _guard.folder = ""
-        tempfile.tempdir = temporary
-        os.chdir(before)
+def _listed(folder: Path) -> list[tuple[object, ...]]:
+    found: list[tuple[object, ...]] = [(folder,)]
+    for path, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            stat = os.lstat(os.path.join(path, name))  # noqa: PTH118 - many times
+            found.append((path, name, stat.st_ino, stat.st_size, stat.st_mtime_ns))
+    return sorted(found, key=str)
 
 
 def refusal() -> str:

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from tfprof_nb import _units
@@ -20,14 +19,14 @@ from tfprof_nb.capture.tensorflow import tensorflow
 from tfprof_nb.capture.trial.cell import LAST_VALUE, Variant
 from tfprof_nb.capture.trial.framework_state import DatasetCopies, FrameworkState, why_not_copied
 from tfprof_nb.capture.trial.outcomes import Values, outcomes
-from tfprof_nb.capture.trial.scratch import Refused, refusal, scratch_folder, working_in
+from tfprof_nb.capture.trial.scratch import Refused, Scratch, refusal
 from tfprof_nb.capture.trial.state import State
 from tfprof_nb.capture.trial.steps import CALL, MARK, PASS, PASS_NAME, UPDATE, Ended, Limit, Steps, watched
 from tfprof_nb.formats.marks import PHASES
 
 AS_IT_IS, CHANGED = "as it is", "changed"
 MAX_ROUNDS, MIN_ROUNDS = 10, 5
-_FEWEST_WHOLE, _FIRST_SHARE = 3, 0.15
+_FEWEST_WHOLE, _FIRST_SHARE, _FIRST_S = 3, 0.15, 3.0
 _FEWEST_STEPS, _WARM_UP, _WARM_UP_SHARE = 5, 2, 0.1
 Say = Callable[[str, float], None]
 
@@ -95,8 +94,8 @@ class Turns:
 class Stage:
     """Where a cell runs: a namespace, the state to put back, and a scratch folder."""
 
-    def __init__(self, namespace: dict[str, Any], variants: Mapping[str, Variant], folder: Path) -> None:
-        self._namespace, self._variants, self._folder = namespace, variants, folder
+    def __init__(self, namespace: dict[str, Any], variants: Mapping[str, Variant], scratch: Scratch) -> None:
+        self._namespace, self._variants, self._scratch = namespace, variants, scratch
         self._state = State(namespace, [code for each in variants.values() for code in each.codes])
         if self._state.problems:
             raise TfprofError(f"The cell can't be repeated: {'; '.join(self._state.problems)}.")
@@ -122,7 +121,7 @@ class Stage:
         variant = self._variants[name]
         gc.collect()  # what runs before left behind is not this one's work
         try:
-            with working_in(self._folder), _quiet():
+            with self._scratch.working(), _quiet():
                 self._begin(name)
                 self._run_above(variant, limit)
                 return self._timed(variant, name, round_, limit)
@@ -184,8 +183,8 @@ def take_turns(
         If the cell cannot be repeated, or fails as it is.
     """
     begun, turns = time.perf_counter(), Turns()
-    with scratch_folder() as (folder, linked), Stage(namespace, variants, folder) as stage:
-        turns.notes += [*stage.notes, *_note_on(linked)]
+    with Scratch() as scratch, Stage(namespace, variants, scratch) as stage:
+        turns.notes += [*stage.notes, *_note_on(scratch.linked)]
         turns.start = stage.start
         try:
             _rounds(stage, turns, begun, seconds, say)
@@ -204,7 +203,8 @@ def _rounds(stage: Stage, turns: Turns, begun: float, seconds: float, say: Say) 
 
     for name in (AS_IT_IS, CHANGED):
         say(f"warming up: the cell {name}", (seconds - left()) / seconds)
-        if not _add(stage, turns, name, 0, Limit(_FIRST_SHARE * seconds)):
+        longest = max((2 * run.seconds for run in turns.runs), default=0.0)  # the other may have to compile
+        if not _add(stage, turns, name, 0, Limit(max(_FIRST_SHARE * seconds, _FIRST_S, longest))):
             return
     first = turns.runs[-2:]
     pair_s = time.perf_counter() - begun
@@ -271,7 +271,7 @@ def _no_common_steps(runs: Sequence[Run], seconds: float) -> str:
     for run in runs:
         if not run.is_whole and not any(run.pace(kind).steps >= _FEWEST_STEPS for kind in run.steps.ends):
             return (
-                f"The cell {run.variant} did not get through {_FEWEST_STEPS} steps in {_FIRST_SHARE * seconds:.0f} s, "
+                f"The cell {run.variant} did not get through {_FEWEST_STEPS} steps in {run.seconds:.0f} s, "
                 f"its part of the time. Give more, such as seconds={_units.number(4 * seconds)}, or mark its steps "
                 "with tfprof_nb.step."
             )
