@@ -15,6 +15,7 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb._errors import TfprofError
 from tfprof_nb.analysis.advice.advice import Advice
+from tfprof_nb.analysis.advice.catalogue import rules
 from tfprof_nb.analysis.source.changed_text import changed_text
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.trial import Outcome, Ran, Trial, trial
@@ -27,6 +28,7 @@ from tfprof_nb.views import trial as view
 _MAGIC = re.compile(r"^%%.*")
 _CELL = re.compile(r"In\[([0-9]+)\]")
 _MIN_SECONDS = 5.0
+_OTHERS = ("order", "batches", "rows", "dynamics")  # what rules say of changes that make other results
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ def change_of(advice: Advice, texts: Mapping[str, str], rule: str | None) -> Cha
         if isinstance(made, Change):
             changes.setdefault(made.rule, made)
         else:
-            why_not.setdefault(_rule(row), made)
+            why_not.setdefault(row["rule"], made)
     if rule is None and changes:
         return next(iter(changes.values()))
     if rule in changes:
@@ -95,8 +97,8 @@ def tried(change: Change, texts: Mapping[str, str], seconds: float) -> Trial:
     shell = _shell()
     if shell is None:
         raise TfprofError(
-            "A change can be tried only in a notebook or in IPython, where the cell was profiled: here are no variables "
-            "of it."
+            "A change can be tried only in a notebook or in IPython, where the cell was profiled: its variables are "
+            "not here."
         )
     cells = _cells(shell, change, texts)
     _check(shell, cells)
@@ -123,7 +125,7 @@ def put_into_notebook(change: Change) -> str | None:
 def note_refuted(advice: Advice, made: Trial) -> None:
     """Let a finding say that its change was tried and makes other results; it promises nothing any more."""
     table = advice.table
-    rows = table.apply(_rule, axis=1) == made.summary["rule"]
+    rows = table["rule"] == made.summary["rule"]
     table.loc[rows, ["estimated_gain_percent", "gain_low_percent", "gain_high_percent"]] = math.nan
     table.loc[rows, ["change", "gain_of"]] = ""
     words = made.notes[0].removeprefix("Results: ")
@@ -142,11 +144,7 @@ def _change(row: Mapping[Any, Any], texts: Mapping[str, str]) -> Change | str:
     changed = changed_text(texts[file], line, row["change"])
     if not changed.text:
         return changed.why_not
-    return Change(_rule(row), file, changed.text, row.get("results", "") in ("order", "batches", "rows", "dynamics"))
-
-
-def _rule(row: Mapping[Any, Any]) -> str:
-    return str(row.get("rule") or row["finding"])
+    return Change(row["rule"], file, changed.text, rules()[row["rule"]].results in _OTHERS)
 
 
 def _shell() -> Any:
@@ -198,8 +196,8 @@ def _check(shell: Any, cells: Mapping[str, tuple[str, str]]) -> None:
     written, _ = paths_in([text for pair in cells.values() for text in pair])
     if written:
         raise TfprofError(
-            f"The cell names {written[0]}, which a trial would write: it keeps what is written in a scratch folder, and "
-            "that works for paths that are relative. Write to a relative path, then profile and try again."
+            f"The cell names {written[0]}, which a trial may write: what goes to relative paths is kept in a scratch "
+            "folder. Write to a relative path, then profile and try again."
         )
 
 

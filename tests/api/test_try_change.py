@@ -78,14 +78,14 @@ def test_models_optimizers_metrics_and_random_states_are_as_before(shell):
     run(shell, MODEL)
     space = shell.user_ns
     model, before = space["model"], state_of(space["model"])
-    states = random.getstate(), np.random.get_state()[1].copy()
+    states = random.getstate(), np.random.get_state()[1].copy()  # noqa: NPY002
     attributes, names = dict(vars(model)), dict(space)
     try_it(FIT, f"{FIT}\nmodel.extra = 3\nrandom.random(), np.random.rand(), tf.random.normal((2,))")
     assert same(before, state_of(model))
     assert vars(model) == attributes
     assert {name: value for name, value in space.items() if names.get(name) is not value} == {}
     assert set(space) == set(names)
-    assert (random.getstate(), np.random.get_state()[1].tolist()) == (states[0], states[1].tolist())
+    assert (random.getstate(), np.random.get_state()[1].tolist()) == (states[0], states[1].tolist())  # noqa: NPY002
 
 
 def test_what_is_drawn_next_is_what_would_have_been_drawn(shell):

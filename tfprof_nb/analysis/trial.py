@@ -1,8 +1,8 @@
 """What a change gains, and whether it keeps the results, from runs of a cell as it is and changed that took turns.
 
-In: times of runs, and what the cells made in them. A ratio is of runs of the same round. Results of the changed cell are
-compared with those of the cell as it is under the same seeds; how far they may be apart follows from two runs of the
-cell as it is.
+In: times of runs, and what the cells made in them. A ratio is of runs of the same round. Results of the changed cell
+are compared with those of the cell as it is under the same seeds; how far they may be apart follows from two runs of
+the cell as it is.
 """
 
 from __future__ import annotations

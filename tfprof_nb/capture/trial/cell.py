@@ -16,7 +16,7 @@ from typing import Any
 
 from tfprof_nb._errors import TfprofError
 from tfprof_nb.capture.trial.state import names_in
-from tfprof_nb.capture.trial.steps import PASS_NAME
+from tfprof_nb.capture.trial.steps import COUNT_PASS
 
 LAST_VALUE = "__tfprof_nb_last__"
 _MAGIC_CALLS = ("run_line_magic", "run_cell_magic", "system", "getoutput", "getcaller", "set_next_input")
@@ -204,7 +204,7 @@ def _marked(body: list[ast.stmt], passes: list[str]) -> list[ast.stmt]:
                     setattr(part, name, _marked(inside, passes))
         if isinstance(statement, _LOOPS):
             head = ast.unparse(statement.test if isinstance(statement, ast.While) else statement.target)
-            call = ast.Call(ast.Name(PASS_NAME, ast.Load()), [ast.Constant(len(passes))], [])
+            call = ast.Call(ast.Name(COUNT_PASS, ast.Load()), [ast.Constant(len(passes))], [])
             passes.append(head)
             statement.body.insert(0, ast.copy_location(ast.Expr(call), statement))
     return body

@@ -28,18 +28,22 @@ class FrameworkState:
     """Variables, random states and settings; ``begin_run`` gives each run the same seeds."""
 
     def __init__(self, native_iterators: Sequence[Any], tables: Sequence[Any]) -> None:
-        self._restores: list[Restore] = [_environment(), _random_states(), _settings()]
-        self._restores += [kept for table in tables if (kept := _table(table))]
-        self._restores += [_native_iterator(each) for each in native_iterators]
-        if "keras" in sys.modules:
-            self._restores += [_keras_globals()]
-        # Last: what is above may have to write variables.
-        self._restores += [_variables(), _tensorflow_seeds()]
+        self._native_iterators, self._tables, self._variables = native_iterators, tables, living_variables()
+        self._restores: list[Restore] = []
 
-    @staticmethod
-    def bytes() -> int:
-        """Return the size of all variables."""
-        return sum(_size(each) for each in living_variables())
+    @property
+    def bytes(self) -> int:
+        """The size of all variables."""
+        return sum(map(_size, self._variables))
+
+    def keep(self) -> None:
+        """Copy what can change."""
+        self._restores = [_environment(), _random_states(), _settings()]
+        self._restores += [_table(each) for each in self._tables]
+        self._restores += [_native_iterator(each) for each in self._native_iterators]
+        if "keras" in sys.modules:
+            self._restores.append(_keras_globals())
+        self._restores += [_values(self._variables), _tensorflow_seeds()]  # last: those above may draw and write
 
     def begin_run(self) -> None:
         """Seed TensorFlow; Python's and NumPy's random states are those of the user."""
@@ -200,9 +204,9 @@ def _shallow(value: Any) -> tuple[Any, Any]:
     ) else None
 
 
-def _variables() -> Restore:
+def _values(variables: Sequence[Any]) -> Restore:
     kept = []
-    for variable in living_variables():
+    for variable in variables:
         with suppress(Exception):  # variables of graphs, and variables without a value
             kept.append((variable, variable.numpy()))
 
@@ -222,10 +226,11 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _size(variable: Any) -> int:
-    return int(variable.shape.num_elements() or 0) * int(variable.dtype.size or 0)
+    shape = variable.shape  # without a rank where it is unknown
+    return int(shape.num_elements() or 0) * int(variable.dtype.size or 0)
 
 
-def _table(table: Any) -> Restore | None:
+def _table(table: Any) -> Restore:
     keys, values = table.export()
 
     def restore() -> None:

@@ -23,7 +23,7 @@ from tfprof_nb.capture.watched_steps import watched_steps
 from tfprof_nb.formats.marks import PHASES
 
 MARK, UPDATE, CALL, PASS = "mark", "update", "call", "pass"
-PASS_NAME = "__tfprof_nb_pass__"
+COUNT_PASS = "__tfprof_nb_pass__"  # noqa: S105 - the name of what counts passes of loops
 _GRACE_S = 2.0
 _MAX_LOGS = 2_000
 

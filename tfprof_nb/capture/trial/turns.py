@@ -21,7 +21,7 @@ from tfprof_nb.capture.trial.framework_state import DatasetCopies, FrameworkStat
 from tfprof_nb.capture.trial.outcomes import Values, outcomes
 from tfprof_nb.capture.trial.scratch import Refused, Scratch, refusal
 from tfprof_nb.capture.trial.state import State
-from tfprof_nb.capture.trial.steps import CALL, MARK, PASS, PASS_NAME, UPDATE, Ended, Limit, Steps, watched
+from tfprof_nb.capture.trial.steps import CALL, MARK, PASS, COUNT_PASS, UPDATE, Ended, Limit, Steps, watched
 from tfprof_nb.formats.marks import PHASES
 
 AS_IT_IS, CHANGED = "as it is", "changed"
@@ -107,8 +107,9 @@ class Stage:
         self._copies = {name: DatasetCopies() for name in variants}
 
     def __enter__(self) -> Self:
-        self._state.keep(FrameworkState.bytes())
         self._framework = FrameworkState(self._state.native_iterators, self._state.tables)
+        self._state.keep(self._framework.bytes)
+        self._framework.keep()
         used = set().union(*(each.used for each in self._variants.values())) & set(self._namespace)
         self.start = outcomes(Steps(Limit(0)), self._namespace, used, self._namespace)
         return self
@@ -162,7 +163,7 @@ class Stage:
         return run
 
     def _execute(self, code: Any, steps: Steps, passes: Sequence[str]) -> None:
-        self._namespace[PASS_NAME] = lambda number: steps.add(f"{PASS} {passes[number]}")
+        self._namespace[COUNT_PASS] = lambda number: steps.add(f"{PASS} {passes[number]}")
         with suppress(Ended):
             exec(code, self._namespace)  # noqa: S102 - that is what a cell is for
 
@@ -201,13 +202,15 @@ def _rounds(stage: Stage, turns: Turns, begun: float, seconds: float, say: Say) 
     def left() -> float:
         return seconds - (time.perf_counter() - begun)
 
+    at = time.perf_counter()
     for name in (AS_IT_IS, CHANGED):
         say(f"warming up: the cell {name}", (seconds - left()) / seconds)
-        longest = max((2 * run.seconds for run in turns.runs), default=0.0)  # the other may have to compile
+        # The other may have to compile.
+        longest = max((2 * run.seconds for run in turns.runs if run.is_whole), default=0.0)
         if not _add(stage, turns, name, 0, Limit(max(_FIRST_SHARE * seconds, _FIRST_S, longest))):
             return
     first = turns.runs[-2:]
-    pair_s = time.perf_counter() - begun
+    pair_s = time.perf_counter() - at
     turns.kind = common_kind(*first)
     turns.whole = all(run.is_whole for run in first) and (_FEWEST_WHOLE * pair_s <= left() or not turns.kind)
     if not turns.whole and not turns.kind:
