@@ -1,6 +1,6 @@
 """The answer as HTML: the headline, a change as a card with its diff, and what a whole is made of.
 
-Colours are translucent, so that one form serves light and dark themes; styles are inline, since JupyterLab drops others.
+Translucent colours serve light and dark themes alike. Styles are inline, since JupyterLab drops others.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def headline(panel: Headline) -> Markup:
 
 
 def change(panel: Change, links: Sequence[Markup], *, live: bool) -> Markup:
-    """Draw a card: place and action, the diff, now and then, and why. ``live`` adds buttons, to which a script listens."""
+    """Draw a card: place and action, the diff, now and then, and why; with buttons if it is ``live``."""
     head = _card_head(panel, live=live)
     body = join([_diff(panel), _bars(panel.bars), _why(panel, links)])
     box = f"border:{_LINE};border-radius:8px;overflow:hidden;margin:0 0 10px"

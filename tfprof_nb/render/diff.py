@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from difflib import SequenceMatcher
-from itertools import zip_longest
-from os.path import commonprefix
+from itertools import takewhile, zip_longest
 from typing import Literal, NamedTuple
 
 
@@ -51,8 +50,8 @@ def _parted(old: str | None, new: str | None) -> tuple[tuple[str, str, str] | No
     """Divide two lines into what they begin and end with alike, and what differs in between."""
     if old is None or new is None:
         return (None if old is None else (old, "", "")), (None if new is None else (new, "", ""))
-    head = len(commonprefix([old, new]))
-    tail = len(commonprefix([old[head:][::-1], new[head:][::-1]]))
+    head = len(_common([old, new]))
+    tail = len(_common([old[head:][::-1], new[head:][::-1]]))
     return (old[:head], old[head : len(old) - tail], old[len(old) - tail :]), (
         new[:head],
         new[head : len(new) - tail],
@@ -63,5 +62,12 @@ def _parted(old: str | None, new: str | None) -> tuple[tuple[str, str, str] | No
 def _dedented(*texts: list[str]) -> list[list[str]]:
     """Drop the indentation that all lines share."""
     filled = [line for lines in texts for line in lines if line.strip()]
-    shared = commonprefix([line[: len(line) - len(line.lstrip())] for line in filled])
+    shared = _common([line[: len(line) - len(line.lstrip())] for line in filled])
     return [[line.removeprefix(shared) for line in lines] for lines in texts]
+
+
+def _common(texts: list[str]) -> str:
+    """The longest text with which all texts begin."""
+    return "".join(
+        letters[0] for letters in takewhile(lambda letters: len(set(letters)) == 1, zip(*texts, strict=False))
+    )

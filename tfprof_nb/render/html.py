@@ -282,14 +282,15 @@ def _anchor(page: str, detail: Detail) -> str:
 
 
 def _key_figures(figures: Sequence[Figure]) -> Markup:
-    return element("div", *map(_figure, figures), style="margin:6px 0 10px")
+    grid = "display:grid;grid-template-columns:repeat(auto-fit,minmax(130px,1fr));gap:10px;margin:10px 0 14px"
+    return element("div", *map(_figure, figures), style=grid)
 
 
 def _figure(figure: Figure) -> Markup:
-    label = element("div", limited(figure.label), style="font-size:12px;opacity:.75")
-    value = element("div", limited(figure.value), style="font-size:17px;font-weight:600")
-    box = "display:inline-block;vertical-align:top;margin:0 28px 8px 0"
-    return element("div", label, value, style=box, title=figure.meaning or None)
+    value = element("div", limited(figure.value), style="font-size:16px;font-weight:650")
+    label = element("div", limited(figure.label), style="font-size:12px;line-height:1.35;opacity:.72")
+    box = "border-left:2px solid rgba(128,128,128,.3);padding-left:9px"
+    return element("div", value, label, style=box, title=figure.meaning or None)
 
 
 def _page(tabs: Tabs, tab: Tab, detail: Detail, first: bool) -> Markup:
@@ -309,4 +310,3 @@ def _image(svg: Markup) -> Markup:
     return tag(
         "img", src=data_uri(svg), alt=label, style=f"width:100%;{own[1] if own else 'max-width:760px'};height:auto"
     )
-

@@ -119,12 +119,18 @@ def _change(panel: Change) -> list[str]:
     lines = [f"    {line.sign} {line.text}" for line in diff(panel.old, panel.new)] if panel.new else []
     width = max((len(bar.label) for bar in panel.bars), default=0)
     bars = [f"    {bar.label:<{width}}  {bar.text}" for bar in panel.bars]
-    return [*_wrap(f"→ {where}{panel.action}{gain}", indent=2), *lines, *bars, *(_wrap(panel.text) if panel.text else [])]
+    return [
+        *_wrap(f"→ {where}{panel.action}{gain}", indent=2),
+        *lines,
+        *bars,
+        *(_wrap(panel.text) if panel.text else []),
+    ]
 
 
 def _composition(panel: Composition) -> list[str]:
-    names = [f"{part.label}  {percent(100 * part.value / panel.whole) if panel.whole > 0 else ''}" for part in panel.parts]
-    return _bars(Bars("", [replace(part, label=name) for part, name in zip(panel.parts, names, strict=True)], panel.unit))
+    shares = [percent(100 * part.value / panel.whole) if panel.whole > 0 else "" for part in panel.parts]
+    parts = [replace(part, label=f"{part.label}  {share}") for part, share in zip(panel.parts, shares, strict=True)]
+    return _bars(Bars("", parts, panel.unit))
 
 
 def _page(tabs: Tabs, tab: Tab) -> list[str]:
