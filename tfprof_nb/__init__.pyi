@@ -21,6 +21,7 @@ from .api.profile_call import profile_call as profile_call
 from .api.profile_callback import ProfileCallback as ProfileCallback
 from .api.profile_session import profile_session as profile_session
 from .api.profiler import Profiler as Profiler
+from .api.rules import rules as rules
 from .api.session import last as last
 from .capture.marks import step as step
 from .capture.server import start_server as start_server

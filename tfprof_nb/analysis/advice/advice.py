@@ -6,7 +6,7 @@ A rule reports nothing without evidence. It estimates the gain only where there 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,13 +18,14 @@ from tfprof_nb.analysis.advice.adapt_advice import adapt_findings
 from tfprof_nb.analysis.advice.augmentation_advice import augmentation_findings
 from tfprof_nb.analysis.advice.batch_advice import batch_findings
 from tfprof_nb.analysis.advice.between_steps_advice import between_steps
+from tfprof_nb.analysis.advice.catalogue import belongs_to, rules
 from tfprof_nb.analysis.advice.category_advice import category_findings
 from tfprof_nb.analysis.advice.checking_advice import checking_findings
 from tfprof_nb.analysis.advice.device_advice import device_findings
 from tfprof_nb.analysis.advice.dominant_op_advice import dominant_op
 from tfprof_nb.analysis.advice.eager_advice import eager_findings
 from tfprof_nb.analysis.advice.element_advice import element_findings
-from tfprof_nb.analysis.advice.findings import EAGER, SMALL_STEPS, Evidence, Finding, widened
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, widened
 from tfprof_nb.analysis.advice.fit_again_advice import fit_again_findings
 from tfprof_nb.analysis.advice.foreign_advice import foreign_findings
 from tfprof_nb.analysis.advice.gpu_advice import gpu_findings
@@ -67,7 +68,7 @@ _TYPES = {
     **dict.fromkeys(("gain_low_percent", "gain_high_percent"), np.float64),
     **dict.fromkeys(("change", "proved_by", "op_name"), "str"),
     **dict.fromkeys(("start_ms", "duration_ms"), np.float64),
-    "gain_of": "str",
+    **dict.fromkeys(("gain_of", "rule", "node"), "str"),
 }
 COLUMNS = list(_TYPES)
 _PLACED = ("finding", "evidence", "fix", "place")  # what may name a line
@@ -92,7 +93,8 @@ class Advice(Result):
     change, ``change`` the code for the place of that line, or of the call or function that begins there; both are
     empty if unknown. ``gain_low_percent`` and ``gain_high_percent`` are the range of the gain. ``proved_by`` is the
     result that shows the evidence. If a single event shows it, ``op_name`` is the event's name in the trace, and
-    ``start_ms`` and ``duration_ms`` are the time around it.
+    ``start_ms`` and ``duration_ms`` are the time around it. ``rule`` is the id of the finding's rule (`rules`),
+    ``node`` the part of the cell's time that it explains, where that is known.
     """
 
     # Who makes a profile may say how its input can be measured.
@@ -121,8 +123,7 @@ def advice(evidence: Evidence) -> Advice:
         *batch_findings(evidence, python),
     ]
     findings += [finding for rule in _EACH_REPORTS_SEVERAL for finding in rule(evidence)]
-    worse = [said for finding in findings for said in finding.instead_of]
-    findings = [finding for finding in findings if not any(_begins(finding.finding, said) for said in worse)]
+    findings = _without_superseded(findings)
     findings = sorted((widened(_with_places(evidence, finding)) for finding in findings), key=_rank)
     rows = pd.DataFrame([vars(finding) for finding in findings], columns=COLUMNS)
     times = rows["gain_of"].map(evidence.time_of).where(rows["gain_high_percent"].notna(), "")
@@ -132,15 +133,17 @@ def advice(evidence: Evidence) -> Advice:
     return Advice(table, summary, [] if findings else [why_empty])
 
 
-def _begins(finding: str, said: str) -> bool:
-    """Whether a finding begins so; what is said of line 3 does not begin as that of line 30 does.
+def _without_superseded(findings: Sequence[Finding]) -> list[Finding]:
+    """Return the findings but those of which others say more."""
+    known = rules()
+    worse = {(rule, "") for finding in findings for rule in known[finding.rule].supersedes}
+    worse |= {case for finding in findings for case in finding.instead_of}
+    return [finding for finding in findings if not any(_is_case(finding, *case) for case in worse)]
 
-    Examples
-    --------
-    >>> _begins("In[1] line 3 waits", "In[1] line 3"), _begins("In[1] line 30 waits", "In[1] line 3")
-    (True, False)
-    """
-    return finding.startswith(said) and not (said[-1:].isdigit() and finding[len(said) :][:1].isdigit())
+
+def _is_case(finding: Finding, rule: str, about: str) -> bool:
+    """Whether a finding is a case of a rule, and about a place or a subject if there is one."""
+    return belongs_to(finding.rule, rule) and about in ("", finding.place, finding.subject)
 
 
 def _with_places(evidence: Evidence, finding: Finding) -> Finding:
@@ -161,8 +164,8 @@ def _with_short_paths(finding: Finding) -> Finding:
 
 def _rank(finding: Finding) -> tuple[int, int, float]:
     """Order by severity; then eager ops, whose cost shows as Python, and places but the batch size; then by gain."""
-    named = finding.place and not finding.finding.startswith(SMALL_STEPS)
-    kind = 0 if finding.finding.startswith(EAGER) else 1 if named else 2
+    named = finding.place and finding.rule != "small-steps"
+    kind = 0 if belongs_to(finding.rule, "eager-ops") else 1 if named else 2
     return _RANKS[finding.severity], kind, -np.nan_to_num(finding.estimated_gain_percent)
 
 

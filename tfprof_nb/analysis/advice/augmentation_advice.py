@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import ONE_LAYER, Evidence, Finding, saving
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.step_ops.layers import layers
 from tfprof_nb.analysis.step_ops.shapes import sizes
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
 
-_WORTH_SAYING = 30.0, 50.0
 _PREPARING = (
     *("RandomRotation", "RandomZoom", "RandomTranslation", "RandomContrast", "RandomBrightness", "RandomFlip"),
     *("RandomCrop", "RandomHeight", "RandomWidth", "RandomShear", "RandomPerspective", "RandomHue", "RandomSaturation"),
@@ -28,6 +28,20 @@ _IN_THE_PIPELINE = (
     "drop what helps the model least: rotating, zooming and moving resample every pixel."
 )
 
+RULE = Rule(
+    "image-layers-in-model",
+    "Layers in the model prepare the images",
+    "Looks for layers that rotate, zoom, crop or resize images inside of the model and take much of each step.",
+    "The device waits for them in each step. In the pipeline they run ahead, on all cores; before resizing, they work "
+    "on more pixels than the model sees.",
+    group="graph",
+    page="ops",
+    moderate=30.0,
+    high=50.0,
+    saved=(0.0, 1.0),
+    supersedes=("dominant-layer",),
+)
+
 
 def augmentation_findings(evidence: Evidence) -> Iterator[Finding]:
     """Report layers that prepare images, if they take much of each step together."""
@@ -36,7 +50,7 @@ def augmentation_findings(evidence: Evidence) -> Iterator[Finding]:
     own = table[table["kind"].isin(_PREPARING)] if len(table) else table
     percent = 100 * float(own["alone_share"].sum()) if len(own) else 0.0
     random = own[~own["kind"].isin(_PIXELWISE)]
-    if percent < _WORTH_SAYING[0] or random.empty:
+    if percent < RULE.moderate or random.empty:
         return
     names = ", ".join(str(name).rpartition("/")[2] for name in own["layer"].head(3))
     place = next((ops.place(frame) for frame in own["frame"] if ops.place(frame)), "")
@@ -44,16 +58,15 @@ def augmentation_findings(evidence: Evidence) -> Iterator[Finding]:
     late = "Resizing" in set(own["kind"]) and begin >= _SMALLER * end > 0
     saved = 1 - end / begin if late else 0.0
     yield saving(
+        RULE,
         percent,
-        _WORTH_SAYING,
-        (_LEAST_SAVED * saved, saved) if late else (0.0, 1.0),
+        saved=(_LEAST_SAVED * saved, saved) if late else (0.0, 1.0),
         finding=f"Preparing the images takes {_units.percent(percent)} of each step: {_units.shorten(names, 80)}",
         evidence="During that time, no other ops run."
         + f" They are made at {place}." * bool(place)
         + f" They work on {begin:,} pixels per image, and Resizing then leaves {end:,}." * late,
         fix="Put Resizing first, so that the others work on small images." if late else _IN_THE_PIPELINE,
         place=place,
-        instead_of=ONE_LAYER,
     )
 
 

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, training_ms
-from tfprof_nb.analysis.advice.python_time import (
-    LEAST_SAVED,
-    WORTH_SAYING_PERCENT,
-    every_few,
-    method_of,
-    python_finding,
-    raised,
-)
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving, training_ms
+from tfprof_nb.analysis.advice.python_time import HIGH_PERCENT, WORTH_SAYING_PERCENT, every_few, method_of, raised
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.guards import guard_in
 from tfprof_nb.analysis.source.loops import repeats
@@ -27,9 +22,31 @@ _LESS_OFTEN = {
     "BackupAndRestore": 'Back up less often: BackupAndRestore(..., save_freq="epoch").',
     "TensorBoard": 'Write less often: TensorBoard(..., update_freq="epoch").',
 }
-_MOSTLY = 0.5
+_MOSTLY, _LEAST_SAVED = 0.5, 0.7
 _TRAINING = "the training's time"
 _SAVING, _ONCE = ("ModelCheckpoint", "BackupAndRestore"), "on_epoch_end"
+
+RULE = Rule(
+    "slow-callback",
+    "A callback takes much of the steps or of the training",
+    "Looks for methods of callbacks that take a tenth and more of each step, or of the training.",
+    "Keras waits for callbacks: what runs after each batch makes every step longer.",
+    group="python",
+    page="python",
+    moderate=WORTH_SAYING_PERCENT,
+    high=HIGH_PERCENT,
+    of="training",
+    saved=(_LEAST_SAVED, None),
+    results="equal",
+)
+PREDICTING = replace(
+    RULE,
+    id="predict-in-callback",
+    title="A callback calls predict again and again",
+    what="Looks for methods of callbacks that spend most of their time on starting and ending calls of `predict`.",
+    why="Each call sets up an input pipeline of its own, which takes longer than to predict a few examples.",
+    part_of="slow-callback",
+)
 
 
 def callback_findings(evidence: Evidence) -> Iterator[Finding]:
@@ -45,7 +62,7 @@ def callback_findings(evidence: Evidence) -> Iterator[Finding]:
         after_ms = row["total_ms"] / row["calls"] if row["method"] == _ONCE else 0.0
         time_ms, of_ms = (row["measured_ms"], measured_ms) if in_steps else (row["total_ms"], whole_ms + after_ms)
         percent = 100 * time_ms / of_ms if of_ms > 0 else 0.0  # of a training that failed, there may be no step
-        if percent >= WORTH_SAYING_PERCENT:
+        if percent >= RULE.moderate:
             takes = f"{_units.percent(percent)} of {'each step' if in_steps else _TRAINING}"
             yield _callback(evidence, row, takes, percent * min(1.0, of_ms / whole_ms) if in_steps else percent)
 
@@ -65,7 +82,16 @@ def _callback(evidence: Evidence, row: dict[Any, Any], share: str, percent: floa
         place, code = place_of(*made), evidence.code.line(*made)
         rarer = _EVERY.sub(r'\1"epoch"', code)
         change = rarer if row["callback"] in _LESS_OFTEN and rarer != code else change
-    return python_finding(takes, f"{ran}{f' ({place})' if place else ''}.", fix, percent, defined or place, change)
+    return saving(
+        RULE,
+        min(percent, 100.0),
+        finding=takes,
+        evidence=f"{ran}{f' ({place})' if place else ''}.",
+        fix=fix,
+        place=defined or place,
+        change=change,
+        subject=name,
+    )
 
 
 def _predicting(evidence: Evidence, row: dict[Any, Any], takes: str, ran: str, percent: float) -> Finding | None:
@@ -83,15 +109,17 @@ def _predicting(evidence: Evidence, row: dict[Any, Any], takes: str, ran: str, p
     model = evidence.code.owner(file, line, "predict") or "model"
     itself = on_batch(evidence.code, file, line, "predict")
     skipping = f" Or skip that pipeline: `{_units.shorten(itself, 120)}`." if itself else ""
-    return python_finding(
-        f"{takes}: it calls {model}.predict again and again",
-        f"{ran}. {_units.share(share)} of this time goes into starting and ending the calls in `{code}` "
+    return saving(
+        PREDICTING,
+        min(percent, 100.0),
+        finding=f"{takes}: it calls {model}.predict again and again",
+        evidence=f"{ran}. {_units.share(share)} of this time goes into starting and ending the calls in `{code}` "
         f"({place}): each sets up an input pipeline of its own.",
-        f"Call {model}.predict once, with all examples in one array.{skipping}",
-        percent,
-        place,
-        itself,
-        least=LEAST_SAVED * share,
+        fix=f"Call {model}.predict once, with all examples in one array.{skipping}",
+        place=place,
+        change=itself,
+        saved=(_LEAST_SAVED * share, None),
+        subject=name,
     )
 
 

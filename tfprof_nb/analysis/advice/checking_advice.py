@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, ONE_LAYER, ONE_OP, SMALL_STEPS, Evidence, Finding, saving
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.step_ops.small_ops import cost_of
 
 # The ops that `tf.debugging.enable_check_numerics` and `enable_dump_debug_info` add behind each other op.
 _CHECK = "DebugNumericSummaryV2"
 _ADDED = (_CHECK, "CheckNumericsV2", "DebugIdentityV2", "DebugIdentityV3")
 _ASKED = r"\benable_(?:check_numerics|dump_debug_info)\("
-_FEW, _WORTH_SAYING = 2.0, (0.0, 5.0)
+_FEW = 2.0
 # Ops behind which there is a check are not fused: that costs more than the checks alone.
 _SAVED = 0.7, 2.5
 _MOST_PERCENT = 85.0
+
+RULE = Rule(
+    "numeric-checks",
+    "Each op's result is checked for NaN and infinity",
+    "Looks for the ops that `tf.debugging.enable_check_numerics` and `enable_dump_debug_info` add.",
+    "The checks take time, and ops with a check behind them are not fused, which costs more than the checks.",
+    group="graph",
+    page="ops",
+    high=5.0,
+    saved=(0.7, 2.5),
+    supersedes=("python-between-ops", "dominant-op", "small-steps", "dominant-layer"),
+    results="equal",
+)
 
 
 def checking_findings(evidence: Evidence) -> list[Finding]:
@@ -32,9 +46,9 @@ def checking_findings(evidence: Evidence) -> list[Finding]:
     most = min(_SAVED[1] * percent, _MOST_PERCENT)
     return [
         saving(
+            RULE,
             percent,
-            _WORTH_SAYING,
-            (_SAVED[0], max(most / percent, _SAVED[0])),
+            saved=(_SAVED[0], max(most / percent, _SAVED[0])),
             finding=f"Each op's result is checked for NaN and infinity{place and f' ({place})'}",
             evidence=f"A step runs {count} checks, which take {_units.percent(percent)} of its time, with the time to "
             "start them. Ops with a check behind them also run one by one, where TensorFlow would fuse them.",
@@ -43,6 +57,5 @@ def checking_findings(evidence: Evidence) -> list[Finding]:
             "are made, or restart the kernel.",
             place=place,
             change=f"tf.debugging.{disables}()" if place else "",
-            instead_of=(BETWEEN_OPS, ONE_OP, SMALL_STEPS, *ONE_LAYER),
         )
     ]

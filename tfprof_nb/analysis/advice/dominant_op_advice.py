@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.category_advice import HIGH_OVERHEAD_PERCENT
-from tfprof_nb.analysis.advice.findings import ONE_OP, Evidence, Finding
+from tfprof_nb.analysis.advice.findings import Evidence, Finding
 from tfprof_nb.analysis.advice.printing_advice import PRINTING_OPS
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.events.python_ops import PYTHON_OPS
 from tfprof_nb.analysis.source.mapped import lines_mapped
 
@@ -14,6 +15,16 @@ _DOMINANT_OP_SHARE = 0.5
 _NO_WORK = (
     "Variable|Assign|Iterator|Identity|NoOp|Send|Recv|LogicalAnd|"
     "^(?:copy-|infeed|outfeed|all-|reduce-scatter|collective-|send|recv|nccl)"
+)
+
+RULE = Rule(
+    "dominant-op",
+    "One op does most of the work",
+    "Looks for an op with half of all op self time and more.",
+    "Other ops together take less, so a faster step begins with this one.",
+    group="graph",
+    page="ops",
+    frameworks=("tensorflow", "jax", "pytorch"),
 )
 
 
@@ -33,12 +44,13 @@ def dominant_op(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "info",
-        f"{ONE_OP}: {op['op_type'] or _units.shorten(op['op_name'], 40)}",
+        f"One op does most of the work: {op['op_type'] or _units.shorten(op['op_name'], 40)}",
         f"{_units.shorten(op['op_name'], 80)} takes {_units.share(op['self_share'])} of all op self time on the "
         f"{op['side']}.",
         "Start with this op: look at its shapes, at how often it runs, and whether every step needs it.",
         proved_by="ops",
         op_name=str(op["op_name"]),
+        rule=RULE.id,
     )
 
 

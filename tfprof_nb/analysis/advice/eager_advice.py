@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.eager_loop_advice import eager_loop, eager_ops
-from tfprof_nb.analysis.advice.findings import EAGER, ONE_LAYER, ONE_OP, Evidence, Finding, saving, training_ms
-from tfprof_nb.analysis.advice.first_call import TRACING_MS, with_first_call
+from tfprof_nb.analysis.advice.eager_loop_advice import EAGER_OPS, eager_loop, eager_ops
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving, training_ms
+from tfprof_nb.analysis.advice.first_call import with_first_call
 from tfprof_nb.analysis.advice.python_advice import joined_once
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.calls import called_model, called_object
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.rewriting import without_argument
@@ -21,7 +22,7 @@ from tfprof_nb.analysis.source.syntax import holds, name_of
 from tfprof_nb.analysis.source.traceable import has_effects, uses_values
 
 MOSTLY_EAGER_PERCENT = 50.0
-_EAGER_LINE_PERCENT, _MANY_OPS, _HIGH_SHARE_PERCENT = 15.0, 30, 25.0
+_MANY_OPS = 30
 # Calls that run a graph, or wait for what one gives.
 _RUNS_GRAPHS = (
     r"Function\.__call__|Trainer\.|on_batch|Iterator|\.(?:numpy|__float__|__int__|__index__|__bool__|__array__)$"
@@ -49,6 +50,37 @@ _FIRST_WITH_TENSORS = (
 # How much graphs save of what ran eagerly, as measured.
 _EAGER_GAIN_PERCENT = 50.0, 95.0
 
+EAGER_LINE = Rule(
+    "eager-line",
+    "A line runs its ops one by one beside tf.functions",
+    "Looks for lines, or functions that could be traced, whose ops run outside of any tf.function and take much of the "
+    "training.",
+    "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
+    group="tracing",
+    page="python",
+    moderate=15.0,
+    high=25.0,
+    of="training",
+    saved=(0.5, None),
+    supersedes=("dominant-layer",),
+    part_of="eager-ops",
+    once_ms=EAGER_OPS.once_ms,
+    results="close",
+)
+GROWN = Rule(
+    "grown-by-concatenation",
+    "What was collected so far is copied in each step",
+    "Looks for lines that join an array or tensor to itself and a new part, in each step.",
+    "Each time all rows so far are copied, so the time grows with the square of their number. A list copies nothing.",
+    group="python",
+    page="python",
+    moderate=15.0,
+    high=25.0,
+    of="training",
+    saved=(0.5, None),
+    supersedes=("dominant-op",),
+)
+
 
 def eager_findings(evidence: Evidence, python: Sequence[Finding]) -> list[Finding]:
     """Check ops that run repeatedly: an op that runs eagerly once, before the steps, costs them nothing."""
@@ -73,7 +105,7 @@ def eager_findings(evidence: Evidence, python: Sequence[Finding]) -> list[Findin
     what, stepped = _asks(evidence, asked) if asked else function, len(evidence.steps.table) > 0
     found = Finding(
         "high" if mostly else "medium",
-        f"{EAGER}{(what or place) and ': '}{f'{what} ({place})' if what and place else what or place}",
+        f"Ops run one by one{(what or place) and ': '}{f'{what} ({place})' if what and place else what or place}",
         f"{_units.percent(percent)} of the host's op time is in ops that run eagerly{' in each step' * stepped}: "
         "Python starts each.",
         _without(evidence, asked, needing, needs)
@@ -89,8 +121,10 @@ def eager_findings(evidence: Evidence, python: Sequence[Finding]) -> list[Findin
         gain_high_percent=_EAGER_GAIN_PERCENT[1] if mostly else float("nan"),
         change=change,
         gain_of="training",
+        rule=EAGER_OPS.id,
+        subject=what,
     )
-    return [with_first_call(evidence, found, TRACING_MS)]
+    return [with_first_call(evidence, found, EAGER_OPS.once_ms)]
 
 
 def _traced(evidence: Evidence, function: str, place: str, change: str) -> str:
@@ -107,7 +141,7 @@ def _eager_line(evidence: Evidence, percent: float, python: Sequence[Finding]) -
     calls, whole_ms = _eager_calls(evidence, percent), training_ms(evidence)
     lines = calls.groupby(["file", "line"])["eager_ms"].sum().sort_values(ascending=False, kind="stable")
     loop = max(eager_loop(evidence), key=lambda found: found.estimated_gain_percent, default=None)
-    if lines.empty or whole_ms <= 0 or 100 * lines.iloc[0] < _EAGER_LINE_PERCENT * whole_ms:
+    if lines.empty or whole_ms <= 0 or 100 * lines.iloc[0] < EAGER_LINE.moderate * whole_ms:
         return [loop] if loop else []
     file, line = lines.index[0]
     at_line = calls[(calls["file"] == file) & (calls["line"] == line)]
@@ -136,20 +170,17 @@ def _eager_line(evidence: Evidence, percent: float, python: Sequence[Finding]) -
             fix = f"{at_once} Otherwise {fix[:1].lower()}{fix[1:]}"
     many = f"its {_units.count(ops)} ops per step" if ops >= _MANY_OPS and not definition else "its ops"
     found = saving(
+        EAGER_LINE,
         100 * share,
-        (_EAGER_LINE_PERCENT, _HIGH_SHARE_PERCENT),
-        _EAGER_GAIN_PERCENT[0] / 100,
-        finding=f"{EAGER}: {f'{function} ({place})' if definition else place}",
+        finding=f"Ops run one by one: {f'{function} ({place})' if definition else place}",
         evidence=f"{what} takes {evidence.of_training(100 * share)}: {many} run outside any tf.function, where "
         "Python starts each.",
         fix=fix,
-        proved_by="python",
         place=place,
         change=change,
-        gain_of="training",
-        instead_of=ONE_LAYER,
+        subject=function if definition else "",
     )
-    return [with_first_call(evidence, found, TRACING_MS)]
+    return [with_first_call(evidence, found, EAGER_LINE.once_ms)]
 
 
 def _called_model(evidence: Evidence, calls: pd.DataFrame, file: str, line: int) -> str:
@@ -161,16 +192,12 @@ def _called_model(evidence: Evidence, calls: pd.DataFrame, file: str, line: int)
 
 def _growing(evidence: Evidence, place: str, code: str, fix: str, percent: float) -> Finding:
     return saving(
+        GROWN,
         percent,
-        (_EAGER_LINE_PERCENT, _HIGH_SHARE_PERCENT),
-        _EAGER_GAIN_PERCENT[0] / 100,
         finding=f"What was collected so far is copied in each step ({place})",
         evidence=f"`{_units.shorten(code, 80)}` takes {evidence.of_training(percent)}.",
         fix=fix,
-        proved_by="python",
         place=place,
-        gain_of="training",
-        instead_of=(ONE_OP,),
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tfprof_nb import _units
+from tfprof_nb.analysis.advice.rule import GainOf, Rule
 from tfprof_nb.analysis.events.compilations import Compilations
 from tfprof_nb.analysis.events.removals import Sleeps
 from tfprof_nb.analysis.functions.functions import Functions
@@ -30,25 +31,16 @@ _RECORDED_LONGER = 1.33
 # frees caches and cores, which raises the odds of the saved time; and programs do other things as well.
 _RELIEF, _BESIDE = 1.75, 0.75
 Severity = Literal["high", "medium", "info"]
-# What a gain is a share of: the steps, all from the first step to the last, or the whole cell.
-GainOf = Literal["steps", "training", "cell"]
-# Beginnings of findings for which better ones stand in.
-ONE_LAYER = ("The layer ", "The ops at ")
-EAGER = "Ops run one by one"
-MANY_OPS = "Many small ops in each step"
-WAITING = "Steps wait for their data"
-OLD_ITERATORS = "The program waits for old iterators of tf.data to end"
-COPIES = "Devices copy arrays"
-BETWEEN_OPS, ONE_OP, SMALL_STEPS = (
-    "Python between ops takes time",
-    "One op does most of the work",
-    "The steps are small",
-)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing to change; ``instead_of`` are beginnings of findings that say less about the same time."""
+    """One thing to change.
+
+    ``rule`` is the id of the rule that it is a case of, ``node`` the part of `p.breakdown` that it explains.
+    ``subject`` is the function or object that it is about. ``instead_of`` are cases that say less about the same time,
+    beside those of the rules that its rule supersedes: the rule, and the place or subject.
+    """
 
     severity: Severity
     finding: str
@@ -64,7 +56,10 @@ class Finding:
     gain_high_percent: float = float("nan")
     change: str = ""
     gain_of: GainOf = "steps"
-    instead_of: tuple[str, ...] = ()
+    rule: str = ""
+    node: str = ""
+    subject: str = ""
+    instead_of: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -182,37 +177,37 @@ def gain_in_words(low_percent: float, high_percent: float, gain_of: str) -> str:
 
 
 def saving(
+    rule: Rule,
     percent: float,
-    worth_saying: tuple[float, float],
-    saved: tuple[float, float] | float,
     *,
     finding: str,
     evidence: str,
     fix: str,
     place: str = "",
     change: str = "",
-    proved_by: str = "ops",
-    gain_of: GainOf = "steps",
-    instead_of: tuple[str, ...] = (),
+    saved: tuple[float, float | None] | None = None,
+    subject: str = "",
+    instead_of: tuple[tuple[str, str], ...] = (),
 ) -> Finding:
     """Return the finding on what takes a share of some time.
 
-    ``worth_saying`` are the bounds of a moderate and of a high share, ``saved`` the least and the most of the share
-    that the fix saves; of a single number, the most is `at_most` all of it.
+    ``saved`` are the least and the most of the share that the fix saves, where these are not the rule's.
     """
-    low, high = (part * percent for part in saved) if isinstance(saved, tuple) else (saved * percent, at_most(percent))
+    least, most = saved or rule.saved or (math.nan, math.nan)
     return Finding(
-        severity_of(percent, *worth_saying),
+        severity_of(percent, rule.moderate, rule.high),
         finding,
         evidence,
         fix,
         percent,
-        proved_by,
+        rule.page,
         place=place,
-        gain_low_percent=low,
-        gain_high_percent=high,
+        gain_low_percent=least * percent,
+        gain_high_percent=at_most(percent) if most is None else most * percent,
         change=change,
-        gain_of=gain_of,
+        gain_of=rule.of,
+        rule=rule.id,
+        subject=subject,
         instead_of=instead_of,
     )
 

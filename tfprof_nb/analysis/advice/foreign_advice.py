@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding, severity_of
 from tfprof_nb.analysis.advice.gpu_advice import BFLOAT16_ARCHITECTURES, computes_in_32_bit, has_architecture
-from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT
+from tfprof_nb.analysis.advice.input_advice import INPUT_BOUND
+from tfprof_nb.analysis.advice.precision_advice import IN_32_BIT
 
 _PREPARE = {
     "jax": (
@@ -33,13 +34,14 @@ def foreign_findings(evidence: Evidence) -> Iterator[Finding]:
     if used not in _PREPARE:
         return
     percent = evidence.percent("input")
-    if percent >= MODERATELY_PERCENT:
+    if percent >= INPUT_BOUND.moderate:
         yield Finding(
-            severity_of(percent, MODERATELY_PERCENT, HIGHLY_PERCENT),
+            severity_of(percent, INPUT_BOUND.moderate, INPUT_BOUND.high),
             "Steps wait for their data",
             f"{evidence.of_step('input_ms')} is spent {_WAITING_FOR[used]}.",
             _PREPARE[used],
             percent,
+            rule=INPUT_BOUND.id,
         )
     if used == "pytorch" and computes_in_32_bit(evidence):
         yield Finding(
@@ -48,5 +50,6 @@ def foreign_findings(evidence: Evidence) -> Iterator[Finding]:
             f"{_units.percent(evidence.percent('fp16'))} of device compute time is in kernels with a 16-bit type in "
             "their names, on a device with tensor cores.",
             _HALF[has_architecture(evidence, BFLOAT16_ARCHITECTURES)],
-            proved_by="kernels",
+            proved_by=IN_32_BIT.page,
+            rule=IN_32_BIT.id,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.verdict import MODERATELY_PERCENT
 
 TENSOR_CORE_ARCHITECTURES = ("Volta", "Turing", "Ampere", "Ada", "Hopper", "Blackwell")
@@ -13,6 +14,32 @@ _CONVERTING_SHARE, _WITHOUT_TENSOR_CORES_SHARE, _SOME_16_BIT_PERCENT = 0.05, 0.2
 _FEW_16_BIT_PERCENT, _MOSTLY_COMPUTING_PERCENT = 10.0, 50.0
 _MAX_NAMES = 3
 _DISTRIBUTE = "Let `strategy.experimental_distribute_dataset(dataset)` feed the devices: it prefetches for each. "
+
+LAYOUTS = Rule(
+    "layout-conversions",
+    "Convolutions convert their data between layouts",
+    "Looks for kernels of cuDNN that convert between NCHW and NHWC.",
+    "cuDNN computes 16-bit types on tensor cores in NHWC, and others mostly in NCHW: mixing them converts each time.",
+    group="devices",
+    page="kernels",
+)
+WITHOUT_TENSOR_CORES = Rule(
+    "tensor-cores-unused",
+    "Tensor cores stay unused",
+    "Looks for ops of programs in 16 bit that tensor cores could compute, and other cores do.",
+    "Tensor cores need sizes that are multiples of 8 for 16-bit types.",
+    group="devices",
+    page="kernels",
+)
+SEVERAL_WAIT = Rule(
+    "devices-wait-for-data",
+    "Several devices wait for their data",
+    "Looks for steps on two devices and more that wait for data or copy it.",
+    "One pipeline has to feed all of them. A distributed dataset prefetches for each.",
+    group="devices",
+    page="input_pipeline",
+    moderate=MODERATELY_PERCENT,
+)
 
 
 def gpu_findings(evidence: Evidence) -> list[Finding]:
@@ -50,7 +77,8 @@ def _layouts(evidence: Evidence) -> Finding | None:
         f"Kernels that convert between NCHW and NHWC take {_units.share(share)} of the kernels' time.",
         "cuDNN computes 16-bit types on tensor cores in NHWC (Keras: channels_last, the default), and others mostly in "
         "NCHW (channels_first). Use one of the two from the input to the last convolution, and measure both.",
-        proved_by="kernels",
+        proved_by=LAYOUTS.page,
+        rule=LAYOUTS.id,
     )
 
 
@@ -70,14 +98,15 @@ def _without_tensor_cores(evidence: Evidence) -> Finding | None:
         "Tensor cores stay unused",
         f"{_units.share(share)} of the kernels' time is in ops that tensor cores could compute, without them: {names}.",
         "Make the sizes of these layers, and of the batch, multiples of 8 for 16-bit types, of 16 for 8-bit types.",
-        proved_by="kernels",
+        proved_by=WITHOUT_TENSOR_CORES.page,
+        rule=WITHOUT_TENSOR_CORES.id,
     )
 
 
 def _several_devices(evidence: Evidence) -> Finding | None:
     idle, count = evidence.idle_devices
     devices, percent = count - len(idle), evidence.percent("input")
-    if devices < 2 or percent < MODERATELY_PERCENT:
+    if devices < 2 or percent < SEVERAL_WAIT.moderate:
         return None
     distributed = bool((evidence.tf_data.pipelines["side"] == "device").any())
     return Finding(
@@ -86,5 +115,6 @@ def _several_devices(evidence: Evidence) -> Finding | None:
         f"{devices} devices computed, and {evidence.of_step('input_ms')} is spent waiting for data or copying it.",
         f"{'' if distributed else _DISTRIBUTE}With several workers, let each read its own files: "
         "`files.shard(workers, index)` before they are read.",
-        proved_by="input_pipeline",
+        proved_by=SEVERAL_WAIT.page,
+        rule=SEVERAL_WAIT.id,
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import OLD_ITERATORS, Evidence, Finding
+from tfprof_nb.analysis.advice.findings import Evidence, Finding
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.source.syntax import name_of
 
-_WORTH_SAYING_PERCENT = 10.0
 _FIX = "Turn the autotuner off{numbers}: `options = tf.data.Options()`, `options.autotune.enabled = False`, and {end}."
 _NUMBERS = ", and write numbers in place of tf.data.AUTOTUNE"
 _END = "end the pipeline with `.with_options(options)`"
@@ -19,26 +19,40 @@ _OF_ARRAYS = (
 )
 _BATCH_OF_KERAS = "32"
 
+RULE = Rule(
+    "old-iterators-end",
+    "The program waits for old iterators of tf.data to end",
+    "Looks for threads that wait for the autotuner of an iterator that ends, while no other thread works.",
+    "The autotuner sleeps, longer the longer its iterator was in use, and ends when it wakes up. Such waits come by "
+    "chance.",
+    group="input",
+    page="trace",
+    moderate=10.0,
+    of="cell",
+    saved=(0.0, 1.0),
+)
+
 
 def iterator_end_findings(evidence: Evidence) -> list[Finding]:
     """Report waits for an autotuner that sleeps when its iterator ends. They come by chance: no program is at fault."""
     found, whole_ms = evidence.sleeps(), float(evidence.overview.summary["capture_ms"])
     percent = min(100.0, 100 * found.total_ms / whole_ms) if whole_ms > 0 else 0.0
-    if percent < _WORTH_SAYING_PERCENT:
+    if percent < RULE.moderate:
         return []
     times = "An old iterator" if found.times == 1 else f"{_units.count(found.times)} old iterators"
     in_all = f"{_units.milliseconds(found.total_ms)}{' in all' if found.times > 1 else ''}"
     return [
         Finding(
             "info",
-            f"{OLD_ITERATORS}: {_units.percent(percent)} of the cell's time",
+            f"The program waits for old iterators of tf.data to end: {_units.percent(percent)} of the cell's time",
             f"{times} took {in_all} to end, while no other thread worked: the program waits until the autotuner of "
             "tf.data wakes up. It sleeps longer, the longer an iterator is in use. Not every run has such waits.",
             fix_of(evidence),
             percent,
             start_ms=found.longest_start_ms,
             duration_ms=found.longest_ms,
-            proved_by="trace",
+            proved_by=RULE.page,
+            rule=RULE.id,
             gain_low_percent=0.0,
             gain_high_percent=percent,
             gain_of="cell",

@@ -8,19 +8,32 @@ import re
 import numpy as np
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import ONE_LAYER, ONE_OP, Evidence, Finding, saving
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.source.placed_ops import creating_frames
 from tfprof_nb.analysis.step_ops.shapes import Shape, sizes
 from tfprof_nb.decode.sections.graphs import Graphs
 
 _MANY = 16  # examples
-_WORTH_SAYING = 20.0, 40.0
-_SAVED = 0.5
 _SQUARE = 2  # axes
 _CALL = re.compile(r"([\w.]+)\.jacobian\(")
 # What tf.vectorized_map, with which a Jacobian is computed, calls its ops.
 _VECTORIZED = r"(?:^|/)(?:pfor|loop_body)(?:_\d+)?/"
+
+RULE = Rule(
+    "batch-jacobian",
+    "The Jacobian of a whole batch is computed for its diagonal",
+    "Looks for `tape.jacobian` of a batch of outputs by the batch of inputs, of which each output depends on its own "
+    "example.",
+    "For n examples the Jacobian has n times the numbers of its diagonal, and all but the diagonal are zero.",
+    group="graph",
+    page="source",
+    moderate=20.0,
+    high=40.0,
+    saved=(0.5, None),
+    supersedes=("dominant-op", "dominant-layer"),
+)
 
 
 def jacobian_findings(evidence: Evidence) -> list[Finding]:
@@ -32,7 +45,7 @@ def jacobian_findings(evidence: Evidence) -> list[Finding]:
         return []
     own = ops.graphs.nodes["name"].astype(str).str.contains(_VECTORIZED).to_numpy(bool)
     percent = 100 * ops.share(ops.ran(own)).covered
-    if percent < _WORTH_SAYING[0]:
+    if percent < RULE.moderate:
         return []
     place, half, examples = ops.place(frame), len(shape) // 2, _units.count(shape[0])
     given = evidence.code.call(*line_at(place), "jacobian").removeprefix(".jacobian")
@@ -43,9 +56,8 @@ def jacobian_findings(evidence: Evidence) -> list[Finding]:
     returns = "the diagonal, one row for each example" if single else "the blocks of the diagonal, one for each example"
     return [
         saving(
+            RULE,
             percent,
-            _WORTH_SAYING,
-            _SAVED,
             finding=f"The Jacobian of {examples} examples by {examples} examples is computed in each step ({place})",
             evidence=f"Its shape is {' × '.join(map(_units.count, shape))}, and its ops run in "
             f"{_units.percent(percent)} of each step. Where the result for an example depends on that example alone, "
@@ -54,8 +66,6 @@ def jacobian_findings(evidence: Evidence) -> list[Finding]:
             f"them), call {what} instead: it returns {returns}, in the time of a backward pass"
             f"{'' if single else ' for each output'}. Take out the code that picks the diagonal.",
             place=place,
-            proved_by="source",
-            instead_of=(ONE_OP, *ONE_LAYER),
         )
     ]
 

@@ -8,7 +8,7 @@ import re
 from typing import NamedTuple
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.cause import Cause, from_busy_cores, generates, in_python_ms
+from tfprof_nb.analysis.advice.cause import Cause, cause_rule, from_busy_cores, generates, in_python_ms
 from tfprof_nb.analysis.advice.findings import Evidence
 from tfprof_nb.analysis.source.caching import cached_behind, functions_of, gives_the_same
 from tfprof_nb.analysis.source.code import Code, line_at, place_of
@@ -24,6 +24,23 @@ _HUNDRED = 100
 _MADE = re.compile("Map|Generator|Random|PyFunc")
 _TAKES = r"\.take\("
 _RUNS_PYTHON = re.compile(r"\b(py_function|numpy_function)\(")
+
+PYTHON_REPEATED = cause_rule(
+    "python-repeated-each-epoch",
+    "Python makes the same data in each epoch",
+    "Looks for generators, and functions of `tf.py_function`, that give the same in each of three epochs and more.",
+    "A cache keeps what they make, so that only the first epoch runs Python.",
+    saved=(_LEAST_SAVED, 1.0),
+    results="order",
+)
+FILTER_REPEATED = cause_rule(
+    "filter-repeated-each-epoch",
+    "A filter decides on the same elements in each epoch",
+    "Looks for the slowest stage of a pipeline, a filter, that decides the same in each of three epochs and more.",
+    "A cache keeps what it lets through, so that only the first epoch runs it.",
+    saved=(_LEAST_SAVED, 1.0),
+    results="order",
+)
 
 
 class Kept(NamedTuple):
@@ -80,6 +97,7 @@ def kept_python(evidence: Evidence, name: str, shown: str, function: str) -> Cau
         least_saved=_LEAST_SAVED * (passes - 1) / passes,
         most_saved=(passes - 1) / passes,
         beside_percent=from_busy_cores(evidence, in_python_ms(evidence)) * (passes - 1) / passes,
+        rule=PYTHON_REPEATED.id,
     )
 
 
@@ -110,6 +128,7 @@ def kept_by_filter(evidence: Evidence, line: str) -> Cause | None:
         place=line,
         least_saved=_LEAST_SAVED * (passes - 1) / passes,
         most_saved=(passes - 1) / passes,
+        rule=FILTER_REPEATED.id,
     )
 
 

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import ONE_OP, Evidence, Finding
+from tfprof_nb.analysis.advice.findings import Evidence, Finding
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.step_ops.layers import layers
 from tfprof_nb.analysis.step_ops.small_ops import RECURRENT
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
@@ -31,6 +32,17 @@ _SIZES = {
     ),
 }
 _SIZE_OF = {kind: size for size, kinds in _SIZES.items() for kind in kinds}
+
+RULE = Rule(
+    "dominant-layer",
+    "One layer takes most of each step",
+    "Looks for the layer, or the ops at one line, during half of each step and more of which no other ops run.",
+    "A faster step begins with it. A layer with nearly all parameters of the model can often be much smaller.",
+    group="graph",
+    page="source",
+    supersedes=("dominant-op",),
+    results="dynamics",
+)
 
 
 class _Fix(NamedTuple):
@@ -71,7 +83,7 @@ def _finding(ops: StepOps, table: pd.DataFrame, layer: pd.Series) -> Finding:
         gain_low_percent=100 * fix.low,
         gain_high_percent=100 * fix.high,
         change=fix.change,
-        instead_of=(ONE_OP,),
+        rule=RULE.id,
     )
 
 

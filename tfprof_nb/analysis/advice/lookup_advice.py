@@ -10,7 +10,8 @@ import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
-from tfprof_nb.analysis.advice.findings import ONE_OP, Evidence, Finding, saving
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.gradients import forward_nodes
 from tfprof_nb.analysis.step_ops.shapes import origin_of, sizes
 from tfprof_nb.decode.sections.graphs import Graphs
@@ -23,8 +24,21 @@ _BY_ROW = (
     *("Softplus", "Sqrt", "Square", "SquaredDifference", "Sub", "Sum", "Tanh"),
 )
 _GIVEN = ("Const", "ReadVariableOp", "Placeholder")
-_WORTH_SAYING = 20.0, 40.0
-_SAVED = 0.6, 1.0
+
+RULE = Rule(
+    "rows-computed-before-lookup",
+    "All rows of a table are computed before a lookup",
+    "Looks for lookups (`tf.gather`) in what was computed row by row from a table of a million numbers and more, of "
+    "which a step uses at most a tenth.",
+    "What is computed of the other rows, with its gradients, is not used in that step.",
+    group="graph",
+    page="ops",
+    moderate=20.0,
+    high=40.0,
+    saved=(0.6, 1.0),
+    supersedes=("dominant-op",),
+    results="equal",
+)
 
 
 class _Computed(NamedTuple):
@@ -43,7 +57,7 @@ def lookup_findings(evidence: Evidence) -> list[Finding]:
     if not found:
         return []
     percent = 100 * ops.share(ops.ran(_with_gradients(ops.graphs, found))).covered
-    if percent < _WORTH_SAYING[0]:
+    if percent < RULE.moderate:
         return []
     most = max(found, key=lambda one: one.rows)
     place = ops.place(ops.frame_of(most.lookup))
@@ -51,9 +65,8 @@ def lookup_findings(evidence: Evidence) -> list[Finding]:
     used = " and ".join(f"{rows}{place and f' ({place})'}" for rows, place in at) if len(at) > 1 else next(iter(at))[0]
     return [
         saving(
+            RULE,
             percent,
-            _WORTH_SAYING,
-            _SAVED,
             finding=f"All {_units.count(most.rows)} rows of a table are computed before a lookup"
             f"{f' ({place})' if place else ''}",
             evidence=f"A step uses {used} of them. What is computed of all rows, with its gradients, runs in "
@@ -61,7 +74,6 @@ def lookup_findings(evidence: Evidence) -> list[Finding]:
             fix=f"Look up first, then compute: give {'each ' * (len(at) > 1)}tf.gather the table itself, and compute "
             "with the rows that it returns. Each row is computed by itself here, so the result is the same.",
             place=place,
-            instead_of=(ONE_OP,),
         )
     ]
 

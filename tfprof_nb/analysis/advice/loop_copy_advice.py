@@ -12,18 +12,32 @@ import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
-from tfprof_nb.analysis.advice.findings import ONE_LAYER, ONE_OP, Evidence, Finding, saving
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.source.gradients import forward_nodes
 from tfprof_nb.analysis.source.syntax import assigned_name, name_of
 from tfprof_nb.analysis.step_ops.shapes import sizes
 from tfprof_nb.decode.sections.graphs import Graphs
 
-_WORTH_SAYING = 15.0, 30.0
-_SAVED = 0.6, 1.0
 _SMALL_PART = 0.1
 _KEEPING = ("Identity", "NoOp", "TensorListPushBack")  # for the next pass, or for the gradient
 _DTYPE = re.compile(r"\w+")
+
+RULE = Rule(
+    "tensor-copied-in-loop",
+    "Each pass of a loop copies a whole tensor to write a part of it",
+    "Looks for `tf.tensor_scatter_nd_update` in a loop of the graph that writes at most a tenth of a tensor which "
+    "nothing else in the loop reads.",
+    "The op returns a new tensor: each pass, and its gradient, copies all of it. A `tf.TensorArray` copies nothing.",
+    group="graph",
+    page="ops",
+    moderate=15.0,
+    high=30.0,
+    saved=(0.6, 1.0),
+    supersedes=("dominant-op", "dominant-layer"),
+    results="equal",
+)
 
 
 class _Copy(NamedTuple):
@@ -44,21 +58,19 @@ def loop_copy_findings(evidence: Evidence) -> list[Finding]:
         return []
     own = _with_gradients(ops.graphs, [one.node for one in found])
     percent = 100 * ops.share(ops.ran(own)).covered
-    if percent < _WORTH_SAYING[0]:
+    if percent < RULE.moderate:
         return []
     most = max(found, key=lambda one: one.whole)
     place = ops.place(ops.frame_of(most.node))
     return [
         saving(
+            RULE,
             percent,
-            _WORTH_SAYING,
-            _SAVED,
             finding=f"Each pass of a loop copies a whole tensor to write a part of it{place and f' ({place})'}",
             evidence=f"A pass writes {_units.count(most.part)} of {_units.count(most.whole)} numbers. The copies, with "
             f"those of the gradient, run in {_units.percent(percent)} of each step.",
             fix=_collected(evidence.code, place, most),
             place=place,
-            instead_of=(ONE_OP, *ONE_LAYER),
         )
     ]
 

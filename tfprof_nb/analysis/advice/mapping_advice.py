@@ -9,17 +9,9 @@ import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
-from tfprof_nb.analysis.advice.findings import (
-    BETWEEN_OPS,
-    MANY_OPS,
-    ONE_LAYER,
-    ONE_OP,
-    SMALL_STEPS,
-    Evidence,
-    Finding,
-    saving,
-)
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving
 from tfprof_nb.analysis.advice.first_call import VECTORISING_MS, with_first_call
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.source.placed_ops import creating_nodes
 from tfprof_nb.analysis.source.syntax import holds, name_of, replaced
@@ -29,14 +21,29 @@ from tfprof_nb.analysis.step_ops.step_ops import StepOps
 from tfprof_nb.decode.sections.graphs import Graphs
 
 _CALL = re.compile(r"\bmap_fn\(")
-_WORTH_SAYING = 20.0, 30.0
-_SAVED, _MANY = 0.4, 100
+_MANY = 100
 _OF_RAGGED = (
     "What it goes through is ragged, which tf.vectorized_map does not take. Give the function the whole ragged tensor: "
     "many ops take one, such as `tf.gather(table, ragged)`, and reduce its rows, as `tf.reduce_mean(ragged, axis=1)`."
 )
 # Arguments of map_fn that say how, and not what, is computed: tf.vectorized_map has none of them.
 _HOW = ("fn_output_signature", "dtype", "parallel_iterations", "swap_memory", "back_prop", "name", "infer_shape")
+
+RULE = Rule(
+    "map-fn",
+    "tf.map_fn runs its function for one element after another",
+    "Looks for `tf.map_fn` whose loop runs 100 ops and more in a step.",
+    "It is a loop in the graph: each op is started once for each element. `tf.vectorized_map`, or ops on the whole "
+    "tensor, start each op once.",
+    group="graph",
+    page="source",
+    moderate=20.0,
+    high=30.0,
+    saved=(0.4, None),
+    supersedes=("many-small-ops", "python-between-ops", "dominant-op", "small-steps", "dominant-layer"),
+    once_ms=VECTORISING_MS,
+    results="close",
+)
 
 
 def mapping_findings(evidence: Evidence) -> list[Finding]:
@@ -48,15 +55,14 @@ def mapping_findings(evidence: Evidence) -> list[Finding]:
     frames = [frame for frame, text in enumerate(graphs.frames["text"].astype(str)) if _CALL.search(text)]
     shares = [(_share(ops, _in_traces(graphs, frame)), frame) for frame in frames]
     share, frame = max(shares, default=(0.0, -1))
-    if 100 * share < _WORTH_SAYING[0]:
+    if 100 * share < RULE.moderate:
         return []
     place, ragged = ops.place(frame), _is_ragged(graphs, frame)
     change = "" if ragged else vectorized(evidence.code, *line_at(place))
     instead = f": `{_units.shorten(change, 100)}`" if change else ""
     found = saving(
+        RULE,
         100 * share,
-        _WORTH_SAYING,
-        _SAVED,
         finding=f"tf.map_fn runs its function for one element after another ({place})",
         evidence=f"`{_units.shorten(ops.code(frame), 80)}` is a loop in the graph. Its ops, with their gradients, "
         f"take {_units.share(share)} of each step, with the time to start them.",
@@ -66,10 +72,8 @@ def mapping_findings(evidence: Evidence) -> list[Finding]:
         "tensor, if its ops work on it as they are.",
         place=place,
         change=change,
-        proved_by="source",
-        instead_of=(MANY_OPS, BETWEEN_OPS, ONE_OP, SMALL_STEPS, *ONE_LAYER),
     )
-    return [found if ragged else with_first_call(evidence, found, VECTORISING_MS)]
+    return [found if ragged else with_first_call(evidence, found, RULE.once_ms)]
 
 
 def vectorized(code: Code, file: str, line: int) -> str:

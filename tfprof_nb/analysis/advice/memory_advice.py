@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.memory.growth import MIN_STEPS, Growth, growth, process_growth
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.loops import keepers
@@ -22,6 +23,15 @@ _ASSIGNS = re.compile(r"\w\[[^\]]+\]\s*=(?!=)")  # to a part of an array, perhap
 _KEEPS_NUMBERS = re.compile(r"(?:append|add|=|\[)\s*\(?\s*(?:float|int|bool|str|len)\(|\.item\(\)")
 _MIN_PART_OF_STEPS = 0.5
 _MOST_KEEPERS = 3
+
+RULE = Rule(
+    "growing-memory",
+    "Memory grows in each step",
+    "Looks for memory of an allocator, or of the process, that grows steadily from step to step.",
+    "Python keeps a tensor's memory as long as it holds the tensor, as in a list of losses or activations.",
+    group="memory",
+    page="memory",
+)
 
 
 def memory_findings(evidence: Evidence) -> list[Finding]:
@@ -54,7 +64,8 @@ def memory_findings(evidence: Evidence) -> list[Finding]:
             f"{_units.size(found.last_bytes)} at the end of the last. {_kept_by(keeping)}".rstrip(),
             "Keep numbers, not tensors: reduce each tensor in the step that makes it, and keep the result, such as "
             "float(tf.reduce_mean(x)). As long as Python holds a tensor, its memory stays.",
-            proved_by="memory",
+            proved_by=RULE.page,
+            rule=RULE.id,
             op_name=found.op_name,
             place=place,
         )

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import ONE_OP, SMALL_STEPS, Evidence, Finding, saving
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.rewriting import with_number
 
-_WORTH_SAYING = 20.0, 40.0
 _WITH_THRESHOLDS = r"\b(AUC|PrecisionAtRecall|RecallAtPrecision|SensitivityAtSpecificity|SpecificityAtSensitivity)\("
 _NUMBER = re.compile(r"num_thresholds *= *(\d+)")
 _USUAL = 200  # Keras' default
@@ -20,6 +20,22 @@ _LEAST_SAVED = 0.4
 _FEWER = (
     "Leave out of compile what need not be known after each batch, and compute it at the end of an epoch, from "
     "`model.predict` of the validation data."
+)
+
+RULE = Rule(
+    "slow-metrics",
+    "Metrics take much of each step",
+    "Looks for steps in which, for a fifth of the time and more, only ops of metrics run, such as AUC at thousands of "
+    "thresholds.",
+    "Keras computes the metrics of `compile` after each batch, though people look at them once in an epoch.",
+    group="graph",
+    page="ops",
+    moderate=20.0,
+    high=40.0,
+    of="cell",
+    saved=(0.4, 1.0),
+    supersedes=("dominant-op", "small-steps"),
+    results="close",
 )
 
 
@@ -34,7 +50,7 @@ def metrics_findings(evidence: Evidence) -> Iterator[Finding]:
     steps_share = min(1.0, float(summary["measured_steps_ms"]) / rest_ms) if rest_ms > 0 else 1.0
     share = ops.share(ops.ran(ops.graphs.nodes["phase"].eq("metrics").to_numpy(bool)))
     percent = 100 * share.alone
-    if percent < _WORTH_SAYING[0]:
+    if percent < RULE.moderate:
         return
     found = list(evidence.code.find(_WITH_THRESHOLDS))
     named = sorted({name[0] for name in (re.findall(_WITH_THRESHOLDS, evidence.code.line(*one)) for one in found)})
@@ -46,16 +62,14 @@ def metrics_findings(evidence: Evidence) -> Iterator[Finding]:
     called = f": {_units.shorten(', '.join(named), 60)} ({place})" if named else ""
     listed = " and ".join(place_of(*one) for one in found[:3])
     yield saving(
+        RULE,
         percent,
-        _WORTH_SAYING,
-        (_LEAST_SAVED * steps_share, steps_share),
+        saved=(_LEAST_SAVED * steps_share, steps_share),
         finding=f"The metrics take {_units.percent(percent)} of each step{called}",
         evidence=f"During that time, only ops of metrics run.{each}{f' They are made at {listed}.' if found else ''}",
         fix=f"Use fewer thresholds, `{_units.shorten(change, 100)}`{_alike(len(numbers))}." if change else _FEWER,
         place=place,
         change=change,
-        gain_of="cell",
-        instead_of=(ONE_OP, SMALL_STEPS),
     )
 
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
-from tfprof_nb.analysis.advice.findings import ONE_LAYER, ONE_OP, Evidence, Finding, saving
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.code import Code, line_at, place_of
 from tfprof_nb.analysis.source.placed_ops import creating_frames
 from tfprof_nb.analysis.source.products import Product, lookups
@@ -16,8 +17,20 @@ from tfprof_nb.analysis.step_ops.shapes import last_dimension, origin_of, sizes
 from tfprof_nb.decode.sections.graphs import Graphs
 
 _LARGE = 1000  # classes
-_WORTH_SAYING = 20.0, 40.0
-_SAVED = 0.4, 1.0
+
+RULE = Rule(
+    "one-hot-matmul",
+    "One-hot vectors are multiplied by a matrix",
+    "Looks for products of a matrix and one-hot vectors of 1,000 classes and more.",
+    "All but one number of each vector is zero, so the product is a row of the matrix: a lookup returns it at once.",
+    group="graph",
+    page="ops",
+    moderate=20.0,
+    high=40.0,
+    saved=(0.4, 1.0),
+    supersedes=("dominant-op", "dominant-layer"),
+    results="equal",
+)
 
 
 def one_hot_findings(evidence: Evidence) -> list[Finding]:
@@ -29,7 +42,7 @@ def one_hot_findings(evidence: Evidence) -> list[Finding]:
     made, products = _multiplied(graphs)
     share = ops.share(ops.ran(made | products))
     percent = 100 * share.covered
-    if not products.any() or percent < _WORTH_SAYING[0]:
+    if not products.any() or percent < RULE.moderate:
         return []
     first = int(np.flatnonzero(made)[0])
     place = ops.place(int(creating_frames(graphs)[first]))
@@ -39,9 +52,8 @@ def one_hot_findings(evidence: Evidence) -> list[Finding]:
     instead = _instead(evidence.code, made_at) if _of_matrices(graphs, products) else []
     return [
         saving(
+            RULE,
             percent,
-            _WORTH_SAYING,
-            _SAVED,
             finding=f"One-hot vectors of {_units.count(classes)} classes are multiplied by a matrix"
             f"{place and f' ({place})'}",
             evidence=f"The vectors and these products run in {_units.percent(percent)} of each step. All but one "
@@ -49,7 +61,6 @@ def one_hot_findings(evidence: Evidence) -> list[Finding]:
             fix=f"{_fix(instead, classes)}{by_hand}",
             place=instead[0][0] if instead else place,
             change=instead[0][1].change if instead and not by_hand else "",
-            instead_of=(ONE_OP, *ONE_LAYER),
         )
     ]
 

@@ -8,14 +8,26 @@ from collections.abc import Iterator
 import numpy as np
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import ONE_OP, Evidence, Finding
+from tfprof_nb.analysis.advice.findings import Evidence, Finding
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.owners import owners
 from tfprof_nb.analysis.step_ops.small_ops import in_loops
 
 _RECURRENT = re.compile(r"(?:LSTM|GRU|RNN)(?:Cell)?$")
-_MANY_TIMES, _MIN_PERCENT = 64, 20.0
+_MANY_TIMES = 64
 _PADS = r"\bpad_sequences\(|\boutput_sequence_length *=|\bpadded_batch\(.*padded_shapes"
+
+RULE = Rule(
+    "padded-sequences",
+    "Recurrent layers go through padding",
+    "Looks for recurrent layers that go through 64 time steps and more, in programs that pad sequences to one length.",
+    "A time step of padding costs as much as one of data.",
+    group="graph",
+    page="ops",
+    moderate=20.0,
+    supersedes=("dominant-op",),
+)
 
 
 def padding_findings(evidence: Evidence) -> Iterator[Finding]:
@@ -33,7 +45,7 @@ def padding_findings(evidence: Evidence) -> Iterator[Finding]:
     times = float(passes[nodes.argmax()]) if len(passes) else 0.0
     percent = 100 * ops.share(ops.ran(looping)).covered
     found = next(evidence.code.find(_PADS), None)
-    if found is None or times < _MANY_TIMES or percent < _MIN_PERCENT:
+    if found is None or times < _MANY_TIMES or percent < RULE.moderate:
         return
     place, padded = place_of(*found), evidence.code.argument(*found, "pad_sequences") or "sequences"
     layer = str(graphs.layers["type"].iloc[owner[recurrent & looping][0]]).removesuffix("Cell")
@@ -47,5 +59,5 @@ def padding_findings(evidence: Evidence) -> Iterator[Finding]:
         ".bucket_by_sequence_length() of a dataset pads each batch by itself.",
         proved_by="ops",
         place=place,
-        instead_of=(ONE_OP,),
+        rule=RULE.id,
     )

@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import ONE_LAYER, ONE_OP, Evidence, Finding, saving
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.pairs import matrix_form
 from tfprof_nb.analysis.step_ops.shapes import Shape, sizes
@@ -15,8 +16,21 @@ from tfprof_nb.decode.sections.graphs import Graphs
 
 _MANY, _LARGE = 16, 1_000_000  # rows of each, numbers in the differences
 _SQUARING = ("Square", "Mul", "Pow")
-_WORTH_SAYING = 20.0, 40.0
-_SAVED = 0.5, 1.0
+
+RULE = Rule(
+    "pairwise-differences",
+    "The differences of all pairs of rows are computed",
+    "Looks for differences of n x 1 x d and 1 x m x d tensors, of a million numbers and more, that are then squared.",
+    "The squared distances of all pairs follow from one product of matrices, with one number for each pair in the "
+    "place of d.",
+    group="graph",
+    page="ops",
+    moderate=20.0,
+    high=40.0,
+    saved=(0.5, 1.0),
+    supersedes=("dominant-op", "dominant-layer"),
+    results="close",
+)
 
 
 def pair_findings(evidence: Evidence) -> list[Finding]:
@@ -31,7 +45,7 @@ def pair_findings(evidence: Evidence) -> list[Finding]:
         for made, taken in zip(nodes["outputs"].astype(str), nodes["takes"].astype(str), strict=True)
     ]
     percent = 100 * ops.share(ops.ran(np.array(on_pairs, dtype=bool))).covered
-    if percent < _WORTH_SAYING[0]:
+    if percent < RULE.moderate:
         return []
     place = ops.place(ops.frame_of(node))
     form = matrix_form(evidence.code, *line_at(place)) if len(shape) == 3 else None
@@ -42,9 +56,8 @@ def pair_findings(evidence: Evidence) -> list[Finding]:
     *_, rows, columns, width = shape
     return [
         saving(
+            RULE,
             percent,
-            _WORTH_SAYING,
-            _SAVED,
             finding=f"The differences of all {_units.count(rows)} × {_units.count(columns)} pairs of rows are "
             f"computed{place and f' ({place})'}",
             evidence=f"They are {_units.count(math.prod(shape))} numbers, {_units.count(width)} for each pair. Ops on "
@@ -54,7 +67,6 @@ def pair_findings(evidence: Evidence) -> list[Finding]:
             "nearly equal.",
             place=summed,
             change=form.change if form else "",
-            instead_of=(ONE_OP, *ONE_LAYER),
         )
     ]
 

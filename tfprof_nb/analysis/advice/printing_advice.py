@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving
+from tfprof_nb.analysis.advice.rule import Rule
 
 PRINTING_OPS = ("StringFormat", "PrintV2", "Print")
-_WORTH_SAYING = 10.0, 25.0
-_LEAST_SAVED = 0.7
+
+RULE = Rule(
+    "tf-print",
+    "tf.print runs in every step",
+    "Looks for `tf.print` in functions of the steps.",
+    "To format and write text takes longer than most ops, of large tensors much longer.",
+    group="graph",
+    page="ops",
+    moderate=10.0,
+    high=25.0,
+    saved=(0.7, None),
+)
 
 
 def printing_findings(evidence: Evidence) -> list[Finding]:
@@ -15,15 +26,14 @@ def printing_findings(evidence: Evidence) -> list[Finding]:
     ops, steps_ms = evidence.ops.table, float(evidence.steps.table["step_ms"].sum())
     printing_ms = float(ops.loc[ops["op_type"].isin(PRINTING_OPS), "self_us"].sum()) / _units.US_PER_MS
     percent = min(100.0, 100 * printing_ms / steps_ms) if steps_ms else 0.0
-    if percent < _WORTH_SAYING[0]:
+    if percent < RULE.moderate:
         return []
     place = evidence.code.place(next(evidence.code.find(r"\btf\.print\("), None))
     code = evidence.code.at(place)
     return [
         saving(
+            RULE,
             percent,
-            _WORTH_SAYING,
-            _LEAST_SAVED,
             finding=f"tf.print takes {_units.percent(percent)} of the steps' time",
             evidence=f"Its ops format and write text for {_units.milliseconds(printing_ms)}"
             f"{f': `{_units.shorten(code, 80)}` ({place})' if code else ''}.",

@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import MANY_OPS, ONE_LAYER, ONE_OP, Evidence, Finding
+from tfprof_nb.analysis.advice.findings import Evidence, Finding
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.rewriting import with_argument
 from tfprof_nb.analysis.step_ops.recurrent import recurrent_loops
 
-_MIN_COUNT, _WORTH_SAYING_PERCENT = 200, 40.0
+_MIN_COUNT = 200
 # XLA saved 30% to 90% of steps whose loops ran ops of 1 to 5 µs, and nothing where these took 10 µs or more.
 _SMALL_US = 6.0
 _LEAST_SAVED = 0.3
 _COMPILING_MS = 10_000  # and the same again for the smaller last batch
 _NAMED = 3
+
+RULE = Rule(
+    "small-recurrent-ops",
+    "Recurrent layers run many small ops",
+    "Looks for LSTM, GRU and RNN layers on a CPU whose loops over time run 200 ops and more in a step, of few "
+    "microseconds each.",
+    "XLA compiles the loop to one program, which starts no ops. That takes seconds once, so it pays for training that "
+    "takes minutes.",
+    group="graph",
+    page="source",
+    moderate=40.0,
+    saved=(0.3, 1.0),
+    supersedes=("many-small-ops", "dominant-op", "dominant-layer"),
+    results="close",
+)
 
 
 def recurrent_findings(evidence: Evidence) -> list[Finding]:
@@ -23,7 +39,7 @@ def recurrent_findings(evidence: Evidence) -> list[Finding]:
         return []
     loops = recurrent_loops(ops)
     percent = 100 * loops.cost_share
-    if loops.per_step < _MIN_COUNT or loops.mean_us > _SMALL_US or percent < _WORTH_SAYING_PERCENT:
+    if loops.per_step < _MIN_COUNT or loops.mean_us > _SMALL_US or percent < RULE.moderate:
         return []
     file, line, change = _compiled(evidence, ops.place(loops.frame))
     asked = "jit_compile=True in model.compile" if file else "jit_compile=True in the tf.function of the step"
@@ -45,7 +61,7 @@ def recurrent_findings(evidence: Evidence) -> list[Finding]:
             gain_low_percent=_LEAST_SAVED * percent if pays else float("nan"),
             gain_high_percent=percent if pays else float("nan"),
             change=change,
-            instead_of=(MANY_OPS, ONE_OP, *ONE_LAYER),
+            rule=RULE.id,
         )
     ]
 

@@ -5,29 +5,34 @@ from __future__ import annotations
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import (
-    BETWEEN_OPS,
-    MANY_OPS,
-    ONE_OP,
-    SMALL_STEPS,
-    Evidence,
-    Finding,
-    severity_of,
-)
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving
 from tfprof_nb.analysis.advice.first_call import VECTORISING_MS, with_first_call
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.calls import takes_gradients
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.step_ops.small_ops import small_ops
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
 
 _MIN_COUNT = 100
-_WORTH_SAYING_PERCENT, _HIGH_PERCENT = 20.0, 30.0
-# What is left are the few ops that do all at once.
-_LEAST_SAVED = 0.4
 _PER_EXAMPLE = (
     "Each pass of the loop takes gradients of its own, with the same weights. Take them all at once: put the body of "
     "the loop into a function of one example that returns its gradients, and call `tf.vectorized_map(function, "
     "(x, y))` in place of the loop. What it returns has the examples in the first dimension: sum over that."
+)
+
+RULE = Rule(
+    "many-small-ops",
+    "A step runs many small ops",
+    "Looks for functions, loops of the graph, or layers of one kind that run 100 ops and more in each step, half of "
+    "them within microseconds.",
+    "To start an op takes several microseconds. What is left after vectorising are the few ops that do all at once.",
+    group="graph",
+    page="source",
+    moderate=20.0,
+    high=30.0,
+    saved=(0.4, 1.0),
+    supersedes=("python-between-ops", "dominant-op", "small-steps"),
+    once_ms=VECTORISING_MS,
 )
 
 
@@ -35,7 +40,7 @@ def small_ops_findings(evidence: Evidence) -> list[Finding]:
     """Name the function that makes the most expensive crowd of small ops."""
     ops = evidence.step_ops()
     table = small_ops(ops)
-    many = table[(table["count"] >= _MIN_COUNT) & (100 * table["cost_share"] >= _WORTH_SAYING_PERCENT)]
+    many = table[(table["count"] >= _MIN_COUNT) & (100 * table["cost_share"] >= RULE.moderate)]
     return [_finding(evidence, ops, pd.Series(row)) for _, row in many.head(1).iterrows()]
 
 
@@ -43,22 +48,18 @@ def _finding(evidence: Evidence, ops: StepOps, row: pd.Series) -> Finding:
     place, percent, code = ops.place(row["frame"]), 100 * row["cost_share"], ops.code(row["frame"])
     fix = _PER_EXAMPLE if takes_gradients(evidence.code, *line_at(place)) else ""
     in_loop = bool(row["in_loop"])
-    found = Finding(
-        severity_of(percent, _WORTH_SAYING_PERCENT, _HIGH_PERCENT),
-        f"{MANY_OPS}: {_subject(row, place)}",
-        f"{'They run' if row['kind'] else 'It runs'} about {_units.count(round(row['count'], -1))} ops per step"
-        f"{', in a loop' * in_loop}. Half of them take less than {_units.microseconds(row['median_us'])}. With the "
+    found = saving(
+        RULE,
+        percent,
+        finding=f"Many small ops in each step: {_subject(row, place)}",
+        evidence=f"{'They run' if row['kind'] else 'It runs'} about {_units.count(round(row['count'], -1))} ops per "
+        f"step{', in a loop' * in_loop}. Half of them take less than {_units.microseconds(row['median_us'])}. With the "
         f"time to start them, they take {_units.percent(percent)} of each step."
         f"{place and f' Most come from {place}: `{_units.shorten(code, 80)}`.'}",
-        fix or _vectorised(row, in_loop=in_loop),
-        percent,
-        proved_by="source",
+        fix=fix or _vectorised(row, in_loop=in_loop),
         place=place,
-        gain_low_percent=_LEAST_SAVED * percent,
-        gain_high_percent=percent,
-        instead_of=(BETWEEN_OPS, ONE_OP, SMALL_STEPS),
     )
-    return with_first_call(evidence, found, VECTORISING_MS) if fix else found
+    return with_first_call(evidence, found, RULE.once_ms) if fix else found
 
 
 def _subject(row: pd.Series, place: str) -> str:

@@ -7,7 +7,8 @@ import re
 import numpy as np
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import ONE_LAYER, ONE_OP, Evidence, Finding, saving
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.owners import owners
 from tfprof_nb.analysis.step_ops.repeated import trains
 from tfprof_nb.analysis.step_ops.shapes import last_dimension, origin_of
@@ -18,9 +19,22 @@ _MANY = 5000  # classes
 _DENSE_LOSS = "SoftmaxCrossEntropyWithLogits"
 _SOFTMAX = ("Softmax", "LogSoftmax", "SparseSoftmaxCrossEntropyWithLogits", _DENSE_LOSS)
 _PRODUCTS = ("MatMul", "BatchMatMulV2", "Einsum")
-_WORTH_SAYING = 30.0, 50.0
 # With a sample, a step has few of the scores; but an optimizer with moments still updates the weights of all classes.
-_SAVED = 0.5, 1.0
+_LEAST_SAVED = 0.5
+
+RULE = Rule(
+    "softmax-over-many-classes",
+    "A softmax over very many classes is trained in full",
+    "Looks for a trained softmax, or its loss, over 5,000 classes and more.",
+    "Each example computes the scores of all classes and their gradients, though few of them matter for its loss. A "
+    "sampled softmax computes some.",
+    group="graph",
+    page="ops",
+    moderate=30.0,
+    high=50.0,
+    saved=(0.5, 1.0),
+    supersedes=("dominant-op", "dominant-layer"),
+)
 
 
 def softmax_findings(evidence: Evidence) -> list[Finding]:
@@ -35,14 +49,14 @@ def softmax_findings(evidence: Evidence) -> list[Finding]:
     takes = np.array([last_dimension(str(taken)) == classes for taken in graphs.nodes["takes"]], dtype=bool)
     own = wide | takes | ((owner == owner[scoring]) & (owner[scoring] >= 0))
     percent, updating = (100 * ops.share(ops.ran(nodes)).covered for nodes in (own, own & (part == 2)))
-    if percent < _WORTH_SAYING[0]:
+    if percent < RULE.moderate:
         return []
     layer, place = _layer(ops, int(owner[scoring]), scoring)
     return [
         saving(
+            RULE,
             percent,
-            _WORTH_SAYING,
-            (_SAVED[0] * (percent - updating) / percent, _SAVED[1]),
+            saved=(_LEAST_SAVED * (percent - updating) / percent, 1.0),
             finding=f"A softmax over {_units.count(classes)} classes takes {_units.percent(percent)} of each step"
             f"{layer and f': {layer}'}",
             evidence=f"For each example, it computes the scores of all classes and their gradients"
@@ -52,7 +66,6 @@ def softmax_findings(evidence: Evidence) -> list[Finding]:
             "for training only: evaluate and predict with all classes. Fewer classes help too: keep the frequent "
             "ones, and let one stand for the others.",
             place=place,
-            instead_of=(ONE_OP, *ONE_LAYER),
         )
     ]
 

@@ -7,16 +7,30 @@ from typing import NamedTuple
 import numpy as np
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import ONE_LAYER, ONE_OP, Evidence, Finding, saving
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.source.sorts import only_first
 from tfprof_nb.analysis.step_ops.shapes import last_dimension
 from tfprof_nb.decode.sections.graphs import Graphs
 
 _LONG, _FEW = 1000, 0.1  # numbers of a row; of these
-_WORTH_SAYING = 15.0, 30.0
-_SAVED = 0.5
 _PICKS = ("StridedSlice", "Slice")
+
+RULE = Rule(
+    "sorted-for-few",
+    "Long rows are sorted for their first few values",
+    "Looks for rows of 1,000 values and more that are sorted as a whole (`tf.sort`, `tf.argsort`), where all that use "
+    "the result take at most a tenth of each row.",
+    "To sort a row costs much more than to find its largest values: `tf.math.top_k` leaves the others unsorted.",
+    group="graph",
+    page="ops",
+    moderate=15.0,
+    high=30.0,
+    saved=(0.5, None),
+    supersedes=("dominant-op", "dominant-layer"),
+    results="equal",
+)
 
 
 class _Sort(NamedTuple):
@@ -36,7 +50,7 @@ def sort_findings(evidence: Evidence) -> list[Finding]:
     own = np.zeros(len(ops.graphs.nodes), dtype=bool)
     own[[sort.node for sort in found]] = True
     percent = 100 * ops.share(ops.ran(own)).covered
-    if percent < _WORTH_SAYING[0]:
+    if percent < RULE.moderate:
         return []
     place = ops.place(ops.frame_of(found[0].node))
     at = place and f" ({place})"
@@ -46,16 +60,14 @@ def sort_findings(evidence: Evidence) -> list[Finding]:
     instead = f"`{_units.shorten(change, 120)}`" if change else "tf.math.top_k(x, k)"
     return [
         saving(
+            RULE,
             percent,
-            _WORTH_SAYING,
-            _SAVED,
             finding=f"Rows of {_units.count(found[0].length)} numbers are sorted for their {first}{at}",
             evidence=f"Sorting runs in {_units.percent(percent)} of each step. Of each sorted row, only the {first} "
             f"{'are' if several else 'is'} used.",
             fix=f"Find the first ones of each row without sorting the others: {instead}.",
             place=place,
             change=change,
-            instead_of=(ONE_OP, *ONE_LAYER),
         )
     ]
 

@@ -6,16 +6,29 @@ import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
-from tfprof_nb.analysis.advice.findings import ONE_LAYER, ONE_OP, Evidence, Finding, saving
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.code import Code, line_at, place_of
 from tfprof_nb.analysis.source.products import with_sparse
 from tfprof_nb.analysis.step_ops.shapes import last_dimension, origin_of, sizes
 from tfprof_nb.decode.sections.graphs import Graphs
 
 _LARGE = 1000  # columns
-_WORTH_SAYING = 20.0, 40.0
-_SAVED = 0.4
 _PRODUCTS = ("MatMul", "BatchMatMulV2", "Einsum")
+
+RULE = Rule(
+    "sparse-made-dense",
+    "A sparse matrix is made dense to be multiplied",
+    "Looks for products with a matrix of 1,000 columns and more that `tf.sparse.to_dense` made.",
+    "The product then multiplies every zero, and the dense matrix has to be written and read.",
+    group="graph",
+    page="ops",
+    moderate=20.0,
+    high=40.0,
+    saved=(0.4, None),
+    supersedes=("dominant-op", "dominant-layer"),
+    results="close",
+)
 
 
 def sparse_findings(evidence: Evidence) -> list[Finding]:
@@ -26,7 +39,7 @@ def sparse_findings(evidence: Evidence) -> list[Finding]:
         return []
     made, products = _multiplied(graphs)
     percent = 100 * ops.share(ops.ran(made | products)).covered
-    if not products.any() or percent < _WORTH_SAYING[0]:
+    if not products.any() or percent < RULE.moderate:
         return []
     made_at = ops.place(ops.frame_of(int(np.flatnonzero(made)[0])))
     columns = _rows_of_other(str(graphs.nodes["takes"].iloc[int(np.flatnonzero(products)[0])]))
@@ -36,9 +49,8 @@ def sparse_findings(evidence: Evidence) -> list[Finding]:
     )
     return [
         saving(
+            RULE,
             percent,
-            _WORTH_SAYING,
-            _SAVED,
             finding=f"A sparse matrix of {_units.count(columns)} columns is made dense and multiplied"
             f"{made_at and f' ({made_at})'}",
             evidence=f"Making it dense and the products with it, their gradients too, run in "
@@ -47,7 +59,6 @@ def sparse_findings(evidence: Evidence) -> list[Finding]:
             "few of its numbers are not 0.",
             place=place or made_at,
             change=change,
-            instead_of=(ONE_OP, *ONE_LAYER),
         )
     ]
 

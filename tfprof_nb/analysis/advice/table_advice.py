@@ -10,7 +10,8 @@ import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
-from tfprof_nb.analysis.advice.findings import ONE_LAYER, ONE_OP, Evidence, Finding, saving
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.source.owners import owners
 from tfprof_nb.analysis.step_ops.shapes import Shape, origin_of, sizes
@@ -26,8 +27,33 @@ _IN_CODE = (
     "tf.convert_to_tensor and assign_sub make it whole again."
 )
 _DIVIDED = "; Keras divides the new penalty by the batch size"
-_WORTH_SAYING = 30.0, 60.0
-_SAVED = 0.6, 1.0
+
+PENALTY = Rule(
+    "penalty-on-whole-table",
+    "A penalty is computed on all rows of a large table",
+    "Looks for a regularizer on an embedding of a million numbers and more, of which a step looks up at most a tenth.",
+    "The penalty squares every row, gives each a gradient, and so lets each be updated, in every step.",
+    group="graph",
+    page="ops",
+    moderate=30.0,
+    high=60.0,
+    saved=(0.6, 1.0),
+    supersedes=("dominant-op", "dominant-layer"),
+    results="dynamics",
+)
+UPDATES = Rule(
+    "optimizer-on-whole-table",
+    "The optimizer updates all rows of a large table",
+    "Looks for optimizers with moments (Adam, SGD with momentum) on embeddings of a million numbers and more, of which "
+    "a step looks up at most a tenth.",
+    "Moments of every row change in each step, so every row is read and written, also those that the batch lacks.",
+    group="graph",
+    page="ops",
+    moderate=30.0,
+    high=60.0,
+    saved=(0.6, 1.0),
+    supersedes=("dominant-op", "dominant-layer"),
+)
 
 
 class _Table(NamedTuple):
@@ -61,7 +87,7 @@ def table_findings(evidence: Evidence) -> list[Finding]:
 
 def _penalty(evidence: Evidence, ops: StepOps, table: _Table, own: Bools, node: int) -> list[Finding]:
     percent = 100 * ops.share(ops.ran(own)).covered
-    if percent < _WORTH_SAYING[0]:
+    if percent < PENALTY.moderate:
         return []
     name, place = _layer(ops, table)
     of_layer = bool(ops.graphs.variables["layer"].iloc[table.variable] >= 0)
@@ -69,9 +95,8 @@ def _penalty(evidence: Evidence, ops: StepOps, table: _Table, own: Bools, node: 
     change = _of_used_rows(evidence, place)
     return [
         saving(
+            PENALTY,
             percent,
-            _WORTH_SAYING,
-            _SAVED,
             finding=f"A penalty is computed on all {_units.count(table.shape[0])} rows of {name} in each step"
             f"{penalty_at and f' ({penalty_at})'}",
             evidence=f"A step looks up {_units.count(table.rows_used)} rows. Squares of the whole table, their "
@@ -80,7 +105,6 @@ def _penalty(evidence: Evidence, ops: StepOps, table: _Table, own: Bools, node: 
             f"then penalised more often than rare ones, so tune its strength again{_DIVIDED * of_layer}.",
             place=penalty_at or place,
             change=change,
-            instead_of=(ONE_OP, *ONE_LAYER),
         )
     ]
 
@@ -94,15 +118,14 @@ def _instead(change: str) -> str:
 
 def _updates(ops: StepOps, tables: list[_Table], own: Bools) -> list[Finding]:
     percent = 100 * ops.share(ops.ran(own)).covered
-    if percent < _WORTH_SAYING[0]:
+    if percent < UPDATES.moderate:
         return []
     name, place = _layer(ops, tables[0])
     more = f" and {len(tables) - 1} more" if len(tables) > 1 else ""
     return [
         saving(
+            UPDATES,
             percent,
-            _WORTH_SAYING,
-            _SAVED,
             finding=f"The optimizer updates all {_units.count(tables[0].shape[0])} rows of {name}{more} in each step",
             evidence=f"A step looks up {_units.count(tables[0].rows_used)} rows. The optimizer's ops on whole tables "
             f"run in {_units.percent(percent)} of each step: it keeps moments of every row, and these change in each "
@@ -110,7 +133,6 @@ def _updates(ops: StepOps, tables: list[_Table], own: Bools) -> list[Finding]:
             fix="Use keras.optimizers.SGD without momentum, which updates only the rows of the batch; it needs "
             "another, often larger learning rate. Or reduce input_dim: let rare values share a row.",
             place=place,
-            instead_of=(ONE_OP, *ONE_LAYER),
         )
     ]
 

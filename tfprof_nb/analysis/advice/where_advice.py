@@ -9,16 +9,30 @@ import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
-from tfprof_nb.analysis.advice.findings import ONE_LAYER, ONE_OP, Evidence, Finding, saving
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.source.syntax import holds, name_of, replaced
 from tfprof_nb.analysis.step_ops.called import with_called
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
 from tfprof_nb.decode.sections.graphs import Graphs
 
-_WORTH_SAYING = 15.0, 30.0
-_SAVED = 0.5
 _SELECTS = ("Select", "SelectV2")
+
+RULE = Rule(
+    "discarded-branch",
+    "tf.where computes a costly value that it then drops",
+    "Looks for `tf.where` with a single condition, one of whose two values takes much of each step.",
+    "`tf.where` computes both of its values and then returns one of them. `tf.cond` runs only the branch that is "
+    "chosen.",
+    group="graph",
+    page="source",
+    moderate=15.0,
+    high=30.0,
+    saved=(0.5, None),
+    supersedes=("dominant-op", "dominant-layer"),
+    results="equal",
+)
 
 
 class _Side(NamedTuple):
@@ -34,7 +48,7 @@ def where_findings(evidence: Evidence) -> list[Finding]:
     ops = evidence.step_ops()
     sides = [(ops.share(ops.ran(side.nodes)).covered, side) for side in _sides(ops.graphs)] if ops.steps else []
     share, side = max(sides, key=lambda one: one[0], default=(0.0, None))
-    if side is None or 100 * share < _WORTH_SAYING[0]:
+    if side is None or 100 * share < RULE.moderate:
         return []
     place = ops.place(ops.frame_of(side.node))
     change, value = _conditional(evidence.code, place, side.side)
@@ -49,9 +63,8 @@ def where_findings(evidence: Evidence) -> list[Finding]:
         )
     return [
         saving(
+            RULE,
             100 * share,
-            _WORTH_SAYING,
-            _SAVED,
             finding=f"tf.where computes both of its values in each step{place and f' ({place})'}",
             evidence=f"Its condition is a single one, so it returns one value as a whole. Ops that only "
             f"{f'`{_units.shorten(value, 60)}`' if value else 'the other value'} needs run in "
@@ -59,8 +72,6 @@ def where_findings(evidence: Evidence) -> list[Finding]:
             fix=f"{fix} A branch of tf.cond runs only if it is chosen.",
             place=place,
             change=change,
-            proved_by="source",
-            instead_of=(ONE_OP, *ONE_LAYER),
         )
     ]
 

@@ -17,7 +17,7 @@ _JAX = ("PjitFunction(", "jit(", "jit_")
 
 def framework(forest: Forest) -> Framework:
     """Name the framework by what its runtime calls events; TensorFlow if nothing speaks against it."""
-    names = [str(name) for name in forest.host.names]
+    names = {str(name) for column in (forest.host.names, forest.host.display_names) for name in column}
     if any(name.startswith(_PYTORCH) for name in names):
         return "pytorch"
     traced = forest.host.texts("tf_op").categories
