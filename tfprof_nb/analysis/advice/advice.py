@@ -21,6 +21,7 @@ from tfprof_nb.analysis.advice.between_steps_advice import between_steps
 from tfprof_nb.analysis.advice.catalogue import belongs_to, rules
 from tfprof_nb.analysis.advice.category_advice import category_findings
 from tfprof_nb.analysis.advice.checking_advice import checking_findings
+from tfprof_nb.analysis.advice.claims import claimed, gain_of_cell
 from tfprof_nb.analysis.advice.device_advice import device_findings
 from tfprof_nb.analysis.advice.dominant_op_advice import dominant_op
 from tfprof_nb.analysis.advice.eager_advice import eager_findings
@@ -69,6 +70,7 @@ _TYPES = {
     **dict.fromkeys(("change", "proved_by", "op_name"), "str"),
     **dict.fromkeys(("start_ms", "duration_ms"), np.float64),
     **dict.fromkeys(("gain_of", "rule", "node"), "str"),
+    "cell_percent": np.float64,
 }
 COLUMNS = list(_TYPES)
 _PLACED = ("finding", "evidence", "fix", "place")  # what may name a line
@@ -94,7 +96,8 @@ class Advice(Result):
     empty if unknown. ``gain_low_percent`` and ``gain_high_percent`` are the range of the gain. ``proved_by`` is the
     result that shows the evidence. If a single event shows it, ``op_name`` is the event's name in the trace, and
     ``start_ms`` and ``duration_ms`` are the time around it. ``rule`` is the id of the finding's rule (`rules`),
-    ``node`` the part of the cell's time that it explains, where that is known.
+    ``node`` the part of the cell's time that it explains (an id of `p.breakdown`), where that is known, and
+    ``cell_percent`` the share of the cell that it is about: without the first steps, which trace.
     """
 
     # Who makes a profile may say how its input can be measured.
@@ -123,7 +126,7 @@ def advice(evidence: Evidence) -> Advice:
         *batch_findings(evidence, python),
     ]
     findings += [finding for rule in _EACH_REPORTS_SEVERAL for finding in rule(evidence)]
-    findings = _without_superseded(findings)
+    findings = claimed(_without_superseded(findings), evidence)
     findings = sorted((widened(_with_places(evidence, finding)) for finding in findings), key=_rank)
     rows = pd.DataFrame([vars(finding) for finding in findings], columns=COLUMNS)
     times = rows["gain_of"].map(evidence.time_of).where(rows["gain_high_percent"].notna(), "")
@@ -163,10 +166,13 @@ def _with_short_paths(finding: Finding) -> Finding:
 
 
 def _rank(finding: Finding) -> tuple[int, int, float]:
-    """Order by severity; then eager ops, whose cost shows as Python, and places but the batch size; then by gain."""
+    """Order by severity; then eager ops, whose cost shows as Python, and places but the batch size; then by gain.
+
+    Gains are shares of the cell.
+    """
     named = finding.place and finding.rule != "small-steps"
     kind = 0 if belongs_to(finding.rule, "eager-ops") else 1 if named else 2
-    return _RANKS[finding.severity], kind, -np.nan_to_num(finding.estimated_gain_percent)
+    return _RANKS[finding.severity], kind, -gain_of_cell(finding)
 
 
 def _rules(evidence: Evidence) -> tuple[Callable[[Evidence], Finding | None], ...]:

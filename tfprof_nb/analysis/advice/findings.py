@@ -9,6 +9,7 @@ from typing import Literal
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.rule import GainOf, Rule
+from tfprof_nb.analysis.breakdown.breakdown import Breakdown, no_breakdown
 from tfprof_nb.analysis.events.compilations import Compilations
 from tfprof_nb.analysis.events.removals import Sleeps
 from tfprof_nb.analysis.functions.functions import Functions
@@ -37,7 +38,8 @@ Severity = Literal["high", "medium", "info"]
 class Finding:
     """One thing to change.
 
-    ``rule`` is the id of the rule that it is a case of, ``node`` the part of `p.breakdown` that it explains.
+    ``rule`` is the id of the rule that it is a case of, ``node`` the part of `p.breakdown` that it explains, and
+    ``cell_percent`` the share of the cell that it is about.
     ``subject`` is the function or object that it is about. ``instead_of`` are cases that say less about the same time,
     beside those of the rules that its rule supersedes: the rule, and the place or subject.
     """
@@ -58,6 +60,7 @@ class Finding:
     gain_of: GainOf = "steps"
     rule: str = ""
     node: str = ""
+    cell_percent: float = float("nan")
     subject: str = ""
     instead_of: tuple[tuple[str, str], ...] = ()
 
@@ -91,6 +94,7 @@ class Evidence:
     kernels: Callable[[], Kernels] = lambda: kernels(())
     compilations: Callable[[], Compilations] = lambda: Compilations(0, 0.0)
     sleeps: Callable[[], Sleeps] = Sleeps
+    breakdown: Callable[[], Breakdown] = no_breakdown
 
     @property
     def is_tensorflows(self) -> bool:

@@ -1,0 +1,96 @@
+"""Which part of the cell's time each finding explains, and how much of the cell that is.
+
+Severity follows from that, and order: what makes steps slow matters little where steps are little of the cell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from tfprof_nb.analysis.advice.catalogue import rules
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, Severity, training_ms
+from tfprof_nb.analysis.advice.rule import GainOf, Group
+
+# The kinds of nodes of `p.breakdown` that rules of a group explain.
+_KINDS: dict[Group, tuple[str, ...]] = {
+    "input": ("wait", "start"),
+    "python": ("python", "callback", "keras", "load", "save", "op"),
+    "graph": ("layer", "optimizer", "op"),
+    "tracing": ("trace", "compile"),
+    "devices": ("layer", "optimizer", "op", "copy"),
+    "memory": (),
+    "sessions": ("session",),
+}
+_RANKS: dict[Severity, int] = {"high": 0, "medium": 1, "info": 2}
+# Of the cell, in percent: the least that a finding of a severity is about.
+_HIGH_PERCENT, _MEDIUM_PERCENT = 15.0, 5.0
+
+
+def claimed(findings: Sequence[Finding], evidence: Evidence) -> list[Finding]:
+    """Give each finding the node that it explains, and its share of the cell.
+
+    A finding that is about little of the cell is not severe. The first step, which traces, is no part of the cell that
+    shares refer to, unless the finding is about tracing: longer training hides it.
+    """
+    tree = evidence.breakdown().table
+    share_of = _shares(evidence)
+    return [_with_claim(finding, tree, share_of) for finding in findings]
+
+
+def _shares(evidence: Evidence) -> Callable[[GainOf, bool], float]:
+    """Return which share of the cell a part of the program takes; with or without the steps that warm up."""
+    summary = evidence.overview.summary
+    whole_ms, warm_up_ms = float(summary["capture_ms"]), float(np.nan_to_num(summary["warm_up_steps_ms"]))
+    parts_ms = {"steps": float(summary["measured_steps_ms"]), "training": training_ms(evidence), "cell": whole_ms}
+
+    def share(part: GainOf, with_warm_up: bool) -> float:
+        cell_ms = whole_ms if with_warm_up else whole_ms - warm_up_ms
+        part_ms = parts_ms[part] if with_warm_up or part != "cell" else cell_ms
+        return min(1.0, part_ms / cell_ms) if cell_ms > 0 and not math.isnan(part_ms) else 1.0
+
+    return share
+
+
+def _with_claim(finding: Finding, tree: pd.DataFrame, share_of: Callable[[GainOf, bool], float]) -> Finding:
+    group = rules()[finding.rule].group
+    percent = finding.estimated_gain_percent * share_of(finding.gain_of, group == "tracing")
+    node, claimed_percent = _claim(finding, tree[tree["kind"].isin(_KINDS[group])])
+    percent = claimed_percent if math.isnan(percent) else percent
+    cell_percent = min(percent, 100.0)
+    severity = finding.severity
+    if not math.isnan(cell_percent):
+        most: Severity = (
+            "high" if cell_percent >= _HIGH_PERCENT else "medium" if cell_percent >= _MEDIUM_PERCENT else "info"
+        )
+        severity = max(severity, most, key=_RANKS.__getitem__)
+    return replace(finding, node=node, cell_percent=cell_percent, severity=severity)
+
+
+def _claim(finding: Finding, nodes: pd.DataFrame) -> tuple[str, float]:
+    """Return the node that a finding explains, and which share of the cell it takes, in percent; of its place only."""
+    placed = nodes[nodes["place"] == finding.place] if finding.place else nodes.iloc[:0]
+    outermost = _outermost(placed if len(placed) else nodes)
+    if outermost.empty:
+        return "", math.nan
+    largest = str(outermost["id"].iloc[int(outermost["total_ms"].to_numpy().argmax())])
+    return largest, 100 * float(outermost["share"].sum()) if len(placed) else math.nan
+
+
+def _outermost(nodes: pd.DataFrame) -> pd.DataFrame:
+    """Return the nodes that are in no other one of these."""
+    ids = nodes["id"].tolist()
+    inside = [any(identity.startswith(f"{other}/") for other in ids) for identity in ids]
+    return nodes[~np.array(inside, dtype=bool)]
+
+
+def gain_of_cell(finding: Finding) -> float:
+    """Return the share of the cell, in percent, that a change saves in the middle of its range; 0 if that is unknown."""
+    middle = (finding.gain_low_percent + finding.gain_high_percent) / 2
+    percent = finding.estimated_gain_percent
+    worth = percent if math.isnan(middle) else middle
+    return float(np.nan_to_num(worth * finding.cell_percent / percent)) if percent > 0 else 0.0
