@@ -16,6 +16,7 @@ import pandas as pd
 from tfprof_nb._errors import CaptureError, ProfileNotFoundError
 from tfprof_nb.analysis.advice.advice import Advice, advice
 from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.breakdown.breakdown import Breakdown, breakdown
 from tfprof_nb.analysis.compare.measured import Measured
 from tfprof_nb.analysis.compare.pace import pace
 from tfprof_nb.analysis.compare.work import work
@@ -204,6 +205,17 @@ class Results:
         result.notes += stopped_notes(self.data.stopped, len(self.steps.table), marked=marked)
         result.notes += self.data.notes
         return self._page("overview", result)
+
+    @_kept(Breakdown)
+    def breakdown(self) -> Breakdown:
+        """Where the cell's wall time went: a tree of parts that have names, and add up."""
+        data = self.data
+        if len(self.hosts) > 1:
+            return self._page("breakdown", _noted(self._one_host.breakdown, self._only("breakdown", self._one_host)))
+        result = breakdown(
+            data.forests[0], self.steps, data.graphs[0], data.cells[0], data.stacks[0], data.names_of_files
+        )
+        return self._page("breakdown", result)
 
     @_kept(InputPipeline)
     def input_pipeline(self) -> InputPipeline:
