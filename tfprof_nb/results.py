@@ -313,6 +313,7 @@ class Results:
             kernels=lambda: self.kernels,
             compilations=lambda: compilations(self.data.forests),
             sleeps=lambda: sleeps(self.data.forests),
+            breakdown=lambda: self.breakdown,
         )
         return self._page("advice", advice(evidence))
 

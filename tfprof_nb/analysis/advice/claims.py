@@ -59,7 +59,7 @@ def _shares(evidence: Evidence) -> Callable[[GainOf, bool], float]:
 def _with_claim(finding: Finding, tree: pd.DataFrame, share_of: Callable[[GainOf, bool], float]) -> Finding:
     group = rules()[finding.rule].group
     percent = finding.estimated_gain_percent * share_of(finding.gain_of, group == "tracing")
-    node, claimed_percent = _claim(finding, tree[tree["kind"].isin(_KINDS[group])])
+    node, claimed_percent = _claim(finding, tree, _KINDS[group])
     percent = claimed_percent if math.isnan(percent) else percent
     cell_percent = min(percent, 100.0)
     severity = finding.severity
@@ -71,10 +71,16 @@ def _with_claim(finding: Finding, tree: pd.DataFrame, share_of: Callable[[GainOf
     return replace(finding, node=node, cell_percent=cell_percent, severity=severity)
 
 
-def _claim(finding: Finding, nodes: pd.DataFrame) -> tuple[str, float]:
-    """Return the node that a finding explains, and which share of the cell it takes, in percent; of its place only."""
-    placed = nodes[nodes["place"] == finding.place] if finding.place else nodes.iloc[:0]
-    outermost = _outermost(placed if len(placed) else nodes)
+def _claim(finding: Finding, tree: pd.DataFrame, kinds: tuple[str, ...]) -> tuple[str, float]:
+    """Return the node that a finding explains, and which share of the cell it takes, in percent.
+
+    That is the node at the finding's place; else the largest of the kinds that such findings explain, whose share is
+    not the finding's.
+    """
+    placed = (
+        tree[(tree["place"] == finding.place) & (tree["parent"] != "")] if finding.place and kinds else tree.iloc[:0]
+    )
+    outermost = _outermost(placed if len(placed) else tree[tree["kind"].isin(kinds)])
     if outermost.empty:
         return "", math.nan
     largest = str(outermost["id"].iloc[int(outermost["total_ms"].to_numpy().argmax())])
@@ -89,7 +95,7 @@ def _outermost(nodes: pd.DataFrame) -> pd.DataFrame:
 
 
 def gain_of_cell(finding: Finding) -> float:
-    """Return the share of the cell, in percent, that a change saves in the middle of its range; 0 if that is unknown."""
+    """Return how much of the cell, in percent, a change saves in the middle of its range; 0 if that is unknown."""
     middle = (finding.gain_low_percent + finding.gain_high_percent) / 2
     percent = finding.estimated_gain_percent
     worth = percent if math.isnan(middle) else middle

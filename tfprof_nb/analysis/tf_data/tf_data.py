@@ -20,13 +20,7 @@ from tfprof_nb._units import PS_PER_MS, PS_PER_US, milliseconds
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.framework import not_for
 from tfprof_nb.analysis.result import Result, empty_table
-from tfprof_nb.analysis.tf_data.iterators import (
-    DEVICE_STAGES,
-    critical_time,
-    iterator_calls,
-    iterator_type,
-    short_name,
-)
+from tfprof_nb.analysis.tf_data.iterators import DEVICE_STAGES, critical_time, iterator_calls, iterator_type, short_name
 from tfprof_nb.analysis.tf_data.suggestions import suggest
 
 # A call that takes longer is slow: XProf's threshold for an input-bound pipeline.
