@@ -13,19 +13,21 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb.analysis.advice.catalogue import rules
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, Severity, training_ms
-from tfprof_nb.analysis.advice.rule import GainOf, Group
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, Severity, severity_of, training_ms
+from tfprof_nb.analysis.advice.rule import GainOf, Group, Rule
 
 # The kinds of nodes of `p.breakdown` that rules of a group explain.
 _KINDS: dict[Group, tuple[str, ...]] = {
     "input": ("wait", "start"),
-    "python": ("python", "callback", "keras", "load", "save", "op"),
+    "python": ("python", "callback", "keras", "load", "save", "op", "copy", "phase"),
     "graph": ("layer", "optimizer", "op"),
     "tracing": ("trace", "compile"),
     "devices": ("layer", "optimizer", "op", "copy"),
     "memory": (),
     "sessions": ("session",),
 }
+# Groups whose findings are about no more time than such nodes take.
+_BOUNDED: tuple[Group, ...] = ("input", "graph", "sessions")
 _RANKS: dict[Severity, int] = {"high": 0, "medium": 1, "info": 2}
 # Of the cell, in percent: the least that a finding of a severity is about.
 _HIGH_PERCENT, _MEDIUM_PERCENT = 15.0, 5.0
@@ -57,34 +59,34 @@ def _shares(evidence: Evidence) -> Callable[[GainOf, bool], float]:
 
 
 def _with_claim(finding: Finding, tree: pd.DataFrame, share_of: Callable[[GainOf, bool], float]) -> Finding:
-    group = rules()[finding.rule].group
-    percent = finding.estimated_gain_percent * share_of(finding.gain_of, group == "tracing")
-    node, claimed_percent = _claim(finding, tree, _KINDS[group])
-    percent = claimed_percent if math.isnan(percent) else percent
-    cell_percent = min(percent, 100.0)
-    severity = finding.severity
-    if not math.isnan(cell_percent):
-        most: Severity = (
-            "high" if cell_percent >= _HIGH_PERCENT else "medium" if cell_percent >= _MEDIUM_PERCENT else "info"
-        )
-        severity = max(severity, most, key=_RANKS.__getitem__)
+    rule = rules()[finding.rule]
+    kinds = rule.explains or _KINDS[rule.group]
+    percent = finding.estimated_gain_percent * share_of(finding.gain_of, "trace" in kinds)
+    node, most_percent = _claim(finding, tree, rule, kinds)
+    cell_percent = float(np.nanmin((percent, most_percent, 100.0)))
+    if math.isnan(percent) and math.isnan(most_percent):
+        return replace(finding, node=node)
+    severity = max(finding.severity, severity_of(cell_percent, _MEDIUM_PERCENT, _HIGH_PERCENT), key=_RANKS.__getitem__)
     return replace(finding, node=node, cell_percent=cell_percent, severity=severity)
 
 
-def _claim(finding: Finding, tree: pd.DataFrame, kinds: tuple[str, ...]) -> tuple[str, float]:
-    """Return the node that a finding explains, and which share of the cell it takes, in percent.
+def _claim(finding: Finding, tree: pd.DataFrame, rule: Rule, kinds: tuple[str, ...]) -> tuple[str, float]:
+    """Return the node that a finding explains, and the most that it can be about, in percent of the cell.
 
-    That is the node at the finding's place; else the largest of the kinds that such findings explain, whose share is
-    not the finding's.
+    The node is the one at the finding's place, else the largest of the kinds that the rule explains. What a finding is
+    about takes no more than all nodes of these kinds; where only those of its group are known, no more than what is at
+    its place, if the finding has no estimate of its own.
     """
-    placed = (
-        tree[(tree["place"] == finding.place) & (tree["parent"] != "")] if finding.place and kinds else tree.iloc[:0]
-    )
-    outermost = _outermost(placed if len(placed) else tree[tree["kind"].isin(kinds)])
+    of_kind = tree[tree["kind"].isin(kinds) & (tree["parent"] != "")]
+    placed = tree[(tree["place"] == finding.place) & (tree["parent"] != "") & bool(finding.place and len(of_kind))]
+    outermost = _outermost(placed if len(placed) else of_kind)
     if outermost.empty:
         return "", math.nan
-    largest = str(outermost["id"].iloc[int(outermost["total_ms"].to_numpy().argmax())])
-    return largest, 100 * float(outermost["share"].sum()) if len(placed) else math.nan
+    node = str(outermost["id"].iloc[int(outermost["total_ms"].to_numpy().argmax())])
+    if rule.explains or rule.group in _BOUNDED:
+        return node, 100 * float(_outermost(of_kind)["share"].sum())
+    known = not math.isnan(finding.estimated_gain_percent)
+    return node, math.nan if known or placed.empty else 100 * float(outermost["share"].sum())
 
 
 def _outermost(nodes: pd.DataFrame) -> pd.DataFrame:
