@@ -16,6 +16,7 @@ import pandas as pd
 from tfprof_nb._errors import CaptureError, ProfileNotFoundError
 from tfprof_nb.analysis.advice.advice import Advice, advice
 from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.answer import Answer, answer
 from tfprof_nb.analysis.breakdown.breakdown import Breakdown, breakdown
 from tfprof_nb.analysis.compare.measured import Measured
 from tfprof_nb.analysis.compare.pace import pace
@@ -302,7 +303,7 @@ class Results:
             self.tf_data,
             self.python,
             self._made_at,
-            Code(self.data.texts),
+            self._code,
             lambda: self._step_ops,
             lambda: self.memory,
             lambda: self.source,
@@ -316,6 +317,15 @@ class Results:
             breakdown=lambda: self.breakdown,
         )
         return self._page("advice", advice(evidence))
+
+    @cached_property
+    def answer(self) -> Answer:
+        """What the first screen says: the finding that explains the cell's largest cost, or that cost by its name."""
+        return answer(self.breakdown, self.advice, self._code)
+
+    @cached_property
+    def _code(self) -> Code:
+        return Code(self.data.texts)
 
     @cached_property
     def _datasets(self) -> dict[str, Any]:

@@ -8,8 +8,10 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from tfprof_nb import _units
 from tfprof_nb.analysis.advice.advice import Advice
 from tfprof_nb.analysis.breakdown.breakdown import Breakdown
+from tfprof_nb.analysis.source.code import Code
 
 # What a program is for: the ops of its model, where no change is known that makes them fewer.
 MODEL_KINDS = ("layer", "optimizer", "op")
@@ -18,7 +20,9 @@ ONCE_KINDS = ("trace", "compile")
 _MIN_SHARE = 0.2  # of the cell: a cost that is told although no rule explains it
 _MIN_GAIN_PERCENT = 10.0  # of the cell: the least that makes a finding the answer
 _MAIN_SHARE = 0.5  # of the cell: from here on the model's own work is most of it
-_CANDIDATES = 12
+_CANDIDATES, _MAX_CODE = 12, 80
+_DEPTH_OF_STARTS = 3  # cell/phase/step/first_batch
+STARTS = "starting passes over the data"
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ class Answer:
     finding
         Which row of the advice leads; None if none does.
     node
-        The row of the breakdown that the answer is about.
+        The row of the breakdown that the answer is about, with the ``code`` at its place.
     model_share
         The share of the cell, 0 to 1, of the model's own work.
     """
@@ -45,35 +49,41 @@ class Answer:
     model_share: float
 
 
-def answer(tree: Breakdown, advice: Advice) -> Answer:
+def answer(tree: Breakdown, advice: Advice, code: Code) -> Answer:
     """Choose what to say first.
 
     A finding leads if its change could save enough of the cell, and no part of the cell costs more than it is about.
     """
-    table = tree.table
-    model_share = float(table.loc[table["kind"].isin(MODEL_KINDS), "self_ms"].sum()) / max(
-        tree.summary["cell_ms"], 1e-9
-    )
-    lead = _leading(advice)
-    costs = tree.largest(_CANDIDATES)
+    table, cell_ms = tree.table, max(tree.summary["cell_ms"], 1e-9)
+    model_share = float(table.loc[table["kind"].isin(MODEL_KINDS), "self_ms"].sum()) / cell_ms
+    lead, costs = _leading(advice), _costs(tree)
     claimed = set(advice.table["node"])
-    free = costs[
-        ~costs["kind"].isin((*MODEL_KINDS, *ONCE_KINDS)) & ~costs["id"].map(lambda node: _touches(node, claimed))
-    ]
-    cost = free.iloc[0].to_dict() if len(free) and free["share"].iloc[0] >= _MIN_SHARE else None
-    if lead is not None and (cost is None or not cost["share"] > advice.table["cell_percent"].iloc[lead] / 100):
-        return Answer("finding", lead, _row(table, str(advice.table["node"].iloc[lead])), model_share)
-    if cost is not None:
-        return Answer("cost", lead, cost, model_share)
+    explained = costs["id"].map(lambda node: _touches(node, claimed)).astype(bool)
+    free = costs[~costs["kind"].isin((*MODEL_KINDS, *ONCE_KINDS)) & ~explained & (costs["share"] >= _MIN_SHARE)]
+    own, once = (costs[costs["kind"].isin(kinds)] for kinds in (MODEL_KINDS, ONCE_KINDS))
+    about = float(advice.table["cell_percent"].iloc[lead]) / 100 if lead is not None else 0.0
+    if lead is not None and not (len(free) and free["share"].iloc[0] > about):
+        return Answer("finding", lead, _row(table[table["id"] == advice.table["node"].iloc[lead]], code), model_share)
+    if len(free):
+        return Answer("cost", lead, _row(free, code), model_share)
     if model_share >= _MAIN_SHARE:
-        own = costs[costs["kind"].isin(MODEL_KINDS)]
-        return Answer("healthy", lead, own.iloc[0].to_dict() if len(own) else None, model_share)
-    once = costs[costs["kind"].isin(ONCE_KINDS)]
-    if len(once) and once["share"].sum() >= _MIN_SHARE:
-        return Answer("once", lead, once.iloc[0].to_dict(), model_share)
-    if costs.empty:
-        return Answer("unknown", lead, None, model_share)
-    return Answer("spread", lead, costs.iloc[0].to_dict(), model_share)
+        return Answer("healthy", lead, _row(own, code), model_share)
+    if once["share"].sum() >= _MIN_SHARE:
+        return Answer("once", lead, _row(once, code), model_share)
+    return Answer("spread" if len(costs) else "unknown", lead, _row(costs, code), model_share)
+
+
+def _costs(tree: Breakdown) -> pd.DataFrame:
+    """Return the largest parts of the cell; what starts and ends passes over the data is one part of its phase."""
+    table, largest = tree.table, tree.largest(_CANDIDATES)
+    starts = table[table["kind"].eq("start") & table["id"].str.count("/").le(_DEPTH_OF_STARTS)]
+    together = [
+        {**of_phase.iloc[0].to_dict(), "name": STARTS, "total_ms": total, "share": float(of_phase["share"].sum())}
+        for _, of_phase in starts.groupby(starts["id"].str.split("/").str[1], sort=False)
+        if (total := float(of_phase["total_ms"].sum())) > 0 and len(of_phase) > 1
+    ]
+    costs = pd.concat([largest, pd.DataFrame(together, columns=largest.columns)]) if together else largest
+    return costs.sort_values("share", ascending=False, kind="stable").drop_duplicates("id")
 
 
 def _leading(advice: Advice) -> int | None:
@@ -93,6 +103,10 @@ def _touches(node: str, claimed: set[str]) -> bool:
     )
 
 
-def _row(table: pd.DataFrame, node: str) -> dict[str, Any] | None:
-    rows = table[table["id"] == node]
-    return rows.iloc[0].to_dict() if len(rows) else None
+def _row(rows: pd.DataFrame, code: Code) -> dict[str, Any] | None:
+    """Return the first row, with the code at its place; None if there is no row."""
+    if rows.empty:
+        return None
+    row = {str(name): value for name, value in rows.iloc[0].to_dict().items()}
+    place = code.of_this_run(str(row["place"]))
+    return row | {"place": place, "code": _units.shorten(code.at(place), _MAX_CODE)}
