@@ -6,21 +6,47 @@ import ast
 import re
 import textwrap
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
 from itertools import accumulate
 from typing import TypeVar
 
 Node = TypeVar("Node", bound=ast.AST)
-_MAGIC = re.compile(r"^\s*[%!].*$", re.MULTILINE)
+# What IPython understands and Python does not: a line that begins with a magic or a command, one that assigns what
+# these return, and one that asks for help. A line that ends with a backslash goes on.
+_MAGIC = re.compile(
+    r"^([ \t]*)(?:%%?[A-Za-z]|!!?(?!=))(?:[^\n]*\\\n)*[^\n]*$|^([ \t]*)(?:[\w.]+\?\??|\?\??[\w.]+)[ \t]*$", re.MULTILINE
+)
+_ASSIGNED_MAGIC = re.compile(r"^([ \t]*[\w, \t]*\w[ \t]*=)[ \t]*[%!][^\n]*$", re.MULTILINE)
 
 
 @lru_cache(maxsize=16)
 def parsed(text: str) -> ast.Module:
     """Parse a text in which magics may stand; one that is not Python is empty."""
     try:
-        return ast.parse(_MAGIC.sub("", text))
+        return ast.parse(python_of(text))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ast.Module([], [])
+
+
+@lru_cache(maxsize=16)
+def python_of(text: str) -> str:
+    r"""Return a text without magics, with as many lines, and with ``pass`` where a block may have no other code.
+
+    Examples
+    --------
+    >>> python_of("%matplotlib inline\nif new:\n  !pip install \\\n    keras\nfiles = !ls\nprint('%d'\n  % 3)")
+    "\nif new:\n  pass\n\nfiles = None\nprint('%d'\n  % 3)"
+    """
+    with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+        ast.parse(text)
+        return text
+    return _MAGIC.sub(_passed, _ASSIGNED_MAGIC.sub(r"\1 None", text))
+
+
+def _passed(magic: re.Match[str]) -> str:
+    indent = magic[1] or magic[2]
+    return f"{indent}pass" * bool(indent) + "\n" * magic[0].count("\n")
 
 
 def nodes_of(text: str, kind: type[Node]) -> Iterator[Node]:
