@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 from typing import Any, Literal
 
 import pandas as pd
@@ -11,7 +13,8 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.advice import Advice
 from tfprof_nb.analysis.breakdown.breakdown import Breakdown
-from tfprof_nb.analysis.source.code import Code
+from tfprof_nb.analysis.source.changed_text import changed_text
+from tfprof_nb.analysis.source.code import Code, line_at
 
 # What a program is for: the ops of its model, where no change is known that makes them fewer.
 MODEL_KINDS = ("layer", "optimizer", "op")
@@ -21,7 +24,6 @@ _MIN_SHARE = 0.2  # of the cell: a cost that is told although no rule explains i
 _MIN_GAIN_PERCENT = 10.0  # of the cell: the least that makes a finding the answer
 _MAIN_SHARE = 0.5  # of the cell: from here on the model's own work is most of it
 _CANDIDATES, _MAX_CODE = 12, 80
-_DEPTH_OF_STARTS = 3  # cell/phase/step/first_batch
 STARTS = "starting passes over the data"
 
 
@@ -41,15 +43,43 @@ class Answer:
         The row of the breakdown that the answer is about, with the ``code`` at its place.
     model_share
         The share of the cell, 0 to 1, of the model's own work.
+    whole
+        What shares are shares of: a cell, or a capture of which no cell is known.
+    diffs
+        By the row of the advice: the lines that its change replaces, and those that it puts there.
     """
 
     kind: Literal["finding", "cost", "healthy", "once", "spread", "unknown"]
     finding: int | None
     node: dict[str, Any] | None
     model_share: float
+    whole: Literal["cell", "capture"] = "cell"
+    diffs: Mapping[int, tuple[str, str]] = field(default_factory=dict)
 
 
 def answer(tree: Breakdown, advice: Advice, code: Code) -> Answer:
+    """Choose what to say first, and show each change as a diff."""
+    changes = enumerate(zip(advice.table["place"], advice.table["change"], strict=True))
+    diffs = {number: _diff(code, place, change) for number, (place, change) in changes if change}
+    whole: Literal["cell", "capture"] = "cell" if code.text("cell") else "capture"
+    return replace(_chosen(tree, advice, code), whole=whole, diffs=diffs)
+
+
+def _diff(code: Code, place: str, change: str) -> tuple[str, str]:
+    """Return the lines that a change replaces and those in their place; only the change where the text is not known."""
+    file, line = line_at(place)
+    text = code.text(file)
+    changed = changed_text(text, line, change).text
+    if not changed:
+        return "", change
+    old, new = text.splitlines(), changed.splitlines()
+    blocks = [block for block in SequenceMatcher(None, old, new, autojunk=False).get_opcodes() if block[0] != "equal"]
+    (_, first, _, start, _), (_, _, last, _, end) = blocks[0], blocks[-1]
+    above = 1 if first and first == last else 0  # what is only added shows what it stands below
+    return "\n".join(old[first - above : last]), "\n".join(new[start - above : end])
+
+
+def _chosen(tree: Breakdown, advice: Advice, code: Code) -> Answer:
     """Choose what to say first.
 
     A finding leads if its change could save enough of the cell, and no part of the cell costs more than it is about.
@@ -76,7 +106,8 @@ def answer(tree: Breakdown, advice: Advice, code: Code) -> Answer:
 def _costs(tree: Breakdown) -> pd.DataFrame:
     """Return the largest parts of the cell; what starts and ends passes over the data is one part of its phase."""
     table, largest = tree.table, tree.largest(_CANDIDATES)
-    starts = table[table["kind"].eq("start") & table["id"].str.count("/").le(_DEPTH_OF_STARTS)]
+    of_kind = table[table["kind"] == "start"]
+    starts = of_kind[~of_kind["parent"].isin(of_kind["id"])]
     together = [
         {**of_phase.iloc[0].to_dict(), "name": STARTS, "total_ms": total, "share": float(of_phase["share"].sum())}
         for _, of_phase in starts.groupby(starts["id"].str.split("/").str[1], sort=False)

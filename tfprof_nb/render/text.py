@@ -114,17 +114,12 @@ def draw(panel: Panel) -> list[str]:
 
 def _change(panel: Change) -> list[str]:
     """Write where and what to change, the diff, now and then, and why."""
-    where = f"{panel.place}: " if panel.place else ""
+    where = ": ".join(filter(None, (panel.place, panel.action)))
     gain = f" ({panel.gain})" if panel.folded and panel.gain else ""
     lines = [f"    {line.sign} {line.text}" for line in diff(panel.old, panel.new)] if panel.new else []
     width = max((len(bar.label) for bar in panel.bars), default=0)
     bars = [f"    {bar.label:<{width}}  {bar.text}" for bar in panel.bars]
-    return [
-        *_wrap(f"→ {where}{panel.action}{gain}", indent=2),
-        *lines,
-        *bars,
-        *(_wrap(panel.text) if panel.text else []),
-    ]
+    return [*_wrap(f"→ {where}{gain}", indent=2), *lines, *bars, *(_wrap(panel.text) if panel.text else [])]
 
 
 def _composition(panel: Composition) -> list[str]:

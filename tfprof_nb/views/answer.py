@@ -4,54 +4,53 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.advice import Advice
-from tfprof_nb.analysis.advice.catalogue import belongs_to
-from tfprof_nb.analysis.answer import MODEL_KINDS, Answer
+from tfprof_nb.analysis.answer import MODEL_KINDS, ONCE_KINDS, Answer
 from tfprof_nb.analysis.breakdown.breakdown import Breakdown
 from tfprof_nb.analysis.overview import Overview
 from tfprof_nb.analysis.steps.steps import Steps
-from tfprof_nb.render.panels import Bar, Change, Composition, Figure, Headline, KeyFigures, Note, Offer, Panel, Part
+from tfprof_nb.render.panels import Change, Composition, Figure, Headline, KeyFigures, Panel, Part
 from tfprof_nb.views import advice as advice_view
-from tfprof_nb.views import benchmark_input as benchmark_input_view
+from tfprof_nb.views import overview as overview_view
 from tfprof_nb.views.categories import COMPILATION, HOST_COMPUTE, INPUT, OTHER
 from tfprof_nb.views.pages import links_of
 
 _MIN_SPEEDUP = 1.5  # smaller ones are said in percent
+_MIN_SAVED = 0.01
 _MAX_PARTS, _MIN_PART = 8, 0.005
+_MAX_UNEXPLAINED = 0.5
 _MIN_STEP_SHARE = 0.2  # of the cell, for what a step is made of
 _COLORS = {
     **dict.fromkeys(MODEL_KINDS, HOST_COMPUTE),
     **dict.fromkeys(("wait", "start"), INPUT),
-    **dict.fromkeys(("trace", "compile"), COMPILATION),
+    **dict.fromkeys(ONCE_KINDS, COMPILATION),
 }
 _PHASES = {"validation": "Validation", "train": "Training"}
 _VERDICTS = {"highly": "highly input-bound", "moderately": "moderately input-bound"}
 
 
-def panels(
-    answer: Answer, advice: Advice, tree: Breakdown, overview: Overview, steps: Steps, code_at: Mapping[str, str]
-) -> list[Panel]:
+def panels(answer: Answer, advice: Advice, tree: Breakdown, overview: Overview, steps: Steps) -> list[Panel]:
     """Show the answer, the changes, the facts, and what the cell and a step are made of."""
-    return [
-        headline(answer, advice),
-        *_changes(answer, advice, code_at),
-        KeyFigures(_facts(overview, steps)),
-        *_compositions(tree),
-    ]
+    told = tree.summary["cell_ms"] > 0 and tree.summary["unexplained_share"] < _MAX_UNEXPLAINED
+    if overview.summary["unrecorded_gpus"] or not (told or answer.kind == "finding"):
+        lead = Headline(overview_view.verdict(overview))
+    else:
+        lead = headline(answer, advice)
+    parts = _compositions(tree) if told else overview_view.step(overview, steps)
+    return [lead, *_changes(answer, advice), KeyFigures(_facts(overview, steps)), *parts]
 
 
 def headline(answer: Answer, advice: Advice) -> Headline:
     """Say what takes the time, and what a change could gain."""
     if answer.kind == "finding" and answer.finding is not None:
         row = advice.table.iloc[answer.finding].to_dict()
-        share = row["cell_percent"]
-        of_cell = "" if math.isnan(share) else f" That is {_units.percent(share)} of the cell's time."
+        share, says = row["cell_percent"], "%" in row["finding"]
+        of_cell = "" if says or math.isnan(share) else f" That is {_units.percent(share)} of the {answer.whole}'s time."
         return Headline(f"{row['finding']}.{of_cell}", *_gain(row))
     return Headline(sentence(answer))
 
@@ -60,19 +59,20 @@ def sentence(answer: Answer) -> str:
     """Name the largest cost of a cell, its place, its size and how often it came."""
     node = answer.node
     if node is None:
-        return "Nothing is known of the cell's time: no event was recorded."
-    share = _units.share(node["share"])
+        return "Nothing is known of the {whole}'s time: no event was recorded."
+    share, whole = _units.share(node["share"]), answer.whole
     match answer.kind:
         case "healthy":
-            return f"Nothing to change: the model itself takes {_units.share(answer.model_share)} of the cell's time."
-        case "once":
             return (
-                f"Nothing to change: {node['name']} takes {share} of the cell's time, once. Longer training hides it."
+                f"Nothing to change: the model itself takes {_units.share(answer.model_share)} of the {whole}'s time."
             )
+        case "once":
+            once = f"{node['name']} takes {share} of the {whole}'s time, once"
+            return f"Nothing to change: {once}. Longer training hides it."
         case "spread":
-            return f"No part stands out: the largest, {_name(node)}, takes {share} of the cell's time."
+            return f"No part stands out: the largest, {_name(node)}, takes {share} of the {whole}'s time."
     name = _name(node)
-    return f"{name[:1].upper()}{name[1:]} takes {share} of the cell's time{_counted(node)}."
+    return f"{name[:1].upper()}{name[1:]} takes {share} of the {whole}'s time{_counted(node)}."
 
 
 def _name(node: Mapping[str, Any]) -> str:
@@ -94,37 +94,38 @@ def _counted(node: Mapping[str, Any]) -> str:
     return f": {_units.count(count)} times {_units.milliseconds(node['total_ms'] / count)}" if count > 1 else ""
 
 
-def _gain(row: Mapping[str, Any]) -> tuple[str, str]:
-    """Say what a change could gain as one number, and what that rests on."""
-    low, high = row["gain_low_percent"] / 100, min(row["gain_high_percent"] / 100, 0.99)
-    if not high >= 0.01:
+def _gain(row: Mapping[Any, Any]) -> tuple[str, str]:
+    """Say what a change could gain for the cell as one number, and what that rests on."""
+    percent = row["estimated_gain_percent"]
+    of_cell = row["cell_percent"] / percent if percent > 0 and row["cell_percent"] > 0 else 1.0
+    low, high = (min(of_cell * row[f"gain_{end}_percent"] / 100, 0.99) for end in ("low", "high"))
+    if not high >= _MIN_SAVED:
         return "", ""
     low = max(low, 0.0)
     middle = (low + high) / 2
     faster, least, most = (1 / (1 - part) for part in (middle, low, high))
     if faster < _MIN_SPEEDUP:
-        return f"≈ {100 * middle:.0f}% less time", f"estimated {100 * low:.0f}% to {100 * high:.0f}% of {row['gain_of']}"
-    times = f"estimated {least:.1f} to {most:.1f}×"
-    return f"≈ {faster:.1f}× faster", times if row["gain_of"] == "the time" else f"{times}, of {row['gain_of']}"
+        return f"≈ {100 * middle:.0f}% less time", f"estimated {100 * low:.0f}% to {100 * high:.0f}%"
+    return f"≈ {faster:.1f}× faster", f"estimated {least:.1f} to {most:.1f}×"
 
 
-def _changes(answer: Answer, advice: Advice, code_at: Mapping[str, str]) -> Iterable[Panel]:
+def _changes(answer: Answer, advice: Advice) -> Iterable[Panel]:
     """Show the finding that leads as an open card, the others as lines that open."""
     for number, row in enumerate(advice.table.to_dict("records")):
         leads = answer.kind == "finding" and number == answer.finding
-        yield _card(row, code_at, leads=leads)
+        yield _card(row, answer.diffs.get(number, ("", "")), leads=leads)
         if leads:
             yield from advice_view.measure(advice, row)
 
 
-def _card(row: Mapping[Any, Any], code_at: Mapping[str, str], *, leads: bool) -> Change:
+def _card(row: dict[Any, Any], diff: tuple[str, str], *, leads: bool) -> Change:
     gain, _ = _gain(row)
     return Change(
         place=row["place"],
         action="" if leads else f"{row['finding']}.",
         text=f"{row['evidence']} {advice_view.fix(row)}",
-        old=code_at.get(row["place"], "") if row["change"] else "",
-        new=row["change"],
+        old=diff[0],
+        new=diff[1],
         links=links_of(row),
         gain=gain,
         folded=not leads,
@@ -143,7 +144,7 @@ def _facts(overview: Overview, steps: Steps) -> list[Figure]:
         verdict = _VERDICTS.get(str(numbers["verdict"]), "")
         about = f"of each step waits for data{verdict and f': {verdict}'}"
         figures.append(Figure(about, _units.percent(numbers["input_percent"])))
-    return [*figures, *[figure for figure in advice_view.overview_figures(overview) if figure.value != _units.MISSING]]
+    return [*figures, *[figure for figure in overview_view.figures(overview) if figure.value != _units.MISSING]]
 
 
 def _compositions(tree: Breakdown) -> Iterable[Panel]:
@@ -152,15 +153,17 @@ def _compositions(tree: Breakdown) -> Iterable[Panel]:
     if not cell_ms > 0:
         return
     about = f"{_units.milliseconds(cell_ms)}, parts by name"
-    yield Composition("Where the cell's time went", about, _parts(tree.largest(_MAX_PARTS), cell_ms), cell_ms)
+    yield Composition("Where the time went", about, _parts(tree.largest(_MAX_PARTS), cell_ms), cell_ms)
     steps = tree.table[(tree.table["kind"] == "step") & (tree.table["count"] > 1)]
     if steps.empty or steps["share"].max() < _MIN_STEP_SHARE:
         return
     step = steps.loc[steps["total_ms"].idxmax()]
-    inside = tree.table[tree.table["parent"] == step["id"]].sort_values("total_ms", ascending=False)
-    per_step = inside.assign(total_ms=inside["total_ms"] / step["count"])
-    whole = float(step["total_ms"] / step["count"])
-    about = f"the mean of {_units.count(step['count'])} steps, {_units.milliseconds(whole)}"
+    inside = tree.table[(tree.table["parent"] == step["id"]) & ~tree.table["kind"].isin(ONCE_KINDS)]
+    per_step = inside.assign(total_ms=inside["total_ms"] / step["count"]).sort_values("total_ms", ascending=False)
+    whole = float(per_step["total_ms"].sum())
+    about = (
+        f"{_units.milliseconds(whole)}, the mean of {_units.count(step['count'])} steps, without tracing and compiling"
+    )
     yield Composition("What a step is made of", about, _parts(per_step.head(_MAX_PARTS), whole), whole)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb.analysis.advice.catalogue import rules
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, Severity, severity_of, training_ms
+from tfprof_nb.analysis.advice.findings import Evidence, Finding, Severity, at_most, severity_of, training_ms
 from tfprof_nb.analysis.advice.rule import GainOf, Group, Rule
 
 # The kinds of nodes of `p.breakdown` that rules of a group explain.
@@ -53,7 +53,7 @@ def _shares(evidence: Evidence) -> Callable[[GainOf, bool], float]:
     def share(part: GainOf, with_warm_up: bool) -> float:
         cell_ms = whole_ms if with_warm_up else whole_ms - warm_up_ms
         part_ms = parts_ms[part] if with_warm_up or part != "cell" else cell_ms
-        return min(1.0, part_ms / cell_ms) if cell_ms > 0 and not math.isnan(part_ms) else 1.0
+        return min(1.0, part_ms / cell_ms) if cell_ms > 0 and part_ms > 0 else 1.0
 
     return share
 
@@ -61,13 +61,22 @@ def _shares(evidence: Evidence) -> Callable[[GainOf, bool], float]:
 def _with_claim(finding: Finding, tree: pd.DataFrame, share_of: Callable[[GainOf, bool], float]) -> Finding:
     rule = rules()[finding.rule]
     kinds = rule.explains or _KINDS[rule.group]
-    percent = finding.estimated_gain_percent * share_of(finding.gain_of, "trace" in kinds)
+    part = share_of(finding.gain_of, "trace" in kinds)
+    percent = finding.estimated_gain_percent * part
     node, most_percent = _claim(finding, tree, rule, kinds)
     cell_percent = float(np.nanmin((percent, most_percent, 100.0)))
     if math.isnan(percent) and math.isnan(most_percent):
         return replace(finding, node=node)
     severity = max(finding.severity, severity_of(cell_percent, _MEDIUM_PERCENT, _HIGH_PERCENT), key=_RANKS.__getitem__)
-    return replace(finding, node=node, cell_percent=cell_percent, severity=severity)
+    most_saved = at_most(min(100.0, cell_percent / max(part, 1e-9)))
+    return replace(
+        finding,
+        node=node,
+        cell_percent=cell_percent,
+        severity=severity,
+        gain_low_percent=min(finding.gain_low_percent, most_saved),
+        gain_high_percent=min(finding.gain_high_percent, most_saved),
+    )
 
 
 def _claim(finding: Finding, tree: pd.DataFrame, rule: Rule, kinds: tuple[str, ...]) -> tuple[str, float]:
