@@ -126,5 +126,7 @@ def figures(overview: Overview) -> list[Figure]:
 def _device(overview: Overview) -> str:
     numbers = overview.summary
     cores = numbers["device_cores"]
+    if numbers["drawn_by"] and not cores:
+        return "not recorded"
     devices = f"{cores} × {numbers['device_type']}" if cores > 1 else str(numbers["device_type"])
     return f"{devices}, not recorded" if numbers["unrecorded_gpus"] else devices
