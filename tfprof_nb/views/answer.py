@@ -36,13 +36,27 @@ _VERDICTS = {"highly": "highly input-bound", "moderately": "moderately input-bou
 
 def panels(answer: Answer, advice: Advice, tree: Breakdown, overview: Overview, steps: Steps) -> list[Panel]:
     """Show the answer, the changes, the facts, and what the cell and a step are made of."""
-    told = tree.summary["cell_ms"] > 0 and tree.summary["unexplained_share"] < _MAX_UNEXPLAINED
-    if overview.summary["unrecorded_gpus"] or not (told or answer.kind == "finding"):
-        lead = Headline(overview_view.verdict(overview))
-    else:
-        lead = headline(answer, advice)
-    parts = _compositions(tree) if told else overview_view.step(overview, steps)
-    return [lead, *_changes(answer, advice), KeyFigures(_facts(overview, steps)), *parts]
+    known = bool(overview.summary["largest_category"])
+    without_tree = [] if _tells(tree) and known else overview_view.step(overview, steps)
+    return [
+        lead(answer, advice, tree, overview),
+        *_changes(answer, advice),
+        KeyFigures(_facts(overview, steps)),
+        *(_compositions(tree) if _tells(tree) else ()),
+        *without_tree,
+    ]
+
+
+def lead(answer: Answer, advice: Advice, tree: Breakdown, overview: Overview) -> Headline:
+    """Say what takes the time; where that is not known, how far waiting for data limits the program."""
+    if overview.summary["unrecorded_gpus"] or not (_tells(tree) or answer.kind == "finding"):
+        return Headline(overview_view.verdict(overview))
+    return headline(answer, advice)
+
+
+def _tells(tree: Breakdown) -> bool:
+    """Whether the tree explains most of the time."""
+    return bool(tree.summary["cell_ms"] > 0 and tree.summary["unexplained_share"] < _MAX_UNEXPLAINED)
 
 
 def headline(answer: Answer, advice: Advice) -> Headline:
@@ -75,7 +89,7 @@ def sentence(answer: Answer) -> str:
     return f"{name[:1].upper()}{name[1:]} takes {share} of the {whole}'s time{_counted(node)}."
 
 
-def _name(node: Mapping[str, Any]) -> str:
+def _name(node: Mapping[Any, Any]) -> str:
     """Name a part of the cell with its place."""
     name, kind, place = str(node["name"]), str(node["kind"]), str(node["place"])
     if kind == "phase":
@@ -89,7 +103,7 @@ def _name(node: Mapping[str, Any]) -> str:
     return f"{name} ({place})" if place else name
 
 
-def _counted(node: Mapping[str, Any]) -> str:
+def _counted(node: Mapping[Any, Any]) -> str:
     count = int(node["count"])
     return f": {_units.count(count)} times {_units.milliseconds(node['total_ms'] / count)}" if count > 1 else ""
 
@@ -157,7 +171,7 @@ def _compositions(tree: Breakdown) -> Iterable[Panel]:
     steps = tree.table[(tree.table["kind"] == "step") & (tree.table["count"] > 1)]
     if steps.empty or steps["share"].max() < _MIN_STEP_SHARE:
         return
-    step = steps.loc[steps["total_ms"].idxmax()]
+    step = steps.iloc[int(steps["total_ms"].to_numpy().argmax())]
     inside = tree.table[(tree.table["parent"] == step["id"]) & ~tree.table["kind"].isin(ONCE_KINDS)]
     per_step = inside.assign(total_ms=inside["total_ms"] / step["count"]).sort_values("total_ms", ascending=False)
     whole = float(per_step["total_ms"].sum())
