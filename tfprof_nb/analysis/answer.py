@@ -12,6 +12,7 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.advice import Advice
+from tfprof_nb.analysis.advice.catalogue import rules
 from tfprof_nb.analysis.breakdown.breakdown import Breakdown
 from tfprof_nb.analysis.source.changed_text import changed_text
 from tfprof_nb.analysis.source.code import Code, line_at
@@ -118,11 +119,12 @@ def _costs(tree: Breakdown) -> pd.DataFrame:
 
 
 def _leading(advice: Advice) -> int | None:
-    """Return the first finding that could save enough of the cell to be the answer."""
+    """Return the first finding that could save enough of the cell's time to be the answer."""
     table = advice.table
     for number, row in enumerate(table.to_dict("records")):
         saved = row["gain_high_percent"] * row["cell_percent"] / (row["estimated_gain_percent"] or math.nan)
-        if row["severity"] != "info" and not saved < _MIN_GAIN_PERCENT:
+        costs_time = rules()[row["rule"]].group != "memory"
+        if costs_time and row["severity"] != "info" and not saved < _MIN_GAIN_PERCENT:
             return number
     return None
 

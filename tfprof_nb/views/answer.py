@@ -22,7 +22,7 @@ from tfprof_nb.views.pages import links_of
 
 _MIN_SPEEDUP = 1.5  # smaller ones are said in percent
 _MIN_SAVED = 0.01
-_MAX_PARTS, _MIN_PART = 8, 0.005
+_MAX_PARTS, _MIN_PART = 10, 0.005
 _MAX_UNEXPLAINED = 0.5
 _MIN_STEP_SHARE = 0.2  # of the cell, for what a step is made of
 _COLORS = {
