@@ -17,6 +17,7 @@ from tfprof_nb._errors import CaptureError, ProfileNotFoundError
 from tfprof_nb.analysis.advice.advice import Advice, advice
 from tfprof_nb.analysis.advice.catalogue import known
 from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.answer import Answer, answer
 from tfprof_nb.analysis.breakdown.breakdown import Breakdown, breakdown
 from tfprof_nb.analysis.compare.measured import Measured
 from tfprof_nb.analysis.compare.pace import pace
@@ -321,7 +322,7 @@ class Results:
             tf_data=self.tf_data,
             python=self.python,
             line_of=self._made_at,
-            code=Code(self.data.texts, self.data.name_objects),
+            code=self._code,
             step_ops=lambda: self._step_ops,
             memory=lambda: self.memory,
             source=lambda: self.source,
@@ -332,7 +333,17 @@ class Results:
             kernels=lambda: self.kernels,
             compilations=lambda: compilations(self.data.forests),
             sleeps=lambda: sleeps(self.data.forests),
+            breakdown=lambda: self.breakdown,
         )
+
+    @cached_property
+    def answer(self) -> Answer:
+        """What the first screen says: the finding that explains the cell's largest cost, or that cost by its name."""
+        return answer(self.breakdown, self.advice, self._code)
+
+    @cached_property
+    def _code(self) -> Code:
+        return Code(self.data.texts, self.data.name_objects)
 
     @cached_property
     def _datasets(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.advice import Advice
+from tfprof_nb.analysis.answer import Answer
 from tfprof_nb.analysis.breakdown.breakdown import Breakdown
 from tfprof_nb.analysis.flame import Flame
 from tfprof_nb.analysis.functions.functions import Functions
@@ -29,6 +30,7 @@ from tfprof_nb.render.content import Content
 from tfprof_nb.render.panels import Note, Panel, Tab, Tabs
 from tfprof_nb.render.report import html_report
 from tfprof_nb.views import advice as advice_view
+from tfprof_nb.views import answer as answer_view
 from tfprof_nb.views import breakdown as breakdown_view
 from tfprof_nb.views import flame as flame_view
 from tfprof_nb.views import functions as functions_view
@@ -71,6 +73,8 @@ class Results(Protocol):
     def overview(self) -> Overview: ...
     @property
     def advice(self) -> Advice: ...
+    @property
+    def answer(self) -> Answer: ...
     @property
     def breakdown(self) -> Breakdown: ...
     @property
@@ -188,14 +192,8 @@ def _answer_and_pages(results: Results, pages: Sequence[str]) -> list[Panel]:
 
 
 def _answer(results: Results) -> list[Panel]:
-    """Say what limits the program and what to do about it; in a cell without TensorFlow, which line takes longest."""
-    if not _is_plain_python(results):
-        return overview_view.answer(results.overview, results.advice, results.steps)
-    lead, found = source_view.slowest(results.source, results.python), results.advice.table
-    if not len(found):
-        return lead
-    told = source_view.tells(results.source, results.python, str(found["place"].iloc[0]))
-    return [*lead, *advice_view.leading(results.advice, evidence_shown=told)]
+    """Say what takes the time, what to change, and what the cell is made of."""
+    return answer_view.panels(results.answer, results.advice, results.breakdown, results.overview, results.steps)
 
 
 def _is_plain_python(results: Results) -> bool:

@@ -19,6 +19,7 @@ from tfprof_nb.analysis.advice.adapt_advice import adapt_findings
 from tfprof_nb.analysis.advice.batch_advice import batch_findings
 from tfprof_nb.analysis.advice.between_steps_advice import between_steps
 from tfprof_nb.analysis.advice.checked_change import checked
+from tfprof_nb.analysis.advice.claims import claimed
 from tfprof_nb.analysis.advice.eager_advice import eager_findings
 from tfprof_nb.analysis.advice.element_advice import element_findings
 from tfprof_nb.analysis.advice.evidence import Evidence
@@ -46,6 +47,7 @@ _TYPES = {
     **dict.fromkeys(("change", "proved_by", "op_name"), "str"),
     **dict.fromkeys(("start_ms", "duration_ms"), np.float64),
     **dict.fromkeys(("gain_of", "rule", "node"), "str"),
+    "cell_percent": np.float64,
 }
 COLUMNS = list(_TYPES)
 _PLACED = ("finding", "evidence", "fix", "place")  # what may name a line
@@ -74,7 +76,8 @@ class Advice(Result):
     text and checked. ``gain_low_percent`` and ``gain_high_percent`` are the range of the gain. ``proved_by`` is the
     result that shows the evidence. If a single event shows it, ``op_name`` is the event's name in the trace, and
     ``start_ms`` and ``duration_ms`` are the time around it. ``rule`` is the id of the finding's rule (`rules`),
-    ``node`` the part of the cell's time that it explains, where that is known.
+    ``node`` the part of the cell's time that it explains (an id of `p.breakdown`), where that is known, and
+    ``cell_percent`` the share of the cell that it is about: without the first steps, which trace.
     """
 
     # Who makes a profile may say how its input can be measured.
@@ -109,7 +112,7 @@ def advice(evidence: Evidence, ignored: Collection[str] = ()) -> Advice:
     findings += [finding for rule in _EACH_REPORTS_SEVERAL for finding in rule(evidence)]
     silent = {f.rule for f in findings if any(catalogue.belongs_to(f.rule, rule) for rule in ignored)}
     findings = catalogue.standing([finding for finding in findings if finding.rule not in silent])
-    findings = [checked(evidence, _of_this_run(evidence, finding)) for finding in findings]
+    findings = [checked(evidence, _of_this_run(evidence, finding)) for finding in claimed(findings, evidence)]
     findings = sorted((widened(_with_short_paths(finding)) for finding in findings), key=catalogue.rank)
     rows = pd.DataFrame([vars(finding) for finding in findings], columns=COLUMNS)
     times = rows["gain_of"].map(evidence.time_of).where(rows["gain_high_percent"].notna(), "")

@@ -47,6 +47,8 @@ class Rule:
         Rules whose cases this one reads.
     part_of
         The rule that this one says more about: what supersedes or silences that rule does so for this one.
+    explains
+        The kinds of nodes of `p.breakdown` whose time its cases are about; empty for those of its group.
     frameworks
         Whose programs it is about.
     once_ms
@@ -68,6 +70,7 @@ class Rule:
     supersedes: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     part_of: str = ""
+    explains: tuple[str, ...] = ()
     frameworks: tuple[str, ...] = ("tensorflow",)
     once_ms: float = 0.0
     results: ChangesResults = "none"

@@ -87,6 +87,11 @@ class Breakdown(Result):
         return largest(self.table, count)
 
 
+def no_breakdown() -> Breakdown:
+    """Return the tree of no cell."""
+    return Breakdown(Tree().table(), {"cell_ms": 0.0, "unexplained_share": 0.0, "largest": None}, [])
+
+
 def largest(table: pd.DataFrame, count: int) -> pd.DataFrame:
     """Return the nodes with the most time that are specific enough to act on, none inside another.
 
