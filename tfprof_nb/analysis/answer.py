@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
@@ -22,10 +22,18 @@ MODEL_KINDS = ("layer", "optimizer", "op")
 # What happens once, however long a program trains.
 ONCE_KINDS = ("trace", "compile")
 _MIN_SHARE = 0.2  # of the cell: a cost that is told although no rule explains it
-_MIN_GAIN_PERCENT = 10.0  # of the cell: the least that makes a finding the answer
+_MIN_PERCENT, _MIN_GAIN_PERCENT = 15.0, 10.0  # of the cell: what a finding that is the answer is about, and could save
 _MAIN_SHARE = 0.5  # of the cell: from here on the model's own work is most of it
 _CANDIDATES, _MAX_CODE = 12, 80
 STARTS = "starting passes over the data"
+
+
+class Diff(NamedTuple):
+    """The lines that a change replaces, those that it puts there, and the whole changed text of the file or cell."""
+
+    old: str = ""
+    new: str = ""
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,7 +55,7 @@ class Answer:
     whole
         What shares are shares of: a cell, or a capture of which no cell is known.
     diffs
-        By the row of the advice: the lines that its change replaces, and those that it puts there.
+        What changes do, by the row of the advice.
     """
 
     kind: Literal["finding", "cost", "healthy", "once", "spread", "unknown"]
@@ -55,7 +63,7 @@ class Answer:
     node: dict[str, Any] | None
     model_share: float
     whole: Literal["cell", "capture"] = "cell"
-    diffs: Mapping[int, tuple[str, str]] = field(default_factory=dict)
+    diffs: Mapping[int, Diff] = field(default_factory=dict)
 
 
 def answer(tree: Breakdown, advice: Advice, code: Code) -> Answer:
@@ -66,18 +74,18 @@ def answer(tree: Breakdown, advice: Advice, code: Code) -> Answer:
     return replace(_chosen(tree, advice, code), whole=whole, diffs=diffs)
 
 
-def _diff(code: Code, place: str, change: str) -> tuple[str, str]:
-    """Return the lines that a change replaces and those in their place; only the change where the text is not known."""
+def _diff(code: Code, place: str, change: str) -> Diff:
+    """Return what a change does; only its own code where the text is not known."""
     file, line = line_at(place)
     text = code.text(file)
     changed = changed_text(text, line, change).text
     if not changed:
-        return "", change
+        return Diff("", change)
     old, new = text.splitlines(), changed.splitlines()
     blocks = [block for block in SequenceMatcher(None, old, new, autojunk=False).get_opcodes() if block[0] != "equal"]
     (_, first, _, start, _), (_, _, last, _, end) = blocks[0], blocks[-1]
     above = 1 if first and first == last else 0  # what is only added shows what it stands below
-    return "\n".join(old[first - above : last]), "\n".join(new[start - above : end])
+    return Diff("\n".join(old[first - above : last]), "\n".join(new[start - above : end]), changed)
 
 
 def _chosen(tree: Breakdown, advice: Advice, code: Code) -> Answer:
@@ -124,7 +132,8 @@ def _leading(advice: Advice) -> int | None:
     for number, row in enumerate(table.to_dict("records")):
         saved = row["gain_high_percent"] * row["cell_percent"] / (row["estimated_gain_percent"] or math.nan)
         costs_time = rules()[row["rule"]].group != "memory"
-        if costs_time and row["severity"] != "info" and not saved < _MIN_GAIN_PERCENT:
+        large = not (row["cell_percent"] < _MIN_PERCENT or saved < _MIN_GAIN_PERCENT)
+        if costs_time and row["severity"] != "info" and large:
             return number
     return None
 

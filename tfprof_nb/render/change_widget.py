@@ -27,4 +27,4 @@ class ChangeWidget(anywidget.AnyWidget):
 
     def _asked(self, _: object, content: dict[str, Any], __: object) -> None:
         if content.get("type") == "apply" and self._apply:
-            self._apply()
+            self.send({"type": "cell", "text": self._apply()})

@@ -103,7 +103,7 @@ class Change:
     folded
         Whether the card shows one line, and opens on a click.
     apply
-        Puts the changed cell below the current one, where a kernel listens.
+        Returns the whole text of the changed cell, which a front end puts into a new cell.
     """
 
     place: str
@@ -115,7 +115,7 @@ class Change:
     links: Sequence[Link] = ()
     gain: str = ""
     folded: bool = False
-    apply: Callable[[], None] | None = field(default=None, repr=False)
+    apply: Callable[[], str] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.advice import Advice
-from tfprof_nb.analysis.answer import MODEL_KINDS, ONCE_KINDS, Answer
+from tfprof_nb.analysis.answer import MODEL_KINDS, ONCE_KINDS, Answer, Diff
 from tfprof_nb.analysis.breakdown.breakdown import Breakdown
 from tfprof_nb.analysis.overview import Overview
+from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.steps.steps import Steps
-from tfprof_nb.render.panels import Change, Composition, Figure, Headline, KeyFigures, Panel, Part
+from tfprof_nb.render.panels import Change, Composition, Figure, Headline, KeyFigures, Offer, Panel, Part
 from tfprof_nb.views import advice as advice_view
 from tfprof_nb.views import overview as overview_view
 from tfprof_nb.views.categories import COMPILATION, HOST_COMPUTE, INPUT, OTHER
@@ -22,6 +24,7 @@ from tfprof_nb.views.pages import links_of
 
 _MIN_SPEEDUP = 1.5  # smaller ones are said in percent
 _MIN_SAVED = 0.01
+_TRY = "The cell runs as it is and changed, in turns, on copies, for a minute: it says what the change gains and keeps."
 _MAX_PARTS, _MIN_PART = 10, 0.005
 _MAX_UNEXPLAINED = 0.5
 _MIN_STEP_SHARE = 0.2  # of the cell, for what a step is made of
@@ -34,13 +37,19 @@ _PHASES = {"validation": "Validation", "train": "Training"}
 _VERDICTS = {"highly": "highly input-bound", "moderately": "moderately input-bound"}
 
 
-def panels(answer: Answer, advice: Advice, tree: Breakdown, overview: Overview, steps: Steps) -> list[Panel]:
+# Tries the change of a rule, and returns what came out.
+Try = Callable[[str], Sequence[Panel]]
+
+
+def panels(
+    answer: Answer, advice: Advice, tree: Breakdown, overview: Overview, steps: Steps, try_change: Try | None = None
+) -> list[Panel]:
     """Show the answer, the changes, the facts, and what the cell and a step are made of."""
     known = bool(overview.summary["largest_category"])
     without_tree = [] if _tells(tree) and known else overview_view.step(overview, steps)
     return [
         lead(answer, advice, tree, overview),
-        *_changes(answer, advice),
+        *_changes(answer, advice, try_change),
         KeyFigures(_facts(overview, steps)),
         *(_compositions(tree) if _tells(tree) else ()),
         *without_tree,
@@ -66,23 +75,22 @@ def headline(answer: Answer, advice: Advice) -> Headline:
         share, says = row["cell_percent"], "%" in row["finding"]
         of_cell = "" if says or math.isnan(share) else f" That is {_units.percent(share)} of the {answer.whole}'s time."
         return Headline(f"{row['finding']}.{of_cell}", *_gain(row))
-    return Headline(sentence(answer))
+    return Headline(sentence(answer, calm=bool((advice.table["severity"] == "info").all())))
 
 
-def sentence(answer: Answer) -> str:
-    """Name the largest cost of a cell, its place, its size and how often it came."""
+def sentence(answer: Answer, *, calm: bool) -> str:
+    """Name the largest cost of a cell, its place, its size and how often it came; ``calm`` if no finding is severe."""
     node = answer.node
     if node is None:
         return "Nothing is known of the {whole}'s time: no event was recorded."
     share, whole = _units.share(node["share"]), answer.whole
     match answer.kind:
         case "healthy":
-            return (
-                f"Nothing to change: the model itself takes {_units.share(answer.model_share)} of the {whole}'s time."
-            )
+            takes = f"he model itself takes {_units.share(answer.model_share)} of the {whole}'s time."
+            return f"Nothing to change: t{takes}" if calm else f"T{takes}"
         case "once":
             once = f"{node['name']} takes {share} of the {whole}'s time, once"
-            return f"Nothing to change: {once}. Longer training hides it."
+            return f"{once[:1].upper()}{once[1:]}. Longer training hides it."
         case "spread":
             return f"No part stands out: the largest, {_name(node)}, takes {share} of the {whole}'s time."
     name = _name(node)
@@ -123,23 +131,27 @@ def _gain(row: Mapping[Any, Any]) -> tuple[str, str]:
     return f"≈ {faster:.1f}× faster", f"estimated {least:.1f} to {most:.1f}×"
 
 
-def _changes(answer: Answer, advice: Advice) -> Iterable[Panel]:
+def _changes(answer: Answer, advice: Advice, try_change: Try | None) -> Iterable[Panel]:
     """Show the finding that leads as an open card, the others as lines that open."""
     for number, row in enumerate(advice.table.to_dict("records")):
-        leads = answer.kind == "finding" and number == answer.finding
-        yield _card(row, answer.diffs.get(number, ("", "")), leads=leads)
+        leads, diff = answer.kind == "finding" and number == answer.finding, answer.diffs.get(number, Diff())
+        yield _card(row, diff, leads=leads)
+        if leads and diff.text and try_change:
+            rule = str(row["rule"])
+            yield Offer("Try it", _TRY, f"p.try_change({rule!r})", partial(try_change, rule))
         if leads:
             yield from advice_view.measure(advice, row)
 
 
-def _card(row: dict[Any, Any], diff: tuple[str, str], *, leads: bool) -> Change:
+def _card(row: dict[Any, Any], diff: Diff, *, leads: bool) -> Change:
     gain, _ = _gain(row)
     return Change(
         place=row["place"],
         action="" if leads else f"{row['finding']}.",
         text=f"{row['evidence']} {advice_view.fix(row)}",
-        old=diff[0],
-        new=diff[1],
+        old=diff.old,
+        new=diff.new,
+        apply=(lambda: diff.text) if diff.text and line_at(row["place"])[0].startswith(("cell", "In[")) else None,
         links=links_of(row),
         gain=gain,
         folded=not leads,

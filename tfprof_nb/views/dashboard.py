@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.advice import Advice
@@ -26,6 +26,7 @@ from tfprof_nb.analysis.source.source import SourceLines
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.analysis.tf_data.tf_data import TfData
 from tfprof_nb.analysis.trace.trace import Trace
+from tfprof_nb.analysis.trial import Trial
 from tfprof_nb.render.content import Content
 from tfprof_nb.render.panels import Note, Panel, Tab, Tabs
 from tfprof_nb.render.report import html_report
@@ -47,6 +48,7 @@ from tfprof_nb.views import source as source_view
 from tfprof_nb.views import steps as steps_view
 from tfprof_nb.views import tf_data as tf_data_view
 from tfprof_nb.views import trace as trace_view
+from tfprof_nb.views import trial as trial_view
 from tfprof_nb.views.pages import PAGES
 
 _WITHOUT_TENSORFLOW = ("overview", "advice", "breakdown", "source", "python", "memory", "flame", "trace")
@@ -106,6 +108,13 @@ class Results(Protocol):
     @property
     def trace(self) -> Trace: ...
     def host(self, name: str) -> Results: ...
+
+
+@runtime_checkable
+class _Tries(Protocol):
+    """A profile whose changes can be tried."""
+
+    def try_change(self, rule: str | None = None) -> Trial: ...
 
 
 _MORE = "More: print the profile's .advice, .steps, .tf_data, .ops, .memory ..."
@@ -193,7 +202,9 @@ def _answer_and_pages(results: Results, pages: Sequence[str]) -> list[Panel]:
 
 def _answer(results: Results) -> list[Panel]:
     """Say what takes the time, what to change, and what the cell is made of."""
-    return answer_view.panels(results.answer, results.advice, results.breakdown, results.overview, results.steps)
+    shown = results.answer, results.advice, results.breakdown, results.overview, results.steps
+    tries = results if isinstance(results, _Tries) else None
+    return answer_view.panels(*shown, tries and (lambda rule: trial_view.panels(tries.try_change(rule))))
 
 
 def _is_plain_python(results: Results) -> bool:

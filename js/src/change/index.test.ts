@@ -1,6 +1,7 @@
 // @vitest-environment happy-dom
 import { expect, it, vi } from "vitest";
 import { FakeModel } from "../lib/model.testing";
+import { APPLY, type ApplyEvent } from "./apply";
 import change, { type Traits } from "./index";
 
 const HTML = `<button class="tfp-copy">Copy</button><button class="tfp-apply">Apply</button><div class="tfp-diff">+ x</div>`;
@@ -30,8 +31,25 @@ it("says how to copy where the page may not", async () => {
   await vi.waitFor(() => expect(document.querySelector(".tfp-copy")?.textContent).toBe("Press Ctrl+C"));
 });
 
-it("asks the kernel for the changed cell", () => {
+it("asks the kernel for the changed cell, and the page to show it", async () => {
   const model = render();
   clicked(".tfp-apply");
   expect(model.sent).toEqual([{ type: "apply" }]);
+  const shown: string[] = [];
+  const make = (event: Event) => {
+    shown.push((event as ApplyEvent).detail.text);
+    event.preventDefault();
+  };
+  document.addEventListener(APPLY, make, { once: true });
+  model.emit("msg:custom", { type: "cell", text: "x.cache()\nfit(x)" });
+  expect(shown).toEqual(["x.cache()\nfit(x)"]);
+  expect(document.querySelector(".tfp-apply")?.textContent).toBe("It is below");
+});
+
+it("copies the changed cell where the page makes none", async () => {
+  const writeText = vi.fn(async () => {});
+  vi.stubGlobal("navigator", { clipboard: { writeText } });
+  render().emit("msg:custom", { type: "cell", text: "fit(x)" });
+  await vi.waitFor(() => expect(document.querySelector(".tfp-apply")?.textContent).toContain("Copied"));
+  expect(writeText).toHaveBeenCalledWith("fit(x)");
 });
