@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ import pandas as pd
 from tfprof_nb._arrays import Bools, Floats, Int64
 from tfprof_nb.analysis.breakdown.activities import Doing, activities
 from tfprof_nb.analysis.breakdown.code_of_samples import NEAR, SampledCode, sampled_code
-from tfprof_nb.analysis.breakdown.functions import Work, work
+from tfprof_nb.analysis.breakdown.functions import Part, Work, place_of_frame, stage_in_words, work
 from tfprof_nb.analysis.breakdown.main_thread import MainThread, main_thread
 from tfprof_nb.analysis.breakdown.phases import (
     TRAIN,
@@ -39,7 +40,6 @@ from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.steps.activities import tracing_spans
 from tfprof_nb.analysis.steps.steps import Steps
-from tfprof_nb.analysis.tf_data.iterators import short_name
 from tfprof_nb.analysis.tf_data.tf_data import host_stages
 from tfprof_nb.decode.sections.cell import Cell
 from tfprof_nb.decode.sections.graphs import Graphs
@@ -60,7 +60,9 @@ _PARTS = {
     Doing.COMPILING: ("compile", "compiling by XLA", "compile"),
     Doing.PROFILING: ("profiler", "tfprof_nb", "other"),
 }
+_FIRST_BATCH = ("first_batch", "first batch of a pass", "start")
 _EAGER = ("eager", "ops one by one", "op")
+_OPTIMIZER = ("optimizer", "optimizer", "optimizer")
 _BETWEEN = ("between_ops", "TensorFlow between ops", "other")
 _UNEXPLAINED = ("unexplained", "unexplained", "unexplained")
 _OF_SEVERAL = "The tree is that of the host {}, one of {}: p.host(name).breakdown is that of another."
@@ -98,7 +100,7 @@ def largest(table: pd.DataFrame, count: int) -> pd.DataFrame:
     These are all but steps, the training, and what has no name. What stands beside the training, such as the
     validation, is specific by itself.
     """
-    trains = ((table["kind"] == "phase") & (table["name"] == TRAIN)).any()
+    trains = bool(((table["kind"] == "phase") & (table["name"] == TRAIN)).any())
     beside = (table["kind"] == "phase") & (table["name"] != TRAIN) & (table["parent"] == ROOT) & trains
     specific = table[~table["kind"].isin(_GENERAL) | beside].sort_values("total_ms", ascending=False, kind="stable")
     chosen: list[str] = []
@@ -149,7 +151,7 @@ def breakdown(
     """
     thread = main_thread(forest, cell)
     code = sampled_code(forest, stacks, labels)
-    tree = _Assembly(thread, code, text, steps, graphs, cell).tree()
+    tree = _Assembly(thread, code, text, steps, graphs, cell, labels).tree()
     table = tree.table()
     top = largest(table, 1)
     summary = {
@@ -170,9 +172,17 @@ class _Assembly:
     """Puts the tree of one cell together. Columns have an entry per piece of the main thread's time."""
 
     def __init__(
-        self, thread: MainThread, code: SampledCode, text: Code, steps: Steps, graphs: Graphs, cell: Cell
+        self,
+        thread: MainThread,
+        code: SampledCode,
+        text: Code,
+        steps: Steps,
+        graphs: Graphs,
+        cell: Cell,
+        labels: Mapping[str, str],
     ) -> None:
         self._thread, self._code, self._text, self._cell = thread, code, text, cell
+        self._graphs, self._labels = graphs, labels
         self._tree = Tree()
         forest = thread.forest
         table = steps.table[steps.table["host"] == forest.host.name].sort_values("start_ms", kind="stable")
@@ -264,9 +274,8 @@ class _Assembly:
         in_loop = (loop >= 0) & ((call < 0) | validates)
         phase[in_loop] = len(calls) + loop[in_loop]
         heads = loop_places(loops, self._code, self._text)
-        around = np.append(call, -1)[
-            np.searchsorted(pieces.bounds, loops["start_ps"].to_numpy(np.int64), side="right") - 1
-        ]
+        first = np.searchsorted(pieces.bounds, loops["start_ps"].to_numpy(np.int64), side="right") - 1
+        around = np.append(call, -1)[first]
         within = np.append(places, "")[np.where(around >= 0, np.searchsorted(calls, around), -1)]
         names += [*zip(loops["name"], np.where(within != "", within, heads), strict=True)]
         # A step inside a callback is the callback's.
@@ -296,9 +305,9 @@ class _Assembly:
         """Make the nodes under which the parts of pieces hang, and number them."""
         in_step = self._step >= 0
         callback = np.where(self._callback >= 0, np.append(self._thread.name, 0)[self._callback], -1)
-        phases, names = pd.factorize(self._phase)
+        phases, _ = pd.factorize(self._phase)
         number = (phases * 2 + in_step) * (int(callback.max(initial=0)) + 2) + callback + 1
-        self._owner, _, self._owners = _numbered(number, lambda piece: self._owner_node(piece))
+        self._owner, self._owners = _numbered(number, self._owner_node)
 
     def _owner_node(self, piece: int) -> str:
         node = str(self._phase[piece])
@@ -401,16 +410,13 @@ class _Assembly:
             names + len(self._thread.events)
         ) + detail
         detail = np.where(stored, name, detail)
-        group, first, nodes = _numbered(
-            number, lambda place: self._activity_node(int(pieces[place]), int(detail[place]))
-        )
+        group, nodes = _numbered(number, lambda place: self._activity_node(int(pieces[place]), int(detail[place])))
         time = np.bincount(group, weights=self._pieces.length_ps[pieces], minlength=len(nodes))
         _, once = np.unique(self._anchor[pieces], return_index=True)
         counts = np.bincount(group[once], minlength=len(nodes))
         for node, spent, count in zip(nodes, time.tolist(), counts.tolist(), strict=True):
             self._tree.add(node, spent, count)
         self._place_nodes(nodes, group, pieces)
-        del first
 
     def _place_nodes(self, nodes: list[str], group: Int64, pieces: Int64) -> None:
         """Note for each node without a place the line that most samples within its pieces show."""
@@ -418,8 +424,9 @@ class _Assembly:
         group_of[pieces] = group
         votes = pd.DataFrame({"node": group_of[self._sampled_piece], "row": self._code.code})
         votes = votes[votes["node"] >= 0].assign(place=lambda own: self._code.codes["place"].to_numpy()[own["row"]])
-        votes = votes[votes["place"] != ""].groupby(["node", "place"]).size()
-        for number, place in votes.groupby(level=0).idxmax():
+        counts: pd.Series[Any] = votes[votes["place"] != ""].groupby(["node", "place"])["row"].size()
+        best: Any = counts.groupby(level=0).idxmax()
+        for number, place in best.tolist():
             if not self._tree.nodes[nodes[number]].place:
                 self._tree.nodes[nodes[number]].place = place
 
@@ -469,7 +476,7 @@ class _Assembly:
         called = np.where(self._doing == Doing.FUNCTION, np.append(thread.name, 0)[self._anchor], -1)
         outside = np.isin(self._phase, (ROOT,)) & (self._anchor >= 0) & functions
         number = self._owner * (len(thread.names) + 2) + np.where(outside, called + 1, 0)
-        owner, _, nodes = _numbered(number, lambda piece: self._function_node(piece, outside=bool(outside[piece])))
+        owner, nodes = _numbered(number, lambda piece: self._function_node(piece, outside=bool(outside[piece])))
         waited = np.zeros(len(nodes))
         np.add.at(waited, owner[fetches], self._pieces.length_ps[fetches])
         waited += self._share(self._work, functions, owner, nodes, _BETWEEN if len(thread.events) else _UNEXPLAINED)
@@ -485,7 +492,8 @@ class _Assembly:
         node = self._owners[self._owner[piece]]
         if not outside:
             return node
-        name = str(self._thread.names[self._thread.name[self._anchor[piece]]]).removeprefix(DISPATCH)
+        event = int(self._anchor[piece])
+        name = str(self._thread.names[self._thread.name[event]]).removeprefix(DISPATCH)
         name = function_name(name)
         return self._tree.child(node, f"function:{name}", name, "op")
 
@@ -497,56 +505,67 @@ class _Assembly:
         amounts[amounts < _LEAST_PS] = 0.0
         for number, part in np.argwhere(amounts).tolist():
             if not done.waits[part]:
-                self._tree.add(self._part_node(nodes[number], *done.parts.iloc[part]), amounts[number, part])
+                self._tree.add(self._part_node(nodes[number], done.parts[part]), amounts[number, part])
         left = whole - amounts.sum(axis=1)
         for number in np.flatnonzero(left > _LEAST_PS).tolist():
             self._tree.add(self._tree.child(nodes[number], *rest), left[number])
         waits: Floats = amounts[:, done.waits].sum(axis=1)
         return waits
 
-    def _part_node(self, owner: str, kind: str, name: str, part: str, op: str) -> str:
+    def _part_node(self, owner: str, part: Part) -> str:
         child = self._tree.child
-        match kind:
+        match part.kind:
             case "layer":
-                return child(child(owner, f"layer:{name}", name, "layer"), part, part, "layer")
+                place = place_of_frame(self._graphs, part.frame, self._labels)
+                layer = child(owner, f"layer:{part.name}", part.name, "layer", place)
+                return child(layer, part.part, part.part, "layer", place)
             case "optimizer":
-                return child(owner, "optimizer", "optimizer", "optimizer")
-        return child(owner, f"op:{op or name}", op or name, "op")
+                return child(owner, *_OPTIMIZER)
+        return child(owner, f"op:{part.name}", part.name, "op")
 
     def _add_waits(self, waited: Floats, chosen: Bools, owner: Int64, nodes: list[str]) -> None:
         """Divide the waits for data among the stages of the pipelines that delayed the calls begun meanwhile."""
-        stages = self._thread.forest.once(host_stages)
-        if len(stages):
-            roots = stages[stages["depth"] == 1].drop_duplicates("root")
-            piece = np.searchsorted(self._pieces.bounds, roots["start_ps"].to_numpy(np.int64), side="right") - 1
-            within = (piece >= 0) & (piece < len(owner))
-            piece = np.where(within, piece, 0)
-            own = pd.Series(np.where(within & chosen[piece], owner[piece], -1), index=roots["root"].to_numpy())
-            first = roots.sort_values("start_ps").drop_duplicates("iterator")["root"]
-            stages = stages.assign(owner=stages["root"].map(own), first=stages["root"].isin(first))
-            stages = stages[stages["owner"] >= 0]
-            delays = stages.groupby(["owner", "first", "stage"])["critical_ps"].sum()
-        else:
-            delays = pd.Series(dtype=float)
+        delays = self._delays(chosen, owner)
         for number in np.flatnonzero(waited > 0).tolist():
             node = self._tree.child(nodes[number], *_PARTS[Doing.WAITING])
-            its = delays.loc[number] if len(delays) and number in delays.index.get_level_values(0) else delays.iloc[:0]
-            known = float(its.sum())
+            its = delays[delays["owner"] == number]
+            known = float(its["critical_ps"].sum())
             scale = min(1.0, waited[number] / known) if known else 0.0
-            for (is_first, stage), time in its.items():
-                start = self._tree.child(nodes[number], "first_batch", "first batch of a pass", "start")
-                name = short_name(str(stage))
-                self._tree.add(self._tree.child(start if is_first else node, name, name, "wait"), time * scale)
+            for _, is_first, stage, critical_ps, calls in its.itertuples(index=False):
+                above = self._tree.child(nodes[number], *_FIRST_BATCH) if is_first else node
+                self._tree.nodes[above].count = max(self._tree.nodes[above].count, calls)
+                name, function, place = stage_in_words(self._graphs, stage, self._labels)
+                part = self._tree.child(above, name, f"{name}: {function}" if function else name, "wait", place)
+                self._tree.add(part, critical_ps * scale, calls)
             self._tree.add(node, max(waited[number] - known * scale, 0.0))
+
+    def _delays(self, chosen: Bools, owner: Int64) -> pd.DataFrame:
+        """Return how long stages delayed the calls for data that began in some pieces.
+
+        The columns are ``owner first stage critical_ps calls``; ``first`` calls fetch the first batch of a pass.
+        """
+        stages = self._thread.forest.once(host_stages)
+        keys = ["owner", "first", "stage"]
+        if not len(stages):
+            return pd.DataFrame(columns=[*keys, "critical_ps", "calls"])
+        roots = stages[stages["depth"] == 1].drop_duplicates("root")
+        piece = np.searchsorted(self._pieces.bounds, roots["start_ps"].to_numpy(np.int64), side="right") - 1
+        within = (piece >= 0) & (piece < len(owner))
+        piece = np.where(within, piece, 0)
+        own = pd.Series(np.where(within & chosen[piece], owner[piece], -1), index=roots["root"].to_numpy())
+        first = roots.sort_values("start_ps").drop_duplicates("iterator")["root"]
+        stages = stages.assign(owner=stages["root"].map(own), first=stages["root"].isin(first))
+        by_stage = stages[stages["owner"] >= 0].groupby(keys)
+        return by_stage.agg(critical_ps=("critical_ps", "sum"), calls=("root", "nunique")).reset_index()
 
 
 def _short(place: str) -> str:
     return place.replace(" line ", ":")
 
 
-def _numbered(number: Int64, name: Callable[[int], str]) -> tuple[Int64, Int64, list[str]]:
-    """Return per entry the number of its group, and per group its first entry and its name."""
+def _numbered(number: Int64, name: Callable[[int], str]) -> tuple[Int64, list[str]]:
+    """Return per entry the place of its group, and the groups' names, which ``name`` gives for their first entries."""
     group, distinct = pd.factorize(number)
     first = np.zeros(len(distinct), dtype=np.int64)
     first[group[::-1]] = np.arange(len(group))[::-1]
-    return group.astype(np.int64), first, [name(int(one)) for one in first]
+    return group.astype(np.int64), [name(int(one)) for one in first]

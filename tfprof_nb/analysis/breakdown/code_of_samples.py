@@ -91,10 +91,11 @@ def sampled_code(forest: Forest, stacks: PythonStacks, labels: Mapping[str, str]
     began_ns = forest.host.began_ns
     chosen = np.flatnonzero(stacks.thread == 0) if began_ns else np.zeros(0, dtype=np.int64)
     of_stack = _codes(stacks, labels)
-    codes, rows = np.zeros(0, dtype=np.int64), of_stack.drop_duplicates(ignore_index=True)
+    codes: Int64 = np.zeros(0, dtype=np.int64)
+    rows = of_stack.drop_duplicates(ignore_index=True)
     if len(of_stack):
         keys = ["kind", "name", "place", "whole"]
-        codes = of_stack.groupby(keys, sort=False).ngroup().to_numpy(np.int64)
+        codes = of_stack.groupby(keys, sort=False).ngroup().to_numpy().astype(np.int64)
         rows = of_stack[keys].drop_duplicates(ignore_index=True)
     stack = stacks.stack[chosen]
     return SampledCode(

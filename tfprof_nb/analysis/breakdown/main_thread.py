@@ -65,10 +65,12 @@ class MainThread:
         return self.forest.ends_ps(self.events)
 
     @cached_property
-    def levels(self) -> list[Int64]:
-        """The events by depth, the outermost first."""
+    def inner_levels(self) -> list[Int64]:
+        """The events that lie in others, by depth, the outermost first."""
         order = np.argsort(self.depth, kind="stable")  # of 16-bit integers a radix sort
-        return np.split(order, np.cumsum(np.bincount(self.depth))[:-1]) if len(order) else []
+        levels = np.split(order, np.cumsum(np.bincount(self.depth))[:-1]) if len(order) else []
+        inner = [level[self.parent[level] >= 0] for level in levels]
+        return [level for level in inner if len(level)]
 
     def only(self, chosen: Bools) -> MainThread:
         """Return the thread with the chosen events alone."""
@@ -86,16 +88,14 @@ class MainThread:
     def innermost_of(self, chosen: Bools) -> Int64:
         """Return per event the innermost of the chosen events among itself and those around it, -1 for none."""
         found = np.where(chosen, np.arange(len(chosen)), -1)
-        for level in self.levels[1:]:
-            level = level[self.parent[level] >= 0]
+        for level in self.inner_levels:
             found[level] = np.where(found[level] < 0, found[self.parent[level]], found[level])
         return found
 
     def outermost_of(self, chosen: Bools) -> Int64:
         """Return per event the outermost of the chosen events among itself and those around it, -1 for none."""
         found = np.where(chosen, np.arange(len(chosen)), -1)
-        for level in self.levels[1:]:
-            level = level[self.parent[level] >= 0]
+        for level in self.inner_levels:
             above = found[self.parent[level]]
             found[level] = np.where(above >= 0, above, found[level])
         return found
@@ -144,4 +144,5 @@ def _marks(forest: Forest) -> Bools:
     marks = np.zeros(len(forest.host), dtype=bool)
     marks[forest.host.ints(STEP_NUMBER).rows] = True
     runs = np.array([line.name == RUNS for line in forest.host.lines], dtype=bool)  # which show no thread
-    return marks & ~runs[forest.host.line]
+    of_threads: Bools = marks & ~runs[forest.host.line]
+    return of_threads
