@@ -10,7 +10,7 @@ EDITABLE := .venv/.editable
 NODE := js/node_modules/.packages
 SCRIPTS := $(STATIC)/trace.js
 
-.PHONY: help env chromium build lint format test test-long fuzz demo notebooks docs bench wheel lock clean
+.PHONY: help env chromium build lint format test test-long fuzz captures demo notebooks docs bench wheel lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -72,6 +72,9 @@ fuzz: $(EDITABLE) ## open changed files for SECONDS (300): every input gives a r
 
 test-long: env ## the slow tests: soaks, large files
 	@$(BIN)/pytest -m slow
+
+captures: $(EDITABLE) ## run the programs of tests/programs, or NAMES, and record the captures that tests read
+	@$(BIN)/python tests/captures/record.py $(NAMES)
 
 demo: $(EDITABLE) ## execute the quickstart, write build/demo/report.html, open the notebook in JupyterLab (not with HEADLESS=1)
 	@$(BIN)/python notebooks/demo.py
