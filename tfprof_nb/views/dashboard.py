@@ -8,6 +8,7 @@ from typing import Protocol
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.advice import Advice
+from tfprof_nb.analysis.breakdown.breakdown import Breakdown
 from tfprof_nb.analysis.flame import Flame
 from tfprof_nb.analysis.functions.functions import Functions
 from tfprof_nb.analysis.graph.graph import Graph
@@ -28,6 +29,7 @@ from tfprof_nb.render.content import Content
 from tfprof_nb.render.panels import Note, Panel, Tab, Tabs
 from tfprof_nb.render.report import html_report
 from tfprof_nb.views import advice as advice_view
+from tfprof_nb.views import breakdown as breakdown_view
 from tfprof_nb.views import flame as flame_view
 from tfprof_nb.views import functions as functions_view
 from tfprof_nb.views import graph as graph_view
@@ -45,7 +47,7 @@ from tfprof_nb.views import tf_data as tf_data_view
 from tfprof_nb.views import trace as trace_view
 from tfprof_nb.views.pages import PAGES
 
-_WITHOUT_TENSORFLOW = ("overview", "advice", "source", "python", "memory", "flame", "trace")
+_WITHOUT_TENSORFLOW = ("overview", "advice", "breakdown", "source", "python", "memory", "flame", "trace")
 _MANY_EVENTS = 500_000  # all pages of fewer events take less than a second
 
 
@@ -69,6 +71,8 @@ class Results(Protocol):
     def overview(self) -> Overview: ...
     @property
     def advice(self) -> Advice: ...
+    @property
+    def breakdown(self) -> Breakdown: ...
     @property
     def steps(self) -> Steps: ...
     @property
@@ -247,6 +251,8 @@ def page_panels(results: Results, name: str) -> list[Panel]:
             return overview_view.panels(results.overview, results.steps)
         case "advice":
             return advice_view.panels(results.advice)
+        case "breakdown":
+            return breakdown_view.panels(results.breakdown)
         case "steps":
             return steps_view.panels(results.steps)
         case "source":
