@@ -13,7 +13,7 @@ SCRIPTS := $(STATIC)/trace.js
 # Two at a time, the tests of a file in order and in one process: one TensorFlow and one Jupyter server each.
 PYTEST := $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=25
 
-.PHONY: help env chromium build lint format vitest check test nightly fuzz demo notebooks docs bench wheel lock clean
+.PHONY: help env chromium build lint format vitest check test nightly fuzz captures demo notebooks docs bench wheel lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -82,6 +82,9 @@ nightly: env lint vitest ## all tests: also every program and notebook, other ve
 fuzz: $(EDITABLE) ## open changed files for SECONDS (300): every input gives a right result or a TfprofError
 	@$(BIN)/python tests/fuzz/run.py --seconds $(or $(SECONDS),300) --jobs $(or $(JOBS),2) --first $(or $(FIRST),0)
 
+captures: $(EDITABLE) ## run the programs of tests/programs, or NAMES, and record the captures that tests read
+	@$(BIN)/python tests/captures/record.py $(NAMES)
+
 demo: $(EDITABLE) ## execute the quickstart, write build/demo/report.html, open the notebook in JupyterLab (not with HEADLESS=1)
 	@$(BIN)/python notebooks/demo.py
 	@if [ -z "$${HEADLESS:-}" ]; then echo "== demo: JupyterLab, until Ctrl-C"; \
@@ -90,8 +93,9 @@ demo: $(EDITABLE) ## execute the quickstart, write build/demo/report.html, open 
 notebooks: $(EDITABLE) ## execute the tutorials and store their outputs
 	@$(BIN)/python notebooks/execute.py
 
-docs: env ## write docs/api.md from the docstrings, and take the pictures of docs/images anew
+docs: env ## write docs/api.md and docs/advice from the code, and take the pictures of docs/images anew
 	@$(BIN)/python docs/make_api.py
+	@$(BIN)/python docs/make_rules.py
 	@$(BIN)/pytest tests/browser/pictures.py
 
 bench: $(EDITABLE) ## measure what is not measured yet, or PARTS; write docs/performance.md (an hour; minutes with QUICK=1)

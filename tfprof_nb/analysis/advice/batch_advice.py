@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, Severity, severity_of
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Finding, Severity, severity_of
 from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.loops import head_of, is_head, needs_itself
@@ -115,7 +116,8 @@ def _finding(evidence: Evidence, ops: StepOps, size: int, fixed: float, severity
         _MANY_IN_ONE_CALL
         if depends
         else f"Use larger batches, {size * factor} instead of {size}."
-        + " A larger batch may need a higher learning rate." * trains(ops.graphs),
+        + " This trains otherwise: fewer updates per epoch, which may need a higher learning rate."
+        * trains(ops.graphs),
         100 * saved * share,
         place=place or loop,
         gain_low_percent=100 * saved * fixed * share,

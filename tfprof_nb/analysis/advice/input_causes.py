@@ -7,13 +7,14 @@ import re
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.cause import Cause, cause_rule, from_busy_cores, in_parallel
 from tfprof_nb.analysis.advice.dropped_elements import dropped_elements
-from tfprof_nb.analysis.advice.findings import Evidence
-from tfprof_nb.analysis.advice.kept_results import PASSES_WORTH_KEEPING, kept_behind_map, kept_by_filter
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.kept_results import PASSES_WORTH_KEEPING, kept_behind_map, kept_by_filter, may_be_kept
 from tfprof_nb.analysis.advice.per_element import per_element
 from tfprof_nb.analysis.advice.python_input import python_source
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.mapped import lines_mapped, mapped_name
 from tfprof_nb.analysis.source.rewriting import end_of_pipeline, with_call
+from tfprof_nb.analysis.source.syntax import first_given
 from tfprof_nb.analysis.tf_data.iterators import FILE_READERS, iterator_type
 from tfprof_nb.analysis.verdict import MOST_WAITING, rare_waits
 
@@ -21,15 +22,23 @@ _MOST_OF_FUNCTION = 0.6
 _QUICK_SHARE = 0.3
 _UNPREFETCHED, _OPENING = ("Map", "Batch", "PaddedBatch"), ("Interleave", "ParallelInterleave", "FlatMap")
 # Keras makes a pipeline of its own for arrays that its methods take.
-_OF_KERAS = re.compile(r"\.(fit|evaluate|predict|train_on_batch|test_on_batch|predict_on_batch)\(")
+_OF_KERAS = re.compile(r"\.(fit|evaluate|predict)\(")
 _SLICE_LESS = (
     "Make the pipeline yourself, and let it run ahead: `tf.data.Dataset.from_tensor_slices((x, y)).shuffle(len(x))"
-    ".batch(n).prefetch(tf.data.AUTOTUNE)`."
+    ".batch(n).prefetch(tf.data.AUTOTUNE)`. It has the same batches as those of {0}, in another order."
 )
+_SLICE_IN_ORDER = (
+    "Take larger batches: `batch_size=` of {0} changes no result of it. Or make the pipeline yourself, in the order of "
+    "the arrays: `tf.data.Dataset.from_tensor_slices({1}).batch(n).prefetch(tf.data.AUTOTUNE)`."
+)
+_FEW_BATCHES = 2  # in an epoch: starting each pass over the data then costs more than slicing
+_NO_ARRAYS = {"dataset", "generator", "iterator", "keras dataset"}
 _RANDOM = (
     "{function} draws random numbers, which a cache would freeze. Cache what comes before it, if that fits in memory, "
     "and do the random part on whole batches: in the model, for example with keras.layers.RandomFlip."
 )
+# Types of ops that draw random numbers.
+_DRAWING = "Random|Multinomial|SampleDistorted|Stateful(?:Uniform|StandardNormal|TruncatedNormal|Binomial)|RngRead"
 _MAKING_ITERATORS = ("MakeIterator", "AnonymousIterator", "AnonymousIteratorV2", "AnonymousIteratorV3")
 _MANY_STEPS, _NEARLY_EACH, _SEVERAL_DATASETS = 10, 0.8, 3
 _KEEP = (
@@ -252,6 +261,8 @@ def _repeated_work(evidence: Evidence, stage: str) -> Cause | None:
     passes, mapped = int(evidence.steps.table["epoch"].nunique()), _mapped(evidence, line)
     if passes < PASSES_WORTH_KEEPING or _filling_cache(evidence) or _random_ops(evidence):
         return None
+    if not may_be_kept(evidence, line):
+        return None
     kept = kept_behind_map(evidence, line)
     if kept is None:
         return None
@@ -302,8 +313,8 @@ def _stage(evidence: Evidence, stage: str) -> Cause:
     at = f" ({line}{f', `{_units.shorten(code, 80)}`' if code else ''})" if line else ""
     shown = f"the slowest stage of the input pipeline is {_units.shorten(stage, 80)}{at}"
     stages = {iterator_type(name) for name in evidence.tf_data.table["long_name"]}
-    if _OF_KERAS.search(code) and "Generator" not in stages:
-        return Cause("slicing the arrays is slow", shown, _SLICE_LESS, place=line, rule=SLICED_ARRAYS.id)
+    if (method := _OF_KERAS.search(code)) and "Generator" not in stages:
+        return _slicing(evidence, method[1], line, shown)
     if stage in _UNPREFETCHED and "Prefetch" not in str(evidence.tf_data.summary["bottleneck_long_name"]):
         return _unprefetched(evidence, line, shown)
     if mapped and stage in ("Map", "MapAndBatch") and (change := in_parallel(evidence, line)):
@@ -328,11 +339,31 @@ def _stage(evidence: Evidence, stage: str) -> Cause:
     return Cause(name, f"{shown}{_costly_line(evidence, line)}", fix, place=line, rule=rule.id)
 
 
+def _slicing(evidence: Evidence, method: str, line: str, shown: str) -> Cause:
+    """Name the pipeline that Keras makes of arrays; only `fit` may get its examples in another order."""
+    call, steps = evidence.code.call_at(*line_at(line), method), evidence.steps.table
+    data = first_given(call) if call else None
+    known = evidence.code.object_of(line_at(line)[0], data) if data else None
+    batches = steps.groupby("epoch").size()
+    if (known and known.kind in _NO_ARRAYS) or (len(batches) and batches.median() <= _FEW_BATCHES):
+        return Cause("", shown, place=line, rule=SLOW_STAGE.id)
+    if method == "fit":
+        return Cause("slicing the arrays is slow", shown, _SLICE_LESS.format(method), place=line, rule=SLICED_ARRAYS.id)
+    of_arrays = "(x, y)" if method == "evaluate" else "x"
+    return Cause(
+        "slicing the arrays is slow",
+        shown,
+        _SLICE_IN_ORDER.format(method, of_arrays),
+        place=line,
+        rule=SLICED_ARRAYS.id,
+    )
+
+
 def _is_random(evidence: Evidence, line: str) -> bool:
     """Whether the function given to the map at a line draws random numbers."""
     ops, (file, first, last) = evidence.source().all_ops, lines_mapped(evidence.code, *line_at(line))
     mine = (ops["file"] == file) & ops["line"].between(first, last)
-    return bool(ops.loc[mine, "op_type"].str.contains("Random").any())
+    return bool(ops.loc[mine, "op_type"].str.contains(_DRAWING).any())
 
 
 def _starved(evidence: Evidence) -> Cause:
@@ -384,7 +415,7 @@ def _random_ops(evidence: Evidence) -> bool:
     if len(placed):
         eager = set(ops.loc[ops["eager"].astype(bool), "op_name"])
         ops = placed[(placed["layer"] == "") & (placed["phase"] == "") & ~placed["op_name"].isin(eager)]
-    return bool((ops["op_type"].str.contains("Random") & (ops["side"] == "host")).any())
+    return bool((ops["op_type"].str.contains(_DRAWING) & (ops["side"] == "host")).any())
 
 
 def _percent_of_line(evidence: Evidence, place: str) -> float:

@@ -10,7 +10,8 @@ import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, severity_of
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Finding, severity_of
 from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.moved import moved_out
@@ -23,6 +24,7 @@ _LEAST_SAVED = 0.7
 _MOST_LINES, _MOST_OF_TIME = 3, 0.02
 _FROZEN = "The frozen model "
 _MADE_FROZEN = r"\.trainable *= *False"
+_MAKES_ITERATORS = r"MakeIterator|OneShotIterator"
 _NUMBER = re.compile(r"(_\d+)+$")
 
 CONSTANT = Rule(
@@ -117,6 +119,8 @@ def _frozen(evidence: Evidence, ops: StepOps, of_data: Bools) -> list[Finding]:
         return []
     if len(epochs) and epochs.nunique() == 1:  # what is computed once needs no cache
         return []
+    if not len(epochs) and not _reads_again(evidence):
+        return []
     # One pass over the data is left; of a loop the number of passes is not known.
     least, most = (1 - 1 / epochs.nunique(),) * 2 if len(epochs) else (0.5, 1.0)
     what, place = _what(ops, of_layers)
@@ -141,6 +145,14 @@ def _frozen(evidence: Evidence, ops: StepOps, of_data: Bools) -> list[Finding]:
             rule=FROZEN.id,
         )
     ]
+
+
+def _reads_again(evidence: Evidence) -> bool:
+    """Whether a loop of the program goes through a dataset several times: batches that it makes itself may be new."""
+    ops = evidence.ops.table
+    iterators = ops.loc[ops["op_type"].astype(str).str.fullmatch(_MAKES_ITERATORS), "occurrences"].sum()
+    given = evidence.python.calls["call"].astype(str).str.endswith("_on_batch").any()
+    return len(evidence.tf_data.table) > 0 and iterators > 1 and not given
 
 
 def _what(ops: StepOps, chosen: Bools) -> tuple[str, str]:

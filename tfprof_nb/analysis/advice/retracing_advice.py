@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, at_most, saving
-from tfprof_nb.analysis.advice.retracing_remedies import remedy, shown_name
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Finding, at_most, saving
+from tfprof_nb.analysis.advice.retracing_remedies import is_programs, remedy, shown_name
 from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.functions.retracing import APPLIED_AGAIN, GENERALISE, OF_KERAS
 from tfprof_nb.analysis.source.calls import built_in_loop, compiled_in_loop
@@ -23,7 +24,7 @@ _MOSTLY_TRACING, _LONG_TRACING_MS, _LONG_UNROLLING_MS = 0.5, 3000.0, 1000.0
 _LEAST_UNROLLED = 0.5  # of tracing: the model is traced without unrolling too
 
 _LAST_BATCH = (
-    "If the last batch of an epoch is smaller than the others, leave it out; a dataset does with "
+    "If the last batch of an epoch of training is smaller than the others, leave it out; a dataset does with "
     "`.batch(n, drop_remainder=True)`."
 )
 _LAST_BATCH_OR_ELSE = (
@@ -171,6 +172,8 @@ def _traced_again(evidence: Evidence) -> Iterator[Finding]:
     for name, function in again.iterrows():
         if name in OF_KERAS and GENERALISE not in function["cause"]:
             continue
+        if not is_programs(evidence.code, str(name)):  # a library's, which nobody can decorate
+            continue
         percent = min(100.0, 100 * float(function["self_ms"]) / whole_ms)
         cause, colon, advised = str(function["cause"]).rpartition(": ")
         fix, place, change = remedy(evidence.code, str(name), str(function["cause"]), advised if colon else "")
@@ -277,8 +280,8 @@ def _compiled_by_xla(evidence: Evidence) -> Iterator[Finding]:
         f"{place and f' ({place})'}",
         evidence=f"That took {_units.milliseconds(found.total_ms)}. XLA compiles a function anew for each shape that "
         "it is given, such as batches of sequences that are padded to different lengths, and smaller last batches.",
-        fix=f"{without[:1].upper()}{without[1:]}. Or give the batches one shape: pad to one length, and drop the "
-        "smaller last batch (drop_remainder=True).",
+        fix=f"{without[:1].upper()}{without[1:]}. Or give the batches one shape: pad to one length, and in training "
+        "drop the smaller last batch (drop_remainder=True).",
         place=place,
         change=change,
     )
