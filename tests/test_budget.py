@@ -70,6 +70,7 @@ def test_no_budget(made, limits):
         tp.load(made(20)).check_budget(**limits)
 
 
+@pytest.mark.tensorflow
 def test_a_real_training_is_not_retraced_and_a_faulty_one_is(tmp_path):
     keras, tf = pytest.importorskip("keras"), pytest.importorskip("tensorflow")
     model = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(1)])

@@ -64,6 +64,7 @@ def profile(tmp_path_factory):
     return p
 
 
+@pytest.mark.tensorflow
 def test_it_says_what_the_dashboard_says(profile):
     brief = profile.to_dict()
     assert list(brief) == KEYS
@@ -80,6 +81,7 @@ def test_it_says_what_the_dashboard_says(profile):
     assert any("train.py" in line["file"] for line in brief["lines"])
 
 
+@pytest.mark.tensorflow
 def test_markdown_says_the_same(profile):
     text, brief = profile.to_markdown(), profile.to_dict()
     assert text.startswith(f"# slow input\n\n**{brief['verdict']['answer']}**\n")
@@ -107,12 +109,14 @@ def test_kinds_of_work_have_the_words_of_the_dashboard():
         assert markdown._PARTS.get(part, part.removesuffix("_ms").replace("_", " ")) == STEP_LABELS[part]
 
 
+@pytest.mark.tensorflow
 def test_the_place_of_a_finding_stands_once(profile):
     brief = profile.to_dict()
     brief["findings"][0] |= {"finding": "Slow (train.py line 3)", "place": "train.py line 3"}
     assert to_markdown(brief).count("train.py line 3)") == 1
 
 
+@pytest.mark.tensorflow
 def test_nothing_of_the_persons_machine_is_in_it(profile):
     for text in (profile.to_markdown(), json.dumps(profile.to_dict())):
         for secret in (SECRET, "ada.lovelace", str(Path.home()), socket.gethostname(), os.environ["PATH"]):
@@ -137,6 +141,7 @@ def test_folders_are_left_out(text, short):
     assert module._plain(text) == short
 
 
+@pytest.mark.tensorflow
 def test_it_is_short_and_json(profile):
     for rows in (10, 3):
         brief = profile.to_dict(rows)
@@ -171,6 +176,7 @@ def test_long_texts_end_and_long_code_is_left_out():
     assert module._plain(module._Code("x" * 700)) == "x" * 700
 
 
+@pytest.mark.tensorflow
 @pytest.mark.parametrize(
     ("options", "name", "start"),
     [
@@ -191,6 +197,7 @@ def test_the_command_line_writes_each_form(profile, tmp_path, monkeypatch, optio
         assert list(json.loads(text)) == KEYS
 
 
+@pytest.mark.tensorflow
 def test_a_place_that_cannot_be_written(profile, tmp_path, capsys):
     (tmp_path / "folder").mkdir()
     assert main(["report", str(profile.files[0]), "--format", "md", "-o", str(tmp_path / "folder")]) == 1

@@ -96,6 +96,7 @@ def shell(tmp_path_factory):
     patch.undo()
 
 
+@pytest.mark.tensorflow
 @pytest.mark.parametrize("path", [path for path in PAGES if blocks_of(path)], ids=page_name)
 def test_a_pages_examples_run_one_after_another(path, shell, tmp_path, monkeypatch):
     shutil.copytree(Path.cwd(), tmp_path, dirs_exist_ok=True)
@@ -151,13 +152,30 @@ def test_every_page_can_be_reached_from_the_readme():
     assert {path for path in PAGES if path.parent != ROOT} <= reached
 
 
+def maker(name):
+    """A program that writes pages."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.tensorflow
 def test_the_api_reference_is_what_the_docstrings_say():
-    spec = importlib.util.spec_from_file_location("make_api", ROOT / "docs" / "make_api.py")
-    make_api = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(make_api)
+    make_api = maker("make_api")
     assert text_of(make_api.TARGET) == make_api.page(), "run `.venv/bin/python docs/make_api.py`"
 
 
+def test_the_pages_of_rules_are_what_the_rules_say():
+    make_rules = maker("make_rules")
+    pages = make_rules.pages()
+    assert set(make_rules.FOLDER.glob("*.md")) == set(pages)
+    stale = [path.name for path, text in pages.items() if text_of(path) != text]
+    assert not stale, "run `.venv/bin/python docs/make_rules.py`"
+    assert text_of(make_rules.TOOL) == make_rules.with_table(text_of(make_rules.TOOL))
+
+
+@pytest.mark.tensorflow
 @pytest.mark.parametrize("layer", ["analysis", "decode", "formats", "render", "views"])
 def test_the_examples_of_internal_modules_hold(layer):
     """Those of public names are run below, and those of `_units` in its own test."""
@@ -167,6 +185,7 @@ def test_the_examples_of_internal_modules_hold(layer):
     assert not [module.__name__ for module in modules if doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed]
 
 
+@pytest.mark.tensorflow
 @pytest.mark.parametrize("name", tfprof_nb._public)
 def test_every_public_name_has_an_example_that_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from copy import copy
 from functools import cached_property, partial, wraps
@@ -15,7 +15,10 @@ import pandas as pd
 
 from tfprof_nb._errors import CaptureError, ProfileNotFoundError
 from tfprof_nb.analysis.advice.advice import Advice, advice
-from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.advice.catalogue import known
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.answer import Answer, answer
+from tfprof_nb.analysis.breakdown.breakdown import Breakdown, breakdown
 from tfprof_nb.analysis.compare.measured import Measured
 from tfprof_nb.analysis.compare.pace import pace
 from tfprof_nb.analysis.compare.work import work
@@ -53,6 +56,7 @@ from tfprof_nb.decode.sections.machine_load import read_other_load
 from tfprof_nb.decode.sections.versions import read_tensorflow
 from tfprof_nb.decode.session_graph import read_session
 from tfprof_nb.export.tfprof_output import write_view
+from tfprof_nb.formats.project import ignored_rules
 from tfprof_nb.formats.sidecar import Section
 from tfprof_nb.measurement import datasets, measurement
 from tfprof_nb.pending_run import PendingRun
@@ -63,18 +67,18 @@ from tfprof_nb.views import dashboard
 R = TypeVar("R", bound=Result)
 
 
-def _kept(of: type[R]) -> Callable[[Callable[[Results], R]], cached_property[R]]:
+def _kept(of: type[R], name: str = "") -> Callable[[Callable[[Results], R]], cached_property[R]]:
     """Make a property of a method that computes a result: computed once, and kept for when the run is opened again."""
 
     def decorated(compute: Callable[[Results], R]) -> cached_property[R]:
-        name = compute.__name__
+        kept_as = name or compute.__name__
 
         @wraps(compute)
         def result(self: Results) -> R:
             cache = self.data.cache
-            if found := cache.get(name, of):
-                return self._page(name, found)
-            return cache.put(name, compute(self))
+            if found := cache.get(kept_as, of):
+                return self._page(kept_as, found)
+            return cache.put(kept_as, compute(self))
 
         return cached_property(result)
 
@@ -109,10 +113,13 @@ class Results:
         redact: bool = False,
         cache: bool = True,
         client: Any = None,
+        ignore: Iterable[str] = (),
     ) -> None:
         self._source = run
         self._name = name
         self._redact, self._cache, self._client = redact, cache, client
+        by_project, file = ignored_rules()
+        self._ignored = known(ignore) | known(by_project, str(file))
         _living.add(self)
 
     @property
@@ -205,6 +212,23 @@ class Results:
         result.notes += self.data.notes
         return self._page("overview", result)
 
+    @_kept(Breakdown)
+    def breakdown(self) -> Breakdown:
+        """Where the cell's wall time went: a tree of parts that have names, and add up."""
+        data = self.data
+        if len(self.hosts) > 1:
+            return self._page("breakdown", _noted(self._one_host.breakdown, self._only("breakdown", self._one_host)))
+        result = breakdown(
+            data.forests[0],
+            self.steps,
+            data.graphs[0],
+            data.cells[0],
+            data.stacks[0],
+            data.names_of_files,
+            Code(data.texts),
+        )
+        return self._page("breakdown", result)
+
     @_kept(InputPipeline)
     def input_pipeline(self) -> InputPipeline:
         """How far steps wait for data, and what getting the data is made of."""
@@ -279,21 +303,29 @@ class Results:
         """The hosts side by side, step by step."""
         return self._page("pods", pods(self.data.forests, self.steps))
 
-    @_kept(Advice)
+    @cached_property
     def advice(self) -> Advice:
         """What to change, the most severe first."""
-        evidence = Evidence(
-            self.overview,
-            self.steps,
-            self.ops,
-            self.functions,
-            self.tf_data,
-            self.python,
-            self._made_at,
-            Code(self.data.texts, self.data.name_objects),
-            lambda: self._step_ops,
-            lambda: self.memory,
-            lambda: self.source,
+        return self._page("advice", advice(self._evidence, self._ignored)) if self._ignored else self._all_advice
+
+    @_kept(Advice, "advice")
+    def _all_advice(self) -> Advice:
+        return self._page("advice", advice(self._evidence))
+
+    @cached_property
+    def _evidence(self) -> Evidence:
+        return Evidence(
+            overview=self.overview,
+            steps=self.steps,
+            ops=self.ops,
+            functions=self.functions,
+            tf_data=self.tf_data,
+            python=self.python,
+            line_of=self._made_at,
+            code=self._code,
+            step_ops=lambda: self._step_ops,
+            memory=lambda: self.memory,
+            source=lambda: self.source,
             gpus=self.data.gpus,
             idle_devices=idle_devices(self.data.forests),
             own_cores=self.data.own_cores,
@@ -301,8 +333,17 @@ class Results:
             kernels=lambda: self.kernels,
             compilations=lambda: compilations(self.data.forests),
             sleeps=lambda: sleeps(self.data.forests),
+            breakdown=lambda: self.breakdown,
         )
-        return self._page("advice", advice(evidence))
+
+    @cached_property
+    def answer(self) -> Answer:
+        """What the first screen says: the finding that explains the cell's largest cost, or that cost by its name."""
+        return answer(self.breakdown, self.advice, self._code)
+
+    @cached_property
+    def _code(self) -> Code:
+        return Code(self.data.texts, self.data.name_objects)
 
     @cached_property
     def _datasets(self) -> dict[str, Any]:

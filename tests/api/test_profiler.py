@@ -13,6 +13,8 @@ import pytest
 import tfprof_nb as tp
 from tfprof_nb._errors import CaptureError
 
+pytestmark = pytest.mark.tensorflow
+
 QUIET = {"output": "none"}
 
 

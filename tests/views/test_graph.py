@@ -14,6 +14,7 @@ def profile(tmp_path_factory):
     return p
 
 
+@pytest.mark.tensorflow
 def test_the_page_has_the_four_views(profile):
     text = str(profile.graph.view())
     for words in ("Name scopes", "Data flow", "Op types", "Calls that created the nodes", "1.02 kFLOP"):
@@ -31,18 +32,21 @@ def test_a_file_from_elsewhere_has_the_views_that_it_has_data_for(tmp_path):
     assert "Calls that created the nodes" not in text
 
 
+@pytest.mark.tensorflow
 def test_a_tree_shows_what_was_selected(profile):
     text = str(profile.graph.scope(select=["float_ops"]).view())
     assert "float" in text
     assert "time" not in text.splitlines()[5]
 
 
+@pytest.mark.tensorflow
 def test_rows_are_indented_below_their_parents(profile):
     lines = str(profile.graph.scope(select=["float_ops"]).view()).splitlines()
     (product,) = (line for line in lines if line.strip().startswith("product"))
     assert product.replace("\N{NO-BREAK SPACE}", " ").startswith("    ")
 
 
+@pytest.mark.tensorflow
 def test_an_estimate_says_that_it_is_one(profile):
     device = {"peak_flops_per_s": 1e12, "bandwidth_bytes_per_s": 1e11, "memory_bytes": 1e9}
     text = str(profile.graph.estimate(device).view())
@@ -50,12 +54,14 @@ def test_an_estimate_says_that_it_is_one(profile):
     assert "1.02 kFLOP" in text
 
 
+@pytest.mark.tensorflow
 def test_without_ops_it_says_why(tmp_path):
     with tp.profile(logdir=tmp_path) as p:
         pass
     assert "No op was recorded" in str(p.graph.view())
 
 
+@pytest.mark.tensorflow
 def test_eager_ops_are_there_too(tmp_path):
     import tensorflow as tf
 
@@ -64,6 +70,7 @@ def test_eager_ops_are_there_too(tmp_path):
     assert "outside functions/MatMul" in set(p.graph.table["name"])
 
 
+@pytest.mark.tensorflow
 def test_figures_say_what_they_are_of(profile, tmp_path):
     import tensorflow as tf
 

@@ -11,7 +11,7 @@ import pandas as pd
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.devices import GPU, device_cores, device_planes, device_type, has_device_events
 from tfprof_nb.analysis.events.forest import Forest
-from tfprof_nb.analysis.events.framework import Framework, framework
+from tfprof_nb.analysis.events.framework import Framework, drawn_by, framework
 from tfprof_nb.analysis.events.intervals import newly_covered
 from tfprof_nb.analysis.events.names import function_name
 from tfprof_nb.analysis.events.op_labels import on_device_timeline
@@ -31,8 +31,8 @@ _CALLS_OF_PYTHON = ("TFE_Py_FastPathExecute", "TFE_Py_Execute", "TFE_Execute", "
 
 _BOTTLENECKS = {"highly": "host", "moderately": "both", "potentially": "both", "not": "device", "unknown": "unknown"}
 _UNRECORDED = (
-    "{recorder} recorded nothing on {gpus}: {causes}, or no op ran there meanwhile. `tfprof_nb.check()` on that machine "
-    "tells which, with the cure."
+    "{recorder} recorded nothing on {gpus}: {causes}, or no op ran there meanwhile. `tfprof_nb.check()` on that "
+    "machine tells which, with the cure."
 )
 _NVIDIA = "CUPTI, NVIDIA's profiling library,"
 _OF_CUPTI = f"{CANNOT_BE_LOADED.format(library='libcupti')}, {ONLY_ADMINISTRATORS}"
@@ -63,7 +63,8 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops, *, python_sample
         which start a pass over the data, wait long; ``fetches_in_steps`` whether every measured step fetched data, so
         that none of its other time can be waiting for data. ``step_ms`` and ``input_ms`` are
         means. ``mxu_percent`` and ``vpu_percent`` are the mean utilisation of the matrix and vector units of a TPU,
-        if it recorded counters of them. ``unrecorded_gpus`` is how many GPUs the profile names, if it has work of none.
+        if it recorded counters of them. ``unrecorded_gpus`` is how many GPUs the profile names, if it has work of none,
+        and ``drawn_by`` the tool of which the file is a drawing, without ops (``Horovod``, ``tfprof``).
         ``capture_ms`` is the time of the whole capture; for a single host with
         steps, ``measured_steps_ms``, ``warm_up_steps_ms``, ``other_steps_ms`` (of other phases, such as validation)
         and ``outside_steps_ms`` add up to it. ``outside_longest`` names the longest event outside of steps (the op,
@@ -88,6 +89,7 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops, *, python_sample
         **_between_steps(steps, forests),
         **_whole(steps, forests),
         "framework": used,
+        "drawn_by": drawn_by(forests),
         "device_type": device_type(forests),
         "device_cores": device_cores(forests),
         "unrecorded_gpus": len(gpus),

@@ -1,4 +1,4 @@
-"""What is said of CUPTI, NVIDIA's profiling library, by `check` beforehand and by profiles that lack a GPU afterwards."""
+"""What is said of CUPTI, NVIDIA's profiling library, by `check` before a capture and by profiles that lack a GPU."""
 
 from __future__ import annotations
 

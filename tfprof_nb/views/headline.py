@@ -48,6 +48,8 @@ def headline(overview: Overview) -> str:
     if numbers["unrecorded_gpus"]:
         return _UNRECORDED.format(s="s" * (numbers["unrecorded_gpus"] > 1))
     largest = numbers["largest_category"]
+    if numbers["drawn_by"] and not largest:
+        return f"A timeline of {numbers['drawn_by']}, without steps."
     words = {"step": _units.milliseconds(numbers["step_ms"]), "fetch": _units.milliseconds(numbers["input_ms"])}
     words |= {"input": _units.percent(numbers["input_percent"]), "other": _units.percent(numbers["other_percent"])}
     words["framework"] = TITLES[numbers["framework"]]

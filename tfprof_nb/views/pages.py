@@ -11,6 +11,7 @@ from tfprof_nb.render.panels import Link
 PAGES = {
     "overview": "Overview",
     "advice": "Advice",
+    "breakdown": "Breakdown",
     "steps": "Steps",
     "source": "Lines",
     "python": "Python",

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.tensorflow
+
 RUN = """
 import json, sys
 import keras, numpy as np, tensorflow as tf

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from tfprof_nb.analysis.advice.adapt_advice import adapt_findings
-from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.fit_again_advice import fit_again_findings
 from tfprof_nb.analysis.advice.keras_call_advice import single_predictions
 from tfprof_nb.analysis.advice.retracing_advice import retracing_findings

@@ -9,8 +9,8 @@ import tensorflow as tf
 
 import tfprof_nb as tp
 from builders import XSpace
-from tfprof_nb.analysis.advice.findings import Evidence
-from tfprof_nb.analysis.advice.memory_advice import memory_findings
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.rules.memory.growing_memory import check
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.api.load import load
 
@@ -128,8 +128,8 @@ class Watcher:
 
 def test_a_dictionary_of_an_object_is_told_with_its_line(tmp_path):
     p = steps([20 + 10 * k for k in range(12)], tmp_path)
-    results = p.overview, p.steps, p.ops, p.functions, p.tf_data, p.python
+    results = {name: getattr(p, name) for name in ("overview", "steps", "ops", "functions", "tf_data", "python")}
     told = {"code": Code({"watch.py": WATCHER}), "memory": lambda: p.memory, "source": lambda: p.source}
-    (found,) = memory_findings(Evidence(*results, **told))
+    (found,) = check(Evidence(**results, **told), {})
     assert found.place == "watch.py line 5"
     assert "`self.seen[i] = out`" in found.evidence

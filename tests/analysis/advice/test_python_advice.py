@@ -11,7 +11,7 @@ import pytest
 import tensorflow as tf
 
 import tfprof_nb as tp
-from tfprof_nb.analysis.advice.findings import training_ms
+from tfprof_nb.analysis.advice.evidence import training_ms
 from tfprof_nb.analysis.advice.python_advice import _fix_of
 
 

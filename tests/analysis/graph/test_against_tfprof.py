@@ -103,6 +103,7 @@ def session_run(request):
     return made, metadata, graph(with_runs(from_graph_section(describe_graph(made, None, metadata)), executed))
 
 
+@pytest.mark.tensorflow
 @pytest.mark.parametrize("view", ["scope", "graph", "op", "code"])
 @pytest.mark.parametrize("name", OPTIONS)
 def test_view_is_tfprofs(session_run, view, name):

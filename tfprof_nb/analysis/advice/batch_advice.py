@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, Severity, severity_of
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Finding, Severity, severity_of
 from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.loops import head_of, is_head, needs_itself

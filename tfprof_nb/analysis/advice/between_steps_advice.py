@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Finding
 from tfprof_nb.analysis.advice.rule import Rule
 
 RULE = Rule(

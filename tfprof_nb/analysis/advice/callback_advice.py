@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving, training_ms
+from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.findings import Finding, saving
 from tfprof_nb.analysis.advice.python_time import HIGH_PERCENT, WORTH_SAYING_PERCENT, every_few, method_of, raised
 from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.callbacks import given_to, needed
@@ -39,6 +40,7 @@ RULE = Rule(
     "Looks for methods of callbacks that take a tenth and more of each step, or of the training.",
     "Keras waits for callbacks: what runs after each batch makes every step longer.",
     group="python",
+    explains=("callback",),
     page="python",
     moderate=WORTH_SAYING_PERCENT,
     high=HIGH_PERCENT,

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Severity
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Severity
 from tfprof_nb.analysis.advice.rule import ChangesResults, Rule
 from tfprof_nb.analysis.events.python_ops import PYTHON_OPS
 from tfprof_nb.analysis.source.code import line_at, place_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.cause import Cause, cause_rule
-from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.source.mapped import mapped_name
 from tfprof_nb.analysis.tf_data.iterators import iterator_type

@@ -11,8 +11,8 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.eager_loop_advice import EAGER_OPS, eager_loop, eager_ops
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, at_most, saving, training_ms
-from tfprof_nb.analysis.advice.first_call import with_first_call
+from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.findings import Finding, at_most, saving, with_first_call
 from tfprof_nb.analysis.advice.python_advice import joined_once
 from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.calls import called_model, called_object
@@ -58,6 +58,7 @@ EAGER_LINE = Rule(
     "training.",
     "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
     group="tracing",
+    explains=("op", "copy"),
     page="python",
     moderate=15.0,
     high=25.0,

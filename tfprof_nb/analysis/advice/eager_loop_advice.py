@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, at_most, saving, training_ms
-from tfprof_nb.analysis.advice.first_call import TRACING_MS
+from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.findings import Finding, at_most, saving
 from tfprof_nb.analysis.advice.python_time import in_code
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import TRACING_MS, Rule
 from tfprof_nb.analysis.source.code import line_at, place_of
 
 _STARTS_SAVED = 0.5  # of the time that Python takes to start the ops
@@ -24,6 +24,7 @@ EAGER_OPS = Rule(
     "Looks for programs whose ops run eagerly in each step: without a tf.function, or with run_eagerly=True.",
     "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
     group="tracing",
+    explains=("op", "copy"),
     page="ops",
     moderate=10.0,
     high=50.0,
@@ -38,6 +39,7 @@ EAGER_LOOP = Rule(
     "Looks for loops that run no graph, such as a validation, and whose ops take long to start.",
     "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
     group="tracing",
+    explains=("op", "copy"),
     page="python",
     moderate=15.0,
     high=25.0,

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving, training_ms
+from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.findings import Finding, saving
 from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.calls import stored_in
 from tfprof_nb.analysis.source.code import line_at, place_of

@@ -1,14 +1,12 @@
-"""What to change about programs of JAX and PyTorch, in their words: their input, and the types that they compute in."""
+"""What to change about programs of JAX and PyTorch, in their words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, severity_of
-from tfprof_nb.analysis.advice.gpu_advice import BFLOAT16_ARCHITECTURES, computes_in_32_bit, has_architecture
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Finding, severity_of
 from tfprof_nb.analysis.advice.input_advice import INPUT_BOUND
-from tfprof_nb.analysis.advice.precision_advice import IN_32_BIT
 
 _PREPARE = {
     "jax": (
@@ -22,14 +20,10 @@ _PREPARE = {
     ),
 }
 _WAITING_FOR = {"jax": "waiting for the next batch", "pytorch": "waiting for the DataLoader, or copying to the device"}
-_HALF = {
-    True: 'Compute the loss in `with torch.autocast("cuda", dtype=torch.bfloat16):`.',
-    False: 'Compute the loss in `with torch.autocast("cuda", dtype=torch.float16):`, with torch.GradScaler("cuda").',
-}
 
 
 def foreign_findings(evidence: Evidence) -> Iterator[Finding]:
-    """Report steps that wait for their data, and PyTorch's float32 where the device has tensor cores."""
+    """Report steps that wait for their data."""
     used = evidence.overview.summary["framework"]
     if used not in _PREPARE:
         return
@@ -42,14 +36,4 @@ def foreign_findings(evidence: Evidence) -> Iterator[Finding]:
             _PREPARE[used],
             percent,
             rule=INPUT_BOUND.id,
-        )
-    if used == "pytorch" and computes_in_32_bit(evidence):
-        yield Finding(
-            "medium",
-            "The device computes in 32 bit",
-            f"{_units.percent(evidence.percent('fp16'))} of device compute time is in kernels with a 16-bit type in "
-            "their names, on a device with tensor cores.",
-            _HALF[has_architecture(evidence, BFLOAT16_ARCHITECTURES)],
-            proved_by=IN_32_BIT.page,
-            rule=IN_32_BIT.id,
         )

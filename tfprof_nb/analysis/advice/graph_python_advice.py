@@ -10,7 +10,8 @@ from typing import Any
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving, training_ms
+from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.findings import Finding, saving
 from tfprof_nb.analysis.advice.python_time import FEWER_SAVED, HIGH_PERCENT, MIN_SAMPLES, WORTH_SAYING_PERCENT, in_code
 from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.code import Code, line_at, place_of

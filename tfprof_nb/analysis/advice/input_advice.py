@@ -7,7 +7,8 @@ from typing import Any
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, at_most, severity_of
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Finding, at_most, severity_of
 from tfprof_nb.analysis.advice.input_causes import cause_of_waiting
 from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.tf_data.tf_data import HOST_UNSEEN, TfData

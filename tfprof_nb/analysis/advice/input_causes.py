@@ -7,7 +7,7 @@ import re
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.cause import Cause, cause_rule, from_busy_cores, in_parallel
 from tfprof_nb.analysis.advice.dropped_elements import dropped_elements
-from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.kept_results import PASSES_WORTH_KEEPING, kept_behind_map, kept_by_filter, may_be_kept
 from tfprof_nb.analysis.advice.per_element import per_element
 from tfprof_nb.analysis.advice.python_input import python_source

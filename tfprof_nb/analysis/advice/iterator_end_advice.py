@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Finding
 from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.source.syntax import first_given

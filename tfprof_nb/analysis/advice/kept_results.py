@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.cause import Cause, cause_rule, from_busy_cores, generates, in_python_ms
-from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.source.caching import cached_behind, functions_of, gives_the_same
 from tfprof_nb.analysis.source.code import Code, line_at, place_of
 from tfprof_nb.analysis.source.mapped import lines_mapped, mapped_name

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, at_most, saving, training_ms
+from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.findings import Finding, at_most, saving
 from tfprof_nb.analysis.advice.python_time import (
     FEWER_SAVED,
     FRAMEWORKS,

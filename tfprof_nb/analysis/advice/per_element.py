@@ -6,7 +6,7 @@ import re
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.cause import Cause, cause_rule, from_busy_cores
-from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.source.caching import batched_before
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.mapped import batch_behind, lines_mapped, mapped_calls, mapped_name, maps_batches

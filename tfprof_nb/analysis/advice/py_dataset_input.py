@@ -17,7 +17,7 @@ from tfprof_nb.analysis.advice.cause import (
     runs_ops,
     waits,
 )
-from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.source.caching import kept_batches
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.rewriting import with_argument, with_number

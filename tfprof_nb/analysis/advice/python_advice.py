@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.callback_advice import callback_findings
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving, training_ms
+from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.findings import Finding, saving
 from tfprof_nb.analysis.advice.keras_call_advice import model_findings, record_findings, single_predictions
 from tfprof_nb.analysis.advice.python_time import (
     FEWER_SAVED,
@@ -25,7 +26,6 @@ from tfprof_nb.analysis.advice.python_time import (
     rarely,
 )
 from tfprof_nb.analysis.advice.rule import Rule
-from tfprof_nb.analysis.advice.session_advice import session_findings
 from tfprof_nb.analysis.source.calls import same_call
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.loops import collected, element_read, is_head
@@ -101,12 +101,12 @@ IN_STEPS = Rule(
 )
 
 
-def python_findings(evidence: Evidence) -> list[Finding]:
+def python_findings(evidence: Evidence, sessions: Sequence[Finding]) -> list[Finding]:
     """Name the callbacks, and else the lines of Python, that take much of the time."""
     callbacks, waits = list(callback_findings(evidence)), list(_waits(evidence))
     explained = sum(finding.estimated_gain_percent for finding in callbacks)
     models = list(model_findings(evidence))
-    others = [*waits, *session_findings(evidence), *single_predictions(evidence), *record_findings(evidence)]
+    others = [*waits, *sessions, *single_predictions(evidence), *record_findings(evidence)]
     others += [*models, *_outside_steps(evidence)]
     named = {finding.subject for finding in models}
     functions = _functions(evidence, beside_waits=bool(waits))

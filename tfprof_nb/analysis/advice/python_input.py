@@ -20,7 +20,7 @@ from tfprof_nb.analysis.advice.cause import (
     in_python_ms,
     runs_ops,
 )
-from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.kept_results import kept_python
 from tfprof_nb.analysis.advice.py_dataset_input import dataset_class, slow_dataset
 from tfprof_nb.analysis.source.calls import read_anew

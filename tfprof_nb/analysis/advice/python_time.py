@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.guards import divisor_of, guard_of
 from tfprof_nb.analysis.source.syntax import holds

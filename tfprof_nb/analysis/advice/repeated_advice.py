@@ -10,7 +10,8 @@ import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, severity_of
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Finding, severity_of
 from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.moved import moved_out

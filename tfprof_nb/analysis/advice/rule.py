@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
 # What a gain is a share of: the steps, all from the first step to the last, or the whole cell.
 GainOf = Literal["steps", "training", "cell"]
 Group = Literal["input", "python", "graph", "tracing", "devices", "memory", "sessions"]
+# To build the graph of a step, and one that is vectorised, as measured of small models.
+TRACING_MS, VECTORISING_MS = 1000.0, 2000.0
+# A gain of which it is not known how much of the share it is.
+UNKNOWN = (math.nan, math.nan)
 # What the code that a rule gives does to results: they stay equal, or equal but for rounding; examples come in another
 # order; batches, or the rows in them, are others; the training takes another course. "none": it never gives code.
 ChangesResults = Literal["equal", "close", "order", "batches", "rows", "dynamics", "none"]
@@ -42,6 +47,8 @@ class Rule:
         Rules whose cases this one reads.
     part_of
         The rule that this one says more about: what supersedes or silences that rule does so for this one.
+    explains
+        The kinds of nodes of `p.breakdown` whose time its cases are about; empty for those of its group.
     frameworks
         Whose programs it is about.
     once_ms
@@ -63,6 +70,7 @@ class Rule:
     supersedes: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     part_of: str = ""
+    explains: tuple[str, ...] = ()
     frameworks: tuple[str, ...] = ("tensorflow",)
     once_ms: float = 0.0
     results: ChangesResults = "none"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tfprof_nb.analysis.advice.eager_advice import MOSTLY_EAGER_PERCENT, eager_percent, runs_functions
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, severity_of
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Finding, severity_of
 from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.verdict import are_session_runs
 

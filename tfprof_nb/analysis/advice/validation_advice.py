@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.catalogue import belongs_to
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, at_most, severity_of, training_ms
+from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.findings import Finding, at_most, severity_of
 from tfprof_nb.analysis.advice.input_advice import INPUT_BOUND
 from tfprof_nb.analysis.advice.input_causes import cause_of_waiting
 from tfprof_nb.analysis.advice.rule import Rule
