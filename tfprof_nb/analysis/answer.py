@@ -8,11 +8,13 @@ from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.advice import Advice
 from tfprof_nb.analysis.advice.catalogue import rules
+from tfprof_nb.analysis.advice.claims import explained_kinds
 from tfprof_nb.analysis.breakdown.breakdown import Breakdown
 from tfprof_nb.analysis.source.changed_text import changed_text
 from tfprof_nb.analysis.source.code import Code, line_at
@@ -22,8 +24,11 @@ MODEL_KINDS = ("layer", "optimizer", "op")
 # What happens once, however long a program trains.
 ONCE_KINDS = ("trace", "compile")
 _MIN_SHARE = 0.2  # of the cell: a cost that is told although no rule explains it
-_MIN_PERCENT, _MIN_GAIN_PERCENT = 15.0, 10.0  # of the cell: what a finding that is the answer is about, and could save
+_NEAR = 0.75  # of the time of the finding that is about most
+_MIN_PERCENT, _MIN_GAIN_PERCENT = 15.0, 5.0  # of the cell: what a finding that is the answer is about, and could save
+_MOSTLY = 0.5  # of a part of the kinds that a finding explains: it then is the explanation
 _MAIN_SHARE = 0.5  # of the cell: from here on the model's own work is most of it
+_CALM = ("healthy", "once", "spread")  # kinds of answers beside which memory that grows is what to say
 _CANDIDATES, _MAX_CODE = 12, 80
 STARTS = "starting passes over the data"
 
@@ -71,7 +76,11 @@ def answer(tree: Breakdown, advice: Advice, code: Code) -> Answer:
     changes = enumerate(zip(advice.table["place"], advice.table["change"], strict=True))
     diffs = {number: _diff(code, place, change) for number, (place, change) in changes if change}
     whole: Literal["cell", "capture"] = "cell" if code.text("cell") else "capture"
-    return replace(_chosen(tree, advice, code), whole=whole, diffs=diffs)
+    chosen = _chosen(tree, advice, code)
+    growing = _growing(advice)
+    if chosen.kind in _CALM and growing is not None:
+        chosen = replace(chosen, kind="finding", finding=growing)
+    return replace(chosen, whole=whole, diffs=diffs)
 
 
 def _diff(code: Code, place: str, change: str) -> Diff:
@@ -96,13 +105,18 @@ def _chosen(tree: Breakdown, advice: Advice, code: Code) -> Answer:
     table, cell_ms = tree.table, max(tree.summary["cell_ms"], 1e-9)
     model_share = float(table.loc[table["kind"].isin(MODEL_KINDS), "self_ms"].sum()) / cell_ms
     lead, costs = _leading(advice), _costs(tree)
-    claimed = set(advice.table["node"])
+    severe = advice.table[advice.table["severity"] != "info"]
+    claimed = set(severe["node"])
     explained = costs["id"].map(lambda node: _touches(node, claimed)).astype(bool)
     free = costs[~costs["kind"].isin((*MODEL_KINDS, *ONCE_KINDS)) & ~explained & (costs["share"] >= _MIN_SHARE)]
     own, once = (costs[costs["kind"].isin(kinds)] for kinds in (MODEL_KINDS, ONCE_KINDS))
-    about = float(advice.table["cell_percent"].iloc[lead]) / 100 if lead is not None else 0.0
-    if lead is not None and not (len(free) and free["share"].iloc[0] > about):
-        return Answer("finding", lead, _row(table[table["id"] == advice.table["node"].iloc[lead]], code), model_share)
+    if lead is not None:
+        row = advice.table.iloc[lead]
+        about = 1.0 if math.isnan(row["cell_percent"]) else float(row["cell_percent"]) / 100
+        kinds = explained_kinds(rules()[row["rule"]])
+        larger = free[free["share"] > np.where(free["kind"].isin(kinds), about / _MOSTLY, about)]
+        if larger.empty:
+            return Answer("finding", lead, _row(table[table["id"] == row["node"]], code), model_share)
     if len(free):
         return Answer("cost", lead, _row(free, code), model_share)
     if model_share >= _MAIN_SHARE:
@@ -110,6 +124,14 @@ def _chosen(tree: Breakdown, advice: Advice, code: Code) -> Answer:
     if once["share"].sum() >= _MIN_SHARE:
         return Answer("once", lead, _row(once, code), model_share)
     return Answer("spread" if len(costs) else "unknown", lead, _row(costs, code), model_share)
+
+
+def _growing(advice: Advice) -> int | None:
+    """Return the finding that names what memory grows by, if it is severe."""
+    table = advice.table
+    of_memory = table["rule"].map(lambda rule: rules()[rule].group == "memory").astype(bool)
+    named = (of_memory & (table["severity"] == "high") & (table["op_name"] != "")).to_numpy()
+    return int(named.argmax()) if named.any() else None
 
 
 def _costs(tree: Breakdown) -> pd.DataFrame:
@@ -127,15 +149,15 @@ def _costs(tree: Breakdown) -> pd.DataFrame:
 
 
 def _leading(advice: Advice) -> int | None:
-    """Return the first finding that could save enough of the cell's time to be the answer."""
+    """Return the first finding that could save enough of the cell's time to be the answer, and is about most of it."""
     table = advice.table
-    for number, row in enumerate(table.to_dict("records")):
-        saved = row["gain_high_percent"] * row["cell_percent"] / (row["estimated_gain_percent"] or math.nan)
-        costs_time = rules()[row["rule"]].group != "memory"
-        large = not (row["cell_percent"] < _MIN_PERCENT or saved < _MIN_GAIN_PERCENT)
-        if costs_time and row["severity"] != "info" and large:
-            return number
-    return None
+    about = table["cell_percent"].fillna(100.0)
+    saved = table["gain_high_percent"] * table["cell_percent"] / table["estimated_gain_percent"]
+    costs_time = table["rule"].map(lambda rule: rules()[rule].group != "memory").astype(bool)
+    large = ~(table["cell_percent"] < _MIN_PERCENT) & ~(saved < _MIN_GAIN_PERCENT)
+    may = (costs_time & large & (table["severity"] != "info")).to_numpy()
+    near = may & (about >= _NEAR * about[may].max()).to_numpy() if may.any() else may
+    return int(near.argmax()) if near.any() else None
 
 
 def _touches(node: str, claimed: set[str]) -> bool:

@@ -23,7 +23,7 @@ from tfprof_nb.views.categories import COMPILATION, HOST_COMPUTE, INPUT, OTHER
 from tfprof_nb.views.pages import links_of
 
 _MIN_SPEEDUP = 1.5  # smaller ones are said in percent
-_MIN_SAVED = 0.01
+_MIN_SAVED, _MAX_SPEEDUP = 0.01, 10.0
 _TRY = "The cell runs as it is and changed, in turns, on copies, for a minute: it says what the change gains and keeps."
 _MAX_PARTS, _MIN_PART = 10, 0.005
 _MAX_UNEXPLAINED = 0.5
@@ -128,7 +128,8 @@ def _gain(row: Mapping[Any, Any]) -> tuple[str, str]:
     faster, least, most = (1 / (1 - part) for part in (middle, low, high))
     if faster < _MIN_SPEEDUP:
         return f"≈ {100 * middle:.0f}% less time", f"estimated {100 * low:.0f}% to {100 * high:.0f}%"
-    return f"≈ {faster:.1f}× faster", f"estimated {least:.1f} to {most:.1f}×"
+    between = f"{least:.1f}× and more" if most > _MAX_SPEEDUP else f"{least:.1f} to {most:.1f}×"
+    return f"≈ {faster:.1f}× faster", f"estimated {between}"
 
 
 def _changes(answer: Answer, advice: Advice, try_change: Try | None) -> Iterable[Panel]:

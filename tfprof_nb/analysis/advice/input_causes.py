@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.cause import Cause, cause_rule, from_busy_cores, in_parallel
@@ -56,12 +57,16 @@ _FUNCTIONS = {
     "FlatMap": "Dataset_flat_map_",
 }
 
-ITERATOR_PER_BATCH = cause_rule(
-    "iterator-per-batch",
-    "A new iterator is made for each batch",
-    "Looks for loops that make an iterator in nearly each step, as `next(iter(dataset))` does.",
-    "Each iterator starts its pipeline from the beginning, and fills its buffers for a single batch.",
-    saved=(0.5, 1.0),
+ITERATOR_PER_BATCH = replace(
+    cause_rule(
+        "iterator-per-batch",
+        "A new iterator is made for each batch",
+        "Looks for loops that make an iterator in nearly each step, as `next(iter(dataset))` does.",
+        "Each iterator starts its pipeline from the beginning, and fills its buffers for a single batch.",
+        saved=(0.5, 1.0),
+    ),
+    explains=("wait", "start"),
+    all_of=True,
 )
 DATASET_REBUILT = cause_rule(
     "dataset-rebuilt",

@@ -49,6 +49,8 @@ class Rule:
         The rule that this one says more about: what supersedes or silences that rule does so for this one.
     explains
         The kinds of nodes of `p.breakdown` whose time its cases are about; empty for those of its group.
+    all_of, within
+        Whether a case is about all of these nodes, and the phase that they are in, such as ``validation``.
     frameworks
         Whose programs it is about.
     once_ms
@@ -71,6 +73,8 @@ class Rule:
     after: tuple[str, ...] = ()
     part_of: str = ""
     explains: tuple[str, ...] = ()
+    all_of: bool = False
+    within: str = ""
     frameworks: tuple[str, ...] = ("tensorflow",)
     once_ms: float = 0.0
     results: ChangesResults = "none"

@@ -29,6 +29,9 @@ RULE = Rule(
     moderate=3.0,
     high=25.0,
     of="training",
+    explains=("wait", "start"),
+    all_of=True,
+    within="validation",
     results="equal",
 )
 
