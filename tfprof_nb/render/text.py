@@ -184,7 +184,8 @@ def _diagram(panel: Diagram) -> list[str]:
         indent = "  " * min(depth, WIDTH // 4)
         rows.append(shorten(f"{_NODE_MARKS[node.kind]} {indent}{node.name}  ({', '.join(node.lines)})", WIDTH))
         stack.extend((source, depth + 1) for source in reversed(feeding.get(k, [])))
-    return [*rows, "* on the critical path, ! the bottleneck"]
+    worst = any(node.kind == "bottleneck" for node in panel.nodes)
+    return [*rows, f"* on the critical path{', ! the bottleneck' * worst}"]
 
 
 def _network(panel: Network, most: int = 40) -> list[str]:

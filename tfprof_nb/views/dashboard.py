@@ -224,7 +224,9 @@ def _page_below_answer(results: Results, name: str, answer: Sequence[Panel]) -> 
         return [*answer, *overview_view.proof(results.overview, results.steps)]
     # Beside the answer, these pages say what it says, and not what helps pipelines in general.
     if name == "input_pipeline":
-        return input_pipeline_view.panels(results.input_pipeline, results.tf_data, advice_view.on_input(results.advice))
+        return input_pipeline_view.panels(
+            results.input_pipeline, results.tf_data, results.steps, advice_view.on_input(results.advice)
+        )
     if name == "tf_data":
         return tf_data_view.panels(results.tf_data, advice_view.on_input(results.advice))
     return page_panels(results, name)
@@ -272,7 +274,7 @@ def page_panels(results: Results, name: str) -> list[Panel]:
         case "python":
             return python_view.panels(results.python)
         case "input_pipeline":
-            return input_pipeline_view.panels(results.input_pipeline, results.tf_data)
+            return input_pipeline_view.panels(results.input_pipeline, results.tf_data, results.steps)
         case "tf_data":
             return tf_data_view.panels(results.tf_data)
         case "ops":
