@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from benchmarks.advice_programs import Program
+from tfprof_nb.analysis.advice.catalogue import belongs_to
 
 Finding = dict[str, Any]  # a row of the advice's table
 
@@ -18,10 +19,9 @@ _SETUP_CELL = 1
 
 
 def named(program: Program, finding: Finding) -> bool:
-    """Whether a finding names the fault: its cause by what it states, its place by any of its columns."""
-    stated = _text(finding, "finding", "evidence", "place", "change")
+    """Whether a finding names the fault: its cause by its rule, its place by any of its columns."""
     whole = _text(finding, "finding", "evidence", "fix", "place", "change")
-    return bool(re.search(program.cause, stated, re.IGNORECASE)) and _is_placed(program, whole)
+    return any(belongs_to(finding["rule"], rule) for rule in program.rules) and _is_placed(program, whole)
 
 
 def place_of(finding: Finding) -> str:

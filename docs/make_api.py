@@ -33,6 +33,7 @@ GROUPS = {
     "Open": ["load", "find_runs", "Run"],
     "Compare": ["compare", "experiment"],
     "Measure parts by themselves": ["benchmark_input", "benchmark_step"],
+    "Advice": ["rules"],
     "Profile": ["Profile"],
     "tfprof's own interface": ["Profiler"],
     "Errors": [],  # and what is left: the errors

@@ -13,18 +13,7 @@ from benchmarks.advice import headline
 from benchmarks.advice_judgement import is_alarm, named
 from benchmarks.advice_pasted import pasted
 
-# One per kind of cause; `benchmarks.advice` measures all.
-OFTEN = (
-    *("csv_log", "eager_loop", "generator_source", "missing_cache", "predict_per_sample", "retrace_scalar"),
-    *("serial_reads", "shuffle_buffer", "tf1_feed", "wait_for_loss", "healthy_custom_loop", "healthy_generator"),
-    *("grow_concat", "onehot_big", "tf_print"),
-)
-
-
-def programs():
-    return [
-        pytest.param(name, marks=() if name in OFTEN else pytest.mark.slow, id=name) for name in advice_programs.names()
-    ]
+pytestmark = [pytest.mark.tensorflow, pytest.mark.nightly]
 
 
 @pytest.fixture
@@ -44,7 +33,7 @@ def told(root, tmp_path):
     return run
 
 
-@pytest.mark.parametrize("name", programs())
+@pytest.mark.parametrize("name", advice_programs.names())
 def test_the_first_finding_names_the_fault_and_its_code_runs(told, name):
     program = advice_programs.load(name)
     said = told("advice", program)

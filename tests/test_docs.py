@@ -151,11 +151,26 @@ def test_every_page_can_be_reached_from_the_readme():
     assert {path for path in PAGES if path.parent != ROOT} <= reached
 
 
+def maker(name):
+    """A program that writes pages."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def test_the_api_reference_is_what_the_docstrings_say():
-    spec = importlib.util.spec_from_file_location("make_api", ROOT / "docs" / "make_api.py")
-    make_api = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(make_api)
+    make_api = maker("make_api")
     assert text_of(make_api.TARGET) == make_api.page(), "run `.venv/bin/python docs/make_api.py`"
+
+
+def test_the_pages_of_rules_are_what_the_rules_say():
+    make_rules = maker("make_rules")
+    pages = make_rules.pages()
+    assert set(make_rules.FOLDER.glob("*.md")) == set(pages)
+    stale = [path.name for path, text in pages.items() if text_of(path) != text]
+    assert not stale, "run `.venv/bin/python docs/make_rules.py`"
+    assert text_of(make_rules.TOOL) == make_rules.with_table(text_of(make_rules.TOOL))
 
 
 @pytest.mark.parametrize("layer", ["analysis", "decode", "formats", "render", "views"])

@@ -5,6 +5,7 @@ from ._errors import CaptureError as CaptureError
 from ._errors import MissingDependencyError as MissingDependencyError
 from ._errors import ProfileNotFoundError as ProfileNotFoundError
 from ._errors import TfprofError as TfprofError
+from .analysis.trial import Trial as Trial
 from .api.benchmark_input import benchmark_input as benchmark_input
 from .api.benchmark_step import benchmark_step as benchmark_step
 from .api.capture_dialog import CaptureDialog as CaptureDialog
@@ -21,6 +22,7 @@ from .api.profile_call import profile_call as profile_call
 from .api.profile_callback import ProfileCallback as ProfileCallback
 from .api.profile_session import profile_session as profile_session
 from .api.profiler import Profiler as Profiler
+from .api.rules import rules as rules
 from .api.session import last as last
 from .capture.marks import step as step
 from .capture.server import start_server as start_server

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from copy import copy
 from functools import cached_property, partial, wraps
@@ -15,7 +15,8 @@ import pandas as pd
 
 from tfprof_nb._errors import CaptureError, ProfileNotFoundError
 from tfprof_nb.analysis.advice.advice import Advice, advice
-from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.advice.catalogue import known
+from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.breakdown.breakdown import Breakdown, breakdown
 from tfprof_nb.analysis.compare.measured import Measured
 from tfprof_nb.analysis.compare.pace import pace
@@ -54,6 +55,7 @@ from tfprof_nb.decode.sections.machine_load import read_other_load
 from tfprof_nb.decode.sections.versions import read_tensorflow
 from tfprof_nb.decode.session_graph import read_session
 from tfprof_nb.export.tfprof_output import write_view
+from tfprof_nb.formats.project import ignored_rules
 from tfprof_nb.formats.sidecar import Section
 from tfprof_nb.measurement import datasets, measurement
 from tfprof_nb.pending_run import PendingRun
@@ -64,18 +66,18 @@ from tfprof_nb.views import dashboard
 R = TypeVar("R", bound=Result)
 
 
-def _kept(of: type[R]) -> Callable[[Callable[[Results], R]], cached_property[R]]:
+def _kept(of: type[R], name: str = "") -> Callable[[Callable[[Results], R]], cached_property[R]]:
     """Make a property of a method that computes a result: computed once, and kept for when the run is opened again."""
 
     def decorated(compute: Callable[[Results], R]) -> cached_property[R]:
-        name = compute.__name__
+        kept_as = name or compute.__name__
 
         @wraps(compute)
         def result(self: Results) -> R:
             cache = self.data.cache
-            if found := cache.get(name, of):
-                return self._page(name, found)
-            return cache.put(name, compute(self))
+            if found := cache.get(kept_as, of):
+                return self._page(kept_as, found)
+            return cache.put(kept_as, compute(self))
 
         return cached_property(result)
 
@@ -110,10 +112,13 @@ class Results:
         redact: bool = False,
         cache: bool = True,
         client: Any = None,
+        ignore: Iterable[str] = (),
     ) -> None:
         self._source = run
         self._name = name
         self._redact, self._cache, self._client = redact, cache, client
+        by_project, file = ignored_rules()
+        self._ignored = known(ignore) | known(by_project, str(file))
         _living.add(self)
 
     @property
@@ -297,21 +302,29 @@ class Results:
         """The hosts side by side, step by step."""
         return self._page("pods", pods(self.data.forests, self.steps))
 
-    @_kept(Advice)
+    @cached_property
     def advice(self) -> Advice:
         """What to change, the most severe first."""
-        evidence = Evidence(
-            self.overview,
-            self.steps,
-            self.ops,
-            self.functions,
-            self.tf_data,
-            self.python,
-            self._made_at,
-            Code(self.data.texts),
-            lambda: self._step_ops,
-            lambda: self.memory,
-            lambda: self.source,
+        return self._page("advice", advice(self._evidence, self._ignored)) if self._ignored else self._all_advice
+
+    @_kept(Advice, "advice")
+    def _all_advice(self) -> Advice:
+        return self._page("advice", advice(self._evidence))
+
+    @cached_property
+    def _evidence(self) -> Evidence:
+        return Evidence(
+            overview=self.overview,
+            steps=self.steps,
+            ops=self.ops,
+            functions=self.functions,
+            tf_data=self.tf_data,
+            python=self.python,
+            line_of=self._made_at,
+            code=Code(self.data.texts, self.data.name_objects),
+            step_ops=lambda: self._step_ops,
+            memory=lambda: self.memory,
+            source=lambda: self.source,
             gpus=self.data.gpus,
             idle_devices=idle_devices(self.data.forests),
             own_cores=self.data.own_cores,
@@ -320,7 +333,6 @@ class Results:
             compilations=lambda: compilations(self.data.forests),
             sleeps=lambda: sleeps(self.data.forests),
         )
-        return self._page("advice", advice(evidence))
 
     @cached_property
     def _datasets(self) -> dict[str, Any]:

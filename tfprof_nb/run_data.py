@@ -23,6 +23,7 @@ from tfprof_nb.decode.sections.capture import read_stopped
 from tfprof_nb.decode.sections.cell import Cell, read_cell, read_labels
 from tfprof_nb.decode.sections.graphs import Graphs, read_graphs
 from tfprof_nb.decode.sections.machine_load import read_own_cores
+from tfprof_nb.decode.sections.names import Names, read_names
 from tfprof_nb.decode.sections.python import PythonStacks, read_python
 from tfprof_nb.decode.sections.versions import Gpus, read_gpus
 from tfprof_nb.decode.sidecar import Sidecar, read_sidecar
@@ -203,6 +204,12 @@ class RunData:
         return texts | {"cell": next((cell.text for cell in self.cells if cell.text), "")}
 
     @cached_property
+    def name_objects(self) -> Names:
+        """What kind of object the names of the code stand for, on the first host that tells."""
+        found = (sidecar.read(Section.NAMES, read_names) for sidecar in self.sidecars)
+        return next((names for names in found if names.objects), Names())
+
+    @cached_property
     def stacks(self) -> list[PythonStacks]:
         """Samples of Python's stacks."""
         return [sidecar.read(Section.PYTHON, read_python) for sidecar in self.sidecars]
@@ -237,7 +244,7 @@ class RunData:
     def notes(self) -> list[str]:
         """What was left out or noted, and which sections are damaged: all sections are read for that."""
         _ = self.graphs, self.cells, self.labels, self.stacks, self.metrics, self.process_memory
-        _ = self.stopped, self.gpus, self.own_cores, self._cell_texts
+        _ = self.stopped, self.gpus, self.own_cores, self._cell_texts, self.name_objects
         captures = [note for sidecar in self.sidecars for note in sidecar.notes]
         hosts = dict.fromkeys(note for forest in self.forests for note in forest.host.notes)
         return [*self.run.notes, *captures, *self._size_notes(), *hosts, *self.cache.notes]

@@ -1,7 +1,8 @@
 """Find profiling runs on disk: ``<logdir>/**/plugins/profile/<run>/<host>.xplane.pb``.
 
-A run folder may hold Chrome traces instead (``<host>.trace.json.gz``, which TensorFlow also wrote until 2.11), or the
-RunMetadata of a session's runs (``<host>.<number>.run_metadata.pb``, see `capture.sessions`).
+A run folder may hold Chrome traces instead (``<host>.trace.json.gz``, which TensorFlow also wrote until 2.11), the
+RunMetadata of a session's runs (``<host>.<number>.run_metadata.pb``, see `capture.sessions`), or TensorFlow 2.0's
+``local.trace``.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import compress
@@ -21,8 +23,9 @@ from tfprof_nb._errors import ProfileNotFoundError, TfprofError
 from tfprof_nb._units import count, printable
 from tfprof_nb.formats.files import (
     CHROME_TRACES,
+    LOCAL_TRACE,
     RUN_METADATA,
-    RUN_TIME,
+    RUN_TIMES,
     RUNS_FOLDER,
     SESSION_GRAPH,
     SIDECAR,
@@ -348,7 +351,8 @@ def _run_in(folder: Path) -> Run | None:
 
 def _profiles(files: list[F], name: Callable[[F], str], counts: Callable[[F], bool] = lambda _: True) -> list[F]:
     """Return the profiles of the most detailed kind of which there is one that counts."""
-    kinds = ([file for file in files if name(file).endswith(kind)] for kind in (XSPACES, RUN_METADATA, CHROME_TRACES))
+    endings = (XSPACES, RUN_METADATA, CHROME_TRACES, LOCAL_TRACE)
+    kinds = ([file for file in files if name(file).endswith(kind)] for kind in endings)
     return next((found for found in kinds if any(map(counts, found))), [])
 
 
@@ -385,10 +389,10 @@ def _time(name: str, files: list[Path]) -> datetime:
 
 
 def _time_in(name: str) -> datetime | None:
-    try:
-        return datetime.strptime(name[:_TIME_CHARACTERS], RUN_TIME).astimezone()
-    except (ValueError, OverflowError):
-        return None
+    for form in RUN_TIMES:
+        with suppress(ValueError, OverflowError):
+            return datetime.strptime(name[:_TIME_CHARACTERS], form).astimezone()
+    return None
 
 
 def _written(file: Path) -> float:

@@ -9,7 +9,8 @@ Each module is one program, in cells of text, because the profiler speaks of lin
 and, unless it is healthy,
 
 - ``FIXED``: the cell without the fault, for the gain;
-- ``CAUSE``: a regular expression for what a finding must state (its fix does not count: that may list alternatives);
+- ``RULES``: the rules of which a finding must be a case; those that say more about one of them count too. The first is
+  the one that the program is an example of;
 - ``PLACES``: pieces of the code. A finding names the place by the number of a line that holds one of them (of a
   function or class: any of its lines), or by the piece itself where that is a name;
 - ``SAVES``: ``"memory"`` where the fault costs memory and not time.
@@ -27,14 +28,14 @@ ROUNDS = 2  # runs of each cell, for the gain
 
 @dataclass(frozen=True)
 class Program:
-    """A program, and what a finding must say to name its fault."""
+    """A program, and of what rule a finding must be to name its fault."""
 
     name: str
     kind: str
     setup: str
     cell: str
     fixed: str
-    cause: str
+    rules: tuple[str, ...]
     places: tuple[str, ...]
     saves: str
 
@@ -63,7 +64,7 @@ def load(name: str) -> Program:
         cell("SETUP"),
         cell("CELL"),
         cell("FIXED"),
-        getattr(module, "CAUSE", ""),
+        getattr(module, "RULES", ()),
         getattr(module, "PLACES", ()),
         getattr(module, "SAVES", "time"),
     )

@@ -28,5 +28,5 @@ sentiment.fit(train, epochs=3, verbose=2)
 
 FIXED = CELL.replace("lambda text, label: text)", "lambda text, label: text).batch(512)")
 
-CAUSE = r"adapt"
+RULES = ("adapt-small-elements",)
 PLACES = ("vectorize.adapt",)

@@ -29,5 +29,5 @@ history = model.fit(X, y, batch_size=4, epochs=1, verbose=0)
 
 FIXED = CELL.replace("batch_size=4", "batch_size=64")
 
-CAUSE = r"(small|short) (step|batch)|(step|batch)(es|s)? (is|are) (so |too )?(small|short)|batch.{1,12}\b4\b|4 examples"
+RULES = ("small-steps",)
 PLACES = ("batch_size=4",)

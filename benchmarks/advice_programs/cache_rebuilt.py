@@ -44,5 +44,5 @@ for epoch in range(5):
     print(epoch, h.history["loss"][0])
 """
 
-CAUSE = r"built anew"
+RULES = ("dataset-rebuilt",)
 PLACES = ("build", ".cache(")

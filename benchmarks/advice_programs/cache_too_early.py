@@ -35,5 +35,5 @@ FIXED = CELL.replace("(audio, commands)).cache()", "(audio, commands))").replace
     "num_parallel_calls=tf.data.AUTOTUNE)", "num_parallel_calls=tf.data.AUTOTUNE).cache()"
 )
 
-CAUSE = r"cache|(same|again).*(each|every) epoch|(each|every) epoch.*(same|again)"
+RULES = ("map-repeated-each-epoch",)
 PLACES = ("get_spectrogram", ".cache()")

@@ -26,5 +26,5 @@ model.fit(features, targets, batch_size=50, epochs=2, callbacks=[checkpoint, ear
 
 FIXED = CELL.replace("save_freq=10", 'save_freq="epoch"')
 
-CAUSE = r"checkpoint|sav(e|es|ed|ing)\b.*(model|weights|batch)|(model|weights).*\bsaved\b"
+RULES = ("slow-callback",)
 PLACES = ("ModelCheckpoint", "save_freq")

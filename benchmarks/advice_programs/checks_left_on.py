@@ -49,5 +49,5 @@ for real in real_images:
 print(float(g_loss), float(d_loss))
 """
 
-CAUSE = r"checked for NaN"
+RULES = ("numeric-checks",)
 PLACES = ("enable_check_numerics()",)

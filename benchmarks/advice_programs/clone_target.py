@@ -24,5 +24,5 @@ for update in range(120):
 
 FIXED = CELL.replace("        target = keras.models.clone_model(q)\n", "")
 
-CAUSE = r"builds a model again and again"
+RULES = ("model-rebuilt-each-step",)
 PLACES = ("        target = keras.models.clone_model(q)",)

@@ -52,5 +52,5 @@ FIXED = CELL.replace(
     "cm += np.bincount((yb * 4 + pred.numpy()).reshape(-1), minlength=16).reshape(4, 4)",
 )
 
-CAUSE = r"^update_confusion .*takes \d"
+RULES = ("python-in-loop",)
 PLACES = ("update_confusion",)

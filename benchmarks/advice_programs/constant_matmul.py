@@ -53,5 +53,5 @@ for epoch in range(3):
         loss = gp_step(tf.constant(xs[i:i+32]), tf.constant(ys[i:i+32]))
 """
 
-CAUSE = r"constant|same (value|result|output|computation|matrix)|(once|again) (for|in) (each|every)"
+RULES = ("constant-each-step",)
 PLACES = ("k_mm =", "k_inv =")

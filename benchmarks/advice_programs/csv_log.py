@@ -43,5 +43,5 @@ for step in range(len(real) // batch_size):
 pd.DataFrame(log).to_csv("training_log.csv", index=False)
 """
 
-CAUSE = r"to_csv|\blog\b|log\.loc|pandas|written|writing"
+RULES = ("python-in-loop",)
 PLACES = ("log.to_csv", "log.loc")

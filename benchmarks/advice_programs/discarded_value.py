@@ -58,5 +58,5 @@ for x, y in zip(xs, ys):
 print(best.numpy())
 """
 
-CAUSE = r"computes both of its values"
+RULES = ("discarded-branch",)
 PLACES = ("val_acc = tf.where", "validate()")

@@ -85,5 +85,5 @@ for it in range(300):
 print(float(tf.reduce_mean(losses)))
 """
 
-CAUSE = r"copies weights through NumPy"
+RULES = ("weights-through-numpy",)
 PLACES = ("soft_update",)

@@ -59,5 +59,5 @@ for epoch in range(3):
                 s.assign(tf.zeros_like(s))
 """
 
-CAUSE = r"^Ops run one by one"
+RULES = ("eager-ops",)
 PLACES = ("accum_grads = [a + g",)

@@ -40,5 +40,5 @@ for step, (x_batch, y_batch) in enumerate(train_dataset):
 
 FIXED = CELL.replace("def train_step", "@tf.function\ndef train_step")
 
-CAUSE = r"eager|one by one"
+RULES = ("eager-ops",)
 PLACES = ("train_step",)

@@ -30,5 +30,5 @@ for n, boxes in enumerate(frames):
 
 FIXED = CELL.replace("    for i in range(200):", "    conf = conf.numpy()\n    for i in range(200):")
 
-CAUSE = r"^Elements of conf are read one by one"
+RULES = ("tensor-read-by-element",)
 PLACES = ("for i in range(200)", "float(conf[i])")

@@ -36,5 +36,5 @@ keras.config.set_dtype_policy("float64")
 keras.backend.set_floatx("float64")
 """
 
-CAUSE = r"computes in float64"
+RULES = ("float64",)
 PLACES = ("set_floatx(",)

@@ -47,5 +47,5 @@ model.compile(
 model.fit(features, breeds, batch_size=32, epochs=5, verbose=0)
 """
 
-CAUSE = r"frozen|same (value|result|output|feature|computation)|(once|again) (for|in) (each|every)"
+RULES = ("frozen-layers-each-epoch",)
 PLACES = ("base_model", "backbone")

@@ -46,5 +46,5 @@ for epoch in range(8):
     print(epoch, sum(float(step_once(xb, yb, cnn, sgd, ce)) for xb, yb in train_data))
 """
 
-CAUSE = r"traced again and again"
+RULES = ("function-defined-in-loop",)
 PLACES = ("def _step", "train_one_epoch(")

@@ -28,5 +28,5 @@ mdl.fit(frame.values, target.values, epochs=2, batch_size=128, verbose=0, callba
 
 FIXED = CELL.replace("on_train_batch_end", "on_epoch_end")
 
-CAUSE = r"ClearMemory\.on_train_batch_end takes"
+RULES = ("slow-callback",)
 PLACES = ("ClearMemory",)

@@ -41,5 +41,5 @@ data = tf.data.Dataset.from_tensor_slices(spectra()).batch(50).prefetch(4)
 detector.fit(data, epochs=2, verbose=0)
 """
 
-CAUSE = r"generator|python"
+RULES = ("slow-generator", "python-repeated-each-epoch")
 PLACES = ("spectra",)

@@ -33,5 +33,5 @@ all_feats = np.concatenate(parts, axis=0)
 print(all_feats.shape)
 """
 
-CAUSE = r"np\.concatenate.*takes \d"
+RULES = ("python-in-loop", "grown-by-concatenation")
 PLACES = ("np.concatenate(",)

@@ -49,5 +49,5 @@ for s in states:
 print(log.explained_variance())
 """
 
-CAUSE = r"all that the loop has collected"
+RULES = ("python-in-loop",)
 PLACES = ("def explained_variance", "explained_variance()", "np.var(r - v)", "r, v = np.concatenate")

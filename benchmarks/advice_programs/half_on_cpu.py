@@ -26,5 +26,5 @@ cnn.fit(images, targets, batch_size=32, epochs=2, verbose=2)
 
 FIXED = CELL.replace("mixed_float16", "float32")
 
-CAUSE = r"float16"
+RULES = ("float16-on-cpu",)
 PLACES = ("set_global_policy",)

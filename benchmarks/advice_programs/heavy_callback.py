@@ -33,5 +33,5 @@ model.fit(x_train, y_train, batch_size=64, epochs=3, callbacks=[report], verbose
 
 FIXED = CELL.replace("on_train_batch_end(self, batch", "on_epoch_end(self, epoch")
 
-CAUSE = r"callback|WeightQuantiles|on_train_batch_end"
+RULES = ("slow-callback",)
 PLACES = ("on_train_batch_end", "WeightQuantiles")

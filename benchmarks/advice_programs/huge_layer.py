@@ -26,5 +26,5 @@ model.fit(scans, findings, batch_size=16, epochs=2, verbose=0)
 
 FIXED = CELL.replace("layers.Flatten()", "layers.GlobalAveragePooling2D()")
 
-CAUSE = r"\blayer\b|\bhidden\b"
+RULES = ("dominant-layer",)
 PLACES = ("hidden",)

@@ -48,5 +48,5 @@ FIXED = "from concurrent.futures import ThreadPoolExecutor\n" + CELL.replace(
     "    with ThreadPoolExecutor(8) as pool:\n        yield from pool.map(client.get, range(30))",
 )
 
-CAUSE = r"LabelClient\.\w+ (sleeps|waits for a disk or network|makes the data in Python)"
+RULES = ("slow-generator", "python-repeated-each-epoch")
 PLACES = ("_request", "get", "client.get(")

@@ -50,5 +50,5 @@ images = (tf.data.Dataset.list_files("animals/*.png")
 ae.fit(images, epochs=4, verbose=0)
 """
 
-CAUSE = r"filter.{0,20}drops|drops.{0,40}filter"
+RULES = ("dropped-elements",)
 PLACES = ("only_cats", "read")

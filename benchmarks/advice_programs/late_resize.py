@@ -37,5 +37,5 @@ FIXED = CELL.replace("    L.Resizing(64, 64),\n", "").replace(
     "    L.RandomRotation", "    L.Resizing(64, 64),\n    L.RandomRotation"
 )
 
-CAUSE = r"[Pp]reparing the images"
+RULES = ("image-layers-in-model",)
 PLACES = ("L.RandomRotation", "L.RandomZoom", "L.RandomTranslation", "augment = ")

@@ -59,5 +59,5 @@ for epoch in range(3):
     tf.print("epoch", epoch, "loss", loss)
 """
 
-CAUSE = r"tiny|(small|short) ops|vectori|ops (in|per|a|each) (one |each |every )?step"
+RULES = ("many-small-ops",)
 PLACES = ("normalize_columns", "for i in range(N_COLUMNS)")

@@ -30,5 +30,5 @@ linear.fit(dataset, epochs=4, verbose=0)
 
 FIXED = CELL.replace(".map(parse_line).batch(200)", ".batch(200).map(parse_line)")
 
-CAUSE = r"vectori|(one|each|every|per|single) (row|element|example|record)|element by element|batch first|whole batch"
+RULES = ("map-per-element",)
 PLACES = ("parse_line",)

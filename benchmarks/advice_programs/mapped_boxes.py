@@ -45,5 +45,5 @@ for boxes in guesses:
 print(loss.numpy())
 """
 
-CAUSE = r"one element after another"
+RULES = ("map-fn",)
 PLACES = ("overlap = tf.map_fn",)

@@ -51,5 +51,5 @@ for frames in video:
     sparsity.append(float(tf.reduce_mean(tf.cast(hidden == 0, tf.float32))))
 """
 
-CAUSE = r"memory.*(grow|rise|stay|kept|never freed|leak)|(grow|rise|stay|kept|leak).*memory|activations"
+RULES = ("growing-memory",)
 PLACES = ("activations", "hidden", "train_step(frames)")

@@ -38,5 +38,5 @@ history = model.fit(train_ds, epochs=8, verbose=0)
 
 FIXED = CELL.replace("labeled_ds.shuffle", "labeled_ds.cache().shuffle")
 
-CAUSE = r"cache|(same|again).*(each|every) epoch|(each|every) epoch.*(same|again)"
+RULES = ("map-repeated-each-epoch",)
 PLACES = ("process_path", "labeled_ds")

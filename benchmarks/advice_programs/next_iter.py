@@ -38,5 +38,5 @@ FIXED = CELL.replace("curve = []", "curve = []\nit = iter(train_ds.repeat())").r
     "next(iter(train_ds))", "next(it)"
 )
 
-CAUSE = r"a new iterator is made for each batch"
+RULES = ("iterator-per-batch",)
 PLACES = ("next(iter(",)

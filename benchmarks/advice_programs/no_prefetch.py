@@ -48,5 +48,5 @@ print("loss", loss.numpy())
 
 FIXED = CELL.replace(".map(augment)", ".map(augment).prefetch(2)")
 
-CAUSE = r"prefetch|take turns|overlap|nothing (runs|works|is prepared) ahead|while the (model|step)"
+RULES = ("no-prefetch",)
 PLACES = ("augment", "batch(32)", "for x, y in train")

@@ -53,5 +53,5 @@ ds = ds.batch(64).map(batch_erase, num_parallel_calls=tf.data.AUTOTUNE).prefetch
 net.fit(ds, epochs=5, verbose=0)
 """
 
-CAUSE = r"python|numpy_function|py_function"
+RULES = ("python-map", "python-repeated-each-epoch")
 PLACES = ("random_erase", "tf_erase")

@@ -65,5 +65,5 @@ for x, y in ds:
 final = auc(np.concatenate(seen_y), np.concatenate(seen_scores))
 """
 
-CAUSE = r"\bauc\b|metric|argsort|numpy"
+RULES = ("python-in-loop",)
 PLACES = ("def auc", "aucs.append", "auc")

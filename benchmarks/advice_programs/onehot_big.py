@@ -42,5 +42,5 @@ class EmbeddedWords(BagOfWords):
         return self.out(self.hidden(x))
 {CELL.replace("BagOfWords()", "EmbeddedWords()")}"""
 
-CAUSE = r"one-hot vectors of 20,000 classes are multiplied"
+RULES = ("one-hot-matmul",)
 PLACES = ("tf.one_hot(", "self.proj(x)")

@@ -49,5 +49,5 @@ data = tf.data.Dataset.from_tensor_slices((raw, labels)).repeat().map(one, tf.da
 net.fit(data, steps_per_epoch=10, epochs=3, verbose=0)
 """
 
-CAUSE = r"ops one by one"
+RULES = ("eager-ops-in-input",)
 PLACES = ("augmented",)

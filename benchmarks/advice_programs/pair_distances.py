@@ -48,5 +48,5 @@ for x, y in tf.data.Dataset.from_tensor_slices((features, labels)).batch(256):
     train_step(x, y, product_loss)
 """
 
-CAUSE = r"differences of all 256 × 256 pairs"
+RULES = ("pairwise-differences",)
 PLACES = ("diff = emb", "dist = tf.sqrt")

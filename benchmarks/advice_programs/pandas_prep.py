@@ -31,5 +31,5 @@ FIXED = CELL.replace("trips.apply(haversine, axis=1)", "haversine(trips)").repla
     '(np.radians(row[name]) for name in ("lat1", "lon1", "lat2", "lon2"))',
 )
 
-CAUSE = r"outside the steps[\s\S]*(mostly in pandas|apply\()"
+RULES = ("python-outside-steps",)
 PLACES = ("haversine", ".apply(haversine")

@@ -22,5 +22,5 @@ model.fit([users, items], ratings, batch_size=256, epochs=1, verbose=0)
 
 FIXED = CELL.replace("embeddings_regularizer", "activity_regularizer")
 
-CAUSE = r"penalty is computed on all 100,000 rows"
+RULES = ("penalty-on-whole-table",)
 PLACES = ("embeddings_regularizer=",)

@@ -57,5 +57,5 @@ for it in range(50):
 print("residual", loss.numpy())
 """
 
-CAUSE = r"Jacobian of 256 examples"
+RULES = ("batch-jacobian",)
 PLACES = ("hess = t2.jacobian",)

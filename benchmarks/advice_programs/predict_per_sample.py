@@ -65,5 +65,5 @@ for game in range(2):
     replay(agent, 24)
 """
 
-CAUSE = r"predict"
+RULES = ("predict-per-example",)
 PLACES = ("replay", ".predict(")

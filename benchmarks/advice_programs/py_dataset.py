@@ -63,5 +63,5 @@ class PlantImages(keras.utils.PyDataset):
 model.fit(PlantImages(glob.glob("plants/*.png")), epochs=8, verbose=0)
 """
 
-CAUSE = r"PyDataset|PlantImages|__getitem__"
+RULES = ("slow-pydataset", "pydataset-repeated-each-epoch")
 PLACES = ("__getitem__", "PlantImages")

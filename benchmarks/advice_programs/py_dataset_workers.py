@@ -36,5 +36,5 @@ head.fit(StoredRows(60, workers=2), epochs=2, verbose=0)
 
 FIXED = CELL.replace("workers=2", "workers=8")
 
-CAUSE = r"StoredRows.__getitem__"
+RULES = ("slow-pydataset",)
 PLACES = ("StoredRows(", "time.sleep", "__getitem__")

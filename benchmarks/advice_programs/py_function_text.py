@@ -47,5 +47,5 @@ dataset = dataset.batch(100).map(lambda t, l: (vectorize(t), l), num_parallel_ca
 classifier.fit(dataset, epochs=3, verbose=0)
 """
 
-CAUSE = r"python|numpy_function|py_function"
+RULES = ("python-map", "python-repeated-each-epoch")
 PLACES = ("encode_review", "encode_in_graph")

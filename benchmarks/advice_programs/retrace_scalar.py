@@ -36,5 +36,5 @@ for x, y in tf.data.Dataset.from_tensor_slices((images, digits)).batch(20):
 
 FIXED = CELL.replace("sgd_step(x, y, lr)\n    step", "sgd_step(x, y, tf.constant(lr))\n    step")
 
-CAUSE = r"traced|retrac"
+RULES = ("retracing-by-value",)
 PLACES = ("sgd_step",)

@@ -43,5 +43,5 @@ for ids, labels in batches():
 
 FIXED = CELL.replace("@tf.function", "@tf.function(reduce_retracing=True)")
 
-CAUSE = r"traced|retrac"
+RULES = ("retracing-by-shape",)
 PLACES = ("fit_batch",)

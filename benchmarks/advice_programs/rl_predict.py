@@ -57,5 +57,5 @@ FIXED = "forward = tf.function(policy)\n" + CELL.replace(
     "policy.predict(state[np.newaxis, :], verbose=0)[0]", "forward(tf.constant(state[np.newaxis, :]))[0].numpy()"
 )
 
-CAUSE = r"predict is called again and again"
+RULES = ("predict-per-example",)
 PLACES = ("act", ".predict(")

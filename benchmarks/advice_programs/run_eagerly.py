@@ -39,5 +39,5 @@ model.fit(tokens, sentiment, batch_size=32, epochs=2, verbose=0)
 
 FIXED = CELL.replace("    run_eagerly=True,\n", "")
 
-CAUSE = r"eager|one by one"
+RULES = ("eager-ops",)
 PLACES = ("run_eagerly",)

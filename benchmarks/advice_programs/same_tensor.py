@@ -33,5 +33,5 @@ for first in range(0, len(baskets), 50):
 print(float(loss))
 """
 
-CAUSE = r"same tensor"
+RULES = ("same-tensor-each-step",)
 PLACES = ("tf.constant(vectors",)

@@ -39,5 +39,5 @@ history = model.fit(train_ds, epochs=1, verbose=0)
 
 FIXED = CELL.replace(".map(decode_photo)", ".map(decode_photo, num_parallel_calls=tf.data.AUTOTUNE)")
 
-CAUSE = r"one (element |image )?(by one|at a time|after another)|serial|num_parallel_calls|in parallel|one core"
+RULES = ("sequential-map",)
 PLACES = ("decode_photo",)

@@ -36,5 +36,5 @@ segmenter.fit(scans, epochs=2, verbose=0)
 
 FIXED = CELL.replace(".map(load_scan)", ".map(load_scan, num_parallel_calls=16)")
 
-CAUSE = r"one (element )?(by one|at a time|after another)|serial|num_parallel_calls|in parallel|sleep|download"
+RULES = ("python-map",)
 PLACES = ("load_scan", "download")

@@ -50,5 +50,5 @@ for epoch in range(4):
 
 FIXED = CELL.replace("    .shuffle(10000)\n", "").replace("    .repeat(40)\n", "    .repeat(40)\n    .shuffle(10000)\n")
 
-CAUSE = r"shuffle"
+RULES = ("shuffle-after-map",)
 PLACES = (".shuffle(",)

@@ -49,5 +49,5 @@ with ThreadPoolExecutor(1) as pool:
         loss = train_on(tf.constant(x), tf.constant(y))
 """
 
-CAUSE = r"fetch_batch|sleep|FeatureStore"
+RULES = ("python-in-loop",)
 PLACES = ("fetch_batch",)

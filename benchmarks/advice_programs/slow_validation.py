@@ -26,5 +26,5 @@ regressor.fit(batches, validation_data=validation, epochs=4, verbose=0)
 
 FIXED = CELL.replace(".map(clean).batch(50)", ".map(clean).batch(50).cache()")
 
-CAUSE = r"validation waits"
+RULES = ("validation-input-bound",)
 PLACES = ("clean",)

@@ -48,5 +48,5 @@ data = data.batch(100).map(parse, num_parallel_calls=tf.data.AUTOTUNE).prefetch(
 regressor.fit(data, epochs=3, verbose=0)
 """
 
-CAUSE = r"\bfiles\b"
+RULES = ("slow-file-reads",)
 PLACES = ("interleave", "list_files")

@@ -49,5 +49,5 @@ for epoch in range(2):
         train_step(words, targets)
 """
 
-CAUSE = r"softmax over 50,000 classes"
+RULES = ("softmax-over-many-classes",)
 PLACES = ("Dense(VOCABULARY)",)

@@ -53,5 +53,5 @@ for epoch in range(2):
 print(loss.numpy())
 """
 
-CAUSE = r"made dense and multiplied"
+RULES = ("sparse-made-dense",)
 PLACES = ("dense = tf.sparse.to_dense", "tf.matmul(dense")

@@ -44,5 +44,5 @@ for x, y in batches:
 
 FIXED = CELL.replace("    log_everything", "    if step % 20 == 0:\n        log_everything")
 
-CAUSE = r"summar(y|ies)|histogram|logging|log_everything"
+RULES = ("frequent-writing",)
 PLACES = ("log_everything",)

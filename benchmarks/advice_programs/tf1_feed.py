@@ -50,5 +50,5 @@ with tf.Session() as sess:
     print("loss", value)
 """
 
-CAUSE = r"\bfe(e)?d\b|feed_dict|feeds|feeding"
+RULES = ("large-feeds",)
 PLACES = ("feed_dict", "vectors: table", "vectors")

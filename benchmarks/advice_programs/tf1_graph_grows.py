@@ -40,5 +40,5 @@ for i in range(60):
 print(acc)
 """
 
-CAUSE = r"graph grows"
+RULES = ("growing-graph",)
 PLACES = ("acc = sess.run",)

@@ -32,5 +32,5 @@ for epoch in range(2):
 
 FIXED = "\n".join(line for line in CELL.splitlines() if "tf.print(" not in line)
 
-CAUSE = r"tf\.print takes"
+RULES = ("tf-print",)
 PLACES = ("tf.print(",)

@@ -51,5 +51,5 @@ model.compile("adam", "binary_crossentropy")
 model.fit(prices, up, batch_size=32, epochs=3, verbose=0)
 """
 
-CAUSE = r"tiny|(small|short) ops|vectori|ops (in|per|a|each) (one |each |every )?step|loop"
+RULES = ("many-small-ops", "unrolled-loop")
 PLACES = ("smooth",)

@@ -24,5 +24,5 @@ model.fit(trainX, trainY, epochs=3, batch_size=64, verbose=0)
 
 FIXED = CELL.replace(", unroll=True", "")
 
-CAUSE = r"unroll=True"
+RULES = ("unrolled-layer",)
 PLACES = ("unroll=True",)

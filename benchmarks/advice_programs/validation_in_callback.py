@@ -33,5 +33,5 @@ FIXED = """
 clf.fit(X_train, Y_train, batch_size=50, epochs=1, validation_data=(X_test, Y_test), verbose=0)
 """
 
-CAUSE = r"callback|TestSetWatcher|on_batch_end|evaluat"
+RULES = ("slow-callback",)
 PLACES = ("on_batch_end", "TestSetWatcher", ".evaluate(")

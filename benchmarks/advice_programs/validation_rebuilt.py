@@ -44,5 +44,5 @@ FIXED = CELL.replace("best = 1e9\n", "best = 1e9\nvalidation = load_validation()
     "validation_data=load_validation()", "validation_data=validation"
 )
 
-CAUSE = r"validation|csv"
+RULES = ("python-in-loop", "fit-in-loop")
 PLACES = ("load_validation",)

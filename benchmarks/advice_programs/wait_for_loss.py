@@ -52,5 +52,5 @@ for step in range(60):
 print("mean loss", np.mean([float(loss) for loss in losses]))
 """
 
-CAUSE = r"float\(|waits? for (the|each|a) (result|loss|step)|\bsync"
+RULES = ("sync-each-step",)
 PLACES = ("float(loss)",)

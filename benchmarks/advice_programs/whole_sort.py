@@ -47,5 +47,5 @@ for request in requests:
     answers.append((ids.numpy(), scores.numpy()))
 """
 
-CAUSE = r"are sorted for their first 10"
+RULES = ("sorted-for-few",)
 PLACES = ("order = tf.argsort",)

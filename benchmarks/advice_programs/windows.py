@@ -38,5 +38,5 @@ dataset = dataset.shuffle(500).batch(batch_size).prefetch(1)
 forecaster.fit(dataset, epochs=4, verbose=0)
 """
 
-CAUSE = r"window|flat_?map"
+RULES = ("dataset-per-window",)
 PLACES = (".window(", ".flat_map(", "windowed_dataset")

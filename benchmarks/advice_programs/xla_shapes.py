@@ -31,5 +31,5 @@ tagger.fit(batches, epochs=2, verbose=2)
 
 FIXED = CELL.replace(", jit_compile=True", "")
 
-CAUSE = r"XLA compiles"
+RULES = ("xla-recompilation",)
 PLACES = ("jit_compile=True",)

@@ -173,6 +173,17 @@ def test_devices_without_work_are_named_if_others_worked():
     assert "No work was recorded on 2 of 3 devices: /device:GPU:0, /device:GPU:2." in summed_up(space).notes
 
 
+def test_gpus_of_which_nothing_was_recorded_come_first_with_the_causes():
+    space = gpu_program()
+    for plane in space.planes[1:]:
+        plane.lines.clear()
+    found = summed_up(space)
+    assert (found.summary["unrecorded_gpus"], found.summary["bottleneck"]) == (1, "unknown")
+    assert found.notes[0].startswith("CUPTI, NVIDIA's profiling library, recorded nothing on /device:GPU:0")
+    assert "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES" in found.notes[0]
+    assert summed_up(gpu_program()).summary["unrecorded_gpus"] == 0
+
+
 def test_the_precision_of_kernels_that_do_not_tell_their_type_is_unknown():
     space = XSpace()
     stream = space.plane("/device:GPU:0").line("Stream #1")

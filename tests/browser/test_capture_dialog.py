@@ -7,8 +7,6 @@ import pytest
 
 from capture.ports import free_ports
 
-pytestmark = pytest.mark.browser
-
 SHOW = """
 import tfprof_nb as tp
 

@@ -3,8 +3,6 @@
 import nbformat
 import pytest
 
-pytestmark = pytest.mark.browser
-
 SETUP = (
     """%load_ext tfprof_nb
 import pathlib, time, tensorflow as tf, keras

@@ -11,7 +11,7 @@ from browser.conftest import TIMEOUT_S
 from browser.lab import Notebook7
 from builders import XSpace
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.nightly, pytest.mark.timeout(600)]
 
 CAPTURE = """%%tfprofile mine
 for i in range(12):

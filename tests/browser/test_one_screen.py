@@ -8,8 +8,6 @@ from playwright.sync_api import expect
 
 from browser.lab import KERNEL
 
-pytestmark = pytest.mark.browser
-
 SETUP = """%load_ext tfprof_nb
 import time, tensorflow as tf, tfprof_nb as tp
 def train():

@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.timeout(900)
 
 ANSWER = re.compile(r"input-bound: [\d.]+% of each step")
 STEPS = 40  # 320 images in batches of 32, four epochs

@@ -71,11 +71,10 @@ def test_the_samples_name_the_method():
         fit(Slow(), epochs=4)
     rows = p.python.table
     slow = rows[rows["function"] == "Slow.on_train_batch_end"]
-    assert slow["file"].iloc[0] == __file__
-    exact = p.python.callbacks.set_index("callback").loc["Slow", "total_ms"]
-    assert slow["self_ms"].sum() == pytest.approx(exact, rel=0.3)
-    assert slow["nothing_ms"].sum() == pytest.approx(slow["in_steps_ms"].sum(), rel=0.1)
-    assert p.python.summary["accounted_percent"] > 60
+    first = Slow.on_train_batch_end.__code__.co_firstlineno
+    assert set(zip(slow["file"], slow["line"], strict=True)) == {(__file__, first + 1)}
+    assert 0 < slow["nothing_ms"].sum() <= slow["in_steps_ms"].sum() <= slow["self_ms"].sum()
+    assert 0 < p.python.summary["accounted_percent"] <= 100
 
 
 def test_python_can_be_left_out():

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 import tfprof_nb as tp
 from tfprof_nb import CaptureError
 
-tf = pytest.importorskip("tensorflow")
 tf1 = tf.compat.v1
 
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 
 import numpy as np
 import pytest
@@ -194,7 +195,8 @@ def test_an_array_may_lack_its_end(tmp_path, end):
         (b'[{"ph": "X"', "cut short or damaged"),
         (b'{"a": 1}', "not a Chrome trace"),
         (b"3", "not a Chrome trace"),
-        (b"[3]", "event 0 is not an event: 3"),
+        (b"[3]", "not a Chrome trace: it seems to be a list of numbers"),
+        (b'[3, {"ph": "X"}]', "event 0 is not an event: 3"),
         (b'[{"ph": 1}]', "event 0 is not an event"),
         (b'[{}, {"ph": "X", "name": "q"}]', r'event 1 has no usable time: its "ts" is null, in .*"q"'),
         (b'[{"ph": "X", "ts": "soon"}]', '"ts" is "soon"'),
@@ -296,3 +298,37 @@ def test_halves_of_characters_are_replaced(tmp_path, written, name):
     assert p.events["name"].tolist() == [name]
     assert p.data.forests[0].host.stats_of(0) == {name: name}
     p.to_html(tmp_path / "report.html")
+
+
+HISTORY = {"loss": [0.5, 0.25], "val_loss": [0.75, 0.5]}
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        ([1, 2.5], "a list of numbers"),
+        (["a"], "a list of texts"),
+        ([[1], [2]], "a list of lists"),
+        ([{"a": 1, "b": 2}], "a list of records with the keys a, b"),
+        ([{"cols": [], "rows": []}], "a table that TensorBoard's or XProf's profiler shows, in a list"),
+        ({"traceEvents": [{"name": "a"}]}, "an object with the keys traceEvents"),
+        ({"name": "site", "version": "1.0.0", "scripts": {}}, "a package.json of npm"),
+        ({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, "a Jupyter notebook"),
+        (HISTORY, "the history of a training with Keras"),
+        ({"class_name": "Sequential", "config": {}}, "the configuration of a Keras model"),
+        ({"memoryProfilePerAllocator": {}}, "the memory page that TensorFlow stored"),
+        ({}, "an empty object"),
+        (7, "a single number"),
+    ],
+)
+def test_json_that_is_no_trace_is_refused_with_what_it_seems_to_be(tmp_path, content, kind):
+    path = tmp_path / "file.json"
+    path.write_text(json.dumps(content))
+    with pytest.raises(BadProfileError, match=f"not a Chrome trace: it seems to be {re.escape(kind)}"):
+        load(path)
+
+
+def test_an_array_without_events_is_a_trace_that_was_stopped_at_once(tmp_path):
+    path = tmp_path / "file.json"
+    path.write_text("[")
+    assert load(path).events.empty

@@ -54,6 +54,19 @@ def test_profiler_steps_are_steps_with_what_other_threads_launched(profile):
     assert profile.steps.summary["source"] == "marked"
 
 
+def test_kernels_without_recorded_launches_are_of_the_step_in_which_they_began(tmp_path):
+    """A device that is busy on two streams is not idle in its steps; what overlaps is busy once."""
+    streams = [{"pid": 0, "tid": tid} for tid in (7, 20)]
+    events = [event("user_annotation", f"ProfilerStep#{n}", THREAD, 1000 * n, 1000) for n in (1, 2)]
+    events += [event("kernel", "sgemm", at, 1000 * n + 100, 600) for n in (1, 2) for at in streams]
+    path = tmp_path / "worker.pt.trace.json"
+    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    profile = load(path)
+    assert profile.steps.table["device_compute_ms"].tolist() == [0.6, 0.6]
+    numbers = profile.overview.summary
+    assert (numbers["device_busy_percent"], numbers["framework"]) == (75.0, "pytorch")  # 1,200 of 1,600 us
+
+
 def test_kernels_are_kernels_with_their_ops(profile):
     table = profile.kernels.table.set_index("op_name")
     assert table["total_us"].to_dict() == {"aten::mm": 600, "aten::mm_backward": 400}

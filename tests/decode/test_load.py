@@ -15,7 +15,7 @@ import pytest
 from builders import XSpace, field
 from tfprof_nb import BadProfileError, load
 from tfprof_nb.decode import load_hosts, read_xspace
-from tfprof_nb.decode.files import is_run_metadata, read
+from tfprof_nb.decode.files import kind_of, read
 
 
 def write(path, name="e"):
@@ -74,26 +74,45 @@ def test_a_chrome_trace_of_any_name_has_events_and_a_graph(tmp_path, name):
     assert p.graph.summary is not None
 
 
+PLANE = field(1, field(1, 1) + field(2, "/host:CPU"))
+DEVICE = field(1, field(1, 0) + field(2, field(1, "/device:GPU:0") + field(2, 1)))
+NODE = field(1, field(1, 0) + field(2, field(1, "product") + field(12, b"")))
+
+
 @pytest.mark.parametrize(
     ("name", "content", "expected"),
     [
-        ("a.pb", b"\n{", True),
-        ("a.pb.gz", b"", True),
-        ("a", b"\x0a\x02\x08\x01", True),
-        ("a", b"step_stats {", True),
-        ("a", gzip.compress(b"step_stats {", mtime=0), True),
-        ("a", b" \n{", False),
-        ("a", b"\xef\xbb\xbf[", False),
-        ("a", gzip.compress(b"[" + b" " * 100_000, mtime=0), False),
-        ("a.json", b"step_stats {", False),
-        ("a.json.gz", b"", False),
-        ("a.xplane.pb", b"", False),
-        ("a.xplane.pb.gz", b"", False),
+        ("a.pb", b"\n{", "run_metadata"),
+        ("a.pb.gz", b"", "run_metadata"),
+        ("a", b"\x0a\x02\x08\x01", "run_metadata"),
+        ("a", b"step_stats {", "run_metadata"),
+        ("a", gzip.compress(b"step_stats {", mtime=0), "run_metadata"),
+        ("a", field(1, field(1, field(1, "/device:CPU:0"))), "run_metadata"),
+        ("a", b" \n{", "json"),
+        ("a", b"\xef\xbb\xbf[", "json"),
+        ("a", gzip.compress(b"[" + b" " * 100_000, mtime=0), "json"),
+        ("a.json", b"step_stats {", "json"),
+        ("a.json.gz", b"", "json"),
+        ("a.xplane.pb", b"", "xspace"),
+        ("a.xplane.pb.gz", b"", "xspace"),
+        ("profile.pb", PLANE, "xspace"),
+        ("profile", gzip.compress(PLANE, mtime=0), "xspace"),
+        ("profile", field(1, field(2, "/host:CPU")), "xspace"),
+        ("local.trace", DEVICE, "local_trace"),
+        ("profile_100", NODE, "tfprof"),
     ],
 )
-def test_run_metadata_is_told_by_the_name_or_else_by_the_start(tmp_path, name, content, expected):
+def test_the_kind_is_told_by_the_name_or_else_by_the_start(tmp_path, name, content, expected):
     (tmp_path / name).write_bytes(content)
-    assert is_run_metadata(tmp_path / name) is expected
+    assert kind_of(tmp_path / name) == expected
+
+
+@pytest.mark.parametrize("name", ["profile.pb", "trace", "packed"])
+def test_an_xspace_opens_by_any_name(tmp_path, name):
+    content = write(tmp_path / "a.xplane.pb", "op:Op").read_bytes()
+    (tmp_path / name).write_bytes(gzip.compress(content) if name == "packed" else content)
+    profile = load(tmp_path / name)
+    assert (profile.name, profile.events["name"].tolist()) == (name.removesuffix(".pb"), ["op:Op"])
 
 
 def test_gzip_files_of_several_members_and_filled_up_ones_are_read(tmp_path):

@@ -94,6 +94,43 @@ def test_ops_of_the_host_are_those_of_the_cpu_and_the_launches(timelines):
     assert dict(zip(ours["op_name"], ours["occurrences"], strict=True)) == expected
 
 
+HOROVOD = [
+    {"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "grads/dense/kernel"}},
+    {"ph": "B", "name": "NEGOTIATE_ALLREDUCE", "ts": 0, "pid": 1},
+    {"ph": "E", "ts": 90, "pid": 1},
+    {"ph": "X", "name": "ALLREDUCE", "ts": 100, "dur": 40, "pid": 1},
+]
+TFPROF = [
+    {"ph": "M", "name": "process_name", "pid": 0, "args": {"name": "Scope:0"}},
+    {"ph": "X", "cat": "Op", "name": "_TFProfRoot", "pid": 0, "tid": 0, "ts": 0, "dur": 3498, "args": {}},
+]
+
+
+@pytest.mark.parametrize(("tool", "events"), [("Horovod", HOROVOD), ("tfprof", TFPROF)])
+def test_drawings_of_other_tools_are_called_what_they_are(tmp_path, tool, events):
+    path = tmp_path / "timeline.json"
+    path.write_text(json.dumps(events))
+    profile = load(path)
+    assert profile.overview.summary["drawn_by"] == tool
+    assert tool in profile.steps.notes[0]
+    assert f"A timeline of {tool}, without steps." in str(profile)
+    assert "model.fit" not in str(profile)
+
+
+@pytest.mark.parametrize("scope", ["", "v0/"])
+def test_waiting_for_data_is_told_by_the_type_of_the_op(tmp_path, scope):
+    """A timeline has the type of an op as its event's name, and the op's name, with its scope, in the arguments."""
+    process = {"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "/job:localhost/task:0/cpu:0 Compute"}}
+    events = [
+        {"ph": "X", "name": kind, "pid": 1, "tid": 0, "ts": at, "dur": length, "args": {"name": name, "op": kind}}
+        for kind, name, at, length in [("IteratorGetNext", f"{scope}next", 0, 8000), ("MatMul", "dense/x", 8000, 2000)]
+    ]
+    path = tmp_path / "timeline.json"
+    path.write_text(json.dumps({"traceEvents": [process, *events]}))
+    (step,) = load(path).steps.table.to_dict("records")
+    assert (step["input_ms"], step["host_compute_ms"]) == (8, 2)
+
+
 @pytest.mark.parametrize("device", ["CPU", "GPU"])
 def test_a_merged_file_shows_its_runs_as_steps(timelines, device):
     path = timelines / device / "timeline_03_merged_5_runs.json"

@@ -6,6 +6,8 @@ import time
 import pytest
 from jupyter_client.manager import start_new_kernel
 
+pytestmark = [pytest.mark.tensorflow, pytest.mark.kernel]
+
 SETUP = """
 %load_ext tfprof_nb
 import threading, time, tensorflow as tf, tfprof_nb as tp

@@ -7,6 +7,8 @@ from nbclient import NotebookClient
 import tfprof_nb as tp
 from tfprof_nb.views.dashboard import panels
 
+pytestmark = [pytest.mark.tensorflow, pytest.mark.kernel]
+
 SETUP = """\
 %load_ext tfprof_nb
 import time, keras, numpy as np, tensorflow as tf, tfprof_nb as tp

@@ -313,3 +313,24 @@ def test_information_is_led_by_the_first_finding_and_by_one_that_may_save_much()
     rows += [row | {"finding": name, "gain_low_percent": 0.0, "gain_high_percent": 40.0} for name in ("Much", "More")]
     notes = advice_view.leading(Advice(pd.DataFrame(rows), {}, []))
     assert [note.text.partition(".")[0] for note in notes] == ["First", "Much"]
+
+
+def test_a_gpu_that_recorded_nothing_is_the_first_thing_said(tmp_path):
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    space.plane("/device:GPU:0")
+    for i in range(4):
+        python.event("train", start_us=1000 * i, duration_us=1000, step_num=i, _r=1)
+        python.event("mul:MatMul", start_us=1000 * i, duration_us=1000)
+    profile = tp.load(space.write(tmp_path / "host.xplane.pb"))
+    for panels in (dashboard.page_panels(profile, "overview"), shown_first(profile)):
+        first, *others = panels
+        assert first.kind == "answer"
+        assert first.text.startswith("Nothing was recorded on the GPU:")
+        assert "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES" in first.text
+        assert not any(isinstance(panel, Note) and panel.text in profile.advice.notes for panel in others)
+    assert "GPU, not recorded" in str(profile.overview)
+
+
+def shown_first(profile):
+    return overview_view.answer(profile.overview, profile.advice, profile.steps)

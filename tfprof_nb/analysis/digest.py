@@ -37,6 +37,7 @@ _FINDING = [
     "gain_low_percent",
     "gain_high_percent",
     "gain_of",
+    "rule",
 ]
 
 

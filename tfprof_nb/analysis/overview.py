@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb._units import PS_PER_MS
-from tfprof_nb.analysis.events.devices import device_cores, device_planes, device_type, has_device_events
+from tfprof_nb.analysis.events.devices import GPU, device_cores, device_planes, device_type, has_device_events
 from tfprof_nb.analysis.events.forest import Forest
-from tfprof_nb.analysis.events.framework import Framework, framework
+from tfprof_nb.analysis.events.framework import Framework, drawn_by, framework
 from tfprof_nb.analysis.events.intervals import newly_covered
 from tfprof_nb.analysis.events.names import function_name
 from tfprof_nb.analysis.events.op_labels import on_device_timeline
@@ -21,6 +21,7 @@ from tfprof_nb.analysis.steps.activities import Activity, classify, tells_types
 from tfprof_nb.analysis.steps.steps import Steps, percent
 from tfprof_nb.analysis.trace.counters import unit_percents
 from tfprof_nb.analysis.verdict import Verdict, are_session_runs, input_verdict, waits_only_at_starts
+from tfprof_nb.formats.cupti import CANNOT_BE_LOADED, ONLY_ADMINISTRATORS
 from tfprof_nb.formats.marks import CELL_LINE, STEP_NUMBER
 from tfprof_nb.formats.xspace import DISPATCH
 
@@ -29,6 +30,12 @@ WHOLE = ("measured_steps_ms", "warm_up_steps_ms", "other_steps_ms", "outside_ste
 _CALLS_OF_PYTHON = ("TFE_Py_FastPathExecute", "TFE_Py_Execute", "TFE_Execute", "EagerExecute")
 
 _BOTTLENECKS = {"highly": "host", "moderately": "both", "potentially": "both", "not": "device", "unknown": "unknown"}
+_UNRECORDED = (
+    "{recorder} recorded nothing on {gpus}: {causes}, or no op ran there meanwhile. `tfprof_nb.check()` on that "
+    "machine tells which, with the cure."
+)
+_NVIDIA = "CUPTI, NVIDIA's profiling library,"
+_OF_CUPTI = f"{CANNOT_BE_LOADED.format(library='libcupti')}, {ONLY_ADMINISTRATORS}"
 
 
 class Overview(Result):
@@ -56,7 +63,9 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops, *, python_sample
         which start a pass over the data, wait long; ``fetches_in_steps`` whether every measured step fetched data, so
         that none of its other time can be waiting for data. ``step_ms`` and ``input_ms`` are
         means. ``mxu_percent`` and ``vpu_percent`` are the mean utilisation of the matrix and vector units of a TPU,
-        if it recorded counters of them. ``capture_ms`` is the time of the whole capture; for a single host with
+        if it recorded counters of them. ``unrecorded_gpus`` is how many GPUs the profile names, if it has work of none,
+        and ``drawn_by`` the tool of which the file is a drawing, without ops (``Horovod``, ``tfprof``).
+        ``capture_ms`` is the time of the whole capture; for a single host with
         steps, ``measured_steps_ms``, ``warm_up_steps_ms``, ``other_steps_ms`` (of other phases, such as validation)
         and ``outside_steps_ms`` add up to it. ``outside_longest`` names the longest event outside of steps (the op,
         if Python started one) on the threads that run steps,
@@ -65,9 +74,11 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops, *, python_sample
     shares = steps.shares
     verdict = input_verdict(steps)
     used = forests[0].once(framework) if forests else "tensorflow"
+    gpus = _unrecorded_gpus(forests)
+    unrecorded = [_why_unrecorded(gpus, device_type(forests))] if gpus else []
     summary = {
         "verdict": verdict,
-        "bottleneck": _bottleneck(verdict, forests),
+        "bottleneck": "unknown" if gpus else _bottleneck(verdict, forests),
         "largest_category": None if np.isnan(shares["input_ms"]) else max(shares, key=lambda name: shares[name]),
         **{f"{name.removesuffix('_ms')}_percent": share for name, share in shares.items()},
         "step_ms": steps.summary["step_ms_mean"],
@@ -78,8 +89,10 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops, *, python_sample
         **_between_steps(steps, forests),
         **_whole(steps, forests),
         "framework": used,
+        "drawn_by": drawn_by(forests),
         "device_type": device_type(forests),
         "device_cores": device_cores(forests),
+        "unrecorded_gpus": len(gpus),
         "host_count": len(forests),
         **_placement(ops, used),
         **_precision(forests),
@@ -89,7 +102,21 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops, *, python_sample
     reported = [f"The profiler reported: {text}" for forest in forests for text in _reports(forest)]
     idle, count = idle_devices(forests)
     unused = [f"No work was recorded on {len(idle)} of {count} devices: {', '.join(idle)}."] if idle else []
-    return Overview(_top_ops(ops), summary, [*dict.fromkeys(reported), *steps.notes, *unused])
+    return Overview(_top_ops(ops), summary, [*unrecorded, *dict.fromkeys(reported), *steps.notes, *unused])
+
+
+def _unrecorded_gpus(forests: Sequence[Forest]) -> list[str]:
+    """Name the GPUs of a profile in which no device did any work."""
+    if any(forest.once(planes_with_work) for forest in forests):
+        return []
+    return [plane.name for plane in device_planes(forests) if plane.name.startswith(GPU)]
+
+
+def _why_unrecorded(gpus: list[str], kind: str) -> str:
+    names = ", ".join(dict.fromkeys(gpus))
+    if kind.startswith("AMD"):
+        return _UNRECORDED.format(recorder="ROCm's tracer", gpus=names, causes="its library cannot be loaded")
+    return _UNRECORDED.format(recorder=_NVIDIA, gpus=names, causes=_OF_CUPTI)
 
 
 def idle_devices(forests: Sequence[Forest]) -> tuple[list[str], int]:
@@ -249,5 +276,5 @@ def precision(forest: Forest) -> tuple[bool, int, int]:
 
 
 def _device_use(ops: Ops) -> dict[str, float]:
-    busy, idle = ops.summary["device_self_us"], ops.summary["device_idle_us"]
+    busy, idle = ops.summary["device_busy_us"], ops.summary["device_idle_us"]
     return {"device_busy_percent": percent(busy, busy + idle), "device_idle_percent": percent(idle, busy + idle)}

@@ -7,11 +7,12 @@ import functools
 import inspect
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import ParamSpec, TypeVar
 
 from tfprof_nb._errors import CaptureError, TfprofError
+from tfprof_nb.analysis.advice.catalogue import known
 from tfprof_nb.api.session import Capture, hides, running
 from tfprof_nb.capture.lines import CellLines
 from tfprof_nb.capture.options import Options
@@ -56,6 +57,8 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
         Whether to sample the machine during the capture: processor, memory, disk, GPU.
     python
         Whether to sample which lines of Python run.
+    ignore
+        Rules of advice to leave out, by their ids (`rules`), beside those that the project ignores.
 
     Returns
     -------
@@ -103,6 +106,7 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
         lines: bool = True,
         metrics: bool = False,
         python: bool = True,
+        ignore: Sequence[str] = (),
     ) -> None:
         if callable(name):
             raise TypeError("Write the decorator with brackets: @tfprof_nb.profile()")
@@ -112,6 +116,7 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
         self._window = Window(warmup, steps, max_seconds, delay_ms)
         self._name, self._logdir = name, logdir
         self._lines, self._metrics, self._python = lines, metrics, python
+        self._ignore = known([ignore] if isinstance(ignore, str) else ignore)
 
     def new_capture(self, cell: CellLines | None = None) -> Capture:
         """Return a capture with these settings that has not started; ``cell`` is the notebook cell to time by line."""
@@ -123,6 +128,7 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
             lines=self._lines,
             metrics=self._metrics,
             python=self._python,
+            ignore=tuple(self._ignore),
             cell=cell,
         )
 

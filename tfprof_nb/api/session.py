@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -47,7 +48,7 @@ class Capture:
 
     Parameters
     ----------
-    name, logdir, lines, metrics, python
+    name, logdir, lines, metrics, python, ignore
         As for `profile`.
     options, window
         What to record, and when; None is the default.
@@ -74,22 +75,20 @@ class Capture:
         lines: bool = True,
         metrics: bool = False,
         python: bool = True,
+        ignore: Sequence[str] = (),
         cell: CellLines | None = None,
     ) -> None:
-        self._url = os.fspath(logdir) if logdir and is_url(logdir) else None
-        self._logdir, self._options, self._window = logdir or LOGDIR, options or Options(), window
+        self._target = logdir or LOGDIR
+        self._options, self._window = options or Options(), window
         self._lines, self._metrics, self._python, self._cell = lines, metrics, python, cell
         self._run = PendingRun()
-        self._name, self.profile = name, Profile(self._run, name)
+        self._name, self.profile = name, Profile(self._run, name, ignore=ignore)
         self.finished = self.limited = False
 
     def start(self) -> Profile:
         """Start recording. Errors are those of `profile`."""
         __tracebackhide__ = True
-        if self._url:
-            check_url(self._url)
-            self._logdir = tempfile.mkdtemp(dir=_local_copies().name)
-        self._recording = Recording(self._logdir, self._options, self._collectors(), self._window).start()
+        self._recording = Recording(folder_for(self._target), self._options, self._collectors(), self._window).start()
         _session.running = self
         return self.profile
 
@@ -157,16 +156,34 @@ class Capture:
         self._run.complete(runs.resolve(run))
         self.finished = True
         remember(self.profile)
-        if self._url:
-            _send(run, self._url)
+        if problem := send_run(run, self._target):
+            warnings.warn(problem, stacklevel=3)
         return self.profile
 
 
-def _send(run: Path, url: str) -> None:
+def folder_for(logdir: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    """Return the folder that a capture writes to: of a URL, one on this machine.
+
+    Raises
+    ------
+    MissingDependencyError, TfprofError
+        There is no way to reach the URL.
+    """
+    if not is_url(logdir):
+        return logdir
+    check_url(os.fspath(logdir))
+    return tempfile.mkdtemp(dir=_local_copies().name)
+
+
+def send_run(run: Path, logdir: str | os.PathLike[str]) -> str:
+    """Send a run's folder to its logdir, if that is a URL; return why that failed, and what to do, else empty."""
+    if not is_url(logdir):
+        return ""
     try:
-        send(run, f"{url.rstrip('/')}/{RUNS_FOLDER}/{run.name}")
+        send(run, f"{os.fspath(logdir).rstrip('/')}/{RUNS_FOLDER}/{run.name}")
     except TfprofError as error:
-        warnings.warn(f'{error} Save the profile elsewhere: tfprof_nb.last().save("FOLDER").', stacklevel=4)
+        return f'{error} Save the profile elsewhere: tfprof_nb.last().save("FOLDER").'
+    return ""
 
 
 @cache

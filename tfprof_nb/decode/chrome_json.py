@@ -19,6 +19,7 @@ import pandas as pd
 
 from tfprof_nb._arrays import Floats, Objects
 from tfprof_nb._errors import BadProfileError
+from tfprof_nb.decode.json_kinds import kind_of_json
 from tfprof_nb.decode.room import check_room
 
 Key = Hashable
@@ -146,11 +147,13 @@ def _without_lone_surrogates(text: str) -> str:
 
 def _event_list(content: Any, source: str) -> list[Any]:
     events = content.get("traceEvents") if isinstance(content, dict) else content
-    if isinstance(events, list):
+    # An array of nothing is what a program writes that was stopped at once.
+    if isinstance(events, list) and (not events or any(isinstance(event, dict) and "ph" in event for event in events)):
         return events
     raise BadProfileError(
-        f"{source}: this is JSON, but not a Chrome trace, which is an array of events or an object with an array "
-        "traceEvents."
+        f"{source}: this is JSON, but not a Chrome trace: it seems to be {kind_of_json(content)}. A trace is an array "
+        "of events, each with its phase `ph`, or an object with such an array `traceEvents`. Load the file that the "
+        "profiler wrote."
     )
 
 

@@ -6,7 +6,9 @@ import mmap
 import shutil
 import tempfile
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -15,10 +17,13 @@ from tfprof_nb._memory import free_bytes
 from tfprof_nb._units import size
 from tfprof_nb.formats.files import XSPACES
 
+Kind = Literal["xspace", "json", "run_metadata", "local_trace", "tfprof"]
+
 _GZIP = b"\x1f\x8b"
 _GZIP_FORMAT = 16 + zlib.MAX_WBITS
 _JSON, _BINARY = (".json", ".json.gz"), (".pb", ".pb.gz")
-_HEAD_BYTES = 64
+_HEAD_BYTES = 1 << 14
+_MAX_DEVICE_FIELD = 3
 _ALWAYS_READ_BYTES, _COPIED_BYTES = 2 << 20, 16 << 20
 _MAX_READ_SHARE = 0.25  # of the free memory for the bytes of a file; of a larger one a copy is mapped
 _MAX_SHARE = 0.5  # of the free memory for decompressed bytes, which must still be decoded
@@ -26,23 +31,70 @@ _MAX_SHARE = 0.5  # of the free memory for decompressed bytes, which must still 
 _MAX_RATIO, _ANY_RATIO_BYTES = 250, 64 << 20
 
 
-def is_xspace(file: Path) -> bool:
-    """Whether a file is a profile of TensorFlow's profiler, by its name."""
-    return file.name.endswith(XSPACES)
+def kind_of(file: Path) -> Kind:
+    """Return the kind of a profile's file: by its name, or else by its first bytes.
 
-
-def is_run_metadata(file: Path) -> bool:
-    """Whether a file is RunMetadata, neither an XSpace nor JSON: by its name, or else by its first bytes.
+    What is of no known kind counts as RunMetadata: its reader says what can be read.
 
     Raises
     ------
     BadProfileError
         As `read`.
     """
-    if file.name.endswith((*XSPACES, *_JSON, *_BINARY)):  # a binary message can begin like JSON
-        return not file.name.endswith((*XSPACES, *_JSON))
-    start = _head(file).removeprefix(b"\xef\xbb\xbf").lstrip()
-    return not start.startswith((b"{", b"["))
+    if file.name.endswith(XSPACES):
+        return "xspace"
+    if file.name.endswith(_JSON):
+        return "json"
+    head = _head(file)
+    if kind := _kind_of_message(head):
+        return kind
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    is_json = text.startswith((b"{", b"[")) and not file.name.endswith(_BINARY)
+    return "json" if is_json else "run_metadata"
+
+
+def _kind_of_message(head: bytes) -> Kind | None:
+    """Tell messages apart whose first field has number 1: the planes of an XSpace, or the entries of a map.
+
+    A plane has a name; an entry has another message: a device of a `Trace`, with few fields, or a node of tfprof's
+    profile.
+    """
+    first = next(_fields(head), None)
+    if first is None or first[0] != 1 or not isinstance(first[1], bytes):
+        return None
+    parts = dict(_fields(first[1]))
+    value = parts.get(2)
+    if not isinstance(value, bytes) or not isinstance(parts.get(1, 0), int):
+        return None
+    if not value.startswith(b"\n"):
+        return "xspace"
+    return "local_trace" if all(number <= _MAX_DEVICE_FIELD for number, _ in _fields(value)) else "tfprof"
+
+
+def _fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
+    """Yield the number and value of a message's fields, up to one that is invalid; the last may be cut short."""
+    at = 0
+    while at < len(message):
+        tag, at = _varint(message, at)
+        if tag & 7 not in (0, 2):
+            return
+        value, at = _varint(message, at)
+        if tag & 7 == 0:
+            yield tag >> 3, value
+        else:
+            yield tag >> 3, message[at : at + value]
+            at += value
+
+
+def _varint(message: bytes, at: int) -> tuple[int, int]:
+    """Return a number and the place behind it."""
+    value = 0
+    for shift, byte in zip(range(0, 64, 7), message[at : at + 10], strict=False):
+        value |= (byte & 0x7F) << shift
+        at += 1
+        if byte < 0x80:
+            break
+    return value, at
 
 
 def read(file: Path) -> bytes:

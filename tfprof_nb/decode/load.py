@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from tfprof_nb._errors import BadProfileError
 from tfprof_nb.decode.chrome_trace import read_chrome_trace
-from tfprof_nb.decode.files import is_run_metadata, is_xspace, read, read_or_map
+from tfprof_nb.decode.files import Kind, kind_of, read, read_or_map
 from tfprof_nb.decode.host import Host
+from tfprof_nb.decode.local_trace import read_local_trace
 from tfprof_nb.decode.merge import merge_runs
 from tfprof_nb.decode.run_metadata import read_run_metadata
+from tfprof_nb.decode.tfprof_profile import read_tfprof_profile
 from tfprof_nb.decode.xspace import read_xspace
 from tfprof_nb.formats.files import host_key
 from tfprof_nb.runs import Run
+
+_READERS: dict[Kind, Callable[[bytes, str, str], Host]] = {
+    "json": read_chrome_trace,
+    "run_metadata": read_run_metadata,
+    "local_trace": read_local_trace,
+    "tfprof": read_tfprof_profile,
+}
 
 
 def load_hosts(files: Iterable[Path], names: Iterable[str] | None = None) -> list[Host]:
@@ -22,8 +31,8 @@ def load_hosts(files: Iterable[Path], names: Iterable[str] | None = None) -> lis
     Parameters
     ----------
     files
-        XSpace profiles (``*.xplane.pb``), Chrome traces (JSON), or RunMetadata (binary or text); plain or compressed
-        with gzip.
+        XSpace profiles, Chrome traces (JSON), RunMetadata (binary or text), ``local.trace`` of TensorFlow 2.0 and 2.1,
+        or profiles of tfprof (``ProfileProto``); of any name, plain or compressed with gzip.
     names
         The hosts' keys; by default the files' names without the suffix of their kind.
 
@@ -61,9 +70,9 @@ def load_run(run: Run) -> tuple[Run, list[Host]]:
 
 def _load(file: Path, key: str) -> Host:
     try:
-        if is_xspace(file):
+        kind = kind_of(file)
+        if kind == "xspace":
             return read_xspace(read_or_map(file), key, str(file))
-        decode = read_run_metadata if is_run_metadata(file) else read_chrome_trace
-        return decode(read(file), key, str(file))
+        return _READERS[kind](read(file), key, str(file))
     except OSError as error:
         raise BadProfileError(f"{file}: the file cannot be read ({error.strerror}).") from None

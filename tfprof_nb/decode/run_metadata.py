@@ -201,7 +201,7 @@ def executed_nodes(message: Any) -> pd.DataFrame:
 
 
 def _node(device: Any, stats: Any) -> dict[str, Any]:
-    node, op, kernel, inputs = _described(device.device, stats)
+    node, op, kernel, inputs = described(device.device, stats.node_name, stats.timeline_label)
     threads = {thread.key: thread.value for thread in device.thread_names}
     sizes_cut = _cut_sizes(stats)
     start_ps = stats.all_start_nanos * PS_PER_NS or stats.all_start_micros * PS_PER_US
@@ -245,20 +245,20 @@ def _cut_sizes(stats: Any) -> bool:
     return cut
 
 
-def _described(device: str, stats: Any) -> tuple[str, str, str, list[str]]:
+def described(device: str, node_name: str, label: str) -> tuple[str, str, str, list[str]]:
     """Return node, op, kernel and inputs, as far as the label has them; on devices it names the kernel and its op."""
     if "/stream:" in device or "/memcpy" in device:
-        kernel, _, rest = stats.timeline_label.partition("@@")  # kernel@@name:op#details
-        label, named, _ = rest.partition("#")
-        node, _, op = (label if label and named else stats.node_name).partition(":")
+        kernel, _, rest = label.partition("@@")  # kernel@@name:op#details
+        named, details, _ = rest.partition("#")
+        node, _, op = (named if named and details else node_name).partition(":")
         op = op.partition(":")[0] or "unknown"
-        return node, op, (kernel.strip() if label and named else "") or op, []
-    call, closed, _ = stats.timeline_label.rpartition(")")  # name = op(input, input)
+        return node, op, (kernel.strip() if named and details else "") or op, []
+    call, closed, _ = label.rpartition(")")  # name = op(input, input)
     before, opened, inputs = call.rpartition("(")
-    _, named, op = before.rpartition(" = ")
-    if not (closed and opened and named):
-        return stats.node_name, "RecvTensor" if stats.node_name == "RecvTensor" else "unknown", "", []
-    return stats.node_name, op, "", [name for name in inputs.split(", ") if name]
+    _, known, op = before.rpartition(" = ")
+    if not (closed and opened and known):
+        return node_name, "RecvTensor" if node_name == "RecvTensor" else "unknown", "", []
+    return node_name, op, "", [name for name in inputs.split(", ") if name]
 
 
 def _tensors(nodes: pd.DataFrame) -> pd.DataFrame:
@@ -302,6 +302,6 @@ def _from_text(data: bytes, source: str) -> Any:
     except (UnicodeDecodeError, text_format.ParseError) as error:
         raise BadProfileError(
             f"{source}: this kind of file is not supported, or the file is cut short. Supported are XSpace profiles "
-            "(*.xplane.pb), Chrome traces (*.json) and RunMetadata (binary or text), plain or compressed with gzip. "
-            f"Reading it as text failed at {error}."
+            "(*.xplane.pb), Chrome traces (*.json), RunMetadata (binary or text), ProfileProto of tfprof and "
+            f"local.trace of TensorFlow 2.0, plain or compressed with gzip. Reading it as text failed at {error}."
         ) from None

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from tfprof_nb.decode.files import is_run_metadata, read
+from tfprof_nb.decode.files import kind_of, read
 from tfprof_nb.decode.run_metadata import executed_nodes, parse_run_metadata
 from tfprof_nb.decode.sidecar import Sidecar, read_sidecar
 from tfprof_nb.formats.files import SESSION_GRAPH
@@ -29,7 +29,7 @@ def read_session(files: Sequence[Path]) -> SessionRuns | None:
     BadProfileError
         As `files.read` and `run_metadata.parse_run_metadata`.
     """
-    if not files or not all(map(is_run_metadata, files)):
+    if not files or any(kind_of(file) != "run_metadata" for file in files):
         return None
     runs = [executed_nodes(parse_run_metadata(read(file), str(file))) for file in files]
     executed = pd.concat([run.assign(step=step) for step, run in enumerate(runs)], ignore_index=True)

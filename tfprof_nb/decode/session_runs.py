@@ -53,7 +53,16 @@ class _Place(NamedTuple):
     again: bool = False
 
 
-def arrange(name: str, nodes: pd.DataFrame, tensors: pd.DataFrame, origin_ns: int, notes: Iterable[str] = ()) -> Host:
+def arrange(
+    name: str,
+    nodes: pd.DataFrame,
+    tensors: pd.DataFrame,
+    origin_ns: int,
+    notes: Iterable[str] = (),
+    *,
+    starts: Int64 | None = None,
+    in_session: bool = True,
+) -> Host:
     """Make one host's profile from executed nodes.
 
     Parameters
@@ -66,17 +75,23 @@ def arrange(name: str, nodes: pd.DataFrame, tensors: pd.DataFrame, origin_ns: in
         One row per tensor, with `TENSOR_COLUMNS`: it lived from ``start_ps`` to ``end_ps``.
     origin_ns, notes
         See `Host`.
+    starts
+        When each run begins (ps); by default as `_run_starts` finds it.
+    in_session
+        Whether the nodes are those of `session.run` calls, each of which becomes a step.
     """
     # Frames without rows have no types.
     nodes, tensors = nodes.astype(_types_of(nodes)), tensors.astype(_types_of(tensors))
-    starts = _run_starts(nodes)
+    starts = _run_starts(nodes) if starts is None else starts
     nodes = nodes.assign(run=_run_of(starts, nodes["start_ps"]))
     places = _places(nodes["device"].unique())
-    parts = [_run_rows(nodes), _op_rows(nodes, places), _memory_rows(tensors, _run_of(starts, tensors["start_ps"]))]
+    parts = [_op_rows(nodes, places), _memory_rows(tensors, _run_of(starts, tensors["start_ps"]))]
+    parts = [_run_rows(nodes), *parts] if in_session else parts
     rows = pd.concat(parts, ignore_index=True)
     planes: PlaneStats = {plane: {} for plane in [HOST_PLANE, *_accelerators(places), *rows["plane"]]}
     launches = [_LAUNCHES] if any(place.on_device for place in places.values()) else []
-    return build_host(name, rows[COLUMNS], planes, origin_ns=origin_ns, notes=(*notes, _BETWEEN, *launches))
+    between = [_BETWEEN] if in_session else []
+    return build_host(name, rows[COLUMNS], planes, origin_ns=origin_ns, notes=(*notes, *between, *launches))
 
 
 def _types_of(frame: pd.DataFrame) -> dict[str, type]:

@@ -9,12 +9,14 @@ from tfprof_nb._errors import TfprofError
 
 RUNS_FOLDER = "plugins/profile"
 RUN_TIME = "%Y_%m_%d_%H_%M_%S"  # a run folder is named after its time, as in TensorFlow
+RUN_TIMES = (RUN_TIME, "%Y-%m-%d_%H-%M-%S")  # the second is TensorFlow 2.0's
 STAGING_PREFIX = ".capturing-"  # of the folder that a capture writes to until its run is complete
 
 XSPACE = ".xplane.pb"
 XSPACES = (XSPACE, f"{XSPACE}.gz")
 RUN_METADATA = ".run_metadata.pb"
 CHROME_TRACES = (".trace.json.gz", ".trace.json")
+LOCAL_TRACE = "local.trace"  # of TensorFlow 2.0 and 2.1
 SIDECAR = ".tfprof.json.gz"
 SESSION_GRAPH = "graph"  # a session's graph is the sidecar of this name, beside the session's runs
 

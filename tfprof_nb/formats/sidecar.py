@@ -24,6 +24,7 @@ class Section(StrEnum):
     METRICS = "metrics"
     PYTHON = "python"
     MACHINE_LOAD = "machine_load"
+    NAMES = "names"
 
 
 class CaptureSection(TypedDict):
@@ -116,6 +117,31 @@ class StackSamples(TypedDict):
     thread: list[int]
     stack: list[int]
     late_ns: NotRequired[list[int]]
+
+
+class NamesSection(TypedDict):
+    """What names of the code stand for: when the recording began, and those that differ when it ended.
+
+    ``main`` is the file of the profiled code's own namespace, whose names have it as their ``file``.
+    """
+
+    main: str
+    start: list[NameFacts]
+    end: list[NameFacts]
+
+
+class NameFacts(TypedDict):
+    """One name, or one with dots, and what kind of object it is; neither its value nor its text."""
+
+    name: str
+    file: str
+    type: str
+    kind: str
+    shape: NotRequired[list[int]]
+    dtype: NotRequired[str]
+    length: NotRequired[int]
+    defined_in: NotRequired[str]
+    line: NotRequired[int]
 
 
 class SamplesSection(TypedDict, total=False):
@@ -219,5 +245,6 @@ SECTIONS = {
     Section.METRICS: SamplesSection,
     Section.PYTHON: PythonSection,
     Section.MACHINE_LOAD: MachineLoadSection,
+    Section.NAMES: NamesSection,
 }
 """What each section holds."""

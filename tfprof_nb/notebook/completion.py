@@ -11,6 +11,7 @@ from typing import Any
 from IPython.core.error import TryNext
 from IPython.core.interactiveshell import InteractiveShell
 
+from tfprof_nb.analysis.advice.catalogue import rules
 from tfprof_nb.api.repeats import Repeats
 from tfprof_nb.api.session import LOGDIR
 from tfprof_nb.capture.kept_runs import runs_folders, shown_path
@@ -125,6 +126,8 @@ def _values(option: str, begun: str, parser: argparse.ArgumentParser) -> list[st
     if action.dest == "views":
         others, comma, _ = begun.rpartition(",")
         return [f"{others}{comma}{page}" for page in PAGES]
+    if action.dest == "ignore":
+        return [*rules()]
     return [str(choice) for choice in action.choices or ()]
 
 

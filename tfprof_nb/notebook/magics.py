@@ -60,6 +60,13 @@ class TfprofMagics(Magics):
     @argument(
         "--out", dest="logdir", type=path, metavar="DIR", help="Folder for the profile's files (default tfprof_logs)."
     )
+    @argument(
+        "--ignore",
+        action="append",
+        default=[],
+        metavar="RULE",
+        help="Leave out what a rule of advice finds. Can be given several times.",
+    )
     @argument("--views", type=views, metavar="VIEW,VIEW", help="Pages to show, e.g. overview,memory (default all).")
     @argument("--static", action="store_true", help="Show the profile as plain HTML, without widgets.")
     @argument("--quiet", action="store_true", help="Show nothing under the cell.")

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 from tfprof_nb.analysis.advice.advice import Advice
-from tfprof_nb.analysis.advice.findings import WAITING, gain_in_words
-from tfprof_nb.analysis.advice.input_advice import OUTSIDE
+from tfprof_nb.analysis.advice.catalogue import belongs_to
+from tfprof_nb.analysis.advice.findings import gain_in_words
 from tfprof_nb.render.panels import Column, Note, Offer, Panel, Table
 from tfprof_nb.views import benchmark_input as benchmark_input_view
 from tfprof_nb.views.columns import OP
@@ -61,14 +61,18 @@ def leading(advice: Advice, evidence_shown: bool = False) -> list[Panel]:
 
 def on_input(advice: Advice) -> Note | None:
     """Say what to change about how the program gets its data; None if no finding is about that."""
-    rows = advice.table[advice.table["finding"].astype(str).str.startswith((WAITING, OUTSIDE))]
+    rows = advice.table[advice.table["rule"].map(_is_about_input).astype(bool)]
     return Note(_fix(first := rows.iloc[0].to_dict()), "advice", (), _code(first)) if len(rows) else None
+
+
+def _is_about_input(rule: str) -> bool:
+    return belongs_to(rule, "input-bound") or rule == "input-outside-steps"
 
 
 def _measure(advice: Advice, row: dict[Any, Any]) -> list[Panel]:
     """Offer to measure the pipeline that makes steps wait, if the program's dataset is known."""
     offered = advice.measurement
-    if offered is None or not row["finding"].startswith((WAITING, OUTSIDE)):
+    if offered is None or not _is_about_input(row["rule"]):
         return []
     text = f"What each stage of `{offered.dataset}` costs, and what changes of it gain, is measured in half a minute:"
     return [Offer("Measure it", text, offered.code, lambda: benchmark_input_view.panels(offered.run()))]
@@ -77,7 +81,7 @@ def _measure(advice: Advice, row: dict[Any, Any]) -> list[Panel]:
 def _told(row: dict[Any, Any], evidence_shown: bool) -> str:
     if evidence_shown:
         return _fix(row)
-    finding = "" if row["finding"].startswith(WAITING) else f"{row['finding']}. "  # the verdict says that
+    finding = "" if belongs_to(row["rule"], "input-bound") else f"{row['finding']}. "  # the verdict says that
     return f"{finding}{row['evidence']} {_fix(row)}"
 
 

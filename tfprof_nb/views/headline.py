@@ -30,6 +30,7 @@ _VERDICTS = {
     "unseen": "{largest_share} of each step is {largest}. Waiting for data between steps is not in this trace.",
     "unknown": "No step times: this profile has no steps that could be measured.",
 }
+_UNRECORDED = "Nothing was recorded on the GPU{s}: only the host's part of the program is in this profile."
 _LITTLE = (
     "{rest_share} of the capture is {rest}. Only {measured} is in measured steps: {largest_share} of their time is "
     "{largest}{waits}."
@@ -44,7 +45,11 @@ _WORTH_SAYING_PERCENT = 10.0
 def headline(overview: Overview) -> str:
     """Put the verdict into a sentence."""
     numbers = overview.summary
+    if numbers["unrecorded_gpus"]:
+        return _UNRECORDED.format(s="s" * (numbers["unrecorded_gpus"] > 1))
     largest = numbers["largest_category"]
+    if numbers["drawn_by"] and not largest:
+        return f"A timeline of {numbers['drawn_by']}, without steps."
     words = {"step": _units.milliseconds(numbers["step_ms"]), "fetch": _units.milliseconds(numbers["input_ms"])}
     words |= {"input": _units.percent(numbers["input_percent"]), "other": _units.percent(numbers["other_percent"])}
     words["framework"] = TITLES[numbers["framework"]]

@@ -6,7 +6,8 @@ import math
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.advice import Advice
-from tfprof_nb.analysis.advice.findings import WAITING
+from tfprof_nb.analysis.advice.catalogue import belongs_to
+from tfprof_nb.analysis.advice.input_advice import cause_in
 from tfprof_nb.analysis.events.removals import in_words
 from tfprof_nb.analysis.overview import Overview
 from tfprof_nb.analysis.steps.steps import Steps
@@ -36,20 +37,30 @@ _TOP_OP_COLUMNS = (
 
 def panels(overview: Overview, steps: Steps) -> list[Panel]:
     """Show the overview by itself: the verdict and its evidence, without advice."""
-    return [Note(headline(overview), "answer"), *_step(overview, steps), *proof(overview, steps)]
+    return [Note(_verdict(overview), "answer"), *_step(overview, steps), *proof(overview, steps)]
 
 
 def answer(overview: Overview, advice: Advice, steps: Steps) -> list[Panel]:
     """Say what limits the program, what to do about it, and how its average step is spent."""
-    verdict, severe = headline(overview), advice.table[advice.table["severity"] == "high"]
+    if overview.summary["unrecorded_gpus"]:
+        # What the host did says little, and that nothing calls for a change, nothing at all.
+        advised = advice_view.leading(advice) if len(advice.table) else []
+        return [Note(_verdict(overview), "answer"), *advised, *_step(overview, steps)]
+    verdict, severe = _verdict(overview), advice.table[advice.table["severity"] == "high"]
     first = str(severe["finding"].iloc[0]) if len(severe) else ""
     # The verdict is about waiting for data: any other severe finding comes before it.
-    leads = bool(first) and not first.startswith(WAITING)
-    cause = first.removeprefix(WAITING).removeprefix(": ") if first and not leads else ""
+    leads = bool(first) and not belongs_to(str(severe["rule"].iloc[0]), "input-bound")
+    cause = cause_in(first) if first and not leads else ""
     lead = f"{first}. {severe['evidence'].iloc[0]}" if leads else f"{verdict}{cause and _sentence(cause)}"
     shown: list[Panel] = [Note(lead, "answer"), *advice_view.leading(advice, evidence_shown=leads)]
     shown += [Note(verdict, "info")] if leads else []
     return [*shown, *_step(overview, steps)]
+
+
+def _verdict(overview: Overview) -> str:
+    """Say what limits the program; of a GPU that recorded nothing, why that may be."""
+    verdict = headline(overview)
+    return f"{verdict} {overview.notes[0]}" if overview.summary["unrecorded_gpus"] else verdict
 
 
 def _sentence(cause: str) -> str:
@@ -108,9 +119,10 @@ def proof(overview: Overview, steps: Steps) -> list[Panel]:
 
 
 def _notes(overview: Overview, steps: Steps) -> list[Note]:
-    """Show the notes, except those that stand in the place of the average step."""
+    """Show the notes, except those that stand in the place of the average step or in the answer."""
     shown = [] if overview.summary["largest_category"] else steps.notes
-    return [Note(note, "info") for note in overview.notes if note not in shown]
+    notes = overview.notes[1 if overview.summary["unrecorded_gpus"] else 0 :]
+    return [Note(note, "info") for note in notes if note not in shown]
 
 
 def _figures(overview: Overview) -> list[Figure]:
@@ -119,7 +131,11 @@ def _figures(overview: Overview) -> list[Figure]:
         Figure("ran on", _device(overview), "the type of device, and how many there are"),
         Figure("hosts", _units.count(numbers["host_count"])),
         Figure("eager ops", _units.percent(numbers["eager_percent"]), "share of op self time outside tf.functions"),
-        Figure("device busy", _units.percent(numbers["device_busy_percent"]), "share of time with a kernel running"),
+        Figure(
+            "device busy",
+            _units.percent(numbers["device_busy_percent"]),
+            "share of the time from its first op to its last in which any stream ran one",
+        ),
         Figure("16-bit compute", _units.percent(numbers["fp16_percent"]), "share of the device's compute time"),
         Figure("32-bit compute", _units.percent(numbers["fp32_percent"]), "share of the device's compute time"),
         Figure("ops on the device", _units.percent(numbers["device_op_percent"]), "share of op executions"),
@@ -129,10 +145,13 @@ def _figures(overview: Overview) -> list[Figure]:
         for unit, meaning in _UNITS_OF_TPUS.items()
         if not math.isnan(numbers[f"{unit}_percent"])
     ]
-    return [*figures, *of_units] if numbers["device_cores"] else figures[:3]
+    return [*figures, *of_units] if numbers["device_cores"] and not numbers["unrecorded_gpus"] else figures[:3]
 
 
 def _device(overview: Overview) -> str:
     numbers = overview.summary
     cores = numbers["device_cores"]
-    return f"{cores} × {numbers['device_type']}" if cores > 1 else str(numbers["device_type"])
+    if numbers["drawn_by"] and not cores:
+        return "not recorded"
+    devices = f"{cores} × {numbers['device_type']}" if cores > 1 else str(numbers["device_type"])
+    return f"{devices}, not recorded" if numbers["unrecorded_gpus"] else devices

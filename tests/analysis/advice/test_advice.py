@@ -4,7 +4,7 @@ import pytest
 
 from builders import XSpace
 from tfprof_nb.analysis.advice.advice import COLUMNS, advice
-from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.api.load import load
 
 
@@ -62,7 +62,8 @@ def test_the_slowest_stage_is_named_with_its_line(tmp_path):
     p = load(space.write(tmp_path / "host.xplane.pb"))
     assert p.tf_data.summary["bottleneck_long_name"].endswith("Map")
     lines = {"Dataset_map_": "cell line 4"}
-    evidence = Evidence(p.overview, p.steps, p.ops, p.functions, p.tf_data, p.python, lines.get)
+    results = {name: getattr(p, name) for name in ("overview", "steps", "ops", "functions", "tf_data", "python")}
+    evidence = Evidence(**results, line_of=lines.get)
     assert "the slowest stage of the input pipeline is Map (cell line 4)." in advice(evidence).table["evidence"].iloc[0]
     assert "pipeline is Map." in p.advice.table["evidence"].iloc[0]
 

@@ -8,6 +8,7 @@ import tfprof_nb as tp
 from builders import XSpace
 from tfprof_nb.analysis.advice.iterator_end_advice import fix_of
 from tfprof_nb.analysis.source.code import Code
+from tfprof_nb.decode.sections.names import NameObject, Names
 
 FINDING = "The program waits for old iterators of tf.data to end"
 
@@ -62,18 +63,30 @@ def test_a_pipeline_that_still_works_and_short_ends_are_not(found, space):
     assert not found(space)
 
 
+def names(**kinds):
+    return Names("", {("", name): NameObject(kind, kind) for name, kind in kinds.items()})
+
+
+ARRAYS = names(net="model", x="array", y="array")
+
+
 @pytest.mark.parametrize(
-    ("text", "said", "unsaid"),
+    ("text", "known", "said", "unsaid"),
     [
-        ("data = files.map(f, tf.data.AUTOTUNE)", "in place of tf.data.AUTOTUNE", "arrays"),
-        ("data = tf.data.Dataset.range(9)", "end the pipeline with `.with_options", "AUTOTUNE"),
-        ("model.fit(x, y)", "from_tensor_slices((x, y)).shuffle(len(x)).batch(32)", "AUTOTUNE"),
-        ("flow.fit(samples, batch_size=256)", "from_tensor_slices(samples).shuffle(len(samples)).batch(256)", "x, y"),
-        ("a.fit(x, y)\nb.fit(u, v)", "from_tensor_slices((x, y)).shuffle(len(x)).batch(n)", "(u"),
+        ("data = files.map(f, tf.data.AUTOTUNE)", None, "in place of tf.data.AUTOTUNE", "arrays"),
+        ("data = tf.data.Dataset.range(9)", None, "end the pipeline with `.with_options", "AUTOTUNE"),
+        ("net.fit(x, y)", ARRAYS, "from_tensor_slices((x, y)).shuffle(len(x)).batch(32)", "AUTOTUNE"),
+        ("net.fit(x, batch_size=256)", ARRAYS, "from_tensor_slices(x).shuffle(len(x)).batch(256)", "x, y"),
+        ("net.fit(x, y, validation_split=0.1)", ARRAYS, "give fit a dataset of the arrays", "from_tensor_slices"),
+        ("net.fit(x, y)", None, "give fit a dataset of the arrays", "from_tensor_slices"),  # arrays, as there is a y
+        ("net.fit(x, y)\nnet.fit(y, x)", ARRAYS, "give fit a dataset of the arrays", "from_tensor_slices"),
+        ("net.fit(x, steps_per_epoch=9)", names(net="model", x="generator"), "end the pipeline", "arrays"),
+        ("fit(train, test, steps=9)", names(fit="function", train="dataset"), "end the pipeline", "arrays"),
+        ("net.fit(x, y)", names(net="estimator", x="list"), "end the pipeline", "arrays"),
     ],
 )
-def test_the_fix_is_that_of_the_program(text, said, unsaid):
-    fix = fix_of(SimpleNamespace(code=Code({"cell": text})))
+def test_the_fix_is_that_of_the_program(text, known, said, unsaid):
+    fix = fix_of(SimpleNamespace(code=Code({"cell": text}, known)))
     assert said in fix
     assert unsaid not in fix
 
@@ -84,7 +97,7 @@ def test_arrays_that_a_cell_is_given_are_no_pipeline_of_another_cell():
         "In[2]": "data = tf.data.Dataset.range(9).map(f, tf.data.AUTOTUNE)\nnet.fit(data)",
     }
     fix = fix_of(SimpleNamespace(code=Code(texts)))
-    assert "from_tensor_slices((x, y))" in fix
+    assert "a dataset of the arrays" in fix
     assert "AUTOTUNE" not in fix
     given = fix_of(SimpleNamespace(code=Code(texts | {"cell": "net.fit(data, epochs=3)"})))
     assert "end the pipeline with `.with_options" in given

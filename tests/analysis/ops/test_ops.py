@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from builders import XSpace, forest
+from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.ops.ops import COLUMNS, ops
+from tfprof_nb.decode import read_xspace
+from tfprof_nb.decode.merge import merge_runs
 
 
 def run(*spaces):
@@ -64,8 +67,21 @@ def test_an_op_occurs_as_often_as_its_most_frequent_kernel():
         ("device", "TfOp1", 2, 36.0),
         ("device", "TfOp2", 1, 10.0),
     ]
-    # The streams' 46 us overlap in a span of 30: nothing is left to be idle.
-    assert result.summary["device_idle_us"] == 0
+
+
+def test_a_device_is_busy_while_any_stream_is():
+    """XProf compares the streams' 46 us with the span of 30, and says that the device was never idle."""
+    summary = run(two_streams()).summary
+    assert (summary["device_self_us"], summary["device_busy_us"], summary["device_idle_us"]) == (46, 28, 2)
+
+
+def test_nothing_is_idle_between_runs_on_one_timeline():
+    space = XSpace()
+    thread = space.plane("/host:CPU").line("t")
+    thread.event("a:A", start_us=0, duration_us=10)
+    thread.event("b:B", start_us=15, duration_us=5)
+    summary = ops([Forest(merge_runs([read_xspace(space.to_bytes(), name) for name in "ab"], "both"))]).summary
+    assert (summary["host_busy_us"], summary["host_idle_us"]) == (30, 10)
 
 
 def test_two_equal_hosts_add_up():
@@ -256,7 +272,11 @@ def test_every_op_agrees_with_what_tensorflow_stored(shared_data):
     for file in files:
         stats = tf_stats_pb2.TfStatsDatabase.FromString(file.read_bytes())
         xplane = file.with_name(file.name.replace("tensorflow_stats", "xplane"))
-        ours = by_op(ops([forest(xplane.read_bytes())]))
+        result = ops([forest(xplane.read_bytes())])
+        ours = by_op(result)
+        # The streams of this GPU hardly overlap: to add them up, as TensorFlow did, changes little.
+        (idle,) = (r for r in stats.with_idle.tf_stats_record if (r.host_or_device, r.op_type) == ("Device", "IDLE"))
+        assert result.summary["device_idle_us"] == pytest.approx(idle.total_self_time_in_us, rel=2e-3)
         for record in stats.without_idle.tf_stats_record:
             # The parser of that time did not know names with a hyphen, and left the type in the name.
             name = record.op_name.partition(":")[0] if record.op_type == "Unknown" else record.op_name

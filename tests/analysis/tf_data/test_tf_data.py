@@ -122,6 +122,26 @@ def test_the_part_on_a_device_is_known_with_a_root_around_it_and_a_generator_in_
     assert rows(run(space).pipelines, "side", "calls") == [("device", 1), ("host", 1)]
 
 
+def test_a_pipeline_of_the_host_is_its_own_though_its_iterator_has_the_number_of_one_on_a_device():
+    """`tf.distribute` makes both anew in each epoch, and iterators get the ids of earlier ones."""
+    space = XSpace()
+    python, ahead = threads(space)
+    for epoch, source, label in ((0, "Generator", "device_prefetch"), (1, "Rebatch", "PrefetchDataset:8")):
+        at, root = 1000 * epoch, 7 + epoch
+        python.event("Iterator::Root", start_us=at, duration_us=100, id=root)
+        python.event("Iterator::Root::Prefetch", start_us=at, duration_us=100, id=ROOT, parent_id=root, name=label)
+        python.event("PrefetchConsume", start_us=at + 90, duration_us=10, element_id=epoch)
+        ahead.event("PrefetchProduce", start_us=at, duration_us=90, element_id=epoch)
+        stage = f"Iterator::Root::Prefetch::{source}"
+        ahead.event(stage, start_us=at, duration_us=90, id=SOURCE + epoch, parent_id=ROOT, name=source)
+    result = run(space)
+    assert rows(result.pipelines, "side", "stages") == [
+        ("device", "Generator > Prefetch"),
+        ("host", "Rebatch > Prefetch"),
+    ]
+    assert (result.summary["calls"], result.summary["bottleneck"], result.notes) == (1, "Rebatch", [])
+
+
 def test_map_and_batch_takes_several_calls_for_one_element():
     space = XSpace()
     python, ahead = threads(space)

@@ -8,15 +8,16 @@ from collections.abc import Iterator
 import numpy as np
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Finding, saving
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.pipelines import batch_size, is_batched, is_dataset
 from tfprof_nb.analysis.source.rewriting import with_argument_call
 from tfprof_nb.analysis.source.syntax import name_of
 
-_WORTH_SAYING, _MIN_SAMPLES = (15.0, 30.0), 10
+_MIN_SAMPLES = 10
 _BATCH, _LARGE_ENOUGH = 1024, 512
-_LEAST_SAVED = 0.6
 _ONE_BY_ONE = "adapt runs its ops one by one, from Python, for each element of the dataset."
 _SAME = "What it learns is the same."
 # By whether the elements are batches, as far as that is known: the method that makes larger ones, and words.
@@ -25,6 +26,20 @@ _LARGER: dict[bool | None, tuple[str, str, str]] = {
     False: ("batch", "single examples", "Give it batches"),
     None: ("batch", "small elements", "If its elements are single examples, give it batches"),
 }
+
+RULE = Rule(
+    "adapt-small-elements",
+    "adapt goes through a dataset of small elements",
+    "Looks for preprocessing layers that adapt to a dataset of single examples or small batches.",
+    "`adapt` runs its ops one by one, from Python, for each element of the dataset.",
+    group="input",
+    page="python",
+    moderate=15.0,
+    high=30.0,
+    of="cell",
+    saved=(0.6, 1.0),
+    results="equal",
+)
 
 
 def adapt_findings(evidence: Evidence) -> Iterator[Finding]:
@@ -35,7 +50,7 @@ def adapt_findings(evidence: Evidence) -> Iterator[Finding]:
     for (file, line), rows in calls.groupby(["file", "line"], sort=False):
         time_ms = float(rows["self_ms"].sum())
         percent = min(100.0, 100 * time_ms / whole_ms) if whole_ms > 0 else 0.0
-        if percent >= _WORTH_SAYING[0] and rows["samples"].sum() >= _MIN_SAMPLES:
+        if percent >= RULE.moderate and rows["samples"].sum() >= _MIN_SAMPLES:
             yield from _finding(evidence, str(file), int(str(line)), time_ms, percent)
 
 
@@ -50,16 +65,13 @@ def _finding(evidence: Evidence, file: str, line: int, time_ms: float, percent: 
     method, elements, condition = _LARGER[batched]
     change = with_argument_call(code, file, line, "adapt", f".{method}({_BATCH})")
     yield saving(
+        RULE,
         percent,
-        _WORTH_SAYING,
-        (_LEAST_SAVED, 1.0),
         finding=f"adapt takes {_units.percent(percent)} of the cell's time: it gets {elements} ({place})",
         evidence=f"`{_units.shorten(code.line(file, line), 80)}` took {_units.milliseconds(time_ms)}. {_ONE_BY_ONE}",
         fix=f"{condition}: `{_units.shorten(change or f'.{method}({_BATCH})', 120)}`. {_SAME}",
-        proved_by="python",
         place=place,
         change=change,
-        gain_of="cell",
     )
 
 

@@ -6,7 +6,7 @@ A rule reports nothing without evidence. It estimates the gain only where there 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,49 +14,27 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from tfprof_nb.analysis.advice import catalogue
 from tfprof_nb.analysis.advice.adapt_advice import adapt_findings
-from tfprof_nb.analysis.advice.augmentation_advice import augmentation_findings
 from tfprof_nb.analysis.advice.batch_advice import batch_findings
 from tfprof_nb.analysis.advice.between_steps_advice import between_steps
-from tfprof_nb.analysis.advice.category_advice import category_findings
-from tfprof_nb.analysis.advice.checking_advice import checking_findings
-from tfprof_nb.analysis.advice.device_advice import device_findings
-from tfprof_nb.analysis.advice.dominant_op_advice import dominant_op
+from tfprof_nb.analysis.advice.checked_change import checked
 from tfprof_nb.analysis.advice.eager_advice import eager_findings
 from tfprof_nb.analysis.advice.element_advice import element_findings
-from tfprof_nb.analysis.advice.findings import EAGER, SMALL_STEPS, Evidence, Finding, widened
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Finding, widened
 from tfprof_nb.analysis.advice.fit_again_advice import fit_again_findings
 from tfprof_nb.analysis.advice.foreign_advice import foreign_findings
-from tfprof_nb.analysis.advice.gpu_advice import gpu_findings
 from tfprof_nb.analysis.advice.graph_python_advice import graph_python_findings
 from tfprof_nb.analysis.advice.input_advice import copies_to_device, input_bound, input_outside_steps
 from tfprof_nb.analysis.advice.iterator_end_advice import iterator_end_findings
-from tfprof_nb.analysis.advice.jacobian_advice import jacobian_findings
-from tfprof_nb.analysis.advice.layer_advice import layer_findings
-from tfprof_nb.analysis.advice.lookup_advice import lookup_findings
-from tfprof_nb.analysis.advice.loop_copy_advice import loop_copy_findings
-from tfprof_nb.analysis.advice.mapping_advice import mapping_findings
-from tfprof_nb.analysis.advice.memory_advice import memory_findings
-from tfprof_nb.analysis.advice.metrics_advice import metrics_findings
 from tfprof_nb.analysis.advice.no_findings import why_none
-from tfprof_nb.analysis.advice.one_hot_advice import one_hot_findings
-from tfprof_nb.analysis.advice.padding_advice import padding_findings
-from tfprof_nb.analysis.advice.pair_advice import pair_findings
-from tfprof_nb.analysis.advice.precision_advice import precision_findings
-from tfprof_nb.analysis.advice.printing_advice import printing_findings
 from tfprof_nb.analysis.advice.python_advice import python_findings
-from tfprof_nb.analysis.advice.recurrent_advice import recurrent_findings
 from tfprof_nb.analysis.advice.repeated_advice import repeated_findings
 from tfprof_nb.analysis.advice.retracing_advice import retracing_findings
 from tfprof_nb.analysis.advice.same_tensor_advice import same_tensor_findings
-from tfprof_nb.analysis.advice.small_ops_advice import small_ops_findings
-from tfprof_nb.analysis.advice.softmax_advice import softmax_findings
-from tfprof_nb.analysis.advice.sort_advice import sort_findings
-from tfprof_nb.analysis.advice.sparse_advice import sparse_findings
-from tfprof_nb.analysis.advice.table_advice import table_findings
 from tfprof_nb.analysis.advice.unexplained_advice import unexplained_findings
 from tfprof_nb.analysis.advice.validation_advice import validation_input, with_validation
-from tfprof_nb.analysis.advice.where_advice import where_findings
 from tfprof_nb.analysis.benchmark_input import InputBenchmark
 from tfprof_nb.analysis.result import Result, empty_table
 
@@ -67,12 +45,14 @@ _TYPES = {
     **dict.fromkeys(("gain_low_percent", "gain_high_percent"), np.float64),
     **dict.fromkeys(("change", "proved_by", "op_name"), "str"),
     **dict.fromkeys(("start_ms", "duration_ms"), np.float64),
-    "gain_of": "str",
+    **dict.fromkeys(("gain_of", "rule", "node"), "str"),
 }
 COLUMNS = list(_TYPES)
 _PLACED = ("finding", "evidence", "fix", "place")  # what may name a line
 _RANKS = {"high": 0, "medium": 1, "info": 2}
 _NO_STEPS = "Without steps there is little to base advice on. The page Steps says how to get them."
+
+_LEFT_OUT = "Findings of rules that are ignored are left out: {}."
 
 
 @dataclass(frozen=True)
@@ -89,23 +69,27 @@ class Advice(Result):
 
     ``gain_of`` says what a gain is a share of: "the time" where that is most of the cell's time, else "the steps' time"
     or "the time from the first step to the last"; it is empty where there is no estimate. ``place`` is the line to
-    change, ``change`` the code for the place of that line, or of the call or function that begins there; both are
-    empty if unknown. ``gain_low_percent`` and ``gain_high_percent`` are the range of the gain. ``proved_by`` is the
+    change, ``change`` the code for the place of that line, or of the call or function that begins there, behind the
+    imports that it needs at the top; both are empty if unknown. Code is given only where it was put into the program's
+    text and checked. ``gain_low_percent`` and ``gain_high_percent`` are the range of the gain. ``proved_by`` is the
     result that shows the evidence. If a single event shows it, ``op_name`` is the event's name in the trace, and
-    ``start_ms`` and ``duration_ms`` are the time around it.
+    ``start_ms`` and ``duration_ms`` are the time around it. ``rule`` is the id of the finding's rule (`rules`),
+    ``node`` the part of the cell's time that it explains, where that is known.
     """
 
     # Who makes a profile may say how its input can be measured.
     measurement: Measurement | None = None
 
 
-def advice(evidence: Evidence) -> Advice:
+def advice(evidence: Evidence, ignored: Collection[str] = ()) -> Advice:
     """Apply every rule.
 
     Parameters
     ----------
     evidence
         Results of one profile.
+    ignored
+        Rules whose findings are left out, with those of their parts.
 
     Returns
     -------
@@ -113,40 +97,37 @@ def advice(evidence: Evidence) -> Advice:
         ``table`` is empty if there is nothing to change; a note says so.
     """
     findings = with_validation([finding for rule in _rules(evidence) if (finding := rule(evidence))])
-    python = python_findings(evidence)
+    of_rules = catalogue.findings(evidence)
+    python = python_findings(evidence, [finding for finding in of_rules if _is_of_session(finding)])
     findings += [
         *eager_findings(evidence, python),
         *python,
         *unexplained_findings(evidence, python),
         *batch_findings(evidence, python),
+        *(finding for finding in of_rules if not _is_of_session(finding)),
     ]
     findings += [finding for rule in _EACH_REPORTS_SEVERAL for finding in rule(evidence)]
-    worse = [said for finding in findings for said in finding.instead_of]
-    findings = [finding for finding in findings if not any(_begins(finding.finding, said) for said in worse)]
-    findings = sorted((widened(_with_places(evidence, finding)) for finding in findings), key=_rank)
+    silent = {f.rule for f in findings if any(catalogue.belongs_to(f.rule, rule) for rule in ignored)}
+    findings = catalogue.standing([finding for finding in findings if finding.rule not in silent])
+    findings = [checked(evidence, _of_this_run(evidence, finding)) for finding in findings]
+    findings = sorted((widened(_with_short_paths(finding)) for finding in findings), key=catalogue.rank)
     rows = pd.DataFrame([vars(finding) for finding in findings], columns=COLUMNS)
     times = rows["gain_of"].map(evidence.time_of).where(rows["gain_high_percent"].notna(), "")
     table = rows.assign(gain_of=times) if findings else empty_table(_TYPES)
     summary = {severity: int((table["severity"] == severity).sum()) for severity in _RANKS}
     why_empty = why_none(evidence) if len(evidence.steps.table) else _NO_STEPS
-    return Advice(table, summary, [] if findings else [why_empty])
+    left_out = [_LEFT_OUT.format(", ".join(sorted(silent)))] if silent else []
+    return Advice(table, summary, left_out or ([] if findings else [why_empty]))
 
 
-def _begins(finding: str, said: str) -> bool:
-    """Whether a finding begins so; what is said of line 3 does not begin as that of line 30 does.
-
-    Examples
-    --------
-    >>> _begins("In[1] line 3 waits", "In[1] line 3"), _begins("In[1] line 30 waits", "In[1] line 3")
-    (True, False)
-    """
-    return finding.startswith(said) and not (said[-1:].isdigit() and finding[len(said) :][:1].isdigit())
+def _is_of_session(finding: Finding) -> bool:
+    return catalogue.rules()[finding.rule].group == "sessions"
 
 
-def _with_places(evidence: Evidence, finding: Finding) -> Finding:
-    """Name lines as those of the cell that was profiled, and files as they are called from the working folder."""
+def _of_this_run(evidence: Evidence, finding: Finding) -> Finding:
+    """Name lines as those of the cell that was profiled."""
     texts: dict[str, Any] = {name: evidence.code.of_this_run(getattr(finding, name)) for name in _PLACED}
-    return _with_short_paths(replace(finding, **texts))
+    return replace(finding, **texts)
 
 
 def _with_short_paths(finding: Finding) -> Finding:
@@ -159,16 +140,9 @@ def _with_short_paths(finding: Finding) -> Finding:
     return replace(finding, **texts)
 
 
-def _rank(finding: Finding) -> tuple[int, int, float]:
-    """Order by severity; then eager ops, whose cost shows as Python, and places but the batch size; then by gain."""
-    named = finding.place and not finding.finding.startswith(SMALL_STEPS)
-    kind = 0 if finding.finding.startswith(EAGER) else 1 if named else 2
-    return _RANKS[finding.severity], kind, -np.nan_to_num(finding.estimated_gain_percent)
-
-
 def _rules(evidence: Evidence) -> tuple[Callable[[Evidence], Finding | None], ...]:
     """Return the rules that may apply: most cures are TensorFlow's."""
-    return (*_TENSORFLOWS, dominant_op) if evidence.is_tensorflows else (dominant_op,)
+    return _TENSORFLOWS if evidence.is_tensorflows else ()
 
 
 _TENSORFLOWS: tuple[Callable[[Evidence], Finding | None], ...] = (
@@ -179,37 +153,13 @@ _TENSORFLOWS: tuple[Callable[[Evidence], Finding | None], ...] = (
     between_steps,
 )
 _EACH_REPORTS_SEVERAL: tuple[Callable[[Evidence], Iterable[Finding]], ...] = (
-    category_findings,
     adapt_findings,
     fit_again_findings,
-    metrics_findings,
     graph_python_findings,
     retracing_findings,
     iterator_end_findings,
-    device_findings,
-    gpu_findings,
     foreign_findings,
-    layer_findings,
-    padding_findings,
-    augmentation_findings,
-    recurrent_findings,
-    small_ops_findings,
-    precision_findings,
-    one_hot_findings,
-    sparse_findings,
-    softmax_findings,
-    pair_findings,
-    table_findings,
-    lookup_findings,
-    loop_copy_findings,
-    printing_findings,
-    checking_findings,
-    where_findings,
-    sort_findings,
-    jacobian_findings,
-    mapping_findings,
     element_findings,
     repeated_findings,
     same_tensor_findings,
-    memory_findings,
 )

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import BETWEEN_OPS, SMALL_STEPS, Evidence, Finding, Severity, severity_of
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Finding, Severity, severity_of
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.loops import head_of, is_head, needs_itself
 from tfprof_nb.analysis.source.rewriting import with_argument
@@ -16,7 +18,7 @@ from tfprof_nb.analysis.step_ops.batch import batch_size
 from tfprof_nb.analysis.step_ops.repeated import trains
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
 
-_SHORT_STEP_MS, _FIXED_SHARE, _HIGH_FIXED_SHARE = 10.0, 0.5, 0.6
+_SHORT_STEP_MS = 10.0
 _MOSTLY = 0.5
 _USUAL_WARM_UP = 2  # steps: a full batch, and a smaller last one
 _MANY_IN_ONE_CALL = (
@@ -33,6 +35,20 @@ _PYTHON_PERCENT = 25.0
 # How many times larger to make batches up to a size.
 _FACTORS = ((8, 16), (32, 8), (100_000, 4))
 
+RULE = Rule(
+    "small-steps",
+    "The steps are so small that starting them takes most of their time",
+    "Looks for steps of up to 10 ms in which, for half of the time and more, no op runs, no data is waited for, and no "
+    "Python of the program's.",
+    "A step and its ops have fixed costs, whatever the batch size: larger batches have fewer of them.",
+    group="graph",
+    moderate=50.0,
+    high=60.0,
+    of="cell",
+    supersedes=("python-between-ops",),
+    results="batches",
+)
+
 
 def batch_findings(evidence: Evidence, python: Sequence[Finding]) -> list[Finding]:
     """Report steps of which neither ops nor named Python take much: larger batches then cost hardly more."""
@@ -48,12 +64,12 @@ def batch_findings(evidence: Evidence, python: Sequence[Finding]) -> list[Findin
     # What runs between the steps, larger batches make rarer too.
     named = sum(finding.estimated_gain_percent for finding in python)
     explained = min(named, evidence.percent("other"))
-    if size is None or fixed < _FIXED_SHARE or explained >= _PYTHON_PERCENT or _loops(ops):
+    if size is None or 100 * fixed < RULE.moderate or explained >= _PYTHON_PERCENT or _loops(ops):
         return []
     share = _steps_share(evidence)
     if share < _LEAST_STEPS_SHARE:
         return []
-    severity = "medium" if python else severity_of(fixed, _FIXED_SHARE, _HIGH_FIXED_SHARE)
+    severity = "medium" if python else severity_of(100 * fixed, RULE.moderate, RULE.high)
     if size > _FACTORS[-1][0]:
         return []
     return [_finding(evidence, ops, size, fixed, severity, share)]
@@ -93,21 +109,22 @@ def _finding(evidence: Evidence, ops: StepOps, size: int, fixed: float, severity
         place, change = loop, ""
     return Finding(
         severity,
-        f"{SMALL_STEPS}: {size} example{'s' * (size != 1)} each",
+        f"The steps are small: {size} example{'s' * (size != 1)} each",
         f"A typical step takes {_units.milliseconds(step_ms)}. Ops that are long enough to be recorded run in "
         f"{_units.share(1 - fixed)} of it. The rest is the fixed cost of starting a step and its ops: "
         f"{_units.milliseconds(fixed * step_ms)}, whatever the batch size.",
         _MANY_IN_ONE_CALL
         if depends
         else f"Use larger batches, {size * factor} instead of {size}."
-        + " A larger batch may need a higher learning rate." * trains(ops.graphs),
+        + " This trains otherwise: fewer updates per epoch, which may need a higher learning rate."
+        * trains(ops.graphs),
         100 * saved * share,
         place=place or loop,
         gain_low_percent=100 * saved * fixed * share,
         gain_high_percent=100 * saved * share,
         change=change,
         gain_of="cell",
-        instead_of=(BETWEEN_OPS,),
+        rule=RULE.id,
     )
 
 

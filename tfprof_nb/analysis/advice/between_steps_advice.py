@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Finding
+from tfprof_nb.analysis.advice.rule import Rule
 
-_WORTH_SAYING_PERCENT = 20.0
+RULE = Rule(
+    "time-between-steps",
+    "Much of the time lies between the steps",
+    "Looks for time between the steps that is not spent on fetching data, in profiles without samples of Python.",
+    "Ends of epochs, callbacks, validation and other work of the loop make the training longer.",
+    group="python",
+    page="trace",
+    moderate=20.0,
+)
 
 
 def between_steps(evidence: Evidence) -> Finding | None:
@@ -13,7 +23,7 @@ def between_steps(evidence: Evidence) -> Finding | None:
     if len(evidence.python.table):
         return None
     other = evidence.percent("between_steps") - evidence.percent("input_between_steps")
-    if other < _WORTH_SAYING_PERCENT:
+    if other < RULE.moderate:
         return None
     between_ms = evidence.overview.summary["between_steps_ms"]
     return Finding(
@@ -22,5 +32,6 @@ def between_steps(evidence: Evidence) -> Finding | None:
         f"{_units.milliseconds(between_ms)} ({_units.percent(evidence.percent('between_steps'))} of the time from the "
         "first step to the last) belongs to no step.",
         "Look at the gaps in the trace: ends of epochs, callbacks, validation, and other work of the loop.",
-        proved_by="trace",
+        proved_by=RULE.page,
+        rule=RULE.id,
     )

@@ -2,34 +2,59 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, training_ms
-from tfprof_nb.analysis.advice.python_time import (
-    LEAST_SAVED,
-    WORTH_SAYING_PERCENT,
-    every_few,
-    method_of,
-    python_finding,
-    raised,
-)
+from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.findings import Finding, saving
+from tfprof_nb.analysis.advice.python_time import HIGH_PERCENT, WORTH_SAYING_PERCENT, every_few, method_of, raised
+from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.source.callbacks import given_to, needed
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.guards import guard_in
 from tfprof_nb.analysis.source.loops import repeats
-from tfprof_nb.analysis.source.rewriting import on_batch
+from tfprof_nb.analysis.source.rewriting import on_batch, with_value
 
-_EVERY = re.compile(r"((?:save|update)_freq *= *)(\d+|[\"']batch[\"'])")
-_LESS_OFTEN = {
-    "ModelCheckpoint": 'Save less often: ModelCheckpoint(..., save_freq="epoch").',
-    "BackupAndRestore": 'Back up less often: BackupAndRestore(..., save_freq="epoch").',
-    "TensorBoard": 'Write less often: TensorBoard(..., update_freq="epoch").',
+# Arguments that let a callback of Keras work often: what it then does, and what to pass instead, whose default it is.
+_OFTEN = {
+    "save_freq": ("saves", '"epoch"'),
+    "update_freq": ("writes", '"epoch"'),
+    "histogram_freq": ("writes histograms of all weights", "0"),
 }
-_MOSTLY = 0.5
+_OF_KERAS = {
+    "ModelCheckpoint": (("save_freq",), "Save less often."),
+    "BackupAndRestore": (("save_freq",), "Back up less often."),
+    "TensorBoard": (("histogram_freq", "update_freq"), "Write less: no histograms, images or embeddings."),
+}
+_MOSTLY, _LEAST_SAVED = 0.5, 0.7
 _TRAINING = "the training's time"
 _SAVING, _ONCE = ("ModelCheckpoint", "BackupAndRestore"), "on_epoch_end"
+
+RULE = Rule(
+    "slow-callback",
+    "A callback takes much of the steps or of the training",
+    "Looks for methods of callbacks that take a tenth and more of each step, or of the training.",
+    "Keras waits for callbacks: what runs after each batch makes every step longer.",
+    group="python",
+    page="python",
+    moderate=WORTH_SAYING_PERCENT,
+    high=HIGH_PERCENT,
+    of="training",
+    saved=(_LEAST_SAVED, None),
+    results="equal",
+)
+PREDICTING = replace(
+    RULE,
+    id="predict-in-callback",
+    title="A callback calls predict again and again",
+    what="Looks for methods of callbacks that spend most of their time on starting and ending calls of `predict`.",
+    why="Each call sets up an input pipeline of its own, which takes longer than to predict a few examples.",
+    part_of="slow-callback",
+)
 
 
 def callback_findings(evidence: Evidence) -> Iterator[Finding]:
@@ -45,7 +70,7 @@ def callback_findings(evidence: Evidence) -> Iterator[Finding]:
         after_ms = row["total_ms"] / row["calls"] if row["method"] == _ONCE else 0.0
         time_ms, of_ms = (row["measured_ms"], measured_ms) if in_steps else (row["total_ms"], whole_ms + after_ms)
         percent = 100 * time_ms / of_ms if of_ms > 0 else 0.0  # of a training that failed, there may be no step
-        if percent >= WORTH_SAYING_PERCENT:
+        if percent >= RULE.moderate:
             takes = f"{_units.percent(percent)} of {'each step' if in_steps else _TRAINING}"
             yield _callback(evidence, row, takes, percent * min(1.0, of_ms / whole_ms) if in_steps else percent)
 
@@ -59,13 +84,22 @@ def _callback(evidence: Evidence, row: dict[Any, Any], share: str, percent: floa
     takes, ran = f"{name} takes {share}", f"The callback's {calls} took {each} each"
     if found := _predicting(evidence, row, takes, ran, percent):
         return found
-    fix, defined, change = _rarer(evidence, row["callback"], row["method"], int(row["calls"]))
+    if row["callback"] in _OF_KERAS:
+        fix, defined, change = _default(evidence, row["callback"], row["method"])
+    else:
+        fix, defined, change = _rarer(evidence, row["callback"], row["method"], int(row["calls"]))
     made = next(evidence.code.find(rf"\b{re.escape(str(row['callback']))}\("), None)
-    if made and not place:
-        place, code = place_of(*made), evidence.code.line(*made)
-        rarer = _EVERY.sub(r'\1"epoch"', code)
-        change = rarer if row["callback"] in _LESS_OFTEN and rarer != code else change
-    return python_finding(takes, f"{ran}{f' ({place})' if place else ''}.", fix, percent, defined or place, change)
+    place = place or (place_of(*made) if made else "")
+    return saving(
+        RULE,
+        min(percent, 100.0),
+        finding=takes,
+        evidence=f"{ran}{f' ({place})' if place else ''}.",
+        fix=fix,
+        place=defined or place,
+        change=change,
+        subject=name,
+    )
 
 
 def _predicting(evidence: Evidence, row: dict[Any, Any], takes: str, ran: str, percent: float) -> Finding | None:
@@ -83,22 +117,40 @@ def _predicting(evidence: Evidence, row: dict[Any, Any], takes: str, ran: str, p
     model = evidence.code.owner(file, line, "predict") or "model"
     itself = on_batch(evidence.code, file, line, "predict")
     skipping = f" Or skip that pipeline: `{_units.shorten(itself, 120)}`." if itself else ""
-    return python_finding(
-        f"{takes}: it calls {model}.predict again and again",
-        f"{ran}. {_units.share(share)} of this time goes into starting and ending the calls in `{code}` "
+    return saving(
+        PREDICTING,
+        min(percent, 100.0),
+        finding=f"{takes}: it calls {model}.predict again and again",
+        evidence=f"{ran}. {_units.share(share)} of this time goes into starting and ending the calls in `{code}` "
         f"({place}): each sets up an input pipeline of its own.",
-        f"Call {model}.predict once, with all examples in one array.{skipping}",
-        percent,
-        place,
-        itself,
-        least=LEAST_SAVED * share,
+        fix=f"Call {model}.predict once, with all examples in one array.{skipping}",
+        place=place,
+        change=itself,
+        saved=(_LEAST_SAVED * share, None),
+        subject=name,
     )
+
+
+def _default(evidence: Evidence, callback: str, method: str) -> tuple[str, str, str]:
+    """Return which argument lets a callback of Keras work often, in words, with the place and the code without."""
+    names, otherwise = _OF_KERAS[callback]
+    for name in names:
+        given = given_to(evidence.code, callback, name)
+        value = ast.unparse(given.value) if given else ""
+        after_batches, (does, default) = "_batch_" in method, _OFTEN[name]
+        in_force = value == ast.unparse(ast.parse(default))
+        if given is None or in_force or (name == "histogram_freq") == after_batches:
+            continue
+        change = with_value(evidence.code, given.file, given.line, callback, name, default)
+        rarer = f", or {name}=5, to write them every 5 epochs" if name == "histogram_freq" and value == "1" else ""
+        often = "after each epoch" if not after_batches else "during the epochs"
+        told = _units.shorten(change or f"{callback}(..., {name}={default})", 120)
+        return f"With {name}={value} it {does} {often}. Instead: `{told}`{rarer}.", place_of(*given[:2]), change
+    return otherwise, "", ""
 
 
 def _rarer(evidence: Evidence, callback: str, method: str, calls: int) -> tuple[str, str, str]:
     """Return how to run a callback's method less often: in words, and where that is certain as a place and its code."""
-    if callback in _LESS_OFTEN:
-        return _LESS_OFTEN[callback], "", ""
     file, line, parameters = evidence.code.method(f"{callback}.{method}")
     number, definition = parameters[1] if len(parameters) > 1 else "", evidence.code.line(file, line)
     guard, condition = guard_in(evidence.code, file, line)
@@ -107,9 +159,16 @@ def _rarer(evidence: Evidence, callback: str, method: str, calls: int) -> tuple[
     every, what = every_few(calls), "batches" if "_batch_" in method else "epochs"
     if not number or number == "logs":
         return f"Do its work every {every} {what}, or make it cheaper.", "", ""
+    others = needed(evidence.code, file, line)
+    if others.keys:
+        keys = " and ".join(f"`{key}`" for key in others.keys)
+        fix = f"Do its work every {every} {what}, and write the last value into logs in the others: the history and "
+        return f"{fix}other callbacks read {keys} there after each call.", "", ""
+    if others.changes_model:
+        return "Make it cheaper. It changes the model: done less often, the training would be another.", "", ""
     skipped = f"if {number} % {every}"
     fix = f"Do its work every {every} {what}: begin {method} with `{skipped}: return`."
-    if not definition.endswith(":"):
+    if others.unknown or not definition.endswith(":"):
         return fix, "", ""
     return fix, place_of(file, line), f"{definition}\n    {skipped}:\n        return"
 

@@ -8,11 +8,14 @@ from dataclasses import dataclass
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Severity
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Severity
+from tfprof_nb.analysis.advice.rule import ChangesResults, Rule
 from tfprof_nb.analysis.events.python_ops import PYTHON_OPS
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.rewriting import with_argument
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
+from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT
 
 ROW_BY_ROW = re.compile(r"\.(?:iterrows|itertuples)\(|\.i?loc\[\w+\]|\brow\[[\"']")
 _MOST = 0.5
@@ -26,8 +29,8 @@ class Cause:
     """What makes steps wait; the parts of the waiting that the change saves at least and at most; its top severity.
 
     ``percent`` is the share of the steps that the cause takes where it costs more than the waiting, ``beside_percent``
-    the share of the time between the steps that the change may save too. ``instead_of`` are beginnings of findings that
-    say less about the same time.
+    the share of the time between the steps that the change may save too. ``rule`` is the id of its rule; it is empty of
+    a cause that is unknown. ``instead_of`` are cases that say less about the same time: the rule, and the subject.
     """
 
     name: str = ""
@@ -40,7 +43,47 @@ class Cause:
     severity: Severity = "high"
     percent: float = 0.0
     beside_percent: float = 0.0
-    instead_of: tuple[str, ...] = ()
+    rule: str = ""
+    instead_of: tuple[tuple[str, str], ...] = ()
+
+
+def cause_rule(
+    name: str,
+    title: str,
+    what: str,
+    why: str,
+    saved: tuple[float, float] = (0.3, 1.0),
+    results: ChangesResults = "none",
+) -> Rule:
+    """Return the rule on a cause of waiting; ``saved`` is a part of the waiting."""
+    return Rule(
+        name,
+        title,
+        what,
+        why,
+        group="input",
+        page="tf_data",
+        moderate=MODERATELY_PERCENT,
+        high=HIGHLY_PERCENT,
+        saved=saved,
+        part_of="input-bound",
+        results=results,
+    )
+
+
+EAGER_OPS_IN_INPUT = cause_rule(
+    "eager-ops-in-input",
+    "Python runs TensorFlow's ops one by one to make the data",
+    "Looks for generators and datasets of Keras that spend most of their time in ops that run eagerly.",
+    "Python starts each op. In a function that tf.data maps, they run as one graph, on all cores.",
+)
+ROWS_OF_DATAFRAME = cause_rule(
+    "dataframe-row-by-row",
+    "The data is taken from a DataFrame row by row",
+    "Looks for `iterrows`, `itertuples` and single rows of `loc` in functions that make the data.",
+    "pandas makes an object for each row. Whole columns are arrays, of which a batch is a slice.",
+    saved=(0.5, 1.0),
+)
 
 
 def generates(evidence: Evidence) -> bool:

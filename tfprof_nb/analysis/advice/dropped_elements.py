@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.cause import Cause
-from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.advice.cause import Cause, cause_rule
+from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.source.mapped import mapped_name
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
@@ -13,6 +13,14 @@ _DROPPING = {"Filter": "filter", "ParallelFilter": "filter", "FiniteSkip": "skip
 _MAPS = ("Map", "ParallelMap")
 _MANY = 1.4  # elements made for one that is kept
 _LEAST_SAVED = 0.5
+
+RULE = cause_rule(
+    "dropped-elements",
+    "A map makes elements that are then dropped",
+    "Looks for a filter, a skip or a shard behind the slowest map, which drops a good part of what that makes.",
+    "What is dropped was made for nothing. Dropped before the map, it costs hardly anything.",
+    saved=(0.5, 1.0),
+)
 
 
 def dropped_elements(evidence: Evidence) -> Cause | None:
@@ -56,6 +64,7 @@ def _cause(evidence: Evidence, kind: str, kept: int, made: int) -> Cause:
         place=place,
         least_saved=_LEAST_SAVED * dropped,
         most_saved=dropped,
+        rule=RULE.id,
     )
 
 

@@ -10,18 +10,19 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.eager_loop_advice import eager_loop, eager_ops
-from tfprof_nb.analysis.advice.findings import EAGER, ONE_LAYER, ONE_OP, Evidence, Finding, saving, training_ms
-from tfprof_nb.analysis.advice.first_call import TRACING_MS, with_first_call
+from tfprof_nb.analysis.advice.eager_loop_advice import EAGER_OPS, eager_loop, eager_ops
+from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.findings import Finding, at_most, saving, with_first_call
 from tfprof_nb.analysis.advice.python_advice import joined_once
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.calls import called_model, called_object
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.rewriting import without_argument
 from tfprof_nb.analysis.source.syntax import holds, name_of
-from tfprof_nb.analysis.source.traceable import has_effects, uses_values
+from tfprof_nb.analysis.source.traceable import draws, gets_numbers, has_effects, makes_objects, uses_values
 
 MOSTLY_EAGER_PERCENT = 50.0
-_EAGER_LINE_PERCENT, _MANY_OPS, _HIGH_SHARE_PERCENT = 15.0, 30, 25.0
+_MANY_OPS = 30
 # Calls that run a graph, or wait for what one gives.
 _RUNS_GRAPHS = (
     r"Function\.__call__|Trainer\.|on_batch|Iterator|\.(?:numpy|__float__|__int__|__index__|__bool__|__array__)$"
@@ -42,12 +43,44 @@ _TRACED_MODEL = (
 )
 _ASKED_TO_RUN_EAGERLY = r"(run_eagerly *= *(?!False\b|None\b|=)\S|tf\.config\.run_functions_eagerly\((?!False\b)\S)"
 _TRACED_BY_KERAS = ("train_step", "compute_loss", "compute_metrics", "call", "update_state")
+_ONCE = "would run once, when the function is traced, and give the same numbers in every call"
 _FIRST_WITH_TENSORS = (
-    "Compute with TensorFlow's ops in {needing}: `{needs}` needs values, which do not exist in a graph (tf.random, "
+    "Compute with TensorFlow's ops in {needing}: `{needs}` {why} (tf.random, "
     "tf.gather, tf.argsort and Keras' metrics replace most of NumPy). Then remove {what}."
 )
-# How much graphs save of what ran eagerly, as measured.
-_EAGER_GAIN_PERCENT = 50.0, 95.0
+_SAVED = 0.6  # of the time between ops, at least
+_LARGE_OPS_PERCENT = 10.0  # less time between ops is not worth a word
+
+EAGER_LINE = Rule(
+    "eager-line",
+    "A line runs its ops one by one beside tf.functions",
+    "Looks for lines, or functions that could be traced, whose ops run outside of any tf.function and take much of the "
+    "training.",
+    "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
+    group="tracing",
+    page="python",
+    moderate=15.0,
+    high=25.0,
+    of="training",
+    saved=(0.5, None),
+    supersedes=("dominant-layer",),
+    part_of="eager-ops",
+    once_ms=EAGER_OPS.once_ms,
+    results="close",
+)
+GROWN = Rule(
+    "grown-by-concatenation",
+    "What was collected so far is copied in each step",
+    "Looks for lines that join an array or tensor to itself and a new part, in each step.",
+    "Each time all rows so far are copied, so the time grows with the square of their number. A list copies nothing.",
+    group="python",
+    page="python",
+    moderate=15.0,
+    high=25.0,
+    of="training",
+    saved=(0.5, None),
+    supersedes=("dominant-op",),
+)
 
 
 def eager_findings(evidence: Evidence, python: Sequence[Finding]) -> list[Finding]:
@@ -63,19 +96,22 @@ def eager_findings(evidence: Evidence, python: Sequence[Finding]) -> list[Findin
         return []
     if runs_functions(evidence):
         return _eager_line(evidence, percent, python)
+    between = between_ops_percent(evidence)
+    if between < _LARGE_OPS_PERCENT:  # the ops themselves take the time
+        return []
     asked = next(evidence.code.find(_ASKED_TO_RUN_EAGERLY), None)
     function, place, change = ("", *_without_eagerly(evidence, *asked)) if asked else _step_function(evidence)
     needing, needs = (
         _needing_values(evidence, asked) if asked else (function, uses_values(evidence.code, *line_at(place)))
     )
-    if needs:
+    if needs or (not asked and not _may_be_graph(evidence, function, place)):
         change = ""
     what, stepped = _asks(evidence, asked) if asked else function, len(evidence.steps.table) > 0
     found = Finding(
-        "high" if mostly else "medium",
-        f"{EAGER}{(what or place) and ': '}{f'{what} ({place})' if what and place else what or place}",
+        "high" if mostly and between >= EAGER_LINE.high else "medium",
+        f"Ops run one by one{(what or place) and ': '}{f'{what} ({place})' if what and place else what or place}",
         f"{_units.percent(percent)} of the host's op time is in ops that run eagerly{' in each step' * stepped}: "
-        "Python starts each.",
+        f"Python starts each, and in {_units.percent(between)} of the time none runs.",
         _without(evidence, asked, needing, needs)
         if asked
         else _NOT_EAGERLY_IN_KERAS
@@ -83,14 +119,47 @@ def eager_findings(evidence: Evidence, python: Sequence[Finding]) -> list[Findin
         else _split(function, needs)
         if needs
         else _traced(evidence, function, place, change),
+        between,
         proved_by="ops",
         place=place,
-        gain_low_percent=_EAGER_GAIN_PERCENT[0] if mostly else float("nan"),
-        gain_high_percent=_EAGER_GAIN_PERCENT[1] if mostly else float("nan"),
+        gain_low_percent=_SAVED * between,
+        gain_high_percent=at_most(between),
         change=change,
-        gain_of="training",
+        gain_of="training" if stepped else "cell",
+        rule=EAGER_OPS.id,
+        subject=what,
     )
-    return [with_first_call(evidence, found, TRACING_MS)]
+    return [with_first_call(evidence, found, EAGER_OPS.once_ms)]
+
+
+def between_ops_percent(evidence: Evidence) -> float:
+    """Return the share of the time in which Python works between ops that run one by one, and none of them runs.
+
+    That is all that a graph can save. Without samples of Python, it is all in which no op runs.
+    """
+    calls, steps, ops = evidence.python.calls, evidence.steps.table, evidence.ops.table
+    calls = calls[(calls["thread"] == "main") & ~calls["call"].astype(str).str.contains(_FETCHING_OPS)]
+    own = calls[calls["library"].isin(_EAGER_IN)]
+    whole_ms = training_ms(evidence) if len(steps) else float(evidence.overview.summary["capture_ms"])
+    on_host = (ops["side"] == "host") & ops["eager"].astype(bool)
+    ops_ms = float(ops.loc[on_host, "self_us"].sum()) / _units.US_PER_MS
+    if calls.empty:
+        between_ms = whole_ms - ops_ms
+    elif len(steps):
+        between_ms = float(own["nothing_ms"].sum() + own["between_steps_ms"].sum())
+    else:
+        between_ms = float(own["self_ms"].sum()) - ops_ms
+    return min(100.0, max(0.0, 100 * between_ms / whole_ms)) if whole_ms > 0 else 0.0
+
+
+def _may_be_graph(evidence: Evidence, function: str, place: str) -> bool:
+    """Whether a function can be decorated as it stands: it does nothing that a graph would do once, or cannot do."""
+    at = line_at(place)
+    decorated = evidence.code.line(at[0], at[1] - 1).startswith("@")
+    unfit = (
+        has_effects(evidence.code, *at) or makes_objects(evidence.code, *at) or gets_numbers(evidence.code, function)
+    )
+    return not decorated and not unfit
 
 
 def _traced(evidence: Evidence, function: str, place: str, change: str) -> str:
@@ -107,13 +176,14 @@ def _eager_line(evidence: Evidence, percent: float, python: Sequence[Finding]) -
     calls, whole_ms = _eager_calls(evidence, percent), training_ms(evidence)
     lines = calls.groupby(["file", "line"])["eager_ms"].sum().sort_values(ascending=False, kind="stable")
     loop = max(eager_loop(evidence), key=lambda found: found.estimated_gain_percent, default=None)
-    if lines.empty or whole_ms <= 0 or 100 * lines.iloc[0] < _EAGER_LINE_PERCENT * whole_ms:
+    if lines.empty or whole_ms <= 0 or 100 * lines.iloc[0] < EAGER_LINE.moderate * whole_ms:
         return [loop] if loop else []
     file, line = lines.index[0]
     at_line = calls[(calls["file"] == file) & (calls["line"] == line)]
     function, ops = str(at_line["function"].iloc[0]), round(float(at_line["ops_per_step"].max()))
     definition = _traceable(evidence, file, function)
     whole = (calls["function"] == function) & (calls["file"] == file)
+    of_function = calls[whole]
     share = min(1.0, float(calls.loc[whole, "eager_ms"].sum() if definition else lines.iloc[0]) / whole_ms)
     if loop and loop.estimated_gain_percent > _TELLS_MORE * 100 * share:
         return [loop]
@@ -136,20 +206,25 @@ def _eager_line(evidence: Evidence, percent: float, python: Sequence[Finding]) -
             fix = f"{at_once} Otherwise {fix[:1].lower()}{fix[1:]}"
     many = f"its {_units.count(ops)} ops per step" if ops >= _MANY_OPS and not definition else "its ops"
     found = saving(
+        EAGER_LINE,
         100 * share,
-        (_EAGER_LINE_PERCENT, _HIGH_SHARE_PERCENT),
-        _EAGER_GAIN_PERCENT[0] / 100,
-        finding=f"{EAGER}: {f'{function} ({place})' if definition else place}",
+        saved=_parts_saved(of_function if definition else at_line, 100 * share),
+        finding=f"Ops run one by one: {f'{function} ({place})' if definition else place}",
         evidence=f"{what} takes {evidence.of_training(100 * share)}: {many} run outside any tf.function, where "
         "Python starts each.",
         fix=fix,
-        proved_by="python",
         place=place,
         change=change,
-        gain_of="training",
-        instead_of=ONE_LAYER,
+        subject=function if definition else "",
     )
-    return [with_first_call(evidence, found, TRACING_MS)]
+    return [with_first_call(evidence, found, EAGER_LINE.once_ms)]
+
+
+def _parts_saved(calls: pd.DataFrame, percent: float) -> tuple[float, float]:
+    """Return which parts of the time of lines that run ops one by one a graph saves: that between their ops."""
+    ops = float(calls["ops_ms"].sum() / max(calls["eager_ms"].sum(), 1e-9))
+    between = min(1.0, max(0.0, 1 - ops))
+    return _SAVED * between, at_most(percent * between) / max(percent, 1e-9)
 
 
 def _called_model(evidence: Evidence, calls: pd.DataFrame, file: str, line: int) -> str:
@@ -161,16 +236,12 @@ def _called_model(evidence: Evidence, calls: pd.DataFrame, file: str, line: int)
 
 def _growing(evidence: Evidence, place: str, code: str, fix: str, percent: float) -> Finding:
     return saving(
+        GROWN,
         percent,
-        (_EAGER_LINE_PERCENT, _HIGH_SHARE_PERCENT),
-        _EAGER_GAIN_PERCENT[0] / 100,
         finding=f"What was collected so far is copied in each step ({place})",
         evidence=f"`{_units.shorten(code, 80)}` takes {evidence.of_training(percent)}.",
         fix=fix,
-        proved_by="python",
         place=place,
-        gain_of="training",
-        instead_of=(ONE_OP,),
     )
 
 
@@ -206,8 +277,8 @@ def _ops_per_step(evidence: Evidence) -> dict[tuple[str, int], float]:
 def _traceable(evidence: Evidence, file: str, function: str) -> int:
     """Return the line of the ``def`` of a function whose body can be a graph; 0 if it must run as it is."""
     line = evidence.code.definition(file, function) if function != "<module>" else 0
-    forbids = uses_values(evidence.code, file, line) or has_effects(evidence.code, file, line)
-    return line if line and not forbids and not evidence.code.line(file, line - 1).startswith("@") else 0
+    forbids = uses_values(evidence.code, file, line) or not _may_be_graph(evidence, function, place_of(file, line))
+    return line if line and not forbids else 0
 
 
 def _without_eagerly(evidence: Evidence, file: str, line: int) -> tuple[str, str]:
@@ -273,10 +344,12 @@ def _decorated(function: str, change: str) -> str:
 
 def _split(function: str, needs: str) -> str:
     """Say what to put into a tf.function where a function needs values, which only exist outside of it."""
+    into = f"Put what {function} computes with tensors into a function of its own with @tf.function"
+    if draws(needs):
+        return f"{into}, and pass it the random numbers, or draw them with tf.random: `{needs}` {_ONCE}."
     return (
-        f"Put what {function} computes with tensors into a function of its own with @tf.function, and leave the rest "
-        f"outside: `{needs}` needs values, which do not exist while a function is traced. For a single model, "
-        "`model = tf.function(model)` does it."
+        f"{into}, and leave the rest outside: `{needs}` needs values, which do not exist while a function is traced. "
+        "For a single model, `model = tf.function(model)` does it."
     )
 
 
@@ -285,7 +358,8 @@ def _without(evidence: Evidence, asked: tuple[str, int], needing: str, needs: st
     given = re.search(r"run_eagerly *= *[\w.]+", evidence.code.line(*asked))
     what = given[0].replace(" ", "") if given and _asks(evidence, asked) == "run_eagerly" else "the line"
     if needs:
-        return _FIRST_WITH_TENSORS.format(needing=needing, needs=needs, what=what)
+        why = _ONCE if draws(needs) else "needs values, which do not exist in a graph"
+        return _FIRST_WITH_TENSORS.format(needing=needing, needs=needs, why=why, what=what)
     return f"Remove {what}: it is for debugging."
 
 

@@ -6,16 +6,45 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from tfprof_nb.analysis.advice.findings import EAGER, Evidence, Finding, saving, training_ms
+from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.findings import Finding, at_most, saving
 from tfprof_nb.analysis.advice.python_time import in_code
+from tfprof_nb.analysis.advice.rule import TRACING_MS, Rule
 from tfprof_nb.analysis.source.code import line_at, place_of
 
-_WORTH_SAYING = (15.0, 25.0)
 _STARTS_SAVED = 0.5  # of the time that Python takes to start the ops
 _LIBRARIES = ("Keras", "TensorFlow")
 _FETCHES = "Iterator"
 _NAMED_LINES = 2
 Place = tuple[str, int]
+
+EAGER_OPS = Rule(
+    "eager-ops",
+    "The ops of the steps run one by one",
+    "Looks for programs whose ops run eagerly in each step: without a tf.function, or with run_eagerly=True.",
+    "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
+    group="tracing",
+    page="ops",
+    moderate=10.0,
+    high=50.0,
+    of="training",
+    saved=(0.5, 0.95),
+    once_ms=TRACING_MS,
+    results="close",
+)
+EAGER_LOOP = Rule(
+    "eager-loop",
+    "A loop runs its ops one by one beside tf.functions",
+    "Looks for loops that run no graph, such as a validation, and whose ops take long to start.",
+    "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
+    group="tracing",
+    page="python",
+    moderate=15.0,
+    high=25.0,
+    of="training",
+    saved=(0.5, None),
+    part_of="eager-ops",
+)
 
 
 def eager_loop(evidence: Evidence) -> Iterator[Finding]:
@@ -35,7 +64,7 @@ def eager_loop(evidence: Evidence) -> Iterator[Finding]:
         time_ms = float(lines["time_ms"].sum())
         within = time_ms / float(lines["self_ms"].sum() or 1)  # of what ran at these lines, from the first step on
         starts_ms = time_ms - within * sum(ops_ms[place] for place in of_ops)
-        if 100 * starts_ms >= _WORTH_SAYING[0] * whole_ms:
+        if 100 * starts_ms >= EAGER_LOOP.moderate * whole_ms:
             yield _finding(
                 evidence, str(file), int(str(loop)), lines, min(1.0, time_ms / whole_ms), starts_ms / time_ms
             )
@@ -47,16 +76,14 @@ def _finding(evidence: Evidence, file: str, loop: int, lines: pd.DataFrame, shar
     named = " and ".join(in_code(place_of(file, line), evidence.code.line(file, line)) for line in sorted(slowest))
     takes, their = ("take", "their") if len(slowest) > 1 else ("takes", "its")
     return saving(
+        EAGER_LOOP,
         100 * share,
-        _WORTH_SAYING,
-        _STARTS_SAVED * starts,
-        finding=f"{EAGER}: the loop at {place}",
+        saved=(_STARTS_SAVED * starts, at_most(100 * share * starts) / (100 * share)),
+        finding=f"Ops run one by one: the loop at {place}",
         evidence=f"{named} {takes} {evidence.of_training(100 * share)}: {their} ops run outside any tf.function, where "
         "Python starts each.",
         fix="Put what the loop computes with tensors into a function with @tf.function, and call that in the loop.",
-        proved_by="python",
         place=place,
-        gain_of="training",
     )
 
 

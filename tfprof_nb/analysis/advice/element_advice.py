@@ -7,13 +7,28 @@ from collections.abc import Iterator
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import EAGER, Evidence, Finding, at_most, severity_of, training_ms
+from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.findings import Finding, saving
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.loops import element_read
 
-_WORTH_SAYING_PERCENT, _HIGH_PERCENT = 10.0, 25.0
 _MIN_SAMPLES, _MOST_PERCENT = 10, 50.0
-_LEAST_SAVED = 0.7  # the loop over the values remains
+
+RULE = Rule(
+    "tensor-read-by-element",
+    "A loop reads a tensor element by element",
+    "Looks for lines in loops that take single elements of a tensor as values of Python.",
+    "Each element is read by an op and a copy of its own. An array that is read once has all of them; the loop over "
+    "the values remains.",
+    group="python",
+    page="python",
+    moderate=10.0,
+    high=25.0,
+    of="training",
+    saved=(0.7, None),
+    results="equal",
+)
 
 
 def element_findings(evidence: Evidence) -> Iterator[Finding]:
@@ -23,7 +38,7 @@ def element_findings(evidence: Evidence) -> Iterator[Finding]:
     whole_ms = training_ms(evidence) or float(evidence.overview.summary["capture_ms"])
     for row in table.to_dict("records"):
         percent = min(100.0, 100 * float(row["self_ms"]) / whole_ms) if whole_ms else 0.0
-        if percent < _WORTH_SAYING_PERCENT or row["samples"] < _MIN_SAMPLES:
+        if percent < RULE.moderate or row["samples"] < _MIN_SAMPLES:
             continue
         finding = _finding(evidence, pd.Series(row), percent)
         if finding:
@@ -44,17 +59,13 @@ def _finding(evidence: Evidence, row: pd.Series, percent: float) -> Finding | No
         else f"Read the whole tensor once, before the loop ({loop}): `{values} = {found.tensor}.numpy()`, and take "
         f"`{found.read.replace(found.tensor, values, 1).removesuffix('.numpy()')}` in it."
     )
-    return Finding(
-        severity_of(percent, _WORTH_SAYING_PERCENT, _HIGH_PERCENT),
-        f"Elements of {found.tensor} are read one by one: {evidence.of_training(percent)} ({place})",
-        f"`{_units.shorten(found.read, 80)}` ({place}) runs an op and copies a value for each element.",
-        fix,
+    return saving(
+        RULE,
         percent,
-        proved_by="python",
+        finding=f"Elements of {found.tensor} are read one by one: {evidence.of_training(percent)} ({place})",
+        evidence=f"`{_units.shorten(found.read, 80)}` ({place}) runs an op and copies a value for each element.",
+        fix=fix,
         place=loop if once else place,
-        gain_low_percent=_LEAST_SAVED * percent,
-        gain_high_percent=at_most(percent),
         change=found.change,
-        gain_of="training",
-        instead_of=(EAGER if percent >= _MOST_PERCENT else f"{EAGER}: {place}",),
+        instead_of=(("eager-ops", "" if percent >= _MOST_PERCENT else place),),
     )

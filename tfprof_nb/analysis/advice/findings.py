@@ -1,54 +1,80 @@
-"""What a rule of advice looks at (`Evidence`), and what it returns (`Finding`)."""
+"""What a rule of advice returns (`Case`), and what the catalogue makes of that (`Finding`)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from tfprof_nb import _units
-from tfprof_nb.analysis.events.compilations import Compilations
-from tfprof_nb.analysis.events.removals import Sleeps
-from tfprof_nb.analysis.functions.functions import Functions
-from tfprof_nb.analysis.kernels import Kernels, kernels
-from tfprof_nb.analysis.memory.memory import Memory, no_memory
-from tfprof_nb.analysis.ops.ops import Ops
-from tfprof_nb.analysis.overview import Overview
-from tfprof_nb.analysis.python import Python
-from tfprof_nb.analysis.source.code import Code
-from tfprof_nb.analysis.source.source import SourceLines, no_source
-from tfprof_nb.analysis.step_ops.step_ops import StepOps, no_step_ops
-from tfprof_nb.analysis.steps.steps import Steps
-from tfprof_nb.analysis.tf_data.tf_data import TfData
-from tfprof_nb.decode.sections.versions import Gpus
+from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.rule import GainOf, Rule
 
-_NEARLY_ALL, _THE_TIME = 0.75, "the time"
-_TIME_OF = {"steps": "the steps' time", "training": "the time from the first step to the last", "cell": _THE_TIME}
 _RECORDED_LONGER = 1.33
 # By how much gains that were measured went past the ranges of the rules (`benchmarks.advice`): what is removed also
 # frees caches and cores, which raises the odds of the saved time; and programs do other things as well.
 _RELIEF, _BESIDE = 1.75, 0.75
+_ONCE = " Building the graph takes time once, in the first call: a run as short as this may gain nothing."
 Severity = Literal["high", "medium", "info"]
-# What a gain is a share of: the steps, all from the first step to the last, or the whole cell.
-GainOf = Literal["steps", "training", "cell"]
-# Beginnings of findings for which better ones stand in.
-ONE_LAYER = ("The layer ", "The ops at ")
-EAGER = "Ops run one by one"
-MANY_OPS = "Many small ops in each step"
-WAITING = "Steps wait for their data"
-OLD_ITERATORS = "The program waits for old iterators of tf.data to end"
-COPIES = "Devices copy arrays"
-BETWEEN_OPS, ONE_OP, SMALL_STEPS = (
-    "Python between ops takes time",
-    "One op does most of the work",
-    "The steps are small",
-)
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a rule sees in one program.
+
+    Attributes
+    ----------
+    percent
+        The share of the time that it takes: it decides on the severity, and whether the case is told at all.
+    finding, evidence, fix
+        What is wrong, the numbers behind it, and what to change.
+    place, change
+        The line to change, and the code for it; empty if unknown.
+    severity
+        Where the share does not decide on it.
+    saved
+        The least and the most of the share that the fix saves, where these are not the rule's.
+    gain
+        The gain in percent, and its least and its most, where it is no part of the share.
+    once_ms
+        What the fix costs once, where that is not what the rule says.
+    subject
+        The function or object that it is about.
+    instead_of
+        Cases that say less about the same time, beside those of the rules that its rule supersedes: the rule, and the
+        place or subject.
+    proved_by
+        The result that shows the evidence, where that is not the rule's.
+    op_name, start_ms, duration_ms
+        The event that shows it, and the time around that.
+    """
+
+    percent: float
+    finding: str
+    evidence: str
+    fix: str
+    place: str = ""
+    change: str = ""
+    severity: Severity | None = None
+    saved: tuple[float, float | None] | None = None
+    gain: tuple[float, float, float] | None = None
+    once_ms: float | None = None
+    subject: str = ""
+    instead_of: tuple[tuple[str, str], ...] = ()
+    proved_by: str = ""
+    op_name: str = ""
+    start_ms: float = math.nan
+    duration_ms: float = math.nan
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing to change; ``instead_of`` are beginnings of findings that say less about the same time."""
+    """One thing to change.
+
+    ``rule`` is the id of the rule that it is a case of, ``node`` the part of `p.breakdown` that it explains.
+    ``subject`` is the function or object that it is about. ``instead_of`` are cases that say less about the same time,
+    beside those of the rules that its rule supersedes: the rule, and the place or subject.
+    """
 
     severity: Severity
     finding: str
@@ -64,77 +90,14 @@ class Finding:
     gain_high_percent: float = float("nan")
     change: str = ""
     gain_of: GainOf = "steps"
-    instead_of: tuple[str, ...] = ()
+    rule: str = ""
+    node: str = ""
+    subject: str = ""
+    instead_of: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """The results that rules look at.
-
-    ``line_of`` returns the line that gave tf.data the slowest function with a name, or an empty text if that is
-    unknown; ``code`` is the text of the program. ``step_ops`` returns the ops of typical steps, ``memory`` memory over
-    time, ``source`` the lines of code and ``kernels`` those of GPUs: they are computed on first use. ``idle_devices``
-    are the names of devices without work where others have some, and the number of all; ``own_cores`` how many
-    processors the program kept busy, and how many it may use.
-    """
-
-    overview: Overview
-    steps: Steps
-    ops: Ops
-    functions: Functions
-    tf_data: TfData
-    python: Python
-    line_of: Callable[[str], str] = lambda _name: ""
-    code: Code = field(default_factory=lambda: Code({}))
-    step_ops: Callable[[], StepOps] = no_step_ops
-    memory: Callable[[], Memory] = no_memory
-    source: Callable[[], SourceLines] = no_source
-    gpus: Sequence[Gpus] = ()
-    idle_devices: tuple[Sequence[str], int] = ((), 0)
-    own_cores: tuple[float, int] = (math.nan, 0)
-    events: int = 0
-    kernels: Callable[[], Kernels] = lambda: kernels(())
-    compilations: Callable[[], Compilations] = lambda: Compilations(0, 0.0)
-    sleeps: Callable[[], Sleeps] = Sleeps
-
-    @property
-    def is_tensorflows(self) -> bool:
-        """Whether TensorFlow ran the program, so that its cures apply."""
-        return bool(self.overview.summary["framework"] == "tensorflow")
-
-    def percent(self, name: str) -> float:
-        """Return a percentage of the overview; 0 if it is unknown, so that no rule applies."""
-        value = float(self.overview.summary[f"{name}_percent"])
-        return 0.0 if math.isnan(value) else value
-
-    def time_of(self, part: GainOf) -> str:
-        """Say what a share of a part of the program is a share of: of the time, if the part is nearly all of it."""
-        summary = self.overview.summary
-        parts_ms = {"steps": float(summary["measured_steps_ms"]), "training": training_ms(self) or math.inf}
-        nearly_all = parts_ms.get(part, math.inf) >= _NEARLY_ALL * float(summary["capture_ms"])
-        return _THE_TIME if nearly_all else _TIME_OF[part]
-
-    def of_training(self, percent: float) -> str:
-        """Say how much of the time from the first step to the last something takes."""
-        return f"{_units.percent(percent)} of {self.time_of('training')}"
-
-    def of_step(self, column: str) -> str:
-        """Say how much of the average step a category takes."""
-        part, whole = (self.steps.summary[name] for name in (f"{column}_mean", "step_ms_mean"))
-        return f"{_units.milliseconds(part)} of the average step's {_units.milliseconds(whole)}"
-
-
-def training_ms(evidence: Evidence) -> float:
-    """Return the time from each host's first step to its last, without warm-up steps; with them if there are no others.
-
-    Warm-up steps are much longer: in shares of their time, nothing that runs in every step would matter.
-    """
-    table = evidence.steps.table
-    if table.empty:
-        return 0.0
-    spans = table.assign(end_ms=table["start_ms"] + table["step_ms"]).groupby("host")
-    whole_ms = float((spans["end_ms"].max() - spans["start_ms"].min()).sum())
-    return whole_ms - (0.0 if table["warm_up"].all() else float(table.loc[table["warm_up"], "step_ms"].sum()))
+# The findings of rules that a rule reads, by rule.
+Earlier = Mapping[str, Sequence[Finding]]
 
 
 def at_most(percent: float) -> float:
@@ -182,39 +145,79 @@ def gain_in_words(low_percent: float, high_percent: float, gain_of: str) -> str:
 
 
 def saving(
+    rule: Rule,
     percent: float,
-    worth_saying: tuple[float, float],
-    saved: tuple[float, float] | float,
     *,
     finding: str,
     evidence: str,
     fix: str,
     place: str = "",
     change: str = "",
-    proved_by: str = "ops",
-    gain_of: GainOf = "steps",
-    instead_of: tuple[str, ...] = (),
+    saved: tuple[float, float | None] | None = None,
+    subject: str = "",
+    instead_of: tuple[tuple[str, str], ...] = (),
 ) -> Finding:
     """Return the finding on what takes a share of some time.
 
-    ``worth_saying`` are the bounds of a moderate and of a high share, ``saved`` the least and the most of the share
-    that the fix saves; of a single number, the most is `at_most` all of it.
+    ``saved`` are the least and the most of the share that the fix saves, where these are not the rule's.
     """
-    low, high = (part * percent for part in saved) if isinstance(saved, tuple) else (saved * percent, at_most(percent))
+    least, most = saved or rule.saved or (math.nan, math.nan)
     return Finding(
-        severity_of(percent, *worth_saying),
+        severity_of(percent, rule.moderate, rule.high),
         finding,
         evidence,
         fix,
         percent,
-        proved_by,
+        rule.page,
         place=place,
-        gain_low_percent=low,
-        gain_high_percent=high,
+        gain_low_percent=least * percent,
+        gain_high_percent=at_most(percent) if most is None else most * percent,
         change=change,
-        gain_of=gain_of,
+        gain_of=rule.of,
+        rule=rule.id,
+        subject=subject,
         instead_of=instead_of,
     )
+
+
+def finding_of(rule: Rule, case: Case, evidence: Evidence) -> Finding:
+    """Return a case of a rule with its severity and gain."""
+    nothing = (math.nan, math.nan)
+    least, most = case.saved or rule.saved or nothing
+    estimated, low, high = case.gain or (
+        case.percent if rule.saved else math.nan,
+        least * case.percent,
+        at_most(case.percent) if most is None else most * case.percent,
+    )
+    finding = Finding(
+        case.severity or severity_of(case.percent, rule.moderate, rule.high),
+        case.finding,
+        case.evidence,
+        case.fix,
+        estimated,
+        case.proved_by or rule.page,
+        case.op_name,
+        case.start_ms,
+        case.duration_ms,
+        case.place,
+        low,
+        high,
+        case.change,
+        rule.of,
+        rule.id,
+        subject=case.subject,
+        instead_of=case.instead_of,
+    )
+    once_ms = rule.once_ms if case.once_ms is None else case.once_ms
+    return with_first_call(evidence, finding, once_ms) if once_ms else finding
+
+
+def with_first_call(evidence: Evidence, finding: Finding, once_ms: float) -> Finding:
+    """Return a finding whose fix costs time once: it says so, and may gain nothing, if the run saves no more."""
+    whole_ms = training_ms(evidence) or float(evidence.overview.summary["capture_ms"])
+    if not finding.gain_low_percent * whole_ms / 100 < once_ms:
+        return finding
+    return replace(finding, fix=finding.fix + _ONCE, gain_low_percent=0.0)
 
 
 def severity_of(percent: float, moderate: float, high: float) -> Severity:

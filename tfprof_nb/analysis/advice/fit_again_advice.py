@@ -8,23 +8,15 @@ from collections.abc import Iterator
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import (
-    BETWEEN_OPS,
-    OLD_ITERATORS,
-    SMALL_STEPS,
-    WAITING,
-    Evidence,
-    Finding,
-    saving,
-    training_ms,
-)
+from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.findings import Finding, saving
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.calls import stored_in
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.syntax import holds, name_of, names_in
 
-_WORTH_SAYING, _MIN_SAMPLES = (20.0, 40.0), 10
-# An epoch of one call starts anew too, but quicker.
-_SAVED, _ALL_SAVED = (0.25, 0.7), 0.6
+_MIN_SAMPLES = 10
+_ALL_SAVED = 0.6, None
 _LEAVE_IT = ("fit", "evaluate", "predict", "save", "save_weights", "get_weights", "reset_metrics", "reset_states")
 _OF_BATCH, _OF_PIPELINE = ("x", "y", "sample_weight"), ("verbose", "batch_size", "shuffle")
 _NEEDS_THE_LAST = "The loop asks the model between the calls, so one call cannot replace them. "
@@ -33,6 +25,22 @@ _FOR_ONE_BATCH = "For small parts that are one batch each, {}.train_on_batch sta
 _VALIDATE = (
     " Let fit validate, with `validation_data=`, and stop with keras.callbacks.EarlyStopping: the pipeline of the "
     "validation data is then made once."
+)
+
+RULE = Rule(
+    "fit-in-loop",
+    "fit is called again and again",
+    "Looks for `model.fit` in a loop whose calls take much of their time before and after their steps.",
+    "Each call makes a pipeline and callbacks of its own, and ends them. An epoch of one call starts anew too, but "
+    "quicker.",
+    group="python",
+    page="python",
+    moderate=20.0,
+    high=40.0,
+    of="training",
+    saved=(0.25, 0.7),
+    supersedes=("input-bound", "python-between-ops", "small-steps", "old-iterators-end"),
+    results="close",
 )
 
 
@@ -52,7 +60,7 @@ def fit_again_findings(evidence: Evidence) -> Iterator[Finding]:
         validating = _validating(evidence, calls, str(file), call, loop)
         time_ms = float(rows["between_steps_ms"].sum() + validating["between_steps_ms"].sum())
         percent = min(100.0, 100 * time_ms / max(training_ms(evidence), 1e-9))
-        if percent >= _WORTH_SAYING[0] and rows["samples"].sum() >= _MIN_SAMPLES:
+        if percent >= RULE.moderate and rows["samples"].sum() >= _MIN_SAMPLES:
             yield _finding(evidence, place, call, loop, percent, time_ms, with_validation=len(validating) > 0)
 
 
@@ -76,18 +84,16 @@ def _finding(
     else:
         fix = _once(model, call, loop, stored_in(loop))
     return saving(
+        RULE,
         percent,
-        _WORTH_SAYING,
-        _ALL_SAVED if change else _SAVED,
+        saved=_ALL_SAVED if change else None,
         finding=f"{what} called again and again: {evidence.of_training(percent)} is between steps",
         evidence=f"`{_units.shorten(evidence.code.at(place), 80)}` ({place}) stands in a loop. Each call makes a "
         f"pipeline and callbacks of its own, and ends them: {_units.milliseconds(time_ms)} in all.",
         fix=fix + _VALIDATE * with_validation,
-        proved_by="python",
         place=place,
         change=change,
-        gain_of="training",
-        instead_of=(WAITING, BETWEEN_OPS, SMALL_STEPS, OLD_ITERATORS, f"{model}.evaluate is called"),
+        instead_of=(("predict-per-example", f"{model}.evaluate"),),
     )
 
 

@@ -1,13 +1,12 @@
-"""What to change about programs of JAX and PyTorch, in their words: their input, and the types that they compute in."""
+"""What to change about programs of JAX and PyTorch, in their words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, severity_of
-from tfprof_nb.analysis.advice.gpu_advice import BFLOAT16_ARCHITECTURES, computes_in_32_bit, has_architecture
-from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Finding, severity_of
+from tfprof_nb.analysis.advice.input_advice import INPUT_BOUND
 
 _PREPARE = {
     "jax": (
@@ -21,32 +20,20 @@ _PREPARE = {
     ),
 }
 _WAITING_FOR = {"jax": "waiting for the next batch", "pytorch": "waiting for the DataLoader, or copying to the device"}
-_HALF = {
-    True: 'Compute the loss in `with torch.autocast("cuda", dtype=torch.bfloat16):`.',
-    False: 'Compute the loss in `with torch.autocast("cuda", dtype=torch.float16):`, with torch.GradScaler("cuda").',
-}
 
 
 def foreign_findings(evidence: Evidence) -> Iterator[Finding]:
-    """Report steps that wait for their data, and PyTorch's float32 where the device has tensor cores."""
+    """Report steps that wait for their data."""
     used = evidence.overview.summary["framework"]
     if used not in _PREPARE:
         return
     percent = evidence.percent("input")
-    if percent >= MODERATELY_PERCENT:
+    if percent >= INPUT_BOUND.moderate:
         yield Finding(
-            severity_of(percent, MODERATELY_PERCENT, HIGHLY_PERCENT),
+            severity_of(percent, INPUT_BOUND.moderate, INPUT_BOUND.high),
             "Steps wait for their data",
             f"{evidence.of_step('input_ms')} is spent {_WAITING_FOR[used]}.",
             _PREPARE[used],
             percent,
-        )
-    if used == "pytorch" and computes_in_32_bit(evidence):
-        yield Finding(
-            "medium",
-            "The device computes in 32 bit",
-            f"{_units.percent(evidence.percent('fp16'))} of device compute time is in kernels with a 16-bit type in "
-            "their names, on a device with tensor cores.",
-            _HALF[has_architecture(evidence, BFLOAT16_ARCHITECTURES)],
-            proved_by="kernels",
+            rule=INPUT_BOUND.id,
         )

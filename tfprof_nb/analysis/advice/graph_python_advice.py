@@ -10,14 +10,10 @@ from typing import Any
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, training_ms
-from tfprof_nb.analysis.advice.python_time import (
-    FEWER_SAVED,
-    MIN_SAMPLES,
-    WORTH_SAYING_PERCENT,
-    in_code,
-    python_finding,
-)
+from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.findings import Finding, saving
+from tfprof_nb.analysis.advice.python_time import FEWER_SAVED, HIGH_PERCENT, MIN_SAMPLES, WORTH_SAYING_PERCENT, in_code
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.code import Code, line_at, place_of
 from tfprof_nb.analysis.source.syntax import first_given, holds, name_of
 from tfprof_nb.analysis.source.traceable import has_effects, uses_values
@@ -31,6 +27,19 @@ _IN_GRAPH = (
 )
 _ITSELF = "{0} needs no Python: call {0} itself, without {1}. Its ops are then part of the graph."
 _WHOLE_ARRAYS = "On whole arrays, NumPy takes a fraction of the time of its loop in Python. "
+
+RULE = Rule(
+    "python-in-graph",
+    "The graph calls a function in Python",
+    "Looks for functions that the steps call by `tf.py_function` or `tf.numpy_function`, such as a loss in NumPy.",
+    "Python runs one such call at a time, and the ops that need its result wait.",
+    group="python",
+    page="python",
+    moderate=WORTH_SAYING_PERCENT,
+    high=HIGH_PERCENT,
+    of="training",
+    saved=(FEWER_SAVED, None),
+)
 
 
 @dataclass(frozen=True)
@@ -59,7 +68,7 @@ def graph_python_findings(evidence: Evidence) -> Iterator[Finding]:
     for one in given if len(table) else ():
         rows = table if len(given) == 1 else table[[one.has(row) for row in table.to_dict("records")]]
         percent = min(100.0, 100 * float(rows["self_ms"].sum()) / whole_ms) if whole_ms else 0.0
-        if percent >= WORTH_SAYING_PERCENT and rows["samples"].sum() >= MIN_SAMPLES:
+        if percent >= RULE.moderate and rows["samples"].sum() >= MIN_SAMPLES:
             yield _finding(evidence, one, rows, percent)
 
 
@@ -85,16 +94,16 @@ def _finding(evidence: Evidence, given: _Given, rows: pd.DataFrame, percent: flo
         loops = given.node is not None and any(isinstance(node, ast.For) for node in ast.walk(given.node))
         fix = _WHOLE_ARRAYS * loops + _IN_GRAPH.format(name)
     time_ms = float(rows["self_ms"].sum()) / max(len(evidence.steps.table), 1)
-    return python_finding(
-        f"The graph calls {name}, in Python: {evidence.of_training(percent)}",
-        f"{in_code(given.place, evidence.code.at(given.place))} calls it: {_units.milliseconds(time_ms)} per step. "
-        "Python runs one such call at a time, and the ops that need its result wait. Most of that is in "
-        f"{in_code(place_of(*at), evidence.code.line(*at))}.",
-        fix,
+    return saving(
+        RULE,
         percent,
-        given.place,
-        "",
-        FEWER_SAVED,
+        finding=f"The graph calls {name}, in Python: {evidence.of_training(percent)}",
+        evidence=f"{in_code(given.place, evidence.code.at(given.place))} calls it: {_units.milliseconds(time_ms)} "
+        "per step. Python runs one such call at a time, and the ops that need its result wait. Most of that is in "
+        f"{in_code(place_of(*at), evidence.code.line(*at))}.",
+        fix=fix,
+        place=given.place,
+        subject=given.name,
     )
 
 

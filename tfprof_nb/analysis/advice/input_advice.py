@@ -7,8 +7,10 @@ from typing import Any
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import WAITING, Evidence, Finding, at_most, severity_of
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Finding, at_most, severity_of
 from tfprof_nb.analysis.advice.input_causes import cause_of_waiting
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.tf_data.tf_data import HOST_UNSEEN, TfData
 from tfprof_nb.analysis.verdict import (
     FETCH_COSTS_MS,
@@ -18,7 +20,7 @@ from tfprof_nb.analysis.verdict import (
     waits_only_at_starts,
 )
 
-OUTSIDE = "Data is fetched outside the step marks"
+_WAITING = "Steps wait for their data"
 # From these shares of the input time on, advice is also, or only, about copies to the device
 # (`kHostToDeviceTimePercent` in `op_stats_to_input_pipeline_analysis.h`).
 _SOME_COPYING, _ONLY_COPYING = 0.1, 0.9
@@ -30,6 +32,39 @@ _PREPARE = (
 _COPY_LESS = (
     "Copy less, in larger pieces: send uint8 and cast on the device, keep constant tensors there, and let "
     "tf.data copy ahead (tf.data.experimental.prefetch_to_device as the pipeline's last stage)."
+)
+
+INPUT_BOUND = Rule(
+    "input-bound",
+    "Steps wait for their data",
+    "Looks for steps that wait for the next batch, and for what makes them wait.",
+    "The model computes nothing meanwhile. A pipeline that prepares batches while the model trains hides its work.",
+    group="input",
+    page="input_pipeline",
+    moderate=MODERATELY_PERCENT,
+    high=HIGHLY_PERCENT,
+    saved=(0.3, None),
+    frameworks=("tensorflow", "jax", "pytorch"),
+)
+COPIED = Rule(
+    "batches-copied-to-device",
+    "Batches are copied to the device while it waits",
+    "Looks for input time of the steps in which a batch is copied from the host to the device.",
+    "The device waits for the copy, unless it was started ahead.",
+    group="input",
+    page="ops",
+    moderate=MODERATELY_PERCENT,
+    high=HIGHLY_PERCENT,
+)
+OUTSIDE = Rule(
+    "input-outside-steps",
+    "Data is fetched outside the step marks",
+    "Looks for loops that call `next(iterator)` between their marks of steps.",
+    "The wait for data is then a part of no step, so the steps seem quicker than they are.",
+    group="input",
+    page="input_pipeline",
+    moderate=MODERATELY_PERCENT,
+    high=HIGHLY_PERCENT,
 )
 
 
@@ -54,7 +89,7 @@ def input_bound(evidence: Evidence) -> Finding | None:
     percent = max(percent, cause.percent * _training_share(evidence))
     return Finding(
         cause.severity if percent >= HIGHLY_PERCENT else severity_of(percent, MODERATELY_PERCENT, HIGHLY_PERCENT),
-        f"{WAITING}{cause.name and ': '}{cause.name}",
+        f"{_WAITING}{cause.name and ': '}{cause.name}",
         f"{evidence.of_step('input_ms')} is spent waiting for the next batch{cause.evidence and '; '}{cause.evidence}."
         f"{bound}",
         cause.fix or _prepare(evidence.tf_data),
@@ -63,9 +98,15 @@ def input_bound(evidence: Evidence) -> Finding | None:
         gain_low_percent=cause.least_saved * percent,
         gain_high_percent=min(100.0, cause.most_saved * at_most(percent) + cause.beside_percent),
         change=cause.change,
+        rule=cause.rule or INPUT_BOUND.id,
         instead_of=cause.instead_of,
         **_longest_wait(evidence.tf_data),
     )
+
+
+def cause_in(finding: str) -> str:
+    """Return what makes the steps wait, as a finding says it; empty if that is unknown."""
+    return finding.removeprefix(_WAITING).removeprefix(": ")
 
 
 def _prepare(tf_data: TfData) -> str:
@@ -99,7 +140,8 @@ def copies_to_device(evidence: Evidence) -> Finding | None:
         f"Copies from the host to the device take as long as {_units.share(share)} of the steps' input time.",
         _COPY_LESS,
         percent * share,
-        proved_by="ops",
+        proved_by=COPIED.page,
+        rule=COPIED.id,
     )
 
 
@@ -110,11 +152,12 @@ def input_outside_steps(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         severity_of(percent, MODERATELY_PERCENT, HIGHLY_PERCENT),
-        OUTSIDE,
+        OUTSIDE.title,
         f"{_units.milliseconds(evidence.steps.summary['input_between_steps_ms'])} ({_units.percent(percent)} of the "
         "time from the first step to the last) is spent in next(iterator) between the marks, where no step counts it.",
         "Fetch the batch inside the mark: `batches = iter(dataset)`, then `with tfprof_nb.step(i): "
         "train_step(next(batches))`. " + (str(evidence.tf_data.summary["suggestion"] or "") or _PREPARE),
+        rule=OUTSIDE.id,
         **_longest_wait(evidence.tf_data),
     )
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.cause import Cause, from_busy_cores, in_parallel
+from tfprof_nb.analysis.advice.cause import Cause, cause_rule, from_busy_cores, in_parallel
 from tfprof_nb.analysis.advice.dropped_elements import dropped_elements
-from tfprof_nb.analysis.advice.findings import Evidence
-from tfprof_nb.analysis.advice.kept_results import PASSES_WORTH_KEEPING, kept_behind_map, kept_by_filter
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.kept_results import PASSES_WORTH_KEEPING, kept_behind_map, kept_by_filter, may_be_kept
 from tfprof_nb.analysis.advice.per_element import per_element
 from tfprof_nb.analysis.advice.python_input import python_source
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.mapped import lines_mapped, mapped_name
 from tfprof_nb.analysis.source.rewriting import end_of_pipeline, with_call
+from tfprof_nb.analysis.source.syntax import first_given
 from tfprof_nb.analysis.tf_data.iterators import FILE_READERS, iterator_type
 from tfprof_nb.analysis.verdict import MOST_WAITING, rare_waits
 
@@ -21,15 +22,23 @@ _MOST_OF_FUNCTION = 0.6
 _QUICK_SHARE = 0.3
 _UNPREFETCHED, _OPENING = ("Map", "Batch", "PaddedBatch"), ("Interleave", "ParallelInterleave", "FlatMap")
 # Keras makes a pipeline of its own for arrays that its methods take.
-_OF_KERAS = re.compile(r"\.(fit|evaluate|predict|train_on_batch|test_on_batch|predict_on_batch)\(")
+_OF_KERAS = re.compile(r"\.(fit|evaluate|predict)\(")
 _SLICE_LESS = (
     "Make the pipeline yourself, and let it run ahead: `tf.data.Dataset.from_tensor_slices((x, y)).shuffle(len(x))"
-    ".batch(n).prefetch(tf.data.AUTOTUNE)`."
+    ".batch(n).prefetch(tf.data.AUTOTUNE)`. It has the same batches as those of {0}, in another order."
 )
+_SLICE_IN_ORDER = (
+    "Take larger batches: `batch_size=` of {0} changes no result of it. Or make the pipeline yourself, in the order of "
+    "the arrays: `tf.data.Dataset.from_tensor_slices({1}).batch(n).prefetch(tf.data.AUTOTUNE)`."
+)
+_FEW_BATCHES = 2  # in an epoch: starting each pass over the data then costs more than slicing
+_NO_ARRAYS = {"dataset", "generator", "iterator", "keras dataset"}
 _RANDOM = (
     "{function} draws random numbers, which a cache would freeze. Cache what comes before it, if that fits in memory, "
     "and do the random part on whole batches: in the model, for example with keras.layers.RandomFlip."
 )
+# Types of ops that draw random numbers.
+_DRAWING = "Random|Multinomial|SampleDistorted|Stateful(?:Uniform|StandardNormal|TruncatedNormal|Binomial)|RngRead"
 _MAKING_ITERATORS = ("MakeIterator", "AnonymousIterator", "AnonymousIteratorV2", "AnonymousIteratorV3")
 _MANY_STEPS, _NEARLY_EACH, _SEVERAL_DATASETS = 10, 0.8, 3
 _KEEP = (
@@ -46,6 +55,97 @@ _FUNCTIONS = {
     **dict.fromkeys(("Interleave", "ParallelInterleave", "LegacyParallelInterleave"), "Dataset_interleave_"),
     "FlatMap": "Dataset_flat_map_",
 }
+
+ITERATOR_PER_BATCH = cause_rule(
+    "iterator-per-batch",
+    "A new iterator is made for each batch",
+    "Looks for loops that make an iterator in nearly each step, as `next(iter(dataset))` does.",
+    "Each iterator starts its pipeline from the beginning, and fills its buffers for a single batch.",
+    saved=(0.5, 1.0),
+)
+DATASET_REBUILT = cause_rule(
+    "dataset-rebuilt",
+    "A dataset with a cache is built anew for each pass",
+    "Looks for datasets with `.cache()` that are built three times and more.",
+    "The cache of a new dataset is empty: each pass runs again what comes before it, and fills it.",
+    saved=(0.4, 1.0),
+)
+WINDOWS = cause_rule(
+    "dataset-per-window",
+    "Each window of a series is a dataset of its own",
+    "Looks for pipelines that wait for `.window()` and `.flat_map()`.",
+    "To open a dataset for each window takes longer than to cut it from an array.",
+    saved=(0.4, 1.0),
+)
+SHUFFLED_LATE = cause_rule(
+    "shuffle-after-map",
+    "The shuffle buffer is filled with finished elements before each pass",
+    "Looks for pipelines whose first step of each pass waits while a shuffle buffer is filled.",
+    "Before the first batch, every element of the buffer has to be made. File names or raw records fill it at once.",
+    saved=(0.4, 1.0),
+)
+MAP_REPEATED = cause_rule(
+    "map-repeated-each-epoch",
+    "A map does the same work in each epoch",
+    "Looks for the slowest map of a pipeline that gives the same in each of three epochs and more: it draws no random "
+    "numbers, and no cache stands behind it.",
+    "A cache keeps its results, so that only the first epoch runs it.",
+    saved=(0.35, 1.0),
+    results="order",
+)
+SLICED_ARRAYS = cause_rule(
+    "arrays-sliced-by-keras",
+    "Slicing the arrays is slow",
+    "Looks for pipelines that Keras makes of arrays, where it is their slicing that steps wait for.",
+    "That pipeline does not run ahead of the model as one of the program's own does.",
+)
+SEQUENTIAL_MAP = cause_rule(
+    "sequential-map",
+    "A map works on one element at a time",
+    "Looks for the slowest map of a pipeline, without `num_parallel_calls`.",
+    "It uses one core, while the others of the machine may be free.",
+    saved=(0.2, 0.8),
+    results="equal",
+)
+RANDOM_MAP = cause_rule(
+    "slow-random-map",
+    "A map with random numbers is slow",
+    "Looks for the slowest map of a pipeline that draws random numbers.",
+    "A cache would freeze them. What comes before can be cached, and the random part can work on whole batches.",
+)
+SLOW_MAP = cause_rule(
+    "slow-map",
+    "A map is slow",
+    "Looks for the slowest map of a pipeline that works on several elements at once already.",
+    "Steps wait for the slowest stage, whatever the others take.",
+)
+SLOW_FILES = cause_rule(
+    "slow-file-reads",
+    "Reading the files is slow",
+    "Looks for pipelines whose slowest stage opens files one after another.",
+    "A disk or a network serves several files at once as fast as one.",
+)
+SLOW_STAGE = cause_rule(
+    "slow-stage",
+    "A stage of the pipeline is slow",
+    "Looks for the slowest stage of a pipeline, where no other rule says more.",
+    "Steps wait for the slowest stage, whatever the others take.",
+)
+STARVED = cause_rule(
+    "starved-pipeline",
+    "The pipeline's stages are quick, but seem to get no core",
+    "Looks for pipelines whose stages work for much less than their caller waits.",
+    "Other programs, or more threads than cores, take the processors: the pipeline needs no change.",
+    saved=(0.0, 1.0),
+)
+NO_PREFETCH = cause_rule(
+    "no-prefetch",
+    "The pipeline has no prefetch",
+    "Looks for pipelines that work only when a step asks for the next batch.",
+    "The pipeline and the step then take turns. With `.prefetch()` it prepares batches while the step runs.",
+    saved=(0.2, 1.0),
+    results="equal",
+)
 
 
 def cause_of_waiting(evidence: Evidence) -> Cause:
@@ -81,6 +181,7 @@ def _new_iterators(evidence: Evidence) -> Cause | None:
         place=place,
         least_saved=0.5,
         percent=percent,
+        rule=ITERATOR_PER_BATCH.id,
     )
 
 
@@ -101,7 +202,8 @@ def _new_datasets(evidence: Evidence, stage: str) -> Cause | None:
         place=place,
         least_saved=0.4,
         beside_percent=evidence.percent("between_steps"),
-        instead_of=(f"{mapped} (",) if mapped else (),
+        rule=DATASET_REBUILT.id,
+        instead_of=(("python-in-loop", mapped), ("python-outside-steps", mapped)) if mapped else (),
     )
 
 
@@ -119,6 +221,7 @@ def _windows(evidence: Evidence, stage: str) -> Cause | None:
         "`keras.utils.timeseries_dataset_from_array(series[:-n], series[n:], sequence_length=n, batch_size=b)`.",
         place=place,
         least_saved=0.4,
+        rule=WINDOWS.id,
     )
 
 
@@ -143,6 +246,7 @@ def _filled_buffer(evidence: Evidence, stage: str) -> Cause | None:
         "file names or raw records, which is quick.",
         place=shuffle,
         least_saved=0.4,
+        rule=SHUFFLED_LATE.id,
     )
 
 
@@ -156,6 +260,8 @@ def _repeated_work(evidence: Evidence, stage: str) -> Cause | None:
     line = evidence.line_of(_FUNCTIONS[stage]) if stage in _FUNCTIONS else ""
     passes, mapped = int(evidence.steps.table["epoch"].nunique()), _mapped(evidence, line)
     if passes < PASSES_WORTH_KEEPING or _filling_cache(evidence) or _random_ops(evidence):
+        return None
+    if not may_be_kept(evidence, line):
         return None
     kept = kept_behind_map(evidence, line)
     if kept is None:
@@ -172,6 +278,7 @@ def _repeated_work(evidence: Evidence, stage: str) -> Cause | None:
         least_saved=0.35 * (passes - 1) / passes,
         most_saved=(passes - 1) / passes,
         beside_percent=_taken_from_model(evidence, line) * (passes - 1) / passes,
+        rule=MAP_REPEATED.id,
     )
 
 
@@ -206,8 +313,8 @@ def _stage(evidence: Evidence, stage: str) -> Cause:
     at = f" ({line}{f', `{_units.shorten(code, 80)}`' if code else ''})" if line else ""
     shown = f"the slowest stage of the input pipeline is {_units.shorten(stage, 80)}{at}"
     stages = {iterator_type(name) for name in evidence.tf_data.table["long_name"]}
-    if _OF_KERAS.search(code) and "Generator" not in stages:
-        return Cause("slicing the arrays is slow", shown, _SLICE_LESS, place=line)
+    if (method := _OF_KERAS.search(code)) and "Generator" not in stages:
+        return _slicing(evidence, method[1], line, shown)
     if stage in _UNPREFETCHED and "Prefetch" not in str(evidence.tf_data.summary["bottleneck_long_name"]):
         return _unprefetched(evidence, line, shown)
     if mapped and stage in ("Map", "MapAndBatch") and (change := in_parallel(evidence, line)):
@@ -219,6 +326,7 @@ def _stage(evidence: Evidence, stage: str) -> Cause:
             place=line,
             least_saved=0.2,
             most_saved=0.8,
+            rule=SEQUENTIAL_MAP.id,
         )
     reads = stage in _OPENING and not stages.isdisjoint(FILE_READERS)
     name = f"{mapped} is slow" if mapped else "reading the files is slow" if reads else f"{stage} is slow"
@@ -227,14 +335,35 @@ def _stage(evidence: Evidence, stage: str) -> Cause:
         fix = _RANDOM.format(function=mapped)
     elif mapped and stage in ("ParallelMap", "MapAndBatch"):
         fix = _KEEP.format(function=mapped) + _THEN_PREFETCH * ("Prefetch" not in stages)
-    return Cause(name, f"{shown}{_costly_line(evidence, line)}", fix, place=line)
+    rule = (RANDOM_MAP if _is_random(evidence, line) else SLOW_MAP) if mapped else SLOW_FILES if reads else SLOW_STAGE
+    return Cause(name, f"{shown}{_costly_line(evidence, line)}", fix, place=line, rule=rule.id)
+
+
+def _slicing(evidence: Evidence, method: str, line: str, shown: str) -> Cause:
+    """Name the pipeline that Keras makes of arrays; only `fit` may get its examples in another order."""
+    call, steps = evidence.code.call_at(*line_at(line), method), evidence.steps.table
+    data = first_given(call) if call else None
+    known = evidence.code.object_of(line_at(line)[0], data) if data else None
+    batches = steps.groupby("epoch").size()
+    if (known and known.kind in _NO_ARRAYS) or (len(batches) and batches.median() <= _FEW_BATCHES):
+        return Cause("", shown, place=line, rule=SLOW_STAGE.id)
+    if method == "fit":
+        return Cause("slicing the arrays is slow", shown, _SLICE_LESS.format(method), place=line, rule=SLICED_ARRAYS.id)
+    of_arrays = "(x, y)" if method == "evaluate" else "x"
+    return Cause(
+        "slicing the arrays is slow",
+        shown,
+        _SLICE_IN_ORDER.format(method, of_arrays),
+        place=line,
+        rule=SLICED_ARRAYS.id,
+    )
 
 
 def _is_random(evidence: Evidence, line: str) -> bool:
     """Whether the function given to the map at a line draws random numbers."""
     ops, (file, first, last) = evidence.source().all_ops, lines_mapped(evidence.code, *line_at(line))
     mine = (ops["file"] == file) & ops["line"].between(first, last)
-    return bool(ops.loc[mine, "op_type"].str.contains("Random").any())
+    return bool(ops.loc[mine, "op_type"].str.contains(_DRAWING).any())
 
 
 def _starved(evidence: Evidence) -> Cause:
@@ -252,6 +381,7 @@ def _starved(evidence: Evidence) -> Cause:
         "(tf.config.threading). The pipeline itself needs no change.",
         least_saved=0.0,
         severity="medium",
+        rule=STARVED.id,
     )
 
 
@@ -267,6 +397,7 @@ def _unprefetched(evidence: Evidence, line: str, shown: str) -> Cause:
         change,
         place=place_of(file, end) if change else line,
         least_saved=0.2,
+        rule=NO_PREFETCH.id,
     )
 
 
@@ -284,7 +415,7 @@ def _random_ops(evidence: Evidence) -> bool:
     if len(placed):
         eager = set(ops.loc[ops["eager"].astype(bool), "op_name"])
         ops = placed[(placed["layer"] == "") & (placed["phase"] == "") & ~placed["op_name"].isin(eager)]
-    return bool((ops["op_type"].str.contains("Random") & (ops["side"] == "host")).any())
+    return bool((ops["op_type"].str.contains(_DRAWING) & (ops["side"] == "host")).any())
 
 
 def _percent_of_line(evidence: Evidence, place: str) -> float:

@@ -8,8 +8,8 @@ import re
 from typing import NamedTuple
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.cause import Cause, from_busy_cores, generates, in_python_ms
-from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.advice.cause import Cause, cause_rule, from_busy_cores, generates, in_python_ms
+from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.source.caching import cached_behind, functions_of, gives_the_same
 from tfprof_nb.analysis.source.code import Code, line_at, place_of
 from tfprof_nb.analysis.source.mapped import lines_mapped, mapped_name
@@ -23,7 +23,29 @@ _LEAST_SAVED = 0.35
 _HUNDRED = 100
 _MADE = re.compile("Map|Generator|Random|PyFunc")
 _TAKES = r"\.take\("
+_SINGLE_EXAMPLES = (
+    "Map single examples, before the shuffle and the batch, and put `.cache()` behind that map: a cache of batches "
+    "would keep the same examples together in every epoch. Do so"
+)
+_MIXED_THEN_BATCHED = re.compile(r"(?:Batch|Window|ToSequence)\w*(?:\[\d+\])?::(?:.*::)?Shuffle")
 _RUNS_PYTHON = re.compile(r"\b(py_function|numpy_function)\(")
+
+PYTHON_REPEATED = cause_rule(
+    "python-repeated-each-epoch",
+    "Python makes the same data in each epoch",
+    "Looks for generators, and functions of `tf.py_function`, that give the same in each of three epochs and more.",
+    "A cache keeps what they make, so that only the first epoch runs Python.",
+    saved=(_LEAST_SAVED, 1.0),
+    results="order",
+)
+FILTER_REPEATED = cause_rule(
+    "filter-repeated-each-epoch",
+    "A filter decides on the same elements in each epoch",
+    "Looks for the slowest stage of a pipeline, a filter, that decides the same in each of three epochs and more.",
+    "A cache keeps what it lets through, so that only the first epoch runs it.",
+    saved=(_LEAST_SAVED, 1.0),
+    results="order",
+)
 
 
 class Kept(NamedTuple):
@@ -39,6 +61,8 @@ def kept_behind_map(evidence: Evidence, line: str) -> Kept | None:
     """Return how to keep the results of the map at a line; None if they cannot be kept, or that is not known."""
     if not mapped_name(evidence.code, *line_at(line)) or _repeats_before(evidence):
         return None
+    if _mixes_before_batching(evidence):
+        return Kept(_SINGLE_EXAMPLES, "", line)
     if moved := cached_behind(evidence.code, *line_at(line)):
         calls, cached = " and ".join(f"`{call}`" for call in moved.moved), ".cache()" in moved.moved
         to_do = f"Move {calls} behind the map" if cached else f"Put `.cache()`, then {calls}, behind it"
@@ -46,12 +70,22 @@ def kept_behind_map(evidence: Evidence, line: str) -> Kept | None:
     shuffled = _only_shuffled_before(evidence) and not _in_one_order(evidence.code, *line_at(line))
     shuffle = f".shuffle({_elements(evidence)})" if shuffled else ""
     if not shuffle and _is_cut_short(evidence):
-        return _kept_behind_take(evidence, line)
+        return None if _mixes_before(evidence) else _kept_behind_take(evidence, line)
     change = with_call(evidence.code, *line_at(line), "map", f".cache(){shuffle}")
     if not change:
         return Kept("Put `.cache()` behind the map, and the shuffle behind the cache", "", line) if shuffle else None
     behind = ", and shuffle behind the cache, which keeps the order of the first epoch" if shuffle else ""
     return Kept(f"Cache its results{behind}: `{_units.shorten(change, 120)}`", change, line)
+
+
+def may_be_kept(evidence: Evidence, line: str) -> bool:
+    """Whether the map at a line gets, and gives, the same in each epoch, where Python makes or changes elements."""
+    if any("Generator" in name for name in _before(evidence)):
+        return False
+    call = evidence.code.call_at(*line_at(line), "map")
+    given = first_given(call) if call else None
+    in_python = evidence.ops.table["op_type"].astype(str).str.contains("PyFunc").any()
+    return not in_python or (given is not None and gives_the_same(evidence.code, line_at(line)[0], given))
 
 
 def _kept_behind_take(evidence: Evidence, line: str) -> Kept:
@@ -80,6 +114,7 @@ def kept_python(evidence: Evidence, name: str, shown: str, function: str) -> Cau
         least_saved=_LEAST_SAVED * (passes - 1) / passes,
         most_saved=(passes - 1) / passes,
         beside_percent=from_busy_cores(evidence, in_python_ms(evidence)) * (passes - 1) / passes,
+        rule=PYTHON_REPEATED.id,
     )
 
 
@@ -93,7 +128,7 @@ def kept_by_filter(evidence: Evidence, line: str) -> Cause | None:
     given = first_given(call) if call else None
     changing = any(_MADE.search(name) for name in _before(evidence)) or _repeats_before(evidence)
     cached = any("Cache" in stage for stage in evidence.tf_data.table["long_name"])
-    if given is None or passes < PASSES_WORTH_KEEPING or changing or cached:
+    if given is None or passes < PASSES_WORTH_KEEPING or changing or cached or _mixes_before_batching(evidence):
         return None
     shuffle = f".shuffle({_elements(evidence)})" if _only_shuffled_before(evidence) else ""
     change = with_call(code, *line_at(line), "filter", f".cache(){shuffle}")
@@ -110,6 +145,7 @@ def kept_by_filter(evidence: Evidence, line: str) -> Cause | None:
         place=line,
         least_saved=_LEAST_SAVED * (passes - 1) / passes,
         most_saved=(passes - 1) / passes,
+        rule=FILTER_REPEATED.id,
     )
 
 
@@ -146,8 +182,16 @@ def _elements(evidence: Evidence) -> int:
 
 def _only_shuffled_before(evidence: Evidence) -> bool:
     """Whether elements are shuffled before the slow stage, and not behind it: a cache would keep the order."""
-    slow = str(evidence.tf_data.summary[_SLOW])
-    return any("Shuffle" in name for name in _before(evidence)) and "Shuffle" not in slow
+    return _mixes_before(evidence) and "Shuffle" not in str(evidence.tf_data.summary[_SLOW])
+
+
+def _mixes_before(evidence: Evidence) -> bool:
+    return any("Shuffle" in name for name in _before(evidence))
+
+
+def _mixes_before_batching(evidence: Evidence) -> bool:
+    """Whether the slow stage gets batches of shuffled examples: kept batches would have the same ones for ever."""
+    return any(_MIXED_THEN_BATCHED.search(name) for name in _before(evidence))
 
 
 def _in_one_order(code: Code, file: str, line: int) -> bool:

@@ -7,8 +7,17 @@ import re
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.cause import ROW_BY_ROW, Cause, does, runs_ops, waits
-from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.advice.cause import (
+    EAGER_OPS_IN_INPUT,
+    ROW_BY_ROW,
+    ROWS_OF_DATAFRAME,
+    Cause,
+    cause_rule,
+    does,
+    runs_ops,
+    waits,
+)
+from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.source.caching import kept_batches
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.rewriting import with_argument, with_number
@@ -32,6 +41,24 @@ _TRACE_OPS = (
 _ROWS_OF_ARRAYS = (
     'Turn the columns into arrays once, in __init__: `self.x = df[features].to_numpy("float32")`, and the same for the '
     "labels. Take all rows of a batch at once by their numbers: `self.x[numbers]`."
+)
+
+BATCHES_REPEATED = cause_rule(
+    "pydataset-repeated-each-epoch",
+    "A PyDataset makes the same batches in each epoch",
+    "Looks for a `__getitem__` that gives the same in each of three epochs and more.",
+    "Kept batches are made in the first epoch only.",
+    saved=(0.35, 1.0),
+    results="equal",
+)
+SLOW_DATASET = cause_rule(
+    "slow-pydataset",
+    "A PyDataset makes its batches too slowly",
+    "Looks for a `__getitem__` that steps wait for.",
+    "By default one thread makes the batches. Threads help where it waits for a disk or network, processes where it "
+    "computes.",
+    saved=(0.1, 1.0),
+    results="equal",
 )
 
 
@@ -70,12 +97,15 @@ def slow_dataset(evidence: Evidence, dataset: str, table: pd.DataFrame, called: 
             place_of(file, defined),
             least_saved=0.35 * (passes - 1) / passes,
             most_saved=(passes - 1) / passes,
+            rule=BATCHES_REPEATED.id,
         )
     computes = not waits(code)
     if computes and not by_processes and (waited_ms := _short_waits(evidence, made)):
-        return Cause(name, shown, _ONCE.format(_units.milliseconds(waited_ms)), place=place, least_saved=0.1)
+        once = _ONCE.format(_units.milliseconds(waited_ms))
+        return Cause(name, shown, once, place=place, least_saved=0.1, rule=SLOW_DATASET.id)
     fix, change = _more_workers(evidence, file, dataset, made, computes=computes)
-    return Cause(name, shown, fix, change, place_of(*made) if made and change else place, least_saved=0.1)
+    place = place_of(*made) if made and change else place
+    return Cause(name, shown, fix, change, place, least_saved=0.1, rule=SLOW_DATASET.id)
 
 
 def _short_waits(evidence: Evidence, made: tuple[str, int] | None) -> float:
@@ -100,6 +130,7 @@ def _by_single_rows(evidence: Evidence, function: str, rows: pd.DataFrame) -> Ca
                 _ROWS_OF_ARRAYS,
                 place=place,
                 least_saved=0.5,
+                rule=ROWS_OF_DATAFRAME.id,
             )
     return None
 
@@ -115,6 +146,7 @@ def _by_single_ops(function: str, place: str, table: pd.DataFrame) -> Cause | No
         _TRACE_OPS,
         place=running[1],
         least_saved=0.2,
+        rule=EAGER_OPS_IN_INPUT.id,
     )
 
 

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.callback_advice import callback_findings
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving, training_ms
+from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.findings import Finding, saving
 from tfprof_nb.analysis.advice.keras_call_advice import model_findings, record_findings, single_predictions
 from tfprof_nb.analysis.advice.python_time import (
     FEWER_SAVED,
     FRAMEWORKS,
+    HIGH_PERCENT,
     LEAST_SAVED,
     MIN_SAMPLES,
     WORTH_SAYING_PERCENT,
     in_code,
     loop_of_steps,
     method_of,
-    python_finding,
     rarely,
 )
-from tfprof_nb.analysis.advice.session_advice import session_findings
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.calls import same_call
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.loops import collected, element_read, is_head
@@ -60,19 +61,56 @@ _APPENDED = re.compile(r"^([\w.]+)\.append\((float|int)\(([\w.\[\]\"']+)\)\)$")
 _GROWN = re.compile(r"^(\w+) *= *((?:np|numpy|tf|jnp)\.\w+)\([\[(] *\1 *, *(\w+) *[\])]((?:,[^()]*)?)\)")
 _OF_OTHERS = 0.1
 _OFTEN_ENOUGH = "every 50 steps"
-_WORTH_SAYING_OUTSIDE_PERCENT, _HIGH_OUTSIDE_PERCENT = 20.0, 40.0
+
+SYNC = Rule(
+    "sync-each-step",
+    "The program waits for the result of each step",
+    "Looks for lines that turn a result into a value of Python in each step: `float(loss)`, `.numpy()`, `print`.",
+    "The program waits there until the step has run, and prepares no next one meanwhile.",
+    group="python",
+    page="python",
+    moderate=WORTH_SAYING_PERCENT,
+    high=HIGH_PERCENT,
+    of="training",
+    saved=(FEWER_SAVED, None),
+    results="equal",
+)
+OUTSIDE = Rule(
+    "python-outside-steps",
+    "Python takes much of the cell's time before or after the steps",
+    "Looks for functions, and lines of the cell, that take a fifth of the cell and more outside of its steps.",
+    "What is done once, and kept, need not be done whenever the cell runs.",
+    group="python",
+    page="python",
+    high=40.0,
+    moderate=20.0,
+    of="cell",
+    saved=(LEAST_SAVED, None),
+)
+IN_STEPS = Rule(
+    "python-in-loop",
+    "Python in the loop of the steps takes much of the time",
+    "Looks for functions, and lines of the cell, that run in or between the steps while TensorFlow records nothing.",
+    "The program runs one thing at a time: while its Python computes, no step does.",
+    group="python",
+    page="python",
+    moderate=WORTH_SAYING_PERCENT,
+    high=HIGH_PERCENT,
+    of="training",
+    saved=(FEWER_SAVED, None),
+)
 
 
-def python_findings(evidence: Evidence) -> list[Finding]:
+def python_findings(evidence: Evidence, sessions: Sequence[Finding]) -> list[Finding]:
     """Name the callbacks, and else the lines of Python, that take much of the time."""
     callbacks, waits = list(callback_findings(evidence)), list(_waits(evidence))
     explained = sum(finding.estimated_gain_percent for finding in callbacks)
     models = list(model_findings(evidence))
-    others = [*waits, *session_findings(evidence), *single_predictions(evidence), *record_findings(evidence)]
+    others = [*waits, *sessions, *single_predictions(evidence), *record_findings(evidence)]
     others += [*models, *_outside_steps(evidence)]
-    named = {_subject(finding) for finding in models}
+    named = {finding.subject for finding in models}
     functions = _functions(evidence, beside_waits=bool(waits))
-    others += [finding for finding in functions if _subject(finding) not in named]
+    others += [finding for finding in functions if finding.subject not in named]
     # A callback's own lines, and the functions that it calls, are part of its time.
     return callbacks + [other for other in others if other.estimated_gain_percent > _MORE * explained]
 
@@ -90,7 +128,7 @@ def _waits(evidence: Evidence) -> Iterator[Finding]:
             continue
         # Whichever of the wait and the rest of the loop is shorter is then hidden behind the other.
         overlap = min(percent, 100 - percent)
-        if overlap >= WORTH_SAYING_PERCENT and rows["samples"].sum() >= MIN_SAMPLES:
+        if overlap >= SYNC.moderate and rows["samples"].sum() >= MIN_SAMPLES:
             yield _wait(evidence, rows, str(file), int(str(line)), min(percent, 100.0))
 
 
@@ -105,20 +143,16 @@ def _wait(evidence: Evidence, rows: pd.DataFrame, file: str, line: int, percent:
         if kept
         else "Convert it every 50 steps only, not in each."
     )
-    return python_finding(
-        f"{how} waits for the result of each step: {evidence.of_training(percent)}",
-        f"{in_code(place, code)}: the program waits there until the step has run, and prepares nothing meanwhile.",
-        fix,
+    return saving(
+        SYNC,
         overlap,
-        place,
-        change,
-        FEWER_SAVED,
+        finding=f"{how} waits for the result of each step: {evidence.of_training(percent)}",
+        evidence=f"{in_code(place, code)}: the program waits there until the step has run, and prepares nothing "
+        "meanwhile.",
+        fix=fix,
+        place=place,
+        change=change,
     )
-
-
-def _subject(finding: Finding) -> str:
-    """Return the function, or the code, that a finding begins with."""
-    return finding.finding.partition(" (")[0]
 
 
 def _outside_steps(evidence: Evidence) -> Iterator[Finding]:
@@ -133,7 +167,7 @@ def _outside_steps(evidence: Evidence) -> Iterator[Finding]:
     for (function, file, _), rows in table.groupby(["function", "file", own], sort=False):
         time_ms = float(rows["outside_ms"].sum())
         percent = 100 * time_ms / whole_ms if whole_ms > 0 else 0.0
-        if percent < _WORTH_SAYING_OUTSIDE_PERCENT or rows["samples"].sum() < MIN_SAMPLES:
+        if percent < OUTSIDE.moderate or rows["samples"].sum() < MIN_SAMPLES:
             continue
         slowest = rows.iloc[int(np.argmax(rows["outside_ms"].to_numpy()))]
         line, caller = int(slowest["line"]), str(slowest["called_from"])
@@ -145,17 +179,15 @@ def _outside_steps(evidence: Evidence) -> Iterator[Finding]:
         from_code = evidence.code.at(caller)
         called = f", called from {caller}{f', `{_units.shorten(from_code, 80)}`' if from_code else ''}"
         yield saving(
+            OUTSIDE,
             percent,
-            (0.0, _HIGH_OUTSIDE_PERCENT),
-            LEAST_SAVED,
             finding=f"{name} takes {_units.percent(percent)} of the cell's time{where}",
             evidence=f"{_units.milliseconds(time_ms)}{library}"
             f"{f', in `{_units.shorten(code, 80)}`' if code and function != '<module>' else ''}"
             f"{called if caller and function != '<module>' else ''}.{left_out}",
             fix=_outside_fix(str(slowest["library"]), str(function), evidence.code.at(caller) or code),
-            proved_by="python",
             place=place,
-            gain_of="cell",
+            subject=place if function == "<module>" else str(function),
         )
 
 
@@ -179,7 +211,7 @@ def _functions(evidence: Evidence, *, beside_waits: bool) -> Iterator[Finding]:
     for (_, file, _), rows in table.groupby(["function", "file", own], sort=False):
         time_ms = float(rows["nothing_ms"].sum() + rows["between_steps_ms"].sum())
         percent = min(100.0, 100 * time_ms / whole_ms) if whole_ms else 0.0
-        if percent >= WORTH_SAYING_PERCENT and rows["samples"].sum() >= MIN_SAMPLES:
+        if percent >= IN_STEPS.moderate and rows["samples"].sum() >= MIN_SAMPLES:
             finding, use = _function(evidence, str(file), rows, time_ms, percent)
             if not (beside_waits and use == "batch"):  # once nothing waits for results, the steps run meanwhile
                 yield finding
@@ -208,17 +240,18 @@ def _function(evidence: Evidence, file: str, rows: pd.DataFrame, time_ms: float,
     loop = loop_of_steps(evidence, *line_at(calling))
     every = f"in few passes of `{_units.shorten(loop, 60)}` only" if loop else _OFTEN_ENOUGH
     taken = f"{_units.milliseconds(time_ms)} in all" if loop else f"{_units.milliseconds(time_ms / steps)} per step"
-    finding = python_finding(
-        f"{name} takes {evidence.of_training(percent)}{', on all that the loop has collected' * bool(longer)}",
-        f"{taken}{library}{written}{called}: TensorFlow waits meanwhile.",
-        (same and _SAME.format(same))
+    finding = saving(
+        IN_STEPS,
+        percent,
+        finding=f"{name} takes {evidence.of_training(percent)}{', on all that the loop has collected' * bool(longer)}",
+        evidence=f"{taken}{library}{written}{called}: TensorFlow waits meanwhile.",
+        fix=(same and _SAME.format(same))
         or (longer and _longer(longer, evidence.code.at(calling), every, "pass" if loop else "step"))
         or rarely(evidence, *line_at(calling))
         or _fix_of(use, function, evidence.code.at(calling), place, code, looping=looping, every=every),
-        percent,
-        place,
-        "",
-        least=LEAST_SAVED if longer or use in ("record", "validation") else FEWER_SAVED,
+        place=place,
+        saved=(LEAST_SAVED if longer or use in ("record", "validation") else FEWER_SAVED, None),
+        subject=place if function == "<module>" else function,
     )
     return finding, use
 

@@ -8,8 +8,19 @@ import re
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.cause import ROW_BY_ROW, Cause, does, generates, in_parallel, in_python_ms, runs_ops
-from tfprof_nb.analysis.advice.findings import Evidence
+from tfprof_nb.analysis.advice.cause import (
+    EAGER_OPS_IN_INPUT,
+    ROW_BY_ROW,
+    ROWS_OF_DATAFRAME,
+    Cause,
+    cause_rule,
+    does,
+    generates,
+    in_parallel,
+    in_python_ms,
+    runs_ops,
+)
+from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.kept_results import kept_python
 from tfprof_nb.analysis.advice.py_dataset_input import dataset_class, slow_dataset
 from tfprof_nb.analysis.source.calls import read_anew
@@ -42,6 +53,28 @@ _TAKING_PYTHON = ("from_generator", "py_function", "numpy_function")
 _FROM_GENERATOR, _IN_MAPS = r"\bfrom_generator\(", r"\b(?:py_function|numpy_function)\("
 _PYTHON_SHARE, _AS_LONG = 0.5, 0.99
 _MET_SHARE = 0.1  # of the time of Python's functions, from which on samples tell which of them it is
+
+READ_ANEW = cause_rule(
+    "npz-read-per-element",
+    "An .npz file is read anew for each element",
+    "Looks for functions of a pipeline that take an array from an .npz file for each element.",
+    "NumPy reads and decompresses the whole array each time.",
+    saved=(0.5, 1.0),
+)
+PYTHON_MAP = cause_rule(
+    "python-map",
+    "A map calls a function in Python",
+    "Looks for `tf.py_function` and `tf.numpy_function` in the map that steps wait for.",
+    "Python runs one such call at a time. TensorFlow's ops run on all cores.",
+    saved=(0.2, 1.0),
+    results="equal",
+)
+GENERATOR = cause_rule(
+    "slow-generator",
+    "A generator in Python makes the data",
+    "Looks for generators, as of `from_generator`, that steps wait for.",
+    "One generator runs on one core, and hands over its elements one by one.",
+)
 
 
 def python_source(evidence: Evidence) -> Cause | None:
@@ -77,20 +110,26 @@ def python_source(evidence: Evidence) -> Cause | None:
         shown += f"{f', `{_units.shorten(code, 80)}`' if code else ''})"
     if archive := read_anew(evidence.code, file, number):
         name, fix = f"{reader} reads an .npz file anew for each element", _READ_ONCE.format(archive)
-        return Cause(name, shown, fix, place=place, least_saved=0.5)
+        return Cause(name, shown, fix, place=place, least_saved=0.5, rule=READ_ANEW.id)
     if any(evidence.code.line(*at) and ROW_BY_ROW.search(evidence.code.line(*at)) for at in _lines(of_function)):
         return Cause(
-            f"{function} goes through a DataFrame row by row", shown, _WHOLE_COLUMNS, place=place, least_saved=0.5
+            f"{function} goes through a DataFrame row by row",
+            shown,
+            _WHOLE_COLUMNS,
+            place=place,
+            least_saved=0.5,
+            rule=ROWS_OF_DATAFRAME.id,
         )
     if (running := runs_ops(table)) and not any(evidence.code.find(r"(py_function|numpy_function)\(")):
-        return Cause(f"{running[0]} runs TensorFlow ops one by one, in Python", shown, _MAP_OPS, place=running[1])
+        name = f"{running[0]} runs TensorFlow ops one by one, in Python"
+        return Cause(name, shown, _MAP_OPS, place=running[1], rule=EAGER_OPS_IN_INPUT.id)
     name = f"{function} {does(code)}"
     if kept := kept_python(evidence, name, shown, function):
         return kept
     if any(evidence.code.find(r"(py_function|numpy_function)\(")):
         fix, change, mapped = _beside_python(evidence, function)
-        return Cause(name, shown, fix, change, mapped or place, least_saved=0.2)
-    return Cause(name, shown, _generating(evidence), place=place)
+        return Cause(name, shown, fix, change, mapped or place, least_saved=0.2, rule=PYTHON_MAP.id)
+    return Cause(name, shown, _generating(evidence), place=place, rule=GENERATOR.id)
 
 
 def _lines(rows: pd.DataFrame) -> list[tuple[str, int]]:
@@ -109,8 +148,8 @@ def _passed_to_python(evidence: Evidence, called: str) -> Cause:
         return kept
     if "py_function" in evidence.code.at(place) or "numpy_function" in evidence.code.at(place):
         fix, change, mapped = _beside_python(evidence, function or "the function")
-        return Cause(name, called, fix, change, mapped or place, least_saved=0.2)
-    return Cause(name, called, _generating(evidence), place=place)
+        return Cause(name, called, fix, change, mapped or place, least_saved=0.2, rule=PYTHON_MAP.id)
+    return Cause(name, called, _generating(evidence), place=place, rule=GENERATOR.id)
 
 
 def _given(evidence: Evidence, place: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import Evidence, Finding, saving
+from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.guards import divisor_of, guard_of
 from tfprof_nb.analysis.source.syntax import holds
@@ -54,24 +54,6 @@ def loop_of_steps(evidence: Evidence, file: str, line: int) -> str:
 def every_few(calls: int) -> int:
     """Return a number of calls of which one is enough: a few of those that were captured are left."""
     return next((every for every in (50, 20, 10, 5) if every * _LEFT <= calls), 5)
-
-
-def python_finding(
-    finding: str, evidence: str, fix: str, percent: float, place: str, change: str, least: float = LEAST_SAVED
-) -> Finding:
-    """Return the finding on Python that takes so many percent of the time."""
-    return saving(
-        min(percent, 100.0),
-        (WORTH_SAYING_PERCENT, HIGH_PERCENT),
-        least,
-        finding=finding,
-        evidence=evidence,
-        fix=fix,
-        proved_by="python",
-        place=place,
-        change=change,
-        gain_of="training",
-    )
 
 
 def method_of(calls: pd.DataFrame) -> pd.Series:

@@ -10,20 +10,50 @@ import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
-from tfprof_nb.analysis.advice.findings import ONE_LAYER, ONE_OP, Evidence, Finding, severity_of
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Finding, severity_of
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.moved import moved_out
 from tfprof_nb.analysis.step_ops.repeated import constant_lines, has_chance, repeated, trains
 from tfprof_nb.analysis.step_ops.step_ops import TRAINING_CALLS, StepOps
 from tfprof_nb.decode.sections.graphs import Graphs
 
-_WORTH_SAYING_PERCENT, _HIGH_PERCENT = 10.0, 25.0
 _WORTH_CACHING_PERCENT = 30.0
 _LEAST_SAVED = 0.7
 _MOST_LINES, _MOST_OF_TIME = 3, 0.02
 _FROZEN = "The frozen model "
 _MADE_FROZEN = r"\.trainable *= *False"
+_MAKES_ITERATORS = r"MakeIterator|OneShotIterator"
 _NUMBER = re.compile(r"(_\d+)+$")
+
+CONSTANT = Rule(
+    "constant-each-step",
+    "The same value is computed in every step",
+    "Looks for ops of the graph that depend on nothing that changes between steps: neither on the batch, nor on "
+    "variables that the program changes, nor on random numbers.",
+    "The value is loop invariant: computed once, before the steps, it costs them nothing.",
+    group="graph",
+    page="source",
+    moderate=10.0,
+    high=25.0,
+    saved=(0.7, None),
+    supersedes=("dominant-op", "dominant-layer"),
+    results="equal",
+)
+FROZEN = Rule(
+    "frozen-layers-each-epoch",
+    "Frozen layers compute the same features in every epoch",
+    "Looks for ops that depend on the batch only, neither on weights that are trained nor on random numbers, in front "
+    "of the part of the model that is trained.",
+    "For the same data they compute the same features in each epoch. Computed once, the features can be kept.",
+    group="graph",
+    page="source",
+    moderate=10.0,
+    high=25.0,
+    saved=(0.7, None),
+    supersedes=("dominant-op", "dominant-layer"),
+)
 
 
 def repeated_findings(evidence: Evidence) -> list[Finding]:
@@ -39,7 +69,7 @@ def _constant(evidence: Evidence, ops: StepOps, constant: Bools) -> list[Finding
     share = ops.share(ops.ran(constant))
     percent = 100 * share.covered
     lines = constant_lines(ops.graphs, constant, ops.per_node["op_ms"])
-    if 100 * share.alone < _WORTH_SAYING_PERCENT or lines.empty:
+    if 100 * share.alone < CONSTANT.moderate or lines.empty:
         return []
     lines = lines[lines["op_ms"] >= _MOST_OF_TIME * lines["op_ms"].sum()].head(_MOST_LINES)
     frames = sorted(lines["frame"].tolist(), key=lambda frame: _position(ops, frame))
@@ -49,7 +79,7 @@ def _constant(evidence: Evidence, ops: StepOps, constant: Bools) -> list[Finding
     inside = f" out of {function}" if function.isidentifier() else ""
     return [
         Finding(
-            severity_of(percent, _WORTH_SAYING_PERCENT, _HIGH_PERCENT),
+            severity_of(percent, CONSTANT.moderate, CONSTANT.high),
             f"The same value is computed in every step ({ops.place(frames[0])})",
             f"It takes {_units.percent(percent)} of each step, and depends on nothing that changes between steps: "
             f"{'; '.join(told)}.",
@@ -60,7 +90,7 @@ def _constant(evidence: Evidence, ops: StepOps, constant: Bools) -> list[Finding
             gain_low_percent=100 * _LEAST_SAVED * share.alone,
             gain_high_percent=100 * share.of_ops,
             change=change,
-            instead_of=(ONE_OP, *ONE_LAYER),
+            rule=CONSTANT.id,
         )
     ]
 
@@ -89,6 +119,8 @@ def _frozen(evidence: Evidence, ops: StepOps, of_data: Bools) -> list[Finding]:
         return []
     if len(epochs) and epochs.nunique() == 1:  # what is computed once needs no cache
         return []
+    if not len(epochs) and not _reads_again(evidence):
+        return []
     # One pass over the data is left; of a loop the number of passes is not known.
     least, most = (1 - 1 / epochs.nunique(),) * 2 if len(epochs) else (0.5, 1.0)
     what, place = _what(ops, of_layers)
@@ -99,7 +131,7 @@ def _frozen(evidence: Evidence, ops: StepOps, of_data: Bools) -> list[Finding]:
     again = "If the epochs read the same data" if len(epochs) else "If the loop reads the same data several times"
     return [
         Finding(
-            severity_of(percent, _WORTH_SAYING_PERCENT, _HIGH_PERCENT),
+            severity_of(percent, FROZEN.moderate, FROZEN.high),
             f"{what} computes the same features in every epoch",
             f"{_units.percent(percent)} of each step is spent on ops that depend only on the batch: neither on weights "
             f"that are trained nor on random numbers.{f' They begin at {place}.' if place else ''}",
@@ -110,9 +142,17 @@ def _frozen(evidence: Evidence, ops: StepOps, of_data: Bools) -> list[Finding]:
             place=place,
             gain_low_percent=100 * _LEAST_SAVED * least * share.alone,
             gain_high_percent=100 * most * share.of_ops,
-            instead_of=(ONE_OP, *ONE_LAYER),
+            rule=FROZEN.id,
         )
     ]
+
+
+def _reads_again(evidence: Evidence) -> bool:
+    """Whether a loop of the program goes through a dataset several times: batches that it makes itself may be new."""
+    ops = evidence.ops.table
+    iterators = ops.loc[ops["op_type"].astype(str).str.fullmatch(_MAKES_ITERATORS), "occurrences"].sum()
+    given = evidence.python.calls["call"].astype(str).str.endswith("_on_batch").any()
+    return len(evidence.tf_data.table) > 0 and iterators > 1 and not given
 
 
 def _what(ops: StepOps, chosen: Bools) -> tuple[str, str]:

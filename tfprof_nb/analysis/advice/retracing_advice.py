@@ -3,31 +3,146 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import EAGER, Evidence, Finding, at_most, saving
-from tfprof_nb.analysis.advice.retracing_remedies import remedy, shown_name
-from tfprof_nb.analysis.functions.retracing import GENERALISE, OF_KERAS
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Finding, at_most, saving
+from tfprof_nb.analysis.advice.retracing_remedies import is_programs, remedy, shown_name
+from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.functions.retracing import APPLIED_AGAIN, GENERALISE, OF_KERAS
 from tfprof_nb.analysis.source.calls import built_in_loop, compiled_in_loop
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.rewriting import without_argument
 from tfprof_nb.analysis.step_ops.unrolled import UnrolledLoop, unrolled_loop
 
-_EXPENSIVE_CALL_PERCENT, _HIGH_PERCENT = 20.0, 15.0
+_EXPENSIVE_CALL_PERCENT = 20.0
 _MIN_TRACING_CALLS = 3
 _LATE_TRACING_FACTOR, _WORTH_SAYING_SHARE, _LATE_MEDIUM_SHARE = 3.0, 0.05, 0.1
 _LEAST_SAVED = 0.75  # of the time of calls that trace: what they do once they are traced remains
 _MOSTLY_TRACING, _LONG_TRACING_MS, _LONG_UNROLLING_MS = 0.5, 3000.0, 1000.0
-_WORTH_SAYING_PERCENT, _MEDIUM_PERCENT = 40.0, 75.0  # to make a model for each training is common
-_XLA_WORTH_SAYING = 20.0, 40.0
 _LEAST_UNROLLED = 0.5  # of tracing: the model is traced without unrolling too
 
 _LAST_BATCH = (
-    "If the last batch of an epoch is smaller than the others, leave it out; a dataset does with "
+    "If the last batch of an epoch of training is smaller than the others, leave it out; a dataset does with "
     "`.batch(n, drop_remainder=True)`."
 )
 _LAST_BATCH_OR_ELSE = (
     f"{_LAST_BATCH} Otherwise an argument of the call differs from earlier calls, such as a Python number or a shape."
+)
+
+RETRACING = Rule(
+    "retracing",
+    "A tf.function is traced again and again",
+    "Looks for functions three and more of whose calls trace, where these take a fifth of the function's time.",
+    "To trace runs the function's Python and builds a graph of it, which takes much longer than to run the graph.",
+    group="tracing",
+    page="functions",
+    high=15.0,
+    saved=(0.75, 1.0),
+    results="equal",
+)
+BY_SHAPE = replace(
+    RETRACING,
+    id="retracing-by-shape",
+    title="A tf.function is traced anew for each shape",
+    why="A graph is made for tensors of one shape, unless reduce_retracing=True, or an input signature, leaves a "
+    "dimension open.",
+    part_of="retracing",
+)
+BY_VALUE = replace(
+    RETRACING,
+    id="retracing-by-value",
+    title="A tf.function is traced anew for each Python number",
+    why="A Python value is a constant of the graph, so each new value needs a new graph. A tensor is an input.",
+    part_of="retracing",
+)
+BY_OBJECT = replace(
+    RETRACING,
+    id="retracing-by-object",
+    title="A tf.function is traced anew for each object",
+    why="An object of Python, such as a lambda, is a constant of the graph: each new one needs a new graph.",
+    part_of="retracing",
+)
+DEFINED_AGAIN = replace(
+    RETRACING,
+    id="function-defined-in-loop",
+    title="A tf.function is defined anew for each call",
+    why="Each definition is a new function, with no graph yet.",
+    part_of="retracing",
+)
+COMPILED_IN_LOOP = Rule(
+    "compile-in-loop",
+    "compile in a loop makes Keras trace the model anew",
+    "Looks for `model.compile` in a loop over trainings of one model.",
+    "It forgets the functions that were traced, so each training traces them again.",
+    group="tracing",
+    page="functions",
+    high=15.0,
+    of="cell",
+    saved=(0.75, None),
+)
+BUILT_IN_LOOP = Rule(
+    "model-built-in-loop",
+    "Each training makes the same model anew",
+    "Looks for loops that make a model for each training, where tracing them takes most of the cell's time.",
+    "Keras traces the functions of each model. One model whose weights are set back is traced once. To make a model "
+    "for each training is common, so this is of low severity.",
+    group="tracing",
+    page="functions",
+    moderate=40.0,
+    high=75.0,
+    of="cell",
+    saved=(0.75, None),
+)
+XLA_PROGRAMS = Rule(
+    "xla-recompilation",
+    "XLA compiles many programs",
+    "Looks for three and more programs that XLA compiles in the cell.",
+    "XLA compiles a function anew for each shape that it is given: batches that are padded to different lengths, and "
+    "smaller last batches.",
+    group="tracing",
+    page="trace",
+    moderate=20.0,
+    high=40.0,
+    of="cell",
+    saved=(0.75, 1.0),
+    results="close",
+)
+LONG_TRACING = Rule(
+    "long-tracing",
+    "The cell traces for longer than it computes",
+    "Looks for cells that spend half of their time, and three seconds and more, in steps that trace.",
+    "It happens once per function, so it matters less the longer the cell trains.",
+    group="tracing",
+    of="cell",
+)
+UNROLLED_LAYER = Rule(
+    "unrolled-layer",
+    "A recurrent layer is unrolled",
+    "Looks for `unroll=True` in cells that trace for longer than they compute.",
+    "Each time step is then traced, and becomes a part of the graph, of its own.",
+    group="tracing",
+    of="cell",
+    saved=(0.5, None),
+    results="close",
+)
+UNROLLED_LOOP = Rule(
+    "unrolled-loop",
+    "A Python loop in a tf.function is unrolled",
+    "Looks for loops of Python that make most of a graph, in cells that trace for longer than they compute.",
+    "The loop's body is traced anew in each pass. A loop in the graph (`tf.range`, keras.layers.RNN) is traced once.",
+    group="tracing",
+    of="cell",
+    saved=(0.5, None),
+)
+LATE = Rule(
+    "late-retracing",
+    "A function is traced again in the middle of the run",
+    "Looks for single steps after the warm-up that trace, and take three times as long as the median step and more.",
+    "An argument differs from earlier calls: mostly the last batch of an epoch is smaller.",
+    group="tracing",
+    page="trace",
 )
 
 
@@ -57,13 +172,15 @@ def _traced_again(evidence: Evidence) -> Iterator[Finding]:
     for name, function in again.iterrows():
         if name in OF_KERAS and GENERALISE not in function["cause"]:
             continue
+        if not is_programs(evidence.code, str(name)):  # a library's, which nobody can decorate
+            continue
         percent = min(100.0, 100 * float(function["self_ms"]) / whole_ms)
         cause, colon, advised = str(function["cause"]).rpartition(": ")
         fix, place, change = remedy(evidence.code, str(name), str(function["cause"]), advised if colon else "")
         shown = shown_name(evidence.code, str(name))
         called = shown.replace("The lambda", "the lambda")
         yield Finding(
-            "high" if percent >= _HIGH_PERCENT else "medium",
+            "high" if percent >= RETRACING.high else "medium",
             f"{shown} is traced again and again",
             f"{int(function['calls'])} calls of {called} traced it first, which took "
             f"{_units.milliseconds(float(function['self_ms']))} ({_units.percent(float(function['percent']))} of its "
@@ -75,9 +192,21 @@ def _traced_again(evidence: Evidence) -> Iterator[Finding]:
             gain_low_percent=_LEAST_SAVED * percent,
             gain_high_percent=percent,
             change=change,
+            rule=_rule_of(str(function["cause"])).id,
             # Python that makes the ops of a graph is no eager Python.
-            instead_of=(EAGER,) if percent >= 100 * _MOSTLY_TRACING else (),
+            instead_of=(("eager-ops", ""),) if percent >= 100 * _MOSTLY_TRACING else (),
         )
+
+
+def _rule_of(cause: str) -> Rule:
+    """Return the rule that says why a function is traced again."""
+    rules = {
+        GENERALISE: BY_SHAPE,
+        APPLIED_AGAIN: DEFINED_AGAIN,
+        "new Python value": BY_VALUE,
+        "different object": BY_OBJECT,
+    }
+    return next((rule for sign, rule in rules.items() if sign in cause), RETRACING)
 
 
 def _compiled_again(evidence: Evidence) -> Iterator[Finding]:
@@ -90,18 +219,15 @@ def _compiled_again(evidence: Evidence) -> Iterator[Finding]:
     place, code = place_of(*found), evidence.code.line(*found)
     percent = 100 * tracing_ms / whole_ms * (times - 1) / times
     yield saving(
+        COMPILED_IN_LOOP,
         percent,
-        (0.0, _HIGH_PERCENT),
-        _LEAST_SAVED,
         finding=f"compile in a loop makes Keras trace the model anew ({place})",
         evidence=f"`{_units.shorten(code, 80)}` forgets the functions that were traced. They were traced "
         f"{_units.count(times)} times, which took {_units.milliseconds(tracing_ms)} of "
         f"{_units.milliseconds(whole_ms)}.",
         fix="Compile once, before the loop. What changes between the trainings can be set: "
         "`model.optimizer.learning_rate.assign(rate)`, or a callback such as keras.callbacks.LearningRateScheduler.",
-        proved_by="functions",
         place=place,
-        gain_of="cell",
     )
 
 
@@ -111,7 +237,7 @@ def _built_again(evidence: Evidence) -> Iterator[Finding]:
     summary = evidence.overview.summary
     tracing_ms, whole_ms = float(summary["warm_up_steps_ms"]), float(summary["capture_ms"])
     percent = 100 * tracing_ms / whole_ms * (times - 1) / times if times and whole_ms > 0 else 0.0
-    found = built_in_loop(evidence.code) if percent >= _WORTH_SAYING_PERCENT else None
+    found = built_in_loop(evidence.code) if percent >= BUILT_IN_LOOP.moderate else None
     if found is None:
         return
     model, kept = found.model, f"(*{found.model}.variables, *{found.model}.optimizer.variables)"
@@ -119,7 +245,7 @@ def _built_again(evidence: Evidence) -> Iterator[Finding]:
     rate = f", and then `{model}.optimizer.learning_rate.assign({found.rate})`" if found.rate else ""
     differing = f", though only its learning rate `{found.rate}` differs" if found.rate else ""
     yield Finding(
-        "medium" if percent >= _MEDIUM_PERCENT else "info",
+        "medium" if percent >= BUILT_IN_LOOP.high else "info",
         f"{_units.count(times)} models are traced, each anew: {_units.percent(percent)} of the cell's time ({place})",
         f"`{_units.shorten(evidence.code.at(place), 80)}` makes a new model for each training{differing}, and Keras "
         f"traces the functions of each. {_units.milliseconds(tracing_ms)} of {_units.milliseconds(whole_ms)} is in the "
@@ -133,6 +259,7 @@ def _built_again(evidence: Evidence) -> Iterator[Finding]:
         gain_low_percent=_LEAST_SAVED * percent,
         gain_high_percent=at_most(percent),
         gain_of="cell",
+        rule=BUILT_IN_LOOP.id,
     )
 
 
@@ -140,26 +267,23 @@ def _compiled_by_xla(evidence: Evidence) -> Iterator[Finding]:
     """Report programs that XLA compiles, if that takes much of the cell's time: one for each new shape."""
     found, whole_ms = evidence.compilations(), float(evidence.overview.summary["capture_ms"])
     percent = min(100.0, 100 * found.total_ms / whole_ms) if whole_ms > 0 else 0.0
-    if found.programs < _MIN_TRACING_CALLS or percent < _XLA_WORTH_SAYING[0]:
+    if found.programs < _MIN_TRACING_CALLS or percent < XLA_PROGRAMS.moderate:
         return
     asked = list(evidence.code.find(r"\bjit_compile *= *True"))
     begin, change = without_argument(evidence.code, *asked[0], "jit_compile") if len(asked) == 1 else (0, "")
     place = place_of(asked[0][0], begin or asked[0][1]) if asked else ""
     without = f"leave out jit_compile=True{f': `{_units.shorten(change, 100)}`' if change else ''}"
     yield saving(
+        XLA_PROGRAMS,
         percent,
-        _XLA_WORTH_SAYING,
-        (_LEAST_SAVED, 1.0),
         finding=f"XLA compiles {_units.count(found.programs)} programs: {_units.percent(percent)} of the cell's time"
         f"{place and f' ({place})'}",
         evidence=f"That took {_units.milliseconds(found.total_ms)}. XLA compiles a function anew for each shape that "
         "it is given, such as batches of sequences that are padded to different lengths, and smaller last batches.",
-        fix=f"{without[:1].upper()}{without[1:]}. Or give the batches one shape: pad to one length, and drop the "
-        "smaller last batch (drop_remainder=True).",
-        proved_by="trace",
+        fix=f"{without[:1].upper()}{without[1:]}. Or give the batches one shape: pad to one length, and in training "
+        "drop the smaller last batch (drop_remainder=True).",
         place=place,
         change=change,
-        gain_of="cell",
     )
 
 
@@ -204,6 +328,7 @@ def _mostly_tracing(evidence: Evidence) -> Iterator[Finding]:
         gain_high_percent=at_most(percent) if places else float("nan"),
         change=change,
         gain_of="cell",
+        rule=UNROLLED_LAYER.id if places else LONG_TRACING.id,
     )
 
 
@@ -224,6 +349,7 @@ def _unrolled(loop: UnrolledLoop, tracing_ms: float, whole_ms: float) -> Finding
         gain_low_percent=_LEAST_UNROLLED * percent,
         gain_high_percent=at_most(percent),
         gain_of="cell",
+        rule=UNROLLED_LOOP.id,
     )
 
 
@@ -254,7 +380,8 @@ def _late_tracing(evidence: Evidence) -> Iterator[Finding]:
         fix,
         start_ms=float(first["start_ms"]),
         duration_ms=float(first["step_ms"]),
-        proved_by="trace",
+        proved_by=LATE.page,
+        rule=LATE.id,
     )
 
 

@@ -14,8 +14,8 @@ from tfprof_nb.analysis.source.code import Code, place_of
 from tfprof_nb.analysis.source.syntax import names_in
 
 _FEWER_SHAPES = (
-    "Give the batches few different shapes: pad them to some fixed lengths, and let .batch() drop the last smaller one "
-    "(drop_remainder=True)."
+    "Give the batches few different shapes: pad them to some fixed lengths. In training, let .batch() drop the last "
+    "smaller one too (drop_remainder=True), where a few examples less per epoch do no harm."
 )
 _GENERALISE = "Write @tf.function(reduce_retracing=True): one graph then serves all shapes."
 _NEW_VALUE = re.compile(r"argument `(\w+)` was a new Python value")
@@ -58,6 +58,13 @@ def remedy(code: Code, name: str, cause: str, advised: str) -> Remedy:
         )
         return Remedy(f"{fix}`lambda` is a new object, for which {name} is traced.", place_of(*called))
     return Remedy(f"{advised[:1].upper()}{advised[1:]}.", place)
+
+
+def is_programs(code: Code, name: str) -> bool:
+    """Whether a traced function is the program's, as far as its text is known; libraries have tf.functions too."""
+    known = any(map(code.text, code.files))
+    pattern = rf"\bdef {re.escape(name)}\(|\bfunction\(\s*(?:\w+\.)*{re.escape(name)}\b"
+    return not known or name in OF_KERAS or name.strip("<>") in _NAMELESS or any(code.find(pattern))
 
 
 def shown_name(code: Code, name: str) -> str:

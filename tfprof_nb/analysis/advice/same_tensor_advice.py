@@ -5,16 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import EAGER, ONE_OP, Evidence, Finding, saving, training_ms
+from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.findings import Finding, saving
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.code import place_of
 
-# Shares of the training's time.
-_WORTH_SAYING = 10.0, 25.0
 # Where samples meet a line that makes a tensor: TensorFlow's Python, NumPy's, and what the line calls in C.
 _MAKING = ("TensorFlow", "NumPy", "")
 # What is made may be given to a function in the same line; in a graph, nothing is made before it runs.
 _RUNNING, _SESSIONS = r"Function\.__call__$", "BaseSession.run"
-_MIN_SAMPLES, _MANY_STEPS, _LEAST_SAVED = 10, 10, 0.7
+_MIN_SAMPLES, _MANY_STEPS = 10, 10
+
+RULE = Rule(
+    "same-tensor-each-step",
+    "The same tensor is made in each step",
+    "Looks for lines of loops that copy the same array into a new tensor again and again.",
+    "The copy is loop invariant: made once, before the loop, it costs the steps nothing.",
+    group="python",
+    page="python",
+    moderate=10.0,
+    high=25.0,
+    of="training",
+    saved=(0.7, None),
+    supersedes=("dominant-op",),
+)
 
 
 def same_tensor_findings(evidence: Evidence) -> Iterator[Finding]:
@@ -29,21 +43,18 @@ def same_tensor_findings(evidence: Evidence) -> Iterator[Finding]:
             continue
         line = int(str(number))
         percent = 100 * float(rows["self_ms"].sum() - rows["outside_ms"].sum()) / max(whole_ms, 1e-9)
-        tensor = evidence.code.same_each_time(str(file), line) if percent >= _WORTH_SAYING[0] else ""
+        tensor = evidence.code.same_each_time(str(file), line) if percent >= RULE.moderate else ""
         if not tensor or rows["samples"].sum() < _MIN_SAMPLES:
             continue
         place, percent = place_of(str(file), line), min(percent, 100.0)
         yield saving(
+            RULE,
             percent,
-            _WORTH_SAYING,
-            _LEAST_SAVED,
             finding=f"The same tensor is made in each step: {evidence.of_training(percent)}",
             evidence=f"`{_units.shorten(evidence.code.line(str(file), line), 80)}` ({place}) copies the same values "
             "into a new tensor each time.",
             fix=f"Make it once, before the loop, and keep it in a variable: `same = {_units.shorten(tensor, 80)}`. In "
             "the loop, use `same`.",
-            proved_by="python",
             place=place,
-            gain_of="training",
-            instead_of=(f"{EAGER}: {place}", f"{EAGER}: {rows['function'].iloc[0]} (", ONE_OP),
+            instead_of=(("eager-ops", place), ("eager-ops", str(rows["function"].iloc[0]))),
         )

@@ -6,15 +6,31 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.findings import WAITING, Evidence, Finding, at_most, severity_of, training_ms
+from tfprof_nb.analysis.advice.catalogue import belongs_to
+from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.findings import Finding, at_most, severity_of
+from tfprof_nb.analysis.advice.input_advice import INPUT_BOUND
 from tfprof_nb.analysis.advice.input_causes import cause_of_waiting
+from tfprof_nb.analysis.advice.rule import Rule
 
-VALIDATION_WAITS = "Validation waits for its data"
 # Shares of the training's time.
-_WORTH_SAYING_PERCENT, _HIGH_PERCENT = 10.0, 25.0
-_LEAST_PERCENT = 3.0
+_WORTH_SAYING_PERCENT = 10.0
 # Validation mostly waits from this share of its steps on.
 _WAITING_SHARE = 0.3
+
+RULE = Rule(
+    "validation-input-bound",
+    "Validation waits for its data",
+    "Looks for validation that waits for longer than training does, for a tenth of the training's time and more.",
+    "The model computes nothing meanwhile. A validation set is the same in each epoch, so what is prepared can be "
+    "kept.",
+    group="input",
+    page="tf_data",
+    moderate=3.0,
+    high=25.0,
+    of="training",
+    results="equal",
+)
 
 
 def validation_input(evidence: Evidence) -> Finding | None:
@@ -27,7 +43,7 @@ def validation_input(evidence: Evidence) -> Finding | None:
     callbacks_ms = min(float(evidence.python.callbacks["total_ms"].sum()), whole_ms)
     if (
         training.empty
-        or percent < _LEAST_PERCENT
+        or percent < RULE.moderate
         or 100 * waited_ms < _WORTH_SAYING_PERCENT * (whole_ms - callbacks_ms)
         or waited_ms < _WAITING_SHARE * float(validating["step_ms"].sum())
         or waited_ms < float(training["input_ms"].sum())
@@ -36,26 +52,28 @@ def validation_input(evidence: Evidence) -> Finding | None:
     cause = cause_of_waiting(evidence)
     passes = validating["epoch"].nunique() or 1
     return Finding(
-        severity_of(percent, _LEAST_PERCENT, _HIGH_PERCENT),
-        f"{VALIDATION_WAITS}{cause.name and ': '}{cause.name}",
+        severity_of(percent, RULE.moderate, RULE.high),
+        f"{RULE.title}{cause.name and ': '}{cause.name}",
         f"In {_units.count(passes)} epoch{'s' * (passes != 1)}, validation takes "
         f"{_units.milliseconds(validating['step_ms'].sum())} of {_units.milliseconds(whole_ms)}, and waits for its "
         f"data for {_units.milliseconds(waited_ms)} of that{cause.evidence and '; '}{cause.evidence}.",
         cause.fix or "End the validation set's pipeline with `.cache()`: it is the same in each epoch.",
         percent,
-        proved_by="tf_data",
+        proved_by=RULE.page,
         place=cause.place,
         gain_low_percent=cause.least_saved * percent,
         gain_high_percent=cause.most_saved * at_most(percent),
         change=cause.change,
-        gain_of="training",
+        gain_of=RULE.of,
+        rule=RULE.id,
+        subject=cause.rule,
     )
 
 
 def with_validation(findings: Sequence[Finding]) -> list[Finding]:
     """Join what training and validation wait for where one change of the pipeline serves both."""
-    training = next((one for one in findings if one.finding.startswith(WAITING)), None)
-    validating = next((one for one in findings if one.finding.startswith(VALIDATION_WAITS)), None)
+    training = next((one for one in findings if belongs_to(one.rule, INPUT_BOUND.id)), None)
+    validating = next((one for one in findings if one.rule == RULE.id), None)
     if not training or not validating or (training.place, training.fix) != (validating.place, validating.fix):
         return list(findings)
     percent = min(100.0, training.estimated_gain_percent + validating.estimated_gain_percent)

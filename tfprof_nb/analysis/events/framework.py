@@ -17,12 +17,20 @@ _JAX = ("PjitFunction(", "jit(", "jit_")
 
 def framework(forest: Forest) -> Framework:
     """Name the framework by what its runtime calls events; TensorFlow if nothing speaks against it."""
-    names = [str(name) for name in forest.host.names]
+    names = {str(name) for column in (forest.host.names, forest.host.display_names) for name in column}
     if any(name.startswith(_PYTORCH) for name in names):
         return "pytorch"
     traced = forest.host.texts("tf_op").categories
     jitted = any(str(op).startswith("jit(") for op in traced) if traced is not None else False
     return "jax" if jitted or any(name.startswith(_JAX) for name in names) else "tensorflow"
+
+
+def drawn_by(forests: Sequence[Forest]) -> str:
+    """Name the tool whose drawing a file is, if it is no record of a program's ops; else empty."""
+    names = {str(name) for forest in forests for name in forest.host.names}
+    if "_TFProfRoot" in names:
+        return "tfprof"
+    return "Horovod" if any(name.startswith("NEGOTIATE_") for name in names) else ""
 
 
 def of_sessions(forests: Sequence[Forest]) -> bool:

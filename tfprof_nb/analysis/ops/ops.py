@@ -19,6 +19,7 @@ from tfprof_nb._units import PS_PER_US
 from tfprof_nb.analysis.events.eager import ran_eagerly
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.framework import framework
+from tfprof_nb.analysis.events.intervals import newly_covered
 from tfprof_nb.analysis.events.names import parse_names
 from tfprof_nb.analysis.events.op_labels import label_all_ops, on_device_timeline, on_instruction_line
 from tfprof_nb.analysis.ops.flops import float_ops_of_events
@@ -74,7 +75,8 @@ def ops(forests: Sequence[Forest], graphs: Sequence[Graphs] = ()) -> Ops:
 
     Self time excludes the ops that ran inside an op on the same thread. An op that launches several kernels occurs as
     often as its most frequent kernel. Idle time is the time between the first and the last op of a thread or device in
-    which no op ran.
+    which no op ran, busy time the rest of it: a device whose streams overlap is busy once. (XProf adds up the streams.)
+    Between runs that stand one after another on a timeline, nothing is idle.
 
     Parameters
     ----------
@@ -86,14 +88,13 @@ def ops(forests: Sequence[Forest], graphs: Sequence[Graphs] = ()) -> Ops:
     Returns
     -------
     Ops
-        Its summary has, for each side, ``_self_us``, ``_idle_us``, ``_total_us``, ``_occurrences`` and
-        ``_eager_share`` (of self time, 0 to 1; None without ops).
+        Its summary has, for each side, ``_self_us``, ``_busy_us``, ``_idle_us``, ``_total_us`` (self and idle),
+        ``_occurrences`` and ``_eager_share`` (of self time, 0 to 1; None without ops).
     """
     known = graphs or [read_graphs(None)] * len(forests)
     parts = [part for forest, own in zip(forests, known, strict=True) for part in forest.once(ops_by_side, own)]
     table = _ranked(_finished(pd.concat([part.ops for part in parts], ignore_index=True) if parts else _no_rows()))
-    idle_us = {side: sum(part.idle_ps for part in parts if part.side == side) / PS_PER_US for side in SIDES}
-    return Ops(table, _summary(table, idle_us), _missing(table, forests))
+    return Ops(table, _summary(table, parts), _missing(table, forests))
 
 
 def _missing(table: pd.DataFrame, forests: Sequence[Forest]) -> list[str]:
@@ -105,10 +106,11 @@ def _missing(table: pd.DataFrame, forests: Sequence[Forest]) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """One side of one host: its ops, with the columns of `_sums`, and its idle time."""
+    """One side of one host: its ops, with the columns of `_sums`, and how long its timelines were busy and idle."""
 
     side: str
     ops: pd.DataFrame
+    busy_ps: int
     idle_ps: int
 
 
@@ -128,7 +130,7 @@ def _host_part(forest: Forest, events: Int64, graphs: Graphs) -> _Part:
     code, by_op = _sums(forest, events, labels.code[events].astype(np.int64), self_ps, graphs)
     by_op["bound_by"] = None  # a profile does not record the peaks of a CPU
     named = by_op.assign(side="host", op_name=labels.op_name[code], op_type=labels.op_type[code])
-    return _Part("host", named, _idle_ps(forest, events, self_ps, forest.host.line[events]))
+    return _Part("host", named, *_busy_and_idle_ps(forest, events, forest.host.line[events]))
 
 
 def _device_part(forest: Forest, events: Int64, graphs: Graphs) -> _Part:
@@ -146,7 +148,7 @@ def _device_part(forest: Forest, events: Int64, graphs: Graphs) -> _Part:
     types = np.concatenate([labels.op_type, parse_names(kernel_names).op_type])
     names = np.concatenate([labels.op_name, kernel_names])
     named = by_op.assign(side="device", op_name=names[by_op.index], op_type=types[by_op.index])
-    return _Part("device", named, _idle_ps(forest, events, self_ps, forest.planes_of(events)))
+    return _Part("device", named, *_busy_and_idle_ps(forest, events, forest.planes_of(events)))
 
 
 def _sums(forest: Forest, events: Int64, key: Int64, self_ps: Int64, graphs: Graphs) -> tuple[Int64, pd.DataFrame]:
@@ -179,18 +181,24 @@ def _added_up(which: npt.NDArray[np.integer], values: npt.NDArray[np.generic], c
     return sums
 
 
-def _idle_ps(forest: Forest, events: Int64, self_ps: Int64, timeline: npt.NDArray[np.integer]) -> int:
-    """Return the time between the first and the last op of each timeline, less the ops' own time, in total.
+def _busy_and_idle_ps(forest: Forest, events: Int64, timeline: npt.NDArray[np.integer]) -> tuple[int, int]:
+    """Divide the time from the first to the last op of each timeline: some op ran, or none; in total.
 
-    ``self_ps`` and ``timeline`` (a thread or a device) have one entry per event in ``events``.
+    ``timeline`` (a thread or a device) has one entry per event in ``events``.
     """
-    which, timelines = pd.factorize(timeline)
-    start = np.full(len(timelines), np.iinfo(np.int64).max)
-    np.minimum.at(start, which, forest.host.start_ps[events])
-    end = np.zeros(len(timelines), dtype=np.int64)
-    np.maximum.at(end, which, forest.ends_ps(events))
-    busy = _added_up(which, self_ps, len(timelines))
-    return int(np.maximum(end - start - busy, 0).sum())
+    start, end = forest.host.start_ps[events], forest.ends_ps(events)
+    runs = forest.host.run_starts_ps
+    run = np.searchsorted(np.array(runs, dtype=np.int64), start, side="right")
+    which, timelines = pd.factorize(timeline.astype(np.int64) * (len(runs) + 1) + run)
+    first = np.full(len(timelines), np.iinfo(np.int64).max)
+    np.minimum.at(first, which, start)
+    extent = np.zeros(len(timelines), dtype=np.int64)
+    np.maximum.at(extent, which, end - first[which])
+    # Laid end to end, so that one sweep serves all timelines.
+    shift = (np.cumsum(extent) - extent - first)[which]
+    order = np.argsort(start + shift, kind="stable")
+    busy = int(newly_covered((start + shift)[order], (end + shift)[order]).sum())
+    return busy, int(extent.sum()) - busy
 
 
 def _finished(parts: pd.DataFrame) -> pd.DataFrame:
@@ -218,16 +226,19 @@ def _ranked(table: pd.DataFrame) -> pd.DataFrame:
     return table[COLUMNS]
 
 
-def _summary(table: pd.DataFrame, idle_us: dict[str, float]) -> dict[str, float | int | None]:
+def _summary(table: pd.DataFrame, parts: Sequence[_Part]) -> dict[str, float | int | None]:
     summary: dict[str, float | int | None] = {}
     for side in SIDES:
         rows = table[(table["side"] == side).to_numpy()]
         self_us = float(rows["self_us"].sum())
         eager_us = float(rows["self_us"].to_numpy()[rows["eager"].to_numpy(bool)].sum())
+        busy_us = sum(part.busy_ps for part in parts if part.side == side) / PS_PER_US
+        idle_us = sum(part.idle_ps for part in parts if part.side == side) / PS_PER_US
         summary |= {
             f"{side}_self_us": self_us,
-            f"{side}_idle_us": idle_us[side],
-            f"{side}_total_us": self_us + idle_us[side],
+            f"{side}_busy_us": busy_us,
+            f"{side}_idle_us": idle_us,
+            f"{side}_total_us": self_us + idle_us,
             f"{side}_occurrences": int(rows["occurrences"].sum()),
             f"{side}_eager_share": eager_us / self_us if self_us else None,
         }

@@ -15,6 +15,8 @@ from tfprof_nb.analysis.source.syntax import assigned_name, name_of
 _CHANCE = re.compile(r"rand|rng|shuffle|permut|choice|sample\b|augment|jitter|noise", re.IGNORECASE)
 # In the text of code that depends on what ran before, or may have no end.
 _STATE = re.compile(r"\bnext\(|\bwhile\b|\bglobal\b|\bnonlocal\b|\bcycle\(|\btime\.time\(|\bself\.\w+ [-+*/]?= ")
+# Methods of datasets that keep the elements single, and their number and order.
+_ONE_BY_ONE = ("cache", "filter", "map", "prefetch", "shuffle", "with_options")
 _GOING_THROUGH = ("__call__", "__iter__", "__next__", "__getitem__")
 
 
@@ -29,13 +31,15 @@ class CachedBehind(NamedTuple):
 def cached_behind(code: Code, file: str, line: int) -> CachedBehind | None:
     r"""Return the statement of the map at a line with the cache, then the shuffles, behind the map.
 
-    None if neither a cache nor a shuffle stands before the map in its chain of calls, or a cache in a file does.
+    None if neither a cache nor a shuffle stands before the map in its chain of calls, a cache in a file does, or what
+    the shuffle mixes becomes something else before the map, such as batches.
 
     Examples
     --------
     >>> text = "ds = files.cache().shuffle(9).map(read).batch(8)"
     >>> cached_behind(Code({"cell": text}), "cell", 1)
     CachedBehind(line=1, change='ds = files.map(read).cache().shuffle(9).batch(8)', moved=['.cache()', '.shuffle(9)'])
+    >>> cached_behind(Code({"cell": "ds = files.shuffle(9).batch(8).map(read)"}), "cell", 1)
     """
     statement = code.statement(file, line)
     maps = [call for call in _calls(statement) if call.func.end_lineno == line and _method(call) == "map"]
@@ -46,6 +50,10 @@ def cached_behind(code: Code, file: str, line: int) -> CachedBehind | None:
     caches = [call for call in before if _method(call) == "cache"]
     shuffles = [call for call in before if _method(call) == "shuffle"]
     if not (caches or shuffles) or any(call.args or call.keywords for call in caches):
+        return None
+    # Behind anything else, a shuffle mixes other elements: whole batches, or those of a part.
+    behind_first = before[before.index(shuffles[0]) :] if shuffles else []
+    if any(_method(call) not in _ONE_BY_ONE for call in behind_first):
         return None
     at = [_offsets(text, call) for call in (*caches, *shuffles)]
     begin, (start, end) = _offset(text, statement.lineno, statement.col_offset), _offsets(text, maps[0])

@@ -7,7 +7,18 @@ import re
 from collections.abc import Iterator, Mapping
 
 from tfprof_nb.analysis.source.same_each_time import same_each_time
-from tfprof_nb.analysis.source.syntax import Node, end_of, holds, name_of, nodes_of, parsed, span
+from tfprof_nb.analysis.source.syntax import (
+    FUNCTIONS,
+    Node,
+    end_of,
+    holds,
+    name_of,
+    names_of_scope,
+    nodes_of,
+    parsed,
+    span,
+)
+from tfprof_nb.decode.sections.names import NameObject, Names
 
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
 
@@ -22,8 +33,8 @@ class Code:
     ('y = load(x)', (1, 'for x in data:'), '')
     """
 
-    def __init__(self, texts: Mapping[str, str]) -> None:
-        self._texts = texts
+    def __init__(self, texts: Mapping[str, str], names: Names | None = None) -> None:
+        self._texts, self._names = texts, names or Names()
         cell, lines = _without_magic(texts.get("cell", ""))
         # By how many lines the profiled cell is longer at its beginning than earlier runs of it.
         self._earlier_runs = {
@@ -36,6 +47,50 @@ class Code:
     def files(self) -> list[str]:
         """The files and cells, the profiled cell first, then the other cells, the newest first."""
         return sorted(self._texts, key=lambda name: (name != "cell", not name.startswith("In["), -_number(name)))
+
+    @property
+    def has_names(self) -> bool:
+        """Whether the capture recorded what names stand for."""
+        return bool(self._names.objects)
+
+    def object_of(self, file: str, expression: ast.expr) -> NameObject | None:
+        r"""Return the object that a name, or one with dots, stood for when the code ran; None if that is unknown.
+
+        Of ``self`` in a method, these are the objects of that class whose names are known.
+
+        Examples
+        --------
+        >>> names = Names("", {("", "net"): NameObject("keras.Model", "model")})
+        >>> code = Code({"cell": "net.fit(x)\ndef f(net):\n    net.fit(x)"}, names)
+        >>> [code.object_of("cell", call.func.value) for call in code.nodes("cell", ast.Call)]
+        [NameObject(type='keras.Model', kind='model', shape=None, dtype='', length=-1, file='', line=0), None]
+        """
+        return self.object_at(file, expression.lineno, expression)
+
+    def object_at(self, file: str, line: int, expression: ast.expr) -> NameObject | None:
+        """Return the object that an expression, as for `object_of`, would stand for at a line."""
+        first, _, rest = ast.unparse(expression).partition(".")
+        if not all(part.isidentifier() for part in (first, *filter(None, rest.split(".")))):
+            return None
+        objects, main = self._names.objects, self._names.main
+        owner = self.class_at(file, line)
+        if first in ("self", "cls") and owner:
+            holders = [name for (at, name), one in objects.items() if at == main and _class(one) == owner]
+            found = {objects.get((main, f"{name}.{rest}")) for name in holders}
+            return found.pop() if len(found) == 1 else None
+        if first in self.own_names(file, line):
+            return None
+        return self.global_object(file, f"{first}.{rest}" if rest else first)
+
+    def global_object(self, file: str, name: str) -> NameObject | None:
+        """Return the object of a name of a file, outside of its functions; None if that is unknown."""
+        own_file = self._names.main if file == "cell" or file.startswith("In[") else file
+        return self._names.objects.get((own_file, name))
+
+    def own_names(self, file: str, line: int) -> set[str]:
+        """Return the names that belong to the functions with a line in their body, and not to the whole file."""
+        functions = (one for kind in FUNCTIONS for one in self.nodes(file, kind))
+        return {name for one in functions if one.lineno < line and holds(one, line) for name in names_of_scope(one)}
 
     def nodes(self, file: str, kind: type[Node]) -> Iterator[Node]:
         """Return the parts of a kind that a file's code has."""
@@ -239,6 +294,10 @@ class Code:
         nodes = ast.walk(parsed(self._texts.get(file, "")))
         blocks = (getattr(node, field, None) for node in nodes for field in ("body", "orelse", "finalbody"))
         return next((block for block in blocks if isinstance(block, list) and statement in block), [])
+
+
+def _class(found: NameObject) -> str:
+    return found.type.rpartition(".")[2] if found.kind != "class" else ""
 
 
 def _without_magic(cell: str) -> tuple[str, int]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tfprof_nb._arrays import Int64
+from tfprof_nb._arrays import Bools, Int64
 from tfprof_nb.decode.sections.graphs import Graphs
 
 # A function under a tape becomes two: "__forward_step_91" and "__inference___backward_step_43_92".
@@ -35,6 +35,13 @@ def forward_nodes(graphs: Graphs) -> Int64:
         own = nodes.index[(nodes["function"] == backward) & (nodes["forward"] < 0)]
         forward[own] = [_named(name, by_name) for name in nodes["name"][own]]
     return forward
+
+
+def with_gradients(graphs: Graphs, own: Bools) -> Bools:
+    """Flag some nodes, and those that compute their gradients."""
+    forward = forward_nodes(graphs)
+    gradients: Bools = (forward >= 0) & own[forward.clip(0)]
+    return own | gradients
 
 
 def _partners(names: pd.Series[Any]) -> Iterator[tuple[int, int]]:

@@ -73,6 +73,22 @@ def with_number(code: Code, file: str, line: int, keyword: str, value: int) -> s
     return text if count == 1 else ""
 
 
+def with_value(code: Code, file: str, line: int, function: str, keyword: str, value: str) -> str:
+    r"""Return a line with another value for a keyword of a call; empty if there is no such single value on one line.
+
+    Examples
+    --------
+    >>> with_value(Code({"cell": "f(Board(x, freq=1), freq=2)  # to see"}), "cell", 1, "Board", "freq", "'epoch'")
+    "f(Board(x, freq='epoch'), freq=2)  # to see"
+    """
+    calls = (one for one in code.nodes(file, ast.Call) if name_of(one.func) == function)
+    given = [one.value for call in calls for one in call.keywords if one.arg == keyword and one.value.lineno == line]
+    if len(given) != 1 or given[0].end_lineno != line:
+        return ""
+    whole = code.text(file).splitlines()[line - 1].encode()
+    return (whole[: given[0].col_offset] + value.encode() + whole[given[0].end_col_offset :]).decode().strip()
+
+
 def without_argument(code: Code, file: str, line: int, keyword: str) -> tuple[int, str]:
     r"""Return where the call begins that gives a keyword at a line, and its lines without that; 0 if there is none.
 

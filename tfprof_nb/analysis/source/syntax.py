@@ -6,21 +6,49 @@ import ast
 import re
 import textwrap
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
 from itertools import accumulate
 from typing import TypeVar
 
 Node = TypeVar("Node", bound=ast.AST)
-_MAGIC = re.compile(r"^\s*[%!].*$", re.MULTILINE)
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+FUNCTIONS: tuple[type[Function], ...] = ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda
+# What IPython understands and Python does not: a line that begins with a magic or a command, one that assigns what
+# these return, and one that asks for help. A line that ends with a backslash goes on.
+_MAGIC = re.compile(
+    r"^([ \t]*)(?:%%?[A-Za-z]|!!?(?!=))(?:[^\n]*\\\n)*[^\n]*$|^([ \t]*)(?:[\w.]+\?\??|\?\??[\w.]+)[ \t]*$", re.MULTILINE
+)
+_ASSIGNED_MAGIC = re.compile(r"^([ \t]*[\w, \t]*\w[ \t]*=)[ \t]*[%!][^\n]*$", re.MULTILINE)
 
 
 @lru_cache(maxsize=16)
 def parsed(text: str) -> ast.Module:
     """Parse a text in which magics may stand; one that is not Python is empty."""
     try:
-        return ast.parse(_MAGIC.sub("", text))
+        return ast.parse(python_of(text))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ast.Module([], [])
+
+
+@lru_cache(maxsize=16)
+def python_of(text: str) -> str:
+    r"""Return a text without magics, with as many lines, and with ``pass`` where a block may have no other code.
+
+    Examples
+    --------
+    >>> python_of("%matplotlib inline\nif new:\n  !pip install \\\n    keras\nfiles = !ls\nprint('%d'\n  % 3)")
+    "\nif new:\n  pass\n\nfiles = None\nprint('%d'\n  % 3)"
+    """
+    with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+        ast.parse(text)
+        return text
+    return _MAGIC.sub(_passed, _ASSIGNED_MAGIC.sub(r"\1 None", text))
+
+
+def _passed(magic: re.Match[str]) -> str:
+    indent = magic[1] or magic[2]
+    return f"{indent}pass" * bool(indent) + "\n" * magic[0].count("\n")
 
 
 def nodes_of(text: str, kind: type[Node]) -> Iterator[Node]:
@@ -64,6 +92,37 @@ def names_in(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
     nodes = list(ast.walk(node))
     both = {one.target.id for one in nodes if isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Name)}
     return both | {one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, context)}
+
+
+def names_of_scope(function: Function) -> set[str]:
+    """Return the names that are a function's own: its parameters and what it assigns, imports or defines."""
+    own = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
+    elsewhere: set[str] = set()
+    waiting: list[ast.AST] = [] if isinstance(function, ast.Lambda) else [*function.body]
+    while waiting:
+        one = waiting.pop()
+        own |= bound_by(one)
+        if isinstance(one, ast.Global | ast.Nonlocal):
+            elsewhere.update(one.names)
+        if not isinstance(one, (*FUNCTIONS, ast.ClassDef)):
+            waiting += ast.iter_child_nodes(one)
+    return own - elsewhere
+
+
+def bound_by(node: ast.AST) -> set[str]:
+    """Return the names that a node itself binds, without those of its parts."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store()):
+            return {name}
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return {name}
+        case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            return {name}
+        case ast.MatchMapping(rest=str(name)):
+            return {name}
+        case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+            return {one.asname or one.name.partition(".")[0] for one in aliases}
+    return set()
 
 
 def scopes(tree: ast.Module, line: int) -> list[ast.AST]:

@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.source.syntax import name_of
 from tfprof_nb.analysis.source.uses import records
 
+_MAKING = {
+    *("Variable", "Sequential", "Model", "load_model", "load_weights", "clone_model", "compile", "fit", "predict"),
+    *("evaluate", "train_on_batch", "predict_on_batch", "test_on_batch", "save", "open", "input", "numpy_function"),
+}
+_OF_OBJECTS = re.compile(r"\b(?:layers|optimizers|metrics|callbacks|applications|plt|saved_model)\.\w")
+_PLAIN = r"u?int\d+|float\d+|complex\d+|bool_?|str_|object_|dtype|pi|e|inf|nan|newaxis|random|linalg|fft|ndarray"
+
 
 def uses_values(code: Code, file: str, line: int) -> str:
-    """Return the first code that cannot be traced in a function, given the line of its ``def``: it needs values."""
+    r"""Return the first code that cannot be traced in a function, given the line of its ``def``: it needs values.
+
+    Examples
+    --------
+    >>> text = "def f(x):\n    return x + np.random.normal(size=3).astype(np.float32)\ndef g(x):\n    return x * np.pi"
+    >>> code = Code({"cell": text})
+    >>> uses_values(code, "cell", 1), uses_values(code, "cell", 3)
+    ('np.random.normal', '')
+    """
     functions = [node for node in code.nodes(file, ast.FunctionDef) if node.lineno == line]
     for node in ast.walk(functions[0]) if functions else ():
-        if isinstance(node, ast.Attribute) and (node.attr == "numpy" or _is_numpy(node.value)):
+        if isinstance(node, ast.Attribute) and _is_random(node.value):
+            return ast.unparse(node)
+        if isinstance(node, ast.Attribute) and (node.attr == "numpy" or _is_numpy(node.value)) and _takes(node):
             return ast.unparse(node)
         if isinstance(node, ast.Call) and name_of(node.func) in ("float", "int") and isinstance(node.func, ast.Name):
             return f"{node.func.id}()"
@@ -33,12 +51,67 @@ def has_effects(code: Code, file: str, line: int) -> bool:
     return any(_has_effect(node) for function in functions for node in ast.walk(function))
 
 
+def makes_objects(code: Code, file: str, line: int) -> bool:
+    r"""Whether the function that begins at a line makes or trains models, variables or files: a graph may not.
+
+    Examples
+    --------
+    >>> code = Code({"cell": "def f(x):\n    return keras.models.load_model(p)(x)\ndef g(x):\n    return x"})
+    >>> makes_objects(code, "cell", 1), makes_objects(code, "cell", 3)
+    (True, False)
+    """
+    functions = [one for one in code.nodes(file, ast.FunctionDef) if one.lineno == line]
+    calls = (one for function in functions for one in ast.walk(function) if isinstance(one, ast.Call))
+    return any(name_of(one.func) in _MAKING or _OF_OBJECTS.search(ast.unparse(one.func)) for one in calls)
+
+
+def gets_numbers(code: Code, function: str) -> bool:
+    r"""Whether a call of a function is given the number of a loop's pass: a graph is made anew for each such number.
+
+    Examples
+    --------
+    >>> code = Code({"cell": "for i, x in enumerate(data):\n    f(x, i)\n    g(x)"})
+    >>> gets_numbers(code, "f"), gets_numbers(code, "g")
+    (True, False)
+    """
+    for file in code.files:
+        for call in (one for one in code.nodes(file, ast.Call) if name_of(one.func) == function):
+            around = [one for one in code.nodes(file, ast.For) if one.lineno < call.lineno <= (one.end_lineno or 0)]
+            numbers = {name for loop in around for name in _numbers(loop)}
+            given = [*call.args, *(keyword.value for keyword in call.keywords)]
+            if any(isinstance(one, ast.Name) and one.id in numbers for one in given):
+                return True
+    return False
+
+
+def _numbers(loop: ast.For) -> set[str]:
+    """Return the names that a loop over `range` or `enumerate` gives numbers."""
+    over = name_of(loop.iter.func) if isinstance(loop.iter, ast.Call) else ""
+    target = loop.target.elts[0] if over == "enumerate" and isinstance(loop.target, ast.Tuple) else loop.target
+    numbered = over in ("range", "enumerate") and ast.unparse(loop.iter).startswith(over)
+    return {target.id} if numbered and isinstance(target, ast.Name) else set()
+
+
 def _has_effect(node: ast.AST) -> bool:
     if isinstance(node, ast.Global | ast.Nonlocal | ast.Yield | ast.YieldFrom):
         return True
     if isinstance(node, ast.Attribute | ast.Subscript):
         return isinstance(node.ctx, ast.Store)
     return records(node)
+
+
+def draws(needs: str) -> bool:
+    """Whether code that `uses_values` found draws random numbers in NumPy, which a graph would do once."""
+    return ".random." in needs
+
+
+def _is_random(value: ast.expr) -> bool:
+    return isinstance(value, ast.Attribute) and value.attr == "random" and _is_numpy(value.value)
+
+
+def _takes(node: ast.Attribute) -> bool:
+    """Whether an attribute is neither a type, nor a constant, nor a part of NumPy: it is called with values."""
+    return re.fullmatch(_PLAIN, node.attr) is None
 
 
 def _is_numpy(value: ast.expr) -> bool:

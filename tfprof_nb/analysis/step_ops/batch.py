@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable
 from tfprof_nb.decode.sections.graphs import Graphs
 
 _BATCHED = re.compile(r"\w+\[(\d+)[,\]]")
+_OF_ANY_SIZE = re.compile(r"\w+\[\?[,\]]")
 _DATA = ("IteratorGetNext", "IteratorGetNextSync")
 
 
@@ -19,6 +20,8 @@ def batch_size(graphs: Graphs) -> int | None:
     given = [text for signature in functions["signature"] for _, kind, text in signature if kind == "tensor"]
     if len(known):
         return int(known.iloc[0])
+    if any(_OF_ANY_SIZE.match(text) for text in given):  # traced again, for batches of other sizes
+        return None
     return _common_size([text for outputs in fetched for text in outputs] or given)
 
 

@@ -122,6 +122,10 @@ class StepOps:
         steps_ms = max(self.steps_ms, 1e-9)
         return Share(min((whole - others) / steps_ms, 1.0), min(covered / steps_ms, 1.0), covered / max(whole, 1e-9))
 
+    def percent(self, nodes: Bools) -> float:
+        """Return in how many percent of the steps' time some nodes run, given by a flag per node."""
+        return 100 * self.share(self.ran(nodes)).covered
+
     @cached_property
     def _all_covered_ms(self) -> float:
         return self._covered_ms(np.ones(len(self.ops), dtype=bool))

@@ -10,6 +10,7 @@ import pandas as pd
 
 from tfprof_nb._arrays import Bools, Int32, Int64
 from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.framework import framework
 from tfprof_nb.decode.session_runs import RUNS
 from tfprof_nb.formats.marks import CALLBACK, CELL_LINE, KERAS_CALL, LOOP_LINE, MODEL_FILE
 
@@ -64,7 +65,8 @@ def classify(forest: Forest, group: Int32) -> npt.NDArray[np.int16]:
     if host.any():
         np.copyto(activity, forest.once(_host_activity), where=host)
     if device.any():
-        device &= _launched(forest)
+        if forest.once(framework) != "pytorch":  # TensorFlow numbers what it launched
+            device &= _launched(forest)
         activity[device] = _device_activity(forest)[device]
     return activity
 
@@ -101,7 +103,9 @@ def _waiting_stages(forest: Forest) -> Int64:
 def _activity_of_names(forest: Forest) -> npt.NDArray[np.int16]:
     """Return per name the `Activity` of its events on the host."""
     activity = np.full(len(forest.host.names), Activity.HOST_COMPUTE, dtype=np.int16)
-    activity[forest.names_starting("IteratorGetNext", _DATA_LOADER)] = Activity.WAIT_INPUT
+    # By its type where an event has one: the op's name may have a scope, "v0/IteratorGetNext:IteratorGetNext".
+    fetching = forest.names_starting("IteratorGetNext", _DATA_LOADER) | forest.names_with(":IteratorGetNext")
+    activity[fetching] = Activity.WAIT_INPUT
     if forest.on_device.any():
         activity[forest.names_starting("ExecutorState::Process")] = Activity.KERNEL_LAUNCH
     activity[forest.names_starting("MEMCPYHToH")] = Activity.HOST_TO_HOST

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from tfprof_nb._arrays import Int32, Int64, Ints
+from tfprof_nb._arrays import Bools, Int32, Int64, Ints
 from tfprof_nb.analysis.events.devices import has_tpu
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.framework import framework
@@ -140,19 +140,26 @@ def _marked_groups(forest: Forest, marks: Int64, source: Source) -> Grouping:
     marks = forest.outermost(marks)
     group = np.full(len(forest.host), -1, dtype=np.int32)
     group[marks] = np.arange(len(marks))
-    if framework(forest) == "pytorch":
-        _take_in_threads(forest, group, marks)
-    _spread(forest, group, forest.once(links))
+    linked = forest.once(links)
+    elsewhere = forest.on_device.copy()
+    elsewhere[linked[1]] = False  # of what a recorded launch started, the step is known
+    _take_in_meanwhile(
+        forest, group, marks, elsewhere | forest.on_host if forest.once(framework) == "pytorch" else elsewhere
+    )
+    _spread(forest, group, linked)
     unfinished = np.isin(marks, np.concatenate([forest.host.ints(stat).rows for stat in _UNFINISHED]))
     spans = _spans(forest, marks, np.arange(len(marks)))
     return Grouping(group, spans[~unfinished].reset_index(drop=True), source)
 
 
-def _take_in_threads(forest: Forest, group: Int32, marks: Int64) -> None:
-    """Add, in place, what other threads began during each mark: nothing links PyTorch's backward pass to its step."""
+def _take_in_meanwhile(forest: Forest, group: Int32, marks: Int64, events: Bools) -> None:
+    """Add, in place, to each mark the events that began during it, of those that nothing links to their step.
+
+    Such are PyTorch's backward pass, on threads of its own, and work of a device whose launches were not recorded.
+    """
     in_order = marks[np.argsort(forest.host.start_ps[marks], kind="stable")]
     outer = forest.levels[0] if forest.levels else marks[:0]
-    outer = outer[forest.on_host[outer] & (group[outer] < 0)]
+    outer = outer[events[outer] & (group[outer] < 0)]
     start = forest.host.start_ps[outer]
     at = np.searchsorted(forest.host.start_ps[in_order], start, side="right") - 1
     inside = (at >= 0) & (start < forest.ends_ps(in_order)[at])

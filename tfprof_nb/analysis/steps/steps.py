@@ -18,7 +18,7 @@ from tfprof_nb._arrays import Int64, Ints
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.devices import device_cores, has_tpu
 from tfprof_nb.analysis.events.forest import Forest
-from tfprof_nb.analysis.events.framework import Framework, framework
+from tfprof_nb.analysis.events.framework import Framework, drawn_by, framework
 from tfprof_nb.analysis.result import Result, empty_table
 from tfprof_nb.analysis.steps.activities import classify, is_of_old_tensorflow
 from tfprof_nb.analysis.steps.breakdown import PARTS, breakdown, input_between_steps_ps
@@ -258,6 +258,16 @@ _LEVEL_0 = (
     "No steps: this profile was recorded with host_level=0, without the host's steps and ops. Record it with "
     "host_level=2, the default."
 )
+_DRAWN = {
+    "Horovod": (
+        "This is a timeline of Horovod: for each tensor, when its collective operation waited for other workers, and "
+        "when it ran (page Trace). It has neither steps nor ops of TensorFlow: for these, profile the program itself."
+    ),
+    "tfprof": (
+        "This is a timeline that tfprof drew of its scopes: their total times, one inside the other (page Trace). It "
+        "does not say when anything ran: for this, load the RunMetadata of the runs."
+    ),
+}
 _NO_STEPS: dict[Framework, str] = {
     "tensorflow": (
         "No steps: nothing in this profile marks them, and no tf.function was called repeatedly. Train with model.fit "
@@ -291,6 +301,8 @@ def _why_none(forests: Sequence[Forest]) -> str:
     """Say what to do about a profile without steps."""
     if any(forest.host.host_level == 0 for forest in forests):
         return _LEVEL_0
+    if tool := drawn_by(forests):
+        return _DRAWN[tool]
     return _NO_STEPS[forests[0].once(framework) if forests else "tensorflow"]
 
 

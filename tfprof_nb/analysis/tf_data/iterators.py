@@ -32,6 +32,8 @@ _VERSION = re.compile(r"V\d+$")
 # The first iterator of a pipeline that runs on a device: it takes elements from the host's pipeline. (A generator in
 # Python stands below a FlatMap.)
 _DEVICE_SOURCES = ("Iterator::Prefetch::Generator", "Iterator::Root::Prefetch::Generator")
+# All stages of such a pipeline.
+DEVICE_STAGES = frozenset({*_DEVICE_SOURCES, "Iterator::Prefetch", "Iterator::Root", "Iterator::Root::Prefetch"})
 
 
 def stage_of(event_name: str) -> str:

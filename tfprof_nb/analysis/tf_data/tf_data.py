@@ -20,7 +20,7 @@ from tfprof_nb._units import PS_PER_MS, PS_PER_US, milliseconds
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.framework import not_for
 from tfprof_nb.analysis.result import Result, empty_table
-from tfprof_nb.analysis.tf_data.iterators import critical_time, iterator_calls, iterator_type, short_name
+from tfprof_nb.analysis.tf_data.iterators import DEVICE_STAGES, critical_time, iterator_calls, iterator_type, short_name
 from tfprof_nb.analysis.tf_data.suggestions import suggest
 
 # A call that takes longer is slow: XProf's threshold for an input-bound pipeline.
@@ -197,7 +197,12 @@ def host_stages(forest: Forest) -> pd.DataFrame:
     prefetches = calls["id"].isin(calls.loc[calls["device_source"], "parent_id"])
     around = prefetches | calls["id"].isin(calls.loc[prefetches & (calls["depth"] > 1), "parent_id"])
     on_device = stages["iterator"].isin(calls.loc[around, "iterator"])
-    stages["on_device"] = on_device.groupby(stages["pipeline"]).transform("any")
+    # A pipeline of the host may get an iterator's id after one on a device had it: its stages tell.
+    elsewhere = ~stages["stage"].isin(DEVICE_STAGES)
+    stages["on_device"], elsewhere = (
+        found.groupby(stages["pipeline"]).transform("any") for found in (on_device, elsewhere)
+    )
+    stages["on_device"] &= ~elsewhere
     return stages.assign(host=forest.host.name)
 
 

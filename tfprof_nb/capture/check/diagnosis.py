@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 from tfprof_nb import _units
 from tfprof_nb.capture.check.environment import Facts
+from tfprof_nb.formats.cupti import CANNOT_BE_LOADED, ONLY_ADMINISTRATORS, PERMIT
 
 _TESTED_TENSORFLOW = (2, 20)
 _LOW_DISK_BYTES = 2**30
@@ -124,7 +125,7 @@ def _cupti(facts: Facts) -> Iterator[Line]:
     yield Line(
         "CUPTI library",
         "problem",
-        f"{name} cannot be loaded: profiles will not show the GPU",
+        f"{CANNOT_BE_LOADED.format(library=name)}: profiles will not show the GPU",
         f"Set its folder: `export LD_LIBRARY_PATH={folders[0]}:$LD_LIBRARY_PATH` before Jupyter starts. {_GUIDE}"
         if folders
         else f"`pip install nvidia-cuda-cupti-cu{major}`, and restart. {_GUIDE}",
@@ -142,11 +143,8 @@ def _permission(facts: Facts) -> Iterator[Line]:
     yield Line(
         "CUPTI permission",
         "problem" if known else "attention",
-        "only administrators may profile the GPU (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)"
-        if known
-        else "unknown; if profiles lack the GPU, this may be the reason",
-        'Put `options nvidia "NVreg_RestrictProfilingToAdminUsers=0"` into a file in `/etc/modprobe.d` and reboot; '
-        f"start containers with `--cap-add=SYS_ADMIN` (or `--privileged`). {_GUIDE}",
+        ONLY_ADMINISTRATORS if known else "unknown; if profiles lack the GPU, this may be the reason",
+        f"{PERMIT} {_GUIDE}",
     )
 
 

@@ -1,0 +1,105 @@
+"""The catalogue of rules: every finding is a case of a declared rule, and no code reads how its sentence begins."""
+
+import ast
+import importlib
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import tfprof_nb as tp
+from tfprof_nb.analysis import advice
+from tfprof_nb.analysis.advice.catalogue import belongs_to, rules
+from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.views.pages import PAGES
+
+FOLDER = Path(advice.__file__).parent
+KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+MAKING = ("Finding", "saving", "Cause")
+
+
+def trees(folder=FOLDER):
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in folder.rglob("*.py")}
+
+
+def calls(*names):
+    """Return the calls of functions of these names in the package."""
+    nodes = ((path, node) for path, tree in trees().items() for node in ast.walk(tree))
+    return [
+        (path.name, node)
+        for path, node in nodes
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
+    ]
+
+
+def test_ids_are_unique_and_in_kebab_case():
+    modules = [module for name, module in sys.modules.items() if name.startswith(advice.__name__) and rules()]
+    declared = {value for module in modules for value in vars(module).values() if isinstance(value, Rule)}
+    assert sorted(rule.id for rule in declared) == sorted(rules())
+    assert [rule for rule in rules() if not KEBAB.fullmatch(rule)] == []
+
+
+def test_rules_name_only_rules_and_pages():
+    known = rules()
+    named = {name for rule in known.values() for name in (*rule.supersedes, *rule.after, rule.part_of)} - {""}
+    assert named <= set(known)
+    assert {rule.page for rule in known.values()} <= set(PAGES)
+    assert not [rule.id for rule in known.values() if rule.part_of and known[rule.part_of].part_of]
+
+
+def test_a_rule_stands_in_the_module_of_its_name():
+    for path in (FOLDER / "rules").rglob("[!_]*.py"):
+        module = importlib.import_module(".".join(path.relative_to(FOLDER.parents[2]).with_suffix("").parts))
+        assert module.RULE.id == path.stem.replace("_", "-")
+        assert module.RULE.group == path.parent.name
+        assert callable(module.check)
+
+
+@pytest.mark.parametrize("rule", rules().values(), ids=list(rules()))
+def test_a_rule_says_what_it_looks_for_and_why(rule):
+    assert isinstance(rule, Rule)
+    assert rule.title[0].isupper() or rule.title.startswith(("adapt", "compile", "fit", "float", "predict", "tf."))
+    assert not rule.title.endswith(".")
+    assert rule.what.startswith("Looks for ")
+    assert rule.what.endswith(".")
+    assert rule.why.endswith(".")
+    assert 0 <= rule.moderate <= rule.high <= 100
+
+
+def test_every_finding_is_a_case_of_a_declared_rule():
+    made = calls(*MAKING)
+    for name, node in made:
+        given = {keyword.arg for keyword in node.keywords}
+        if node.func.id == "saving":
+            assert ast.unparse(node.args[0]) == "rule" or ast.unparse(node.args[0]).isupper(), (name, node.lineno)
+        elif name != "findings.py" and (node.args or given):  # an unknown cause has no rule
+            assert "rule" in given, (name, node.lineno)
+    attributes = [ast.unparse(word.value) for _, node in made for word in node.keywords if word.arg == "rule"]
+    assert all(text.endswith(".id") or text in {"rule.id", "cause.rule or INPUT_BOUND.id"} for text in attributes)
+
+
+def test_no_code_reads_the_beginning_of_a_sentence(root):
+    reads = [
+        (path.name, node.lineno)
+        for path, tree in trees(root / "tfprof_nb").items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in ("startswith", "match", "partition", "removeprefix", "search")
+        and re.search(r"\bfinding\b", ast.unparse(node.func.value))
+    ]
+    assert {name for name, _ in reads} == {"input_advice.py"}  # its own words: the cause behind the colon
+
+
+def test_what_supersedes_a_whole_supersedes_its_parts():
+    assert belongs_to("no-prefetch", "input-bound")
+    assert belongs_to("eager-line", "eager-ops")
+    assert not belongs_to("eager-ops", "eager-line")
+
+
+def test_the_public_table_has_all_rules():
+    table = tp.rules()
+    assert list(table.columns) == ["rule", "title", "group", "page", "what", "why"]
+    assert list(table["rule"]) == list(rules())
+    assert table.notna().all(axis=None)

@@ -1,0 +1,124 @@
+"""All rules of advice: where they are found, and what is done with their cases.
+
+A rule only looks for cases. Whether a case is told, how severe it is, what it gains, what it says more about than other
+cases, and in which order they stand, is the same for all.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from functools import cache
+from graphlib import TopologicalSorter
+from types import ModuleType
+from typing import NamedTuple
+
+import numpy as np
+
+from tfprof_nb.analysis import advice
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Case, Earlier, Finding, finding_of
+from tfprof_nb.analysis.advice.rule import Rule
+
+_SEVERITIES = ("high", "medium", "info")
+
+
+class _Entry(NamedTuple):
+    """A rule and its check."""
+
+    rule: Rule
+    check: Callable[[Evidence, Earlier], Iterator[Case]]
+
+
+@cache
+def rules() -> Mapping[str, Rule]:
+    """Return the rules that the modules of this package declare, by id."""
+    declared = [value for module in _modules("") for value in vars(module).values() if isinstance(value, Rule)]
+    return {rule.id: rule for rule in sorted(declared, key=lambda rule: (rule.group, rule.id))}
+
+
+def belongs_to(rule: str, whole: str) -> bool:
+    """Whether a rule is another one, or says more about it.
+
+    Examples
+    --------
+    >>> belongs_to("no-prefetch", "input-bound"), belongs_to("small-steps", "input-bound")
+    (True, False)
+    """
+    return whole in (rule, rules()[rule].part_of)
+
+
+def known(ids: Iterable[str], said_by: str = "") -> frozenset[str]:
+    """Return ids of rules, once they are known to be some; ``said_by`` names where they stand.
+
+    Raises
+    ------
+    ValueError
+        If one is not the id of a rule.
+
+    Examples
+    --------
+    >>> known(["slow-callbacks"])
+    Traceback (most recent call last):
+    ValueError: There is no rule 'slow-callbacks'. Did you mean slow-callback? tfprof_nb.rules() lists all.
+    """
+    given = frozenset(ids)
+    if wrong := sorted(given - set(rules())) if given else []:
+        close = get_close_matches(wrong[0], rules(), 1)
+        meant = f"Did you mean {close[0]}? " if close else ""
+        place = f"{said_by}: there" if said_by else "There"
+        raise ValueError(f"{place} is no rule {wrong[0]!r}. {meant}tfprof_nb.rules() lists all.")
+    return given
+
+
+def findings(evidence: Evidence) -> list[Finding]:
+    """Return what the rules find."""
+    found: dict[str, Sequence[Finding]] = {}
+    for rule, check in _entries():
+        if evidence.framework in rule.frameworks:
+            earlier = {name: found.get(name, ()) for name in rule.after}
+            found[rule.id] = [
+                finding_of(rule, case, evidence)
+                for case in check(evidence, earlier)
+                if not case.percent < rule.moderate
+            ]
+    return [finding for of_rule in found.values() for finding in of_rule]
+
+
+def standing(all_findings: Sequence[Finding]) -> list[Finding]:
+    """Return the findings but those of which others say more."""
+    known = rules()
+    less = {(rule, "") for finding in all_findings for rule in known[finding.rule].supersedes}
+    less |= {case for finding in all_findings for case in finding.instead_of}
+    return [finding for finding in all_findings if not _is_any(finding, less)]
+
+
+def rank(finding: Finding) -> tuple[int, int, float]:
+    """Order by severity; then eager ops, whose cost shows as Python, and places but the batch size; then by gain."""
+    named = finding.place and finding.rule != "small-steps"
+    by_chance = finding.rule == "old-iterators-end"  # which is no reason to change a program first
+    kind = 0 if belongs_to(finding.rule, "eager-ops") else 1 if named else 3 if by_chance else 2
+    return _SEVERITIES.index(finding.severity), kind, -np.nan_to_num(finding.estimated_gain_percent)
+
+
+def _is_any(finding: Finding, cases: Collection[tuple[str, str]]) -> bool:
+    """Whether a finding is a case of some rules, and about the place or subject where there is one."""
+    names = ("", finding.place, finding.subject)
+    return any(about in names and belongs_to(finding.rule, rule) for rule, about in cases)
+
+
+@cache
+def _entries() -> Sequence[_Entry]:
+    """Return all rules, each behind those that it reads."""
+    modules = [module for module in _modules(".rules") if hasattr(module, "RULE")]
+    entries = {module.RULE.id: _Entry(module.RULE, module.check) for module in modules}
+    order = TopologicalSorter({name: sorted(entry.rule.after) for name, entry in sorted(entries.items())})
+    return [entries[name] for name in order.static_order()]
+
+
+def _modules(folder: str) -> list[ModuleType]:
+    package = importlib.import_module(f"{advice.__name__}{folder}")
+    found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    return [importlib.import_module(module.name) for module in found]

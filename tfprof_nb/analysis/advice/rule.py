@@ -1,0 +1,73 @@
+"""What a rule of advice is: its name, its words, its bounds, and what it says more about than other rules."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+# What a gain is a share of: the steps, all from the first step to the last, or the whole cell.
+GainOf = Literal["steps", "training", "cell"]
+Group = Literal["input", "python", "graph", "tracing", "devices", "memory", "sessions"]
+# To build the graph of a step, and one that is vectorised, as measured of small models.
+TRACING_MS, VECTORISING_MS = 1000.0, 2000.0
+# A gain of which it is not known how much of the share it is.
+UNKNOWN = (math.nan, math.nan)
+# What the code that a rule gives does to results: they stay equal, or equal but for rounding; examples come in another
+# order; batches, or the rows in them, are others; the training takes another course. "none": it never gives code.
+ChangesResults = Literal["equal", "close", "order", "batches", "rows", "dynamics", "none"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A fault that a profile can show.
+
+    Attributes
+    ----------
+    id
+        The name that stays: in the table of advice, in the documentation, and to silence the rule.
+    title
+        The fault in a few words.
+    what, why
+        What the rule looks for, and why that costs time or memory.
+    group
+        The part of a program that it is about.
+    page
+        The result that shows its evidence.
+    moderate, high
+        From which shares on, in percent, a case is of medium and of high severity.
+    of
+        What a gain is a share of.
+    saved
+        The least and the most of a case's share that the fix saves. Without a most, it may save all of it, and what
+        recording added to it; without both, the gain is not known.
+    supersedes
+        Rules that say less about the same time: their cases go where this one has a case.
+    after
+        Rules whose cases this one reads.
+    part_of
+        The rule that this one says more about: what supersedes or silences that rule does so for this one.
+    frameworks
+        Whose programs it is about.
+    once_ms
+        What the fix costs once, as the time to build a graph.
+    results
+        What its code does to results.
+    """
+
+    id: str
+    title: str
+    what: str
+    why: str
+    group: Group
+    page: str = "steps"
+    moderate: float = 0.0
+    high: float = 100.0
+    of: GainOf = "steps"
+    saved: tuple[float, float | None] | None = None
+    supersedes: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    part_of: str = ""
+    frameworks: tuple[str, ...] = ("tensorflow",)
+    once_ms: float = 0.0
+    results: ChangesResults = "none"

@@ -1,0 +1,31 @@
+"""Devices that wait for one another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Case, Earlier
+from tfprof_nb.analysis.advice.rule import UNKNOWN, Rule
+
+RULE = Rule(
+    "collective-communication",
+    "Devices wait for one another",
+    "Looks for time of the steps in collective communication, such as the all-reduce of gradients.",
+    "The devices compute nothing meanwhile. Larger batches per device exchange gradients less often.",
+    group="devices",
+    moderate=3.0,  # as in `op_stats_to_overview_page.cc`
+    high=15.0,
+    saved=UNKNOWN,
+    frameworks=("tensorflow", "jax", "pytorch"),
+)
+
+
+def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+    """Report devices that exchange data for much of each step."""
+    yield Case(
+        evidence.percent("device_collectives"),
+        "Devices wait for one another",
+        f"{evidence.of_step('device_collectives_ms')} is spent on collective communication.",
+        "Use larger batches per device for fewer exchanges of gradients, or 16-bit gradients to halve each exchange.",
+    )

@@ -1,0 +1,31 @@
+"""Devices that copy arrays for much of each step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Case, Earlier
+from tfprof_nb.analysis.advice.rule import Rule
+
+RULE = Rule(
+    "device-copies",
+    "Devices copy arrays for much of each step",
+    "Looks for time of the steps in copies between the memories of a device, or between devices.",
+    "Copies that compute does not overlap make the step longer.",
+    group="devices",
+    moderate=15.0,
+    high=40.0,
+    frameworks=("tensorflow", "jax", "pytorch"),
+)
+
+
+def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+    """Report copies between the memories of a device, or between devices."""
+    yield Case(
+        evidence.percent("device_to_device"),
+        "Devices copy arrays for much of each step",
+        f"{evidence.of_step('device_to_device_ms')} is spent on copies between the memories of a device, or between "
+        "devices.",
+        "Look at the longest copies in the trace: which arrays they move, and whether each step needs them.",
+    )

@@ -1,0 +1,1 @@
+"""Rules about what the graph of a step computes."""

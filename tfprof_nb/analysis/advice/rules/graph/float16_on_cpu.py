@@ -1,0 +1,47 @@
+"""16-bit floats in a program that runs on a CPU."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Case, Earlier
+from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.wording import quoted
+
+_ASKED = r"[\"']mixed_float16[\"']"
+
+RULE = Rule(
+    "float16-on-cpu",
+    "A CPU computes in float16",
+    "Looks for the policy `mixed_float16` in programs that run on a CPU.",
+    "Kernels of CPUs convert float16 to float32 and back: small networks for images took 1.9 to 2.6 times as long.",
+    group="graph",
+    page="ops",
+    moderate=20.0,
+    high=50.0,
+    saved=(0.3, 1.0),
+    supersedes=("dominant-op", "dominant-layer"),
+    results="close",
+)
+
+
+def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+    """Report 16-bit floats in a program that runs on a CPU."""
+    ops, asked = evidence.step_ops(), next(evidence.code.find(_ASKED), None)
+    if not ops.steps or ops.on_device or evidence.overview.summary["device_cores"] or not asked:
+        return
+    percent = ops.percent(ops.graphs.nodes["outputs"].astype(str).str.startswith(("float16", "half")).to_numpy(bool))
+    place = evidence.code.place(asked)
+    change = re.sub(r"\bmixed_float16\b", "float32", evidence.code.line(*asked))
+    yield Case(
+        percent,
+        finding=f"float16 on a CPU ({place})",
+        evidence=f"Ops in float16 run in {_units.percent(percent)} of each step, and none ran on a GPU. CPUs "
+        "compute float16 mostly by converting it to float32 and back.",
+        fix=f"Use float32 on a CPU: {quoted(change, 120)}, in a new kernel, before the model is made.",
+        place=place,
+        change=change,
+    )

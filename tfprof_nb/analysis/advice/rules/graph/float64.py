@@ -1,0 +1,54 @@
+"""A model that computes in float64."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Case, Earlier
+from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.wording import at
+
+_MOST_PARAMETERS = 0.5
+_ASKED = r"set_floatx\(|floatx *=|dtype *= *[\"']float64|(np|tf)\.float64|[\"']float64[\"']"
+
+RULE = Rule(
+    "float64",
+    "The model computes in float64",
+    "Looks for models most of whose trained parameters are float64, if their ops take much of each step.",
+    "float64 has twice the bytes of float32, and its convolutions lack the fast kernels.",
+    group="graph",
+    page="ops",
+    moderate=20.0,
+    high=50.0,
+    saved=(0.3, 0.9),
+    supersedes=("dominant-op", "dominant-layer"),
+    results="close",
+)
+
+
+def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+    """Report steps that compute mostly in float64, if most of the trained parameters have that type."""
+    ops = evidence.step_ops()
+    variables = ops.graphs.variables[ops.graphs.variables["trainable"].astype(bool)]
+    parameters = variables["parameters"].fillna(0)
+    double = variables["dtype"].astype(str).isin(["float64", "double"])
+    if not ops.steps or not parameters[double].sum() > _MOST_PARAMETERS * parameters.sum():
+        return
+    percent = ops.percent(ops.graphs.nodes["outputs"].astype(str).str.startswith("float64").to_numpy(bool))
+    place = evidence.code.place(next(evidence.code.find(_ASKED), None))
+    code = evidence.code.at(place)
+    change = re.sub(r"\bfloat64\b", "float32", code) if re.search(r"set_floatx\(.*\bfloat64\b", code) else ""
+    to = f": `{change}`, in a new kernel, since Keras keeps the type that it began with" if change else ""
+    yield Case(
+        percent,
+        finding=f"The model computes in float64{at(place)}",
+        evidence=f"{_units.share(float(parameters[double].sum() / parameters.sum()))} of the trained parameters "
+        f"are of this type, and float64 ops run in {_units.percent(percent)} of each step.",
+        fix=f"Use float32, Keras' default{to or (f': change `{code}`' if place else '')}. It needs half the "
+        "memory, and has faster kernels.",
+        place=place,
+        change=change,
+    )

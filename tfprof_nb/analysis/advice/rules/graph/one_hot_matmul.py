@@ -1,0 +1,129 @@
+"""What to change about one-hot vectors that are multiplied by a matrix: an embedding looks the rows up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from tfprof_nb import _units
+from tfprof_nb._arrays import Bools
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Case, Earlier
+from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.wording import at, quoted
+from tfprof_nb.analysis.source.code import Code, line_at, place_of
+from tfprof_nb.analysis.source.placed_ops import creating_frames
+from tfprof_nb.analysis.source.products import Product, lookups
+from tfprof_nb.analysis.step_ops.shapes import last_dimension, origin_of, sizes
+from tfprof_nb.decode.sections.graphs import Graphs
+
+_LARGE = 1000  # classes
+
+RULE = Rule(
+    "one-hot-matmul",
+    "One-hot vectors are multiplied by a matrix",
+    "Looks for products of a matrix and one-hot vectors of 1,000 classes and more.",
+    "All but one number of each vector is zero, so the product is a row of the matrix: a lookup returns it at once.",
+    group="graph",
+    page="ops",
+    moderate=20.0,
+    high=40.0,
+    saved=(0.4, 1.0),
+    supersedes=("dominant-op", "dominant-layer"),
+    results="equal",
+)
+
+
+def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+    """Report products of large one-hot vectors and a matrix that take much of the steps."""
+    ops = evidence.step_ops()
+    graphs = ops.graphs
+    if graphs.nodes.empty or not ops.steps:
+        return
+    made, products = _multiplied(graphs)
+    percent = ops.percent(made | products)
+    if not products.any():
+        return
+    first = int(np.flatnonzero(made)[0])
+    place = ops.place(int(creating_frames(graphs)[first]))
+    classes = last_dimension(str(graphs.nodes["outputs"].iloc[first]))
+    by_hand = _updated_by_hand(evidence.code) if _of_weights(graphs, products) else ""
+    made_at = list(dict.fromkeys(map(ops.place, creating_frames(graphs)[np.flatnonzero(made)])))
+    instead = _instead(evidence.code, made_at) if _of_matrices(graphs, products) else []
+    yield Case(
+        percent,
+        finding=f"One-hot vectors of {_units.count(classes)} classes are multiplied by a matrix{at(place)}",
+        evidence=f"The vectors and these products run in {_units.percent(percent)} of each step. All but one "
+        "number of each vector is 0.",
+        fix=f"{_fix(instead, classes)}{by_hand}",
+        place=instead[0][0] if instead else place,
+        change=instead[0][1].change if instead and not by_hand else "",
+    )
+
+
+def _instead(code: Code, places: Sequence[str]) -> list[tuple[str, Product]]:
+    """Return the products that take the vectors made at some places, each with its place."""
+    made_at = [line_at(place) for place in places]
+    return [(place_of(file, one.line), one) for file, line in made_at if line for one in lookups(code, file, line)]
+
+
+def _fix(instead: Sequence[tuple[str, Product]], classes: int) -> str:
+    """Say how to compute the same without the vectors."""
+    if not instead:
+        return (
+            "Look the rows up instead: tf.gather(matrix, numbers), or for trained weights "
+            f"keras.layers.Embedding({classes}, units) on the class numbers, computes the same without the vectors."
+        )
+    lines = [f"{quoted(one.change, 100)} ({place})" for place, one in instead]
+    others = f" Also {'; '.join(lines[1:])}." if len(lines) > 1 else ""
+    how = "Add the rows up" if instead[0][1].transposed else "Look the rows up"
+    return (
+        f"{how} instead: {lines[0]} computes the same without the vectors, if all numbers are below "
+        f"{_units.count(classes)}.{others}"
+    )
+
+
+def _updated_by_hand(code: Code) -> str:
+    """Say what to do about a line that subtracts gradients; empty if there is none."""
+    place = code.place_with(r"\.assign_sub\(")
+    return (
+        " The gradient of the matrix then has only the rows that were looked up (tf.IndexedSlices): in place of "
+        f"{quoted(code.at(place))} ({place}), `matrix.scatter_sub(tf.IndexedSlices(rate * gradient"
+        ".values, gradient.indices))` takes it, as do optimizers of Keras."
+        if place
+        else ""
+    )
+
+
+def _of_weights(graphs: Graphs, products: Bools) -> bool:
+    """Whether a product has weights, which are variables."""
+    op, inputs = graphs.nodes["op"].tolist(), graphs.nodes["inputs"].tolist()
+    forward = products & (graphs.nodes["forward"] < 0).to_numpy(bool)
+    sources = (source for node in np.flatnonzero(forward) for source in inputs[node])
+    return any(op[origin_of(source, op, inputs)] == "ReadVariableOp" for source in sources)
+
+
+def _of_matrices(graphs: Graphs, products: Bools) -> bool:
+    """Whether the products are those of vectors for the rows of a matrix: a lookup has the same form."""
+    forward = products & (graphs.nodes["forward"] < 0).to_numpy(bool)
+    taken = [sizes(str(one)) for one in graphs.nodes["takes"][forward]]
+    return all(len(shape) == 2 for one in taken for shape in one[1:])
+
+
+def _multiplied(graphs: Graphs) -> tuple[Bools, Bools]:
+    """Flag the large one-hot nodes that a product takes, and these products with their gradients."""
+    op, inputs = graphs.nodes["op"].tolist(), graphs.nodes["inputs"].tolist()
+    large = [
+        kind == "OneHot" and last_dimension(str(outputs)) >= _LARGE
+        for kind, outputs in zip(op, graphs.nodes["outputs"], strict=True)
+    ]
+    made, products = np.zeros(len(op), dtype=bool), np.zeros(len(op), dtype=bool)
+    for node, kind in enumerate(op):
+        if kind not in ("MatMul", "BatchMatMulV2", "Einsum"):
+            continue
+        for source in inputs[node]:
+            origin = origin_of(source, op, inputs)
+            if large[origin]:
+                made[origin] = products[node] = True
+    return made, products

@@ -1,0 +1,76 @@
+"""What to change about metrics that take much of each step."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Case, Earlier
+from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.wording import quoted
+from tfprof_nb.analysis.source.code import place_of
+from tfprof_nb.analysis.source.rewriting import with_number
+
+_WITH_THRESHOLDS = r"\b(AUC|PrecisionAtRecall|RecallAtPrecision|SensitivityAtSpecificity|SpecificityAtSensitivity)\("
+_NUMBER = re.compile(r"num_thresholds *= *(\d+)")
+_USUAL = 200  # Keras' default
+_LEAST_SAVED = 0.4
+_FEWER = (
+    "Leave out of compile what need not be known after each batch, and compute it at the end of an epoch, from "
+    "`model.predict` of the validation data."
+)
+
+RULE = Rule(
+    "slow-metrics",
+    "Metrics take much of each step",
+    "Looks for steps in which, for a fifth of the time and more, only ops of metrics run, such as AUC at thousands of "
+    "thresholds.",
+    "Keras computes the metrics of `compile` after each batch, though people look at them once in an epoch.",
+    group="graph",
+    page="ops",
+    moderate=20.0,
+    high=40.0,
+    of="cell",
+    saved=(0.4, 1.0),
+    supersedes=("dominant-op", "small-steps"),
+    results="close",
+)
+
+
+def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+    """Report metrics whose ops run in much of each step, with those that count by many thresholds."""
+    ops = evidence.step_ops()
+    if not ops.steps:
+        return
+    summary = evidence.overview.summary
+    # Of the time without the steps that trace: only in measured steps do metrics take their share.
+    rest_ms = float(summary["capture_ms"]) - float(np.nan_to_num(summary["warm_up_steps_ms"]))
+    steps_share = min(1.0, float(summary["measured_steps_ms"]) / rest_ms) if rest_ms > 0 else 1.0
+    share = ops.share(ops.ran(ops.graphs.nodes["phase"].eq("metrics").to_numpy(bool)))
+    percent = 100 * share.alone
+    found = list(evidence.code.find(_WITH_THRESHOLDS))
+    named = sorted({name[0] for name in (re.findall(_WITH_THRESHOLDS, evidence.code.line(*one)) for one in found)})
+    place = place_of(*found[0]) if found else ""
+    numbers = [int(number[1]) for one in found if (number := _NUMBER.search(evidence.code.line(*one)))]
+    many = max(numbers, default=0) > _USUAL
+    change = with_number(evidence.code, *found[0], "num_thresholds", _USUAL) if many else ""
+    each = f" They count at {_units.count(max(numbers))} thresholds in each step." if many else ""
+    called = f": {_units.shorten(', '.join(named), 60)} ({place})" if named else ""
+    listed = " and ".join(place_of(*one) for one in found[:3])
+    yield Case(
+        percent,
+        saved=(_LEAST_SAVED * steps_share, steps_share),
+        finding=f"The metrics take {_units.percent(percent)} of each step{called}",
+        evidence=f"During that time, only ops of metrics run.{each}{f' They are made at {listed}.' if found else ''}",
+        fix=f"Use fewer thresholds, {quoted(change, 100)}{_alike(len(numbers))}." if change else _FEWER,
+        place=place,
+        change=change,
+    )
+
+
+def _alike(count: int) -> str:
+    return ", and the same for the others" if count > 1 else ""

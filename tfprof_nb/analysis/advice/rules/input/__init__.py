@@ -1,0 +1,1 @@
+"""Rules about how the program gets its data."""

@@ -1,0 +1,110 @@
+"""What to change about memory that grows from step to step."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Case, Earlier
+from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.wording import at, quoted
+from tfprof_nb.analysis.memory.growth import MIN_STEPS, Growth, growth, process_growth
+from tfprof_nb.analysis.source.code import place_of
+from tfprof_nb.analysis.source.loops import keepers
+from tfprof_nb.analysis.source.source import SourceLines
+from tfprof_nb.analysis.step_ops.step_ops import TRAINING_CALLS, StepOps
+
+# Of the memory that TensorFlow's profiler takes per event: 1.6 to 5 KB were measured, in steps of 64 MiB.
+_RECORDED_BYTES = 6000
+_HIGH_BYTES = 128 * 2**20
+# Statements that keep an object: list.append(x), cache[key] = x, list += [x].
+_KEEPS = re.compile(r"\.(?:append|extend|add|insert|appendleft)\(|\w\[[^\]]+\]\s*=(?!=)|\+=\s*\[")
+_ASSIGNS = re.compile(r"\w\[[^\]]+\]\s*=(?!=)")  # to a part of an array, perhaps
+_KEEPS_NUMBERS = re.compile(r"(?:append|add|=|\[)\s*\(?\s*(?:float|int|bool|str|len)\(|\.item\(\)")
+_MIN_PART_OF_STEPS = 0.5
+_MOST_KEEPERS = 3
+
+RULE = Rule(
+    "growing-memory",
+    "Memory grows in each step",
+    "Looks for memory of an allocator, or of the process, that grows steadily from step to step.",
+    "Python keeps a tensor's memory as long as it holds the tensor, as in a list of losses or activations.",
+    group="memory",
+    page="memory",
+)
+
+
+def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+    """Report memory that grows steadily, with the op whose tensors stay and the lines that may keep them."""
+    steps = evidence.steps.table
+    if len(steps) < MIN_STEPS or _fills_a_cache(evidence):
+        return
+    memory = evidence.memory()
+    found, of_process = growth(memory, steps), not memory.in_use
+    if of_process:
+        found = process_growth(memory, steps, float(_RECORDED_BYTES * evidence.events))
+    if found is None:
+        return
+    keeping = list(_keeping(evidence.source(), len(steps))) or _elsewhere(evidence)
+    if of_process:  # it grows for many reasons: a line must tell one
+        keeping = [(place, code) for place, code in keeping if not _ASSIGNS.search(code)]
+        if not keeping:
+            return
+    ops = evidence.step_ops()
+    made_at = _made_at(ops, evidence.source(), found)
+    place = keeping[0][0] if len(keeping) == 1 else made_at
+    tensors = f"the tensors of {_units.shorten(found.op_name, 80)}{at(made_at)} stay" * bool(found.op_name)
+    yield Case(
+        math.nan,
+        f"Memory grows by {_units.size(found.per_step_bytes)} in each step{tensors and f': {tensors}'}",
+        f"{found.allocator} had {_units.size(found.first_bytes)} in use at the end of the first step, and "
+        f"{_units.size(found.last_bytes)} at the end of the last. {_kept_by(keeping)}".rstrip(),
+        "Keep numbers, not tensors: reduce each tensor in the step that makes it, and keep the result, such as "
+        "float(tf.reduce_mean(x)). As long as Python holds a tensor, its memory stays.",
+        place,
+        severity="high" if found.last_bytes - found.first_bytes >= _HIGH_BYTES else "medium",
+        op_name=found.op_name,
+    )
+
+
+def _fills_a_cache(evidence: Evidence) -> bool:
+    """Whether the input pipeline caches in memory: its first pass keeps every element."""
+    ops = evidence.ops.table
+    stages = ops.loc[ops["op_type"] == "Dataset", "op_name"].astype(str)
+    return bool(stages.str.contains("MemoryCache").any())
+
+
+def _kept_by(keeping: list[tuple[str, str]]) -> str:
+    if not keeping:
+        return ""
+    lines = "; ".join(f"{place}: {quoted(code)}" for place, code in keeping)
+    return f"What may keep tensors in each step: {lines}."
+
+
+def _keeping(source: SourceLines, steps: int) -> Iterator[tuple[str, str]]:
+    """Yield the lines of the cell that ran about once per step and keep an object that is no plain number."""
+    table = source.table[source.table["self_ms"].notna()]
+    for row in table[table["occurrences"] >= _MIN_PART_OF_STEPS * steps].to_dict("records"):
+        code = str(row["code"]).strip()
+        if _KEEPS.search(code) and not _KEEPS_NUMBERS.search(code):
+            yield place_of(row["file"] or "cell", row["line"]), code
+
+
+def _elsewhere(evidence: Evidence) -> list[tuple[str, str]]:
+    """Return the lines outside of the cell's own statements that may keep tensors, if these are few."""
+    found = [place_of(*place) for place in keepers(evidence.code)]
+    return [(place, evidence.code.at(place)) for place in found] if len(found) <= _MOST_KEEPERS else []
+
+
+def _made_at(ops: StepOps, source: SourceLines, found: Growth) -> str:
+    """Return the line that makes the tensors; empty if it is not known."""
+    nodes = ops.ops.loc[ops.ops["op_name"] == found.op_name, "node"]
+    frame = ops.frame_of(int(nodes.iloc[0])) if len(nodes) else -1
+    place = ops.place(frame) or (source.line_of(found.op_name) if found.op_name else "")
+    file, _, line = place.rpartition(" line ")
+    table = source.table
+    code = table.loc[(table["file"] == file) & (table["line"].astype(str) == line), "code"]
+    return "" if code.astype(str).str.contains(TRAINING_CALLS).any() else place

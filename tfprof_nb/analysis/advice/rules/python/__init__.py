@@ -1,0 +1,1 @@
+"""Rules about Python that runs in, between or beside the steps."""

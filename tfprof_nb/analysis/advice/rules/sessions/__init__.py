@@ -1,0 +1,1 @@
+"""Rules about sessions of TensorFlow 1."""

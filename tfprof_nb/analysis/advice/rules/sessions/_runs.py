@@ -1,0 +1,3 @@
+"""What Python calls to run a session."""
+
+SESSION_RUN = "BaseSession.run"

@@ -1,0 +1,55 @@
+"""A session that copies large fed values in each run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.findings import Case, Earlier
+from tfprof_nb.analysis.advice.python_time import MIN_SAMPLES
+from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rules.sessions._runs import SESSION_RUN
+from tfprof_nb.analysis.advice.wording import in_code
+from tfprof_nb.analysis.source.code import place_of
+from tfprof_nb.analysis.source.session_graphs import feeds
+
+_MIN_COPYING_MS = 0.5
+
+RULE = Rule(
+    "large-feeds",
+    "A session copies large fed values in each run",
+    "Looks for runs of a session that are fed, during which no op runs for half a millisecond and more.",
+    "Fed arrays are converted and copied in each run. What stays the same belongs into a variable.",
+    group="sessions",
+    page="python",
+    moderate=10.0,
+    high=25.0,
+    of="training",
+    saved=(0.7, None),
+    after=("growing-graph",),
+)
+
+
+def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+    """Report sessions that spend their runs on copying what is fed and fetched, while no op runs."""
+    calls = evidence.python.calls
+    runs = calls[calls["call"] == SESSION_RUN].groupby(["file", "line"], sort=False)
+    for (file, line), rows in runs if not earlier["growing-graph"] else ():
+        nothing_ms = float(rows["nothing_ms"].sum())
+        each_ms = nothing_ms / max(len(evidence.steps.table), 1)
+        fed = feeds(evidence.code, str(file), int(str(line)))
+        if each_ms < _MIN_COPYING_MS or rows["samples"].sum() < MIN_SAMPLES or not fed:
+            continue
+        percent = min(100.0, 100 * nothing_ms / max(training_ms(evidence), 1e-9))
+        place, code = place_of(str(file), int(str(line))), evidence.code.line(str(file), int(str(line)))
+        yield Case(
+            percent,
+            finding=f"Feeding session.run takes {evidence.of_training(percent)}",
+            evidence=f"{in_code(place, code)}: of each run, "
+            f"{_units.milliseconds(each_ms)} passes while the fed values are converted and copied, and no op runs.",
+            fix="Feed only what changes from run to run. Put large constant arrays into a variable once: "
+            "`table = tf.get_variable('table', initializer=array, trainable=False)`. Feed arrays that have the "
+            "placeholder's dtype (NumPy makes float64, placeholders are mostly float32).",
+            place=place,
+        )

@@ -1,0 +1,58 @@
+"""Several runs of a session that are fed the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.findings import Case, Earlier
+from tfprof_nb.analysis.advice.python_time import MIN_SAMPLES
+from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rules.sessions._runs import SESSION_RUN
+from tfprof_nb.analysis.advice.wording import quoted
+from tfprof_nb.analysis.source.code import place_of
+from tfprof_nb.analysis.source.session_graphs import runs_as_one
+
+RULE = Rule(
+    "repeated-session-runs",
+    "Several runs of a session are fed the same",
+    "Looks for loops that run a session several times with the same fed values, where one run fetches all.",
+    "What the runs have in common, such as the forward pass, is computed in each; what only they compute still is.",
+    group="sessions",
+    page="python",
+    moderate=10.0,
+    high=25.0,
+    of="training",
+    saved=(0.3, None),
+    after=("growing-graph",),
+    results="dynamics",
+)
+
+
+def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+    """Report loops that run a session several times with the same fed values, where one run fetches all."""
+    runs = evidence.python.calls[evidence.python.calls["call"] == SESSION_RUN]
+    if earlier["growing-graph"] or runs["samples"].sum() < MIN_SAMPLES:
+        return
+    times = runs.groupby(["file", "line"], as_index=False)[["self_ms"]].sum().sort_values("self_ms", ascending=False)
+    for file, line in zip(times["file"].astype(str), times["line"].astype(int), strict=True):
+        together = runs_as_one(evidence.code, file, line)
+        if together is None:
+            continue
+        own = times.loc[(times["file"] == file) & times["line"].isin(together.lines), "self_ms"].tolist()
+        percent = min(100.0, 100 * (sum(own) - max(own)) / max(training_ms(evidence), 1e-9))
+        if percent < RULE.moderate:
+            continue
+        first, *others = (place_of(file, one) for one in together.lines)
+        all_of_them = f"{', '.join([first, *others[:-1]])} and {others[-1]}"
+        yield Case(
+            percent,
+            finding=f"{len(together.lines)} runs of a session are fed the same: {evidence.of_training(percent)}",
+            evidence=f"The runs at {all_of_them} are given the same values, one after the other. What they have in "
+            "common, such as the forward pass, is computed in each.",
+            fix=f"Fetch all in one run, in the place of these: {quoted(together.code, 120)}. What is "
+            "fetched beside a training op is that from before its update.",
+            place=first,
+            change=together.code,
+        )
+        return

@@ -1,0 +1,1 @@
+"""Rules about functions that are traced again and again, or never."""
