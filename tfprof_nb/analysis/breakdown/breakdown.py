@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb._arrays import Bools, Floats, Int64
+from tfprof_nb._units import NS_PER_MS, PS_PER_MS, milliseconds
 from tfprof_nb.analysis.breakdown.activities import Doing, activities
 from tfprof_nb.analysis.breakdown.code_of_samples import NEAR, SampledCode, sampled_code
 from tfprof_nb.analysis.breakdown.functions import Part, Work, place_of_frame, stage_in_words, work
@@ -49,7 +50,7 @@ from tfprof_nb.formats.xspace import DISPATCH
 
 # Kinds that only group others, or that nobody can act on.
 _GENERAL = ("phase", "step", "unexplained", "other")
-_NEARLY_ALL = 0.8
+_NEARLY_ALL, _WHOLE = 0.8, 0.98
 _NO_OWNER = -1
 _LEAST_PS = 1.0  # what sums of parts of moments leave by rounding
 _PARTS = {
@@ -65,7 +66,6 @@ _EAGER = ("eager", "ops one by one", "op")
 _OPTIMIZER = ("optimizer", "optimizer", "optimizer")
 _BETWEEN = ("between_ops", "TensorFlow between ops", "other")
 _UNEXPLAINED = ("unexplained", "unexplained", "unexplained")
-_OF_SEVERAL = "The tree is that of the host {}, one of {}: p.host(name).breakdown is that of another."
 _NO_THREAD = (
     "No thread of this capture is known to run the program: time is that of the ops and kernels that ran, and in steps "
     "and between them what remains is unexplained."
@@ -73,7 +73,7 @@ _NO_THREAD = (
 _NO_SAMPLES = (
     "Without samples of Python's stacks, which %%tfprofile takes, time between TensorFlow's events is unexplained."
 )
-_PART = "The recording covers {} of the cell: the tree is that of this part."
+_PART = "{} of the cell's {} were recorded: the tree is that of this part."
 
 
 @dataclass(eq=False, kw_only=True)
@@ -107,8 +107,9 @@ def largest(table: pd.DataFrame, count: int) -> pd.DataFrame:
     for identity in specific["id"]:
         if len(chosen) == count:
             break
-        if not any(identity.startswith(f"{one}/") or one.startswith(f"{identity}/") for one in chosen):
-            chosen.append(_most_specific(table, identity))
+        best = _most_specific(table, identity)
+        if not any(f"{best}/".startswith(f"{one}/") or f"{one}/".startswith(f"{identity}/") for one in chosen):
+            chosen.append(best)
     return table.set_index("id", drop=False).loc[chosen].reset_index(drop=True)
 
 
@@ -159,13 +160,16 @@ def breakdown(
         "unexplained_share": float(table.loc[table["kind"] == "unexplained", "share"].sum()),
         "largest": None if top.empty else str(top["id"].iloc[0]),
     }
-    return Breakdown(table, summary, _notes(thread, code))
+    return Breakdown(table, summary, _notes(thread, code, cell))
 
 
-def _notes(thread: MainThread, code: SampledCode) -> list[str]:
-    if not len(thread.events):
-        return [_NO_THREAD]
-    return [] if len(code.at_ps) else [_NO_SAMPLES]
+def _notes(thread: MainThread, code: SampledCode, cell: Cell) -> list[str]:
+    notes = [] if len(code.at_ps) else [_NO_SAMPLES if len(thread.events) else _NO_THREAD]
+    cell_ms = (cell.ended_ns - cell.began_ns) / NS_PER_MS
+    recorded_ms = (thread.end_ps - thread.begin_ps) / PS_PER_MS
+    if cell_ms > 0 and recorded_ms < _WHOLE * cell_ms:
+        notes.append(_PART.format(milliseconds(recorded_ms), milliseconds(cell_ms)))
+    return notes
 
 
 class _Assembly:
