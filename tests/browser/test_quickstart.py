@@ -68,7 +68,7 @@ def test_the_trace_is_drawn(quickstart, baseline):
     canvas.wait_for()
     quickstart.wait_for_colors(canvas, 5)
     quickstart.screenshot("quickstart-trace")
-    baseline.get_by_role("tab", name="Overview").click()
+    baseline.get_by_role("tab", name="Answer").click()
 
 
 def test_the_dark_theme_shows_the_same(quickstart, baseline, answer):

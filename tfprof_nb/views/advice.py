@@ -9,6 +9,7 @@ from typing import Any
 from tfprof_nb.analysis.advice.advice import Advice
 from tfprof_nb.analysis.advice.catalogue import belongs_to
 from tfprof_nb.analysis.advice.findings import gain_in_words
+from tfprof_nb.analysis.source.changed_text import split_imports
 from tfprof_nb.render.panels import Column, Note, Offer, Panel, Table
 from tfprof_nb.views import benchmark_input as benchmark_input_view
 from tfprof_nb.views.columns import OP
@@ -75,6 +76,8 @@ def _unless_below(code: re.Match[str], change: str) -> str:
 
 
 def _code(row: dict[Any, Any]) -> str:
-    """Return the change as code, with its place above it."""
+    """Return the change as code, with its place above it; its imports have another place."""
+    imports, code = split_imports(row["change"])
+    top = f"# top of {row['place'].rpartition(' line ')[0]}\n{imports}\n" if imports else ""
     place = f"# {row['place']}\n" if row["place"] else ""
-    return f"{place}{row['change']}" if row["change"] else ""
+    return f"{top}{place}{code}" if row["change"] else ""
