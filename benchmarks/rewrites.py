@@ -111,7 +111,7 @@ def main() -> None:
             (old, old_s), (new, new_s) = captured(before, folder), captured(after, folder)
             found = tp.compare(old, new).summary
             clock = old_s / new_s
-            busy = max(found["other_load_before_percent"], found["other_load_after_percent"])
+            busy = max(found[f"other_load_{side}_percent"] or 0.0 for side in ("before", "after"))
             print(
                 f"| {change} | {found['verdict']} | {found['speedup']:.2f} | {clock:.2f} "
                 f"| {found['speedup'] / clock:.2f} | {'; '.join(found['changes']) or 'none'} | {busy:.0f}% |",

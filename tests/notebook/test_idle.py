@@ -55,7 +55,7 @@ def texts(messages):
 
 def test_the_static_form_gets_its_other_pages_when_the_kernel_is_idle(client):
     shown = run(client, "%%tfprofile base\nfor i in range(3):\n    with tp.step(i): tf.add(i, 1)")
-    assert any("── Overview" in text for text in texts(shown))
+    assert any("── Answer" in text for text in texts(shown))
     assert not any("── Memory" in text for text in texts(shown))
     cell = next(message for message in shown if "display_data" in message["msg_type"])
     later = []
