@@ -41,8 +41,8 @@ def rewrites() -> Iterator[Rewrite]:
         model.compile("sgd", "mse", **options)
         return partial(model.fit, *data, batch_size=batch, verbose=0)
 
-    each_batch = keras.callbacks.LambdaCallback(on_train_batch_end=lambda *_: time.sleep(SLOW_S))
-    each_epoch = keras.callbacks.LambdaCallback(on_epoch_end=lambda *_: time.sleep(50 * SLOW_S))
+    each_batch = keras.callbacks.LambdaCallback(on_train_batch_end=lambda *_, **__: time.sleep(SLOW_S))
+    each_epoch = keras.callbacks.LambdaCallback(on_epoch_end=lambda *_, **__: time.sleep(50 * SLOW_S))
     yield Rewrite("larger batch", *(partial(fit(size), callbacks=[each_batch]) for size in (4, 64)))
     yield Rewrite(
         "several steps per execution",

@@ -206,7 +206,9 @@ class Results:
     def overview(self) -> Overview:
         """Verdict, headline numbers and the ops that take most."""
         sampled = any(len(stacks.time_ns) for stacks in self.data.stacks)
-        result = overview(self.data.forests, self.steps, self.ops, python_sampled=sampled)
+        result = overview(
+            self.data.forests, self.steps, self.ops, python_sampled=sampled, own_cores=self.data.own_cores
+        )
         marked = self.steps.summary["source"] == "marked"
         result.notes += stopped_notes(self.data.stopped, len(self.steps.table), marked=marked)
         result.notes += self.data.notes

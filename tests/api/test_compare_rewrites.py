@@ -1,87 +1,84 @@
-"""Programs and their rewrites, profiled: what was changed is told. `benchmarks.rewrites` measures the gains."""
+"""Programs and their rewrites, recorded: the gain that is told is that of the clock, whatever a step has become."""
 
-import time
-from functools import partial
-
-import keras
-import numpy as np
 import pytest
-import tensorflow as tf
 
 import tfprof_nb as tp
 
 EXAMPLES, BATCH = 256, 8
+SLOW_S = 0.02
 
 
 @pytest.fixture
-def captured(tmp_path):
-    """Return a function that runs a program twice, to warm it up, then captures it."""
+def sides(captured):
+    """Return the profiles of two programs."""
 
-    def capture(program):
-        program()
-        with tp.profile("made", logdir=tmp_path) as p:
-            program()
-        return p
+    def of(*names):
+        return [captured(f"rewrites/{name}") for name in names]
 
-    return capture
+    return of
 
 
-def fit(batch=BATCH, **options):
-    """Return a function that trains a small model."""
-    random = np.random.default_rng(0)
-    data = [random.normal(size=(EXAMPLES, width)).astype("float32") for width in (16, 1)]
-    model = keras.Sequential([keras.layers.Input((16,)), keras.layers.Dense(16), keras.layers.Dense(1)])
-    model.compile("sgd", "mse", **options)
-    return partial(model.fit, *data, batch_size=batch, verbose=0)
+@pytest.fixture
+def checked(seconds):
+    """Return what is said of two profiles, once it is known that the gain agrees with the clock."""
+
+    def check(before, after, *, changes):
+        found = tp.compare(before, after).summary
+        assert found["verdict"] == "faster"
+        assert found["changes"] == changes
+        assert found["speedup"] == pytest.approx(seconds(before) / seconds(after), rel=0.25)
+        return found
+
+    return check
 
 
-def test_a_larger_batch(captured):
-    found = tp.compare(*(captured(fit(size)) for size in (4, 64))).summary
-    assert found["changes"] == ["batch size: 4 before, 64 after"]
+def test_a_larger_batch(sides, checked):
+    found = checked(*sides("small_batches", "large_batches"), changes=["batch size: 4 before, 64 after"])
+    assert found["step_speedup"] < found["speedup"] / 2
     assert (found["batch_before"], found["batch_after"]) == (4, 64)
-    assert found["speedup_of"] == "time per example"
 
 
-def test_several_steps_per_execution(captured):
+def test_several_steps_per_execution(sides, checked):
     """The last execution has fewer batches."""
-    found = tp.compare(captured(fit()), captured(fit(steps_per_execution=10))).summary
-    assert found["changes"] == ["steps per execution: 1 before, 10 after"]
+    one, ten = sides("one_step_per_execution", "ten_steps_per_execution")
+    found = checked(one, ten, changes=["steps per execution: 1 before, 10 after"])
     assert found["speedup_of"] == "time per example"
+    assert found["step_speedup"] < 1 < found["speedup"]
 
 
-def test_two_functions_that_became_one(captured):
+def test_two_functions_that_became_one(sides, checked):
     """Nothing marks the steps: before, each batch has two calls."""
-    weight = tf.Variable(tf.ones((16, 16)))
-
-    @tf.function
-    def forward(x):
-        return tf.reduce_mean(x @ weight)
-
-    @tf.function
-    def update(loss):
-        weight.assign_sub(0.001 * loss * tf.ones_like(weight))
-
-    @tf.function
-    def both(x):
-        weight.assign_sub(0.001 * tf.reduce_mean(x @ weight) * tf.ones_like(weight))
-
-    batches = tf.data.Dataset.from_tensor_slices(tf.ones((32 * BATCH, 16))).batch(BATCH)
-    two = captured(lambda: [update(forward(x)) for x in batches])
-    one = captured(lambda: [both(x) for x in batches])
-    found = tp.compare(two, one).summary
-    assert found["changes"] == ["functions: forward, update before, both after"]
+    two, one = sides("two_functions", "one_function")
+    found = checked(two, one, changes=["functions: forward, update before, both after"])
     assert (found["speedup_of"], found["batch_before"], found["batch_after"]) == ("time per example", BATCH, BATCH)
 
 
-def test_a_callback_is_no_change_of_the_program(captured):
-    slow = keras.callbacks.LambdaCallback(on_epoch_end=lambda *_: time.sleep(0.1))
-    train = fit()
-    found = tp.compare(captured(partial(train, epochs=2, callbacks=[slow])), captured(partial(train, epochs=2)))
-    assert found.summary["changes"] == []
-    assert "outside_steps_ms" in set(found.table["metric"])
+def test_what_begins_and_ends_an_epoch(sides, checked):
+    with_slow, without = sides("slow_epoch_ends", "quick_epoch_ends")
+    checked(with_slow, without, changes=[])
+    parts = tp.compare(with_slow, without).table.set_index("metric")["change"].drop("time_ms")
+    assert parts.idxmin() == "outside_steps_ms"
 
 
-def test_the_load_of_other_programs_is_recorded(captured):
-    summary = tp.compare(*[captured(lambda: time.sleep(0.2)) for _ in range(2)]).summary
+def test_retracing_that_is_gone(sides, seconds):
+    retraced, traced_once = sides("traced_in_each_call", "traced_once")
+    found = tp.compare(retraced, traced_once).summary
+    assert found["verdict"] == "faster"
+    assert found["speedup"] == pytest.approx(seconds(retraced) / seconds(traced_once), rel=0.25)
+
+
+def test_of_a_model_that_was_not_warm_the_clock_is_told_first_and_longer_training_next(sides):
+    """The first step traces, and the cell makes the model: neither is work that a longer training repeats."""
+    compared = tp.compare(*sides("cold_with_callback", "cold_without_callback"))
+    found, steps = compared.summary, EXAMPLES // BATCH
+    assert (found["verdict"], found["speedup_of"]) == ("faster", "capture")
+    assert found["before_ms"] > found["after_ms"] > 1000
+    assert found["longer_before_ms"] * EXAMPLES > 1000 * SLOW_S * steps
+    assert found["longer_after_ms"] * EXAMPLES < 1000
+    assert "without making the model and tracing, one example took" in " ".join(str(compared).split())
+
+
+def test_the_load_of_other_programs_is_recorded(sides):
+    summary = tp.compare(*sides("traced_in_each_call", "traced_once")).summary
     for side in ("before", "after"):
         assert 0 <= summary[f"other_load_{side}_percent"] <= 100

@@ -4,12 +4,14 @@ Each module of tests/programs runs in a process of its own, each program of cell
 """
 
 import argparse
+import json
 import os
 import platform
 import socket
 import subprocess
 import sys
 import tempfile
+import time
 from datetime import date
 from importlib.metadata import version
 from itertools import groupby
@@ -20,6 +22,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from captures import archive, sources  # noqa: E402
 
+SECONDS = "seconds.json"  # what the program took by the clock
 # As for tests (tests/conftest.py): on a CPU, where TensorFlow records allocations only with oneDNN.
 ENVIRONMENT = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "TF_ENABLE_ONEDNN_OPTS": "1"}
 
@@ -51,17 +54,28 @@ def record(names):
     with tempfile.TemporaryDirectory() as folder:
         surroundings = sources.environment(names[0].partition("/")[0]) | {"IPYTHONDIR": folder}
         command = [sys.executable, __file__, "--here", *names]
-        done = subprocess.run(command, cwd=folder, env=os.environ | ENVIRONMENT | surroundings, check=False)
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env=os.environ | ENVIRONMENT | surroundings,
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode:
+            print(done.stderr)
         left = []
         for name in names:
-            (logdir,) = [*Path(folder, "runs", name).glob("plugins/profile/*")] or [None]
-            if logdir is None:
+            logdir = Path(folder, "runs", name)
+            if not (logdir / SECONDS).is_file():
                 left.append(name)
                 continue
-            size = archive.write(name, logdir, _about(name), ROOT)
+            (run_folder,) = logdir.glob("plugins/profile/*")
+            about = _about(name) | {"seconds": json.loads((logdir / SECONDS).read_text(encoding="utf-8"))}
+            size = archive.write(name, run_folder, about, ROOT)
             _check(name, folder)
             print(f"{name}: {size / 1000:.0f} kB", flush=True)
-    return left if done.returncode or left else []
+    return left
 
 
 def _processes(names):
@@ -76,8 +90,10 @@ def run(names):
     """Run programs of one module in this process, and save each one's profile."""
     for name in names:
         cells = sources.cells_of(name)
-        profile = _of_cells(cells) if cells else _of_function(*name.split("/"))
-        profile.save(Path("runs", name).absolute())
+        profile, seconds = _of_cells(cells) if cells else _of_function(*name.split("/"))
+        folder = Path("runs", name).absolute()
+        profile.save(folder)
+        (folder / SECONDS).write_text(json.dumps(seconds), encoding="utf-8")
 
 
 def _of_function(module, name):
@@ -91,8 +107,10 @@ def _of_function(module, name):
     if callable(returned) and function.warm_up:
         runs()
     with tp.profile(name) as profile:
+        begun = time.perf_counter()
         runs()
-    return profile
+        seconds = time.perf_counter() - begun
+    return profile, seconds
 
 
 def _of_cells(cells):
@@ -107,7 +125,7 @@ def _of_cells(cells):
     shell.push({"tf": tf, "np": np, "keras": keras})
     for text in (cells.setup, cells.cell, f"%%tfprofile recorded_profile --quiet\n{cells.cell}"):
         shell.run_cell(text, store_history=True).raise_error()
-    return shell.user_ns["recorded_profile"]
+    return shell.user_ns["recorded_profile"], None
 
 
 def _about(name):

@@ -65,3 +65,10 @@ def made_by_keras():
         scores(model)
 
     return evaluate
+
+
+@program
+def large():
+    model = keras.Sequential([keras.layers.Dense(30_000), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    model.fit(X, X[:, :1], batch_size=200, epochs=3, verbose=0)

@@ -20,6 +20,7 @@ from tfprof_nb._arrays import Floats
 from tfprof_nb.analysis.compare.mann_whitney import MIN_VALUES
 from tfprof_nb.analysis.compare.paired import paired_interval
 from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.same_examples import difference_of_examples
 
 COLUMNS = ["round", "variant", "steps", "seconds", "ms_per_step"]
 AS_IT_IS, CHANGED = "as it is", "changed"
@@ -27,16 +28,24 @@ _WEIGHTS, _STEP, _EPOCH = "weights of ", "step ", "epoch "
 # Rounding: sums in another order differ by 1e-7, and training makes that grow, in steps that a trial has to 1e-4.
 _ROUNDING, _FLIPPED_SHARE, _MOVED = 1e-3, 1e-3, 1e-2
 _SPREADS = 3.0  # so many standard deviations between runs count as a difference
+# Which differences rules speak of; "" is one whose kind is not known, as of losses.
+_COVERED = {
+    "order": ("", "order"),
+    "batches": ("", "order"),
+    "rows": ("", "order", "rows"),
+    "dynamics": ("", "order", "rows", "values"),
+}
 Results = Literal["equal", "close", "different", "unknown"]
 Values = Mapping[str, list[Any]]
 
 
 class Outcome(NamedTuple):
-    """What a run made: lists of arrays and plain values by what it is."""
+    """What a run made: lists of arrays and plain values by what it is, and what it trained on (`same_examples`)."""
 
     round: int
     variant: str
     values: Values
+    examples: Sequence[Sequence[Floats]] = ()
 
 
 @dataclass(frozen=True)
@@ -77,7 +86,7 @@ class Trial(Result):
     """
 
 
-def trial(ran: Ran, rule: str, *, may_differ: bool = False) -> Trial:
+def trial(ran: Ran, rule: str, claim: str = "equal") -> Trial:
     """Sum up a trial.
 
     Parameters
@@ -86,16 +95,19 @@ def trial(ran: Ran, rule: str, *, may_differ: bool = False) -> Trial:
         Its runs.
     rule
         The id of the rule that made the change.
-    may_differ
-        Whether the rule says that results will be others.
+    claim
+        What the rule says of results (`Rule.results`).
     """
-    results, words = (
-        ("different", f"different: the changed cell fails with {ran.failed}") if ran.failed else (compared_results(ran))
-    )
+    kind, words = ("fails", f"the changed cell fails with {ran.failed}") if ran.failed else _other_examples(ran)
+    results: Results = "different"
+    if not kind:
+        results, words = compared_results(ran)
+    else:
+        words = f"different: {words}"
     before, after = _costs(ran)
     ratios = before / after
     low, high = paired_interval(before, after) if len(ratios) > 1 else (math.nan, math.nan)
-    refuted = results == "different" and (bool(ran.failed) or not may_differ)
+    refuted = results == "different" and kind not in _COVERED.get(claim, ())
     summary: dict[str, Any] = {
         "speedup": float(np.median(ratios)) if len(ratios) else math.nan,
         "speedup_low": low,
@@ -107,7 +119,7 @@ def trial(ran: Ran, rule: str, *, may_differ: bool = False) -> Trial:
         "rounds": len(ratios),
         "before_ms": float(np.median(before)) if len(before) else math.nan,
         "after_ms": float(np.median(after)) if len(after) else math.nan,
-        "of": "the cell" if ran.whole else "a step",
+        "of": "the cell" if ran.whole or _is_extrapolated(ran) else "a step",
     }
     notes = [f"Results: {words}."]
     if refuted and not ran.failed:
@@ -117,20 +129,35 @@ def trial(ran: Ran, rule: str, *, may_differ: bool = False) -> Trial:
     return Trial(ran.runs[COLUMNS].reset_index(drop=True), summary, notes)
 
 
+def _other_examples(ran: Ran) -> tuple[str, str]:
+    of = {one.variant: one.examples for one in ran.outcomes if one.round == 0}
+    return difference_of_examples(of.get(AS_IT_IS, ()), of.get(CHANGED, ()))
+
+
 def _costs(ran: Ran) -> tuple[Floats, Floats]:
     """Return the time of each round's runs: of the cells, or of as much work where they were ended."""
     runs = ran.runs[ran.runs["round"] > 0]
+    first = ran.runs[ran.runs["round"] == 0].set_index("variant")
     cost = runs["seconds"] * 1000
-    if not ran.whole:
-        known = runs.groupby("variant")["per_epoch"].first()
-        epochs = runs["per_epoch"] / known.get(AS_IT_IS, math.nan) if known.notna().sum() == 2 else 1.0
-        cost = runs["ms_per_step"] * epochs
+    if _is_extrapolated(ran):
+        cost = runs["first_ms"] + runs["ms_per_step"] * runs["variant"].map(first["steps"])
+    elif not ran.whole:
+        known = first["per_epoch"].notna().all()
+        cost = runs["ms_per_step"] * (
+            runs["variant"].map(first["per_epoch"] / first["per_epoch"].min()) if known else 1
+        )
     wide = runs.assign(cost=cost).pivot_table(index="round", columns="variant", values="cost")
     if not {AS_IT_IS, CHANGED} <= set(wide):
         return np.empty(0), np.empty(0)
     wide = wide.dropna()
     wide = wide[(wide > 0).all(axis=1)]
     return wide[AS_IT_IS].to_numpy(float), wide[CHANGED].to_numpy(float)
+
+
+def _is_extrapolated(ran: Ran) -> bool:
+    """Whether the cells ended by themselves once, and then did some of their steps in each round."""
+    first = ran.runs[ran.runs["round"] == 0]
+    return not ran.whole and len(first) == 2 and bool(first["is_whole"].all())
 
 
 def _first_cost_ms(ran: Ran) -> float:
@@ -156,24 +183,22 @@ def _how(ran: Ran, rounds: int) -> str:
 
 def compared_results(ran: Ran) -> tuple[Results, str]:
     """Compare what the changed cell made with what the cell as it is made; return the answer, and words for it."""
-    round_ = _compared_round(ran)
     of = {(one.round, one.variant): one.values for one in ran.outcomes}
-    one, other = of.get((round_, AS_IT_IS)), of.get((round_, CHANGED))
+    one, other = of.get((1, AS_IT_IS)), of.get((1, CHANGED))
     if one is None or other is None:
         return "unknown", "not compared: no round ended"
-    again = of.get((round_ + 1, AS_IT_IS), {})
-    is_again = ran.whole or round_ > 0  # so far only steps can be compared
-    for difference in (_other_steps(ran, one, other), _lost(one, other)):
+    again = of.get((2, AS_IT_IS), {})
+    first = [of.get((0, variant), {}) for variant in (AS_IT_IS, CHANGED)]
+    for difference in (_other_steps(ran, *first), _lost(*first)):
         if difference:
             return "different", f"different: {difference}"
     apart: dict[str, float] = {}
     varies = 0
     for label in one:
-        if label not in other or not (_is_of_training(label) or (again and is_again)):
+        if label not in other or not (_is_of_training(label) or again):
             continue
         scale = _scale(label, one, ran.start)
-        known = label in again and (is_again or label.startswith(_STEP))
-        noise = difference_of(one[label], again[label], scale) if known else 0.0
+        noise = difference_of(one[label], again[label], scale) if label in again else 0.0
         if noise > 0 and not _is_of_training(label):
             continue  # such as the time that something took
         if noise > _ROUNDING / 10 or math.isinf(noise):
@@ -306,14 +331,8 @@ def _lost(one: Values, other: Values) -> str:
     return f"the history lacks `{lost[0].partition(': ')[2]}`" if lost else ""
 
 
-def _compared_round(ran: Ran) -> int:
-    """Return the round whose runs can be compared: the first if both cells ran whole, else the first of equal steps."""
-    first = ran.runs[ran.runs["round"] == 0]
-    return 0 if len(first) and first["is_whole"].all() else 1
-
-
 def _steps_compared(ran: Ran) -> str:
-    steps = ran.runs.loc[ran.runs["round"] == _compared_round(ran), "steps"]
+    steps = ran.runs.loc[ran.runs["round"] == 1, "steps"]
     return f" for {_units.count(int(steps.min()))} steps" if len(steps) and steps.min() > 0 else ""
 
 

@@ -170,7 +170,12 @@ def _facts(overview: Overview, steps: Steps) -> list[Figure]:
         verdict = _VERDICTS.get(str(numbers["verdict"]), "")
         about = f"of each step waits for data{verdict and f': {verdict}'}"
         figures.append(Figure(about, _units.percent(numbers["input_percent"])))
-    return [*figures, *[figure for figure in overview_view.figures(overview) if figure.value != _units.MISSING]]
+    if not math.isnan(numbers["cores_busy"]):
+        busy = f"{_units.number(numbers['cores_busy'])} of {_units.count(numbers['cores'])}"
+        figures.append(Figure("cores busy", busy, "of the processors that the program may use"))
+    alone = ["hosts"] if numbers["host_count"] == 1 else []
+    others = [figure for figure in overview_view.figures(overview) if figure.label not in alone]
+    return [*figures, *[figure for figure in others if figure.value != _units.MISSING]]
 
 
 def _compositions(tree: Breakdown) -> Iterable[Panel]:

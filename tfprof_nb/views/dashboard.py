@@ -51,7 +51,7 @@ from tfprof_nb.views import trace as trace_view
 from tfprof_nb.views import trial as trial_view
 from tfprof_nb.views.pages import PAGES
 
-_WITHOUT_TENSORFLOW = ("overview", "advice", "breakdown", "source", "python", "memory", "flame", "trace")
+_WITHOUT_TENSORFLOW = ("overview", "breakdown", "source", "python", "memory", "flame", "trace")
 _MANY_EVENTS = 500_000  # all pages of fewer events take less than a second
 
 
@@ -233,10 +233,10 @@ def _page_below_answer(results: Results, name: str, answer: Sequence[Panel]) -> 
 def _pages(results: Results) -> list[str]:
     """All pages that apply: none about what the program does not use."""
     if _is_plain_python(results):
-        applies = {"advice": len(results.advice.table) > 0}
-        return [name for name in _WITHOUT_TENSORFLOW if applies.get(name, True)]
+        return list(_WITHOUT_TENSORFLOW)
     calls, waits = len(results.functions.table) > 0, results.overview.summary["input_percent"] > 0
     applies = {
+        "advice": False,  # the answer has all of it
         "pods": len(results.hosts) > 1,
         "kernels": "GPU" in results.device_type,
         "input_pipeline": waits or len(results.input_pipeline.table) > 0,

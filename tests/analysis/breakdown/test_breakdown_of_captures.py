@@ -35,7 +35,7 @@ def test_children_add_up_to_their_parents(shared_data):
         adds_up(tfprof_nb.load(file).breakdown)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_children_add_up_to_their_parents_in_all_samples(shared_data):
     for file in captures(shared_data):
         adds_up(tfprof_nb.load(file).breakdown)

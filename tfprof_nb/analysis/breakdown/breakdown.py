@@ -345,8 +345,8 @@ class _Assembly:
             np.append(code.codes["whole"].to_numpy(bool), False)[rows] if len(code.codes) else np.zeros(len(rows), bool)
         )
         stored = whole & np.isin(kinds, ("load", "save"))
-        one_by_one = np.isin(self._doing, (Doing.CALLING, Doing.OP, Doing.COPYING))
-        calling = (stored & (self._doing != Doing.STORING)) | (whole & one_by_one & (self._step < 0))
+        one_by_one = np.isin(self._doing, (Doing.CALLING, Doing.OP, Doing.COPYING, Doing.PYTHON))
+        calling = (stored & (self._doing != Doing.STORING)) | (whole & one_by_one)
         calling &= ~self._busy_now
         python = (self._doing == Doing.PYTHON) & ~calling & ~self._busy_now
         inside, piece_of = self._sampled_piece >= 0, np.maximum(self._sampled_piece, 0)
@@ -489,7 +489,7 @@ class _Assembly:
         self._place_nodes(nodes, owner[outside], np.flatnonzero(outside))
 
     def _function_node(self, piece: int, *, outside: bool) -> str:
-        node = self._owners[self._owner[piece]]
+        node: str = self._owners[self._owner[piece]]
         if not outside:
             return node
         event = int(self._anchor[piece])
@@ -537,7 +537,29 @@ class _Assembly:
                 name, function, place = stage_in_words(self._graphs, stage, self._labels)
                 part = self._tree.child(above, name, f"{name}: {function}" if function else name, "wait", place)
                 self._tree.add(part, critical_ps * scale, calls)
+            slowest = its.sort_values("critical_ps", ascending=False, kind="stable").drop_duplicates("first")
+            for _, is_first, stage, critical_ps, _ in slowest.itertuples(index=False):
+                above = f"{nodes[number]}/{_FIRST_BATCH[0]}" if is_first else node
+                name, _, _ = stage_in_words(self._graphs, stage, self._labels)
+                self._name_feeders(f"{above}/{name}", number, bool(is_first), critical_ps * scale)
             self._tree.add(node, max(waited[number] - known * scale, 0.0))
+
+    def _name_feeders(self, stage: str, owner: int, first: bool, time_ps: float) -> None:
+        """Give the time of the slowest stage to the lines of Python that ran for it, as far as samples show any."""
+        calls = self._calls[(self._calls["owner"] == owner) & (self._calls["first"] == first)]
+        start = calls["start_ps"].to_numpy(np.int64)
+        end = start + calls["total_ps"].to_numpy(np.int64)
+        whole = int(covered_at(start, end, self._code.at_ps).sum())
+        feeders = self._code.feeders
+        feeders = feeders[covered_at(start, end, feeders["at_ps"].to_numpy(np.int64))]
+        if not whole or not len(feeders):
+            return
+        weights = (1 / feeders.groupby("at_ps")["place"].transform("size")).groupby(feeders["place"]).sum()
+        weights = weights[weights.index != ""] / max(whole, float(weights.sum()))
+        for place, weight in weights.items():
+            line = self._tree.child(stage, f"python:{_short(str(place))}", f"Python at {place}", "python", str(place))
+            self._tree.add(line, time_ps * weight)
+        self._tree.add(stage, -time_ps * float(weights.sum()))
 
     def _delays(self, chosen: Bools, owner: Int64) -> pd.DataFrame:
         """Return how long stages delayed the calls for data that began in some pieces.
@@ -555,6 +577,7 @@ class _Assembly:
         own = pd.Series(np.where(within & chosen[piece], owner[piece], -1), index=roots["root"].to_numpy())
         first = roots.sort_values("start_ps").drop_duplicates("iterator")["root"]
         stages = stages.assign(owner=stages["root"].map(own), first=stages["root"].isin(first))
+        self._calls = stages[stages["depth"] == 1]
         by_stage = stages[stages["owner"] >= 0].groupby(keys)
         return by_stage.agg(critical_ps=("critical_ps", "sum"), calls=("root", "nunique")).reset_index()
 

@@ -25,7 +25,7 @@ Restore = Callable[[], None]
 
 
 class FrameworkState:
-    """Variables, random states and settings; ``begin_run`` gives each run the same seeds."""
+    """Variables, random states and settings."""
 
     def __init__(self, native_iterators: Sequence[Any], tables: Sequence[Any]) -> None:
         self._native_iterators, self._tables, self._variables = native_iterators, tables, living_variables()
@@ -45,8 +45,9 @@ class FrameworkState:
             self._restores.append(_keras_globals())
         self._restores += [_values(self._variables), _tensorflow_seeds()]  # last: those above may draw and write
 
-    def begin_run(self) -> None:
-        """Seed TensorFlow; Python's and NumPy's random states are those of the user."""
+    @staticmethod
+    def seed() -> None:
+        """Seed TensorFlow, unless the program does; Python's and NumPy's random states are those of the user."""
         from tensorflow.python.eager import context
 
         seed = context.context()._seed  # noqa: SLF001
