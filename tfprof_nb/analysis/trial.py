@@ -184,14 +184,13 @@ def _how(ran: Ran, rounds: int) -> str:
 def compared_results(ran: Ran) -> tuple[Results, str]:
     """Compare what the changed cell made with what the cell as it is made; return the answer, and words for it."""
     of = {(one.round, one.variant): one.values for one in ran.outcomes}
-    one, other = of.get((1, AS_IT_IS)), of.get((1, CHANGED))
-    if one is None or other is None:
-        return "unknown", "not compared: no round ended"
-    again = of.get((2, AS_IT_IS), {})
     first = [of.get((0, variant), {}) for variant in (AS_IT_IS, CHANGED)]
     for difference in (_other_steps(ran, *first), _lost(*first)):
         if difference:
             return "different", f"different: {difference}"
+    one, other, again = of.get((1, AS_IT_IS)), of.get((1, CHANGED)), of.get((2, AS_IT_IS), {})
+    if one is None or other is None:
+        return "unknown", "not compared: no round ended"
     apart: dict[str, float] = {}
     varies = 0
     for label in one:
