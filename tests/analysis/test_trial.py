@@ -129,6 +129,15 @@ def test_a_cell_that_fails_is_refuted_whatever_is_claimed():
     assert "NameError" in str(Content("Tried", view.panels(found)))
 
 
+def test_random_examples_make_other_losses_no_difference():
+    passes = [[np.arange(9.0), np.arange(9.0) + 0.5]]
+    losses = [(0.50, 0.52), (0.50, 0.52), (0.50, 0.51), (0.53, 0.50), (0.51, 0.53)]
+    runs = ran([(2, 1)] * 5, values=[tuple(map(made, pair)) for pair in losses])
+    outcomes = [one._replace(examples=passes) for one in runs.outcomes]
+    assert judged(made(0.50), made(0.52)).summary["results"] == "different"
+    assert trial(Ran(runs.runs, outcomes), "rule").summary["results"] == "close"
+
+
 ROWS = np.array([3.0, 1.0, 2.0])
 
 
@@ -140,7 +149,8 @@ ROWS = np.array([3.0, 1.0, 2.0])
         ([ROWS, ROWS[::-1]], [ROWS, ROWS], "order"),
         ([ROWS, ROWS], [ROWS[:2], ROWS[:2]], "rows"),
         ([ROWS, ROWS + 1], [ROWS, ROWS], "values"),
-        ([ROWS, ROWS], [2 * ROWS, 2 * ROWS], "values"),
+        ([ROWS, ROWS], [ROWS, ROWS + 1], "redrawn"),
+        ([ROWS, ROWS + 1], [ROWS + 2, ROWS + 3], ""),
         ([ROWS], [ROWS * (1 + 1e-9)], ""),
         ([], [], ""),
     ],
