@@ -63,8 +63,7 @@ def change_of(advice: Advice, texts: Mapping[str, str], rule: str | None) -> Cha
     if rule is not None and not isinstance(rule, str):
         raise TfprofError(f"rule={rule!r}: give the id of a rule, from the column `rule` of p.advice.table.")
     rows = advice.table.to_dict("records")
-    changes = {}
-    why_not = {}
+    changes, why_not = dict[str, Change](), dict[str, str]()
     for row in rows:
         made = _change(row, texts)
         if isinstance(made, Change):

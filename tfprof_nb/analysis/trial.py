@@ -20,7 +20,7 @@ from tfprof_nb._arrays import Floats
 from tfprof_nb.analysis.compare.mann_whitney import MIN_VALUES
 from tfprof_nb.analysis.compare.paired import paired_interval
 from tfprof_nb.analysis.result import Result
-from tfprof_nb.analysis.same_examples import difference_of_examples
+from tfprof_nb.analysis.same_examples import are_random, difference_of_examples
 
 COLUMNS = ["round", "variant", "steps", "seconds", "ms_per_step"]
 AS_IT_IS, CHANGED = "as it is", "changed"
@@ -30,10 +30,10 @@ _ROUNDING, _FLIPPED_SHARE, _MOVED = 1e-3, 1e-3, 1e-2
 _SPREADS = 3.0  # so many standard deviations between runs count as a difference
 # Which differences rules speak of; "" is one whose kind is not known, as of losses.
 _COVERED = {
-    "order": ("", "order"),
-    "batches": ("", "order"),
-    "rows": ("", "order", "rows"),
-    "dynamics": ("", "order", "rows", "values"),
+    "order": ("", "redrawn", "order"),
+    "batches": ("", "redrawn", "order"),
+    "rows": ("", "redrawn", "order", "rows"),
+    "dynamics": ("", "redrawn", "order", "rows", "values"),
 }
 Results = Literal["equal", "close", "different", "unknown"]
 Values = Mapping[str, list[Any]]
@@ -125,7 +125,7 @@ def trial(ran: Ran, rule: str, claim: str = "equal") -> Trial:
     if refuted and not ran.failed:
         notes.append("The change is refuted: its rule does not say that results become others.")
     if not ran.failed:
-        notes.append(_how(ran, len(ratios)))
+        notes += [_how(ran, len(ratios)), *_between_epochs(ran)]
     return Trial(ran.runs[COLUMNS].reset_index(drop=True), summary, notes)
 
 
@@ -181,17 +181,30 @@ def _how(ran: Ran, rounds: int) -> str:
     return f"{text}." if rounds >= MIN_VALUES else f"{text}: more time (seconds=) narrows the interval."
 
 
+def _between_epochs(ran: Ran) -> list[str]:
+    """Say that what comes between epochs is left out, if it is."""
+    runs = ran.runs[ran.runs["round"] > 0]
+    if ran.whole or not (runs["per_epoch"] >= runs["steps"]).any():
+        return []
+    note = (
+        f"An epoch has {_units.count(runs['per_epoch'].max())} steps, more than were compared: what the cell does "
+        "between epochs, such as validation, is not in the figures. More time (seconds=) brings it in."
+    )
+    return [note]
+
+
 def compared_results(ran: Ran) -> tuple[Results, str]:
     """Compare what the changed cell made with what the cell as it is made; return the answer, and words for it."""
     of = {(one.round, one.variant): one.values for one in ran.outcomes}
-    one, other = of.get((1, AS_IT_IS)), of.get((1, CHANGED))
-    if one is None or other is None:
-        return "unknown", "not compared: no round ended"
-    again = of.get((2, AS_IT_IS), {})
     first = [of.get((0, variant), {}) for variant in (AS_IT_IS, CHANGED)]
     for difference in (_other_steps(ran, *first), _lost(*first)):
         if difference:
             return "different", f"different: {difference}"
+    one, other, again = of.get((1, AS_IT_IS)), of.get((1, CHANGED)), of.get((2, AS_IT_IS), {})
+    if one is None or other is None:
+        return "unknown", "not compared: no round ended"
+    examples = {run.variant: run.examples for run in ran.outcomes if run.round == 0}
+    random = are_random(examples.get(AS_IT_IS, ()), examples.get(CHANGED, ()))
     apart: dict[str, float] = {}
     varies = 0
     for label in one:
@@ -201,7 +214,7 @@ def compared_results(ran: Ran) -> tuple[Results, str]:
         noise = difference_of(one[label], again[label], scale) if label in again else 0.0
         if noise > 0 and not _is_of_training(label):
             continue  # such as the time that something took
-        if noise > _ROUNDING / 10 or math.isinf(noise):
+        if noise > _ROUNDING / 10 or (random and _is_of_training(label)):
             varies += 1
             if label.startswith(_WEIGHTS) or not _is_apart(label, ran.outcomes):
                 continue
@@ -216,7 +229,7 @@ def _judged(apart: Mapping[str, float], varies: int, one: Values, other: Values,
     if too_far:
         return "different", f"different: {_told(_most_telling(too_far), one, other)}"
     if varies:
-        return "close", "as far apart as two runs of the cell as it is, which differ by themselves"
+        return "close", "as far apart as runs of the cell as it is, which differ by themselves"
     if not apart:
         return "unknown", "the cell leaves nothing that can be compared"
     most = max(apart.values())
@@ -289,7 +302,9 @@ def _is_apart(label: str, outcomes: Sequence[Outcome]) -> bool:
     """Whether what varies from run to run lies elsewhere in the runs of the changed cell."""
     sides = []
     for variant in (AS_IT_IS, CHANGED):
-        values = [one.values[label][0] for one in outcomes if one.variant == variant and label in one.values]
+        values = [
+            one.values[label][0] for one in outcomes if one.round and one.variant == variant and label in one.values
+        ]
         sides.append(np.array([float(each) for each in values if np.ndim(each) == 0]))
     if min(map(len, sides)) < 3:
         return False

@@ -1,4 +1,4 @@
-"""The examples that Keras trains on in a run, as one number each: whether passes repeat, and in what order they come."""
+"""The examples that Keras trains on in a run, as one number each: whether passes repeat, and in which order."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import os
 import sys
 import time
@@ -27,7 +28,9 @@ from tfprof_nb.formats.marks import PHASES
 
 AS_IT_IS, CHANGED = "as it is", "changed"
 MAX_ROUNDS, MIN_ROUNDS = 10, 5
+_FEWEST_ROUNDS, _SHORTEST_S = 2, 0.5
 _FEWEST_WHOLE, _FIRST_SHARE, _LONGEST_SHARE = 3, 0.15, 0.4
+_SAME_SEED_ROUNDS = 2  # which tell what repeats; the others, how far random numbers reach
 _WARM_UP, _WARM_UP_SHARE = 2, 0.1
 Say = Callable[[str, float], None]
 
@@ -61,9 +64,12 @@ class Run:
         if len(ends) < MIN_STEPS - 2:
             return Pace(ends[-1][1], float("nan"), float("nan"))
         cold = min(max(_WARM_UP, round(_WARM_UP_SHARE * len(ends))), len(ends) - 2)
-        (first_at, first), (last_at, last) = ends[cold - 1 if len(ends) > cold + 1 else 0], ends[-1]
+        first_at, first = ends[cold - 1]
+        epoch = self.steps.per_epoch if kind == PHASES[0] else None
+        whole = [end for end in ends if epoch and end[1] > first and not (end[1] - first) % epoch]
+        last_at, last = (whole or ends)[-1]  # whole epochs, with what comes between them
         step_s = (last_at - first_at) / max(last - first, 1)
-        return Pace(last, step_s, first_at - self.begun - first * step_s)
+        return Pace(ends[-1][1], step_s, first_at - self.begun - first * step_s)
 
 
 @dataclass
@@ -125,15 +131,15 @@ class Stage:
         gc.collect()  # what runs before left behind is not this one's work
         try:
             with self._scratch.working(), _quiet():
-                self._begin(name, seeded=round_ > 0)
+                self._begin(name, round_)
                 self._run_above(variant, limit)
                 return self._timed(variant, name, round_, limit)
         finally:
             self._put_back()
 
-    def _begin(self, name: str, *, seeded: bool) -> None:
-        if seeded:  # a seed would make each pass draw the same: the first round shows what a program does without
-            self._framework.seed()
+    def _begin(self, name: str, round_: int) -> None:
+        if round_:  # a seed would make each pass draw the same: the first round shows what a program does without
+            self._framework.seed(max(0, round_ - _SAME_SEED_ROUNDS))
         for place, dataset in self._state.datasets:
             with suppress(TfprofError):
                 copy = self._copies[name].of(dataset)
@@ -270,13 +276,25 @@ def common_kind(one: Run, other: Run) -> str:
 
 
 def _bounded(first: Sequence[Run], kind: str, left_s: float) -> Limit:
-    """Return so many steps that the time is enough for five rounds."""
-    each = left_s / (2 * MIN_ROUNDS)
+    """Return so many steps, whole epochs where they fit, that the time is enough for some rounds."""
     paces = [run.pace(kind) for run in first]
-    fits = [int((each - max(pace.first_s, 0)) / max(pace.step_s, 1e-9)) for pace in paces]
-    steps = max(MIN_STEPS, min(*fits, *(pace.steps for pace in paces)))
-    longest = max(max(pace.first_s, 0) + 2 * steps * pace.step_s for pace in paces)
+    begin_s, step_s = (max(*(getattr(pace, part) for pace in paces), 0.0) for part in ("first_s", "step_s"))
+    epochs = [run.steps.per_epoch or 0 for run in first] if kind == PHASES[0] else [0]
+    each = max(left_s / (2 * MIN_ROUNDS), begin_s + _SHORTEST_S)
+    steps = max(MIN_STEPS, int((each - begin_s) / max(step_s, 1e-9)))
+    most = min(pace.steps for pace in paces)
+    epoch = max(epochs)
+    if epoch and begin_s + _longer(epoch) * step_s <= left_s / (2 * _FEWEST_ROUNDS):
+        steps = _longer(epoch * max(1, int(steps / _longer(epoch))))
+    if all(run.is_whole for run in first) or not epoch:
+        steps = min(steps, most)
+    longest = begin_s + 2 * steps * step_s
     return Limit(max(each, longest), kind, steps, max(each, 2 * longest))
+
+
+def _longer(steps: int) -> int:
+    """Return how many steps are needed for so many that are warm."""
+    return steps + max(_WARM_UP, math.ceil(1.2 * _WARM_UP_SHARE * steps))
 
 
 def _no_common_steps(runs: Sequence[Run], seconds: float) -> str:
@@ -330,8 +348,8 @@ class _Nothing:
 def _quiet() -> Iterator[None]:
     """Show nothing of what the block prints or displays, and write no compiled Python beside its modules."""
     with ExitStack() as undo:
-        undo.enter_context(redirect_stdout(_Nothing()))  # type: ignore[type-var]
-        undo.enter_context(redirect_stderr(_Nothing()))  # type: ignore[type-var]
+        undo.enter_context(redirect_stdout(_Nothing()))
+        undo.enter_context(redirect_stderr(_Nothing()))
         undo.enter_context(_descriptors_to_nothing())
         if "IPython" in sys.modules:
             from IPython.utils.capture import capture_output
