@@ -10,7 +10,6 @@ from tfprof_nb.analysis.advice.adapt_advice import adapt_findings
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.fit_again_advice import fit_again_findings
 from tfprof_nb.analysis.advice.keras_call_advice import single_predictions
-from tfprof_nb.analysis.advice.retracing_advice import retracing_findings
 from tfprof_nb.analysis.events.compilations import Compilations
 from tfprof_nb.analysis.source.code import Code
 
@@ -138,29 +137,29 @@ def test_parts_of_the_data_become_one_dataset(evidence):
     assert "with a dataset that yields all parts" in one.fix
 
 
-def test_xla_for_each_shape(evidence):
+def test_xla_for_each_shape(found_by, evidence):
     text = "net.compile('adam', 'mse', jit_compile=True)\nnet.fit(ds)"
-    (one,) = retracing_findings(evidence(text, programs=(7, 500.0)))
+    (one,) = found_by(evidence(text, programs=(7, 500.0)), "xla-recompilation")
     assert one.finding == "XLA compiles 7 programs: 50.0% of the cell's time (cell line 1)"
     assert one.change == "net.compile('adam', 'mse')"
 
 
-def test_models_that_are_made_anew_for_each_training(evidence):
+def test_models_that_are_made_anew_for_each_training(found_by, evidence):
     text = "for k in folds:\n    net = build()\n    net.fit(x[k])"
-    (one,) = retracing_findings(evidence(text, traced=5, tracing_ms=800.0))
+    (one,) = found_by(evidence(text, traced=5, tracing_ms=800.0), "model-built-in-loop")
     assert one.finding == "5 models are traced, each anew: 64.0% of the cell's time (cell line 2)"
     assert (one.severity, one.place) == ("info", "cell line 2")
     assert "for v, value in zip((*net.variables, *net.optimizer.variables), start): v.assign(value)" in one.fix
 
 
-def test_models_that_differ_in_their_learning_rate_are_made_once_and_given_it(evidence):
+def test_models_that_differ_in_their_learning_rate_are_made_once_and_given_it(found_by, evidence):
     build = "def build(lr):\n    m = make()\n    m.compile(Adam(learning_rate=lr), 'mse')\n    return m"
     text = f"{build}\nfor rate in rates:\n    net = build(rate)\n    net.fit(x)"
-    (one,) = retracing_findings(evidence(text, traced=5, tracing_ms=800.0))
+    (one,) = found_by(evidence(text, traced=5, tracing_ms=800.0), "model-built-in-loop")
     assert "though only its learning rate `rate` differs" in one.evidence
     assert one.fix.endswith("v.assign(value)`, and then `net.optimizer.learning_rate.assign(rate)`.")
     text = text.replace("make()", "make(lr)")
-    assert not list(retracing_findings(evidence(text, traced=5, tracing_ms=800.0)))
+    assert not list(found_by(evidence(text, traced=5, tracing_ms=800.0), "model-built-in-loop"))
 
 
 ASKED = """for x, y in memory:

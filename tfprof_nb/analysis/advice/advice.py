@@ -31,7 +31,6 @@ from tfprof_nb.analysis.advice.iterator_end_advice import iterator_end_findings
 from tfprof_nb.analysis.advice.no_findings import why_none
 from tfprof_nb.analysis.advice.python_advice import python_findings
 from tfprof_nb.analysis.advice.repeated_advice import repeated_findings
-from tfprof_nb.analysis.advice.retracing_advice import retracing_findings
 from tfprof_nb.analysis.advice.same_tensor_advice import same_tensor_findings
 from tfprof_nb.analysis.advice.unexplained_advice import unexplained_findings
 from tfprof_nb.analysis.advice.validation_advice import validation_input, with_validation
@@ -156,7 +155,6 @@ _EACH_REPORTS_SEVERAL: tuple[Callable[[Evidence], Iterable[Finding]], ...] = (
     adapt_findings,
     fit_again_findings,
     graph_python_findings,
-    retracing_findings,
     iterator_end_findings,
     foreign_findings,
     element_findings,
