@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import tensorflow as tf
 
-from tfprof_nb.analysis.advice.batch_advice import _loop
+from tfprof_nb.analysis.advice.rules.graph.small_steps import _loop
 from tfprof_nb.analysis.source.code import Code
 
 BEGIN = "The steps are small"

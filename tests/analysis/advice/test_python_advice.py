@@ -12,7 +12,7 @@ import tensorflow as tf
 
 import tfprof_nb as tp
 from tfprof_nb.analysis.advice.evidence import training_ms
-from tfprof_nb.analysis.advice.python_advice import _fix_of
+from tfprof_nb.analysis.advice.rules.python.python_in_loop import _fix_of
 
 
 @pytest.fixture(autouse=True)

@@ -45,6 +45,8 @@ class Rule:
         Rules that say less about the same time: their cases go where this one has a case.
     after
         Rules whose cases this one reads.
+    within
+        Rules whose cases may take in the time of this one's: a case is told only if it takes clearly more than these.
     part_of
         The rule that this one says more about: what supersedes or silences that rule does so for this one.
     frameworks
@@ -67,6 +69,7 @@ class Rule:
     saved: tuple[float, float | None] | None = None
     supersedes: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
+    within: tuple[str, ...] = ()
     part_of: str = ""
     frameworks: tuple[str, ...] = ("tensorflow",)
     once_ms: float = 0.0
