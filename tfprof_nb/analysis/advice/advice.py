@@ -15,26 +15,13 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb.analysis.advice import catalogue
-from tfprof_nb.analysis.advice.adapt_advice import adapt_findings
-from tfprof_nb.analysis.advice.batch_advice import batch_findings
-from tfprof_nb.analysis.advice.between_steps_advice import between_steps
 from tfprof_nb.analysis.advice.checked_change import checked
 from tfprof_nb.analysis.advice.claims import claimed
-from tfprof_nb.analysis.advice.eager_advice import eager_findings
-from tfprof_nb.analysis.advice.element_advice import element_findings
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.findings import Finding, widened
-from tfprof_nb.analysis.advice.fit_again_advice import fit_again_findings
 from tfprof_nb.analysis.advice.foreign_advice import foreign_findings
-from tfprof_nb.analysis.advice.graph_python_advice import graph_python_findings
 from tfprof_nb.analysis.advice.input_advice import copies_to_device, input_bound, input_outside_steps
-from tfprof_nb.analysis.advice.iterator_end_advice import iterator_end_findings
 from tfprof_nb.analysis.advice.no_findings import why_none
-from tfprof_nb.analysis.advice.python_advice import python_findings
-from tfprof_nb.analysis.advice.repeated_advice import repeated_findings
-from tfprof_nb.analysis.advice.retracing_advice import retracing_findings
-from tfprof_nb.analysis.advice.same_tensor_advice import same_tensor_findings
-from tfprof_nb.analysis.advice.unexplained_advice import unexplained_findings
 from tfprof_nb.analysis.advice.validation_advice import validation_input, with_validation
 from tfprof_nb.analysis.benchmark_input import InputBenchmark
 from tfprof_nb.analysis.result import Result, empty_table
@@ -100,15 +87,7 @@ def advice(evidence: Evidence, ignored: Collection[str] = ()) -> Advice:
         ``table`` is empty if there is nothing to change; a note says so.
     """
     findings = with_validation([finding for rule in _rules(evidence) if (finding := rule(evidence))])
-    of_rules = catalogue.findings(evidence)
-    python = python_findings(evidence, [finding for finding in of_rules if _is_of_session(finding)])
-    findings += [
-        *eager_findings(evidence, python),
-        *python,
-        *unexplained_findings(evidence, python),
-        *batch_findings(evidence, python),
-        *(finding for finding in of_rules if not _is_of_session(finding)),
-    ]
+    findings += catalogue.findings(evidence)
     findings += [finding for rule in _EACH_REPORTS_SEVERAL for finding in rule(evidence)]
     silent = {f.rule for f in findings if any(catalogue.belongs_to(f.rule, rule) for rule in ignored)}
     findings = catalogue.standing([finding for finding in findings if finding.rule not in silent])
@@ -121,10 +100,6 @@ def advice(evidence: Evidence, ignored: Collection[str] = ()) -> Advice:
     why_empty = why_none(evidence) if len(evidence.steps.table) else _NO_STEPS
     left_out = [_LEFT_OUT.format(", ".join(sorted(silent)))] if silent else []
     return Advice(table, summary, left_out or ([] if findings else [why_empty]))
-
-
-def _is_of_session(finding: Finding) -> bool:
-    return catalogue.rules()[finding.rule].group == "sessions"
 
 
 def _of_this_run(evidence: Evidence, finding: Finding) -> Finding:
@@ -153,16 +128,5 @@ _TENSORFLOWS: tuple[Callable[[Evidence], Finding | None], ...] = (
     validation_input,
     copies_to_device,
     input_outside_steps,
-    between_steps,
 )
-_EACH_REPORTS_SEVERAL: tuple[Callable[[Evidence], Iterable[Finding]], ...] = (
-    adapt_findings,
-    fit_again_findings,
-    graph_python_findings,
-    retracing_findings,
-    iterator_end_findings,
-    foreign_findings,
-    element_findings,
-    repeated_findings,
-    same_tensor_findings,
-)
+_EACH_REPORTS_SEVERAL: tuple[Callable[[Evidence], Iterable[Finding]], ...] = (foreign_findings,)

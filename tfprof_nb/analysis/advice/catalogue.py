@@ -21,6 +21,7 @@ from tfprof_nb.analysis.advice.findings import Case, Earlier, Finding, finding_o
 from tfprof_nb.analysis.advice.rule import Rule
 
 _SEVERITIES = ("high", "medium", "info")
+_CLEARLY_MORE = 1.2
 
 
 class _Entry(NamedTuple):
@@ -77,11 +78,10 @@ def findings(evidence: Evidence) -> list[Finding]:
     for rule, check in _entries():
         if evidence.framework in rule.frameworks:
             earlier = {name: found.get(name, ()) for name in rule.after}
-            found[rule.id] = [
-                finding_of(rule, case, evidence)
-                for case in check(evidence, earlier)
-                if not case.percent < rule.moderate
-            ]
+            cases = (case for case in check(evidence, earlier) if not case.percent < rule.moderate)
+            own = [finding_of(rule, case, evidence) for case in cases]
+            explained = _CLEARLY_MORE * sum(one.estimated_gain_percent for name in rule.within for one in found[name])
+            found[rule.id] = [one for one in own if not rule.within or one.estimated_gain_percent > explained]
     return [finding for of_rule in found.values() for finding in of_rule]
 
 
@@ -115,7 +115,9 @@ def _entries() -> Sequence[_Entry]:
     """Return all rules, each behind those that it reads."""
     modules = [module for module in _modules(".rules") if hasattr(module, "RULE")]
     entries = {module.RULE.id: _Entry(module.RULE, module.check) for module in modules}
-    order = TopologicalSorter({name: sorted(entry.rule.after) for name, entry in sorted(entries.items())})
+    order = TopologicalSorter(
+        {name: sorted({*entry.rule.after, *entry.rule.within}) for name, entry in sorted(entries.items())}
+    )
     return [entries[name] for name in order.static_order()]
 
 

@@ -92,7 +92,7 @@ def _claim(finding: Finding, tree: pd.DataFrame, rule: Rule) -> tuple[str, float
     finding is about takes no more than all nodes of these kinds; where only those of its group are known, no more than
     what is at its place, if the finding has no estimate of its own.
     """
-    below = tree[(tree["parent"] != "") & tree["id"].str.contains(f"/{rule.within}", regex=False)]
+    below = tree[(tree["parent"] != "") & tree["id"].str.contains(f"/{rule.phase}", regex=False)]
     of_kind = _outermost(below[below["kind"].isin(explained_kinds(rule))])
     placed = _outermost(below[(below["place"] == finding.place) & bool(finding.place)])
     if of_kind.empty and (placed.empty or rule.group == "memory"):

@@ -38,6 +38,8 @@ class Case:
         The gain in percent, and its least and its most, where it is no part of the share.
     once_ms
         What the fix costs once, where that is not what the rule says.
+    of
+        What the gain is a share of, where that is not what the rule says.
     subject
         The function or object that it is about.
     instead_of
@@ -59,6 +61,7 @@ class Case:
     saved: tuple[float, float | None] | None = None
     gain: tuple[float, float, float] | None = None
     once_ms: float | None = None
+    of: GainOf | None = None
     subject: str = ""
     instead_of: tuple[tuple[str, str], ...] = ()
     proved_by: str = ""
@@ -214,7 +217,7 @@ def finding_of(rule: Rule, case: Case, evidence: Evidence) -> Finding:
         low,
         high,
         case.change,
-        rule.of,
+        case.of or rule.of,
         rule.id,
         subject=case.subject,
         instead_of=case.instead_of,

@@ -31,7 +31,7 @@ RULE = Rule(
     of="training",
     explains=("wait", "start"),
     all_of=True,
-    within="validation",
+    phase="validation",
     results="equal",
 )
 

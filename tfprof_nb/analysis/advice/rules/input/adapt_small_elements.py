@@ -9,8 +9,9 @@ import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Finding, saving
+from tfprof_nb.analysis.advice.findings import Case, Earlier
 from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.pipelines import batch_size, is_batched, is_dataset
 from tfprof_nb.analysis.source.rewriting import with_argument_call
@@ -42,7 +43,7 @@ RULE = Rule(
 )
 
 
-def adapt_findings(evidence: Evidence) -> Iterator[Finding]:
+def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
     """Name the lines that adapt a layer to a dataset of small elements."""
     summary, calls = evidence.overview.summary, evidence.python.calls
     whole_ms = float(summary["capture_ms"]) - float(np.nan_to_num(summary["warm_up_steps_ms"]))
@@ -51,10 +52,10 @@ def adapt_findings(evidence: Evidence) -> Iterator[Finding]:
         time_ms = float(rows["self_ms"].sum())
         percent = min(100.0, 100 * time_ms / whole_ms) if whole_ms > 0 else 0.0
         if percent >= RULE.moderate and rows["samples"].sum() >= _MIN_SAMPLES:
-            yield from _finding(evidence, str(file), int(str(line)), time_ms, percent)
+            yield from _cases(evidence, str(file), int(str(line)), time_ms, percent)
 
 
-def _finding(evidence: Evidence, file: str, line: int, time_ms: float, percent: float) -> Iterator[Finding]:
+def _cases(evidence: Evidence, file: str, line: int, time_ms: float, percent: float) -> Iterator[Case]:
     code, place = evidence.code, place_of(file, line)
     given = next((call.args[0] for call in code.nodes(file, ast.Call) if _adapts(call, line)), None)
     if given is None or not is_dataset(code, file, given):  # an array is taken as a whole
@@ -64,12 +65,11 @@ def _finding(evidence: Evidence, file: str, line: int, time_ms: float, percent: 
         return
     method, elements, condition = _LARGER[batched]
     change = with_argument_call(code, file, line, "adapt", f".{method}({_BATCH})")
-    yield saving(
-        RULE,
+    yield Case(
         percent,
         finding=f"adapt takes {_units.percent(percent)} of the cell's time: it gets {elements} ({place})",
-        evidence=f"`{_units.shorten(code.line(file, line), 80)}` took {_units.milliseconds(time_ms)}. {_ONE_BY_ONE}",
-        fix=f"{condition}: `{_units.shorten(change or f'.{method}({_BATCH})', 120)}`. {_SAME}",
+        evidence=f"{quoted(code.line(file, line))} took {_units.milliseconds(time_ms)}. {_ONE_BY_ONE}",
+        fix=f"{condition}: {quoted(change or f'.{method}({_BATCH})', 120)}. {_SAME}",
         place=place,
         change=change,
     )

@@ -11,9 +11,10 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.findings import Finding, saving
-from tfprof_nb.analysis.advice.python_time import FEWER_SAVED, HIGH_PERCENT, MIN_SAMPLES, WORTH_SAYING_PERCENT, in_code
+from tfprof_nb.analysis.advice.findings import Case, Earlier
 from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rules.python._time import FEWER_SAVED, HIGH_PERCENT, MIN_SAMPLES, WORTH_SAYING_PERCENT
+from tfprof_nb.analysis.advice.wording import in_code
 from tfprof_nb.analysis.source.code import Code, line_at, place_of
 from tfprof_nb.analysis.source.syntax import first_given, holds, name_of
 from tfprof_nb.analysis.source.traceable import has_effects, uses_values
@@ -60,7 +61,7 @@ class _Given:
         return within or str(row["function"]).rpartition(".")[2] == self.name
 
 
-def graph_python_findings(evidence: Evidence) -> Iterator[Finding]:
+def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
     """Name the Python functions that graphs call, and wait for."""
     table, whole_ms = evidence.python.table, training_ms(evidence)
     table = table[(table["thread"] == "graph") & (table["line"] > 0)]
@@ -69,7 +70,7 @@ def graph_python_findings(evidence: Evidence) -> Iterator[Finding]:
         rows = table if len(given) == 1 else table[[one.has(row) for row in table.to_dict("records")]]
         percent = min(100.0, 100 * float(rows["self_ms"].sum()) / whole_ms) if whole_ms else 0.0
         if percent >= RULE.moderate and rows["samples"].sum() >= MIN_SAMPLES:
-            yield _finding(evidence, one, rows, percent)
+            yield _case(evidence, one, rows, percent)
 
 
 def _given(code: Code) -> Iterator[_Given]:
@@ -83,7 +84,7 @@ def _given(code: Code) -> Iterator[_Given]:
                 yield _Given(name, call, place_of(file, call.lineno), at, node.lineno if node else 0, node)
 
 
-def _finding(evidence: Evidence, given: _Given, rows: pd.DataFrame, percent: float) -> Finding:
+def _case(evidence: Evidence, given: _Given, rows: pd.DataFrame, percent: float) -> Case:
     slowest = rows.nlargest(1, "self_ms").iloc[0]
     at = str(slowest["file"]), int(slowest["line"])
     name = "a lambda" if given.name == _LAMBDA else given.name
@@ -94,8 +95,7 @@ def _finding(evidence: Evidence, given: _Given, rows: pd.DataFrame, percent: flo
         loops = given.node is not None and any(isinstance(node, ast.For) for node in ast.walk(given.node))
         fix = _WHOLE_ARRAYS * loops + _IN_GRAPH.format(name)
     time_ms = float(rows["self_ms"].sum()) / max(len(evidence.steps.table), 1)
-    return saving(
-        RULE,
+    return Case(
         percent,
         finding=f"The graph calls {name}, in Python: {evidence.of_training(percent)}",
         evidence=f"{in_code(given.place, evidence.code.at(given.place))} calls it: {_units.milliseconds(time_ms)} "

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.findings import Finding, saving
+from tfprof_nb.analysis.advice.findings import Case, Earlier
 from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import place_of
 
 # Where samples meet a line that makes a tensor: TensorFlow's Python, NumPy's, and what the line calls in C.
@@ -31,7 +32,7 @@ RULE = Rule(
 )
 
 
-def same_tensor_findings(evidence: Evidence) -> Iterator[Finding]:
+def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
     """Report lines that copy the same array into a new tensor again and again."""
     calls, whole_ms = evidence.python.calls, training_ms(evidence)
     calls = calls[(calls["thread"] == "main") & (calls["line"] > 0) & calls["library"].isin(_MAKING)]
@@ -47,11 +48,10 @@ def same_tensor_findings(evidence: Evidence) -> Iterator[Finding]:
         if not tensor or rows["samples"].sum() < _MIN_SAMPLES:
             continue
         place, percent = place_of(str(file), line), min(percent, 100.0)
-        yield saving(
-            RULE,
+        yield Case(
             percent,
             finding=f"The same tensor is made in each step: {evidence.of_training(percent)}",
-            evidence=f"`{_units.shorten(evidence.code.line(str(file), line), 80)}` ({place}) copies the same values "
+            evidence=f"{quoted(evidence.code.line(str(file), line))} ({place}) copies the same values "
             "into a new tensor each time.",
             fix=f"Make it once, before the loop, and keep it in a variable: `same = {_units.shorten(tensor, 80)}`. In "
             "the loop, use `same`.",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Finding
+from tfprof_nb.analysis.advice.findings import Case, Earlier
 from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.source.syntax import first_given
@@ -37,32 +38,25 @@ RULE = Rule(
 )
 
 
-def iterator_end_findings(evidence: Evidence) -> list[Finding]:
+def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
     """Report waits for an autotuner that sleeps when its iterator ends. They come by chance: no program is at fault."""
     found, whole_ms = evidence.sleeps(), float(evidence.overview.summary["capture_ms"])
     percent = min(100.0, 100 * found.total_ms / whole_ms) if whole_ms > 0 else 0.0
-    if percent < RULE.moderate:
-        return []
+    if not found.times:
+        return
     times = "An old iterator" if found.times == 1 else f"{_units.count(found.times)} old iterators"
     in_all = f"{_units.milliseconds(found.total_ms)}{' in all' if found.times > 1 else ''}"
-    return [
-        Finding(
-            "info",
-            f"The program waits for old iterators of tf.data to end: {_units.percent(percent)} of the cell's time",
-            f"{times} took {in_all} to end, while no other thread worked: the program waits until the autotuner of "
-            "tf.data wakes up. It sleeps longer, the longer an iterator is in use. So it was in this run; others may "
-            "not wait.",
-            fix_of(evidence),
-            percent,
-            start_ms=found.longest_start_ms,
-            duration_ms=found.longest_ms,
-            proved_by=RULE.page,
-            rule=RULE.id,
-            gain_low_percent=0.0,
-            gain_high_percent=percent,
-            gain_of="cell",
-        )
-    ]
+    yield Case(
+        percent,
+        f"The program waits for old iterators of tf.data to end: {_units.percent(percent)} of the cell's time",
+        f"{times} took {in_all} to end, while no other thread worked: the program waits until the autotuner of "
+        "tf.data wakes up. It sleeps longer, the longer an iterator is in use. So it was in this run; others may "
+        "not wait.",
+        fix_of(evidence),
+        severity="info",
+        start_ms=found.longest_start_ms,
+        duration_ms=found.longest_ms,
+    )
 
 
 def fix_of(evidence: Evidence) -> str:

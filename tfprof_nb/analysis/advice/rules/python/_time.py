@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Earlier
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.guards import divisor_of, guard_of
 from tfprof_nb.analysis.source.syntax import holds
@@ -18,8 +18,20 @@ FRAMEWORKS = ("Keras", "TensorFlow", "tfprof_nb")
 # What part of the time a fix saves at least: the code still runs now and then, and the pipeline may then be what waits.
 LEAST_SAVED = 0.7
 FEWER_SAVED = 0.3  # of what may overlap
+# Rules that name lines and functions of Python: what they say, others need not explain.
+CALLBACKS = ("predict-in-callback", "slow-callback")
+NAMED = (
+    *CALLBACKS,
+    *("sync-each-step", "predict-per-example", "frequent-writing", "weights-through-numpy", "model-rebuilt-each-step"),
+    *("python-outside-steps", "python-in-loop", "growing-graph", "repeated-session-runs", "large-feeds"),
+)
 _LEFT = 5
 _RUNS_GRAPH, _TRAINS = "Function.__call__", ("Trainer.fit", "Trainer.evaluate")
+
+
+def told_by_python(earlier: Earlier, percent: float) -> bool:
+    """Whether a case of Python's lines and functions takes as much as a share of the training."""
+    return any(finding.estimated_gain_percent >= percent for name in NAMED for finding in earlier[name])
 
 
 def rarely(evidence: Evidence, file: str, line: int) -> str:
@@ -59,8 +71,3 @@ def every_few(calls: int) -> int:
 def method_of(calls: pd.DataFrame) -> pd.Series:
     """Return the last part of what each line called."""
     return calls["call"].astype(str).str.replace(r".*\.", "", regex=True)
-
-
-def in_code(place: str, code: str) -> str:
-    """Name a line by its code and place, or by its place alone."""
-    return f"`{_units.shorten(code, 80)}` ({place})" if code else f"The line at {place}"

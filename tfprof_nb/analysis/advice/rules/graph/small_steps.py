@@ -1,16 +1,17 @@
-"""What to change about steps that are so small that starting their ops takes most of the time."""
+"""Steps that are so small that starting their ops takes most of the time."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Finding, Severity, severity_of
+from tfprof_nb.analysis.advice.findings import Case, Earlier
 from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rules.python._time import NAMED
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.loops import head_of, is_head, needs_itself
 from tfprof_nb.analysis.source.rewriting import with_argument
@@ -45,12 +46,13 @@ RULE = Rule(
     moderate=50.0,
     high=60.0,
     of="cell",
+    after=NAMED,
     supersedes=("python-between-ops",),
     results="batches",
 )
 
 
-def batch_findings(evidence: Evidence, python: Sequence[Finding]) -> list[Finding]:
+def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
     """Report steps of which neither ops nor named Python take much: larger batches then cost hardly more."""
     ops = evidence.step_ops()
     if (
@@ -58,21 +60,48 @@ def batch_findings(evidence: Evidence, python: Sequence[Finding]) -> list[Findin
         or ops.steps_ms / ops.steps > _SHORT_STEP_MS
         or (ops.ops["node"] < 0).sum() > _MOSTLY * len(ops.ops)
     ):
-        return []
+        return
     size = batch_size(ops.graphs)
     fixed = _fixed_share(evidence, ops)
     # What runs between the steps, larger batches make rarer too.
+    python = [finding for of_rule in earlier.values() for finding in of_rule]
     named = sum(finding.estimated_gain_percent for finding in python)
     explained = min(named, evidence.percent("other"))
-    if size is None or 100 * fixed < RULE.moderate or explained >= _PYTHON_PERCENT or _loops(ops):
-        return []
+    if size is None or explained >= _PYTHON_PERCENT or _loops(ops):
+        return
     share = _steps_share(evidence)
     if share < _LEAST_STEPS_SHARE:
-        return []
-    severity = "medium" if python else severity_of(100 * fixed, RULE.moderate, RULE.high)
+        return
     if size > _FACTORS[-1][0]:
-        return []
-    return [_finding(evidence, ops, size, fixed, severity, share)]
+        return
+    yield _case(evidence, ops, size, fixed, share, beside_python=bool(python))
+
+
+def _case(evidence: Evidence, ops: StepOps, size: int, fixed: float, share: float, *, beside_python: bool) -> Case:
+    factor = next(factor for most, factor in _FACTORS if size <= most)
+    step_ms, saved = ops.steps_ms / ops.steps, 1 - 1 / factor
+    place, change = _line(evidence, size, size * factor)
+    if not place and size == _OF_KERAS:
+        place, change = _call_with_arrays(evidence, size * factor)
+    loop, depends = _loop(evidence)
+    if depends:
+        place, change = loop, ""
+    return Case(
+        100 * fixed,
+        f"The steps are small: {size} example{'s' * (size != 1)} each",
+        f"A typical step takes {_units.milliseconds(step_ms)}. Ops that are long enough to be recorded run in "
+        f"{_units.share(1 - fixed)} of it. The rest is the fixed cost of starting a step and its ops: "
+        f"{_units.milliseconds(fixed * step_ms)}, whatever the batch size.",
+        _MANY_IN_ONE_CALL
+        if depends
+        else f"Use larger batches, {size * factor} instead of {size}."
+        + " This trains otherwise: fewer updates per epoch, which may need a higher learning rate."
+        * trains(ops.graphs),
+        place or loop,
+        change,
+        severity="medium" if beside_python else None,
+        gain=(100 * saved * share, 100 * saved * fixed * share, 100 * saved * share),
+    )
 
 
 def _loops(ops: StepOps) -> bool:
@@ -96,36 +125,6 @@ def _steps_share(evidence: Evidence) -> float:
     rest_ms = float(summary["capture_ms"]) - starting_ms
     measured_ms = float(summary["measured_steps_ms"])
     return min(1.0, measured_ms / rest_ms) if rest_ms > 0 and measured_ms > 0 else 1.0
-
-
-def _finding(evidence: Evidence, ops: StepOps, size: int, fixed: float, severity: Severity, share: float) -> Finding:
-    factor = next(factor for most, factor in _FACTORS if size <= most)
-    step_ms, saved = ops.steps_ms / ops.steps, 1 - 1 / factor
-    place, change = _line(evidence, size, size * factor)
-    if not place and size == _OF_KERAS:
-        place, change = _call_with_arrays(evidence, size * factor)
-    loop, depends = _loop(evidence)
-    if depends:
-        place, change = loop, ""
-    return Finding(
-        severity,
-        f"The steps are small: {size} example{'s' * (size != 1)} each",
-        f"A typical step takes {_units.milliseconds(step_ms)}. Ops that are long enough to be recorded run in "
-        f"{_units.share(1 - fixed)} of it. The rest is the fixed cost of starting a step and its ops: "
-        f"{_units.milliseconds(fixed * step_ms)}, whatever the batch size.",
-        _MANY_IN_ONE_CALL
-        if depends
-        else f"Use larger batches, {size * factor} instead of {size}."
-        + " This trains otherwise: fewer updates per epoch, which may need a higher learning rate."
-        * trains(ops.graphs),
-        100 * saved * share,
-        place=place or loop,
-        gain_low_percent=100 * saved * fixed * share,
-        gain_high_percent=100 * saved * share,
-        change=change,
-        gain_of="cell",
-        rule=RULE.id,
-    )
 
 
 def _loop(evidence: Evidence) -> tuple[str, bool]:

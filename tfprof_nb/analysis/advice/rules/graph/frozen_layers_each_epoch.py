@@ -1,9 +1,9 @@
-"""What to change where steps, or epochs, compute the same again."""
+"""Layers in front of all that is trained, which compute the same in every epoch."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 import numpy as np
@@ -11,37 +11,21 @@ import numpy as np
 from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Finding, severity_of
+from tfprof_nb.analysis.advice.findings import Case, Earlier
 from tfprof_nb.analysis.advice.rule import Rule
-from tfprof_nb.analysis.source.code import line_at, place_of
-from tfprof_nb.analysis.source.moved import moved_out
-from tfprof_nb.analysis.step_ops.repeated import constant_lines, has_chance, repeated, trains
+from tfprof_nb.analysis.step_ops.repeated import has_chance, repeated, trains
 from tfprof_nb.analysis.step_ops.step_ops import TRAINING_CALLS, StepOps
 from tfprof_nb.decode.sections.graphs import Graphs
 
 _WORTH_CACHING_PERCENT = 30.0
 _LEAST_SAVED = 0.7
-_MOST_LINES, _MOST_OF_TIME = 3, 0.02
+_MOST_OF_TIME = 0.02
 _FROZEN = "The frozen model "
 _MADE_FROZEN = r"\.trainable *= *False"
 _MAKES_ITERATORS = r"MakeIterator|OneShotIterator"
 _NUMBER = re.compile(r"(_\d+)+$")
 
-CONSTANT = Rule(
-    "constant-each-step",
-    "The same value is computed in every step",
-    "Looks for ops of the graph that depend on nothing that changes between steps: neither on the batch, nor on "
-    "variables that the program changes, nor on random numbers.",
-    "The value is loop invariant: computed once, before the steps, it costs them nothing.",
-    group="graph",
-    page="source",
-    moderate=10.0,
-    high=25.0,
-    saved=(0.7, None),
-    supersedes=("dominant-op", "dominant-layer"),
-    results="equal",
-)
-FROZEN = Rule(
+RULE = Rule(
     "frozen-layers-each-epoch",
     "Frozen layers compute the same features in every epoch",
     "Looks for ops that depend on the batch only, neither on weights that are trained nor on random numbers, in front "
@@ -56,95 +40,40 @@ FROZEN = Rule(
 )
 
 
-def repeated_findings(evidence: Evidence) -> list[Finding]:
-    """Report values that are the same in every step, and layers that compute the same in every epoch."""
+def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+    """Report layers in front of all that is trained: for the same data, each epoch computes the same in them."""
     ops = evidence.step_ops()
     if ops.graphs.nodes.empty or ops.ops.empty:
-        return []
-    same = repeated(ops.graphs)
-    return [*_constant(evidence, ops, same.constant), *_frozen(evidence, ops, same.of_data)]
-
-
-def _constant(evidence: Evidence, ops: StepOps, constant: Bools) -> list[Finding]:
-    share = ops.share(ops.ran(constant))
-    percent = 100 * share.covered
-    lines = constant_lines(ops.graphs, constant, ops.per_node["op_ms"])
-    if 100 * share.alone < CONSTANT.moderate or lines.empty:
-        return []
-    lines = lines[lines["op_ms"] >= _MOST_OF_TIME * lines["op_ms"].sum()].head(_MOST_LINES)
-    frames = sorted(lines["frame"].tolist(), key=lambda frame: _position(ops, frame))
-    told = [f"{ops.place(frame)}: `{_units.shorten(ops.code(frame), 80)}`" for frame in frames]
-    function = str(ops.graphs.frames["function"].iloc[frames[0]])
-    place, change = _moved(evidence, ops, [one for one in frames if one in set(lines.loc[lines["whole"], "frame"])])
-    inside = f" out of {function}" if function.isidentifier() else ""
-    return [
-        Finding(
-            severity_of(percent, CONSTANT.moderate, CONSTANT.high),
-            f"The same value is computed in every step ({ops.place(frames[0])})",
-            f"It takes {_units.percent(percent)} of each step, and depends on nothing that changes between steps: "
-            f"{'; '.join(told)}.",
-            f"Move what is constant{inside}: compute it once, before the steps, and use the result in them.",
-            100 * share.of_ops,
-            proved_by="source",
-            place=place or ops.place(frames[0]),
-            gain_low_percent=100 * _LEAST_SAVED * share.alone,
-            gain_high_percent=100 * share.of_ops,
-            change=change,
-            rule=CONSTANT.id,
-        )
-    ]
-
-
-def _position(ops: StepOps, frame: int) -> tuple[str, int]:
-    file, line = ops.graphs.frames[["file", "line"]].iloc[frame]
-    return str(file), int(line)
-
-
-def _moved(evidence: Evidence, ops: StepOps, frames: Sequence[int]) -> tuple[str, str]:
-    """Return where a function begins that can do without the lines, and the code for it; empty if that is uncertain."""
-    at = [line_at(ops.place(frame)) for frame in frames]
-    file = at[0][0] if at else ""
-    moved = moved_out(evidence.code, file, [line for one, line in at if one == file]) if at else None
-    is_all = all(one == file for one, _ in at)
-    return (place_of(file, moved.line), moved.change) if moved and is_all else ("", "")
-
-
-def _frozen(evidence: Evidence, ops: StepOps, of_data: Bools) -> list[Finding]:
-    """Report layers in front of all that is trained: for the same data, each epoch computes the same in them."""
+        return
+    of_data = repeated(ops.graphs).of_data
     nodes, epochs = ops.graphs.nodes, evidence.steps.table["epoch"].dropna()
     of_layers = of_data & nodes["phase"].isin(["forward", ""]).to_numpy(bool)
     share = ops.share(ops.ran(of_layers))
     percent = 100 * share.covered
     if 100 * share.alone < _WORTH_CACHING_PERCENT or not trains(ops.graphs) or has_chance(ops.graphs):
-        return []
+        return
     if len(epochs) and epochs.nunique() == 1:  # what is computed once needs no cache
-        return []
+        return
     if not len(epochs) and not _reads_again(evidence):
-        return []
+        return
     # One pass over the data is left; of a loop the number of passes is not known.
     least, most = (1 - 1 / epochs.nunique(),) * 2 if len(epochs) else (0.5, 1.0)
     what, place = _what(ops, of_layers)
     if not what:
-        return []
+        return
     place = place or (evidence.code.place_with(_MADE_FROZEN) if what.startswith(_FROZEN) else "")
     once = f"once, before training{', with its predict method' * what.startswith(_FROZEN)}"
     again = "If the epochs read the same data" if len(epochs) else "If the loop reads the same data several times"
-    return [
-        Finding(
-            severity_of(percent, FROZEN.moderate, FROZEN.high),
-            f"{what} computes the same features in every epoch",
-            f"{_units.percent(percent)} of each step is spent on ops that depend only on the batch: neither on weights "
-            f"that are trained nor on random numbers.{f' They begin at {place}.' if place else ''}",
-            f"{again}, and no other code changes the weights, compute these features {once}, and train the rest of the "
-            "model on them.",
-            100 * most * share.of_ops,
-            proved_by="source",
-            place=place,
-            gain_low_percent=100 * _LEAST_SAVED * least * share.alone,
-            gain_high_percent=100 * most * share.of_ops,
-            rule=FROZEN.id,
-        )
-    ]
+    yield Case(
+        percent,
+        f"{what} computes the same features in every epoch",
+        f"{_units.percent(percent)} of each step is spent on ops that depend only on the batch: neither on weights "
+        f"that are trained nor on random numbers.{f' They begin at {place}.' if place else ''}",
+        f"{again}, and no other code changes the weights, compute these features {once}, and train the rest of the "
+        "model on them.",
+        place,
+        gain=(100 * most * share.of_ops, 100 * _LEAST_SAVED * least * share.alone, 100 * most * share.of_ops),
+    )
 
 
 def _reads_again(evidence: Evidence) -> bool:

@@ -9,8 +9,9 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.findings import Finding, saving
+from tfprof_nb.analysis.advice.findings import Case, Earlier
 from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.calls import stored_in
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.syntax import holds, name_of, names_in
@@ -44,7 +45,7 @@ RULE = Rule(
 )
 
 
-def fit_again_findings(evidence: Evidence) -> Iterator[Finding]:
+def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
     """Name the line in a loop whose calls of `fit` take most of their time before and after their steps."""
     calls = evidence.python.calls
     calls = calls[calls["thread"] == "main"]
@@ -61,10 +62,10 @@ def fit_again_findings(evidence: Evidence) -> Iterator[Finding]:
         time_ms = float(rows["between_steps_ms"].sum() + validating["between_steps_ms"].sum())
         percent = min(100.0, 100 * time_ms / max(training_ms(evidence), 1e-9))
         if percent >= RULE.moderate and rows["samples"].sum() >= _MIN_SAMPLES:
-            yield _finding(evidence, place, call, loop, percent, time_ms, with_validation=len(validating) > 0)
+            yield _case(evidence, place, call, loop, percent, time_ms, with_validation=len(validating) > 0)
 
 
-def _finding(
+def _case(
     evidence: Evidence,
     place: str,
     call: ast.Call,
@@ -73,7 +74,7 @@ def _finding(
     time_ms: float,
     *,
     with_validation: bool,
-) -> Finding:
+) -> Case:
     model = ast.unparse(call.func).rpartition(".")[0]
     what = f"{model}.fit and {model}.evaluate are" if with_validation else f"{model}.fit is"
     needs_the_last = _asks(model, loop)
@@ -83,12 +84,11 @@ def _finding(
         fix = _NEEDS_THE_LAST + (_IS_ONE_BATCH.format(change) if change else _FOR_ONE_BATCH.format(model))
     else:
         fix = _once(model, call, loop, stored_in(loop))
-    return saving(
-        RULE,
+    return Case(
         percent,
         saved=_ALL_SAVED if change else None,
         finding=f"{what} called again and again: {evidence.of_training(percent)} is between steps",
-        evidence=f"`{_units.shorten(evidence.code.at(place), 80)}` ({place}) stands in a loop. Each call makes a "
+        evidence=f"{quoted(evidence.code.at(place))} ({place}) stands in a loop. Each call makes a "
         f"pipeline and callbacks of its own, and ends them: {_units.milliseconds(time_ms)} in all.",
         fix=fix + _VALIDATE * with_validation,
         place=place,

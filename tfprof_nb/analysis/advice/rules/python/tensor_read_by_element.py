@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.findings import Finding, saving
+from tfprof_nb.analysis.advice.findings import Case, Earlier
 from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.loops import element_read
 
@@ -31,7 +31,7 @@ RULE = Rule(
 )
 
 
-def element_findings(evidence: Evidence) -> Iterator[Finding]:
+def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
     """Name the lines that read elements of a tensor, each by an op and a copy of its own."""
     table = evidence.python.table
     table = table[(table["thread"] == "main") & (table["library"] == "TensorFlow") & (table["line"] > 0)]
@@ -40,12 +40,12 @@ def element_findings(evidence: Evidence) -> Iterator[Finding]:
         percent = min(100.0, 100 * float(row["self_ms"]) / whole_ms) if whole_ms else 0.0
         if percent < RULE.moderate or row["samples"] < _MIN_SAMPLES:
             continue
-        finding = _finding(evidence, pd.Series(row), percent)
-        if finding:
-            yield finding
+        case = _case(evidence, pd.Series(row), percent)
+        if case:
+            yield case
 
 
-def _finding(evidence: Evidence, row: pd.Series, percent: float) -> Finding | None:
+def _case(evidence: Evidence, row: pd.Series, percent: float) -> Case | None:
     file, line = str(row["file"]), int(row["line"])
     found = element_read(evidence.code, file, line)
     if found is None:
@@ -59,11 +59,10 @@ def _finding(evidence: Evidence, row: pd.Series, percent: float) -> Finding | No
         else f"Read the whole tensor once, before the loop ({loop}): `{values} = {found.tensor}.numpy()`, and take "
         f"`{found.read.replace(found.tensor, values, 1).removesuffix('.numpy()')}` in it."
     )
-    return saving(
-        RULE,
+    return Case(
         percent,
         finding=f"Elements of {found.tensor} are read one by one: {evidence.of_training(percent)} ({place})",
-        evidence=f"`{_units.shorten(found.read, 80)}` ({place}) runs an op and copies a value for each element.",
+        evidence=f"{quoted(found.read)} ({place}) runs an op and copies a value for each element.",
         fix=fix,
         place=loop if once else place,
         change=found.change,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Finding
+from tfprof_nb.analysis.advice.findings import Case, Earlier
 from tfprof_nb.analysis.advice.rule import Rule
 
 RULE = Rule(
@@ -18,20 +20,17 @@ RULE = Rule(
 )
 
 
-def between_steps(evidence: Evidence) -> Finding | None:
+def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
     """Report time between the steps, where no samples of Python tell what it is."""
     if len(evidence.python.table):
-        return None
+        return
     other = evidence.percent("between_steps") - evidence.percent("input_between_steps")
-    if other < RULE.moderate:
-        return None
     between_ms = evidence.overview.summary["between_steps_ms"]
-    return Finding(
-        "medium",
+    yield Case(
+        other,
         "Much of the time lies between the steps",
         f"{_units.milliseconds(between_ms)} ({_units.percent(evidence.percent('between_steps'))} of the time from the "
         "first step to the last) belongs to no step.",
         "Look at the gaps in the trace: ends of epochs, callbacks, validation, and other work of the loop.",
-        proved_by=RULE.page,
-        rule=RULE.id,
+        severity="medium",
     )

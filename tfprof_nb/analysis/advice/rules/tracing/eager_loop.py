@@ -1,4 +1,4 @@
-"""What to change about a loop whose body runs its ops one by one, such as a validation beside traced steps."""
+"""A loop whose body runs its ops one by one, such as a validation beside traced steps."""
 
 from __future__ import annotations
 
@@ -7,33 +7,21 @@ from collections.abc import Iterator
 import pandas as pd
 
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.findings import Finding, at_most, saving
-from tfprof_nb.analysis.advice.python_time import in_code
-from tfprof_nb.analysis.advice.rule import TRACING_MS, Rule
+from tfprof_nb.analysis.advice.findings import Case, Earlier, at_most
+from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rules.tracing._eager import runs_eagerly, runs_functions
+from tfprof_nb.analysis.advice.rules.tracing._eager_lines import costliest_line, eager_ops
+from tfprof_nb.analysis.advice.wording import in_code
 from tfprof_nb.analysis.source.code import line_at, place_of
 
 _STARTS_SAVED = 0.5  # of the time that Python takes to start the ops
+_TELLS_MORE = 1.2  # than a single line of it
 _LIBRARIES = ("Keras", "TensorFlow")
 _FETCHES = "Iterator"
 _NAMED_LINES = 2
 Place = tuple[str, int]
 
-EAGER_OPS = Rule(
-    "eager-ops",
-    "The ops of the steps run one by one",
-    "Looks for programs whose ops run eagerly in each step: without a tf.function, or with run_eagerly=True.",
-    "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
-    group="tracing",
-    explains=("op", "copy", "keras"),
-    page="ops",
-    moderate=10.0,
-    high=50.0,
-    of="training",
-    saved=(0.5, 0.95),
-    once_ms=TRACING_MS,
-    results="close",
-)
-EAGER_LOOP = Rule(
+RULE = Rule(
     "eager-loop",
     "A loop runs its ops one by one beside tf.functions",
     "Looks for loops that run no graph, such as a validation, and whose ops take long to start.",
@@ -49,8 +37,18 @@ EAGER_LOOP = Rule(
 )
 
 
-def eager_loop(evidence: Evidence) -> Iterator[Finding]:
-    """Name the loop that runs ops one by one and no graph, if it takes much of the time to start them."""
+def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+    """Name the costliest loop, if it takes more than any line that runs its ops one by one."""
+    if not runs_eagerly(evidence) or not runs_functions(evidence):
+        return
+    loop = max(_loops(evidence), key=lambda case: case.percent, default=None)
+    line = costliest_line(evidence) if loop else None
+    if loop and (line is None or loop.percent > _TELLS_MORE * line.percent):
+        yield loop
+
+
+def _loops(evidence: Evidence) -> Iterator[Case]:
+    """Return the loops that run ops one by one and no graph, where starting these takes much of the time."""
     calls, ops_ms, whole_ms = evidence.python.calls, _eager_ops_ms(evidence), training_ms(evidence)
     calls = calls[(calls["thread"] == "main") & (calls["line"] > 0) & calls["library"].isin(_LIBRARIES)]
     calls = calls[~calls["call"].astype(str).str.contains(_FETCHES)]
@@ -66,19 +64,16 @@ def eager_loop(evidence: Evidence) -> Iterator[Finding]:
         time_ms = float(lines["time_ms"].sum())
         within = time_ms / float(lines["self_ms"].sum() or 1)  # of what ran at these lines, from the first step on
         starts_ms = time_ms - within * sum(ops_ms[place] for place in of_ops)
-        if 100 * starts_ms >= EAGER_LOOP.moderate * whole_ms:
-            yield _finding(
-                evidence, str(file), int(str(loop)), lines, min(1.0, time_ms / whole_ms), starts_ms / time_ms
-            )
+        if 100 * starts_ms >= RULE.moderate * whole_ms:
+            yield _case(evidence, str(file), int(str(loop)), lines, min(1.0, time_ms / whole_ms), starts_ms / time_ms)
 
 
-def _finding(evidence: Evidence, file: str, loop: int, lines: pd.DataFrame, share: float, starts: float) -> Finding:
+def _case(evidence: Evidence, file: str, loop: int, lines: pd.DataFrame, share: float, starts: float) -> Case:
     place = place_of(file, loop)
     slowest = [int(line) for line in lines.index[:_NAMED_LINES]]
     named = " and ".join(in_code(place_of(file, line), evidence.code.line(file, line)) for line in sorted(slowest))
     takes, their = ("take", "their") if len(slowest) > 1 else ("takes", "its")
-    return saving(
-        EAGER_LOOP,
+    return Case(
         100 * share,
         saved=(_STARTS_SAVED * starts, at_most(100 * share * starts) / (100 * share)),
         finding=f"Ops run one by one: the loop at {place}",
@@ -87,12 +82,6 @@ def _finding(evidence: Evidence, file: str, loop: int, lines: pd.DataFrame, shar
         fix="Put what the loop computes with tensors into a function with @tf.function, and call that in the loop.",
         place=place,
     )
-
-
-def eager_ops(evidence: Evidence) -> pd.DataFrame:
-    """Return the ops of lines that are outside of layers and their gradients."""
-    ops = evidence.source().all_ops
-    return ops[(ops["layer"] == "") & (ops["phase"] == "") & ~ops["gradient"].astype(bool)]
 
 
 def _eager_ops_ms(evidence: Evidence) -> dict[Place, float]:
