@@ -90,7 +90,8 @@ def tried(change: Change, texts: Mapping[str, str], seconds: float) -> Trial:
     TfprofError
         If the cell can't be repeated.
     """
-    if not isinstance(seconds, int | float) or not _MIN_SECONDS <= seconds < math.inf:
+    given: Any = seconds  # what people give
+    if not isinstance(given, int | float) or not _MIN_SECONDS <= given < math.inf:
         raise TfprofError(f"seconds={seconds!r}: give a number of seconds from {_MIN_SECONDS:.0f} on.")
     shell = _shell()
     if shell is None:
