@@ -7,7 +7,7 @@ import math
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.advice import Advice
 from tfprof_nb.analysis.advice.catalogue import belongs_to
-from tfprof_nb.analysis.advice.input_advice import cause_in
+from tfprof_nb.analysis.advice.rules.input.input_bound import cause_in
 from tfprof_nb.analysis.events.removals import in_words
 from tfprof_nb.analysis.overview import Overview
 from tfprof_nb.analysis.steps.steps import Steps
