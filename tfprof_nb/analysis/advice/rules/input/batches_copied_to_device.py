@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from tfprof_nb import _units
@@ -33,12 +34,13 @@ RULE = Rule(
 def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
     """Report input time that is spent copying to the device."""
     percent, share = evidence.percent("input"), copying_share(evidence)
-    if percent < RULE.moderate or share <= _SOME_COPYING:
+    if share <= _SOME_COPYING:
         return
     yield Case(
-        percent * share,
+        percent,
         "Batches are copied to the device while it waits",
         f"Copies from the host to the device take as long as {_units.share(share)} of the steps' input time.",
         _COPY_LESS,
         severity=severity_of(percent * share, RULE.moderate, RULE.high),
+        gain=(percent * share, math.nan, math.nan),
     )

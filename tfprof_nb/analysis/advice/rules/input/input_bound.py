@@ -79,7 +79,7 @@ def _tensorflows(evidence: Evidence) -> Iterator[Case]:
         or _validation_waits_more(evidence.steps.table)
     ):
         return
-    percent *= _training_share(evidence)
+    waited, percent = percent, percent * _training_share(evidence)
     cause = cause_of_waiting(evidence)
     if cause.severity != "high" and percent < HIGHLY_PERCENT:
         return
@@ -87,7 +87,7 @@ def _tensorflows(evidence: Evidence) -> Iterator[Case]:
     percent = max(percent, cause.percent * _training_share(evidence))
     severity: Severity = cause.severity if percent >= HIGHLY_PERCENT else severity_of(percent, RULE.moderate, RULE.high)
     yield Case(
-        percent,
+        max(waited, percent),
         f"{_WAITING}{cause.name and ': '}{cause.name}",
         f"{evidence.of_step('input_ms')} is spent waiting for the next batch{cause.evidence and '; '}{cause.evidence}."
         f"{bound}",
