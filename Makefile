@@ -10,7 +10,10 @@ EDITABLE := .venv/.editable
 NODE := js/node_modules/.packages
 SCRIPTS := $(STATIC)/trace.js
 
-.PHONY: help env chromium build lint format test test-long fuzz demo notebooks docs bench wheel lock clean
+# Two at a time, the tests of a file in order and in one process: one TensorFlow and one Jupyter server each.
+PYTEST := $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=25
+
+.PHONY: help env chromium build lint format vitest check test nightly fuzz captures demo notebooks docs bench wheel lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -43,7 +46,8 @@ build: $(SCRIPTS) ## build the JavaScript that the widgets load
 
 $(SCRIPTS): $(NODE) $(shell find js/src -type f 2>/dev/null) js/build.mjs js/lab.config.cjs
 	@echo "== js: build"
-	@cd js && npm run --silent build
+	@mkdir -p build
+	@cd js && npm run --silent build >../build/js.log 2>&1 || { cat ../build/js.log >&2; exit 1; }
 	@touch $@
 
 chromium: # for the browser's tests
@@ -62,20 +66,29 @@ lint: $(EDITABLE) ## ruff, mypy, import-linter, biome, tsc
 format: $(EDITABLE) ## let ruff and biome rewrite what they can
 	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet . ; cd js && npx biome check --write .
 
-test: env lint ## everything CI runs: lint, the JavaScript's tests, all of pytest's but the slow ones
+vitest: $(NODE)
 	@echo "== vitest"; cd js && npm run --silent test
-	@echo "== pytest"; $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder || { [ $$? = 1 ] && \
-	    echo "== pytest, once more and one by one: what failed" && $(BIN)/pytest --last-failed -rA --tb=short; }
+
+check: $(EDITABLE) lint vitest ## lint, and all tests that need no TensorFlow, kernel or browser (3 minutes)
+	@echo "== pytest --check"; $(PYTEST) --check
+
+test: env lint vitest ## what CI runs: lint, and all tests but the nightly ones; TensorFlow, JupyterLab, a browser (10 minutes)
+	@echo "== pytest"; $(PYTEST)
+
+nightly: env lint vitest ## all tests: also every program and notebook, other versions, soaks (hours)
+	@echo "== pytest, all"; $(PYTEST) -m ""
+	@$(MAKE) --no-print-directory fuzz
 
 fuzz: $(EDITABLE) ## open changed files for SECONDS (300): every input gives a right result or a TfprofError
 	@$(BIN)/python tests/fuzz/run.py --seconds $(or $(SECONDS),300) --jobs $(or $(JOBS),2) --first $(or $(FIRST),0)
 
-test-long: env ## the slow tests: soaks, large files
-	@$(BIN)/pytest -m slow
+captures: $(EDITABLE) ## run the programs of tests/programs, or NAMES, and record the captures that tests read
+	@$(BIN)/python tests/captures/record.py $(NAMES)
 
 demo: $(EDITABLE) ## execute the quickstart, write build/demo/report.html, open the notebook in JupyterLab (not with HEADLESS=1)
 	@$(BIN)/python notebooks/demo.py
-	@if [ -z "$${HEADLESS:-}" ]; then $(BIN)/jupyter lab build/demo/00_quickstart.ipynb; fi
+	@if [ -z "$${HEADLESS:-}" ]; then echo "== demo: JupyterLab, until Ctrl-C"; \
+	    TF_CPP_MIN_LOG_LEVEL=3 $(BIN)/jupyter lab --log-level=CRITICAL build/demo/00_quickstart.ipynb; fi
 
 notebooks: $(EDITABLE) ## execute the tutorials and store their outputs
 	@$(BIN)/python notebooks/execute.py

@@ -27,14 +27,14 @@ def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     notebook.cells.append(nbformat.v4.new_code_cell(REPORT, id="report"))
-    print(f"Executing {NOTEBOOK.name} (about half a minute) ...", flush=True)
+    print(f"== demo: executing {NOTEBOOK.name} (about half a minute)", flush=True)
     NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(FOLDER)}}).execute(stderr=DEVNULL)
     NotebookNotary().sign(notebook)  # it was run here: JupyterLab may show its outputs as they are
     nbformat.write(notebook, FOLDER / NOTEBOOK.name)
     outputs = {cell.id: cell.get("outputs", []) for cell in notebook.cells}
+    print(f"== demo: report in {FOLDER / 'report.html'}\n")
     for output in outputs["report"]:
         print(output["text"])
-    print(f"Report: {FOLDER / 'report.html'}")
 
 
 if __name__ == "__main__":

@@ -1,15 +1,21 @@
-"""What all tests share: a quiet TensorFlow, the package as users get it, and real captures where they are at hand."""
+"""What all tests share: their marks, a quiet TensorFlow, and real captures where they are at hand."""
 
+import ast
 import gc
 import os
+import signal
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from capture.ports import free_ports
 from capture.programs import Program
+from captures.fixtures import captured, place_of, seconds
+
+__all__ = ["captured", "place_of", "seconds"]
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
@@ -18,13 +24,65 @@ os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 os.environ["TFPROF_NB_CACHE"] = "off"  # results of earlier code would hide what a change breaks
 
 ROOT = Path(__file__).parents[1]
-SLOW = ("timeout", "browser")  # marks of files, the slowest first
 SHARED_DATA = Path(os.environ.get("TFPROF_NB_SHARED_DATA", ROOT.parent / "shared" / "data"))
 
+NEEDS = ("tensorflow", "kernel", "browser")
+# Who uses one of these fixtures needs what the fixture needs; other tests and files carry the marks themselves.
+NEEDS_OF_FIXTURES = {
+    "chromium": "browser",
+    "server_url": "kernel",
+    "program": "tensorflow",
+    "keras_capture": "tensorflow",
+    "xprof_marked_loop": "tensorflow",
+}
+LONG = ("timeout", "browser", "kernel")  # the marks of files that take long, the longest first
 
+
+def pytest_addoption(parser):
+    parser.addoption("--check", action="store_true", help="only tests without TensorFlow, kernel and browser")
+
+
+def pytest_configure(config):
+    """With ``--check``, leave out what needs more than Python, and put an error where it would be imported."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore what tests send
+    if config.getoption("check"):
+        config.option.markexpr = f"not ({' or '.join((*NEEDS, 'nightly'))})"
+        unmarked = str(Path(__file__).with_name("unmarked"))
+        sys.path.insert(0, unmarked)
+        path = filter(None, [unmarked, os.environ.get("PYTHONPATH")])
+        os.environ["PYTHONPATH"] = os.pathsep.join(path)  # of the processes that tests start
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Don't even read what imports TensorFlow when it is read."""
+    if config.getoption("check") and imports_tensorflow(collection_path):
+        return True
+    return None
+
+
+@cache
+def imports_tensorflow(path):
+    """Whether a test file imports TensorFlow or Keras at its head."""
+    if path.suffix != ".py":
+        return False
+    for node in ast.parse(path.read_bytes()).body:
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        if {name.partition(".")[0] for name in names} & {"tensorflow", "keras"}:
+            return True
+    return False
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Begin with the files that take longest: at the end no worker waits for another's last file."""
-    items.sort(key=lambda item: [item.getparent(pytest.Module).get_closest_marker(name) is None for name in SLOW])
+    """Mark tests by what they import and use, and begin with the files that take longest."""
+    for item in items:
+        needs = {NEEDS_OF_FIXTURES[name] for name in item.fixturenames if name in NEEDS_OF_FIXTURES}
+        for need in needs | ({"tensorflow"} if imports_tensorflow(item.path) else set()):
+            item.add_marker(need)
+    # At the end no worker waits for another's last file.
+    long = {mark: {item.path for item in items if item.get_closest_marker(mark)} for mark in LONG}
+    items.sort(key=lambda item: [item.path not in long[mark] for mark in LONG])
 
 
 @pytest.fixture(scope="session")

@@ -21,7 +21,11 @@ from builders import XSpace
 from environments import environment
 from tfprof_nb.views.pages import PAGES
 
-pytestmark = pytest.mark.skipif(sys.version_info >= (3, 13), reason="tests/floors.txt is for Python 3.11 and 3.12")
+pytestmark = [
+    pytest.mark.nightly,
+    pytest.mark.kernel,
+    pytest.mark.skipif(sys.version_info >= (3, 13), reason="tests/floors.txt is for Python 3.11 and 3.12"),
+]
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 MANAGER = {"colab": {"custom_widget_manager": {"url": "https://colab.example/manager.js"}}}

@@ -81,7 +81,7 @@ print(profile)
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
 def test_the_wheel_works_in_a_clean_environment(wheel, version, tmp_path):
     space = XSpace()

@@ -17,6 +17,7 @@ from tfprof_nb._units import printable
 from tfprof_nb.analysis import budget as budgets
 from tfprof_nb.analysis.digest import Digested, digest
 from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.trial import Trial
 from tfprof_nb.capture.run_folder import copied
 from tfprof_nb.export import xprof
 from tfprof_nb.export.chrome_trace import write_chrome_trace
@@ -28,9 +29,9 @@ from tfprof_nb.pending_run import PendingRun
 from tfprof_nb.render.content import Content
 from tfprof_nb.results import Results
 from tfprof_nb.storage import is_url, send
+from tfprof_nb.trials import change_of, note_refuted, put_into_notebook, tried
+from tfprof_nb.views import answer, dashboard
 from tfprof_nb.views import budget as budget_view
-from tfprof_nb.views import dashboard
-from tfprof_nb.views.headline import headline
 from tfprof_nb.views.pages import PAGES
 
 if TYPE_CHECKING:
@@ -235,6 +236,65 @@ class Profile(Results):
             raise BudgetError(str(Content(self.name, budget_view.panels(checked))))
         return checked
 
+    def try_change(self, rule: str | None = None, *, seconds: float = 60) -> Trial:
+        """Run the profiled cell as it is and with a finding's change, in turns, and say what the change gains.
+
+        Both start from the same state and under the same seeds in each round. Afterwards your variables, models,
+        optimizers, metrics, random states and iterators are as they were, bit for bit, and files that the cells wrote
+        to relative paths are gone with a scratch folder. Cells that take long are ended after as many steps each.
+
+        Parameters
+        ----------
+        rule
+            The rule whose change to try, from the column ``rule`` of ``p.advice.table``; None takes the first finding
+            that has one.
+        seconds
+            How long to try, about.
+
+        Returns
+        -------
+        Trial
+            ``summary`` has ``speedup``, ``speedup_low`` and ``speedup_high`` (95%, between rounds), ``first_cost_ms``
+            and ``results``: whether the changed cell makes the same. ``table`` has the runs, ``notes`` the words.
+
+        Raises
+        ------
+        TfprofError
+            If no finding has such a change, or the cell can't be repeated: it uses up a generator, asks somebody, uses
+            the network, writes outside of its working folder, or names that the notebook no longer holds.
+
+        Notes
+        -----
+        An interrupt (the kernel's stop button) ends it, and the rounds up to there are kept. If results become others
+        than the rule says, the change is refuted, and ``p.advice`` says so from then on.
+        """
+        change = change_of(self.advice, self.data.texts, rule)
+        made = tried(change, self.data.texts, seconds)
+        if made.summary["refuted"]:
+            note_refuted(self.advice, made)
+        return made
+
+    def apply_change(self, rule: str | None = None) -> str | None:
+        """Put the whole cell with a finding's change into a new cell below, to look at and to run.
+
+        Parameters
+        ----------
+        rule
+            The rule whose change to put in, from the column ``rule`` of ``p.advice.table``; None takes the first
+            finding that has one.
+
+        Returns
+        -------
+        str or None
+            Nothing in a notebook, where the new cell appears; elsewhere the text of the changed cell.
+
+        Raises
+        ------
+        TfprofError
+            If no finding has such a change.
+        """
+        return put_into_notebook(change_of(self.advice, self.data.texts, rule))
+
     def to_html(self, path: str | os.PathLike[str], *, redact: bool = False) -> Path:
         """Write a report that opens in any browser, offline: one file.
 
@@ -290,7 +350,7 @@ class Profile(Results):
         """
         of = Digested(
             self.name,
-            headline(self.overview),
+            answer.lead(self.answer, self.advice, self.breakdown, self.overview).text,
             self.overview,
             self.advice,
             self.ops,

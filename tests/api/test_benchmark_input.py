@@ -1,8 +1,12 @@
-"""An input pipeline by itself: the planted stage is named, what-ifs are true, and nothing of the user's changes."""
+"""An input pipeline by itself: the planted stage is named, what-ifs are true, and nothing of the user's changes.
+
+Where times are compared, they are those of a clock that only the planted code moves on, `Clock`.
+"""
 
 import os
 import random
 import signal
+import threading
 import time
 
 import numpy as np
@@ -10,15 +14,24 @@ import pytest
 import tensorflow as tf
 
 import tfprof_nb as tp
-from tfprof_nb.capture.benchmark_input import measure
+from clock import Clock
+from tfprof_nb.capture.benchmark_input import draws, measure, python_inputs
 from tfprof_nb.render.text import text_view
 
 SECONDS = 3.0
 SLOW_S = 0.015
+DRAWS = "tfprof_nb draws batches"  # the thread that waits for batches
 
 
-def heavy(i):
-    return tf.reduce_mean(tf.linalg.matmul(*[tf.fill((512, 512), tf.cast(i, tf.float32))] * 2)), i
+@pytest.fixture
+def clock(monkeypatch):
+    """The clock that is measured by."""
+    built = Clock()
+    monkeypatch.setattr(draws, "_POLL_S", None)  # who waits for the end doesn't look
+    for module in (draws, measure, python_inputs):
+        monkeypatch.setattr(module, "time", built)
+    monkeypatch.setitem(globals(), "time", built)
+    return built
 
 
 def in_python(i):
@@ -43,19 +56,14 @@ def cheap(i):
     return i + 1
 
 
-def many_files(folder):
-    for k in range(400):
-        with tf.io.TFRecordWriter(str(folder / f"{k:03}.tfrecord")) as writer:
-            writer.write(b"a short record")
-            writer.write(b"another")
-    return tf.data.Dataset.list_files(str(folder / "*.tfrecord"), shuffle=False).repeat(50)
+def opened(i):
+    return tf.data.Dataset.from_tensors(tf.ensure_shape(in_python(i), ()))
 
 
-def planted(kind, folder):
+def planted(kind):
     data = tf.data.Dataset
     return {
-        "slow map": lambda: data.range(4000).map(heavy).batch(4),
-        "many files": lambda: many_files(folder).interleave(tf.data.TFRecordDataset, cycle_length=1).batch(300),
+        "many files": lambda: data.range(400).interleave(opened, cycle_length=1).batch(2),
         "Python map": lambda: data.range(4000).shuffle(16).map(in_python).batch(2),
         "no prefetch": lambda: data.range(4000).batch(2).map(in_python).map(cheap),
         "generator": lambda: from_slow_generator().map(cheap).batch(2),
@@ -66,7 +74,6 @@ def planted(kind, folder):
 @pytest.mark.parametrize(
     ("kind", "stage"),
     [
-        ("slow map", "map(heavy)"),
         ("many files", "interleave("),
         ("Python map", "map(in_python)"),
         ("no prefetch", "map(in_python)"),
@@ -75,39 +82,37 @@ def planted(kind, folder):
     ],
 )
 @pytest.mark.filterwarnings("ignore:slow_generator is called anew")
-def test_the_stage_that_adds_most_is_the_planted_one(kind, stage, tmp_path):
-    measured = tp.benchmark_input(planted(kind, tmp_path), seconds=SECONDS)
+def test_the_stage_that_adds_most_is_the_planted_one(clock, kind, stage):
+    measured = tp.benchmark_input(planted(kind), seconds=SECONDS)
     assert measured.summary["bottleneck"].startswith(stage)
     assert measured.summary["batch_ms"] > 0
     assert (measured.table["kind"] == "whole").sum() == 1
 
 
-def test_stages_are_in_order_and_add_up_to_the_whole():
+def test_stages_are_in_order_and_the_one_that_waits_adds_most(clock):
     dataset = tf.data.Dataset.range(4000).map(in_python).batch(2).prefetch(2)
     table = tp.benchmark_input(dataset, seconds=SECONDS).table
     stages = table[table["kind"].isin(["stage", "whole"])]
     assert stages["name"].tolist() == ["range", "map(in_python)", "batch(2)", "prefetch(2)"]
     assert stages["added_ms"].iloc[1] == stages["added_ms"].max()
-    assert stages["batch_ms"].iloc[1] >= 2 * SLOW_S * 1e3  # two elements of this stage make a batch
+    assert stages["batch_ms"].iloc[0] < 1 < SLOW_S * 1e3 < stages["batch_ms"].iloc[1]
     assert (stages["batch_ms_low"] <= stages["batch_ms"]).all()
     assert (stages["batch_ms"] <= stages["batch_ms_high"]).all()
 
 
-def test_a_what_if_takes_as_long_as_the_program_rewritten():
-    dataset = tf.data.Dataset.range(4000).map(in_python).batch(4)
-    measured = tp.benchmark_input(dataset, seconds=SECONDS)
+def test_a_what_if_takes_as_long_as_the_program_rewritten(clock):
+    measured = tp.benchmark_input(tf.data.Dataset.range(4000).map(in_python).batch(4), seconds=SECONDS)
+    assert measured.summary["batch_ms"] > 4 * SLOW_S * 1e3 / 2
     predicted = measured.table.set_index("name").at["cached", "batch_ms"]
     rewritten = tf.data.Dataset.range(120).map(in_python).cache().batch(4)
     list(rewritten)
-    begin = time.perf_counter()
+    begin = clock.perf_counter()
     list(rewritten)
-    really = 1e3 * (time.perf_counter() - begin) / 30
-    # Both are far from what an uncached batch takes, 60 ms, on any machine.
-    assert predicted < measured.summary["batch_ms"] / 5
-    assert really < measured.summary["batch_ms"] / 5
+    really = 1e3 * (clock.perf_counter() - begin) / 30
+    assert predicted == pytest.approx(really, abs=0.5)
 
 
-def test_the_code_of_the_best_what_if_runs_and_makes_the_same_elements():
+def test_the_code_of_the_best_what_if_runs_and_makes_the_same_elements(clock):
     numbers = np.arange(24)
     data = tf.data.Dataset.from_tensor_slices(numbers).map(in_python).shuffle(4, seed=5).batch(8)
     measured = tp.benchmark_input(data, seconds=SECONDS)
@@ -303,10 +308,9 @@ def test_a_pipeline_that_fails_in_the_middle_keeps_what_came_before():
     assert "A cache is left out" in " ".join(measured.notes)
 
 
-def test_an_endless_pipeline_ends_in_time():
-    begin = time.perf_counter()
+def test_an_endless_pipeline_ends():
     measured = tp.benchmark_input(tf.data.Dataset.range(9).repeat().map(cheap).batch(3), seconds=1, batches=50)
-    assert time.perf_counter() - begin < 30
+    assert measured.table["batches"].max() <= 4 * 50  # in each of four rounds
     assert np.isnan(measured.summary["batches_per_pass"]) or measured.summary["batches_per_pass"] == 3
 
 
@@ -334,7 +338,7 @@ def test_a_generator_is_used_up_and_says_so_first():
     assert "used up" in " ".join(measured.notes)
 
 
-def test_a_py_dataset_gains_by_workers_and_the_code_gives_it_some():
+def test_a_py_dataset_gains_by_workers_and_the_code_gives_it_some(clock):
     import keras
 
     class Pictures(keras.utils.PyDataset):
@@ -342,7 +346,8 @@ def test_a_py_dataset_gains_by_workers_and_the_code_gives_it_some():
             return 500
 
         def __getitem__(self, index):
-            time.sleep(0.02)
+            if threading.current_thread().name == DRAWS:  # workers are beside it
+                clock.sleep(0.02)
             return np.full((4, 2), index), np.zeros(4)
 
     pictures = Pictures()

@@ -52,3 +52,9 @@ def test_several_workers_as_capture_remote_takes_them():
 def test_in_a_terminal_it_says_what_to_use(dialog, capsys):
     dialog._ipython_display_()
     assert "tfprof_nb.capture_remote(addresses)" in capsys.readouterr().out
+
+
+def test_what_it_captures_is_written_to_a_bucket(dialog):
+    dialog._logdir = "memory://dialog"
+    assert "Saved in memory://dialog" in finished(dialog)
+    assert tp.load("memory://dialog").steps.summary["steps"] == dialog.profile.steps.summary["steps"] > 0

@@ -1,7 +1,6 @@
 """Comparing real programs: a slow input pipeline and its fix, the magic, and what is no profile."""
 
 import sys
-import time
 
 import pytest
 from IPython.core.error import UsageError
@@ -12,52 +11,17 @@ from traitlets.config import Config
 import tfprof_nb as tp
 from tfprof_nb.pending_run import PendingRun
 
-STEPS, BATCH = 20, 16
-READING_S = 0.1
+READING_S = 0.1  # what the slow pipeline sleeps for each batch
 
 
-def program(batch=BATCH, *, slow):
-    """Return a function that trains once, on data that take long to read or not; it gives the time."""
-    tf, keras = pytest.importorskip("tensorflow"), pytest.importorskip("keras")
-
-    def read(x):
-        time.sleep(READING_S)
-        return x
-
-    x = tf.random.normal((batch * STEPS, 8))
-    data = tf.data.Dataset.from_tensor_slices((x, x)).batch(batch)
-    if slow:
-        data = data.map(lambda x, y: (tf.ensure_shape(tf.numpy_function(read, [x], tf.float32), (None, 8)), y))
-    model = keras.Sequential([keras.layers.Input((8,)), keras.layers.Dense(32, "relu"), keras.layers.Dense(8)])
-    model.compile("sgd", "mse")
-    model.fit(data.take(2), verbose=0)
-
-    class Clock(keras.callbacks.Callback):
-        def on_train_end(self, logs=None):
-            self.ended = time.perf_counter()
-
-    def train():
-        clock, begun = Clock(), time.perf_counter()
-        model.fit(data, verbose=0, callbacks=[clock])
-        return clock.ended - begun
-
-    return train
+@pytest.fixture
+def slow(captured):
+    return captured("compare/slow")
 
 
-@pytest.fixture(scope="module")
-def captured(tmp_path_factory):
-    """Profiles of the slow program and of the fixed one, by name, and their times by the wall clock."""
-    found = {}
-    for name, options in {
-        "slow": {"slow": True},
-        "fixed": {"slow": False},
-        "wide": {"slow": False, "batch": 32},
-    }.items():
-        train = program(**options)
-        with tp.profile(name, logdir=tmp_path_factory.mktemp(name)) as p:
-            seconds = train()
-        found[name] = (p, seconds)
-    return found
+@pytest.fixture
+def fixed(captured):
+    return captured("compare/fixed")
 
 
 @pytest.fixture
@@ -71,18 +35,17 @@ def shell(monkeypatch, tmp_path):
     InteractiveShell.clear_instance()
 
 
-def test_the_speedup_is_that_of_the_wall_clock(captured):
-    (slow, slow_s), (fixed, fixed_s) = captured["slow"], captured["fixed"]
+def test_the_speedup_is_that_of_the_wall_clock(slow, fixed, seconds):
     compared = tp.compare(slow, fixed)
     assert compared.summary["verdict"] == "faster"
-    assert compared.summary["speedup"] == pytest.approx(slow_s / fixed_s, rel=0.25)
+    assert compared.summary["speedup"] == pytest.approx(seconds(slow) / seconds(fixed), rel=0.25)
     steps = compared.steps.set_index("metric")
     assert steps.loc["input_ms", "before"] > 1000 * READING_S / 2
     assert steps["change"].drop("step_ms").idxmin() == "input_ms"
 
 
-def test_a_model_that_was_built_anew_does_the_same_work(captured):
-    compared = tp.compare(captured["slow"][0], captured["fixed"][0])
+def test_a_model_that_was_built_anew_does_the_same_work(slow, fixed):
+    compared = tp.compare(slow, fixed)
     assert compared.summary["why_not_same"] == []
     assert not any("judged without" in note for note in compared.notes)
     assert "PyFunc" in set(compared.only_before["name"])
@@ -91,27 +54,25 @@ def test_a_model_that_was_built_anew_does_the_same_work(captured):
     assert not dense["only_before"].any() | dense["only_after"].any()
 
 
-def test_another_batch_size_is_the_change(captured):
-    found = tp.compare(captured["fixed"][0], captured["wide"][0]).summary
+def test_another_batch_size_is_the_change(fixed, captured):
+    found = tp.compare(fixed, captured("compare/wide")).summary
     assert found["changes"] == ["batch size: 16 before, 32 after"]
     assert found["same_work"]
     assert found["speedup_of"] == "time per example"
 
 
-def test_paths_are_loaded(captured):
-    (slow, _), (fixed, _) = captured["slow"], captured["fixed"]
+def test_paths_are_loaded(slow, fixed):
     by_path = tp.compare(slow.files[0].parent, [str(fixed.files[0])])
     assert by_path.summary["speedup"] == tp.compare(slow, fixed).summary["speedup"]
 
 
-def test_it_shows_itself(captured):
-    text = str(tp.compare(captured["slow"][0], captured["fixed"][0]))
-    assert text.splitlines()[0] == "before: slow · after: fixed"
+def test_it_shows_itself(slow, fixed):
+    text = str(tp.compare(slow, fixed))
+    assert text.splitlines()[0] == "before: compare/slow · after: compare/fixed"
     assert " times faster: one example took " in text.splitlines()[2]
 
 
-def test_the_magic_takes_variables_and_paths(shell, captured):
-    (slow, _), (fixed, _) = captured["slow"], captured["fixed"]
+def test_the_magic_takes_variables_and_paths(shell, slow, fixed):
     shell.push({"baseline": slow})
     with capture_output() as output:
         result = shell.run_cell(f"%tfprofile_compare baseline '{fixed.files[0]}'").result
@@ -130,15 +91,15 @@ def test_the_magic_takes_variables_and_paths(shell, captured):
         ("baseline empty", r"empty"),
     ],
 )
-def test_what_cannot_be_compared(shell, captured, tmp_path, monkeypatch, line, message):
+def test_what_cannot_be_compared(shell, slow, tmp_path, monkeypatch, line, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
-    shell.push({"baseline": captured["slow"][0], "number": 3, "none": [], "unfinished": tp.Profile(PendingRun())})
+    shell.push({"baseline": slow, "number": 3, "none": [], "unfinished": tp.Profile(PendingRun())})
     with pytest.raises(UsageError, match=message):
         shell.run_line_magic("tfprofile_compare", line)
 
 
 @pytest.mark.parametrize("bad", [None, 3, [], [None]])
-def test_no_profile(captured, bad):
+def test_no_profile(slow, bad):
     with pytest.raises(tp.TfprofError, match=r"give"):
-        tp.compare(captured["slow"][0], bad)
+        tp.compare(slow, bad)

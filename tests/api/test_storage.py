@@ -202,6 +202,7 @@ def test_a_file_on_a_web_server(web):
         tp.load("http://127.0.0.1:9/h.xplane.pb")
 
 
+@pytest.mark.tensorflow
 def test_a_capture_into_a_url_arrives_there(memory, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with tp.profile(logdir="memory://captures/here") as p, tp.step(0):
@@ -214,6 +215,7 @@ def test_a_capture_into_a_url_arrives_there(memory, tmp_path, monkeypatch):
     assert not (tmp_path / "memory:").exists()
 
 
+@pytest.mark.tensorflow
 def test_variables_in_paths(tmp_path, monkeypatch):
     monkeypatch.setenv("PLACE_OF_LOGS", str(tmp_path / "place"))
     with tp.profile(logdir="$PLACE_OF_LOGS/logs"):
@@ -259,6 +261,8 @@ def s3(monkeypatch):
     process.wait()
 
 
+@pytest.mark.nightly
+@pytest.mark.tensorflow
 def test_s3(s3, cache):
     with tp.profile(logdir="s3://bucket/logs") as p, tp.step(0):
         pass

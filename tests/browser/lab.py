@@ -108,7 +108,7 @@ class Lab:
         deadline = time.monotonic() + self._timeout_s
         while not condition():
             assert time.monotonic() < deadline, "the state did not come"
-            self.page.wait_for_timeout(50)
+            self.page.evaluate(FRAMES)
 
     def ask(self, expression):
         """Return the text of an expression's value in the kernel."""

@@ -14,7 +14,7 @@ from PIL import Image
 
 from browser.conftest import free_port
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.timeout(900)
 
 WIDTH, MOST_HEIGHT = 1340, 1120
 COLORS = 256
@@ -78,7 +78,7 @@ workers.dashboard("pods")
 """
 DIALOG = "tp.CaptureDialog({addresses!r}, seconds=2)"
 TABS = {
-    "advice": "Advice",
+    "breakdown": "Breakdown",
     "steps": "Steps",
     "source": "Lines",
     "input_pipeline": "Input",

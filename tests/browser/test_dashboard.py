@@ -9,8 +9,6 @@ from playwright.sync_api import expect
 from browser.lab import KERNEL
 from builders import XSpace
 
-pytestmark = pytest.mark.browser
-
 HOSTILE = '<img src=x onerror="window.hacked=1">\'&</script> 🚀' + "n" * 10_000
 SHOW = "import tfprof_nb as tp\np = tp.load({files!r}, name='hostile')\np"
 TWICE = ["steps = p.host('beta').steps.view()\nsteps", "steps"]

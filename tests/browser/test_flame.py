@@ -6,8 +6,6 @@ import pytest
 from tfprof_nb.render.flame_widget import FlameWidget
 from tfprof_nb.render.panels import Flame
 
-pytestmark = pytest.mark.browser
-
 # all 100 = encoder 60 (attention 45) + decoder 30 + 10 of its own
 ROWS = [
     ("all", 0, 0.0, 100.0, 10.0, "#999999"),

@@ -1,11 +1,8 @@
 """A report whose names are markup, and a notebook whose names are formulas."""
 
 import nbformat
-import pytest
 
 from hostile.named import MARKUP, profile_named
-
-pytestmark = pytest.mark.browser
 
 
 def test_names_run_nothing_in_a_browser(chromium, tmp_path):

@@ -7,10 +7,10 @@ import nbformat
 import pytest
 
 from browser.conftest import TIMEOUT_S
-from browser.lab import NOTEBOOK, STATUS, Lab, Notebook7
+from browser.lab import FRAMES, NOTEBOOK, STATUS, Lab, Notebook7
 from builders import XSpace
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(600)
 
 SHOW = """import tfprof_nb as tp
 profile = tp.load([{files}], name='keys')
@@ -63,7 +63,10 @@ def profile(path):
     return str(space.write(path))
 
 
-@pytest.fixture(scope="module", params=[Lab, Notebook7], ids=["lab", "notebook7"])
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(Lab, id="lab"), pytest.param(Notebook7, marks=pytest.mark.nightly, id="notebook7")],
+)
 def notebook(request, chromium, server_url, notebooks_folder, artifacts):
     """A notebook with a dashboard between other cells, and a capture dialog."""
     name = f"keys-{request.param.__name__.lower()}"
@@ -72,6 +75,7 @@ def notebook(request, chromium, server_url, notebooks_folder, artifacts):
     metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=metadata), notebooks_folder / f"{name}.ipynb")
     context = chromium.new_context(viewport={"width": 1280, "height": 1200})
+    context.clock.install()
     opened = request.param(context.new_page(), server_url, artifacts, TIMEOUT_S)
     with opened.evidence(name):
         opened.open(f"{name}.ipynb")
@@ -91,7 +95,7 @@ def canvas(notebook):
     canvas.wait_for()
     canvas.evaluate("(canvas) => canvas.scrollIntoView({block: 'center'})")
     notebook.page.mouse.move(2, 400)
-    notebook.page.wait_for_timeout(300)
+    notebook.page.evaluate(FRAMES)
     return canvas
 
 
@@ -111,10 +115,16 @@ def enter(notebook, mode):
     notebook.page.evaluate("() => { window.executed.length = 0; }")
 
 
+def pause(notebook):
+    """Let 1.1 s pass on the page's clock: longer than between two keys that somebody types."""
+    notebook.page.clock.fast_forward(1100)
+    notebook.page.evaluate(FRAMES)
+
+
 def hover(notebook, canvas):
     """Move onto the timeline as a hand does, without a click."""
     box = canvas.bounding_box()
-    notebook.page.wait_for_timeout(1100)  # longer than between two keys that somebody types
+    pause(notebook)
     notebook.page.mouse.move(box["x"] + 400, box["y"] + 20)
     notebook.page.mouse.move(box["x"] + 440, box["y"] + 60, steps=4)
 
@@ -125,7 +135,7 @@ def visible_time(notebook):
 
 def executed(notebook):
     """The commands that ran since the notebook entered its mode."""
-    notebook.page.wait_for_timeout(1100)  # "d" and "0" wait for a second one
+    pause(notebook)  # "d" and "0" wait for a second one
     return notebook.page.evaluate("() => window.executed")
 
 
@@ -163,7 +173,7 @@ def test_what_else_has_keys_takes_them_under_the_pointer_and_gives_them_back(not
         notebook.page.mouse.move(2, 400)
         enter(notebook, mode)
         before = notebook.page.evaluate(STATE)
-        notebook.page.wait_for_timeout(1100)  # longer than between two keys that somebody types
+        pause(notebook)
         box = element.bounding_box()
         notebook.page.mouse.move(box["x"] + 10, box["y"] + 8)
         notebook.page.mouse.move(box["x"] + 60, box["y"] + 10, steps=4)
@@ -230,7 +240,7 @@ def test_typing_is_not_lost_to_a_viewer_under_a_resting_or_nudged_pointer(notebo
         notebook.page.keyboard.type("2")
         notebook.page.mouse.move(box["x"] + 460, box["y"] + 60)  # while somebody types
         notebook.page.keyboard.type("3")
-        notebook.page.wait_for_timeout(1100)
+        pause(notebook)
         notebook.page.mouse.move(box["x"] + 470, box["y"] + 60)  # a nudge
         notebook.page.keyboard.type("4")
         assert notebook.page.evaluate(STATE)["cells"][EDITED] == ["code", "last = 1234"]
@@ -275,7 +285,7 @@ def test_keys_stay_in_what_has_the_focus(notebook):
             tab.click()
             panel = page.locator(f"#{tab.get_attribute('aria-controls')}")
             notebook.wait_until(lambda panel=panel: "Loading" not in panel.inner_text())
-            page.wait_for_timeout(400)
+            notebook.wait_until_settled()
             seen |= press_in_each(notebook, panel)
         kinds = {
             "grid",

@@ -12,17 +12,14 @@ from browser.conftest import jupyter_server
 from builders import XSpace
 from environments import install
 
-pytestmark = pytest.mark.browser
-
 EXTENSIONS = Path("share", "jupyter", "labextensions")
 KERNELS_NOW = "const running = window.jupyterapp.serviceManager.sessions._models.size;"
 KERNELS = f"() => {{ {KERNELS_NOW} return running }}"
 LOCKED = f"jupyterlab=={version('jupyterlab')}"
-OLDEST = "jupyterlab==4.4.*"
-OTHERS = ["jupyterlab==4.5.*", "jupyterlab"]
+OTHERS = ["jupyterlab==4.4.*", "jupyterlab==4.5.*", "jupyterlab"]
 
 
-@pytest.fixture(scope="module", params=[LOCKED, OLDEST, *(pytest.param(one, marks=pytest.mark.slow) for one in OTHERS)])
+@pytest.fixture(scope="module", params=[LOCKED, *(pytest.param(one, marks=pytest.mark.nightly) for one in OTHERS)])
 def jupyterlab(request):
     """The requirement of a JupyterLab: the locked one, or the newest patch of another supported minor."""
     return request.param

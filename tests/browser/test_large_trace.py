@@ -12,8 +12,6 @@ from tfprof_nb.render.bundle import report_viewers
 from tfprof_nb.render.timeline.embedded import embedded_timeline
 from tfprof_nb.render.timeline.widget import TraceWidget
 
-pytestmark = pytest.mark.browser
-
 
 @pytest.fixture
 def large(host, tmp_path, monkeypatch):

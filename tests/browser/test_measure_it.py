@@ -9,8 +9,6 @@ from playwright.sync_api import expect
 
 from builders import XSpace
 
-pytestmark = pytest.mark.browser
-
 # Measuring takes less time than a reader would give it, and is counted.
 SETUP = """
 import time

@@ -6,8 +6,6 @@ import tfprof_nb as tp
 from browser.trace_driver import wait_until_drawn
 from builders import XSpace
 
-pytestmark = pytest.mark.browser
-
 
 @pytest.fixture
 def report(tmp_path):
@@ -97,7 +95,7 @@ def test_every_menu_of_a_report_works_offline(chromium, pod, artifacts):
     memory.get_by_role("combobox", name="allocator").select_option(index=1)
     memory.get_by_text("Memory in use: cpu").first.wait_for()
     assert not memory.get_by_text("Memory in use: gpu").first.is_visible()
-    calls = page.locator("#page-2-tf-data").get_by_role("combobox", name="call")
+    calls = page.locator("#page-2-tf-data").get_by_role("combobox", name="rank")
     calls.select_option(index=2)
     # The shorter call waited 90 µs for the map, and 10 µs for the rest.
     waited = page.locator("#page-2-tf-data").get_by_role("img", name="What the call waited for: Map 90.0 µs")
@@ -125,4 +123,15 @@ def test_a_pointer_on_a_chart_of_a_report_reads_its_values(chromium, report):
     picture.hover(position={"x": box["width"] * (52 + 442 * 11.5 / 12) / 680, "y": box["height"] / 2})
     steps.get_by_text("step 11", exact=True).wait_for()
     assert "input" in steps.locator(".tfp-readout").first.inner_text()
+    page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_shines_through_the_contents(chromium, pod, scheme):
+    page = chromium.new_page(color_scheme=scheme)
+    page.goto(pod.as_uri())
+    background = "element => getComputedStyle(element).backgroundColor"
+    bars = page.locator(".tfp-contents").evaluate_all(f"bars => bars.map({background})")
+    assert len(bars) > 1
+    assert set(bars) == {page.locator("body").evaluate(background)}
     page.close()

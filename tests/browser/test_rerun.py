@@ -7,8 +7,6 @@ from playwright.sync_api import expect
 from browser.lab import ASK
 from builders import XSpace
 
-pytestmark = pytest.mark.browser
-
 WIDGETS = "len(__import__('ipywidgets').widgets.widget._instances)"
 
 

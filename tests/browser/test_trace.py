@@ -5,6 +5,7 @@ import re
 import pytest
 
 import tfprof_nb as tp
+from browser.lab import FRAMES
 from browser.trace_driver import (
     LABELS_PX,
     PIXEL,
@@ -20,8 +21,6 @@ from browser.trace_driver import (
 )
 from builders import XSpace
 from tfprof_nb.render.timeline.widget import TraceWidget
-
-pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
@@ -164,16 +163,17 @@ def test_a_trace_opens_on_its_steps(host, tmp_path):
     for number in range(4):
         python.event("train", start_us=9000 + 250 * number, duration_us=250, step_num=number, _r=1)
     fake = host("trace")
+    fake.page.clock.install()
     fake.show(TraceWidget(tp.load(space.write(tmp_path / "host.xplane.pb")).trace))
     canvas = fake.page.locator(".tfp-canvas")
     canvas.wait_for()
-    fake.page.wait_for_timeout(400)  # longer than until a move is told to the kernel
+    fake.page.clock.run_for(400)  # longer than until a move is told to the kernel
     assert shown_range(fake) == "8.96 ms to 10 ms (1.04 ms)"
     assert fake.get("time_range") is None
     canvas.press("0")
     assert shown_range(fake) == "0 s to 10 ms (10.0 ms)"
     canvas.press("w")
-    fake.page.wait_for_timeout(400)
+    fake.page.clock.run_for(400)
     canvas.press("0")
     fake.wait_for("time_range", None)
     assert shown_range(fake) == "0 s to 10 ms (10.0 ms)"
@@ -190,10 +190,10 @@ def test_the_tooltip_follows_keys_and_hides_during_a_drag(viewer):
         fake.page.keyboard.press("w")
     for _ in range(4):
         fake.page.keyboard.press("d")
-    fake.page.wait_for_timeout(100)
+    fake.page.evaluate(FRAMES)
     assert first() == ""
     fake.page.keyboard.press("0")
-    fake.page.wait_for_timeout(100)
+    fake.page.evaluate(FRAMES)
     assert first() == "MatMul"
     fake.page.keyboard.press("w")
     box = canvas.bounding_box()

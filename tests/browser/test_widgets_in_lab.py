@@ -9,8 +9,6 @@ from playwright.sync_api import expect
 from browser.lab import ASK, KERNEL
 from builders import XSpace
 
-pytestmark = pytest.mark.browser
-
 SHOW = """
 import tfprof_nb as tp
 from tfprof_nb.render.timeline.widget import TraceWidget

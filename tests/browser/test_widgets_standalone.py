@@ -1,13 +1,10 @@
 """The widgets' own JavaScript, in a real browser, on what their Python sides really send."""
 
 import pandas as pd
-import pytest
 
 from tfprof_nb.render.panels import Column
 from tfprof_nb.render.table.widget import TableWidget
 from tfprof_nb.render.tabs_widget import TabsWidget
-
-pytestmark = pytest.mark.browser
 
 
 def test_columns_of_the_table_line_up_with_their_headers(host):

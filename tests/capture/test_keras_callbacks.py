@@ -71,11 +71,10 @@ def test_the_samples_name_the_method():
         fit(Slow(), epochs=4)
     rows = p.python.table
     slow = rows[rows["function"] == "Slow.on_train_batch_end"]
-    assert slow["file"].iloc[0] == __file__
-    exact = p.python.callbacks.set_index("callback").loc["Slow", "total_ms"]
-    assert slow["self_ms"].sum() == pytest.approx(exact, rel=0.3)
-    assert slow["nothing_ms"].sum() == pytest.approx(slow["in_steps_ms"].sum(), rel=0.1)
-    assert p.python.summary["accounted_percent"] > 60
+    first = Slow.on_train_batch_end.__code__.co_firstlineno
+    assert set(zip(slow["file"], slow["line"], strict=True)) == {(__file__, first + 1)}
+    assert 0 < slow["nothing_ms"].sum() <= slow["in_steps_ms"].sum() <= slow["self_ms"].sum()
+    assert 0 < p.python.summary["accounted_percent"] <= 100
 
 
 def test_python_can_be_left_out():
@@ -83,3 +82,22 @@ def test_python_can_be_left_out():
         fit()
     assert p.python.table.empty
     assert "--no-python" in p.python.notes[0]
+
+
+def test_calls_of_keras_and_files_of_models_leave_events():
+    model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    data = np.zeros((16, 8), "float32")
+    with tp.profile() as p:
+        model.fit(data, data[:, :1], validation_data=(data, data[:, :1]), epochs=2, verbose=0)
+        model.predict(data, verbose=0)
+        model.save("model.keras")
+        keras.models.load_model("model.keras")
+    names = p.events["name"].astype(str)
+    assert (names == "keras call fit").sum() == 1
+    assert (names == "keras call evaluate").sum() == 2
+    tree = p.breakdown.table.set_index("id")
+    assert tree.loc["cell/validation", "count"] == 2
+    assert tree.loc["cell/predict", "count"] == 1
+    assert tree[tree["kind"] == "load"]["count"].tolist() == [1]
+    assert tree[tree["kind"] == "save"]["count"].tolist() == [1]

@@ -8,21 +8,37 @@ import io
 import traceback
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 import pytest
 
+from clock import Clock
+from tfprof_nb.capture import line_clock
 from tfprof_nb.capture.lines import CellLines
 from tfprof_nb.capture.notebook import notebook_cells
 from tfprof_nb.formats.marks import CELL_LINE_EVENTS
 
+pytestmark = pytest.mark.tensorflow
+
+LOOK_NS = 100  # by the clock below, so long takes a statement
+
 
 def run(text, *, marked=True):
-    """Run a program as a cell; return its names, its output and error, and the section of the sidecar."""
+    """Run a program as a cell; return its names, its output and error, and the section of the sidecar.
+
+    The clock goes on by what the program gives `sleep`, and by `LOOK_NS` at each look at it.
+    """
+    clock = Clock(LOOK_NS / 1e9)
+    with mock.patch.object(line_clock, "perf_counter_ns", clock.perf_counter_ns):
+        return run_by(clock, text, marked=marked)
+
+
+def run_by(clock, text, *, marked):
     lines, tree = CellLines(text), ast.parse(text)
     if marked:
         tree.body = lines.mark(tree.body, "cell.py")
     code = compile(tree, "cell.py", "exec", dont_inherit=True)
-    names, error = {"__name__": "cell"}, None
+    names, error = {"__name__": "cell", "sleep": clock.sleep}, None
     with lines.recorded() as section, contextlib.redirect_stdout(io.StringIO()) as output:
         try:
             with lines.running():
@@ -130,60 +146,42 @@ def test_nothing_is_left_behind():
 
 
 def test_a_statement_takes_the_time_around_it():
-    text = (
-        "import time\ntaken = []\nfor pause in (0.02, 0.03):\n    begin = time.perf_counter()\n"
-        "    time.sleep(pause)\n    taken.append(time.perf_counter() - begin)\nsum(range(4_000_000))\n"
-    )
-    result = run(text)
-    spent = by_line(result.section, "spent_ns")
-    assert 0.05 <= spent[5] / 1e9 <= sum(result.names["taken"])  # the clock is read just before and after the line
-    assert spent[6] < spent[5]
+    spent = by_line(run("for pause in (0.02, 0.03):\n    sleep(pause)\n    x = pause\ny = x\n").section, "spent_ns")
+    assert spent == {1: 3 * LOOK_NS, 2: 50_000_000 + 2 * LOOK_NS, 3: 2 * LOOK_NS, 4: LOOK_NS}
 
 
 def test_getting_a_loops_next_element_is_the_loops_own_time():
-    text = (
-        "import time\ndef slow():\n    for i in range(3):\n        time.sleep(0.02)\n        yield i\n"
-        "for i in slow():\n    x = i\n"
-    )
+    text = "def slow():\n    for i in range(3):\n        sleep(0.02)\n        yield i\nfor i in slow():\n    x = i\n"
     spent = by_line(run(text).section, "spent_ns")
-    assert spent[6] >= 0.06e9
-    assert spent[7] < spent[6]
+    assert spent == {1: LOOK_NS, 5: 60_000_000 + 4 * LOOK_NS, 6: 3 * LOOK_NS}
 
 
 def test_leaving_a_with_block_is_the_blocks_own_time():
     text = (
-        "import time, contextlib\n@contextlib.contextmanager\ndef slow():\n    yield\n    time.sleep(0.03)\n"
+        "import contextlib\n@contextlib.contextmanager\ndef slow():\n    yield\n    sleep(0.03)\n"
         "with slow():\n    x = 1\ny = 2\n"
     )
     spent = by_line(run(text).section, "spent_ns")
-    assert spent[6] >= 0.03e9
-    assert spent[7] < spent[6]
+    assert spent == {1: LOOK_NS, 3: LOOK_NS, 6: 30_000_000 + 2 * LOOK_NS, 7: LOOK_NS, 8: LOOK_NS}
 
 
 def test_a_loop_that_runs_very_often_is_counted_exactly_and_its_rare_slow_line_is_found():
     count = 60 * CELL_LINE_EVENTS
-    text = (
-        f"import time\nx = 0\nbegin = time.perf_counter()\nfor i in range({count}):\n    x += 1\n"
-        f"    if i % {count // 3} == 0:\n        time.sleep(0.05)\nend = time.perf_counter()\n"
-    )
-    result = run(text)
-    assert by_line(result.section, "hits") == {1: 1, 2: 1, 3: 1, 4: count + 1, 5: count, 6: count, 7: 3, 8: 1}
-    spent = by_line(result.section, "spent_ns")
-    assert spent[7] >= 0.15e9
-    in_loop = sum(spent[line] for line in range(4, 8)) / 1e9
-    assert in_loop == pytest.approx(result.names["end"] - result.names["begin"], rel=0.25)  # marks take time too
-    assert result.section["estimated"] == [4, 5, 6]
+    text = f"x = 0\nfor i in range({count}):\n    x += 1\n    if i % {count // 3} == 0:\n        sleep(0.05)\ny = 1\n"
+    section = run(text).section
+    assert by_line(section, "hits") == {1: 1, 2: count + 1, 3: count, 4: count, 5: 3, 6: 1}
+    spent = by_line(section, "spent_ns")
+    assert spent[5] == 150_000_000 + 3 * LOOK_NS
+    assert sum(spent[line] for line in range(2, 5)) < 4 * CELL_LINE_EVENTS * LOOK_NS
+    assert section["estimated"] == [2, 3, 4]
 
 
 def test_counted_lines_keep_to_their_loop():
-    text = (
-        "import time\nfor a in range(20000):\n    x = a\ntime.sleep(0.05)\nfor b in range(20000):\n    y = b\n"
-        "time.sleep(0.05)\n"
-    )
+    text = "for a in range(20000):\n    x = a\nsleep(0.05)\nfor b in range(20000):\n    y = b\nsleep(0.05)\n"
     result = run(text)
     spent, hits = by_line(result.section, "spent_ns"), by_line(result.section, "hits")
-    assert hits == {1: 1, 2: 20001, 3: 20000, 4: 1, 5: 20001, 6: 20000, 7: 1}
-    assert min(spent[4], spent[7]) >= 0.05e9  # none of it went to the loops
+    assert hits == {1: 20001, 2: 20000, 3: 1, 4: 20001, 5: 20000, 6: 1}
+    assert spent[3] == spent[6] == 50_000_000 + LOOK_NS  # none of it went to the loops
 
 
 def test_only_what_is_recorded_counts():

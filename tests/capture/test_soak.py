@@ -38,7 +38,7 @@ def test_an_error_leaves_nothing_changed(tmp_path, model, data, error):
     assert changeable() == before
 
 
-@pytest.mark.parametrize("captures", [10, pytest.param(200, marks=[pytest.mark.slow, pytest.mark.timeout(1800)])])
+@pytest.mark.parametrize("captures", [10, pytest.param(200, marks=[pytest.mark.nightly, pytest.mark.timeout(1800)])])
 def test_captures_leave_nothing_behind(tmp_path, model, data, captures):
     process, fitted = psutil.Process(), model()
 

@@ -1,7 +1,5 @@
 """Inputs that once broke a reader, collected outside the repository: each gives every result and every output."""
 
-import time
-
 import pytest
 
 from tfprof_nb import load
@@ -21,7 +19,6 @@ def broken(shared_data):
 @pytest.mark.parametrize("place", range(14))
 def test_a_broken_input_is_read_as_far_as_it_is_right(tmp_path, broken, place):
     assert len(broken) == 14, "give each new input a number above"
-    began = time.perf_counter()
     p = load(broken[place])
     for name in PAGES:
         assert str(getattr(p, name))
@@ -29,6 +26,5 @@ def test_a_broken_input_is_read_as_far_as_it_is_right(tmp_path, broken, place):
     assert (p.source.table["self_ms"].fillna(0) >= 0).all()
     p.to_html(tmp_path / "p.html")
     p.to_chrome_trace(tmp_path / "p.json")
-    assert time.perf_counter() - began < 60
     if broken[place].with_name("vm" + SIDECAR).exists():
         assert any("is damaged" in note for note in p.overview.notes)

@@ -18,7 +18,7 @@ from fuzz.seeds import sidecar, space
 from tfprof_nb.formats.files import sidecar_of
 from tfprof_nb.views.pages import PAGES
 
-MANY = pytest.param(100, marks=[pytest.mark.slow, pytest.mark.timeout(1500)])
+MANY = pytest.param(100, marks=[pytest.mark.nightly, pytest.mark.timeout(1500)])
 
 
 def steps(count=3):

@@ -8,22 +8,22 @@ from builders import XSpace
 from tfprof_nb import compare, load
 
 NAMES = {
-    "slashes": "/" * 20_000,
-    "scopes": "a/" * 10_000 + "x:MatMul",
-    "gradients": "gradients/" + "a_grad/" * 10_000 + "x:Mul",
-    "calls": "PartitionedCall/" * 6_000 + "x:Mul",
-    "loops": "Loop/" * 10_000 + "x:Mul",
-    "long": "a" * 100_000 + ":MatMul",
-    "numbers": "%fusion" + ".1" * 20_000 + "x = f32",
-    "words": "x " * 50_000,
-    "backward": "__backward_" + "_1" * 30_000 + "x",
-    "digits": "dense_" + "1" * 5_000,
+    "slashes": lambda n: "/" * 20 * n,
+    "scopes": lambda n: "a/" * 10 * n + "x:MatMul",
+    "gradients": lambda n: "gradients/" + "a_grad/" * 10 * n + "x:Mul",
+    "calls": lambda n: "PartitionedCall/" * 6 * n + "x:Mul",
+    "loops": lambda n: "Loop/" * 10 * n + "x:Mul",
+    "long": lambda n: "a" * 100 * n + ":MatMul",
+    "numbers": lambda n: "%fusion" + ".1" * 20 * n + "x = f32",
+    "words": lambda n: "x " * 50 * n,
+    "backward": lambda n: "__backward_" + "_1" * 30 * n + "x",
+    "digits": lambda n: "dense_" + "1" * 5 * n,
 }
+SIZE = 1000  # what is compared are a quarter of it and all of it
 
 
 def everything(path):
-    """Compute and write all results, and return how long that took."""
-    start = time.perf_counter()
+    """Compute and write all results."""
     p = load(path)
     assert str(p)
     for result in (p.graph, p.source, p.trace, p.pods, p.tf_data, p.kernels):
@@ -31,41 +31,60 @@ def everything(path):
     p.to_html(path.with_name("p.html"))
     assert str(compare(p, p))
     p.to_chrome_trace(path.with_name("p.json"))
-    return time.perf_counter() - start
+
+
+def check_growth(work, quarter, whole):
+    """Four times as much takes about four times the processor time at most, and not sixteen times."""
+    spent = []
+    for path in (quarter, quarter, whole):  # the first pays for what is imported
+        began = time.process_time()
+        work(path)
+        spent.append(time.process_time() - began)
+    assert spent[2] < 8 * spent[1], spent
 
 
 @pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
-def test_one_long_name_is_quick(tmp_path, name):
-    space = XSpace()
-    line = space.plane("/host:CPU").line(name[:10_000])
-    for number in range(3):
-        line.event("train", start_us=100 * number, duration_us=90, step_num=number, _r=1)
-        line.event(name, start_us=100 * number + 10, duration_us=20, tf_function_call=name)
-    stream = space.plane("/device:GPU:0").line("Stream #1")
-    stream.event("kernel", start_us=30, duration_us=5, tf_op=name, correlation_id=1, kernel_details="regs:32")
-    assert everything(space.write(tmp_path / "h.xplane.pb")) < 15
+def test_one_long_name_takes_time_in_proportion(tmp_path, name):
+    def written(text):
+        space = XSpace()
+        line = space.plane("/host:CPU").line(text[:10_000])
+        for number in range(3):
+            line.event("train", start_us=100 * number, duration_us=90, step_num=number, _r=1)
+            line.event(text, start_us=100 * number + 10, duration_us=20, tf_function_call=text)
+        stream = space.plane("/device:GPU:0").line("Stream #1")
+        stream.event("kernel", start_us=30, duration_us=5, tf_op=text, correlation_id=1, kernel_details="regs:32")
+        return space.write(tmp_path / str(len(text)) / "h.xplane.pb")
+
+    check_growth(everything, written(name(SIZE // 4)), written(name(SIZE)))
 
 
-def test_a_long_name_of_a_process_in_a_trace_is_quick(tmp_path):
-    path = tmp_path / "t.json"
-    path.write_text(
-        '[{"ph": "M", "pid": 1, "name": "process_name", "args": {"name": "'
-        + "a " * 100_000
-        + '"}}, {"ph": "X", "pid": 1, "tid": 1, "ts": 0, "dur": 1, "name": "a"}]'
-    )
-    assert everything(path) < 15
+def test_a_long_name_of_a_process_in_a_trace_takes_time_in_proportion(tmp_path):
+    def written(size):
+        path = tmp_path / f"{size}.json"
+        path.write_text(
+            '[{"ph": "M", "pid": 1, "name": "process_name", "args": {"name": "'
+            + "a " * 100 * size
+            + '"}}, {"ph": "X", "pid": 1, "tid": 1, "ts": 0, "dur": 1, "name": "a"}]'
+        )
+        return path
+
+    check_growth(everything, written(SIZE // 4), written(SIZE))
 
 
-def test_many_steps_of_different_names_are_quick(tmp_path):
-    space = XSpace()
-    line = space.plane("/host:CPU").line("python")
-    for number in range(6000):
-        line.event(f"phase{number}", start_us=100 * number, duration_us=90, step_num=number, _r=1)
-    p = load(space.write(tmp_path / "h.xplane.pb"))
-    start = time.perf_counter()
-    assert str(p.advice)
-    assert str(p.pods)
-    assert time.perf_counter() - start < 6
+def test_many_steps_of_different_names_take_time_in_proportion(tmp_path):
+    def written(steps):
+        space = XSpace()
+        line = space.plane("/host:CPU").line("python")
+        for number in range(steps):
+            line.event(f"phase{number}", start_us=100 * number, duration_us=90, step_num=number, _r=1)
+        return space.write(tmp_path / str(steps) / "h.xplane.pb")
+
+    def advised(path):
+        p = load(path)
+        assert str(p.advice)
+        assert str(p.pods)
+
+    check_growth(advised, written(1500), written(6000))
 
 
 def test_a_deep_pipeline_is_drawn(tmp_path):
@@ -74,4 +93,5 @@ def test_a_deep_pipeline_is_drawn(tmp_path):
     for depth in range(1000):
         name = "Iterator::Root" + "::Map" * depth
         line.event(name, start_us=depth, duration_us=90_000 - 2 * depth, id=depth, parent_id=depth - 1)
-    assert everything(space.write(tmp_path / "h.xplane.pb")) < 30
+    everything(space.write(tmp_path / "h.xplane.pb"))
+    assert "Map" in (tmp_path / "p.html").read_text()

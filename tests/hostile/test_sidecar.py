@@ -77,7 +77,7 @@ def test_one_changed_value_never_raises(profile, seed):
     check(profile, seed)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.timeout(3000)
 def test_many_changed_values_never_raise(profile):
     for seed in range(100, 3000):

@@ -9,6 +9,8 @@ import pytest
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
+pytestmark = [pytest.mark.tensorflow, pytest.mark.kernel]
+
 SETUP = """
 import numpy as np, tensorflow as tf, tfprof_nb as tp, keras, os, signal, threading
 %load_ext tfprof_nb

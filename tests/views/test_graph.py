@@ -4,14 +4,9 @@ import tfprof_nb as tp
 from builders import XSpace
 
 
-@pytest.fixture(scope="module")
-def profile(tmp_path_factory):
-    import tensorflow as tf
-
-    product = tf.function(lambda x: tf.linalg.matmul(x, x, name="product"))
-    with tp.profile(logdir=tmp_path_factory.mktemp("logs")) as p:
-        product(tf.ones((8, 8)))
-    return p
+@pytest.fixture
+def profile(captured):
+    return captured("graph_page/one_product")
 
 
 def test_the_page_has_the_four_views(profile):
@@ -50,27 +45,15 @@ def test_an_estimate_says_that_it_is_one(profile):
     assert "1.02 kFLOP" in text
 
 
-def test_without_ops_it_says_why(tmp_path):
-    with tp.profile(logdir=tmp_path) as p:
-        pass
-    assert "No op was recorded" in str(p.graph.view())
+def test_without_ops_it_says_why(captured):
+    assert "No op was recorded" in str(captured("graph_page/nothing").graph.view())
 
 
-def test_eager_ops_are_there_too(tmp_path):
-    import tensorflow as tf
-
-    with tp.profile(logdir=tmp_path) as p:
-        tf.linalg.matmul(tf.ones((8, 8)), tf.ones((8, 8)))
-    assert "outside functions/MatMul" in set(p.graph.table["name"])
+def test_eager_ops_are_there_too(captured):
+    assert "outside functions/MatMul" in set(captured("graph_page/eager_op").graph.table["name"])
 
 
-def test_figures_say_what_they_are_of(profile, tmp_path):
-    import tensorflow as tf
-
+def test_figures_say_what_they_are_of(profile, captured):
     assert "op time in the capture, summed over threads" in str(profile.graph.view())
     assert "per step" not in str(profile.graph.view())
-    with tp.profile(logdir=tmp_path) as p:
-        for step in range(2):
-            with tp.step(step):
-                tf.linalg.matmul(tf.ones((8, 8)), tf.ones((8, 8)))
-    assert "op time per step, summed over threads" in str(p.graph.view())
+    assert "op time per step, summed over threads" in str(captured("graph_page/eager_steps").graph.view())

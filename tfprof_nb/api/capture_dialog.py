@@ -12,7 +12,7 @@ import ipywidgets
 
 from tfprof_nb._errors import TfprofError
 from tfprof_nb.api.capture_remote import problems_text, profile_of
-from tfprof_nb.api.session import LOGDIR
+from tfprof_nb.api.session import LOGDIR, folder_for, send_run
 from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.remote import Progress, RemoteRun, capture_workers
 from tfprof_nb.profiles import Profile
@@ -21,6 +21,7 @@ from tfprof_nb.render.head_widget import HeadWidget
 from tfprof_nb.render.html import draw
 from tfprof_nb.render.panels import Note
 from tfprof_nb.render.static_form import static_view
+from tfprof_nb.storage import is_url
 
 _TITLE = "Capture a profile of running programs"
 _NO_DIALOG = (
@@ -119,11 +120,14 @@ class CaptureDialog(ipywidgets.VBox):  # type: ignore[misc]
         self._cancelled.clear()
         self._busy(now=True)
         options = Options(self.host_level.value, self.device_level.value, self.python_level.value)
-        arguments = (self.addresses.value, self.seconds.value, self._logdir, options)
+        addresses, seconds = self.addresses.value, self.seconds.value
         when = {"retries": self.retries.value, "delay_ms": self.delay_ms.value}
 
         def run() -> RemoteRun:
-            return capture_workers(*arguments, **when, report=self._report, cancelled=self._cancelled.is_set)
+            folder = folder_for(self._logdir)
+            return capture_workers(
+                addresses, seconds, folder, options, **when, report=self._report, cancelled=self._cancelled.is_set
+            )
 
         thread = threading.Thread(target=self._run, args=(run,), name="tfprof_nb-dialog", daemon=True)
         thread.start()
@@ -142,6 +146,7 @@ class CaptureDialog(ipywidgets.VBox):  # type: ignore[misc]
     def _show(self, run: RemoteRun) -> None:
         self._say("reading the profile ...")
         self.profile = profile_of(run)
+        unsent = send_run(run.folder, self._logdir)
         try:
             earlier, self._below.children = self._below.children, (self.profile.dashboard(),)
         except Exception as error:  # noqa: BLE001  (the capture itself worked)
@@ -150,10 +155,10 @@ class CaptureDialog(ipywidgets.VBox):  # type: ignore[misc]
             return
         for view in earlier:
             view.close()
-        if run.problems:
-            self._say(problems_text(run), "warning")
+        if problems := " ".join(filter(None, [problems_text(run) if run.problems else "", unsent])):
+            self._say(problems, "warning")
         else:
-            self._say(f"Saved in {run.folder}.")
+            self._say(f"Saved in {self._logdir if is_url(self._logdir) else run.folder}.")
 
     def _report(self, progress: Progress) -> None:
         self._bar.value = progress.share

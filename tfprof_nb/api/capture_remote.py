@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable
 
 from tfprof_nb import runs
-from tfprof_nb.api.session import LOGDIR, remember
+from tfprof_nb.api.session import LOGDIR, folder_for, remember, send_run
 from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.remote import RemoteRun, capture_workers
 from tfprof_nb.profiles import Profile
@@ -38,14 +38,16 @@ def capture_remote(
     name
         What the profile is called in titles and comparisons; None takes the run's own name.
     logdir
-        Folder on this machine for the files, an ordinary TensorBoard logdir. None is ``tfprof_logs`` in the working
-        folder. The workers need no access to it.
+        Folder for the files, an ordinary TensorBoard logdir, on this machine or at a URL (``gs://``, ``s3://`` and what
+        else fsspec opens). None is ``tfprof_logs`` in the working folder. This program writes it: the workers need no
+        access to it.
     host_level, device_level, python_level
         What to record, as in `profile`.
     delay_ms
         How long the workers wait before they record, by their own clocks.
     retries
-        How often to ask a worker again that is busy with another capture, or in which nothing ran.
+        How often to ask a worker again, after a second each time, that cannot be reached yet, is busy with another
+        capture, or in which nothing ran.
 
     Returns
     -------
@@ -83,7 +85,7 @@ def capture_remote(
         run = capture_workers(
             addresses,
             seconds,
-            target,
+            folder_for(target),
             options,
             retries=retries,
             report=lambda progress: say(progress.text),
@@ -91,7 +93,10 @@ def capture_remote(
         )
     if run.problems:
         warnings.warn(problems_text(run), stacklevel=2)
-    return profile_of(run, name)
+    captured = profile_of(run, name)
+    if problem := send_run(run.folder, target):
+        warnings.warn(problem, stacklevel=2)
+    return captured
 
 
 def profile_of(run: RemoteRun, name: str | None = None) -> Profile:

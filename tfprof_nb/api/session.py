@@ -17,6 +17,7 @@ from tfprof_nb.capture.kept_runs import label_run
 from tfprof_nb.capture.lines import CellLines
 from tfprof_nb.capture.machine_load import machine_load
 from tfprof_nb.capture.metrics import process_memory, system_metrics
+from tfprof_nb.capture.names import names
 from tfprof_nb.capture.notebook import cell_texts, notebook_cells
 from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.profiler import UnsavedError
@@ -78,8 +79,8 @@ class Capture:
         ignore: Sequence[str] = (),
         cell: CellLines | None = None,
     ) -> None:
-        self._url = os.fspath(logdir) if logdir and is_url(logdir) else None
-        self._logdir, self._options, self._window = logdir or LOGDIR, options or Options(), window
+        self._target = logdir or LOGDIR
+        self._options, self._window = options or Options(), window
         self._lines, self._metrics, self._python, self._cell = lines, metrics, python, cell
         self._run = PendingRun()
         self._name, self.profile = name, Profile(self._run, name, ignore=ignore)
@@ -88,10 +89,7 @@ class Capture:
     def start(self) -> Profile:
         """Start recording. Errors are those of `profile`."""
         __tracebackhide__ = True
-        if self._url:
-            check_url(self._url)
-            self._logdir = tempfile.mkdtemp(dir=_local_copies().name)
-        self._recording = Recording(self._logdir, self._options, self._collectors(), self._window).start()
+        self._recording = Recording(folder_for(self._target), self._options, self._collectors(), self._window).start()
         _session.running = self
         return self.profile
 
@@ -106,6 +104,7 @@ class Capture:
         if self._lines:
             collectors[Section.CELLS] = notebook_cells()
             collectors[Section.CELL_TEXTS] = cell_texts(self._cell.text if self._cell else "")
+            collectors[Section.NAMES] = names(self._cell.text if self._cell else "")
         if self._cell:
             collectors[Section.CELL] = self._cell.recorded()
         if self._python:
@@ -159,16 +158,34 @@ class Capture:
         self._run.complete(runs.resolve(run))
         self.finished = True
         remember(self.profile)
-        if self._url:
-            _send(run, self._url)
+        if problem := send_run(run, self._target):
+            warnings.warn(problem, stacklevel=3)
         return self.profile
 
 
-def _send(run: Path, url: str) -> None:
+def folder_for(logdir: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    """Return the folder that a capture writes to: of a URL, one on this machine.
+
+    Raises
+    ------
+    MissingDependencyError, TfprofError
+        There is no way to reach the URL.
+    """
+    if not is_url(logdir):
+        return logdir
+    check_url(os.fspath(logdir))
+    return tempfile.mkdtemp(dir=_local_copies().name)
+
+
+def send_run(run: Path, logdir: str | os.PathLike[str]) -> str:
+    """Send a run's folder to its logdir, if that is a URL; return why that failed, and what to do, else empty."""
+    if not is_url(logdir):
+        return ""
     try:
-        send(run, f"{url.rstrip('/')}/{RUNS_FOLDER}/{run.name}")
+        send(run, f"{os.fspath(logdir).rstrip('/')}/{RUNS_FOLDER}/{run.name}")
     except TfprofError as error:
-        warnings.warn(f'{error} Save the profile elsewhere: tfprof_nb.last().save("FOLDER").', stacklevel=4)
+        return f'{error} Save the profile elsewhere: tfprof_nb.last().save("FOLDER").'
+    return ""
 
 
 @cache

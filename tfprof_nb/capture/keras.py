@@ -19,7 +19,10 @@ from weakref import WeakKeyDictionary
 from tfprof_nb.capture.keras_callbacks import TimedCallbacks
 from tfprof_nb.capture.marks import close_mark, is_open, no_mark_survives, open_mark
 from tfprof_nb.capture.patching import replaced
-from tfprof_nb.formats.marks import EPOCH, JIT_COMPILE, PHASES, STEPS_PER_EXECUTION
+from tfprof_nb.capture.tensorflow import trace_class
+from tfprof_nb.formats.marks import EPOCH, JIT_COMPILE, KERAS_CALL, PHASES, STEPS_PER_EXECUTION
+
+_CALLS = ("fit", "evaluate", "predict")
 
 
 class _Patches:
@@ -108,6 +111,8 @@ def _wrappers(
         yield callbacks, f"on_{phase}_batch_begin", _open_step(phase, counts[phase], epochs, timed)
         yield callbacks, f"on_{phase}_batch_end", _close_step
         yield model, f"{phase}_on_batch", _enclose_step(phase, counts[phase])
+    for call in _CALLS:
+        yield model, call, _leave_event(f"{KERAS_CALL}{call}")
     yield epoch_iterator.EpochIterator, "catch_stop_iteration", _close_open_marks
 
 
@@ -173,6 +178,21 @@ def _enclose_step(phase: str, count: Iterator[int]) -> Callable[[Any], Any]:
             return outputs
 
         return on_batch
+
+    return wrapper
+
+
+def _leave_event(name: str) -> Callable[[Any], Any]:
+    """Let each call leave an event, in which its steps and all between them lie."""
+    trace = trace_class()
+
+    def wrapper(original: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            __tracebackhide__ = True
+            with trace(name):
+                return original(*args, **kwargs)
+
+        return call
 
     return wrapper
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import cached_property
+from time import time_ns
 from typing import Any
 
 from tfprof_nb.capture.line_clock import LineClock, mark_name
@@ -35,6 +36,7 @@ class CellLines:
 
     def __init__(self, text: str) -> None:
         self.text, self._file, self._lines = text, "", list[int]()
+        self._began_ns = self._ended_ns = 0
 
     @cached_property
     def _clock(self) -> LineClock:
@@ -45,9 +47,15 @@ class CellLines:
         self._file = file
         return self._marked(body, loop=None)
 
-    def running(self) -> AbstractContextManager[None]:
-        """Return a context manager in which the marked statements must run."""
-        return self._clock.installed()
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Within the block, run the marked statements."""
+        with self._clock.installed():
+            self._began_ns = time_ns()
+            try:
+                yield
+            finally:
+                self._ended_ns = time_ns()
 
     @contextmanager
     def recorded(self) -> Iterator[Gather]:
@@ -99,6 +107,8 @@ class CellLines:
             estimated=sorted({self._lines[place] for place in clock.estimated}),
             first=self._line_of(clock.first),
             last=self._line_of(clock.last),
+            began_ns=self._began_ns,
+            ended_ns=self._ended_ns,
         )
 
     def _line_of(self, place: int) -> int:

@@ -17,6 +17,7 @@ from tfprof_nb.capture.foreign_profilers import ForeignProfilers
 from tfprof_nb.capture.interrupts import interrupts_wait
 from tfprof_nb.capture.keras import keras_steps
 from tfprof_nb.capture.memory_watch import MemoryWatch
+from tfprof_nb.capture.model_files import model_files
 from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.profiler import Profiler, UnsavedError
 from tfprof_nb.capture.run_folder import publish, staging_folder
@@ -112,6 +113,7 @@ class Recording:
                 undo.enter_context(self._foreign)
                 undo.enter_context(self._marking)
                 self._marking.enter_context(keras_steps())
+                self._marking.enter_context(model_files())
                 undo.enter_context(self._collecting)
                 undo.enter_context(self._pacing)
             self._changes, self._files = undo.pop_all(), files.pop_all()

@@ -16,6 +16,7 @@ EPOCH = "epoch"
 STEPS_PER_EXECUTION = "steps_per_execution"
 JIT_COMPILE = "jit_compile"
 
+WARM_UP_RUN = "warm_up"  # a stat of the mark of a session's first run
 SESSION_RUN = "session run"  # the step of a TensorFlow 1 session
 CALL = "profile_call"  # the call that `tfprof_nb.profile_call` profiles
 
@@ -24,5 +25,9 @@ CELL_LINE_EVENTS = 1000  # a short line leaves an event this often; after that i
 
 LOOP_LINE = "loop line "  # the function's qualified name and the line of the loop's head follow: "loop line train:7"
 ITERATION = "iteration"  # a stat of these: which pass of the loop begins, from 0 each time that the loop is entered
+
+MODEL_FILE = "model file "  # the reading or writing of a model: "model file load_model"
+
+KERAS_CALL = "keras call "  # fit, evaluate or predict of a model, from its begin to its end: "keras call fit"
 
 CALLBACK = "callback "  # the callback's class and method follow: "callback History.on_epoch_end"

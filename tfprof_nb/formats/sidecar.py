@@ -72,6 +72,8 @@ class CellSection(TypedDict):
     estimated: list[int]
     first: int
     last: int
+    began_ns: NotRequired[int]
+    ended_ns: NotRequired[int]
 
 
 CellsSection = dict[str, str]

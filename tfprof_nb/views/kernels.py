@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pandas as pd
+
 from tfprof_nb import _units
 from tfprof_nb.analysis.kernels import Kernels
-from tfprof_nb.render.panels import Bars, Column, Figure, KeyFigures, Note, Panel, Table
+from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Table
 from tfprof_nb.views.categories import DEVICE_COMPUTE
 from tfprof_nb.views.columns import OP, op_column
-from tfprof_nb.views.ops import largest_parts
+from tfprof_nb.views.ops import largest_bars
 
+_MAX_BARS = 48
 _COLUMNS = (
+    Column("rank", "rank", "count", meaning="by total time"),
     Column("kernel", "kernel", "code", path=True),
     op_column(meaning="the op that launched it"),
     Column("total_us", "total time", "us", bar=True),
@@ -50,7 +54,12 @@ def panels(kernels: Kernels) -> list[Panel]:
         figures.append(Figure("in tensor cores", _units.share(in_tensor_cores), "share of kernel time"))
     return [
         KeyFigures(figures),
-        Bars("Kernels by total time", largest_parts(kernels.table, "kernel", DEVICE_COMPUTE, "total_us"), "us"),
-        Table("Kernels", kernels.table, columns, selects=OP),
+        largest_bars("Kernels by total time", kernels.table, "kernel", DEVICE_COMPUTE, "total_us", most=_MAX_BARS),
+        Table("Kernels", _ranked(kernels.table), columns, selects=OP),
         *(Note(note, "info") for note in kernels.notes),
     ]
+
+
+def _ranked(table: pd.DataFrame) -> pd.DataFrame:
+    """Number the kernels by total time, by which they are ordered."""
+    return table.assign(rank=range(1, len(table) + 1))

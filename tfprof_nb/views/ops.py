@@ -9,11 +9,11 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb.analysis.events.names import without_calls
 from tfprof_nb.analysis.ops.ops import Ops
-from tfprof_nb.render.panels import Bars, Column, Figure, KeyFigures, Note, Panel, Part, Tab, Table, Tabs
+from tfprof_nb.render.panels import Bars, Column, Figure, KeyFigures, Note, Panel, Part, Tab, Table, Tabs, Trim
 from tfprof_nb.views.categories import DEVICE_COMPUTE, HOST_COMPUTE, OTHER
 from tfprof_nb.views.columns import OP, op_column
 
-_MAX_BARS = 8
+_MIN_BARS, _MOST_SHARE = 8, 0.9
 _SIDES = {"device": ("on devices", DEVICE_COMPUTE), "host": ("on hosts", HOST_COMPUTE)}
 _COLUMNS = (
     op_column(meaning="the op's name in the graph"),
@@ -66,15 +66,26 @@ def _largest(table: pd.DataFrame, side: str) -> list[Panel]:
         return []
     where, color = _SIDES[side]
     return [
-        Bars(f"Self time by op type, {where}", largest_parts(rows, "op_type", color), "us"),
-        Bars(f"Self time by op, {where}", largest_parts(rows, OP, color), "us", without_calls),
+        largest_bars(f"Self time by op type, {where}", rows, "op_type", color),
+        largest_bars(f"Self time by op, {where}", rows, OP, color, trim=without_calls),
     ]
 
 
-def largest_parts(rows: pd.DataFrame, key: str, color: str, time: str = "self_us") -> list[Part]:
-    """Sum a time by a column: the largest sums in a colour, the others as one part."""
-    by_key = rows.groupby(key, observed=True)[time].sum().sort_values(ascending=False)
-    largest, rest = by_key.head(_MAX_BARS), by_key.iloc[_MAX_BARS:]
+def largest_bars(
+    title: str, rows: pd.DataFrame, key: str, color: str, time: str = "self_us", *, trim: Trim = str, most: int = 16
+) -> Bars:
+    """Sum a time by a column: as many of the largest sums as make 90% of it, at most ``most``, and the others as one.
+
+    Where the others together are more than the largest sum, no bar shows them: the title says what part the bars are.
+    """
+    sums = rows.groupby(key, observed=True)[time].sum().sort_values(ascending=False)
+    whole = float(sums.sum())
+    making_most = int((sums.cumsum() < _MOST_SHARE * whole).sum()) + 1
+    count = min(max(making_most, _MIN_BARS), most)
+    largest, rest = sums.head(count), sums.iloc[count:]
     parts = [Part(str(name) or "unknown", float(total), color) for name, total in largest.items()]
+    if len(rest) and rest.sum() > largest.iloc[0]:
+        shown = _units.share(float(largest.sum()) / whole)
+        return Bars(f"{title}: the {count} largest of {_units.count(len(sums))}, {shown}", parts, "us", trim)
     others = [Part(f"{_units.count(len(rest))} others", float(rest.sum()), OTHER)] if len(rest) else []
-    return [*parts, *others]
+    return Bars(title, [*parts, *others], "us", trim)

@@ -2,60 +2,19 @@
 
 from types import SimpleNamespace
 
-import keras
-import numpy as np
 import pandas as pd
 import pytest
-import tensorflow as tf
 
 from tfprof_nb.analysis.advice.rules.input.map_per_element import cause as per_element
 from tfprof_nb.analysis.source.code import Code
 
-X = np.random.default_rng(0).random((6000, 12), "float32")
-
-
-def scale(x, y):
-    x = tf.clip_by_value((x - 0.5) / 0.3, -3.0, 3.0)
-    return tf.math.log1p(tf.abs(x)), y
-
-
-def first_half(x, y):
-    return tf.sqrt(x[:6]), y
-
-
-def fit(data):
-    model = keras.Sequential([keras.layers.Dense(1)])
-    model.compile("sgd", "mse")
-    model.fit(data, verbose=0)
-
-
-def by_row():
-    fit(tf.data.Dataset.from_tensor_slices((X, X[:, :1])).map(scale).batch(200))
-
-
-def by_row_of_other_shape():
-    fit(tf.data.Dataset.from_tensor_slices((X, X[:, :1])).map(first_half).batch(200))
-
-
-def by_filter():
-    fit(
-        tf.data.Dataset.from_tensor_slices((X, X[:, :1]))
-        .filter(lambda x, y: tf.reduce_max(tf.abs(x)) > 0)
-        .map(scale)
-        .batch(99)
-    )
-
-
-def by_batch():
-    fit(tf.data.Dataset.from_tensor_slices((X, X[:, :1])).batch(200).map(scale))
-
-
-NAMED = "Steps wait for their data: scale is called for each single example"
+RULE = "map-per-element"
 
 
 def test_a_map_of_rows_is_told_to_take_batches(advised, place_of, the_one):
-    found = the_one(advised(by_row), NAMED)
-    assert found["place"] == place_of(by_row, ".map(scale)")
+    found = the_one(advised("per_element/by_row"), RULE)
+    assert found["finding"].startswith("Steps wait for their data: scale is called for each single example")
+    assert found["place"] == place_of("per_element/by_row", "by_row", ".map(scale)")
     assert "runs 200 times for one batch" in found["evidence"]
     assert found["change"] == "fit(tf.data.Dataset.from_tensor_slices((X, X[:, :1])).batch(200).map(scale))"
 
@@ -85,16 +44,18 @@ def test_what_other_stages_take_of_a_call_is_not_saved(busy, computing, beside_p
 
 
 def test_a_slow_filter_is_not_taken_for_the_map_behind_it(advised, place_of, the_one):
-    found = the_one(advised(by_filter), "Steps wait for their data: Filter is slow")
-    assert place_of(by_filter, ".filter(") in found["evidence"]
+    found = the_one(advised("per_element/by_filter"), "slow-stage")
+    assert found["finding"].startswith("Steps wait for their data: Filter is slow")
+    assert place_of("per_element/by_filter", "by_filter", ".filter(") in found["evidence"]
 
 
 def test_a_function_that_would_mix_the_rows_is_told_to_be_rewritten(advised, the_one):
-    found = the_one(advised(by_row_of_other_shape), "Steps wait for their data: first_half is called for each single")
+    found = the_one(advised("per_element/by_row_of_other_shape"), RULE)
+    assert found["finding"].startswith("Steps wait for their data: first_half is called for each single")
     assert found["change"] == ""
     assert "Write first_half for whole batches" in found["fix"]
     assert "behind `.batch(200)`" in found["fix"]
 
 
 def test_a_map_of_batches_is_not(advised):
-    assert not advised(by_batch)["finding"].str.contains("each single example").any()
+    assert RULE not in advised("per_element/by_batch")["rule"].tolist()

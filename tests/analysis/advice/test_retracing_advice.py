@@ -2,13 +2,9 @@
 
 from types import SimpleNamespace
 
-import keras
-import numpy as np
 import pandas as pd
 import pytest
-import tensorflow as tf
 
-import tfprof_nb as tp
 from tfprof_nb.analysis.events.compilations import Compilations
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.step_ops.step_ops import no_step_ops
@@ -60,54 +56,22 @@ def test_without_a_known_cause_only_long_tracing_is_told(findings):
     assert (one.severity, one.place) == ("info", "")
 
 
-RATES = [tf.Variable(tf.ones((4, 4))) for _ in range(3)]
-
-
-def adapt(x, rate):
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_sum([tf.tanh(tf.matmul(x, w)) for w in RATES])
-    for w, gradient in zip(RATES, tape.gradient(loss, RATES), strict=True):
-        w.assign_sub(rate * gradient)
-
-
-def adapt_anew(x):
-    step = tf.function(lambda: adapt(x, 0.1))
-    step()
-
-
 def test_python_that_only_traces_is_not_eager(advised):
-    found = advised(lambda: [adapt_anew(tf.random.normal((4, 4))) for _ in range(20)])
+    found = advised("retracing/function_per_call")
+    assert found["rule"].iloc[0] == "function-defined-in-loop"
     assert "traced again and again" in found["finding"].iloc[0]
-    assert not found["finding"].str.startswith("Ops run one by one").any()
+    assert not {"eager-ops", "eager-line", "eager-loop"} & {*found["rule"]}
 
 
-@tf.function
-def scaled(values):
-    for _ in range(200):
-        values = tf.tanh(values) * 1.01
-    return values
-
-
-def test_a_smaller_last_batch_is_named_with_the_shapes():
-    sizes = [64] * 30 + [16]
-    with tp.profile() as p:
-        for i, size in enumerate(sizes):
-            with tp.step(i):
-                scaled(tf.ones((size, 4)))
-    late = p.advice.table.set_index("finding").loc["A function is traced again in the middle of the run"]
+def test_a_smaller_last_batch_is_named_with_the_shapes(advised, the_one):
+    late = the_one(advised("retracing/smaller_last_batch"), "late-retracing")
+    assert late["finding"] == "A function is traced again in the middle of the run"
     assert late["evidence"].endswith("Of scaled, argument `values` had the shapes (64, 4), (16, 4).")
     assert "`.batch(n, drop_remainder=True)`. Otherwise write @tf.function(reduce_retracing=True)" in late["fix"]
 
 
-def test_the_first_batch_of_a_second_model_is_not_traced_again():
-    models = [keras.Sequential([keras.layers.Dense(8), keras.layers.Dense(size)]) for size in (2, 3)]
-    for model in models:
-        model.compile("sgd", "mse")
-    batches = [
-        (np.ones((8, size), kind), np.ones((8, out), "float32")) for size, out, kind in ((4, 2, "f4"), (6, 3, "f8"))
-    ]
-    with tp.profile() as p:
-        for k in range(60):
-            models[k >= 20].train_on_batch(*batches[k >= 20])
-    assert not p.advice.table["finding"].str.contains("traced again").any()
+def test_the_first_batch_of_a_second_model_is_not_traced_again(captured):
+    p = captured("retracing/second_model")
+    again = {"retracing", "retracing-by-object", "retracing-by-shape", "retracing-by-value", "late-retracing"}
+    assert not again & {*p.advice.table["rule"]}
     assert not any("had the" in note for note in p.functions.notes)

@@ -16,6 +16,7 @@ import pandas as pd
 
 from tfprof_nb.analysis.advice import catalogue
 from tfprof_nb.analysis.advice.checked_change import checked
+from tfprof_nb.analysis.advice.claims import claimed
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.findings import Finding, widened
 from tfprof_nb.analysis.advice.no_findings import why_none
@@ -31,6 +32,7 @@ _TYPES = {
     **dict.fromkeys(("change", "proved_by", "op_name"), "str"),
     **dict.fromkeys(("start_ms", "duration_ms"), np.float64),
     **dict.fromkeys(("gain_of", "rule", "node"), "str"),
+    "cell_percent": np.float64,
 }
 COLUMNS = list(_TYPES)
 _PLACED = ("finding", "evidence", "fix", "place")  # what may name a line
@@ -59,7 +61,8 @@ class Advice(Result):
     text and checked. ``gain_low_percent`` and ``gain_high_percent`` are the range of the gain. ``proved_by`` is the
     result that shows the evidence. If a single event shows it, ``op_name`` is the event's name in the trace, and
     ``start_ms`` and ``duration_ms`` are the time around it. ``rule`` is the id of the finding's rule (`rules`),
-    ``node`` the part of the cell's time that it explains, where that is known.
+    ``node`` the part of the cell's time that it explains (an id of `p.breakdown`), where that is known, and
+    ``cell_percent`` the share of the cell that it is about: without the first steps, which trace.
     """
 
     # Who makes a profile may say how its input can be measured.
@@ -84,7 +87,7 @@ def advice(evidence: Evidence, ignored: Collection[str] = ()) -> Advice:
     findings = with_validation(catalogue.findings(evidence))
     silent = {f.rule for f in findings if any(catalogue.belongs_to(f.rule, rule) for rule in ignored)}
     findings = catalogue.standing([finding for finding in findings if finding.rule not in silent])
-    findings = [checked(evidence, _of_this_run(evidence, finding)) for finding in findings]
+    findings = [checked(evidence, _of_this_run(evidence, finding)) for finding in claimed(findings, evidence)]
     findings = sorted((widened(_with_short_paths(finding)) for finding in findings), key=catalogue.rank)
     rows = pd.DataFrame([vars(finding) for finding in findings], columns=COLUMNS)
     times = rows["gain_of"].map(evidence.time_of).where(rows["gain_high_percent"].notna(), "")

@@ -15,8 +15,6 @@ from graphlib import TopologicalSorter
 from types import ModuleType
 from typing import NamedTuple
 
-import numpy as np
-
 from tfprof_nb.analysis import advice
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.findings import Case, Earlier, Finding, finding_of
@@ -96,11 +94,14 @@ def standing(all_findings: Sequence[Finding]) -> list[Finding]:
 
 
 def rank(finding: Finding) -> tuple[int, int, float]:
-    """Order by severity; then eager ops, whose cost shows as Python, and places but the batch size; then by gain."""
+    """Order by severity; then eager ops, whose cost shows as Python, and places but the batch size; then by gain.
+
+    Gains are shares of the cell.
+    """
     named = finding.place and finding.rule != "small-steps"
     by_chance = finding.rule == "old-iterators-end"  # which is no reason to change a program first
     kind = 0 if belongs_to(finding.rule, "eager-ops") else 1 if named else 3 if by_chance else 2
-    return _SEVERITIES.index(finding.severity), kind, -np.nan_to_num(finding.estimated_gain_percent)
+    return _SEVERITIES.index(finding.severity), kind, -finding.cell_gain_percent
 
 
 def _is_any(finding: Finding, cases: Collection[tuple[str, str]]) -> bool:

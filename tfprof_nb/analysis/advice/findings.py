@@ -77,7 +77,8 @@ class Case:
 class Finding:
     """One thing to change.
 
-    ``rule`` is the id of the rule that it is a case of, ``node`` the part of `p.breakdown` that it explains.
+    ``rule`` is the id of the rule that it is a case of, ``node`` the part of `p.breakdown` that it explains, and
+    ``cell_percent`` the share of the cell that it is about.
     ``subject`` is the function or object that it is about. ``instead_of`` are cases that say less about the same time,
     beside those of the rules that its rule supersedes: the rule, and the place or subject.
     """
@@ -98,8 +99,18 @@ class Finding:
     gain_of: GainOf = "steps"
     rule: str = ""
     node: str = ""
+    cell_percent: float = float("nan")
     subject: str = ""
     instead_of: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def cell_gain_percent(self) -> float:
+        """How much of the cell its change saves, in the middle of its range; 0 if that is unknown."""
+        middle = (self.gain_low_percent + self.gain_high_percent) / 2
+        percent = self.estimated_gain_percent
+        gain = percent if math.isnan(middle) else middle
+        saved = gain * self.cell_percent / percent if percent > 0 else math.nan
+        return 0.0 if math.isnan(saved) else saved
 
 
 # The findings of rules that a rule reads, by rule.

@@ -11,7 +11,7 @@ from tfprof_nb._arrays import Int64
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.forest import Forest
 
-_BACKENDS = ("CpuCompiler::RunBackend", "GpuCompiler::RunBackend")
+BACKENDS = ("CpuCompiler::RunBackend", "GpuCompiler::RunBackend")
 
 
 class Compilations(NamedTuple):
@@ -23,7 +23,7 @@ class Compilations(NamedTuple):
 
 def compiled(forest: Forest) -> Int64:
     """Return the events in which XLA compiled a program."""
-    return np.flatnonzero(np.logical_or.reduce([forest.named(name) for name in _BACKENDS]) & forest.on_host)
+    return np.flatnonzero(np.logical_or.reduce([forest.named(name) for name in BACKENDS]) & forest.on_host)
 
 
 def host_compilations(forest: Forest) -> Compilations:

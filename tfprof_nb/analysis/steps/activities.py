@@ -12,7 +12,7 @@ from tfprof_nb._arrays import Bools, Int32, Int64
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.framework import framework
 from tfprof_nb.decode.session_runs import RUNS
-from tfprof_nb.formats.marks import CALLBACK, CELL_LINE, LOOP_LINE
+from tfprof_nb.formats.marks import CALLBACK, CELL_LINE, KERAS_CALL, LOOP_LINE, MODEL_FILE
 
 
 class Activity(IntEnum):
@@ -42,6 +42,8 @@ _WRAPPERS = (
     CELL_LINE,
     LOOP_LINE,
     CALLBACK,
+    KERAS_CALL,
+    MODEL_FILE,
     "$",
 )
 # CUPTI and ROCm write MemcpyH2D, TensorFlow's host events MEMCPYHToD.

@@ -98,7 +98,7 @@ def capture_workers(
     options
         What the workers record.
     retries
-        How often to ask a worker again that is busy or recorded nothing.
+        How often to ask a worker again that cannot be reached, is busy or recorded nothing.
     report
         Called with the progress several times a second.
     delay_ms
@@ -183,7 +183,7 @@ def _capture_one(channel: Any, order: _Order, run: Path, worker: Worker) -> str:
             request = profile_request(order.options, order.seconds, order.starts_ns if order.delay_s else 0)
             response = profile_method(channel)(request, timeout=order.deadline_s)
         except grpc().RpcError as error:
-            if last or error.details() != BUSY:
+            if last or not (error.details() == BUSY or _is_unreachable(error)):
                 return _describe_error(error, order)
             time.sleep(RETRY_PAUSE_S)
         else:
@@ -206,8 +206,10 @@ def _describe_error(error: Any, order: _Order) -> str:
     status = grpc().StatusCode
     if error.details() == BUSY:
         return "is already being profiled: wait until that has ended, or raise retries."
+    if _is_unreachable(error):
+        return f"cannot be reached: is the program running there, with tfprof_nb.start_server(port)? ({details})."
     if code is status.UNAVAILABLE:
-        return f"{_unavailable(details)} ({details})."
+        return f"ended during the capture, or the connection to it broke ({details})."
     if code is status.DEADLINE_EXCEEDED:
         return f"did not answer within {order.deadline_s:.0f} s: it hangs, or recorded too much to send."
     if code is status.UNIMPLEMENTED:
@@ -215,7 +217,7 @@ def _describe_error(error: Any, order: _Order) -> str:
     return f"failed: {details or code.name}."
 
 
-def _unavailable(details: str) -> str:
-    if any(words in details for words in ("connect to", "resolution", "resolving")):
-        return "cannot be reached: is the program running there, with tfprof_nb.start_server(port)?"
-    return "ended during the capture, or the connection to it broke"
+def _is_unreachable(error: Any) -> bool:
+    """Whether there was no connection to begin with."""
+    words = ("connect to", "resolution", "resolving")
+    return error.code() is grpc().StatusCode.UNAVAILABLE and any(word in (error.details() or "") for word in words)

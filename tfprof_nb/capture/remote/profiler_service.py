@@ -92,6 +92,8 @@ def open_channel(address: str) -> Any:
     options = [
         ("grpc.max_receive_message_length", -1),  # a profile can exceed the default of 4 MB
         ("grpc.enable_http_proxy", 0),  # a proxy leads to the web, not to workers
+        ("grpc.initial_reconnect_backoff_ms", 500),  # whoever asks again has waited already
+        ("grpc.max_reconnect_backoff_ms", 500),
     ]
     return grpc().insecure_channel(address, options)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb._units import NS_PER_MS
+from tfprof_nb.decode.host import plausible_ns
 from tfprof_nb.formats.sidecar import CellSection, CellsSection
 
 
@@ -27,6 +28,8 @@ class Cell:
         Lines whose time is an estimate.
     first, last
         The lines that ran when the recording began and ended; 0 for none.
+    began_ns, ended_ns
+        When the cell began and ended, in nanoseconds since 1970; 0 if that is unknown.
     """
 
     text: str = ""
@@ -35,6 +38,8 @@ class Cell:
     estimated: tuple[int, ...] = ()
     first: int = 0
     last: int = 0
+    began_ns: int = 0
+    ended_ns: int = 0
 
 
 def read_cell(section: CellSection | None) -> Cell:
@@ -48,6 +53,8 @@ def read_cell(section: CellSection | None) -> Cell:
         tuple(int(line) for line in section["estimated"]),
         int(section["first"]),
         int(section["last"]),
+        plausible_ns(int(section.get("began_ns", 0))),
+        plausible_ns(int(section.get("ended_ns", 0))),
     )
 
 

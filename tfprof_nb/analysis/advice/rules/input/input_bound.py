@@ -106,11 +106,6 @@ def _tensorflows(evidence: Evidence) -> Iterator[Case]:
     )
 
 
-def cause_in(finding: str) -> str:
-    """Return what makes the steps wait, as a finding says it; empty if that is unknown."""
-    return finding.removeprefix(_WAITING).removeprefix(": ")
-
-
 def _prepare(tf_data: TfData) -> str:
     """Say what helps pipelines in general, where the cause is not known, without what this one has."""
     if tf_data.summary["pipelines"] and not tf_data.summary["calls"]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
@@ -11,12 +13,16 @@ from tfprof_nb.analysis.source.code import line_at
 _MAKING_ITERATORS = ("MakeIterator", "AnonymousIterator", "AnonymousIteratorV2", "AnonymousIteratorV3")
 _MANY_STEPS, _NEARLY_EACH = 10, 0.8
 
-RULE = cause_rule(
-    "iterator-per-batch",
-    "A new iterator is made for each batch",
-    "Looks for loops that make an iterator in nearly each step, as `next(iter(dataset))` does.",
-    "Each iterator starts its pipeline from the beginning, and fills its buffers for a single batch.",
-    saved=(0.5, 1.0),
+RULE = replace(
+    cause_rule(
+        "iterator-per-batch",
+        "A new iterator is made for each batch",
+        "Looks for loops that make an iterator in nearly each step, as `next(iter(dataset))` does.",
+        "Each iterator starts its pipeline from the beginning, and fills its buffers for a single batch.",
+        saved=(0.5, 1.0),
+    ),
+    explains=("wait", "start"),
+    all_of=True,
 )
 
 

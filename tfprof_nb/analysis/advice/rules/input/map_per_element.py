@@ -31,7 +31,7 @@ RULE = cause_rule(
     "Looks for maps before `.batch()` that run 16 times and more for a batch, with ops of up to 20 µs.",
     "To start an op takes several microseconds: for whole batches, each op is started once.",
     saved=(0.4, 1.0),
-    results="rows",
+    results="close",
     after="dataset-per-window",
 )
 

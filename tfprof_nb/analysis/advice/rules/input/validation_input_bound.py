@@ -28,6 +28,9 @@ RULE = Rule(
     moderate=3.0,
     high=25.0,
     of="training",
+    explains=("wait", "start"),
+    all_of=True,
+    phase="validation",
     results="equal",
 )
 

@@ -36,6 +36,7 @@ RULE = Rule(
     "training.",
     "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
     group="tracing",
+    explains=("op", "copy", "keras"),
     page="python",
     moderate=15.0,
     high=25.0,

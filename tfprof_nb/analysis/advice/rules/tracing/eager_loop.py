@@ -27,6 +27,7 @@ RULE = Rule(
     "Looks for loops that run no graph, such as a validation, and whose ops take long to start.",
     "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
     group="tracing",
+    explains=("op", "copy", "keras"),
     page="python",
     moderate=15.0,
     high=25.0,

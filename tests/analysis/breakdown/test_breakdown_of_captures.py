@@ -1,0 +1,49 @@
+"""The tree of real captures: it adds up, whatever they hold."""
+
+from pathlib import Path
+
+import pytest
+
+import tfprof_nb
+
+_ENDINGS = (".xplane.pb", ".json", ".json.gz")
+_NO_PROFILES = ("expected.json", ".memory_profile.json.gz")
+
+
+def captures(folder: Path):
+    files = [file for file in sorted(folder.rglob("*")) if file.name.endswith(_ENDINGS)]
+    return [file for file in files if not file.name.endswith(_NO_PROFILES)]
+
+
+def adds_up(result):
+    table = result.table
+    assert table["id"].is_unique
+    assert table["id"].iloc[0] == "cell"
+    assert set(table["parent"].iloc[1:]) <= set(table["id"])
+    assert table["share"].between(0, 1 + 1e-9).all()
+    assert (table[["total_ms", "self_ms"]] >= 0).all(axis=None)
+    parts = table.groupby("parent")["total_ms"].sum().reindex(table["id"], fill_value=0).to_numpy()
+    assert parts + table["self_ms"].to_numpy() == pytest.approx(table["total_ms"].to_numpy(), abs=1e-3)
+    assert 0 <= result.summary["unexplained_share"] <= 1
+
+
+def test_children_add_up_to_their_parents(shared_data):
+    """One capture of each folder."""
+    files = {file.parents[1]: file for file in captures(shared_data)}
+    assert len(files) > 3
+    for file in files.values():
+        adds_up(tfprof_nb.load(file).breakdown)
+
+
+@pytest.mark.nightly
+def test_children_add_up_to_their_parents_in_all_samples(shared_data):
+    for file in captures(shared_data):
+        adds_up(tfprof_nb.load(file).breakdown)
+
+
+def test_children_add_up_in_the_cases(shared_data):
+    files = sorted((shared_data.parent / "cases").glob("*.xplane.pb"))
+    if not files:
+        pytest.skip("the cases are not here")
+    for file in files:
+        adds_up(tfprof_nb.load(file).breakdown)

@@ -1,0 +1,81 @@
+"""What tests read: profiles of recorded programs, and places in the text that was recorded with them."""
+
+import ast
+from functools import cache, lru_cache
+
+import pytest
+
+import tfprof_nb as tp
+from captures import archive, sources
+
+PS_PER_S = 10**12
+KEPT_OPEN = 4  # profiles, of which neighbouring tests read the same
+
+
+@pytest.fixture(scope="session")
+def captured(tmp_path_factory):
+    """Return a function that opens the capture of a program, named ``module/program``."""
+
+    @cache
+    def folder(name):
+        check(name)
+        return archive.read(name, tmp_path_factory.mktemp("captured"))
+
+    return lru_cache(KEPT_OPEN)(lambda name: tp.load(folder(name), name=name))
+
+
+@pytest.fixture
+def seconds():
+    """Return a function that tells what a recorded program took by the clock.
+
+    Without the removal of iterators, which takes time by chance.
+    """
+
+    def of(profile):
+        events = profile.events
+        removing = events.loc[events["name"] == "TFE_DeleteTensorHandle", "duration_ps"].sum()
+        return archive.about(profile.name)["seconds"] - removing / PS_PER_S
+
+    return of
+
+
+def check(name):
+    """Fail, and say what to do, where a program is not recorded as it is written now."""
+    again = f'record it: make captures NAMES="{name}"'
+    if not archive.file_of(name).is_file():
+        pytest.fail(f"There is no capture of {name}: {again}")
+    if archive.about(name)["digest"] != sources.digest(name):
+        pytest.fail(f"{name} was changed since it was recorded: {again}")
+
+
+@pytest.fixture
+def place_of(captured):
+    """Return a function that finds a line of a recorded program: the first of a function or class with some text.
+
+    Without a function, the first of the module.
+    """
+
+    def place(name, function, text):
+        file = f"tests/programs/{name.partition('/')[0]}.py"
+        return f"{file} line {line_with(captured(name).data.texts[file], function, text)}"
+
+    return place
+
+
+def line_with(program, function, text):
+    """Return the number of the first line with some text in a function or class, as ``outer.inner`` if need be."""
+    if not function:
+        return next(number for number, line in enumerate(program.splitlines(), 1) if text in line)
+    (found,) = [node for name, node in _definitions(ast.parse(program), "") if f".{name}".endswith(f".{function}")]
+    first = min(found.lineno, *(decorator.lineno for decorator in found.decorator_list), found.end_lineno)
+    lines = program.splitlines()[first - 1 : found.end_lineno]
+    return first + next(number for number, line in enumerate(lines) if text in line)
+
+
+def _definitions(node, outer):
+    for inner in ast.iter_child_nodes(node):
+        if isinstance(inner, ast.FunctionDef | ast.ClassDef):
+            yield f"{outer}{inner.name}", inner
+            yield from _definitions(inner, f"{outer}{inner.name}.")
+        else:
+            yield from _definitions(inner, outer)

@@ -1,0 +1,161 @@
+"""Programs in cells of a notebook, whose functions stand in another cell."""
+
+from programs import Cells
+
+READING = """def enlarge(x):
+    for _ in range(12):
+        x = tf.linalg.matmul(x, x) / 200.0
+    return x
+model = keras.Sequential([keras.layers.Flatten(), keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+images = tf.ones((96, 160, 160))"""
+READ = """train = (tf.data.Dataset.from_tensor_slices((images, tf.zeros(96)))
+         .cache()
+         .shuffle(96)
+         .map(lambda x, y: (enlarge(x), y), num_parallel_calls=tf.data.AUTOTUNE)
+         .batch(8))
+model.fit(train, epochs=3, verbose=0)"""
+cache_before_map = Cells(READING, READ)
+
+TAKEN = """full = tf.data.Dataset.from_tensor_slices((images, tf.zeros(96)))
+full = full.map(lambda x, y: (enlarge(x), y))
+part = full.take(64)
+model.fit(part.batch(8), epochs=3, verbose=0)"""
+part_taken = Cells(READING, TAKEN)
+
+IN_ONE_ORDER = """full = tf.data.Dataset.from_tensor_slices((images, tf.zeros(96)))
+full = full.shuffle(96, reshuffle_each_iteration=False)
+full = full.map(lambda x, y: (enlarge(x), y))
+model.fit(full.batch(8), epochs=3, verbose=0)"""
+one_order = Cells(READING, IN_ONE_ORDER)
+
+ARCHIVE = """np.savez_compressed("part.npz", x=np.random.default_rng(0).normal(size=(64, 2000)).astype("float32"))
+class Rows:
+    def __call__(self):
+        for k in range(48):
+            yield self.row(k)
+    def row(self, k):
+        data = np.load("part.npz")
+        return data["x"][k]
+model = keras.Sequential([keras.layers.Dense(1)])
+model.compile("sgd", "mse")"""
+ROWS = """ds = tf.data.Dataset.from_generator(Rows(), output_signature=tf.TensorSpec((2000,)))
+model.fit(ds.map(lambda x: (x, 0.0)).batch(4), epochs=2, verbose=0)"""
+archive_per_row = Cells(ARCHIVE, ROWS)
+
+UPDATING = """net = keras.Sequential([keras.layers.Dense(64, activation="relu") for _ in range(6)])
+net.build((None, 32))
+adam = keras.optimizers.Adam()
+adam.build(net.trainable_variables)
+@tf.function
+def gradients(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(net(x) ** 2)
+    return tape.gradient(loss, net.trainable_variables)
+x = tf.ones((32, 32))"""
+UPDATES = """for _ in range(40):
+    found_gradients = gradients(x)
+    adam.apply_gradients(zip(found_gradients, net.trainable_variables))"""
+eager_optimizer = Cells(UPDATING, UPDATES)
+
+ONE_BY_ONE = """net = keras.Sequential([keras.layers.Dense(32), keras.layers.Dense(1)])
+net.compile("sgd", "mse")
+vectors = keras.layers.TextVectorization(max_tokens=100, output_mode="count")
+vectors.adapt(["a b c", "b c d"])
+def encode(batch):
+    rows = []
+    for text in batch:
+        rows.append(vectors([text])[0].numpy())
+    return np.stack(rows)"""
+ENCODED = """for _ in range(10):
+    batch = encode(["a b", "c d", "b c", "a d"] * 8)
+    net.train_on_batch(batch, np.zeros(32))"""
+layer_per_example = Cells(ONE_BY_ONE, ENCODED)
+
+VALIDATING = """net = keras.Sequential([keras.layers.Dense(32, activation="relu") for _ in range(4)])
+net.build((None, 32))
+accuracy = keras.metrics.SparseCategoricalAccuracy()
+batches = [(tf.ones((16, 32)), tf.zeros(16))] * 60
+@tf.function
+def train_step(x, y):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(net(x) - y[:, None]))
+    for variable, gradient in zip(net.weights, tape.gradient(loss, net.weights)):
+        variable.assign_sub(0.01 * gradient)
+    return loss
+@tf.function
+def validation_step(x, y):
+    accuracy.update_state(y, net(x))
+def validate():
+    for x, y in batches:
+        predicted = net(x)
+        accuracy.update_state(y, predicted)
+    print("validated")"""
+VALIDATED = """for epoch in range(4):
+    for x, y in batches:
+        train_step(x, y)
+    {}
+    print(float(accuracy.result()))"""
+IN_THE_CELL = "for x, y in batches:\n        predicted = net(x)\n        accuracy.update_state(y, predicted)"
+validation_in_cell = Cells(VALIDATING, VALIDATED.format(IN_THE_CELL))
+validation_in_function = Cells(VALIDATING, VALIDATED.format("validate()"))
+validation_traced = Cells(VALIDATING, VALIDATED.format("for x, y in batches: validation_step(x, y)"))
+
+GROWING = "embed = tf.function(lambda x: tf.tanh(x))\nbatch = tf.ones((512, 256))"
+GROWN = """rows = tf.zeros((0, 256))
+for _ in range(150):
+    part = embed(batch)
+    rows = tf.concat([rows, part], axis=0)"""
+growing_tensor = Cells(GROWING, GROWN)
+
+RATES = """net = keras.Sequential([keras.layers.Dense(8, activation="relu") for _ in range(8)])
+x, y = np.ones((256, 8)), np.ones((256, 8))"""
+COMPILED = """for rate in (0.1, 0.05, 0.02, 0.01):
+    net.compile(keras.optimizers.SGD(rate), "mse")
+    net.fit(x, y, verbose=0)"""
+compile_in_loop = Cells(RATES, COMPILED)
+
+SCALING = """numbers = np.random.default_rng(0).normal(size=(40_000, 20))
+def scaled(values):
+    return ((values - values.mean(axis=0)) / values.std(axis=0)).astype("float32")
+def batch_of(k):
+    return scaled(numbers)[64 * k : 64 * k + 64]
+net = keras.Sequential([keras.layers.Dense(1)])
+net.compile("sgd", "mse")"""
+SCALED = "for k in range(40):\n    net.train_on_batch(batch_of(k), np.zeros(64))"
+same_values_scaled = Cells(SCALING, SCALED)
+
+HALF = """keras.mixed_precision.set_global_policy("mixed_float16")
+net = keras.Sequential([keras.layers.Input((24, 24, 16)), keras.layers.Conv2D(32, 3), keras.layers.Flatten(),
+                        keras.layers.Dense(1, dtype="float32")])
+keras.mixed_precision.set_global_policy("float32")
+net.compile("sgd", "mse")"""
+float16_on_cpu = Cells(HALF, "net.fit(np.ones((128, 24, 24, 16)), np.zeros(128), batch_size=16, epochs=2, verbose=0)")
+
+LOGGED = """net = keras.Sequential([keras.layers.Dense(8), keras.layers.Dense(1)])
+losses, fit_step = [], keras.Sequential
+optimizer = keras.optimizers.SGD()
+net.build((None, 8))
+optimizer.build(net.trainable_variables)
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(net(x) ** 2)
+    optimizer.apply_gradients(zip(tape.gradient(loss, net.trainable_variables), net.trainable_variables))
+    return loss
+x = tf.ones((16, 8))"""
+losses_in_list = Cells(LOGGED, "for _ in range(400):\n    loss = step(x)\n    losses.append(loss)")
+
+GRAPH_WITH_GRADIENT = """weights = tf.Variable(0.1 * tf.eye(220))
+optimizer = keras.optimizers.Adam()
+@tf.function
+def powers(x):
+    for _ in range(30):
+        x = tf.tanh(x @ weights)
+    return x
+def train():
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(powers(weights) ** 2) + 0.1 * tf.reduce_mean(tf.sin(weights) ** 3.0)
+    gradient = tape.gradient(loss, [weights])
+    optimizer.apply_gradients(zip(gradient, [weights]))"""
+gradient_of_graph = Cells(GRAPH_WITH_GRADIENT, "for _ in range(40):\n    train()")

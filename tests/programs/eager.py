@@ -1,0 +1,56 @@
+"""Ops that run one by one, beside Python and functions that are traced."""
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from programs import program
+
+
+def counted(size):
+    return sum(k % 7 for k in range(size))
+
+
+def batch(size):
+    sizes = np.arange(200_000) + size
+    return sizes[0] + counted(size)
+
+
+def turn(weights):
+    for _ in range(20):
+        weights.assign(tf.tanh(weights) * 1.01)
+
+
+@program
+def beside_python():
+    weights = tf.Variable(tf.ones((32, 32)))
+
+    def loop():
+        for _ in range(40):
+            batch(150_000)
+            turn(weights)
+
+    return loop
+
+
+@program
+def without_steps():
+    weights = tf.Variable(tf.ones((32, 32)))
+    return lambda: [turn(weights) for _ in range(20)]
+
+
+@program
+def model_called():
+    net = keras.Sequential([keras.layers.Dense(8) for _ in range(4)])
+
+    @tf.function
+    def train(x):
+        return tf.reduce_sum(x @ tf.ones((4, 4)))
+
+    def act():
+        for frame in range(150):
+            _ = int(tf.argmax(net(np.ones((1, 4), "float32"))[0]))
+            if frame % 4 == 0:
+                train(tf.ones((4, 4)))
+
+    return act

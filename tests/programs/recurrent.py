@@ -1,0 +1,42 @@
+"""Recurrent layers of several sizes."""
+
+import keras
+import numpy as np
+
+from programs import program
+
+STEPS = 6
+
+
+def fit(model, times, batch=16):
+    x = np.ones((STEPS * batch, times, 8), "float32")
+    model.fit(x, np.ones((len(x), 1), "float32"), batch_size=batch, verbose=0)
+
+
+@program
+def stacked():
+    low, top = keras.layers.LSTM(16, return_sequences=True, name="low"), keras.layers.GRU(8, name="top")
+    model = keras.Sequential([low, top, keras.layers.Dense(1, name="out")])
+    model.compile("sgd", "mse")
+    return lambda: fit(model, 40)
+
+
+@program
+def large():
+    model = keras.Sequential([keras.layers.GRU(384), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    return lambda: fit(model, 12, batch=128)
+
+
+@program
+def with_xla():
+    model = keras.Sequential([keras.layers.SimpleRNN(8)])
+    model.compile("sgd", "mse", jit_compile=True)
+    return lambda: fit(model, 40)
+
+
+@program
+def unrolled():
+    model = keras.Sequential([keras.layers.SimpleRNN(8, unroll=True)])
+    model.compile("sgd", "mse")
+    return lambda: fit(model, 10)

@@ -1,0 +1,1 @@
+"""The cell's wall time as a tree that adds up."""

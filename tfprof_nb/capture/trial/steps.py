@@ -1,0 +1,213 @@
+"""The steps of a run: when each ended, what Keras told of it, and how a run is ended after so many, or so long.
+
+Steps are Keras' batches, marks (`tfprof_nb.step`), updates of an eager optimizer, calls of a ``tf.function``, and the
+passes of the cell's loops. A run is ended by an error that no ``except Exception`` catches, at the end of a step; where
+no step ends for long, between two lines of Python.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import sys
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any, NamedTuple
+
+from tfprof_nb.capture.patching import replaced
+from tfprof_nb.capture.tensorflow import tensorflow
+from tfprof_nb.capture.watched_steps import watched_steps
+from tfprof_nb.formats.marks import PHASES
+
+MARK, UPDATE, CALL, PASS = "mark", "update", "call", "pass"
+COUNT_PASS = "__tfprof_nb_pass__"  # noqa: S105 - the name of what counts passes of loops
+MIN_STEPS = 5  # that tell a pace
+_GRACE_S = 2.0
+_MAX_LOGS = 2_000
+
+
+class Ended(BaseException):
+    """The run did as much as it should."""
+
+
+class Limit(NamedTuple):
+    """When to end a run: after so many steps of a kind, or after so many seconds, for few steps a longer time."""
+
+    seconds: float
+    kind: str = ""
+    steps: int = 0
+    longest_s: float = 0.0
+
+
+class Steps:
+    """What a run told of its steps.
+
+    Attributes
+    ----------
+    ends
+        For each kind of step, the times at which steps ended, and how many had ended then.
+    logs
+        What Keras told after training steps, by number, and after epochs: tensors or numbers by name.
+    per_epoch
+        How many training steps an epoch has, if Keras knew it.
+    """
+
+    def __init__(self, limit: Limit) -> None:
+        self.ends = defaultdict[str, list[tuple[float, int]]](list)
+        self.logs, self.epochs = dict[int, Any](), list[Any]()
+        self.per_epoch: int | None = None
+        self.is_ended = False
+        self._limit, self._in_batch, self._batch = limit, False, dict[str, int]()
+        self._thread, self._begun = threading.get_ident(), time.perf_counter()
+
+    def add(self, kind: str, count: int = 1) -> None:
+        """Add steps that ended now, and end the run if it did enough."""
+        if threading.get_ident() != self._thread:
+            return
+        now, ends = time.perf_counter(), self.ends[kind]
+        done = (ends[-1][1] if ends else 0) + count
+        ends.append((now, done))
+        limit, spent = self._limit, now - self._begun
+        over = spent > limit.seconds and (done >= MIN_STEPS or spent > limit.longest_s)
+        if (over and not self._in_batch) or (kind == limit.kind and done >= limit.steps):
+            self.end()
+
+    def end(self) -> None:
+        """End the run."""
+        self.is_ended = True
+        raise Ended
+
+    def begin_batch(self) -> None:
+        """Note that Keras runs a batch: a step in it is no place to end the run."""
+        self._in_batch = True
+
+    def end_batch(self, phase: str, batch: int) -> int:
+        """Note that Keras ended a batch, given its number in the epoch; return how many have ended since the last."""
+        last = self._batch.get(phase, -1)
+        self._in_batch, self._batch[phase] = False, batch
+        return batch - last if batch > last else batch + 1
+
+    def end_epoch(self, logs: Any) -> None:
+        """Note what Keras told of an epoch, in which the data may have ended when a batch had begun."""
+        self._in_batch = False
+        self._batch.clear()
+        self.epochs.append(dict(logs or {}))
+
+
+@contextmanager
+def watched(limit: Limit) -> Iterator[Steps]:
+    """Follow the steps of the block, and end it by `Ended` when it did enough."""
+    steps, over = Steps(limit), threading.Event()
+    thread = threading.get_ident()
+
+    def end_anyway() -> None:
+        if not over.is_set():
+            steps.is_ended = True
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(Ended))
+
+    longest_s = max(limit.seconds, limit.longest_s)
+    timer = threading.Timer(longest_s + max(_GRACE_S, longest_s / 2), end_anyway)
+    timer.daemon = True
+    with ExitStack() as undo:
+        for owner, name, wrapper in _wrappers(steps):
+            method = vars(owner)[name]
+            undo.enter_context(replaced(owner, name, functools.wraps(method)(wrapper(method))))
+        undo.enter_context(watched_steps(lambda: None, lambda _: steps.add(MARK)))
+        timer.start()
+        try:
+            yield steps
+        finally:
+            over.set()
+            timer.cancel()
+            with suppress(Ended):
+                timer.join()
+                for _ in range(100):  # an error that was raised from afar arrives between two lines
+                    pass
+
+
+def _wrappers(steps: Steps) -> Iterator[tuple[type, str, Callable[[Any], Any]]]:
+    from tensorflow.python.eager.polymorphic_function.polymorphic_function import Function
+
+    eagerly = tensorflow().executing_eagerly
+    yield Function, "__call__", functools.partial(_called, steps, eagerly)
+    if "keras" not in sys.modules:
+        return
+    from keras.src.backend.tensorflow.trainer import TensorFlowTrainer
+    from keras.src.callbacks.callback_list import CallbackList
+    from keras.src.optimizers.base_optimizer import BaseOptimizer
+
+    yield BaseOptimizer, "apply", functools.partial(_updated, steps, eagerly)
+    yield CallbackList, "on_epoch_end", functools.partial(_ended_epoch, steps)
+    for phase in PHASES:
+        yield CallbackList, f"on_{phase}_batch_begin", functools.partial(_began_batch, steps)
+        yield CallbackList, f"on_{phase}_batch_end", functools.partial(_ended_batch, steps, phase)
+        yield TensorFlowTrainer, f"{phase}_on_batch", functools.partial(_on_batch, steps, phase)
+
+
+def _called(steps: Steps, eagerly: Callable[[], bool], original: Any) -> Any:
+    def call(function: Any, *args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        outputs = original(function, *args, **kwargs)
+        if eagerly():
+            steps.add(f"{CALL} {getattr(function, '__name__', '')}")
+        return outputs
+
+    return call
+
+
+def _updated(steps: Steps, eagerly: Callable[[], bool], original: Any) -> Any:
+    def apply(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        outputs = original(optimizer, *args, **kwargs)
+        if eagerly():
+            steps.add(UPDATE)
+        return outputs
+
+    return apply
+
+
+def _began_batch(steps: Steps, original: Any) -> Any:
+    def on_batch_begin(callbacks: Any, *args: Any, **kwargs: Any) -> None:
+        __tracebackhide__ = True
+        steps.begin_batch()
+        original(callbacks, *args, **kwargs)
+
+    return on_batch_begin
+
+
+def _ended_batch(steps: Steps, phase: str, original: Any) -> Any:
+    def on_batch_end(callbacks: Any, batch: int, logs: Any = None) -> None:
+        __tracebackhide__ = True
+        original(callbacks, batch, logs)
+        count = steps.end_batch(phase, batch)
+        if phase == PHASES[0]:
+            steps.per_epoch = (getattr(callbacks, "params", None) or {}).get("steps") or steps.per_epoch
+            done = steps.ends[phase][-1][1] if steps.ends[phase] else 0
+            if logs and len(steps.logs) < _MAX_LOGS:
+                steps.logs[done + count] = logs
+        steps.add(phase, count)
+
+    return on_batch_end
+
+
+def _ended_epoch(steps: Steps, original: Any) -> Any:
+    def on_epoch_end(callbacks: Any, epoch: int, logs: Any = None) -> None:
+        __tracebackhide__ = True
+        steps.end_epoch(logs)
+        original(callbacks, epoch, logs)
+
+    return on_epoch_end
+
+
+def _on_batch(steps: Steps, phase: str, original: Any) -> Any:
+    def on_batch(model: Any, *args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        steps.begin_batch()
+        outputs = original(model, *args, **kwargs)
+        steps.add(phase, steps.end_batch(phase, 0))
+        return outputs
+
+    return on_batch

@@ -1,0 +1,25 @@
+"""Where the cell's time went, as a tree."""
+
+from __future__ import annotations
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.breakdown.breakdown import Breakdown
+from tfprof_nb.render.panels import Column, Note, Panel, Table
+
+_COLUMNS = (
+    Column("name", "part", "code"),
+    Column("share", "share of the cell", "share", bar=True),
+    Column("total_ms", "time", "ms"),
+    Column("self_ms", "in itself", "ms", meaning="the time that none of its parts has"),
+    Column("count", "count", "count", meaning="how often it ran; 0 where that is unknown"),
+    Column("place", "line", "code"),
+    Column("kind", "kind"),
+)
+_ABOUT = "The time of the cell, {}: every moment is in one part, and parts add up to what they are parts of."
+
+
+def panels(result: Breakdown) -> list[Panel]:
+    """Show the tree as a table, each part below what it is a part of."""
+    table = result.table.assign(depth=result.table["id"].str.count("/"))
+    about = _ABOUT.format(_units.milliseconds(result.summary["cell_ms"]))
+    return [Note(about), Table("", table, _COLUMNS, 40, depth="depth"), *map(Note, result.notes)]
