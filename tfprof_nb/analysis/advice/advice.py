@@ -6,7 +6,7 @@ A rule reports nothing without evidence. It estimates the gain only where there 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,8 @@ from tfprof_nb.analysis.advice.checked_change import checked
 from tfprof_nb.analysis.advice.claims import claimed
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.findings import Finding, widened
-from tfprof_nb.analysis.advice.foreign_advice import foreign_findings
-from tfprof_nb.analysis.advice.input_advice import copies_to_device, input_bound, input_outside_steps
 from tfprof_nb.analysis.advice.no_findings import why_none
-from tfprof_nb.analysis.advice.validation_advice import validation_input, with_validation
+from tfprof_nb.analysis.advice.rules.input.validation_input_bound import with_validation
 from tfprof_nb.analysis.benchmark_input import InputBenchmark
 from tfprof_nb.analysis.result import Result, empty_table
 
@@ -86,9 +84,7 @@ def advice(evidence: Evidence, ignored: Collection[str] = ()) -> Advice:
     Advice
         ``table`` is empty if there is nothing to change; a note says so.
     """
-    findings = with_validation([finding for rule in _rules(evidence) if (finding := rule(evidence))])
-    findings += catalogue.findings(evidence)
-    findings += [finding for rule in _EACH_REPORTS_SEVERAL for finding in rule(evidence)]
+    findings = with_validation(catalogue.findings(evidence))
     silent = {f.rule for f in findings if any(catalogue.belongs_to(f.rule, rule) for rule in ignored)}
     findings = catalogue.standing([finding for finding in findings if finding.rule not in silent])
     findings = [checked(evidence, _of_this_run(evidence, finding)) for finding in claimed(findings, evidence)]
@@ -116,17 +112,3 @@ def _with_short_paths(finding: Finding) -> Finding:
         return finding
     texts = {name: getattr(finding, name).replace(folder, "") for name in _PLACED}
     return replace(finding, **texts)
-
-
-def _rules(evidence: Evidence) -> tuple[Callable[[Evidence], Finding | None], ...]:
-    """Return the rules that may apply: most cures are TensorFlow's."""
-    return _TENSORFLOWS if evidence.is_tensorflows else ()
-
-
-_TENSORFLOWS: tuple[Callable[[Evidence], Finding | None], ...] = (
-    input_bound,
-    validation_input,
-    copies_to_device,
-    input_outside_steps,
-)
-_EACH_REPORTS_SEVERAL: tuple[Callable[[Evidence], Iterable[Finding]], ...] = (foreign_findings,)

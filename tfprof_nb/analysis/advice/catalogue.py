@@ -34,7 +34,7 @@ class _Entry(NamedTuple):
 @cache
 def rules() -> Mapping[str, Rule]:
     """Return the rules that the modules of this package declare, by id."""
-    declared = [value for module in _modules("") for value in vars(module).values() if isinstance(value, Rule)]
+    declared = [value for module in modules("rules") for value in vars(module).values() if isinstance(value, Rule)]
     return {rule.id: rule for rule in sorted(declared, key=lambda rule: (rule.group, rule.id))}
 
 
@@ -113,15 +113,15 @@ def _is_any(finding: Finding, cases: Collection[tuple[str, str]]) -> bool:
 @cache
 def _entries() -> Sequence[_Entry]:
     """Return all rules, each behind those that it reads."""
-    modules = [module for module in _modules(".rules") if hasattr(module, "RULE")]
-    entries = {module.RULE.id: _Entry(module.RULE, module.check) for module in modules}
+    entries = {one.RULE.id: _Entry(one.RULE, one.check) for one in modules("rules") if hasattr(one, "check")}
     order = TopologicalSorter(
         {name: sorted({*entry.rule.after, *entry.rule.within}) for name, entry in sorted(entries.items())}
     )
     return [entries[name] for name in order.static_order()]
 
 
-def _modules(folder: str) -> list[ModuleType]:
-    package = importlib.import_module(f"{advice.__name__}{folder}")
+def modules(folder: str) -> list[ModuleType]:
+    """Return the modules of a folder of this package, ``rules`` or one below it."""
+    package = importlib.import_module(f"{advice.__name__}.{folder}")
     found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
     return [importlib.import_module(module.name) for module in found]

@@ -40,6 +40,8 @@ class Case:
         What the fix costs once, where that is not what the rule says.
     of
         What the gain is a share of, where that is not what the rule says.
+    rule
+        The rule that is a part of this one, where it says why.
     subject
         The function or object that it is about.
     instead_of
@@ -62,6 +64,7 @@ class Case:
     gain: tuple[float, float, float] | None = None
     once_ms: float | None = None
     of: GainOf | None = None
+    rule: str = ""
     subject: str = ""
     instead_of: tuple[tuple[str, str], ...] = ()
     proved_by: str = ""
@@ -158,42 +161,6 @@ def gain_in_words(low_percent: float, high_percent: float, gain_of: str) -> str:
     return f"Estimated saving: {max(low_percent, 0.0):.0f}% to {high_percent:.0f}% of {gain_of}."
 
 
-def saving(
-    rule: Rule,
-    percent: float,
-    *,
-    finding: str,
-    evidence: str,
-    fix: str,
-    place: str = "",
-    change: str = "",
-    saved: tuple[float, float | None] | None = None,
-    subject: str = "",
-    instead_of: tuple[tuple[str, str], ...] = (),
-) -> Finding:
-    """Return the finding on what takes a share of some time.
-
-    ``saved`` are the least and the most of the share that the fix saves, where these are not the rule's.
-    """
-    least, most = saved or rule.saved or (math.nan, math.nan)
-    return Finding(
-        severity_of(percent, rule.moderate, rule.high),
-        finding,
-        evidence,
-        fix,
-        percent,
-        rule.page,
-        place=place,
-        gain_low_percent=least * percent,
-        gain_high_percent=at_most(percent) if most is None else most * percent,
-        change=change,
-        gain_of=rule.of,
-        rule=rule.id,
-        subject=subject,
-        instead_of=instead_of,
-    )
-
-
 def finding_of(rule: Rule, case: Case, evidence: Evidence) -> Finding:
     """Return a case of a rule with its severity and gain."""
     nothing = (math.nan, math.nan)
@@ -218,7 +185,7 @@ def finding_of(rule: Rule, case: Case, evidence: Evidence) -> Finding:
         high,
         case.change,
         case.of or rule.of,
-        rule.id,
+        case.rule or rule.id,
         subject=case.subject,
         instead_of=case.instead_of,
     )

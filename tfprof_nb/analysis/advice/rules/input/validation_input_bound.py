@@ -1,17 +1,16 @@
-"""What to change where validation, and not training, waits for its data."""
+"""Validation, and not training, that waits for its data."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.catalogue import belongs_to
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.findings import Finding, at_most, severity_of
-from tfprof_nb.analysis.advice.input_advice import INPUT_BOUND
-from tfprof_nb.analysis.advice.input_causes import cause_of_waiting
+from tfprof_nb.analysis.advice.findings import Case, Earlier, Finding, at_most
 from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rules.input._cause import cause_of_waiting
 
 # Shares of the training's time.
 _WORTH_SAYING_PERCENT = 10.0
@@ -36,7 +35,7 @@ RULE = Rule(
 )
 
 
-def validation_input(evidence: Evidence) -> Finding | None:
+def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
     """Report validation that waits for longer than training does, and what makes it wait."""
     steps = evidence.steps.table
     validating, training = (steps[steps["phase"] == phase] for phase in ("test", "train"))
@@ -46,36 +45,30 @@ def validation_input(evidence: Evidence) -> Finding | None:
     callbacks_ms = min(float(evidence.python.callbacks["total_ms"].sum()), whole_ms)
     if (
         training.empty
-        or percent < RULE.moderate
         or 100 * waited_ms < _WORTH_SAYING_PERCENT * (whole_ms - callbacks_ms)
         or waited_ms < _WAITING_SHARE * float(validating["step_ms"].sum())
         or waited_ms < float(training["input_ms"].sum())
     ):
-        return None
+        return
     cause = cause_of_waiting(evidence)
     passes = validating["epoch"].nunique() or 1
-    return Finding(
-        severity_of(percent, RULE.moderate, RULE.high),
+    yield Case(
+        percent,
         f"{RULE.title}{cause.name and ': '}{cause.name}",
         f"In {_units.count(passes)} epoch{'s' * (passes != 1)}, validation takes "
         f"{_units.milliseconds(validating['step_ms'].sum())} of {_units.milliseconds(whole_ms)}, and waits for its "
         f"data for {_units.milliseconds(waited_ms)} of that{cause.evidence and '; '}{cause.evidence}.",
         cause.fix or "End the validation set's pipeline with `.cache()`: it is the same in each epoch.",
-        percent,
-        proved_by=RULE.page,
-        place=cause.place,
-        gain_low_percent=cause.least_saved * percent,
-        gain_high_percent=cause.most_saved * at_most(percent),
-        change=cause.change,
-        gain_of=RULE.of,
-        rule=RULE.id,
+        cause.place,
+        cause.change,
+        gain=(percent, cause.least_saved * percent, cause.most_saved * at_most(percent)),
         subject=cause.rule,
     )
 
 
 def with_validation(findings: Sequence[Finding]) -> list[Finding]:
     """Join what training and validation wait for where one change of the pipeline serves both."""
-    training = next((one for one in findings if belongs_to(one.rule, INPUT_BOUND.id)), None)
+    training = next((one for one in findings if belongs_to(one.rule, "input-bound")), None)
     validating = next((one for one in findings if one.rule == RULE.id), None)
     if not training or not validating or (training.place, training.fix) != (validating.place, validating.fix):
         return list(findings)

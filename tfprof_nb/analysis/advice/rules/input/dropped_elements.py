@@ -1,10 +1,10 @@
-"""Elements that a pipeline makes and then drops, by a filter, a skip or a shard behind the map that makes them."""
+"""Elements that a pipeline makes and then drops."""
 
 from __future__ import annotations
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.source.mapped import mapped_name
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
@@ -20,10 +20,11 @@ RULE = cause_rule(
     "Looks for a filter, a skip or a shard behind the slowest map, which drops a good part of what that makes.",
     "What is dropped was made for nothing. Dropped before the map, it costs hardly anything.",
     saved=(0.5, 1.0),
+    after="map-repeated-each-epoch",
 )
 
 
-def dropped_elements(evidence: Evidence) -> Cause | None:
+def cause(evidence: Evidence) -> Cause | None:
     """Find a stage that drops elements which a map below it has made."""
     table = evidence.tf_data.table
     slow = str(evidence.tf_data.summary["bottleneck_long_name"] or "")
@@ -64,7 +65,6 @@ def _cause(evidence: Evidence, kind: str, kept: int, made: int) -> Cause:
         place=place,
         least_saved=_LEAST_SAVED * dropped,
         most_saved=dropped,
-        rule=RULE.id,
     )
 
 

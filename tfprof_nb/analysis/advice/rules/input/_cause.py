@@ -1,24 +1,24 @@
-"""What makes steps wait for their data (`Cause`), as a rule found it."""
+"""What makes steps wait for their data (`Cause`), and what several rules on that look at."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-
-import pandas as pd
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from graphlib import TopologicalSorter
 
 from tfprof_nb import _units
+from tfprof_nb.analysis.advice import catalogue
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.findings import Severity
 from tfprof_nb.analysis.advice.rule import ChangesResults, Rule
 from tfprof_nb.analysis.events.python_ops import PYTHON_OPS
-from tfprof_nb.analysis.source.code import line_at, place_of
+from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.source.rewriting import with_argument
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
 from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT
 
-ROW_BY_ROW = re.compile(r"\.(?:iterrows|itertuples)\(|\.i?loc\[\w+\]|\brow\[[\"']")
-_MOST = 0.5
 _BUSY, _HALF = 0.7, 0.5  # of the cores; of the time in which the work may take them from the model
 _SLEEPING_CODE = re.compile(r"\bsleep\(")
 _WAITING_CODE = re.compile(r"\brequests\.|urlopen|urllib|\bhttpx?\.|socket|\.recv\(|boto3|\bs3\.|bigquery")
@@ -29,8 +29,8 @@ class Cause:
     """What makes steps wait; the parts of the waiting that the change saves at least and at most; its top severity.
 
     ``percent`` is the share of the steps that the cause takes where it costs more than the waiting, ``beside_percent``
-    the share of the time between the steps that the change may save too. ``rule`` is the id of its rule; it is empty of
-    a cause that is unknown. ``instead_of`` are cases that say less about the same time: the rule, and the subject.
+    the share of the time between the steps that the change may save too. ``rule`` is the id of its rule, empty
+    where the cause is unknown. ``instead_of`` are cases that say less about the same time: the rule, and the subject.
     """
 
     name: str = ""
@@ -54,8 +54,9 @@ def cause_rule(
     why: str,
     saved: tuple[float, float] = (0.3, 1.0),
     results: ChangesResults = "none",
+    after: str = "",
 ) -> Rule:
-    """Return the rule on a cause of waiting; ``saved`` is a part of the waiting."""
+    """Return the rule on a cause of waiting that is looked for after another; ``saved`` is a part of the waiting."""
     return Rule(
         name,
         title,
@@ -67,23 +68,9 @@ def cause_rule(
         high=HIGHLY_PERCENT,
         saved=saved,
         part_of="input-bound",
+        after=(after,) if after else (),
         results=results,
     )
-
-
-EAGER_OPS_IN_INPUT = cause_rule(
-    "eager-ops-in-input",
-    "Python runs TensorFlow's ops one by one to make the data",
-    "Looks for generators and datasets of Keras that spend most of their time in ops that run eagerly.",
-    "Python starts each op. In a function that tf.data maps, they run as one graph, on all cores.",
-)
-ROWS_OF_DATAFRAME = cause_rule(
-    "dataframe-row-by-row",
-    "The data is taken from a DataFrame row by row",
-    "Looks for `iterrows`, `itertuples` and single rows of `loc` in functions that make the data.",
-    "pandas makes an object for each row. Whole columns are arrays, of which a batch is a slice.",
-    saved=(0.5, 1.0),
-)
 
 
 def generates(evidence: Evidence) -> bool:
@@ -127,11 +114,18 @@ def waits(code: str) -> bool:
     return any(pattern.search(code) for pattern in (_SLEEPING_CODE, _WAITING_CODE))
 
 
-def runs_ops(table: pd.DataFrame) -> tuple[str, str] | None:
-    """Return the function that spends most time in TensorFlow's ops, and its line; None if they take less than half."""
-    of_ops = table[table["library"] == "TensorFlow"]
-    if not of_ops["self_ms"].sum() > _MOST * table["self_ms"].sum() > 0:
-        return None
-    function = str(of_ops.groupby("function", sort=False)["self_ms"].sum().idxmax())
-    longest = of_ops[of_ops["function"] == function].nlargest(1, "self_ms").iloc[0]
-    return function, place_of(str(longest["file"]), int(longest["line"]))
+@cache
+def _causes() -> Sequence[tuple[str, Callable[[Evidence], Cause | None]]]:
+    """Return the rules on causes, in the order in which they are looked for, with their functions."""
+    modules = catalogue.modules("rules.input")
+    found = {module.RULE.id: module for module in modules if hasattr(module, "cause")}
+    order = TopologicalSorter({name: module.RULE.after for name, module in found.items()})
+    return [(name, found[name].cause) for name in order.static_order()]
+
+
+def cause_of_waiting(evidence: Evidence) -> Cause:
+    """Return what makes the steps wait for their data; the cause has no name if that is unknown."""
+    for name, look in _causes():
+        if cause := look(evidence):
+            return replace(cause, rule=name)
+    return Cause()

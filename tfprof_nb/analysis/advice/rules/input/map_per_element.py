@@ -1,12 +1,14 @@
-"""Functions of a pipeline that run for each element, where starting their ops costs more than these compute."""
+"""A map that is called for each example of a batch."""
 
 from __future__ import annotations
 
 import re
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.cause import Cause, cause_rule, from_busy_cores
 from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule, from_busy_cores
+from tfprof_nb.analysis.advice.rules.input._stages import stage_of
+from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.caching import batched_before
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.mapped import batch_behind, lines_mapped, mapped_calls, mapped_name, maps_batches
@@ -30,11 +32,13 @@ RULE = cause_rule(
     "To start an op takes several microseconds: for whole batches, each op is started once.",
     saved=(0.4, 1.0),
     results="close",
+    after="dataset-per-window",
 )
 
 
-def per_element(evidence: Evidence, stage: str) -> Cause | None:
+def cause(evidence: Evidence) -> Cause | None:
     """Find a map that is called for each example of a batch, with so short ops that starting them is most of it."""
+    stage = stage_of(evidence)
     if stage not in ("Map", "ParallelMap", "MapAndBatch", "Batch", "ParallelBatch"):
         return None
     line = evidence.line_of("Dataset_map_")
@@ -53,7 +57,7 @@ def per_element(evidence: Evidence, stage: str) -> Cause | None:
     moved = batched_before(code, *line_at(line)) if takes_batches else None
     change = moved.change if moved else ""
     plain = change and "\n" not in change
-    move = f"Batch first: `{_units.shorten(change, 120)}`" if plain else f"Move `{call}` behind {behind}"
+    move = f"Batch first: {quoted(change, 120)}" if plain else f"Move `{call}` behind {behind}"
     fix = (
         f"{move}: {mapped} then works on whole batches."
         if takes_batches
@@ -71,7 +75,6 @@ def per_element(evidence: Evidence, stage: str) -> Cause | None:
         least_saved=_LEAST_SAVED * share,
         most_saved=share,
         beside_percent=from_busy_cores(evidence, _stage_ms(evidence)),
-        rule=RULE.id,
     )
 
 
