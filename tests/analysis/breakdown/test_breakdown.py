@@ -85,10 +85,14 @@ def test_the_root_is_the_cell_from_its_first_to_its_last_instant():
     assert result.summary["cell_ms"] == pytest.approx(80)
 
 
-def test_without_a_cell_it_is_what_was_recorded():
+def test_without_a_cell_it_lasts_until_the_last_event_and_sample():
+    """Until 100 ms the profiler gathers what threads recorded."""
     drawing = Drawing()
-    drawing.sampled("line 3", 0, 100)
-    assert times(drawing.result(cell=False))["cell"] == 100
+    drawing.sampled("line 3", 0, 60)
+    drawing.on_main("keras call predict", 40, 70)
+    assert times(drawing.result(cell=False))["cell"] == 70
+    drawing.sampled("line 3", 60, 80)
+    assert times(drawing.result(cell=False))["cell"] == pytest.approx(80.5)
 
 
 def test_what_no_sample_and_no_event_tells_is_unexplained():

@@ -150,8 +150,8 @@ def breakdown(
         Its summary has ``cell_ms``, ``unexplained_share`` and ``largest``, the id of the node that best names the
         largest cost; None if there is none.
     """
-    thread = main_thread(forest, cell)
     code = sampled_code(forest, stacks, labels)
+    thread = main_thread(forest, cell, int(code.at_ps.max(initial=0)) + code.interval_ps)
     tree = _Assembly(thread, code, text, steps, graphs, cell, labels).tree()
     table = tree.table()
     top = largest(table, 1)

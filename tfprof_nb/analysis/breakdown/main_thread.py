@@ -105,20 +105,22 @@ class MainThread:
         return np.array([str(name).startswith(prefixes) for name in self.names], dtype=bool)[self.name]
 
 
-def main_thread(forest: Forest, cell: Cell) -> MainThread:
+def main_thread(forest: Forest, cell: Cell, sampled_ps: int) -> MainThread:
     """Find the thread that runs the cell, and the recorded part of the cell.
 
     That thread has the events of the cell's lines and of Keras' calls; else the marks of steps, else it is the one that
-    dispatches most ops. The cell begins and ends as the sidecar says; without a cell, it is all that was recorded.
+    dispatches most ops. The cell begins and ends as the sidecar says; without a cell, it lasts until the last event and
+    the last sample, at ``sampled_ps``: after these the profiler gathers what threads recorded.
     """
     host = forest.host
-    begin, end = 0, max(forest.end_ps, host.recorded_ns * PS_PER_NS)
+    recorded_ps = host.recorded_ns * PS_PER_NS
+    begin, end = 0, max(forest.end_ps, min(sampled_ps, recorded_ps))
     if not host.recorded_ns and len(host):
         begin = int(host.start_ps.min())
     if cell.began_ns and host.began_ns:
         begin = max(begin, (cell.began_ns - host.began_ns) * PS_PER_NS)
-        ended = (cell.ended_ns - host.began_ns) * PS_PER_NS if cell.ended_ns else end
-        end = min(end, ended) if ended > begin else end
+        ended = (cell.ended_ns - host.began_ns) * PS_PER_NS
+        end = min(max(end, recorded_ps), ended) if ended > begin else end
     line = _main_line(forest)
     first, last = (host.lines[line].first, host.lines[line].last) if line >= 0 else (0, 0)
     nesting = forest.nesting
