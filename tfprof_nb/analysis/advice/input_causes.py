@@ -28,8 +28,12 @@ _SLICE_LESS = (
     ".batch(n).prefetch(tf.data.AUTOTUNE)`. It has the same batches as those of {0}, in another order."
 )
 _SLICE_IN_ORDER = (
-    "Take larger batches: `batch_size=` of {0} changes no result of it. Or make the pipeline yourself, in the order of "
-    "the arrays: `tf.data.Dataset.from_tensor_slices({1}).batch(n).prefetch(tf.data.AUTOTUNE)`."
+    "Where no call needs the result of another, call {0} once, with all examples in one array and a larger "
+    "`batch_size=`: each call starts a pipeline of its own, and neither changes a result."
+)
+_FEW_AT_ONCE = (
+    "An epoch has so few batches that starting a pass over the data costs more than they do: let an epoch have many "
+    "steps, with a dataset that ends with `.repeat()`, fewer `epochs=` and more `steps_per_epoch=`."
 )
 _FEW_BATCHES = 2  # in an epoch: starting each pass over the data then costs more than slicing
 _NO_ARRAYS = {"dataset", "generator", "iterator", "keras dataset"}
@@ -345,18 +349,12 @@ def _slicing(evidence: Evidence, method: str, line: str, shown: str) -> Cause:
     data = first_given(call) if call else None
     known = evidence.code.object_of(line_at(line)[0], data) if data else None
     batches = steps.groupby("epoch").size()
-    if (known and known.kind in _NO_ARRAYS) or (len(batches) and batches.median() <= _FEW_BATCHES):
+    if known and known.kind in _NO_ARRAYS:
         return Cause("", shown, place=line, rule=SLOW_STAGE.id)
-    if method == "fit":
-        return Cause("slicing the arrays is slow", shown, _SLICE_LESS.format(method), place=line, rule=SLICED_ARRAYS.id)
-    of_arrays = "(x, y)" if method == "evaluate" else "x"
-    return Cause(
-        "slicing the arrays is slow",
-        shown,
-        _SLICE_IN_ORDER.format(method, of_arrays),
-        place=line,
-        rule=SLICED_ARRAYS.id,
-    )
+    if len(batches) and batches.median() <= _FEW_BATCHES:
+        return Cause("", shown, _FEW_AT_ONCE, place=line, rule=SLOW_STAGE.id)
+    fix = (_SLICE_LESS if method == "fit" else _SLICE_IN_ORDER).format(method)
+    return Cause("slicing the arrays is slow", shown, fix, place=line, rule=SLICED_ARRAYS.id)
 
 
 def _is_random(evidence: Evidence, line: str) -> bool:
