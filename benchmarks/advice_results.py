@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ def left_by(namespace: Mapping[str, Any]) -> Left:
 
 
 def _arrays(name: str, value: Any, deep: int) -> Iterator[tuple[str, np.ndarray[Any, Any]]]:
+    if isinstance(value, type | ModuleType):
+        return
     if hasattr(value, "get_weights"):
         yield from ((f"{name} {k}", np.asarray(one)) for k, one in enumerate(value.get_weights()))
     elif hasattr(value, "history") and isinstance(value.history, dict):

@@ -49,7 +49,6 @@ def test_the_first_finding_names_the_fault_and_its_code_runs(told, name):
             told("pasted", replace(program, setup=changed[0], cell=changed[1]))
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("name", [name for name in advice_programs.names() if not name.startswith("healthy_")])
 def test_each_change_leaves_results_as_its_rule_claims(told, name):

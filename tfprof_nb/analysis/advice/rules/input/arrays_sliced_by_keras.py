@@ -13,12 +13,11 @@ _SLICE_LESS = (
     ".batch(n).prefetch(tf.data.AUTOTUNE)`. It has the same batches as those of {0}, in another order."
 )
 _SLICE_IN_ORDER = (
-    "Take larger batches: `batch_size=` of {0} changes no result of it. Or make the pipeline yourself, in the order of "
-    "the arrays: `tf.data.Dataset.from_tensor_slices({1}).batch(n).prefetch(tf.data.AUTOTUNE)`."
+    "Where no call needs the result of another, call {0} once, with all examples in one array and a larger "
+    "`batch_size=`: each call starts a pipeline of its own, and neither changes a result."
 )
 _FEW_BATCHES = 2  # in an epoch: starting each pass over the data then costs more than slicing
 _NO_ARRAYS = {"dataset", "generator", "iterator", "keras dataset"}
-_FEW_BATCHES = 2  # in an epoch: starting each pass over the data then costs more than slicing
 _NO_ARRAYS = {"dataset", "generator", "iterator", "keras dataset"}
 _RANDOM = (
     "{function} draws random numbers, which a cache would freeze. Cache what comes before it, if that fits in memory, "
@@ -45,7 +44,5 @@ def cause(evidence: Evidence) -> Cause | None:
     batches = steps.groupby("epoch").size()
     if (known and known.kind in _NO_ARRAYS) or (len(batches) and batches.median() <= _FEW_BATCHES):
         return None
-    if method == "fit":
-        return Cause("slicing the arrays is slow", shown, _SLICE_LESS.format(method), place=line)
-    of_arrays = "(x, y)" if method == "evaluate" else "x"
-    return Cause("slicing the arrays is slow", shown, _SLICE_IN_ORDER.format(method, of_arrays), place=line)
+    fix = (_SLICE_LESS if method == "fit" else _SLICE_IN_ORDER).format(method)
+    return Cause("slicing the arrays is slow", shown, fix, place=line)

@@ -27,7 +27,10 @@ _OFTEN = {
 _OF_KERAS = {
     "ModelCheckpoint": (("save_freq",), "Save less often."),
     "BackupAndRestore": (("save_freq",), "Back up less often."),
-    "TensorBoard": (("histogram_freq", "update_freq"), "Write less: no histograms, images or embeddings."),
+    "TensorBoard": (
+        ("histogram_freq", "update_freq"),
+        "Write less: histograms of all weights take long (`histogram_freq=0`).",
+    ),
 }
 
 RULE = Rule(
