@@ -32,9 +32,12 @@ def write(name, run, about, root):
     space, columns = to_columns(profile.read_bytes())
     beside = json.loads(gzip.decompress(sidecar_of(profile).read_bytes()))
     samples = beside.get("python", {}).get("samples", {})
-    for name_, unit in _SAMPLES.items():
-        if name_ in samples:
-            columns[f"sample {name_}"] = np.diff(np.array(samples.pop(name_), np.int64) // unit, prepend=0)
+    for column in samples.keys() & _SAMPLES:
+        columns[f"sample {column}"] = np.diff(np.array(samples.pop(column), np.int64) // _SAMPLES[column], prepend=0)
+    for section in ("graphs", "python"):
+        texts = beside.get(section, {}).get("sources", {})
+        for file in [file for file in texts if "/" in file and not file.startswith(f"{root}/tests/programs/")]:
+            del texts[file]  # of what started the program
     text = json.dumps(beside, separators=(",", ":"), ensure_ascii=False)
     text = _LIBRARY.sub("", text.replace(f"{root}/", ""))
     own = {SPACE: space, EVENTS: _arrays(columns), BESIDE: text.encode(), ABOUT: json.dumps(about).encode()}

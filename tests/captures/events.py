@@ -17,7 +17,7 @@ TICK_NS = 10_000
 LINKS = ("id", "parent_id", "element_id", "step_id", "addr", "_p", "_c", "correlation_id")
 DOUBLE, UINT, INT, TEXT, REF = 2, 3, 4, 5, 7  # numbers of the fields that hold a stat's value
 FIELDS = {"double_value": DOUBLE, "uint64_value": UINT, "int64_value": INT, "str_value": TEXT, "ref_value": REF}
-OF_EVENTS = ("name", "until", "shape", "ticks")
+OF_EVENTS = ("name", "until", "shape", "ticks", "crossing")
 
 
 def to_columns(file):
@@ -37,16 +37,19 @@ def to_columns(file):
             names = np.array([event.metadata_id for event in own], np.int64)
             until = np.maximum(np.searchsorted(start, start + length) - np.arange(len(own)), 1)
             shape = [shapes.setdefault(_shape(number, plane, event, values, texts), len(shapes)) for event in own]
-            times = np.maximum.accumulate(np.append(start, start + length)[_order(until)] // TICK_NS)
-            events.append((names, until, shape, np.diff(times, prepend=begin)))
+            shape = np.array(shape, np.int64)
+            times = np.append(start, start + length)
+            order = _order(until, times)
+            ticks = np.diff(times[order] // TICK_NS, prepend=begin)
+            events.append((names, until, shape, ticks, order - _order(until)))
             line.timestamp_ns = begin * TICK_NS
             del line.events[:]
     _number_links(space, values)
-    columns = {name: np.concatenate(parts) for name, parts in zip(OF_EVENTS, zip(*events, strict=True), strict=True)}
-    columns |= {
-        "count": np.array(counts),
-        "shapes": np.array([*chain(*((len(one), *one) for one in shapes))], np.int64),
-    }
+    none = (np.empty(0, np.int64),) * len(OF_EVENTS)  # for a profile without lines
+    parts = zip(*(none, *events), strict=True)
+    columns = {name: np.concatenate(own) for name, own in zip(OF_EVENTS, parts, strict=True)}
+    columns["count"] = np.array(counts, np.int64)
+    columns["shapes"] = np.array([*chain(*((len(one), *one) for one in shapes))], np.int64)
     columns["texts"] = np.array([*texts], str) if texts else np.empty(0, "U1")
     for (plane, key, kind), found in values.items():
         column = np.array(found, np.float64 if kind == DOUBLE else np.int64)
@@ -92,7 +95,8 @@ def to_file(space, columns):
         times = []
         for _ in lines:
             begin, end = bounds[line_number : line_number + 2]
-            times.append(_times(columns["until"][begin:end], columns["ticks"][2 * begin : 2 * end]))
+            both = slice(2 * begin, 2 * end)
+            times.append(_times(columns["until"][begin:end], columns["ticks"][both], columns["crossing"][both]))
             line_number += 1
         del plane.lines[:]
         first_text = max(plane.stat_metadata, default=0) + 1
@@ -128,22 +132,24 @@ def _shapes(flat):
     return shapes
 
 
-def _order(until):
+def _order(until, times=None):
     """Return the order of all starts and, after them, all ends.
 
-    Before the start of the event ``until`` places further on, an event ends; before that, those that began after it.
+    Before the start of the event ``until`` places further on, an event ends. Of several that end there, the last one
+    that began does so first; with ``times``, the one that ended first.
     """
     count = len(until)
     number = np.arange(count)
     place = np.append(number, np.minimum(number + until, count))
-    return np.lexsort((np.append(number, -number), np.repeat([1, 0], count), place))
+    within = [np.append(number, -number)] if times is None else [np.append(number, -number), times]
+    return np.lexsort((*within, np.repeat([1, 0], count), place))
 
 
-def _times(until, ticks):
+def _times(until, ticks, crossing):
     """Return when events start, since their line began, and their lengths, in nanoseconds."""
     ticks = np.cumsum(ticks)
     times = np.empty(len(ticks), np.int64)
-    times[_order(until)] = TICK_NS * ticks + np.arange(len(ticks)) - np.searchsorted(ticks, ticks)
+    times[_order(until) + crossing] = TICK_NS * ticks + np.arange(len(ticks)) - np.searchsorted(ticks, ticks)
     start, end = np.split(times, 2)
     return start, end - start
 

@@ -46,7 +46,7 @@ def environment(module):
     return {} if module == BENCHMARK else _statements(module).environment
 
 
-class _Statements:
+class Statements:
     """The statements at the top level of a module of programs."""
 
     def __init__(self, text):
@@ -76,7 +76,7 @@ class _Statements:
 
 @cache
 def _statements(module):
-    return _Statements((PROGRAMS / f"{module}.py").read_text(encoding="utf-8"))
+    return Statements((PROGRAMS / f"{module}.py").read_text(encoding="utf-8"))
 
 
 def _defined(statement):
