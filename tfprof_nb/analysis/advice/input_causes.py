@@ -109,7 +109,7 @@ SEQUENTIAL_MAP = cause_rule(
     "Looks for the slowest map of a pipeline, without `num_parallel_calls`.",
     "It uses one core, while the others of the machine may be free.",
     saved=(0.2, 0.8),
-    results="equal",
+    results="order",
 )
 RANDOM_MAP = cause_rule(
     "slow-random-map",
@@ -322,10 +322,11 @@ def _stage(evidence: Evidence, stage: str) -> Cause:
     if stage in _UNPREFETCHED and "Prefetch" not in str(evidence.tf_data.summary["bottleneck_long_name"]):
         return _unprefetched(evidence, line, shown)
     if mapped and stage in ("Map", "MapAndBatch") and (change := in_parallel(evidence, line)):
+        drawing = ", though its random numbers then fall on other elements" * _is_random(evidence, line)
         return Cause(
             f"{mapped} works on one element at a time",
             shown,
-            f"Let it work on several at once: `{_units.shorten(change, 120)}`.",
+            f"Let it work on several at once{drawing}: `{_units.shorten(change, 120)}`.",
             change,
             place=line,
             least_saved=0.2,
