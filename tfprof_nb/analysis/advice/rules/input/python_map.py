@@ -18,7 +18,7 @@ RULE = cause_rule(
     "Looks for `tf.py_function` and `tf.numpy_function` in the map that steps wait for.",
     "Python runs one such call at a time. TensorFlow's ops run on all cores.",
     saved=(0.2, 1.0),
-    results="equal",
+    results="order",
     after="python-repeated-each-epoch",
 )
 

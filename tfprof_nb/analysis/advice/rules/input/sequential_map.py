@@ -19,7 +19,7 @@ RULE = cause_rule(
     "Looks for the slowest map of a pipeline, without `num_parallel_calls`.",
     "It uses one core, while the others of the machine may be free.",
     saved=(0.2, 0.8),
-    results="equal",
+    results="order",
     after="no-prefetch",
 )
 
@@ -30,10 +30,11 @@ def cause(evidence: Evidence) -> Cause | None:
     change = in_parallel(evidence, line) if mapped and stage_of(evidence) in ("Map", "MapAndBatch") else ""
     if not change or of_keras(evidence):
         return None
+    drawing = ", though its random numbers then fall on other elements" * is_random(evidence, line)
     return Cause(
         f"{mapped} works on one element at a time",
         shown_stage(evidence),
-        f"Let it work on several at once: {quoted(change, 120)}.",
+        f"Let it work on several at once{drawing}: {quoted(change, 120)}.",
         change,
         place=line,
         least_saved=0.2,
