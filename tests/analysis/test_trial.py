@@ -117,6 +117,11 @@ def test_losses_that_vary_are_different_only_if_all_runs_are_apart():
     assert trial(ran([(2, 1)] * 4, values=pairs), "rule").summary["results"] == "different"
 
 
+def test_without_a_second_run_nothing_is_refuted():
+    found = trial(ran([(2, 1)] * 2, values=[(made(0.4), made(0.5))] * 2), "rule")
+    assert (found.summary["results"], found.summary["refuted"]) == ("unknown", False)
+
+
 def test_a_key_that_the_history_lost():
     one, other = ({"epoch 1: loss": [0.5], "epoch 1: mae": [0.1]}, {"epoch 1: loss": [0.5]})
     assert judged(one, other).notes[0] == "Results: different: the history lacks `mae`."

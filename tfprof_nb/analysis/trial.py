@@ -221,7 +221,14 @@ def compared_results(ran: Ran) -> tuple[Results, str]:
             apart[label] = math.inf
         else:
             apart[label] = difference_of(one[label], other[label], scale)
-    return _judged(apart, varies, one, other, _steps_compared(ran))
+    results, words = _judged(apart, varies, one, other, _steps_compared(ran))
+    if results == "different" and not again:
+        told = words.removeprefix("different: ")
+        return (
+            "unknown",
+            f"not the same ({told}), and only a second run of the cell as it is tells whether that repeats",
+        )
+    return results, words
 
 
 def _judged(apart: Mapping[str, float], varies: int, one: Values, other: Values, steps: str) -> tuple[Results, str]:
