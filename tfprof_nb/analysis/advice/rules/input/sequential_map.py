@@ -5,6 +5,7 @@ from __future__ import annotations
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule, in_parallel
 from tfprof_nb.analysis.advice.rules.input._stages import (
+    is_random,
     line_of_stage,
     mapped_by_stage,
     of_keras,
