@@ -58,7 +58,8 @@ class Pieces:
         place = np.searchsorted(self.bounds, inside)
         new = self.bounds[place] != inside
         bounds = np.insert(self.bounds, place[new], inside[new])
-        return Pieces(bounds, self.event[np.searchsorted(self.bounds, bounds[:-1], side="right") - 1])
+        piece = np.searchsorted(self.bounds, bounds[:-1], side="right") - 1
+        return Pieces(bounds, self.event[np.minimum(piece, len(self.event) - 1)])  # of no time at all, there is one
 
 
 def distinct(times: Int64) -> Int64:

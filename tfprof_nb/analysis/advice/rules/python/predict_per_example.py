@@ -44,7 +44,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
         starting_ms = float(rows["between_steps_ms"].sum())
         percent = 100 * starting_ms / max(training_ms(evidence), 1e-9)
         batches = int((phases == phase).sum())
-        if batches < _MIN_CALLS or starting_ms < rows["self_ms"].sum() / 2:
+        if rows.empty or batches < _MIN_CALLS or starting_ms < rows["self_ms"].sum() / 2:
             continue
         first = rows.iloc[0]
         place, code = place_of(str(first["file"]), int(first["line"])), evidence.code.line(first["file"], first["line"])
