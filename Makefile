@@ -88,7 +88,7 @@ captures: $(EDITABLE) ## run the programs of tests/programs, or NAMES, and recor
 demo: $(EDITABLE) ## execute the quickstart, write build/demo/report.html, open the notebook in JupyterLab (not with HEADLESS=1)
 	@$(BIN)/python notebooks/demo.py
 	@if [ -z "$${HEADLESS:-}" ]; then echo "== demo: JupyterLab, until Ctrl-C"; \
-	    $(BIN)/jupyter lab --log-level=CRITICAL build/demo/00_quickstart.ipynb; fi
+	    TF_CPP_MIN_LOG_LEVEL=3 $(BIN)/jupyter lab --log-level=CRITICAL build/demo/00_quickstart.ipynb; fi
 
 notebooks: $(EDITABLE) ## execute the tutorials and store their outputs
 	@$(BIN)/python notebooks/execute.py

@@ -3,7 +3,7 @@ import { readdirSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
-const WIDGETS = ["flame", "head", "readout", "table", "tabs", "trace"];
+const WIDGETS = ["change", "flame", "head", "readout", "table", "tabs", "trace"];
 const outdir = fileURLToPath(new URL("../tfprof_nb/render/static/", import.meta.url));
 // A widget's state carries its own copy of its bundle, so size is paid once per widget shown.
 const MAX_BYTES = 90_000;

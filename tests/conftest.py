@@ -3,6 +3,7 @@
 import ast
 import gc
 import os
+import signal
 import subprocess
 import sys
 from functools import cache
@@ -43,6 +44,7 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     """With ``--check``, leave out what needs more than Python, and put an error where it would be imported."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore what tests send
     if config.getoption("check"):
         config.option.markexpr = f"not ({' or '.join((*NEEDS, 'nightly'))})"
         unmarked = str(Path(__file__).with_name("unmarked"))

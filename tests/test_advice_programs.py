@@ -12,6 +12,8 @@ from benchmarks import advice_programs
 from benchmarks.advice import headline
 from benchmarks.advice_judgement import is_alarm, named
 from benchmarks.advice_pasted import pasted
+from benchmarks.advice_results import differing
+from tfprof_nb.analysis.advice.catalogue import rules
 
 pytestmark = [pytest.mark.tensorflow, pytest.mark.nightly]
 
@@ -45,3 +47,18 @@ def test_the_first_finding_names_the_fault_and_its_code_runs(told, name):
         assert named(program, findings[0]), findings[0]
         if changed := pasted(program, findings[0]):
             told("pasted", replace(program, setup=changed[0], cell=changed[1]))
+
+
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("name", [name for name in advice_programs.names() if not name.startswith("healthy_")])
+def test_each_change_leaves_results_as_its_rule_claims(told, name):
+    program = advice_programs.load(name)
+    changed = {
+        finding["rule"]: both for finding in told("advice", program)["findings"] if (both := pasted(program, finding))
+    }
+    if not changed:
+        pytest.skip("no finding on this program gives code for it")
+    before, again = told("results", program), told("results", program)
+    for rule, (setup, cell) in changed.items():
+        after = told("results", replace(program, setup=setup, cell=cell))
+        assert not differing(before, again, after, rules()[rule].results), (rule, cell)

@@ -20,6 +20,7 @@ def logdir(tmp_path_factory):
     return folder
 
 
+@pytest.mark.tensorflow
 def test_a_report_of_the_newest_run(logdir, tmp_path):
     target = tmp_path / "new" / "report.html"
     command = [sys.executable, "-m", "tfprof_nb", "report", str(logdir), "-o", str(target)]
@@ -29,6 +30,7 @@ def test_a_report_of_the_newest_run(logdir, tmp_path):
     assert "<title>newer · the newest of 2 runs" in target.read_text()
 
 
+@pytest.mark.tensorflow
 def test_the_answer_as_text(logdir, capsys):
     run = tp.find_runs(logdir)[0]
     assert main(["show", str(run.path)]) == 0
@@ -49,6 +51,7 @@ def test_without_a_command_the_usage_is_shown(capsys):
     assert "COMMAND" in capsys.readouterr().err
 
 
+@pytest.mark.tensorflow
 def test_urls_are_paths_too(logdir, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("PLACE_OF_REPORTS", str(tmp_path / "new"))

@@ -96,6 +96,7 @@ def shell(tmp_path_factory):
     patch.undo()
 
 
+@pytest.mark.tensorflow
 @pytest.mark.parametrize("path", [path for path in PAGES if blocks_of(path)], ids=page_name)
 def test_a_pages_examples_run_one_after_another(path, shell, tmp_path, monkeypatch):
     shutil.copytree(Path.cwd(), tmp_path, dirs_exist_ok=True)
@@ -159,6 +160,7 @@ def maker(name):
     return module
 
 
+@pytest.mark.tensorflow
 def test_the_api_reference_is_what_the_docstrings_say():
     make_api = maker("make_api")
     assert text_of(make_api.TARGET) == make_api.page(), "run `.venv/bin/python docs/make_api.py`"
@@ -173,6 +175,7 @@ def test_the_pages_of_rules_are_what_the_rules_say():
     assert text_of(make_rules.TOOL) == make_rules.with_table(text_of(make_rules.TOOL))
 
 
+@pytest.mark.tensorflow
 @pytest.mark.parametrize("layer", ["analysis", "decode", "formats", "render", "views"])
 def test_the_examples_of_internal_modules_hold(layer):
     """Those of public names are run below, and those of `_units` in its own test."""
@@ -182,6 +185,7 @@ def test_the_examples_of_internal_modules_hold(layer):
     assert not [module.__name__ for module in modules if doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed]
 
 
+@pytest.mark.tensorflow
 @pytest.mark.parametrize("name", tfprof_nb._public)
 def test_every_public_name_has_an_example_that_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -9,6 +9,8 @@ from traitlets.config import Config
 
 from tfprof_nb.analysis.steps.breakdown import CATEGORIES
 
+pytestmark = pytest.mark.tensorflow
+
 BATCHES = 40
 SETUP = """
 import time

@@ -66,7 +66,7 @@ def test_a_terminal_prints_the_answer_and_not_all_pages(two_hosts, capsys):
     p._ipython_display_()
     printed = capsys.readouterr().out
     assert printed.strip() == str(p).strip()
-    assert re.findall("── ([A-Z].*?) ─", printed) == ["Overview"]
+    assert re.findall("── ([A-Z].*?) ─", printed) == ["Answer"]
     assert printed.rstrip().endswith(".memory ...")
     assert "trace" not in vars(p)
 

@@ -4,6 +4,8 @@ import pytest
 
 import tfprof_nb as tp
 
+pytestmark = pytest.mark.tensorflow
+
 BATCHES = 20
 PROFILED = (5, 14)
 

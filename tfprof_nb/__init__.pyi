@@ -5,7 +5,6 @@ from ._errors import CaptureError as CaptureError
 from ._errors import MissingDependencyError as MissingDependencyError
 from ._errors import ProfileNotFoundError as ProfileNotFoundError
 from ._errors import TfprofError as TfprofError
-from .analysis.trial import Trial as Trial
 from .api.benchmark_input import benchmark_input as benchmark_input
 from .api.benchmark_step import benchmark_step as benchmark_step
 from .api.capture_dialog import CaptureDialog as CaptureDialog

@@ -30,9 +30,8 @@ from tfprof_nb.render.content import Content
 from tfprof_nb.results import Results
 from tfprof_nb.storage import is_url, send
 from tfprof_nb.trials import change_of, note_refuted, put_into_notebook, tried
+from tfprof_nb.views import answer, dashboard
 from tfprof_nb.views import budget as budget_view
-from tfprof_nb.views import dashboard
-from tfprof_nb.views.headline import headline
 from tfprof_nb.views.pages import PAGES
 
 if TYPE_CHECKING:
@@ -351,7 +350,7 @@ class Profile(Results):
         """
         of = Digested(
             self.name,
-            headline(self.overview),
+            answer.lead(self.answer, self.advice, self.breakdown, self.overview).text,
             self.overview,
             self.advice,
             self.ops,

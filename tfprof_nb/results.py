@@ -17,6 +17,7 @@ from tfprof_nb._errors import CaptureError, ProfileNotFoundError
 from tfprof_nb.analysis.advice.advice import Advice, advice
 from tfprof_nb.analysis.advice.catalogue import known
 from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.answer import Answer, answer
 from tfprof_nb.analysis.breakdown.breakdown import Breakdown, breakdown
 from tfprof_nb.analysis.compare.measured import Measured
 from tfprof_nb.analysis.compare.pace import pace
@@ -205,7 +206,9 @@ class Results:
     def overview(self) -> Overview:
         """Verdict, headline numbers and the ops that take most."""
         sampled = any(len(stacks.time_ns) for stacks in self.data.stacks)
-        result = overview(self.data.forests, self.steps, self.ops, python_sampled=sampled)
+        result = overview(
+            self.data.forests, self.steps, self.ops, python_sampled=sampled, own_cores=self.data.own_cores
+        )
         marked = self.steps.summary["source"] == "marked"
         result.notes += stopped_notes(self.data.stopped, len(self.steps.table), marked=marked)
         result.notes += self.data.notes
@@ -321,7 +324,7 @@ class Results:
             tf_data=self.tf_data,
             python=self.python,
             line_of=self._made_at,
-            code=Code(self.data.texts, self.data.name_objects),
+            code=self._code,
             step_ops=lambda: self._step_ops,
             memory=lambda: self.memory,
             source=lambda: self.source,
@@ -332,7 +335,17 @@ class Results:
             kernels=lambda: self.kernels,
             compilations=lambda: compilations(self.data.forests),
             sleeps=lambda: sleeps(self.data.forests),
+            breakdown=lambda: self.breakdown,
         )
+
+    @cached_property
+    def answer(self) -> Answer:
+        """What the first screen says: the finding that explains the cell's largest cost, or that cost by its name."""
+        return answer(self.breakdown, self.advice, self._code)
+
+    @cached_property
+    def _code(self) -> Code:
+        return Code(self.data.texts, self.data.name_objects)
 
     @cached_property
     def _datasets(self) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from tfprof_nb.decode.sections.names import Names, read_names
 from tfprof_nb.decode.sections.python import PythonStacks, read_python
 from tfprof_nb.decode.sections.versions import Gpus, read_gpus
 from tfprof_nb.decode.sidecar import Sidecar, read_sidecar
-from tfprof_nb.formats.files import sidecar_of
+from tfprof_nb.formats.files import SESSION_GRAPH, sidecar_of
 from tfprof_nb.formats.sidecar import Section, Stopped
 from tfprof_nb.hosts.reading import has_many_hosts, load_reduced
 from tfprof_nb.hosts.reduction import ReducedHost
@@ -246,5 +246,7 @@ class RunData:
         _ = self.graphs, self.cells, self.labels, self.stacks, self.metrics, self.process_memory
         _ = self.stopped, self.gpus, self.own_cores, self._cell_texts, self.name_objects
         captures = [note for sidecar in self.sidecars for note in sidecar.notes]
+        if self.run.parts:
+            captures += read_sidecar(self.run.files[0].with_name(SESSION_GRAPH)).notes
         hosts = dict.fromkeys(note for forest in self.forests for note in forest.host.notes)
         return [*self.run.notes, *captures, *self._size_notes(), *hosts, *self.cache.notes]

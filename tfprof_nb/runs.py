@@ -8,6 +8,7 @@ RunMetadata of a session's runs (``<host>.<number>.run_metadata.pb``, see `captu
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -30,6 +31,7 @@ from tfprof_nb.formats.files import (
     SESSION_GRAPH,
     SIDECAR,
     STAGING_PREFIX,
+    WARM_UP,
     XSPACES,
     host_key,
     sidecar_of,
@@ -40,6 +42,7 @@ from tfprof_nb.storage import StoredFile, is_url, listed
 F = TypeVar("F")
 
 _RUNS = f"{RUNS_FOLDER}/*"
+_HEAD_BYTES = 1 << 16
 _TIME_CHARACTERS = len("2026_11_21_14_34_40")
 
 
@@ -159,8 +162,37 @@ def find_runs(logdir: str | PathLike[str]) -> list[Run]:
     """
     if is_url(logdir):
         return _stored_runs(str(logdir))
-    runs = [run for folder in _folders(_existing(logdir)) if (run := _run_in(folder))]
-    return sorted(runs, key=_age)
+    existing = _existing(logdir)
+    runs = [run for folder in _folders(existing) if (run := _run_in(folder))]
+    return sorted(runs, key=_age) if runs else _timelines_in(existing)
+
+
+def _timelines_in(folder: Path) -> list[Run]:
+    """Return the timelines of TensorFlow 1 in a folder, if any, as parts of one run in order of their names."""
+    try:
+        files = sorted((file for file in folder.glob("*.json") if _is_timeline(file)), key=_natural_order)
+    except OSError:
+        return []
+    if not files:
+        return []
+    name = folder.resolve().name
+    return [replace(_one_after_another([_of_files([file]) for file in files]), name=name, hosts=(name,))]
+
+
+def _is_timeline(file: Path) -> bool:
+    """Whether a file begins as TensorFlow 1's timelines do, which name a process for each device."""
+    try:
+        with file.open("rb") as stream:
+            head = stream.read(_HEAD_BYTES)
+    except OSError:
+        return False
+    return b'"traceEvents"' in head and b' Compute"' in head
+
+
+def _natural_order(file: Path) -> list[tuple[bool, int, str]]:
+    """Order names with numbers by the numbers' values."""
+    parts = re.split(r"(\d+)", file.name)
+    return [(part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts]
 
 
 def _stored_runs(url: str) -> list[Run]:
@@ -285,8 +317,8 @@ def _all_runs(path: str | PathLike[str]) -> list[Run]:
     if not runs:
         raise ProfileNotFoundError(
             f"There is no profile in {existing}: neither *.xplane.pb in the folder itself nor {_RUNS}/*.xplane.pb "
-            "anywhere below it. Give the log folder that the profile was written to, or capture a profile first. For a "
-            "file of another kind (*.json, RunMetadata), give the path of the file itself."
+            "anywhere below it, nor timelines of TensorFlow 1 (*.json). Give the log folder that the profile was "
+            "written to, or capture a profile first. For a file of another kind, give the path of the file itself."
         )
     return [*runs[:-1], replace(runs[-1], notes=(*runs[-1].notes, *_newer_without_profile(existing, runs[-1])))]
 
@@ -377,9 +409,8 @@ def _run(files: list[Path], name: str, folder: Path) -> Run:
     shared = Counter(keys)
     hosts = [f"{file.parent.name}/{key}" if shared[key] > 1 else key for file, key in zip(files, keys, strict=True)]
     if all(file.name.endswith(RUN_METADATA) for file in files):
-        return Run(
-            name, folder, (keys[0].rpartition(".")[0] or keys[0],), tuple(files), _time(name, files), tuple(hosts)
-        )
+        host = keys[0].removesuffix(WARM_UP)
+        return Run(name, folder, (host.rpartition(".")[0] or host,), tuple(files), _time(name, files), tuple(hosts))
     return Run(name, folder, tuple(hosts), tuple(files), _time(name, files))
 
 

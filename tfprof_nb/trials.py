@@ -28,7 +28,6 @@ from tfprof_nb.views import trial as view
 _MAGIC = re.compile(r"^%%.*")
 _CELL = re.compile(r"In\[([0-9]+)\]")
 _MIN_SECONDS = 5.0
-_OTHERS = ("order", "batches", "rows", "dynamics")  # what rules say of changes that make other results
 
 
 @dataclass(frozen=True)
@@ -43,14 +42,14 @@ class Change:
         The cell that it is in, by the name that results give it.
     text
         That cell's whole text, changed.
-    may_differ
-        Whether the rule says that results will be others.
+    claim
+        What the rule says of results (`Rule.results`).
     """
 
     rule: str
     file: str
     text: str
-    may_differ: bool = False
+    claim: str = "equal"
 
 
 def change_of(advice: Advice, texts: Mapping[str, str], rule: str | None) -> Change:
@@ -64,8 +63,7 @@ def change_of(advice: Advice, texts: Mapping[str, str], rule: str | None) -> Cha
     if rule is not None and not isinstance(rule, str):
         raise TfprofError(f"rule={rule!r}: give the id of a rule, from the column `rule` of p.advice.table.")
     rows = advice.table.to_dict("records")
-    changes = {}
-    why_not = {}
+    changes, why_not = dict[str, Change](), dict[str, str]()
     for row in rows:
         made = _change(row, texts)
         if isinstance(made, Change):
@@ -92,7 +90,8 @@ def tried(change: Change, texts: Mapping[str, str], seconds: float) -> Trial:
     TfprofError
         If the cell can't be repeated.
     """
-    if not isinstance(seconds, int | float) or not _MIN_SECONDS <= seconds < math.inf:
+    given: Any = seconds  # what people give
+    if not isinstance(given, int | float) or not _MIN_SECONDS <= given < math.inf:
         raise TfprofError(f"seconds={seconds!r}: give a number of seconds from {_MIN_SECONDS:.0f} on.")
     shell = _shell()
     if shell is None:
@@ -106,7 +105,7 @@ def tried(change: Change, texts: Mapping[str, str], seconds: float) -> Trial:
     print(_announcement(change, cells, seconds))  # noqa: T201
     with progress_line() as show:
         turns = take_turns(shell.user_ns, variants, float(seconds), partial(progress_bar, show))
-    made = trial(_ran(turns), change.rule, may_differ=change.may_differ)
+    made = trial(_ran(turns), change.rule, change.claim)
     made.notes += turns.notes
     if turns.interrupted:
         made.notes.append("Interrupted: the figures are of the rounds that ended before.")
@@ -144,7 +143,7 @@ def _change(row: Mapping[Any, Any], texts: Mapping[str, str]) -> Change | str:
     changed = changed_text(texts[file], line, row["change"])
     if not changed.text:
         return changed.why_not
-    return Change(row["rule"], file, changed.text, rules()[row["rule"]].results in _OTHERS)
+    return Change(row["rule"], file, changed.text, rules()[row["rule"]].results)
 
 
 def _shell() -> Any:
@@ -228,5 +227,5 @@ def _ran(turns: Turns) -> Ran:
             }
         )
     columns = ["round", "variant", "steps", "seconds", "ms_per_step", "first_ms", "per_epoch", "is_whole"]
-    outcomes: Sequence[Outcome] = [Outcome(run.round, run.variant, run.values) for run in turns.runs]
+    outcomes: Sequence[Outcome] = [Outcome(run.round, run.variant, run.values, run.examples) for run in turns.runs]
     return Ran(pd.DataFrame(rows, columns=columns), outcomes, turns.start, turns.whole, turns.failed)

@@ -1,8 +1,9 @@
-"""Run one program in this process and write what came out: ``advice_programs gain|advice|pasted|compare NAME FILE``.
+"""Run one program in this process and write what came out: ``advice_programs WHAT NAME FILE``.
 
 - ``gain``: the peak memory and the times of the cell and of the fixed cell, which run in turn, once to warm up;
 - ``advice``: what ``%%tfprofile`` says of the cell, after a warm-up;
 - ``pasted``: the times of the program that FILE holds, which has a change pasted;
+- ``results``: the numbers that the program in FILE leaves in its names, from the same random numbers each time;
 - ``compare``: the times of the cell and of the fixed cell, and what ``compare`` says of profiles taken in between.
 """
 
@@ -22,8 +23,10 @@ from traitlets.config import Config
 
 import tfprof_nb
 from benchmarks.advice_programs import ROUNDS, Program, load
+from benchmarks.advice_results import left_by
 
 _SAMPLE_S = 0.02
+_SEED = "import keras as _keras; _keras.utils.set_random_seed(0)"
 COMPARED_ROUNDS = 3
 
 
@@ -88,6 +91,13 @@ def pasted(shell: InteractiveShell, program: Program) -> dict[str, Any]:
     return {"seconds": [seconds(shell, program.cell) for _ in range(ROUNDS)]}
 
 
+def results(shell: InteractiveShell, program: Program) -> dict[str, Any]:
+    """Run the cell once; return the numbers that it leaves."""
+    run(shell, _SEED)
+    run(shell, program.cell)
+    return left_by(shell.user_ns)
+
+
 def compare(shell: InteractiveShell, program: Program) -> dict[str, Any]:
     """Run both cells in turn, with and without a profiler; return their times, and what is said of each pair."""
     cells = {"cell": program.cell, "fixed": program.fixed}
@@ -123,11 +133,13 @@ def main() -> None:
     """Do with a program what the command line says."""
     what, name, target = sys.argv[1:]
     program = load(name)
-    if what == "pasted":
+    if what in ("pasted", "results"):
         program = Program(**json.loads(Path(target).read_text(encoding="utf-8")))
     shell = InteractiveShell.instance(config=Config(HistoryManager={"enabled": False}))
+    run(shell, _SEED)
     run(shell, program.setup)
-    told = {"gain": gain, "advice": advice, "pasted": pasted, "compare": compare}[what](shell, program)
+    doing = {"gain": gain, "advice": advice, "pasted": pasted, "results": results, "compare": compare}
+    told = doing[what](shell, program)
     Path(target).write_text(json.dumps(told), encoding="utf-8")
 
 

@@ -74,6 +74,7 @@ def paths(table):
     return found
 
 
+@pytest.mark.tensorflow
 def test_ops_lie_in_their_name_scopes(profile):
     table = profile.flame.table.assign(path=paths(profile.flame.table)).set_index("path")
     assert table.loc["encoder/product", "op_name"].endswith("encoder/product")
@@ -84,6 +85,7 @@ def test_ops_lie_in_their_name_scopes(profile):
     assert profile.flame.summary["ops_ms"] == pytest.approx(ops_ms, rel=1e-9)
 
 
+@pytest.mark.tensorflow
 def test_python_lies_in_the_calls_that_made_it(profile):
     names = profile.flame.python["name"]
     (slow,) = names.index[names.str.startswith("profile.<locals>.slow (")]
@@ -92,6 +94,7 @@ def test_python_lies_in_the_calls_that_made_it(profile):
     assert profile.flame.python["total_ms"].iloc[0] == pytest.approx(profile.python.table["self_ms"].sum(), rel=1e-9)
 
 
+@pytest.mark.tensorflow
 def test_boxes_lie_inside_the_boxes_that_hold_them(profile):
     for table in (profile.flame.table, profile.flame.python):
         ends, path = table["start_ms"] + table["total_ms"], []
@@ -103,6 +106,7 @@ def test_boxes_lie_inside_the_boxes_that_hold_them(profile):
                 assert ends[row] <= ends[outer] + 1e-9
 
 
+@pytest.mark.tensorflow
 def test_it_shows_itself(profile):
     text = str(profile.flame.view())
     assert "encoder" in text
@@ -110,6 +114,7 @@ def test_it_shows_itself(profile):
     assert "aria-label=" in profile.flame.view().to_html() or "alt=" in profile.flame.view().to_html()
 
 
+@pytest.mark.tensorflow
 def test_a_profile_without_samples_says_so(tmp_path):
     with tp.profile(logdir=tmp_path, python=False) as p:
         pass

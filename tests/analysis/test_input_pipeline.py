@@ -138,6 +138,7 @@ def reading_capture(tmp_path_factory):
     return next(folder.rglob("*.xplane.pb"))
 
 
+@pytest.mark.tensorflow
 @pytest.mark.parametrize("fixture", ["reading_capture", "keras_capture"])
 def test_agrees_with_xprof(fixture, request):
     """Only file reads may differ: to XProf all are advanced, as TensorFlow prefetches at the end of each pipeline."""
@@ -189,6 +190,7 @@ def test_step_times_and_waits_are_summed_up():
     assert [found[f"input_ms_{name}"] for name in names] == pytest.approx([0.02, 0.02 / 2**0.5, 0.01, 0.03])
 
 
+@pytest.mark.tensorflow
 def test_both_kinds_of_read_are_distinguished(reading_capture):
     result = run(reading_capture.read_bytes())
     reads = result.table[result.table["op_name"].str.endswith("::TFRecord")]

@@ -4,6 +4,8 @@ import pytest
 
 import tfprof_nb as tp
 
+pytestmark = pytest.mark.tensorflow
+
 
 @pytest.fixture(scope="module")
 def layers(tmp_path_factory):

@@ -9,6 +9,7 @@ from tfprof_nb.api.check import report
 from tfprof_nb.notebook.magics import register, unregister
 
 
+@pytest.mark.tensorflow
 def test_this_machine_can_capture(tmp_path):
     result = tp.check(tmp_path)
     assert list(result.table.columns) == ["check", "status", "detail", "cure"]

@@ -1,23 +1,36 @@
 """Two programs in turn: the order, the statistics, and what is said."""
 
 import time
+from contextlib import nullcontext
 
 import pytest
 
 import tfprof_nb as tp
+from clock import Clock
+from tfprof_nb.capture import timed
 
 SHORT_S, LONG_S = 0.005, 0.05
+IDLE = {"seconds": 1.0, "processors": 2, "busy_s": 0.0, "own_s": 0.0}
 
 
 @pytest.fixture
-def programs():
+def clock(monkeypatch):
+    """What runs are timed by, on a machine that does nothing else."""
+    built = Clock()
+    monkeypatch.setattr(timed, "time", built)
+    monkeypatch.setattr(timed, "machine_load", lambda: nullcontext(lambda: IDLE))
+    return built
+
+
+@pytest.fixture
+def programs(clock):
     """Two programs, and the calls of both in order."""
     calls = []
 
     def of(name, seconds):
         def program():
             calls.append(name)
-            time.sleep(seconds)
+            clock.sleep(seconds)
 
         return program
 
@@ -42,18 +55,20 @@ def test_five_rounds_tell_ten_times_faster(programs):
     assert numbers["verdict"] == "faster"
     assert numbers["p_value"] < 0.05
     assert numbers["in_turn"]
-    assert 1 < numbers["speedup_low"] <= numbers["speedup"] <= numbers["speedup_high"]
-    assert numbers["before_ms"] >= 1000 * LONG_S
+    assert [numbers[f"speedup{bound}"] for bound in ("_low", "", "_high")] == pytest.approx(
+        [LONG_S / SHORT_S] * 3, rel=0.03
+    )
+    assert numbers["before_ms"] == pytest.approx(1000 * LONG_S, rel=0.01)
     text = str(found)
     assert text.startswith("before: before · after: after")
     assert "times faster: one run took " in text
     assert "5 runs of each, 95% interval of the speedup: " in " ".join(text.split())
 
 
-def test_the_same_program_twice_has_no_p_value_below_its_chance():
-    numbers = tp.experiment({"a": lambda: time.sleep(LONG_S), "b": lambda: time.sleep(LONG_S)}, rounds=2).summary
-    assert numbers["verdict"] == "too small to tell"
-    once = str(tp.experiment({"a": lambda: time.sleep(LONG_S), "b": lambda: time.sleep(LONG_S)}, rounds=1))
+def test_the_same_program_twice_has_no_p_value_below_its_chance(clock):
+    same = {"a": lambda: clock.sleep(LONG_S), "b": lambda: clock.sleep(LONG_S)}
+    assert tp.experiment(same, rounds=2).summary["verdict"] == "too small to tell"
+    once = str(tp.experiment(same, rounds=1))
     assert "So few rounds can't tell less than 100%: use rounds=5." in " ".join(once.split())
 
 
@@ -100,6 +115,7 @@ def test_what_is_no_experiment(wrong, options):
         tp.experiment(wrong, **options)
 
 
+@pytest.mark.tensorflow
 def test_a_model_trains_in_an_experiment(monkeypatch):
     """The wait for the devices is part of a run: TensorFlow has been imported."""
     tf = pytest.importorskip("tensorflow")

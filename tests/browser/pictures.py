@@ -78,7 +78,7 @@ workers.dashboard("pods")
 """
 DIALOG = "tp.CaptureDialog({addresses!r}, seconds=2)"
 TABS = {
-    "advice": "Advice",
+    "breakdown": "Breakdown",
     "steps": "Steps",
     "source": "Lines",
     "input_pipeline": "Input",

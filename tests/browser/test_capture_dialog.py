@@ -48,7 +48,7 @@ def test_a_capture_shows_its_dashboard_below(lab):
 
 def test_it_can_be_read_in_both_themes(lab):
     with lab.evidence("capture_dialog"):
-        lab.page.get_by_role("tab", name="Overview").click()
+        lab.page.get_by_role("tab", name="Answer").click()
         for theme in ("Dark", "Light"):
             lab.change_theme(theme)
             lab.screenshot(f"capture_dialog-{theme.lower()}")

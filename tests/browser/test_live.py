@@ -51,7 +51,7 @@ def test_steps_are_seen_while_the_cell_runs_and_the_dashboard_comes_where_they_w
         before = top(lab, LINE)
         stop.touch()
         view = lab.page.locator(".tfp-view")
-        view.get_by_text("input-bound").first.wait_for()
+        view.locator(".tfp-answer").first.wait_for()
         lab.wait_until_settled()
         head = view.locator(".tfp-head")
         assert lab.page.locator(".tfp-live:visible, [id^=tfp-static]:visible").count() == 0
@@ -76,6 +76,6 @@ def test_after_shift_enter_nothing_jumps(lab, notebooks_folder, written):
         before = top(lab, NEXT_CELL if written else LINE)
         assert page.locator(".jp-WindowedPanel-outer").first.evaluate("scroller => scroller.scrollTop") > 0
         stop.touch()
-        page.locator(".tfp-view").get_by_text("input-bound").first.wait_for()
+        page.locator(".tfp-view").locator(".tfp-answer").first.wait_for()
         lab.wait_until_settled()
         assert abs(top(lab, NEXT_CELL if written else HEAD) - before) < 30

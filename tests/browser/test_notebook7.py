@@ -83,7 +83,7 @@ def test_the_trace_is_drawn(seven):
     canvas = view.locator(".tfp-trace canvas").first
     canvas.wait_for()
     seven.wait_for_colors(canvas, 5)
-    view.get_by_role("tab", name="Overview").click()
+    view.get_by_role("tab", name="Answer").click()
 
 
 def test_scripts_complain_about_nothing(seven):

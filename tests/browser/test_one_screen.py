@@ -84,7 +84,7 @@ def open_page(lab, name):
 
 def test_one_slow_step_does_not_flatten_the_others(lab):
     with lab.evidence("one_screen"):
-        view = open_page(lab, "Overview")
+        view = open_page(lab, "Answer")
         ticks = view.locator(".bqplot .axis:nth-child(2) .tick text, .bqplot g.axis .tick text").evaluate_all(TICKS)
         assert ticks
         assert max(ticks) < 1500  # the slow step takes 3,000 ms
@@ -101,7 +101,7 @@ def test_the_place_and_size_are_said_and_the_menu_of_runs_knows_the_name(lab):
 def test_the_answer_is_one_line_off_the_overview(lab):
     with lab.evidence("one_screen"):
         lab.page.set_viewport_size({"width": 600, "height": 900})
-        view = open_page(lab, "Overview")
+        view = open_page(lab, "Answer")
         answer = view.locator(".tfp-answer").first
         whole = answer.bounding_box()["height"]
         open_page(lab, "Steps")
@@ -116,20 +116,20 @@ def test_a_narrow_window_shows_the_numbers_of_every_table(fit):
     with fit.evidence("one_screen-narrow"):
         fit.page.set_viewport_size({"width": 600, "height": 900})
         view = fit.page.locator(".tfp-view").first
-        for name in ("Overview", "Steps", "Lines", "Python", "Input", "tf.data", "Ops", "Functions", "Layers"):
+        for name in ("Answer", "Steps", "Lines", "Python", "Input", "tf.data", "Ops", "Functions", "Layers"):
             open_page(fit, name)
             view.locator(".tfp-grid:visible").last.wait_for()
             fit.wait_until_settled()
             assert view.locator(".tfp-grid:visible").evaluate_all(UNSEEN) == [], name
 
 
-def test_the_change_stands_once_above_the_average_step_and_the_steps(fit):
-    view = open_page(fit, "Overview")
-    answer, code = view.locator(".tfp-answer").first, view.locator("pre:visible")
-    expect(code).to_contain_text("num_parallel_calls")
+def test_the_change_stands_once_above_what_the_cell_is_made_of_and_the_steps(fit):
+    view = open_page(fit, "Answer")
+    answer, diff = view.locator(".tfp-answer").first, view.locator(".tfp-diff:visible")
+    expect(diff).to_contain_text("num_parallel_calls")
     expect(view.get_by_text("num_parallel_calls").locator("visible=true")).to_have_count(1)
-    average, chart = (view.get_by_text(re.compile(text)).first for text in ("^Average step", "^Step time"))
-    places = [part.bounding_box()["y"] for part in (answer, code, average, chart)]
+    parts, chart = (view.get_by_text(re.compile(text)).first for text in ("^Where the time went", "^Step time"))
+    places = [part.bounding_box()["y"] for part in (answer, diff, parts, chart)]
     assert places == sorted(places)
 
 
@@ -211,7 +211,7 @@ def test_the_table_of_a_flame_graph_stands_beside_it_where_there_is_room(fit):
 
 def test_after_its_kernel_ended_a_view_says_so_once_and_offers_nothing_to_run(fit):
     with fit.evidence("one_screen-ended"):
-        open_page(fit, "Overview")
+        open_page(fit, "Answer")
         measure = fit.page.get_by_role("button", name="Measure it")
         expect(measure).to_be_visible()
         fit.page.evaluate(f"() => {KERNEL}.restart()")

@@ -95,7 +95,7 @@ def test_every_menu_of_a_report_works_offline(chromium, pod, artifacts):
     memory.get_by_role("combobox", name="allocator").select_option(index=1)
     memory.get_by_text("Memory in use: cpu").first.wait_for()
     assert not memory.get_by_text("Memory in use: gpu").first.is_visible()
-    calls = page.locator("#page-2-tf-data").get_by_role("combobox", name="call")
+    calls = page.locator("#page-2-tf-data").get_by_role("combobox", name="rank")
     calls.select_option(index=2)
     # The shorter call waited 90 µs for the map, and 10 µs for the rest.
     waited = page.locator("#page-2-tf-data").get_by_role("img", name="What the call waited for: Map 90.0 µs")

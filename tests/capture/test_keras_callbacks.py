@@ -82,3 +82,22 @@ def test_python_can_be_left_out():
         fit()
     assert p.python.table.empty
     assert "--no-python" in p.python.notes[0]
+
+
+def test_calls_of_keras_and_files_of_models_leave_events():
+    model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    data = np.zeros((16, 8), "float32")
+    with tp.profile() as p:
+        model.fit(data, data[:, :1], validation_data=(data, data[:, :1]), epochs=2, verbose=0)
+        model.predict(data, verbose=0)
+        model.save("model.keras")
+        keras.models.load_model("model.keras")
+    names = p.events["name"].astype(str)
+    assert (names == "keras call fit").sum() == 1
+    assert (names == "keras call evaluate").sum() == 2
+    tree = p.breakdown.table.set_index("id")
+    assert tree.loc["cell/validation", "count"] == 2
+    assert tree.loc["cell/predict", "count"] == 1
+    assert tree[tree["kind"] == "load"]["count"].tolist() == [1]
+    assert tree[tree["kind"] == "save"]["count"].tolist() == [1]

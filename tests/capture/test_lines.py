@@ -18,6 +18,8 @@ from tfprof_nb.capture.lines import CellLines
 from tfprof_nb.capture.notebook import notebook_cells
 from tfprof_nb.formats.marks import CELL_LINE_EVENTS
 
+pytestmark = pytest.mark.tensorflow
+
 LOOK_NS = 100  # by the clock below, so long takes a statement
 
 

@@ -117,6 +117,7 @@ def test_gpus_are_sampled_where_there_are_some(two_gpus):
     assert two_gpus.open == 0
 
 
+@pytest.mark.tensorflow
 def test_a_capture_always_samples_memory_and_metrics_on_request(tmp_path):
     with tp.profile(logdir=tmp_path) as plain:
         pass

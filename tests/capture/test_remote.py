@@ -241,13 +241,11 @@ def test_an_interrupt_leaves_nothing_behind_and_the_worker_free(program, capture
     address = program.addresses[0]
 
     def interrupt(progress):
-        if progress.share > 0.001:
+        if progress.share > 0.0001:
             raise KeyboardInterrupt
 
-    started = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        capture_workers(address, 300.0, tmp_path, Options(), retries=0, report=interrupt)
-    assert time.monotonic() - started < 150
+    with pytest.raises(KeyboardInterrupt):  # the capture itself would take longer than a test may
+        capture_workers(address, 3000.0, tmp_path, Options(), retries=0, report=interrupt)
     assert list(tmp_path.iterdir()) == []
     assert capture(address, retries=10).hosts
 

@@ -35,8 +35,18 @@ def test_the_runs_asked_for_are_steps(program, tmp_path, warmup, every, runs, re
     assert losses == sorted(losses, reverse=True)  # it trained as ever
     assert losses[0] > losses[-1]
     assert profile.name == "tf1"
-    assert len(profile.steps.table) == recorded
-    assert products(profile) == recorded
+    steps = profile.steps.table
+    assert products(profile) == len(steps) == recorded + (warmup > 0)
+    if warmup:  # without one, the first run counts as such if it is slow
+        assert steps["warm_up"].tolist() == [True] + [False] * recorded
+        assert len(profile.steps.measured) == recorded
+    said = {
+        (1, 1): [],
+        (0, 3): ["4 that every=3 skips"],
+        (2, 2): ["1 of the warm-up, after", "2 that every=2", "1 beyond"],
+    }
+    assert all(any(part in note for note in profile.overview.notes) for part in said[warmup, every])
+    assert any("left out" in note for note in profile.overview.notes) == (every > 1)
     assert profile.memory.summary
     assert tp.last() is profile
 
@@ -47,7 +57,7 @@ def test_its_folder_loads_as_the_same_profile(program, tmp_path):
         for _ in range(4):
             session.run(fetches, feed)
     again = tp.load(tmp_path)
-    assert len(again.files) == 3
+    assert len(again.files) == 4
     assert again.steps.table.equals(profile.steps.table)
     assert again.ops.table.equals(profile.ops.table)
     assert again.memory.allocators.equals(profile.memory.allocators)
@@ -96,7 +106,8 @@ def test_a_run_that_fails_fails_as_ever_and_what_ran_before_is_kept(program, tmp
     profiles = []
     with pytest.raises(tf.errors.InvalidArgumentError, match="images"):
         program_that_fails(tp.profile_session(session, logdir=tmp_path))
-    assert products(profiles[0]) == 1
+    assert products(profiles[0]) == 2
+    assert any("1 that failed" in note for note in profiles[0].overview.notes)
     assert "run" not in vars(session)
 
 
@@ -112,8 +123,8 @@ def test_inside_another_capture_both_are_whole(program, tmp_path):
     with tp.profile(logdir=tmp_path / "outer") as outer, tp.profile_session(session, logdir=tmp_path) as inner:
         for _ in range(3):
             session.run(fetches, feed)
-    assert products(inner) == 2
-    assert len(inner.steps.table) == 2
+    assert products(inner) == 3
+    assert len(inner.steps.table) == 3
     assert outer.ops.table["op_name"].eq("product").any()
 
 

@@ -23,6 +23,7 @@ def recorded(tmp_path, **collectors):
     return file
 
 
+@pytest.mark.tensorflow
 def test_sections_come_back_as_they_were_gathered(tmp_path):
     events = []
     file = recorded(tmp_path, colours=collecting({"red": [1, 2.5], "ünï": None}, events), nothing=collecting([], []))
@@ -38,6 +39,7 @@ def test_the_same_sections_give_the_same_bytes_at_any_time(tmp_path, monkeypatch
     assert (tmp_path / "now").read_bytes() == (tmp_path / "then").read_bytes()
 
 
+@pytest.mark.tensorflow
 def test_without_sections_no_sidecar_is_written(tmp_path):
     file = recorded(tmp_path)
     assert [path.name for path in file.parent.iterdir()] == [file.name]
@@ -45,6 +47,7 @@ def test_without_sections_no_sidecar_is_written(tmp_path):
     assert read_sidecar(file).note == ""
 
 
+@pytest.mark.tensorflow
 @pytest.mark.parametrize("section", [object(), float("nan")])
 def test_a_section_that_cannot_be_written_costs_only_itself(tmp_path, section):
     with pytest.warns(UserWarning, match="has no bad"):

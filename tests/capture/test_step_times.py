@@ -10,6 +10,7 @@ from tfprof_nb.capture.pipeline_gaps import Gaps
 from tfprof_nb.capture.step_times import StepTimes, step_times
 
 
+@pytest.mark.tensorflow
 @pytest.mark.parametrize("batches_per_step", [1, 4])
 def test_what_waits_inside_a_function_is_told_by_the_pipeline(batches_per_step):
     import tensorflow as tf

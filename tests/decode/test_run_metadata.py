@@ -52,6 +52,7 @@ def file(request, metadata, tmp_path):
     return path
 
 
+@pytest.mark.tensorflow
 def test_ops_are_tensorflows_to_the_microsecond(file, timeline):
     profile = load(file)
     ours = profile.events[profile.events["line"].str.startswith("CPU:0 ops")]
@@ -64,6 +65,7 @@ def test_ops_are_tensorflows_to_the_microsecond(file, timeline):
         assert length == pytest.approx(their_length, abs=1.5)
 
 
+@pytest.mark.tensorflow
 def test_a_run_is_a_step(file):
     steps = load(file).steps
     assert steps.summary["source"] == "marked"
@@ -71,6 +73,7 @@ def test_a_run_is_a_step(file):
     assert steps.table["step_ms"].iloc[0] == pytest.approx(load(file).duration_ms)
 
 
+@pytest.mark.tensorflow
 def test_memory_is_tensorflows(file, timeline, tmp_path):
     chart = tmp_path / "timeline.json"
     chart.write_text(json.dumps({"traceEvents": timeline}))
@@ -84,6 +87,7 @@ def test_memory_is_tensorflows(file, timeline, tmp_path):
     assert max(allocator["peak_bytes"] for allocator in theirs.summary.values()) == peak
 
 
+@pytest.mark.tensorflow
 def test_nodes_have_what_tfprof_asks_for(metadata):
     nodes = executed_nodes(parse_run_metadata(metadata.SerializeToString(), "x"))
     theirs = [stats for device in metadata.step_stats.dev_stats for stats in device.node_stats]
@@ -119,6 +123,7 @@ def gpu_run():
     return run
 
 
+@pytest.mark.tensorflow
 def test_kernels_of_a_gpu_count_once(gpu_run, tmp_path):
     path = tmp_path / "gpu.pb"
     path.write_bytes(gpu_run.SerializeToString())
@@ -130,6 +135,7 @@ def test_kernels_of_a_gpu_count_once(gpu_run, tmp_path):
     assert profile.steps.table["device_compute_ms"].tolist() == [pytest.approx(0.007)]
 
 
+@pytest.mark.tensorflow
 def test_a_text_with_fields_that_nobody_knows_is_read(gpu_run):
     text = str(gpu_run) + "some_future_field { a: 1 }\n"
     host = read_run_metadata(text.encode(), "x")
@@ -153,6 +159,7 @@ def test_what_is_none_is_refused(tmp_path, content, message):
         load(path)
 
 
+@pytest.mark.tensorflow
 @settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_damaged_files_are_read_or_refused(gpu_run, data):
@@ -164,6 +171,7 @@ def test_damaged_files_are_read_or_refused(gpu_run, data):
         assert len(read_run_metadata(damaged, "x"))
 
 
+@pytest.mark.tensorflow
 @pytest.mark.parametrize("section", [{"functions": []}, {"functions": [{}]}, [1], {"strings": 5, "functions": [1]}])
 def test_a_damaged_graph_beside_runs_costs_only_itself(metadata, tmp_path, section):
     path = tmp_path / "host.0000.run_metadata.pb"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tfprof_nb import load
+from tfprof_nb import find_runs, load
 from tfprof_nb.decode import load_hosts, load_run
 from tfprof_nb.decode.chrome_trace import read_chrome_trace
 from tfprof_nb.decode.session_runs import RUNS
@@ -92,6 +92,18 @@ def test_ops_of_the_host_are_those_of_the_cpu_and_the_launches(timelines):
     table = load(path).ops.table
     ours = table[table["side"] == "host"]
     assert dict(zip(ours["op_name"], ours["occurrences"], strict=True)) == expected
+
+
+def test_a_folder_of_timelines_opens_as_runs_in_order_of_their_names(tmp_path):
+    process = {"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "/job:localhost/task:0/cpu:0 Compute"}}
+    for step in (10, 2, 1):
+        op = {"ph": "X", "name": "MatMul", "pid": 1, "tid": 0, "ts": 0, "dur": step, "args": {"name": f"op{step}"}}
+        (tmp_path / f"timeline_step_{step}.json").write_text(json.dumps({"traceEvents": [process, op]}))
+    (tmp_path / "package.json").write_text("{}")
+    profile = load(tmp_path)
+    assert profile.steps.table["step_ms"].tolist() == [0.001, 0.002, 0.01]
+    assert (profile.name, profile.hosts) == (tmp_path.name, (tmp_path.name,))
+    assert [run.name for run in find_runs(tmp_path)] == [tmp_path.name]
 
 
 HOROVOD = [

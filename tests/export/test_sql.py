@@ -44,6 +44,7 @@ def test_a_wrong_query_says_what_is_wrong(query, says):
         run_sql(query, FRAMES)
 
 
+@pytest.mark.tensorflow
 def test_every_table_of_a_profile_answers(small_profile):
     for name in small_profile._frames:
         count = small_profile.sql(f"select count(*) as n from {name}")["n"][0]

@@ -25,6 +25,7 @@ def fields(descriptor):
     return {field.name: (field.number, field.type, field.label) for field in message.field}
 
 
+@pytest.mark.tensorflow
 def test_the_fields_of_run_metadata_are_tensorflows():
     config_pb2 = pytest.importorskip("tensorflow.core.protobuf.config_pb2")
     theirs = descriptors(config_pb2.RunMetadata.DESCRIPTOR)
@@ -34,6 +35,7 @@ def test_the_fields_of_run_metadata_are_tensorflows():
         assert fields(message).items() <= fields(theirs[name]).items()
 
 
+@pytest.mark.tensorflow
 def test_data_types_are_tensorflows():
     types_pb2 = pytest.importorskip("tensorflow.core.framework.types_pb2")
     enum = MESSAGES["TensorDescription"].DESCRIPTOR.fields_by_name["dtype"].enum_type

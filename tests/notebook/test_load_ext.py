@@ -4,6 +4,10 @@ import json
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+
 STATE = """
 import builtins, json, sys, threading, warnings
 from IPython.core.interactiveshell import InteractiveShell

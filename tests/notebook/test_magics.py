@@ -16,6 +16,8 @@ from traitlets.config import Config
 import tfprof_nb as tp
 from tfprof_nb.capture.tensorflow import profiler_is_started
 
+pytestmark = pytest.mark.tensorflow
+
 
 @pytest.fixture(scope="module")
 def shell(tmp_path_factory):

@@ -73,6 +73,7 @@ def test_a_profile_that_is_opened_again_offers_it_too(shell, profile, tmp_path, 
     assert "forests" not in vars(again.data)
 
 
+@pytest.mark.tensorflow
 def test_the_cells_dataset_is_measured(shell, profile, monkeypatch):
     shell.user_ns["train_data"] = slow_dataset()
     p = shell.user_ns["baseline"] = profile("%%tfprofile other\nmodel.fit(train_data.repeat(2), epochs=2)")
@@ -86,6 +87,7 @@ def test_the_cells_dataset_is_measured(shell, profile, monkeypatch):
     assert any(isinstance(panel, Bars) for panel in panels)
 
 
+@pytest.mark.tensorflow
 def test_what_a_loop_takes_is_found_by_its_type(shell, profile):
     shell.user_ns.update(data=slow_dataset(), epochs=[1, 2], net=print)
     p = profile("%%tfprofile\nfor epoch in epochs:\n    for x in data:\n        net(x)")
@@ -93,6 +95,7 @@ def test_what_a_loop_takes_is_found_by_its_type(shell, profile):
     assert offer.code.endswith("tp.benchmark_input(data, profile=p)")
 
 
+@pytest.mark.tensorflow
 def test_a_dataset_that_is_gone_is_said(shell, profile):
     pytest.importorskip("tensorflow")
     p = profile("%%tfprofile slow\nmodel.fit(dataset)")

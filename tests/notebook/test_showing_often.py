@@ -104,6 +104,7 @@ def kernel(tmp_path, file):
     manager.shutdown_kernel(now=True)
 
 
+@pytest.mark.kernel
 @pytest.mark.parametrize("cell", ["p = load()\ndisplay(p, p.ops)", "%%tfprofile p\nx = 1"])
 def test_a_cell_that_runs_often_keeps_what_it_showed_last(kernel, cell):
     kernel.run("a", cell)
@@ -114,6 +115,7 @@ def test_a_cell_that_runs_often_keeps_what_it_showed_last(kernel, cell):
     assert kernel.held() == once
 
 
+@pytest.mark.kernel
 def test_what_other_cells_show_and_what_people_hold_stays(kernel):
     kernel.run("a", "p = load()\ndisplay(p, p)")
     two = kernel.held()[0]
@@ -127,6 +129,7 @@ def test_what_other_cells_show_and_what_people_hold_stays(kernel):
     assert kernel.run("d", "print(mine.comm is not None, len(mine.children) > 1)") == "True True\n"
 
 
+@pytest.mark.kernel
 def test_what_is_still_seen_is_closed_when_it_is_seen_no_more(kernel):
     kernel.run("a", "p = load()\ndisplay(p)")
     kernel.run("b", "from tfprof_nb.render import View\nshown = [w for w in widgets.values() if isinstance(w, View)]")

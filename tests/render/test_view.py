@@ -212,6 +212,7 @@ def outputs(executed):
     return [cell.outputs for cell in executed.cells]
 
 
+@pytest.mark.kernel
 def test_static_form_first_then_the_widget(outputs):
     static, widget = outputs[1]
     assert set(static.data) == {"text/html", "text/plain"}
@@ -221,6 +222,7 @@ def test_static_form_first_then_the_widget(outputs):
     assert "HIGHLY input-bound" in static.data["text/html"]
 
 
+@pytest.mark.kernel
 def test_the_static_form_hides_a_widget_that_cannot_be_drawn(outputs):
     html = outputs[1][0].data["text/html"]
     assert html.startswith('<div id="tfp-static-')
@@ -229,16 +231,19 @@ def test_the_static_form_hides_a_widget_that_cannot_be_drawn(outputs):
     assert "<script" not in html
 
 
+@pytest.mark.kernel
 def test_every_showing_has_an_id_of_its_own(outputs):
     first, second = (cell[0].data["text/html"].split('"')[1] for cell in outputs[1:3])
     assert first != second
 
 
+@pytest.mark.kernel
 def test_static_views_have_one_output(outputs):
     assert len(outputs[3]) == 1
     assert "text/html" in outputs[3][0].data
 
 
+@pytest.mark.kernel
 def test_a_converted_notebook_shows_each_static_form_once(executed):
     shown = nbformat.v4.new_notebook(cells=executed.cells[1:2], metadata=executed.metadata)
     page, _ = HTMLExporter().from_notebook_node(shown)
@@ -247,10 +252,12 @@ def test_a_converted_notebook_shows_each_static_form_once(executed):
     assert "View &#39;baseline" not in page
 
 
+@pytest.mark.kernel
 def test_outputs_are_small(outputs):
     assert all(len(output.data.get("text/html", "").encode()) < 65 * 1024 for cell in outputs for output in cell)
 
 
+@pytest.mark.kernel
 def test_a_view_inside_another_widget_is_that_widgets_output(outputs):
     assert [display.WIDGET_TYPE in output.data for output in outputs[4]] == [True]
 

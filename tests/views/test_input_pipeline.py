@@ -8,9 +8,10 @@ from tfprof_nb.analysis.ops.ops import ops
 from tfprof_nb.analysis.steps.groups import group_events
 from tfprof_nb.analysis.steps.steps import steps
 from tfprof_nb.analysis.tf_data.tf_data import tf_data
-from tfprof_nb.render.panels import Bars, Note, StackedBars, Table
+from tfprof_nb.render.panels import Bars, Lines, Note, StackedBars, Table
 from tfprof_nb.render.static_form import static_view
 from tfprof_nb.render.text import text_view
+from tfprof_nb.views.categories import INPUT
 from tfprof_nb.views.input_pipeline import panels
 
 
@@ -33,7 +34,7 @@ def training(wait_us=0, iterators=("Iterator::Root",), ids=True, compute_us=None
 def shown(space):
     forests = [forest(space)]
     measured = steps(forests, [group_events(forest) for forest in forests])
-    return panels(input_pipeline(measured, ops(forests)), tf_data(forests))
+    return panels(input_pipeline(measured, ops(forests)), tf_data(forests), measured)
 
 
 def notes(found, kind):
@@ -94,7 +95,7 @@ def test_input_that_keeps_up_needs_no_advice(compute_us, answer):
 
 def test_every_step_and_every_class_is_drawn():
     found = shown(training(300, ["Iterator::Root", "Iterator::Root::TFRecord"]))
-    (graph,) = [panel for panel in found if isinstance(panel, StackedBars)]
+    _, graph = [panel for panel in found if isinstance(panel, StackedBars)]
     assert graph.series[0].values.tolist() == pytest.approx([300, 300, 300]), "µs"
     (bars,) = [panel for panel in found if isinstance(panel, Bars)]
     assert {part.label: round(part.value, 6) for part in bars.parts} == {
@@ -108,8 +109,8 @@ def test_of_several_hosts_the_slowest_is_drawn():
     slow.planes[0].lines[0].event("train", start_us=3000, duration_us=1400, step_num=3, _r=1)
     forests = [forest(space, host) for host, space in (("fast", fast), ("slow", slow))]
     measured = steps(forests, [group_events(forest) for forest in forests])
-    found = panels(input_pipeline(measured, ops(forests)), tf_data(forests))
-    (graph,) = [panel for panel in found if isinstance(panel, StackedBars)]
+    found = panels(input_pipeline(measured, ops(forests)), tf_data(forests), measured)
+    _, graph = [panel for panel in found if isinstance(panel, StackedBars)]
     assert graph.title == "Waiting for data per step on slow, the slowest of 2 hosts"
     assert graph.series[0].values.tolist() == pytest.approx([300, 300, 300, 0]), "µs"
 
@@ -129,3 +130,33 @@ def test_every_column_is_in_its_frame_and_everything_can_be_drawn(wait_us):
     assert {column.key for column in table.columns} <= set(table.frame)
     for drawn in (text_view("", found), static_view("", found)):
         assert "Iterator::Root" in drawn
+
+
+def test_the_step_time_graph_has_all_categories_also_where_nothing_waits():
+    (graph,) = [panel for panel in shown(training(0)) if isinstance(panel, StackedBars)]
+    assert (graph.title, [series.label for series in graph.series]) == ("Step time", ["host compute"])
+    whole, waiting = [panel for panel in shown(training(300)) if isinstance(panel, StackedBars)]
+    assert {series.label for series in whole.series} == {"input", "host compute"}
+    assert waiting.title == "Waiting for data per step"
+
+
+def test_the_range_of_waiting_over_hosts_is_drawn_step_by_step():
+    forests = [forest(training(wait_us), f"waits {wait_us}") for wait_us in (100, 300, 200)]
+    measured = steps(forests, [group_events(forest) for forest in forests])
+    found = panels(input_pipeline(measured, ops(forests)), tf_data(forests), measured)
+    (over,) = [panel for panel in found if isinstance(panel, Lines)]
+    assert over.title == "Waiting for data over 3 hosts, per step"
+    ranges = {series.label: series.values.tolist() for series in over.series}
+    assert ranges == {"longest": [30.0] * 3, "mean": [20.0] * 3, "shortest": [10.0] * 3}
+
+
+def test_no_class_of_input_ops_is_marked_where_nothing_waits():
+    def colors(wait_us):
+        (classes,) = [
+            panel
+            for panel in shown(training(wait_us, ["Iterator::Root", "Iterator::Root::Map"]))
+            if isinstance(panel, Bars)
+        ]
+        return {part.color for part in classes.parts}
+
+    assert (INPUT in colors(300), INPUT in colors(20)) == (True, False)

@@ -1,23 +1,17 @@
-"""The first screen: the verdict in a sentence that says neither more nor less than the numbers do."""
+"""The overview: the verdict in a sentence that says neither more nor less than the numbers do."""
 
 import gzip
 import json
-import math
 
-import pandas as pd
 import pytest
 
 import tfprof_nb as tp
 from builders import XSpace
 from shown import shown
-from tfprof_nb.analysis.advice.advice import COLUMNS, Advice
-from tfprof_nb.render.html import draw
 from tfprof_nb.render.panels import Note, Split
-from tfprof_nb.views import advice as advice_view
 from tfprof_nb.views import dashboard
 from tfprof_nb.views import overview as overview_view
 from tfprof_nb.views.headline import headline
-from tfprof_nb.views.pages import links_of
 
 
 @pytest.fixture
@@ -112,37 +106,6 @@ def test_a_single_step_that_makes_the_verdict_is_named(tmp_path):
     )
 
 
-def test_what_costs_most_comes_before_a_verdict_that_is_not_about_it(tmp_path):
-    """Every step is a call of f that traces."""
-    space = XSpace()
-    python = space.plane("/host:CPU").line("python")
-    for i in range(4):
-        python.event("train", start_us=1000 * i, duration_us=900, step_num=i, _r=1)
-        python.event("f", start_us=1000 * i, duration_us=900, tf_function_call="traced-nonXla", tracing_count=i + 1)
-    space.write(tmp_path / "host.xplane.pb")
-    p = tp.load(tmp_path)
-    first, second, third, *_ = overview_view.answer(p.overview, p.advice, p.steps)
-    assert first == Note(
-        "f is traced again and again. 4 calls of f traced it first, which took 3.60 ms (100% of its time).", "answer"
-    )
-    assert (second.kind, second.text[:12]) == ("advice", "Write @tf.fu")
-    assert third.text.startswith("NOT input-bound")
-
-
-def test_a_program_that_is_fine_is_told_so(tmp_path):
-    space = XSpace()
-    python = space.plane("/host:CPU").line("python")
-    for i in range(3):
-        python.event("train", start_us=1000 * i, duration_us=900, step_num=i, _r=1)
-        for k in range(9):
-            python.event(f"op{k}:MatMul", start_us=1000 * i + 100 * k, duration_us=100)
-    space.write(tmp_path / "host.xplane.pb")
-    p = tp.load(tmp_path)
-    verdict, advice, *_ = overview_view.answer(p.overview, p.advice, p.steps)
-    assert verdict.text.startswith("NOT input-bound: 100% of each step is host compute")
-    assert advice == Note("Nothing in this profile calls for a change.", "info")
-
-
 def test_where_the_whole_capture_went_is_told_if_much_of_it_is_in_no_measured_step(tmp_path):
     """A first step that traces for 4 ms, four of 1 ms, one of validation of 2 ms; 20 ms in all."""
     space = XSpace()
@@ -156,7 +119,7 @@ def test_where_the_whole_capture_went_is_told_if_much_of_it_is_in_no_measured_st
     p = tp.load(tmp_path)
     (whole,) = [
         panel
-        for panel in overview_view.answer(p.overview, p.advice, p.steps)
+        for panel in overview_view.panels(p.overview, p.steps)
         if isinstance(panel, Split) and panel.title.startswith("The whole")
     ]
     assert whole.title == "The whole capture: 20.0 ms"
@@ -178,7 +141,7 @@ def test_time_outside_of_steps_is_named_by_its_longest_event(tmp_path):
     host.line("worker").event("Compute", start_us=2000, duration_us=6000)
     space.write(tmp_path / "host.xplane.pb")
     p = tp.load(tmp_path)
-    *_, whole = overview_view.answer(p.overview, p.advice, p.steps)
+    _, _, whole, *_ = overview_view.panels(p.overview, p.steps)
     assert [part.label for part in whole.parts] == [
         "steps in the averages",
         "outside steps (taking down an iterator: 5.00 ms)",
@@ -195,72 +158,8 @@ def test_a_call_outside_of_steps_has_the_name_of_the_op_that_it_starts(tmp_path)
     python.event("EagerLocalExecute: Const", start_us=2700, duration_us=100)
     space.write(tmp_path / "host.xplane.pb")
     p = tp.load(tmp_path)
-    *_, whole = overview_view.answer(p.overview, p.advice, p.steps)
+    _, _, whole, *_ = overview_view.panels(p.overview, p.steps)
     assert whole.parts[-1].label == "outside steps (starting an iterator: 5.00 ms)"
-
-
-def test_an_eager_program_that_reads_no_dataset_has_no_page_on_graphs_or_input(tmp_path):
-    space = XSpace()
-    python = space.plane("/host:CPU").line("python")
-    for i in range(3):
-        python.event("train", start_us=1000 * i, duration_us=900, step_num=i, _r=1)
-        python.event("EagerExecute", start_us=1000 * i, duration_us=800)
-        python.event("EagerKernelExecute", start_us=1000 * i + 10, duration_us=700, is_func=0)
-        python.event("MatMul:MatMul", start_us=1000 * i + 20, duration_us=600)
-    space.write(tmp_path / "host.xplane.pb")
-    p = tp.load(tmp_path)
-    _, tabs = dashboard.panels(p)
-    names = [tab.name for tab in tabs.tabs]
-    assert "Ops" in names
-    assert not {"Graph", "Input", "tf.data", "Functions", "Layers", "Kernels", "Pods"} & set(names)
-    assert p.graph.notes[0].startswith("All ops ran eagerly")
-
-
-def test_other_pages_have_one_sentence_above_them(tmp_path):
-    space = XSpace()
-    python = space.plane("/host:CPU").line("python")
-    for i in range(3):
-        python.event("train", start_us=1000 * i, duration_us=900, step_num=i, _r=1)
-        python.event("IteratorGetNext:x", start_us=1000 * i, duration_us=800)
-    space.write(tmp_path / "host.xplane.pb")
-    lead, tabs = dashboard.panels(tp.load(tmp_path))
-    assert lead.text.startswith("HIGHLY input-bound")
-    kinds = list(dict.fromkeys(type(panel).__name__ for panel in tabs.tabs[0].open()))
-    assert kinds[:3] == ["Note", "Split", "StackedBars"]
-    assert len(dashboard.panels(tp.load(tmp_path), ["ops"])) > 2
-
-
-@pytest.mark.parametrize("start_ms", [math.nan, 2.0])
-def test_a_finding_that_the_trace_proves_has_one_link_to_it(start_ms):
-    finding = {"op_name": "", "proved_by": "trace", "start_ms": start_ms, "duration_ms": 1.0}
-    assert [(link.text, link.page) for link in links_of(finding)] == [("Show in the trace", "Trace")]
-    texts = [link.text for link in links_of(finding | {"proved_by": "ops"})]
-    assert texts == ["Show in Ops", *["Show in the trace"][: start_ms == 2]]
-
-
-def test_a_change_is_shown_as_code_with_its_place():
-    row = dict.fromkeys(COLUMNS, "") | {"severity": "high", "fix": "Do it less often.", "proved_by": "python"}
-    row |= {
-        "start_ms": math.nan,
-        "duration_ms": math.nan,
-        "gain_low_percent": 20.0,
-        "gain_high_percent": 65.0,
-        "gain_of": "the steps' time",
-        "place": "In[3] line 2",
-        "change": "if batch % 50:\n    return",
-    }
-    (note,) = advice_view.leading(Advice(pd.DataFrame([row]), {}, []))
-    assert note.text.endswith("Do it less often. Estimated saving: 20% to 65% of the steps' time.")
-    assert note.code == "# In[3] line 2\nif batch % 50:\n    return"
-    assert "<pre" in draw(note)
-    assert "    return</pre>" in draw(note)
-    told = row | {"fix": "Cache its results: `data.cache()`, if they fit.", "change": "data = data.cache()"}
-    (note,) = advice_view.leading(Advice(pd.DataFrame([told]), {}, []))
-    assert "Cache its results, if they fit." in note.text
-    # A table sums up several findings; of one it would repeat the words.
-    for count, panels in ((1, ["Note"]), (2, ["Note", "Note", "Table"])):
-        found = advice_view.panels(Advice(pd.DataFrame([row] * count), {}, []))
-        assert [type(panel).__name__ for panel in found] == panels
 
 
 def test_without_steps_there_is_no_verdict(tmp_path):
@@ -288,49 +187,3 @@ def test_a_profile_without_steps_shows_its_notes_once(tmp_path):
     assert [sum(note.startswith(start) for note in notes) for start in told] == [1, 1, 1, 1]
     text = " ".join(str(p).split())
     assert [text.count(start) for start in told] == [1, 1, 1, 1]
-
-
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        ("data = a.b().map(f, 8)", "Run it at once. It helps: `g` too."),
-        ("", "Run it at once: `data = a.…map(f, 8)`. It helps: `g` too."),
-    ],
-)
-def test_a_change_that_stands_below_its_finding_is_not_in_its_sentence_too(change, told):
-    row = dict.fromkeys(COLUMNS, "") | {"severity": "high", "finding": "F", "evidence": "E.", "change": change}
-    row |= {"fix": "Run it at once: `data = a.…map(f, 8)`. It helps: `g` too.", "proved_by": "ops"}
-    row |= dict.fromkeys(("start_ms", "duration_ms", "gain_low_percent", "gain_high_percent"), math.nan)
-    (note,) = advice_view.leading(Advice(pd.DataFrame([row]), {}, []))
-    assert note.text == f"F. E. {told}"
-    assert note.code == change
-
-
-def test_information_is_led_by_the_first_finding_and_by_one_that_may_save_much():
-    row = dict.fromkeys(COLUMNS, "") | {"severity": "info", "evidence": "E.", "fix": "Do less.", "proved_by": "ops"}
-    row |= dict.fromkeys(("start_ms", "duration_ms", "gain_low_percent", "gain_high_percent"), math.nan)
-    rows = [row | {"finding": name} for name in ("First", "Small")]
-    rows += [row | {"finding": name, "gain_low_percent": 0.0, "gain_high_percent": 40.0} for name in ("Much", "More")]
-    notes = advice_view.leading(Advice(pd.DataFrame(rows), {}, []))
-    assert [note.text.partition(".")[0] for note in notes] == ["First", "Much"]
-
-
-def test_a_gpu_that_recorded_nothing_is_the_first_thing_said(tmp_path):
-    space = XSpace()
-    python = space.plane("/host:CPU").line("python")
-    space.plane("/device:GPU:0")
-    for i in range(4):
-        python.event("train", start_us=1000 * i, duration_us=1000, step_num=i, _r=1)
-        python.event("mul:MatMul", start_us=1000 * i, duration_us=1000)
-    profile = tp.load(space.write(tmp_path / "host.xplane.pb"))
-    for panels in (dashboard.page_panels(profile, "overview"), shown_first(profile)):
-        first, *others = panels
-        assert first.kind == "answer"
-        assert first.text.startswith("Nothing was recorded on the GPU:")
-        assert "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES" in first.text
-        assert not any(isinstance(panel, Note) and panel.text in profile.advice.notes for panel in others)
-    assert "GPU, not recorded" in str(profile.overview)
-
-
-def shown_first(profile):
-    return overview_view.answer(profile.overview, profile.advice, profile.steps)

@@ -8,7 +8,7 @@ from tfprof_nb.analysis.tf_data.tf_data import tf_data
 from tfprof_nb.render.panels import Bars, Diagram, Note, Table, Tabs
 from tfprof_nb.render.static_form import static_view
 from tfprof_nb.render.text import text_view
-from tfprof_nb.views.categories import INPUT
+from tfprof_nb.views.categories import INPUT, OTHER
 from tfprof_nb.views.tf_data import panels
 
 
@@ -158,3 +158,50 @@ def test_every_column_is_in_its_frame_and_everything_can_be_drawn(duration_us):
         assert {column.key for column in table.columns} <= set(table.frame)
     for drawn in (text_view("", shown), static_view("", shown)):
         assert ("Map" in drawn) == (duration_us > 0)
+
+
+def test_the_worst_host_pipeline_and_stage_are_named_with_the_stages_place():
+    answers = [panel.text for panel in panels(result(100, ["Batch", "Map"])) if isinstance(panel, Note)]
+    assert answers[-1] == (
+        "The slowest stage is `Iterator::Root::Batch::Map` of pipeline 0 (Map > Batch) on host host."
+    )
+
+
+def test_no_bottleneck_is_named_where_a_prefetch_absorbs_slow_calls():
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for k in range(3):
+        for depth, stage in enumerate(("Iterator::Root", "Iterator::Root::Prefetch", "Iterator::Root::Prefetch::Map")):
+            parent = {"parent_id": 10 * k + depth} if depth else {}
+            start, length = 1000 * k + depth, 100 - 2 * depth
+            python.event(stage, start_us=start, duration_us=length, id=10 * k + depth + 1, **parent)
+    found = panels(tf_data([forest(space)], waiting_percent=0.5))
+    assert found[0].text == (
+        "tf.data keeps up: steps wait for data in 0.5% of their time. 3 of 3 calls took over 50 µs: the prefetch "
+        "absorbs that."
+    )
+    text = text_view("", found)
+    assert "bottleneck" not in text.partition("Stages,")[0]
+    (diagram,) = (panel for panel in shown(found) if isinstance(panel, Diagram))
+    assert {node.kind for node in diagram.nodes} <= {"path", "plain"}
+    (bars,) = (panel for panel in shown(found) if isinstance(panel, Bars))
+    assert {part.color for part in bars.parts} == {OTHER}
+
+
+def test_hosts_pipelines_and_ranks_are_three_choices_and_ranks_reach_the_quickest_call():
+    spaces = []
+    for length in (60, 100):
+        space = XSpace()
+        python = space.plane("/host:CPU").line("python")
+        for k in range(120):
+            python.event("Iterator::Root", start_us=1000 * k, duration_us=length + k, id=10 * k + 1)
+            stage = {"start_us": 1000 * k + 1, "duration_us": length + k - 2, "id": 10 * k + 2, "parent_id": 10 * k + 1}
+            python.event("Iterator::Root::Map", **stage)
+        spaces.append(forest(space, f"host{length}"))
+    (hosts,) = (panel for panel in panels(tf_data(spaces)) if isinstance(panel, Tabs))
+    assert (hosts.label, [tab.name for tab in hosts.tabs]) == ("host", ["host100", "host60"])
+    (pipelines,) = hosts.tabs[1].open()
+    (ranks,) = pipelines.tabs[0].open()
+    assert (pipelines.label, ranks.label) == ("pipeline", "rank")
+    assert len(ranks.tabs) == 50
+    assert ranks.tabs[-1].name == "120. slowest, 60.0 µs, Map"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -42,7 +43,14 @@ class Overview(Result):
     """Verdict and headline numbers; ``table`` holds the ops with the most self time."""
 
 
-def overview(forests: Sequence[Forest], steps: Steps, ops: Ops, *, python_sampled: bool = False) -> Overview:
+def overview(
+    forests: Sequence[Forest],
+    steps: Steps,
+    ops: Ops,
+    *,
+    python_sampled: bool = False,
+    own_cores: tuple[float, int] = (math.nan, 0),
+) -> Overview:
     """Summarise a profile.
 
     Parameters
@@ -53,6 +61,9 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops, *, python_sample
         Results of the same profile.
     python_sampled
         Whether the profile has samples of Python, which tell what the steps' other time is.
+    own_cores
+        How many processors the program kept busy, NaN if unknown, and how many it may use; in the summary,
+        ``cores_busy`` and ``cores``.
 
     Returns
     -------
@@ -84,6 +95,8 @@ def overview(forests: Sequence[Forest], steps: Steps, ops: Ops, *, python_sample
         "step_ms": steps.summary["step_ms_mean"],
         "input_ms": steps.summary["input_ms_mean"],
         "python_sampled": python_sampled,
+        "cores_busy": own_cores[0],
+        "cores": own_cores[1],
         "fetches_in_steps": bool((steps.measured["input_ms"] > 0).all()) and len(steps.measured) > 0,
         **_typical_wait(steps),
         **_between_steps(steps, forests),

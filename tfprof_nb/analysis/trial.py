@@ -20,6 +20,7 @@ from tfprof_nb._arrays import Floats
 from tfprof_nb.analysis.compare.mann_whitney import MIN_VALUES
 from tfprof_nb.analysis.compare.paired import paired_interval
 from tfprof_nb.analysis.result import Result
+from tfprof_nb.analysis.same_examples import are_random, difference_of_examples
 
 COLUMNS = ["round", "variant", "steps", "seconds", "ms_per_step"]
 AS_IT_IS, CHANGED = "as it is", "changed"
@@ -27,16 +28,24 @@ _WEIGHTS, _STEP, _EPOCH = "weights of ", "step ", "epoch "
 # Rounding: sums in another order differ by 1e-7, and training makes that grow, in steps that a trial has to 1e-4.
 _ROUNDING, _FLIPPED_SHARE, _MOVED = 1e-3, 1e-3, 1e-2
 _SPREADS = 3.0  # so many standard deviations between runs count as a difference
+# Which differences rules speak of; "" is one whose kind is not known, as of losses.
+_COVERED = {
+    "order": ("", "redrawn", "order"),
+    "batches": ("", "redrawn", "order"),
+    "rows": ("", "redrawn", "order", "rows"),
+    "dynamics": ("", "redrawn", "order", "rows", "values"),
+}
 Results = Literal["equal", "close", "different", "unknown"]
 Values = Mapping[str, list[Any]]
 
 
 class Outcome(NamedTuple):
-    """What a run made: lists of arrays and plain values by what it is."""
+    """What a run made: lists of arrays and plain values by what it is, and what it trained on (`same_examples`)."""
 
     round: int
     variant: str
     values: Values
+    examples: Sequence[Sequence[Floats]] = ()
 
 
 @dataclass(frozen=True)
@@ -77,7 +86,7 @@ class Trial(Result):
     """
 
 
-def trial(ran: Ran, rule: str, *, may_differ: bool = False) -> Trial:
+def trial(ran: Ran, rule: str, claim: str = "equal") -> Trial:
     """Sum up a trial.
 
     Parameters
@@ -86,16 +95,19 @@ def trial(ran: Ran, rule: str, *, may_differ: bool = False) -> Trial:
         Its runs.
     rule
         The id of the rule that made the change.
-    may_differ
-        Whether the rule says that results will be others.
+    claim
+        What the rule says of results (`Rule.results`).
     """
-    results, words = (
-        ("different", f"different: the changed cell fails with {ran.failed}") if ran.failed else (compared_results(ran))
-    )
+    kind, words = ("fails", f"the changed cell fails with {ran.failed}") if ran.failed else _other_examples(ran)
+    results: Results = "different"
+    if not kind:
+        results, words = compared_results(ran)
+    else:
+        words = f"different: {words}"
     before, after = _costs(ran)
     ratios = before / after
     low, high = paired_interval(before, after) if len(ratios) > 1 else (math.nan, math.nan)
-    refuted = results == "different" and (bool(ran.failed) or not may_differ)
+    refuted = results == "different" and kind not in _COVERED.get(claim, ())
     summary: dict[str, Any] = {
         "speedup": float(np.median(ratios)) if len(ratios) else math.nan,
         "speedup_low": low,
@@ -107,30 +119,45 @@ def trial(ran: Ran, rule: str, *, may_differ: bool = False) -> Trial:
         "rounds": len(ratios),
         "before_ms": float(np.median(before)) if len(before) else math.nan,
         "after_ms": float(np.median(after)) if len(after) else math.nan,
-        "of": "the cell" if ran.whole else "a step",
+        "of": "the cell" if ran.whole or _is_extrapolated(ran) else "a step",
     }
     notes = [f"Results: {words}."]
     if refuted and not ran.failed:
         notes.append("The change is refuted: its rule does not say that results become others.")
     if not ran.failed:
-        notes.append(_how(ran, len(ratios)))
+        notes += [_how(ran, len(ratios)), *_between_epochs(ran)]
     return Trial(ran.runs[COLUMNS].reset_index(drop=True), summary, notes)
+
+
+def _other_examples(ran: Ran) -> tuple[str, str]:
+    of = {one.variant: one.examples for one in ran.outcomes if one.round == 0}
+    return difference_of_examples(of.get(AS_IT_IS, ()), of.get(CHANGED, ()))
 
 
 def _costs(ran: Ran) -> tuple[Floats, Floats]:
     """Return the time of each round's runs: of the cells, or of as much work where they were ended."""
     runs = ran.runs[ran.runs["round"] > 0]
+    first = ran.runs[ran.runs["round"] == 0].set_index("variant")
     cost = runs["seconds"] * 1000
-    if not ran.whole:
-        known = runs.groupby("variant")["per_epoch"].first()
-        epochs = runs["per_epoch"] / known.get(AS_IT_IS, math.nan) if known.notna().sum() == 2 else 1.0
-        cost = runs["ms_per_step"] * epochs
+    if _is_extrapolated(ran):
+        cost = runs["first_ms"] + runs["ms_per_step"] * runs["variant"].map(first["steps"])
+    elif not ran.whole:
+        known = first["per_epoch"].notna().all()
+        cost = runs["ms_per_step"] * (
+            runs["variant"].map(first["per_epoch"] / first["per_epoch"].min()) if known else 1
+        )
     wide = runs.assign(cost=cost).pivot_table(index="round", columns="variant", values="cost")
     if not {AS_IT_IS, CHANGED} <= set(wide):
         return np.empty(0), np.empty(0)
     wide = wide.dropna()
     wide = wide[(wide > 0).all(axis=1)]
     return wide[AS_IT_IS].to_numpy(float), wide[CHANGED].to_numpy(float)
+
+
+def _is_extrapolated(ran: Ran) -> bool:
+    """Whether the cells ended by themselves once, and then did some of their steps in each round."""
+    first = ran.runs[ran.runs["round"] == 0]
+    return not ran.whole and len(first) == 2 and bool(first["is_whole"].all())
 
 
 def _first_cost_ms(ran: Ran) -> float:
@@ -154,36 +181,54 @@ def _how(ran: Ran, rounds: int) -> str:
     return f"{text}." if rounds >= MIN_VALUES else f"{text}: more time (seconds=) narrows the interval."
 
 
+def _between_epochs(ran: Ran) -> list[str]:
+    """Say that what comes between epochs is left out, if it is."""
+    runs = ran.runs[ran.runs["round"] > 0]
+    if ran.whole or not (runs["per_epoch"] >= runs["steps"]).any():
+        return []
+    note = (
+        f"An epoch has {_units.count(runs['per_epoch'].max())} steps, more than were compared: what the cell does "
+        "between epochs, such as validation, is not in the figures. More time (seconds=) brings it in."
+    )
+    return [note]
+
+
 def compared_results(ran: Ran) -> tuple[Results, str]:
     """Compare what the changed cell made with what the cell as it is made; return the answer, and words for it."""
-    round_ = _compared_round(ran)
     of = {(one.round, one.variant): one.values for one in ran.outcomes}
-    one, other = of.get((round_, AS_IT_IS)), of.get((round_, CHANGED))
-    if one is None or other is None:
-        return "unknown", "not compared: no round ended"
-    again = of.get((round_ + 1, AS_IT_IS), {})
-    is_again = ran.whole or round_ > 0  # so far only steps can be compared
-    for difference in (_other_steps(ran, one, other), _lost(one, other)):
+    first = [of.get((0, variant), {}) for variant in (AS_IT_IS, CHANGED)]
+    for difference in (_other_steps(ran, *first), _lost(*first)):
         if difference:
             return "different", f"different: {difference}"
+    one, other, again = of.get((1, AS_IT_IS)), of.get((1, CHANGED)), of.get((2, AS_IT_IS), {})
+    if one is None or other is None:
+        return "unknown", "not compared: no round ended"
+    examples = {run.variant: run.examples for run in ran.outcomes if run.round == 0}
+    random = are_random(examples.get(AS_IT_IS, ()), examples.get(CHANGED, ()))
     apart: dict[str, float] = {}
     varies = 0
     for label in one:
-        if label not in other or not (_is_of_training(label) or (again and is_again)):
+        if label not in other or not (_is_of_training(label) or again):
             continue
         scale = _scale(label, one, ran.start)
-        known = label in again and (is_again or label.startswith(_STEP))
-        noise = difference_of(one[label], again[label], scale) if known else 0.0
+        noise = difference_of(one[label], again[label], scale) if label in again else 0.0
         if noise > 0 and not _is_of_training(label):
             continue  # such as the time that something took
-        if noise > _ROUNDING / 10 or math.isinf(noise):
+        if noise > _ROUNDING / 10 or (random and _is_of_training(label)):
             varies += 1
             if label.startswith(_WEIGHTS) or not _is_apart(label, ran.outcomes):
                 continue
             apart[label] = math.inf
         else:
             apart[label] = difference_of(one[label], other[label], scale)
-    return _judged(apart, varies, one, other, _steps_compared(ran))
+    results, words = _judged(apart, varies, one, other, _steps_compared(ran))
+    if results == "different" and not again:
+        told = words.removeprefix("different: ")
+        return (
+            "unknown",
+            f"not the same ({told}), and only a second run of the cell as it is tells whether that repeats",
+        )
+    return results, words
 
 
 def _judged(apart: Mapping[str, float], varies: int, one: Values, other: Values, steps: str) -> tuple[Results, str]:
@@ -191,7 +236,7 @@ def _judged(apart: Mapping[str, float], varies: int, one: Values, other: Values,
     if too_far:
         return "different", f"different: {_told(_most_telling(too_far), one, other)}"
     if varies:
-        return "close", "as far apart as two runs of the cell as it is, which differ by themselves"
+        return "close", "as far apart as runs of the cell as it is, which differ by themselves"
     if not apart:
         return "unknown", "the cell leaves nothing that can be compared"
     most = max(apart.values())
@@ -264,7 +309,9 @@ def _is_apart(label: str, outcomes: Sequence[Outcome]) -> bool:
     """Whether what varies from run to run lies elsewhere in the runs of the changed cell."""
     sides = []
     for variant in (AS_IT_IS, CHANGED):
-        values = [one.values[label][0] for one in outcomes if one.variant == variant and label in one.values]
+        values = [
+            one.values[label][0] for one in outcomes if one.round and one.variant == variant and label in one.values
+        ]
         sides.append(np.array([float(each) for each in values if np.ndim(each) == 0]))
     if min(map(len, sides)) < 3:
         return False
@@ -306,14 +353,8 @@ def _lost(one: Values, other: Values) -> str:
     return f"the history lacks `{lost[0].partition(': ')[2]}`" if lost else ""
 
 
-def _compared_round(ran: Ran) -> int:
-    """Return the round whose runs can be compared: the first if both cells ran whole, else the first of equal steps."""
-    first = ran.runs[ran.runs["round"] == 0]
-    return 0 if len(first) and first["is_whole"].all() else 1
-
-
 def _steps_compared(ran: Ran) -> str:
-    steps = ran.runs.loc[ran.runs["round"] == _compared_round(ran), "steps"]
+    steps = ran.runs.loc[ran.runs["round"] == 1, "steps"]
     return f" for {_units.count(int(steps.min()))} steps" if len(steps) and steps.min() > 0 else ""
 
 

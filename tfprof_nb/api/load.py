@@ -31,8 +31,9 @@ def load(
         A logdir (its newest readable run is taken), a run's folder, a file, or several files: the hosts of one run.
         Each can be a URL (``gs://``, ``s3://``, ``https://`` and what else fsspec opens): its files are copied to
         ``~/.cache/tfprof_nb``, and copied again when they change.
-        Files are XSpace profiles (``*.xplane.pb``), Chrome traces (TensorFlow 1's timelines among them), or
-        RunMetadata.
+        Files are XSpace profiles (``*.xplane.pb`` or any other name), Chrome traces (TensorFlow 1's timelines among
+        them; a folder of these stands for all of them, in order of their names), RunMetadata, ``ProfileProto`` of
+        tfprof, or ``local.trace`` of TensorFlow 2.0.
     name
         What to call it; None takes what it was called when it was captured, or else the run's name.
     as_runs

@@ -19,8 +19,8 @@ from tfprof_nb.profiles import Profile
 class profile_session:  # noqa: N801  (used as a function: a context manager)
     """Profile the runs of a `tf.compat.v1.Session` inside a block.
 
-    TensorFlow traces the chosen runs (``FULL_TRACE``); each becomes a step. Call the session's ``run`` as usual:
-    options that are passed to it stay in effect.
+    TensorFlow traces the chosen runs (``FULL_TRACE``); each becomes a step. A note says which runs were left out. Call
+    the session's ``run`` as usual: options that are passed to it stay in effect.
 
     Parameters
     ----------
@@ -31,7 +31,8 @@ class profile_session:  # noqa: N801  (used as a function: a context manager)
     logdir
         Folder for the profile's files. None is ``tfprof_logs`` in the working folder.
     warmup
-        Runs to skip first: the first run initialises and takes longer than the others.
+        Runs to leave out first. The first of all is recorded, as a warm-up: it starts the session and takes longer than
+        the others, so averages exclude it.
     every
         Record every run (1), every second (2), and so on.
     runs
@@ -55,8 +56,8 @@ class profile_session:  # noqa: N801  (used as a function: a context manager)
     ...     with tp.profile_session(session) as p:
     ...         for _ in range(4):
     ...             _ = session.run(product)
-    >>> len(p.steps.table)
-    3
+    >>> p.steps.table["warm_up"].tolist()
+    [True, False, False, False]
     """
 
     def __init__(

@@ -17,6 +17,7 @@ from tfprof_nb.capture.kept_runs import label_run
 from tfprof_nb.capture.lines import CellLines
 from tfprof_nb.capture.machine_load import machine_load
 from tfprof_nb.capture.metrics import process_memory, system_metrics
+from tfprof_nb.capture.names import names
 from tfprof_nb.capture.notebook import cell_texts, notebook_cells
 from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.profiler import UnsavedError
@@ -103,6 +104,7 @@ class Capture:
         if self._lines:
             collectors[Section.CELLS] = notebook_cells()
             collectors[Section.CELL_TEXTS] = cell_texts(self._cell.text if self._cell else "")
+            collectors[Section.NAMES] = names(self._cell.text if self._cell else "")
         if self._cell:
             collectors[Section.CELL] = self._cell.recorded()
         if self._python:

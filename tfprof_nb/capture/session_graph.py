@@ -15,9 +15,12 @@ from tfprof_nb.formats.files import SESSION_GRAPH, sidecar_of
 from tfprof_nb.formats.sidecar import FunctionEntry, GraphsSection, Section
 
 
-def write_graph(run: Path, graph: Any, run_metadata: Any = None) -> None:
-    """Write a session's graph beside its recorded runs."""
-    sidecar.write(sidecar_of(run / SESSION_GRAPH), {Section.GRAPHS: describe_graph(graph, None, run_metadata)})
+def write_graph(run: Path, graph: Any, run_metadata: Any = None, notes: Sequence[str] = ()) -> None:
+    """Write a session's graph beside its recorded runs, with the capture's notes."""
+    sections: dict[str, Any] = {Section.GRAPHS: describe_graph(graph, None, run_metadata)}
+    if notes:
+        sections[Section.CAPTURE] = {"notes": list(notes)}
+    sidecar.write(sidecar_of(run / SESSION_GRAPH), sections)
 
 
 def default_graph() -> Any:

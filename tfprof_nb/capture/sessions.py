@@ -11,6 +11,8 @@ import socket
 import threading
 import time
 import warnings
+from collections import Counter
+from collections.abc import Container
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +22,7 @@ from tfprof_nb._errors import CaptureError
 from tfprof_nb.capture.run_folder import publish, staging_folder
 from tfprof_nb.capture.session_graph import write_graph
 from tfprof_nb.capture.tensorflow import is_tracing, tensorflow
-from tfprof_nb.formats.files import RUN_METADATA, RUN_TIME
+from tfprof_nb.formats.files import RUN_METADATA, RUN_TIME, WARM_UP
 
 
 @dataclass(frozen=True)
@@ -42,12 +44,25 @@ class Choice:
         since = number - self.warmup
         return since >= 0 and since % self.every == 0 and (self.runs is None or since // self.every < self.runs)
 
+    def left_out(self, begun: int, recorded: Container[int]) -> list[str]:
+        """Say which of so many runs were not recorded, and why."""
+        why = Counter(self._reason(number) for number in range(begun) if number not in recorded)
+        told = ", ".join(f"{count:,} {reason}" for reason, count in why.items())
+        return [f"Of {begun:,} runs of the session these were left out: {told}."] if told else []
+
+    def _reason(self, number: int) -> str:
+        if number < self.warmup:
+            return f"of the warm-up, after its first (warmup={self.warmup})"
+        if (number - self.warmup) % self.every:
+            return f"that every={self.every} skips"
+        return "that failed" if self.takes(number) else f"beyond runs={self.runs}"
+
 
 class SessionRecording:
     """Records a session's runs from `start` to `stop`.
 
-    Meanwhile ``session.run`` is ours: it asks TensorFlow to trace the chosen runs, and otherwise does what the
-    session's own does. The last run of the warm-up is traced too, and dropped once another run was traced.
+    Meanwhile ``session.run`` is ours: it asks TensorFlow to trace the chosen runs and the first, and otherwise does
+    what the session's own does. The last run of the warm-up is traced too, and dropped once a chosen run was traced.
 
     Parameters
     ----------
@@ -64,6 +79,7 @@ class SessionRecording:
         self._lock = threading.Lock()
         self._begun = 0
         self._last: Any = None  # RunMetadata
+        self._recorded: set[int] = set()
 
     def start(self) -> Self:
         """Start recording, once.
@@ -102,11 +118,12 @@ class SessionRecording:
             self._session.run = self._own
         with ExitStack() as undo:
             undo.callback(shutil.rmtree, self._staging, ignore_errors=True)
-            files = sorted(self._run.iterdir())
-            if not files:
+            if not self._recorded:
                 raise CaptureError("The session ran nothing while it was profiled: call its run() inside the block.")
-            if len(files) > 1 and self._choice.warmup:
-                self._warm_up_file.unlink(missing_ok=True)
+            last_of_warm_up = self._choice.warmup - 1
+            if last_of_warm_up in self._recorded - {0} and max(self._recorded) > last_of_warm_up:
+                self._file(last_of_warm_up).unlink()
+                self._recorded.remove(last_of_warm_up)
             self._describe_graph()
             return publish(self._run, self._staging, self._logdir)
 
@@ -114,7 +131,7 @@ class SessionRecording:
         """Run as the session itself does; see `tf.compat.v1.Session.run`."""
         with self._lock:
             number, self._begun = self._begun, self._begun + 1
-        if not self._choice.takes(number) and number != self._choice.warmup - 1:
+        if not self._choice.takes(number) and number not in (0, self._choice.warmup - 1):
             return self._original(fetches, feed_dict, options, run_metadata)
         traced = self._proto.RunMetadata()
         try:
@@ -124,11 +141,12 @@ class SessionRecording:
                 run_metadata.CopyFrom(traced)
             if traced.HasField("step_stats"):
                 self._last = traced
+                self._recorded.add(number)
                 self._file(number).write_bytes(traced.SerializeToString())
 
     def _describe_graph(self) -> None:
         try:
-            write_graph(self._run, self._session.graph, self._last)
+            write_graph(self._run, self._session.graph, self._last, self._choice.left_out(self._begun, self._recorded))
         except Exception as error:  # noqa: BLE001  (whatever fails, the profile must be kept)
             warnings.warn(f"The profile has no graph: {type(error).__name__}: {error}", stacklevel=4)
 
@@ -144,12 +162,9 @@ class SessionRecording:
             traced.trace_level = self._proto.RunOptions.TraceLevel.Value(level)
         return traced
 
-    @property
-    def _warm_up_file(self) -> Path:
-        return self._file(self._choice.warmup - 1)
-
     def _file(self, number: int) -> Path:
-        return self._run / f"{socket.gethostname()}.{number:04d}{RUN_METADATA}"
+        warm_up = WARM_UP if number == 0 and self._choice.warmup else ""
+        return self._run / f"{socket.gethostname()}.{number:04d}{warm_up}{RUN_METADATA}"
 
 
 def _has_device(session: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
@@ -98,10 +98,11 @@ def _with_short_files(
     return section | {"strings": strings, key: table | {"file": [added[index] for index in table["file"]]}}
 
 
-_CHANGES = {
+_CHANGES: Mapping[str, Callable[[dict[str, Any], Mapping[str, str]], dict[str, Any]]] = {
     Section.CELL: _cell,
     Section.CELLS: _cells,
     Section.CELL_TEXTS: lambda _section, _names: {},
     Section.GRAPHS: _graphs,
     Section.PYTHON: _python,
+    Section.NAMES: lambda _section, _names: {},
 }

@@ -20,7 +20,8 @@ import pandas as pd
 from tfprof_nb._arrays import Int64
 from tfprof_nb.decode.host import Host
 from tfprof_nb.decode.table import COLUMNS, PlaneStats, build_host
-from tfprof_nb.formats.marks import ROOT, SESSION_RUN, STEP_NUMBER
+from tfprof_nb.formats.files import WARM_UP
+from tfprof_nb.formats.marks import ROOT, SESSION_RUN, STEP_NUMBER, WARM_UP_RUN
 from tfprof_nb.formats.xspace import ALLOCATION, DEALLOCATION, HOST_PLANE
 
 RUNS = "session runs"
@@ -86,7 +87,7 @@ def arrange(
     nodes = nodes.assign(run=_run_of(starts, nodes["start_ps"]))
     places = _places(nodes["device"].unique())
     parts = [_op_rows(nodes, places), _memory_rows(tensors, _run_of(starts, tensors["start_ps"]))]
-    parts = [_run_rows(nodes), *parts] if in_session else parts
+    parts = [_run_rows(nodes, warm_up=name.endswith(WARM_UP)), *parts] if in_session else parts
     rows = pd.concat(parts, ignore_index=True)
     planes: PlaneStats = {plane: {} for plane in [HOST_PLANE, *_accelerators(places), *rows["plane"]]}
     launches = [_LAUNCHES] if any(place.on_device for place in places.values()) else []
@@ -152,11 +153,12 @@ def _accelerators(devices: Iterable[str]) -> list[str]:
     return [f"/device:{kind}:{index}" for kind, index in sorted(used) if kind in _ACCELERATORS]
 
 
-def _run_rows(nodes: pd.DataFrame) -> pd.DataFrame:
+def _run_rows(nodes: pd.DataFrame, *, warm_up: bool) -> pd.DataFrame:
     spans = nodes.assign(end_ps=nodes["start_ps"] + nodes["duration_ps"]).groupby("run")
     start, end = spans["start_ps"].min(), spans["end_ps"].max()
+    warming = {WARM_UP_RUN: 1} if warm_up else {}
     marks = [
-        {STEP_NUMBER: run, "step_name": f"{SESSION_RUN} {run}", "group_id": run, ROOT: 1}
+        {STEP_NUMBER: run, "step_name": f"{SESSION_RUN} {run}", "group_id": run, ROOT: 1} | warming
         for run in start.index.tolist()
     ]
     rows = pd.DataFrame({"start_ps": start, "duration_ps": end - start, "args": marks})

@@ -4,20 +4,46 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tfprof_nb._units import cell, count
 from tfprof_nb.analysis.graph.graph import GraphTree
-from tfprof_nb.analysis.graph.options import ATTRIBUTES, ORDERS
+from tfprof_nb.analysis.graph.options import ORDERS
 from tfprof_nb.export.pprof import Sample, pprof
 
 _COLUMN = {"params": "parameters"}
-_UNITS = {"micros": "us", "bytes": "bytes", "params": "count", "float_ops": "count"}
 _PPROF_UNITS = {"micros": "microseconds", "bytes": "bytes"}
-_DESCRIBING = ("device", "op_types", "input_shapes")
+_NUMBERS = ("params", "float_ops", "bytes", "peak_bytes", "residual_bytes", "output_bytes")
+_TIMES = ("micros", "accelerator_micros", "cpu_micros")
+_DESCRIBING = ("device", "op_types", "occurrence", "input_shapes")
+# In the order of tfprof, which is another in its views by op type and by code.
+_ORDER = (*_NUMBERS, *_TIMES, *_DESCRIBING)
+_ORDER_OF_OPS = (*_NUMBERS[2:], *_TIMES, *_NUMBERS[:2], *_DESCRIBING)
+_HEADS = {
+    "params": "# parameters",
+    "float_ops": "# float_ops",
+    "bytes": "requested bytes",
+    "peak_bytes": "peak bytes",
+    "residual_bytes": "residual bytes",
+    "output_bytes": "output bytes",
+    "micros": "total execution time",
+    "accelerator_micros": "accelerator execution time",
+    "cpu_micros": "cpu execution time",
+    "device": "assigned devices",
+    "op_types": "op types",
+    "occurrence": "op count (run|defined)",
+    "input_shapes": "input shapes",
+}
+_OPTIONS = f"{'=' * 25}Options{'=' * 29}"
+_REPORT, _END = f"{'=' * 18}Model Analysis Report{'=' * 22}", f"{'=' * 22}End of Report{'=' * 26}"
+_NAME_WIDTH, _VALUE_WIDTH, _RUNS_WIDTH = 25, 30, 10
+_BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "KB"))
+_MICROS = ((864e8, "d"), (36e8, "h"), (6e7, "min"), (1e6, "sec"), (1e3, "ms"))
+_COUNTS = ((1e9, "b"), (1e6, "m"), (1e3, "k"))
 
 
 def write_view(tree: GraphTree) -> None:
@@ -46,45 +72,98 @@ def write_view(tree: GraphTree) -> None:
 
 
 def text_of(tree: GraphTree) -> str:
-    """Return a view as indented lines, with the attributes that were selected: own/total where there are both."""
-    selected = [name for name in ATTRIBUTES if name in tree.options.select]
-    heads = [f"{name} (own/total)" if name not in _DESCRIBING else name for name in selected]
+    """Return a view as tfprof writes it: indented lines with own/total of what was selected, or a list of op types.
+
+    To stdout the options come first. What is unknown is 0, as in tfprof.
+    """
+    of_ops, of_nodes = tree.kind == "op", tree.kind in ("scope", "graph")
+    selected = [name for name in (_ORDER if of_nodes else _ORDER_OF_OPS) if name in _with_parts(tree.options.select)]
+    heads = [_HEADS[name] if of_nodes else _HEADS[name].replace("op count", "op occurrence") for name in selected]
     parts = [_written(tree, name) for name in selected]
-    lines = [f"node name | {' | '.join(heads)}"]
+    lines = ["Profile:", " | ".join(["node name", *heads])]
     for row, (name, depth) in enumerate(zip(tree.table["name"], tree.table["depth"], strict=True)):
-        values = ", ".join(part[row] for part in parts if part[row])
-        lines.append(f"{'  ' * depth}{name} ({values})")
-    return "\n".join([*lines, *(f"Note: {note}" for note in tree.notes)]) + "\n"
+        values = ", ".join(
+            part[row] for name, part in zip(selected, parts, strict=True) if part[row] or name != "device"
+        )
+        if not of_ops:
+            lines.append(f"{'  ' * depth}{name} ({values})")
+        elif row:
+            lines.append(f"{name:<{_NAME_WIDTH}}{values}")
+    lines += [f"Note: {note}" for note in tree.notes]
+    if tree.options.output_type != "stdout":
+        return "\n".join(["", *lines]) + "\n"
+    return "\n".join(["", _OPTIONS, *_options_of(tree), "", _REPORT, "", *lines, "", _END]) + "\n"
+
+
+def _with_parts(select: Sequence[str]) -> set[str]:
+    """Add to the time of ops its parts, on accelerators and on CPUs, as tfprof does."""
+    return {*select, *(_TIMES if "micros" in select else ())}
+
+
+def _options_of(tree: GraphTree) -> list[str]:
+    values = {option.name: getattr(tree.options, option.name) for option in fields(tree.options)}
+    del values["dump_to_file"]
+    values["output"] = "stdout:"
+    return [f"-{name:<27}{_option_text(value)}" for name, value in values.items()]
+
+
+def _option_text(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _written(tree: GraphTree, attribute: str) -> list[str]:
     """Write one attribute of every row."""
     table = tree.table
+    if attribute == "occurrence":
+        return _runs(tree)
     if attribute in _DESCRIBING:
         return list(table[attribute])
-    if attribute == "occurrence":
-        pairs = zip(table["occurrences"], table["total_occurrences"], strict=True)
-        runs = [f"{own:,}/{total:,} runs" for own, total in pairs]
-        return [f"{text}, {count(n)} node{'s' * (n != 1)}" for text, n in zip(runs, table["definitions"], strict=True)]
-    name, unit = (
-        _COLUMN.get(attribute, attribute),
-        _UNITS[attribute.rpartition("_")[2] if attribute not in _UNITS else attribute],
-    )
-    sign = f" {attribute}" if unit == "count" else ""
-    own, total = table[f"self_{name}"], table[f"total_{name}"]
-    numbers = [f"{_number(a, unit)}/{_number(b, unit)}{sign}" for a, b in zip(own, total, strict=True)]
-    return _after_shapes(tree, numbers) if attribute == "params" else numbers
+    name = _COLUMN.get(attribute, attribute)
+    own, total = (np.nan_to_num(table[f"{kind}_{name}"].to_numpy(np.float64)) for kind in ("self", "total"))
+    texts = [[_number(value, attribute) for value in values] for values in (own, total)]
+    if tree.kind == "op":
+        whole = max(float(total[0]), 1.0)
+        unit = {"params": " params", "float_ops": " float_ops"}.get(attribute, "")
+        rest = np.where(own > 0, total, 0) if attribute.endswith("bytes") else total
+        shares = zip(texts[0], 100 * rest / whole, 100 * own / whole, strict=True)
+        return [f"{f'{text}{unit} ({rest:.2f}%, {mine:.2f}%)':>{_VALUE_WIDTH}}" for text, rest, mine in shares]
+    texts[0][0] = "--"
+    unit = {"params": " params", "float_ops": " flops"}.get(attribute, "")
+    numbers = [f"{mine}/{whole}{unit}" for mine, whole in zip(*texts, strict=True)]
+    return _after_shapes(tree, numbers) if attribute == "params" and tree.kind != "code" else numbers
+
+
+def _runs(tree: GraphTree) -> list[str]:
+    if tree.kind == "code":
+        return ["occurrence N/A in code view"] * len(tree.table)
+    columns = ("occurrences", "total_occurrences", "definitions", "total_definitions")
+    rows = tree.table[list(columns)].itertuples(index=False)
+    if tree.kind == "op":
+        return [f"{f'{ran}|{defined}':>{_RUNS_WIDTH}}" for ran, _, defined, _ in rows]
+    texts = [f"{ran}/{all_ran}|{defined}/{all_defined}" for ran, all_ran, defined, all_defined in rows]
+    _, all_ran, _, all_defined = next(tree.table[list(columns)].itertuples(index=False))
+    return [f"--/{all_ran}|--/{all_defined}", *texts[1:]]
 
 
 def _after_shapes(tree: GraphTree, texts: list[str]) -> list[str]:
     """Put the shape before the parameters of a variable, as tfprof does."""
     shapes = tree.model.nodes["variable_shape"].to_numpy(object)
-    of_rows = [shapes[some[0]] if len(some) == 1 else "" for some in tree.nodes]
+    scalar = np.where(tree.table["self_parameters"] == 1, "1", "")
+    of_rows = [shapes[some[0]] or one if len(some) == 1 else "" for some, one in zip(tree.nodes, scalar, strict=True)]
     return [f"{shape}, {text}" if shape else text for shape, text in zip(of_rows, texts, strict=True)]
 
 
-def _number(value: float, unit: Any) -> str:
-    return cell(None if np.isnan(value) else value, unit)
+def _number(value: float, attribute: str) -> str:
+    """Write a number in tfprof's units."""
+    scales, smallest = (
+        (_MICROS, "us") if attribute in _TIMES else (_BYTES, "B") if attribute.endswith("bytes") else (_COUNTS, "")
+    )
+    for scale, unit in scales:
+        if value >= scale:
+            return f"{value / scale:.2f}{unit}"
+    return f"{value:.0f}{smallest}"
 
 
 def timeline_of(tree: GraphTree) -> dict[str, Any]:
@@ -121,21 +200,28 @@ def _as_it_ran(tree: GraphTree) -> list[dict[str, Any]]:
 
 
 def _nested(tree: GraphTree) -> list[dict[str, Any]]:
-    """Draw each row as long as its total time, its children one after another from where it starts."""
-    events = []
-    begins: list[float] = [0.0]
+    """Draw each row as long as its total time, in a process per level; children follow one another from its start."""
+    events: list[dict[str, Any]] = []
+    begins, levels = [0.0], 0
     for name, depth, total in tree.table[["name", "depth", "total_micros"]].itertuples(index=False):
         del begins[depth + 1 :]
         start = begins[depth]
         begins[depth] = start + total
         begins.append(start)
-        events.append(_region(name, 0, depth, start, total))
+        if total <= 0:
+            continue
+        events += [
+            {"name": "process_name", "ph": "M", "pid": level, "args": {"name": f"Scope:{level}"}}
+            for level in range(levels, depth + 1)
+        ]
+        levels = max(levels, depth + 1)
+        events.append(_region(name, depth, 0, start, total))
     return events
 
 
 def _region(name: str, pid: int, tid: int, start_us: float, duration_us: float) -> dict[str, Any]:
     place = {"pid": pid, "tid": tid, "ts": float(start_us), "dur": float(duration_us)}
-    return {"name": name, "cat": "Op", "ph": "X", **place, "args": {"name": name}}
+    return {"name": name, "cat": "Op", "ph": "X", **place, "args": {"name": name, "op": name}}
 
 
 def samples_of(tree: GraphTree) -> tuple[str, str, list[Sample]]:

@@ -15,6 +15,7 @@ STAGING_PREFIX = ".capturing-"  # of the folder that a capture writes to until i
 XSPACE = ".xplane.pb"
 XSPACES = (XSPACE, f"{XSPACE}.gz")
 RUN_METADATA = ".run_metadata.pb"
+WARM_UP = ".warm_up"  # how the key ends of a session's first run, which is recorded and not in the averages
 CHROME_TRACES = (".trace.json.gz", ".trace.json")
 LOCAL_TRACE = "local.trace"  # of TensorFlow 2.0 and 2.1
 SIDECAR = ".tfprof.json.gz"

@@ -16,6 +16,7 @@ EPOCH = "epoch"
 STEPS_PER_EXECUTION = "steps_per_execution"
 JIT_COMPILE = "jit_compile"
 
+WARM_UP_RUN = "warm_up"  # a stat of the mark of a session's first run
 SESSION_RUN = "session run"  # the step of a TensorFlow 1 session
 CALL = "profile_call"  # the call that `tfprof_nb.profile_call` profiles
 

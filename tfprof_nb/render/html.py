@@ -16,16 +16,20 @@ import numpy as np
 from markupsafe import Markup
 
 from tfprof_nb._units import cell, count, percent, shorten
+from tfprof_nb.render import answer
 from tfprof_nb.render.choice import choice
 from tfprof_nb.render.embedded_chart import embedded_chart
-from tfprof_nb.render.markup import element, join, tag
+from tfprof_nb.render.markup import element, join, limited, tag, with_code
 from tfprof_nb.render.panels import (
     Bars,
     Beside,
+    Change,
     Chart,
+    Composition,
     Diagram,
     Figure,
     Flame,
+    Headline,
     HeatMap,
     KeyFigures,
     Lines,
@@ -54,7 +58,6 @@ from tfprof_nb.render.theme import BLUE, ORANGE
 from tfprof_nb.render.thinning import MAX_BARS
 from tfprof_nb.render.timeline.embedded import embedded_timeline
 
-_MAX_NOTE = 2000
 _OWN_STYLE = re.compile(r'<svg[^>]* style="([^"]*)"')
 _TIMELINE_BYTES, _CHOSEN_TIMELINE_BYTES = 1_000_000, 100_000
 _NOTE_STYLES = {
@@ -112,7 +115,6 @@ _CODE_STYLE = (
     "margin:4px 0 0;padding:6px 10px;border-left:3px solid #888;background:rgba(128,128,128,.12);font-size:12px;"
     "line-height:1.4;white-space:pre-wrap"
 )
-_CODE = re.compile(r"`([^`]+)`")
 _SWATCH = "display:inline-block;width:10px;height:10px;margin-right:5px;background-color:"
 _BUTTON = (
     "border:0;background:none;padding:0 4px;font:inherit;font-size:min(1em,14px);font-weight:400;"
@@ -125,6 +127,12 @@ def draw(panel: Panel, detail: Detail = Detail()) -> Markup:
     match panel:
         case Note():
             return _note(panel, detail)
+        case Headline():
+            return answer.headline(panel)
+        case Change():
+            return answer.change(panel, [_link(link, detail) for link in panel.links], live=detail.links == "buttons")
+        case Composition():
+            return answer.composition(panel)
         case Offer():
             return _note(panel.note, detail)
         case KeyFigures():
@@ -252,12 +260,9 @@ def titled(title: str, body: Markup) -> Markup:
 def _note(note: Note, detail: Detail = Detail()) -> Markup:
     """Draw the text; what is between backticks is code."""
     style, mark = _NOTE_STYLES[note.kind]
-    # Every second part was between backticks.
-    parts = [tag("br").join(part.split("\n")) for part in _CODE.split(limited(note.text))]
-    parts[1::2] = [element("code", part, style="font-size:.93em") for part in parts[1::2]]
     links = [_link(link, detail) for link in note.links]
     code = element("pre", limited(note.code), style=_CODE_STYLE) if note.code else ""
-    return element("div", mark, *parts, *links, code, style=f"{style};overflow-wrap:anywhere")
+    return element("div", mark, *with_code(limited(note.text)), *links, code, style=f"{style};overflow-wrap:anywhere")
 
 
 def _link(link: Link, detail: Detail) -> Markup:
@@ -277,14 +282,15 @@ def _anchor(page: str, detail: Detail) -> str:
 
 
 def _key_figures(figures: Sequence[Figure]) -> Markup:
-    return element("div", *map(_figure, figures), style="margin:6px 0 10px")
+    grid = "display:grid;grid-template-columns:repeat(auto-fit,minmax(130px,1fr));gap:10px;margin:10px 0 14px"
+    return element("div", *map(_figure, figures), style=grid)
 
 
 def _figure(figure: Figure) -> Markup:
-    label = element("div", limited(figure.label), style="font-size:12px;opacity:.75")
-    value = element("div", limited(figure.value), style="font-size:17px;font-weight:600")
-    box = "display:inline-block;vertical-align:top;margin:0 28px 8px 0"
-    return element("div", label, value, style=box, title=figure.meaning or None)
+    value = element("div", limited(figure.value), style="font-size:16px;font-weight:650")
+    label = element("div", limited(figure.label), style="font-size:12px;line-height:1.35;opacity:.72")
+    box = "border-left:2px solid rgba(128,128,128,.3);padding-left:9px"
+    return element("div", value, label, style=box, title=figure.meaning or None)
 
 
 def _page(tabs: Tabs, tab: Tab, detail: Detail, first: bool) -> Markup:
@@ -304,8 +310,3 @@ def _image(svg: Markup) -> Markup:
     return tag(
         "img", src=data_uri(svg), alt=label, style=f"width:100%;{own[1] if own else 'max-width:760px'};height:auto"
     )
-
-
-def limited(text: str) -> str:
-    """Shorten what is too long for a notebook."""
-    return shorten(text, _MAX_NOTE)

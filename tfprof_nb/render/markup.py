@@ -5,17 +5,20 @@ In: names of elements, attributes, text and markup. Out: markup.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import cache
 from typing import Literal
 
 from markupsafe import Markup, escape
 
-from tfprof_nb._units import printable
+from tfprof_nb._units import printable, shorten
 
 # None leaves the attribute out, True writes it without a value.
 Attribute = str | float | Literal[True] | None
 
+_MAX_TEXT = 2000  # characters that a notebook has room for
+_CODE = re.compile(r"`([^`]+)`")
 _END, _END_EMPTY, _SPACE, _QUOTE = Markup(">"), Markup("/>"), Markup(" "), Markup('"')
 
 
@@ -56,6 +59,24 @@ def join(pieces: Iterable[str]) -> Markup:
     """Join markup and texts, which are escaped. `Markup.join` does the same in three times the time."""
     escaped = [piece if isinstance(piece, Markup) else escape(piece) for piece in pieces]
     return Markup("".join(escaped))  # noqa: S704 - of markup only
+
+
+def limited(text: str) -> str:
+    """Shorten what is too long for a notebook."""
+    return shorten(text, _MAX_TEXT)
+
+
+def with_code(text: str) -> list[Markup]:
+    """Split a text at its backticks: what stands between two of them is code.
+
+    Examples
+    --------
+    >>> with_code("call `fit` once")
+    [Markup('call '), Markup('<code style="font-size:.93em">fit</code>'), Markup(' once')]
+    """
+    parts = [tag("br").join(part.split("\n")) for part in _CODE.split(text)]
+    parts[1::2] = [element("code", part, style="font-size:.93em") for part in parts[1::2]]
+    return parts
 
 
 def printable_markup(markup: Markup) -> Markup:

@@ -64,6 +64,72 @@ class Offer:
 
 
 @dataclass(frozen=True)
+class Headline:
+    """The answer in a sentence, with code between backticks; beside it what could be gained, and what that rests on."""
+
+    text: str
+    gain: str = ""
+    ground: str = ""
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar of a comparison: what it stands for, its parts, and its length as text; an estimate is hatched."""
+
+    label: str
+    parts: Sequence[Part]
+    text: str
+    estimated: bool = False
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change to the program, as a card.
+
+    Attributes
+    ----------
+    place, action
+        Where, and what to do in a few words.
+    text
+        Why: sentences, with code between backticks.
+    old, new
+        The code that stands there and the code for its place, drawn as a diff; empty if there is no code to paste.
+    bars
+        What it takes now, and then.
+    links
+        Lead to the evidence.
+    gain
+        What it could save, for the one line that a folded card shows.
+    folded
+        Whether the card shows one line, and opens on a click.
+    apply
+        Returns the whole text of the changed cell, which a front end puts into a new cell.
+    """
+
+    place: str
+    action: str
+    text: str
+    old: str = ""
+    new: str = ""
+    bars: Sequence[Bar] = ()
+    links: Sequence[Link] = ()
+    gain: str = ""
+    folded: bool = False
+    apply: Callable[[], str] | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class Composition:
+    """What a whole is made of, by name: one row per part with its bar, its size and its share of the whole."""
+
+    title: str
+    about: str
+    parts: Sequence[Part]
+    whole: float
+    unit: Kind = "ms"
+
+
+@dataclass(frozen=True)
 class Figure:
     """One headline number as text, with its tooltip."""
 
@@ -391,4 +457,4 @@ class Beside:
 
 
 Chart = Split | Bars | Diagram | Network | Flame | HeatMap | StackedBars | Lines | Timeline
-Panel = Note | Offer | KeyFigures | Chart | Table | Tabs | Beside
+Panel = Headline | Note | Change | Offer | Composition | KeyFigures | Chart | Table | Tabs | Beside

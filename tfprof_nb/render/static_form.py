@@ -11,8 +11,8 @@ from dataclasses import replace
 from markupsafe import Markup
 
 from tfprof_nb._units import shorten
-from tfprof_nb.render.html import Detail, blocks_of, draw, limited
-from tfprof_nb.render.markup import element, join, printable_markup
+from tfprof_nb.render.html import Detail, blocks_of, draw
+from tfprof_nb.render.markup import element, join, limited, printable_markup
 from tfprof_nb.render.panels import Note, Panel, Tab, Tabs
 
 # An output may have 64 KB; 1 KB is left for the element around it, with the id and the rule.

@@ -7,18 +7,23 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from tfprof_nb._arrays import Floats
 from tfprof_nb._units import cell, duration, number, percent, printable, shorten
 from tfprof_nb.render.bar_layout import stack
+from tfprof_nb.render.diff import diff
 from tfprof_nb.render.legend import means
 from tfprof_nb.render.panels import (
     Bars,
     Beside,
+    Change,
+    Composition,
     Diagram,
     Flame,
+    Headline,
     HeatMap,
     KeyFigures,
     Lines,
@@ -69,6 +74,13 @@ def draw(panel: Panel) -> list[str]:
             lines = panel.text.split("\n")
             text = [part for line in lines for part in _wrap(mark + line, indent=len(mark))]
             return [*text, *textwrap.indent(panel.code, "    ").splitlines()]
+        case Headline():
+            beside = f"{panel.gain} ({panel.ground})" if panel.gain and panel.ground else panel.gain or panel.ground
+            return [*_wrap(panel.text), *(_wrap(beside) if beside else [])]
+        case Change():
+            return _change(panel)
+        case Composition():
+            return [f"{panel.title} ({panel.about})" if panel.about else panel.title, *_composition(panel)]
         case Offer():
             return draw(panel.note)
         case KeyFigures():
@@ -98,6 +110,22 @@ def draw(panel: Panel) -> list[str]:
             return list(_paragraphs(panel.panels))[:-1]
         case Tabs():
             return [line for tab in panel.tabs[: panel.shown] for line in _page(panel, tab)]
+
+
+def _change(panel: Change) -> list[str]:
+    """Write where and what to change, the diff, now and then, and why."""
+    where = ": ".join(filter(None, (panel.place, panel.action)))
+    gain = f" ({panel.gain})" if panel.folded and panel.gain else ""
+    lines = [f"    {line.sign} {line.text}" for line in diff(panel.old, panel.new)] if panel.new else []
+    width = max((len(bar.label) for bar in panel.bars), default=0)
+    bars = [f"    {bar.label:<{width}}  {bar.text}" for bar in panel.bars]
+    return [*_wrap(f"→ {where}{gain}", indent=2), *lines, *bars, *(_wrap(panel.text) if panel.text else [])]
+
+
+def _composition(panel: Composition) -> list[str]:
+    shares = [percent(100 * part.value / panel.whole) if panel.whole > 0 else "" for part in panel.parts]
+    parts = [replace(part, label=f"{part.label}  {share}") for part, share in zip(panel.parts, shares, strict=True)]
+    return _bars(Bars("", parts, panel.unit))
 
 
 def _page(tabs: Tabs, tab: Tab) -> list[str]:
@@ -156,7 +184,8 @@ def _diagram(panel: Diagram) -> list[str]:
         indent = "  " * min(depth, WIDTH // 4)
         rows.append(shorten(f"{_NODE_MARKS[node.kind]} {indent}{node.name}  ({', '.join(node.lines)})", WIDTH))
         stack.extend((source, depth + 1) for source in reversed(feeding.get(k, [])))
-    return [*rows, "* on the critical path, ! the bottleneck"]
+    worst = any(node.kind == "bottleneck" for node in panel.nodes)
+    return [*rows, f"* on the critical path{', ! the bottleneck' * worst}"]
 
 
 def _network(panel: Network, most: int = 40) -> list[str]:

@@ -15,6 +15,7 @@ import traitlets
 from markupsafe import Markup
 
 from tfprof_nb.render import charts
+from tfprof_nb.render.change_widget import ChangeWidget
 from tfprof_nb.render.flame_widget import FlameWidget
 from tfprof_nb.render.html import Detail, chart_svg, draw, scrolling, split_legend, titled
 from tfprof_nb.render.idle import someone_waits
@@ -23,8 +24,10 @@ from tfprof_nb.render.offer import OfferWidget
 from tfprof_nb.render.panels import (
     Bars,
     Beside,
+    Change,
     Diagram,
     Flame,
+    Headline,
     HeatMap,
     Lines,
     Network,
@@ -71,7 +74,9 @@ def build(panel: Panel, selection: Selection) -> ipywidgets.Widget:
             return _titled(panel.title, _chart(panel, selection))
         case Split() | Diagram() | Network() | HeatMap() if not _is_empty(panel):
             return _html(titled(panel.title, scrolling(panel, chart_svg(panel)) + split_legend(panel)))
-        case Note(kind="answer"):
+        case Change():
+            return ChangeWidget(panel, draw(panel, _LIVE), layout=_WIDE)
+        case Headline() | Note(kind="answer"):
             answer = _html(draw(panel, _LIVE))
             answer.add_class("tfp-answer")
             return answer

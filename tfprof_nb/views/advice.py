@@ -9,12 +9,12 @@ from typing import Any
 from tfprof_nb.analysis.advice.advice import Advice
 from tfprof_nb.analysis.advice.catalogue import belongs_to
 from tfprof_nb.analysis.advice.findings import gain_in_words
+from tfprof_nb.analysis.source.changed_text import split_imports
 from tfprof_nb.render.panels import Column, Note, Offer, Panel, Table
 from tfprof_nb.views import benchmark_input as benchmark_input_view
 from tfprof_nb.views.columns import OP
 from tfprof_nb.views.pages import links_of
 
-_MAX_LEADING, _MUCH_PERCENT = 2, 20.0
 _CODE_AT_THE_END = re.compile(r": `([^`]+)`(?=[.,;]|$)")  # of a sentence or its part
 _COLUMNS = (
     Column("gain_low_percent", "could save, from", "percent", meaning="if it can be estimated"),
@@ -34,42 +34,23 @@ def panels(advice: Advice) -> list[Panel]:
         *(
             panel
             for row in advice.table.to_dict("records")
-            for panel in (Note(_in_full(row), "advice", links_of(row), _code(row)), *_measure(advice, row))
+            for panel in (Note(_in_full(row), "advice", links_of(row), _code(row)), *measure(advice, row))
         ),
         *([Table("Findings", advice.table, _COLUMNS, selects=OP)] if len(advice.table) > 1 else []),
-    ]
-
-
-def leading(advice: Advice, evidence_shown: bool = False) -> list[Panel]:
-    """Show the first findings, of the severe ones if there are any; the first without its evidence if that is shown."""
-    if not len(advice.table):
-        return [Note(note, "info") for note in advice.notes]
-    severe = advice.table[advice.table["severity"] != "info"].head(_MAX_LEADING)
-    if severe.empty:
-        first, *others = advice.table.to_dict("records")
-        minor = [first, *(row for row in others if row["gain_high_percent"] >= _MUCH_PERCENT)]
-        return [Note(_in_full(row), "info", links_of(row), _code(row)) for row in minor[:_MAX_LEADING]]
-    return [
-        panel
-        for k, row in enumerate(severe.to_dict("records"))
-        for panel in (
-            Note(_told(row, evidence_shown and not k), "advice", links_of(row), _code(row)),
-            *_measure(advice, row),
-        )
     ]
 
 
 def on_input(advice: Advice) -> Note | None:
     """Say what to change about how the program gets its data; None if no finding is about that."""
     rows = advice.table[advice.table["rule"].map(_is_about_input).astype(bool)]
-    return Note(_fix(first := rows.iloc[0].to_dict()), "advice", (), _code(first)) if len(rows) else None
+    return Note(fix(first := rows.iloc[0].to_dict()), "advice", (), _code(first)) if len(rows) else None
 
 
 def _is_about_input(rule: str) -> bool:
     return belongs_to(rule, "input-bound") or rule == "input-outside-steps"
 
 
-def _measure(advice: Advice, row: dict[Any, Any]) -> list[Panel]:
+def measure(advice: Advice, row: dict[Any, Any]) -> list[Panel]:
     """Offer to measure the pipeline that makes steps wait, if the program's dataset is known."""
     offered = advice.measurement
     if offered is None or not _is_about_input(row["rule"]):
@@ -78,18 +59,11 @@ def _measure(advice: Advice, row: dict[Any, Any]) -> list[Panel]:
     return [Offer("Measure it", text, offered.code, lambda: benchmark_input_view.panels(offered.run()))]
 
 
-def _told(row: dict[Any, Any], evidence_shown: bool) -> str:
-    if evidence_shown:
-        return _fix(row)
-    finding = "" if belongs_to(row["rule"], "input-bound") else f"{row['finding']}. "  # the verdict says that
-    return f"{finding}{row['evidence']} {_fix(row)}"
-
-
 def _in_full(row: dict[Any, Any]) -> str:
-    return f"{row['finding']}. {row['evidence']} {_fix(row)}"
+    return f"{row['finding']}. {row['evidence']} {fix(row)}"
 
 
-def _fix(row: dict[Any, Any]) -> str:
+def fix(row: dict[Any, Any]) -> str:
     """Say what to change, and what that could save; not in code where that stands below."""
     fix = _CODE_AT_THE_END.sub(partial(_unless_below, change=row["change"]), row["fix"])
     return f"{fix} {gain_in_words(row['gain_low_percent'], row['gain_high_percent'], row['gain_of'])}".rstrip()
@@ -102,6 +76,8 @@ def _unless_below(code: re.Match[str], change: str) -> str:
 
 
 def _code(row: dict[Any, Any]) -> str:
-    """Return the change as code, with its place above it."""
+    """Return the change as code, with its place above it; its imports have another place."""
+    imports, code = split_imports(row["change"])
+    top = f"# top of {row['place'].rpartition(' line ')[0]}\n{imports}\n" if imports else ""
     place = f"# {row['place']}\n" if row["place"] else ""
-    return f"{place}{row['change']}" if row["change"] else ""
+    return f"{top}{place}{code}" if row["change"] else ""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.advice import Advice
+from tfprof_nb.analysis.answer import Answer
 from tfprof_nb.analysis.breakdown.breakdown import Breakdown
 from tfprof_nb.analysis.flame import Flame
 from tfprof_nb.analysis.functions.functions import Functions
@@ -25,10 +26,12 @@ from tfprof_nb.analysis.source.source import SourceLines
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.analysis.tf_data.tf_data import TfData
 from tfprof_nb.analysis.trace.trace import Trace
+from tfprof_nb.analysis.trial import Trial
 from tfprof_nb.render.content import Content
 from tfprof_nb.render.panels import Note, Panel, Tab, Tabs
 from tfprof_nb.render.report import html_report
 from tfprof_nb.views import advice as advice_view
+from tfprof_nb.views import answer as answer_view
 from tfprof_nb.views import breakdown as breakdown_view
 from tfprof_nb.views import flame as flame_view
 from tfprof_nb.views import functions as functions_view
@@ -45,9 +48,10 @@ from tfprof_nb.views import source as source_view
 from tfprof_nb.views import steps as steps_view
 from tfprof_nb.views import tf_data as tf_data_view
 from tfprof_nb.views import trace as trace_view
+from tfprof_nb.views import trial as trial_view
 from tfprof_nb.views.pages import PAGES
 
-_WITHOUT_TENSORFLOW = ("overview", "advice", "breakdown", "source", "python", "memory", "flame", "trace")
+_WITHOUT_TENSORFLOW = ("overview", "breakdown", "source", "python", "memory", "flame", "trace")
 _MANY_EVENTS = 500_000  # all pages of fewer events take less than a second
 
 
@@ -71,6 +75,8 @@ class Results(Protocol):
     def overview(self) -> Overview: ...
     @property
     def advice(self) -> Advice: ...
+    @property
+    def answer(self) -> Answer: ...
     @property
     def breakdown(self) -> Breakdown: ...
     @property
@@ -102,6 +108,13 @@ class Results(Protocol):
     @property
     def trace(self) -> Trace: ...
     def host(self, name: str) -> Results: ...
+
+
+@runtime_checkable
+class _Tries(Protocol):
+    """A profile whose changes can be tried."""
+
+    def try_change(self, rule: str | None = None) -> Trial: ...
 
 
 _MORE = "More: print the profile's .advice, .steps, .tf_data, .ops, .memory ..."
@@ -188,14 +201,13 @@ def _answer_and_pages(results: Results, pages: Sequence[str]) -> list[Panel]:
 
 
 def _answer(results: Results) -> list[Panel]:
-    """Say what limits the program and what to do about it; in a cell without TensorFlow, which line takes longest."""
-    if not _is_plain_python(results):
-        return overview_view.answer(results.overview, results.advice, results.steps)
-    lead, found = source_view.slowest(results.source, results.python), results.advice.table
-    if not len(found):
-        return lead
-    told = source_view.tells(results.source, results.python, str(found["place"].iloc[0]))
-    return [*lead, *advice_view.leading(results.advice, evidence_shown=told)]
+    """Say what takes the time, what to change, and what the cell is made of."""
+    shown = results.answer, results.advice, results.breakdown, results.overview, results.steps
+    return answer_view.panels(*shown, partial(_tried, results) if isinstance(results, _Tries) else None)
+
+
+def _tried(profile: _Tries, rule: str) -> list[Panel]:
+    return trial_view.panels(profile.try_change(rule))
 
 
 def _is_plain_python(results: Results) -> bool:
@@ -212,7 +224,9 @@ def _page_below_answer(results: Results, name: str, answer: Sequence[Panel]) -> 
         return [*answer, *overview_view.proof(results.overview, results.steps)]
     # Beside the answer, these pages say what it says, and not what helps pipelines in general.
     if name == "input_pipeline":
-        return input_pipeline_view.panels(results.input_pipeline, results.tf_data, advice_view.on_input(results.advice))
+        return input_pipeline_view.panels(
+            results.input_pipeline, results.tf_data, results.steps, advice_view.on_input(results.advice)
+        )
     if name == "tf_data":
         return tf_data_view.panels(results.tf_data, advice_view.on_input(results.advice))
     return page_panels(results, name)
@@ -221,10 +235,10 @@ def _page_below_answer(results: Results, name: str, answer: Sequence[Panel]) -> 
 def _pages(results: Results) -> list[str]:
     """All pages that apply: none about what the program does not use."""
     if _is_plain_python(results):
-        applies = {"advice": len(results.advice.table) > 0}
-        return [name for name in _WITHOUT_TENSORFLOW if applies.get(name, True)]
+        return list(_WITHOUT_TENSORFLOW)
     calls, waits = len(results.functions.table) > 0, results.overview.summary["input_percent"] > 0
     applies = {
+        "advice": False,  # the answer has all of it
         "pods": len(results.hosts) > 1,
         "kernels": "GPU" in results.device_type,
         "input_pipeline": waits or len(results.input_pipeline.table) > 0,
@@ -260,7 +274,7 @@ def page_panels(results: Results, name: str) -> list[Panel]:
         case "python":
             return python_view.panels(results.python)
         case "input_pipeline":
-            return input_pipeline_view.panels(results.input_pipeline, results.tf_data)
+            return input_pipeline_view.panels(results.input_pipeline, results.tf_data, results.steps)
         case "tf_data":
             return tf_data_view.panels(results.tf_data)
         case "ops":

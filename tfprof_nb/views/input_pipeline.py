@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tfprof_nb import _units
 from tfprof_nb.analysis.input_pipeline import CATEGORIES, InputPipeline
+from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
 from tfprof_nb.analysis.tf_data.tf_data import HOST_UNSEEN, TfData
 from tfprof_nb.analysis.verdict import FETCH_COSTS_MS
-from tfprof_nb.render.panels import Bars, Column, Figure, KeyFigures, Note, Panel, Part, Table
-from tfprof_nb.views.categories import INPUT, OTHER, Category
+from tfprof_nb.render.panels import Bars, Column, Figure, KeyFigures, Lines, Note, Panel, Part, Series, Table
+from tfprof_nb.views.categories import HOST_COMPUTE, INPUT, OTHER, Category
 from tfprof_nb.views.columns import OP
 from tfprof_nb.views.step_bars import step_bars
+from tfprof_nb.views.steps import graph
 
 _VERDICTS = {
     "highly": "Highly input-bound: steps wait for data {input} of their time.",
@@ -57,8 +61,8 @@ _COLUMNS = (
 )
 
 
-def panels(result: InputPipeline, tf_data: TfData, fix: Note | None = None) -> list[Panel]:
-    """Show how long steps wait for data, what to do about it, and which input ops take the time.
+def panels(result: InputPipeline, tf_data: TfData, steps: Steps, fix: Note | None = None) -> list[Panel]:
+    """Show how long steps wait for data, what to do about it, the steps' parts, and which input ops take the time.
 
     ``fix`` is what to do where the program's advice knows it; else it is what helps such pipelines.
     """
@@ -66,6 +70,7 @@ def panels(result: InputPipeline, tf_data: TfData, fix: Note | None = None) -> l
         Note(headline(result), "answer"),
         *([fix] if fix else advice(result, tf_data)),
         *_statistics(result),
+        *graph(steps),
         *_per_step(result),
         *_input_ops(result),
     ]
@@ -148,11 +153,28 @@ def _input_ops(result: InputPipeline) -> list[Panel]:
 def _classes(result: InputPipeline) -> list[Part]:
     largest = result.summary["largest"]
     times = {key: result.summary[key] for key in _CLASSES if result.summary[key] > 0}
-    return [Part(_CLASSES[key], time, INPUT if key == largest else OTHER) for key, time in times.items()]
+    worst = largest if _kind(result) in ("moderately", "highly", "unknown") else None
+    return [Part(_CLASSES[key], time, INPUT if key == worst else OTHER) for key, time in times.items()]
 
 
 def _per_step(result: InputPipeline) -> list[Panel]:
+    """Show how long each step waited; of several hosts also from which to which share of the step they did."""
     if not _is_known(result) or not result.steps["input_ms"].any():
         return []
     waiting = {"input_ms": Category("waiting for data", INPUT)}
-    return [step_bars("Waiting for data per step", result.steps, waiting, "time per step")]
+    return [step_bars("Waiting for data per step", result.steps, waiting, "time per step"), *_over_hosts(result)]
+
+
+def _over_hosts(result: InputPipeline) -> list[Panel]:
+    """Show the range of the waits over hosts, step by step: the hosts number their steps alike."""
+    steps = result.steps.assign(percent=100 * result.steps["input_ms"] / result.steps["step_ms"])
+    if (hosts := steps["host"].nunique()) < 2:
+        return []
+    steps = steps.assign(number=steps.groupby("host").cumcount())
+    over = steps.groupby("number")["percent"].agg(["min", "mean", "max"])
+    series = [
+        Series(name, over[key].to_numpy(np.float64), color)
+        for key, name, color in (("max", "longest", INPUT), ("mean", "mean", HOST_COMPUTE), ("min", "shortest", OTHER))
+    ]
+    title = f"Waiting for data over {hosts} hosts, per step"
+    return [Lines(title, over.index.to_numpy(np.float64), series, "step", "share of the step (%)")]

@@ -1,18 +1,14 @@
-"""The first screen: the answer in words, what to do about it, and the picture that shows why."""
+"""The overview: how far waiting for data limits the program, its average step, and the ops that take most time."""
 
 from __future__ import annotations
 
 import math
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.advice import Advice
-from tfprof_nb.analysis.advice.catalogue import belongs_to
-from tfprof_nb.analysis.advice.input_advice import cause_in
 from tfprof_nb.analysis.events.removals import in_words
 from tfprof_nb.analysis.overview import Overview
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Part, Split, Table
-from tfprof_nb.views import advice as advice_view
 from tfprof_nb.views import steps as steps_view
 from tfprof_nb.views.categories import CAPTURE_PARTS, STEP_CATEGORIES
 from tfprof_nb.views.columns import OP, op_column
@@ -37,38 +33,17 @@ _TOP_OP_COLUMNS = (
 
 def panels(overview: Overview, steps: Steps) -> list[Panel]:
     """Show the overview by itself: the verdict and its evidence, without advice."""
-    return [Note(_verdict(overview), "answer"), *_step(overview, steps), *proof(overview, steps)]
+    shown = KeyFigures(figures(overview))
+    return [Note(verdict(overview), "answer"), *step(overview, steps), *proof(overview, steps), shown]
 
 
-def answer(overview: Overview, advice: Advice, steps: Steps) -> list[Panel]:
-    """Say what limits the program, what to do about it, and how its average step is spent."""
-    if overview.summary["unrecorded_gpus"]:
-        # What the host did says little, and that nothing calls for a change, nothing at all.
-        advised = advice_view.leading(advice) if len(advice.table) else []
-        return [Note(_verdict(overview), "answer"), *advised, *_step(overview, steps)]
-    verdict, severe = _verdict(overview), advice.table[advice.table["severity"] == "high"]
-    first = str(severe["finding"].iloc[0]) if len(severe) else ""
-    # The verdict is about waiting for data: any other severe finding comes before it.
-    leads = bool(first) and not belongs_to(str(severe["rule"].iloc[0]), "input-bound")
-    cause = cause_in(first) if first and not leads else ""
-    lead = f"{first}. {severe['evidence'].iloc[0]}" if leads else f"{verdict}{cause and _sentence(cause)}"
-    shown: list[Panel] = [Note(lead, "answer"), *advice_view.leading(advice, evidence_shown=leads)]
-    shown += [Note(verdict, "info")] if leads else []
-    return [*shown, *_step(overview, steps)]
+def verdict(overview: Overview) -> str:
+    """Say how far waiting for data limits the program; of a GPU that recorded nothing, why that may be."""
+    sentence = headline(overview)
+    return f"{sentence} {overview.notes[0]}" if overview.summary["unrecorded_gpus"] else sentence
 
 
-def _verdict(overview: Overview) -> str:
-    """Say what limits the program; of a GPU that recorded nothing, why that may be."""
-    verdict = headline(overview)
-    return f"{verdict} {overview.notes[0]}" if overview.summary["unrecorded_gpus"] else verdict
-
-
-def _sentence(cause: str) -> str:
-    """Write what makes the steps wait as a sentence of its own."""
-    return f" The cause: {cause}."
-
-
-def _step(overview: Overview, steps: Steps) -> list[Panel]:
+def step(overview: Overview, steps: Steps) -> list[Panel]:
     """Show the average step, or say why there is none."""
     if not overview.summary["largest_category"]:
         return [Note(note, "empty") for note in steps.notes]
@@ -113,7 +88,6 @@ def proof(overview: Overview, steps: Steps) -> list[Panel]:
         Table(title, overview.table, _TOP_OP_COLUMNS, rows=10, selects=OP)
         if len(overview.table)
         else Note("No ops.", "empty"),
-        KeyFigures(_figures(overview)),
         *_notes(overview, steps),
     ]
 
@@ -125,9 +99,10 @@ def _notes(overview: Overview, steps: Steps) -> list[Note]:
     return [Note(note, "info") for note in notes if note not in shown]
 
 
-def _figures(overview: Overview) -> list[Figure]:
+def figures(overview: Overview) -> list[Figure]:
+    """Say what the program ran on, and how it used that."""
     numbers = overview.summary
-    figures = [
+    shown = [
         Figure("ran on", _device(overview), "the type of device, and how many there are"),
         Figure("hosts", _units.count(numbers["host_count"])),
         Figure("eager ops", _units.percent(numbers["eager_percent"]), "share of op self time outside tf.functions"),
@@ -145,7 +120,7 @@ def _figures(overview: Overview) -> list[Figure]:
         for unit, meaning in _UNITS_OF_TPUS.items()
         if not math.isnan(numbers[f"{unit}_percent"])
     ]
-    return [*figures, *of_units] if numbers["device_cores"] and not numbers["unrecorded_gpus"] else figures[:3]
+    return [*shown, *of_units] if numbers["device_cores"] and not numbers["unrecorded_gpus"] else shown[:3]
 
 
 def _device(overview: Overview) -> str:

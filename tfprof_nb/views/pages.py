@@ -9,7 +9,7 @@ from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.render.panels import Link
 
 PAGES = {
-    "overview": "Overview",
+    "overview": "Answer",
     "advice": "Advice",
     "breakdown": "Breakdown",
     "steps": "Steps",

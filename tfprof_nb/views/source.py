@@ -79,17 +79,6 @@ def panels(source: SourceLines, python: Python) -> list[Panel]:
     ]
 
 
-def slowest(source: SourceLines, python: Python) -> list[Panel]:
-    """Name the line of the cell that took longest, and where in its functions the time is."""
-    return list(_answers(source, python))
-
-
-def tells(source: SourceLines, python: Python, place: str) -> bool:
-    """Whether `slowest` tells of this place, so that a finding about it need not."""
-    line = source.summary["slowest_line"]
-    return bool(line) and (place == place_of(line["file"], line["line"]) or f"({place})" in _inside(line, python))
-
-
 def plain(source: SourceLines, python: Python) -> list[Panel]:
     """Show a cell that ran nothing of TensorFlow, line by line."""
     return [

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
@@ -14,7 +15,7 @@ from tfprof_nb.analysis.verdict import MODERATELY_PERCENT
 from tfprof_nb.render.panels import Bars, Column, Diagram, Node, Note, Panel, Part, Tab, Table, Tabs
 from tfprof_nb.views.categories import INPUT, OTHER
 
-_MAX_CALLS = 50
+_MAX_CALLS, _MAX_SLOWEST = 50, 40
 _STAGES = {"Root": "the pipeline's end", "ForeverRepeat": "endless repeat()"}
 _SLOW = "a call that takes over 50 µs"
 _STAGE_COLUMNS = (
@@ -53,7 +54,8 @@ def panels(result: TfData, fix: Note | None = None) -> list[Panel]:
     return [
         Note(headline(result), "answer"),
         *([fix] if fix else _advice(result)),
-        _pipelines(result),
+        *_worst(result),
+        *_choices(result),
         Table("Pipelines", result.pipelines, _PIPELINE_COLUMNS, kept_in="pipelines"),
         *(Note(note, "info") for note in result.notes),
     ]
@@ -71,8 +73,9 @@ def headline(result: TfData) -> str:
         return f"tf.data keeps up: the {'only call' if only else f'slowest of {calls}'} took {latency}."
     if _hardly_waits(result):
         waiting = _units.percent(numbers["waiting_percent"])
-        one = "The only call" if only else f"One of {calls}"
-        return f"tf.data keeps up: steps wait for data in {waiting} of their time. {one} took {latency}."
+        one = f"{'The only call' if only else f'One of {calls}'} took {latency}."
+        said = _absorbed(result) if numbers["slow_calls"] > 1 else one
+        return f"tf.data keeps up: steps wait for data in {waiting} of their time. {said}"
     slow = f"{_units.count(numbers['slow_calls'])} of {calls} took over 50 µs."
     if numbers["bottleneck"] is None:
         return f"{slow} One took {latency}; what it waited for is not in the capture."
@@ -102,38 +105,79 @@ def _advice(result: TfData) -> list[Panel]:
     return [Note(numbers["suggestion"], "advice")]
 
 
+def _absorbed(result: TfData) -> str:
+    """Say that slow calls do not matter, as something fetches ahead of the steps."""
+    numbers = result.summary
+    slow = f"{_units.count(numbers['slow_calls'])} of {_units.count(numbers['calls'])} calls took over 50 µs"
+    ahead = (result.table["name"] == "Prefetch").any()
+    return f"{slow}: the prefetch absorbs that." if ahead else f"{slow}, which hardly delays the steps."
+
+
+def _worst(result: TfData) -> list[Panel]:
+    """Name the host, the pipeline and the stage that delay the program the most, if anything does."""
+    numbers = result.summary
+    if _hardly_waits(result) or not (numbers["slow_calls"] and numbers["bottleneck_long_name"]):
+        return []
+    host, pipeline = numbers["host"], numbers["pipeline"]
+    table = result.pipelines
+    stages = table.loc[(table["host"] == host) & (table["pipeline"] == pipeline), "stages"].iloc[0]
+    place = f"of pipeline {pipeline} ({stages}) on host {host}"
+    return [Note(f"The slowest stage is `{numbers['bottleneck_long_name']}` {place}.", "info")]
+
+
 def _hardly_waits(result: TfData) -> bool:
     """Whether the program is known to wait for data so little that slow calls do not matter."""
     return bool(result.summary["waiting_percent"] < MODERATELY_PERCENT)
 
 
-def _pipelines(result: TfData) -> Tabs:
-    """Return a menu of pipelines, which begins with the one that the program waited for longest."""
-    worst = (result.summary["host"], result.summary["pipeline"])
-    several = len(set(result.pipelines["host"])) > 1
-    rows = result.pipelines.to_dict("records")
-    rows.sort(key=lambda row: (row["host"], row["pipeline"]) != worst)
+def _choices(result: TfData) -> list[Panel]:
+    """Return menus of hosts, if there are several, of their pipelines and of the calls, the worst first."""
+    hosts = sorted(set(result.pipelines["host"]), key=lambda host: host != result.summary["host"])
+    if len(hosts) == 1:
+        return [_pipelines(result, hosts[0])]
+    return [Tabs([Tab(host, partial(_pipelines_of, result, host)) for host in hosts], "menu", "host", shown=1)]
+
+
+def _pipelines_of(result: TfData, host: str) -> list[Panel]:
+    return [_pipelines(result, host)]
+
+
+def _pipelines(result: TfData, host: str) -> Tabs:
+    """Return a menu of a host's pipelines, which begins with the one that the program waited for longest."""
+    rows = result.pipelines[result.pipelines["host"] == host].to_dict("records")
+    rows.sort(key=lambda row: (row["host"], row["pipeline"]) != (result.summary["host"], result.summary["pipeline"]))
     pages = [
-        Tab(
-            f"{row['host']} · " * several + f"{row['pipeline']} on the {row['side']}, {row['stages']}",
-            partial(_calls, result, row["host"], row["pipeline"]),
-        )
+        Tab(f"{row['pipeline']} on the {row['side']}, {row['stages']}", partial(_calls, result, host, row["pipeline"]))
         for row in rows
     ]
     return Tabs(pages, "menu", "pipeline", shown=1)
 
 
 def _calls(result: TfData, host: str, pipeline: int) -> list[Panel]:
-    """Return a menu of a pipeline's calls: the typical slow call, then the slowest calls."""
+    """Return a menu of a pipeline's calls: the typical slow call, then calls by rank, the slowest first."""
     numbers, ranked = result.summary, result.calls(host, pipeline)
+    calls = ranked.to_dict("records")
     pages = [
-        Tab(_call_name(rank, call), partial(_call, result, host, pipeline, rank))
-        for rank, call in enumerate(ranked.head(_MAX_CALLS).to_dict("records"))
+        Tab(_call_name(rank, calls[rank]), partial(_call, result, host, pipeline, rank)) for rank in _ranks(len(calls))
     ]
     if len(result.table) and (host, pipeline) == (numbers["host"], numbers["pipeline"]):
         latency = _units.milliseconds(numbers["latency_ms"])
-        pages.insert(0, Tab(f"the call above, {latency}", partial(_stages, result.table)))
-    return [Tabs(pages, "menu", "call", shown=1)]
+        pages.insert(0, Tab(f"the call above, {latency}", partial(_stages, result.table, quiet=_hardly_waits(result))))
+    return [Tabs(pages, "menu", "rank", shown=1)]
+
+
+def _ranks(count: int) -> list[int]:
+    """Return the ranks to choose from: all, or of many calls the slowest, and others as far as the quickest.
+
+    Examples
+    --------
+    >>> _ranks(3), len(_ranks(1000)), _ranks(1000)[-1]
+    ([0, 1, 2], 50, 999)
+    """
+    if count <= _MAX_CALLS:
+        return list(range(count))
+    later = np.linspace(_MAX_SLOWEST, count - 1, _MAX_CALLS - _MAX_SLOWEST).astype(int)
+    return [*range(_MAX_SLOWEST), *later.tolist()]
 
 
 def _call_name(rank: int, call: dict[Any, Any]) -> str:
@@ -142,11 +186,13 @@ def _call_name(rank: int, call: dict[Any, Any]) -> str:
 
 
 def _call(result: TfData, host: str, pipeline: int, rank: int) -> list[Panel]:
-    return _stages(result.iterators(host, pipeline, rank))
+    return _stages(result.iterators(host, pipeline, rank), quiet=_hardly_waits(result))
 
 
-def _stages(stages: pd.DataFrame) -> list[Panel]:
-    """Show what one call waited for, and its stages as a diagram and as a table."""
+def _stages(stages: pd.DataFrame, *, quiet: bool) -> list[Panel]:
+    """Show what one call waited for, and its stages as a diagram and as a table; ``quiet`` names no bottleneck."""
+    if quiet:
+        stages = stages.assign(bottleneck=False)
     waited = stages[stages["critical_ms"] > 0].sort_values("critical_ms", ascending=False)
     parts = [
         Part(_described(name), time, INPUT if bottleneck else OTHER)

@@ -45,7 +45,9 @@ def answer(trial: Trial) -> str:
     speedup, low, high = (numbers[name] for name in ("speedup", "speedup_low", "speedup_high"))
     if math.isnan(speedup):
         return "The change was tried, and nothing tells how much faster it is."
-    interval = "" if math.isnan(low) else f" (95%: {_times(low)} to {_times(high)})"
+    if math.isnan(low):
+        return f"In one round the changed cell was {_times(speedup)} times as fast; nothing tells how sure that is."
+    interval = f" (95%: {_times(low)} to {_times(high)})"
     if low <= 1 <= high or abs(speedup - 1) < _NOTHING:
         return f"The changed cell is neither clearly faster nor slower: {_times(speedup)} times as fast{interval}."
     return f"The changed cell is {_times(speedup)} times as fast{interval}."

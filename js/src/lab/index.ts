@@ -3,6 +3,7 @@ import type { JupyterFrontEndPlugin } from "@jupyterlab/application";
 import { ICommandPalette } from "@jupyterlab/apputils";
 import { IFileBrowserFactory } from "@jupyterlab/filebrowser";
 import { INotebookTracker } from "@jupyterlab/notebook";
+import { addApplyChange } from "./apply_change";
 import { addOpenProfile } from "./open_profile";
 import { addProfileCell } from "./profile_cell";
 
@@ -22,4 +23,12 @@ const profileCell: JupyterFrontEndPlugin<void> = {
   activate: addProfileCell,
 };
 
-export default [openProfile, profileCell];
+const applyChange: JupyterFrontEndPlugin<void> = {
+  id: "tfprof-nb:apply-change",
+  description: "Puts the changed cell of a finding below the profiled one.",
+  autoStart: true,
+  requires: [INotebookTracker],
+  activate: addApplyChange,
+};
+
+export default [openProfile, profileCell, applyChange];

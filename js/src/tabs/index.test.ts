@@ -26,7 +26,7 @@ function draw(traits: Partial<Traits> = {}): void {
   const panes = [0, 1, 2].map((k) => `<p class="${paneClass("u", k)}">${LINK}</p>`).join("");
   document.body.innerHTML = `<div class="tfp-view"><div id="strip"></div>${panes}</div>`;
   model = new FakeModel<Traits>({
-    names: ["Overview", "Steps", "Ops"],
+    names: ["Answer", "Steps", "Ops"],
     selected: 0,
     kind: "tabs",
     label: "",
@@ -72,7 +72,7 @@ describe("the tab strip", () => {
     expect(pane.textContent).toMatch(/: %tfprofile_load logs\/run$/);
   });
 
-  it("folds the answer off the overview", () => {
+  it("folds the answer off the first page", () => {
     const folded = () => document.querySelector(".tfp-view")?.classList.contains("tfp-folded");
     button(1).click();
     expect(folded()).toBe(true);
@@ -146,7 +146,7 @@ describe("the pickers", () => {
   it("a menu opens the page that is chosen", () => {
     draw({ kind: "menu", label: "host" });
     const list = document.querySelector("select") as HTMLSelectElement;
-    expect([...list.options].map((option) => option.textContent)).toEqual(["Overview", "Steps", "Ops"]);
+    expect([...list.options].map((option) => option.textContent)).toEqual(["Answer", "Steps", "Ops"]);
     list.selectedIndex = 1;
     list.dispatchEvent(new Event("change"));
     expect(open()).toEqual([1]);

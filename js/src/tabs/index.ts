@@ -21,7 +21,7 @@ export interface Traits {
   opened: Target | null;
 }
 
-const FIRST_PAGE = "Overview";
+const FIRST_PAGE = "Answer";
 
 interface Chooser {
   root: HTMLElement;

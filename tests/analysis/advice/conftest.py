@@ -2,6 +2,9 @@
 
 import pytest
 
+from tfprof_nb.analysis.advice import catalogue
+from tfprof_nb.analysis.advice.findings import finding_of
+
 
 @pytest.fixture
 def advised(captured):
@@ -22,3 +25,19 @@ def the_one():
         return row
 
     return one
+
+
+@pytest.fixture
+def found_by():
+    """Return what some rules find in results that only they look at."""
+
+    def found(evidence, *names):
+        cases = {}
+        for rule, check in catalogue._entries():
+            if rule.id in names:
+                earlier = {name: cases.get(name, ()) for name in rule.after}
+                own = [case for case in check(evidence, earlier) if not case.percent < rule.moderate]
+                cases[rule.id] = [finding_of(rule, case, evidence) for case in own]
+        return [finding for of_rule in cases.values() for finding in of_rule]
+
+    return found

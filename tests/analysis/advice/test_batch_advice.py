@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from tfprof_nb.analysis.advice.batch_advice import _loop
+from tfprof_nb.analysis.advice.rules.graph.small_steps import _loop
 from tfprof_nb.analysis.source.code import Code
 
 RULE = "small-steps"

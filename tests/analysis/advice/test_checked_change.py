@@ -102,10 +102,10 @@ FITS = {
         "%%tfprofile\n%matplotlib inline\nimport functools\nx = 1\ng(x)",
     ),
     "an import above a method": (
-        '"""Text."""\nfrom __future__ import division\nimport os\nclass A:\n  def f(self):\n    pass',
+        '"""A."""\nfrom __future__ import division\nimport o\nclass A:\n  def f(self):\n    pass',
         5,
         "import g\n@g.cache\ndef f(self):",
-        '"""Text."""\nfrom __future__ import division\nimport g\nimport os\nclass A:\n  @g.cache\n  def f(self):\n    pass',
+        '"""A."""\nfrom __future__ import division\nimport g\nimport o\nclass A:\n  @g.cache\n  def f(self):\n    pass',
     ),
     "an import that is there": ("import g\nf(x)", 2, "import g\ng.f(x)", "import g\ng.f(x)"),
     "commands and magics": (

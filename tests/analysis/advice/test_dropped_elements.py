@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from tfprof_nb.analysis.advice.dropped_elements import dropped_elements
+from tfprof_nb.analysis.advice.rules.input.dropped_elements import cause as dropped_elements
 from tfprof_nb.analysis.source.code import Code
 
 TEXT = "ds = files.map(read)\nds = ds.filter(is_cat).batch(8)\nrest = ds.skip(16)\nmine = ds.shard(4, k)"

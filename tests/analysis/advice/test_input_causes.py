@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from tfprof_nb.analysis.advice.input_causes import cause_of_waiting
+from tfprof_nb.analysis.advice.rules.input._cause import cause_of_waiting
 from tfprof_nb.analysis.source.code import Code
 
 TEXT = "for i in range(20):\n    x = next(iter(data))\n    step(x)"

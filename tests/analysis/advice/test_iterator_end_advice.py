@@ -6,7 +6,7 @@ import pytest
 
 import tfprof_nb as tp
 from builders import XSpace
-from tfprof_nb.analysis.advice.iterator_end_advice import fix_of
+from tfprof_nb.analysis.advice.rules.input.old_iterators_end import fix_of
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.decode.sections.names import NameObject, Names
 

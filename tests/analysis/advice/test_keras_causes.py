@@ -6,11 +6,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from tfprof_nb.analysis.advice.adapt_advice import adapt_findings
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.fit_again_advice import fit_again_findings
-from tfprof_nb.analysis.advice.keras_call_advice import single_predictions
-from tfprof_nb.analysis.advice.retracing_advice import retracing_findings
 from tfprof_nb.analysis.events.compilations import Compilations
 from tfprof_nb.analysis.source.code import Code
 
@@ -62,30 +58,34 @@ def evidence():
 ADAPT = "ds = tf.data.Dataset.from_tensor_slices(texts)\nvectorize.adapt(ds.map(clean))"
 
 
-def test_adapt_to_single_examples_is_given_batches(evidence):
-    (one,) = adapt_findings(evidence(ADAPT, "TextVectorization.adapt", 2))
+def test_adapt_to_single_examples_is_given_batches(found_by, evidence):
+    (one,) = found_by(evidence(ADAPT, "TextVectorization.adapt", 2), "adapt-small-elements")
     assert one.finding == "adapt takes 60.0% of the cell's time: it gets single examples (cell line 2)"
     assert one.change == "vectorize.adapt(ds.map(clean).batch(1024))"
 
 
-def test_adapt_to_batches_is_told_to_take_larger_ones_and_arrays_are_taken_as_a_whole(evidence):
-    (one,) = adapt_findings(evidence(ADAPT.replace("(texts)", "(texts).batch(8)"), "Normalization.adapt", 2))
+def test_adapt_to_batches_is_told_to_take_larger_ones_and_arrays_are_taken_as_a_whole(found_by, evidence):
+    (one,) = found_by(
+        evidence(ADAPT.replace("(texts)", "(texts).batch(8)"), "Normalization.adapt", 2), "adapt-small-elements"
+    )
     assert "it gets small batches" in one.finding
     assert one.change == "vectorize.adapt(ds.map(clean).rebatch(1024))"
     large = ADAPT.replace("(texts)", "(texts).batch(2048)")
-    assert not list(adapt_findings(evidence(large, "Normalization.adapt", 2)))
-    assert not list(adapt_findings(evidence("x = np.ones(9)\nnorm.adapt(x)", "Normalization.adapt", 2)))
+    assert not list(found_by(evidence(large, "Normalization.adapt", 2), "adapt-small-elements"))
+    assert not list(
+        found_by(evidence("x = np.ones(9)\nnorm.adapt(x)", "Normalization.adapt", 2), "adapt-small-elements")
+    )
 
 
-def test_batches_that_a_function_is_given_are_known(evidence):
+def test_batches_that_a_function_is_given_are_known(found_by, evidence):
     text = "def encode(ds):\n    norm.adapt(ds.map(first))\nencode(made.batch(32))\nencode(made.batch(32))"
-    (one,) = adapt_findings(evidence(text, "Normalization.adapt", 2))
+    (one,) = found_by(evidence(text, "Normalization.adapt", 2), "adapt-small-elements")
     assert one.change == "norm.adapt(ds.map(first).rebatch(1024))"
 
 
-def test_the_dataset_of_another_cell_is_known(evidence):
+def test_the_dataset_of_another_cell_is_known(found_by, evidence):
     texts = {"cell": "norm.adapt(ds)", "In[2]": "ds = other", "In[3]": "ds = tf.data.TFRecordDataset(files)"}
-    (one,) = adapt_findings(evidence(texts, "Normalization.adapt", 1))
+    (one,) = found_by(evidence(texts, "Normalization.adapt", 1), "adapt-small-elements")
     assert "single examples" in one.finding
 
 
@@ -93,8 +93,8 @@ COMPILED = "for rate in rates:\n    net.compile(SGD(rate), 'mse')\n    net.fit(x
 LOOP = "for _ in range(40):\n    h = net.fit(x, y, epochs=1)"
 
 
-def test_fit_in_a_loop_is_called_once(evidence):
-    (one,) = fit_again_findings(evidence(LOOP, "TensorFlowTrainer.fit", 2))
+def test_fit_in_a_loop_is_called_once(found_by, evidence):
+    (one,) = found_by(evidence(LOOP, "TensorFlowTrainer.fit", 2), "fit-in-loop")
     assert one.finding == "net.fit is called again and again: 60.0% of the time is between steps"
     assert "`epochs=40`" in one.fix
     assert (one.place, one.severity) == ("cell line 2", "high")
@@ -109,58 +109,58 @@ def test_fit_in_a_loop_is_called_once(evidence):
         COMPILED,
     ],
 )
-def test_a_single_fit_and_fits_of_other_models_are_calm(evidence, text):
+def test_a_single_fit_and_fits_of_other_models_are_calm(found_by, evidence, text):
     line = text.count("\n") + 1
-    assert not list(fit_again_findings(evidence(text, "TensorFlowTrainer.fit", line)))
+    assert not list(found_by(evidence(text, "TensorFlowTrainer.fit", line), "fit-in-loop"))
 
 
-def test_evaluating_by_hand_belongs_to_it(evidence):
+def test_evaluating_by_hand_belongs_to_it(found_by, evidence):
     made = evidence(f"{LOOP}\n    loss = net.evaluate(vx, vy)", "TensorFlowTrainer.fit", 2)
     more = made.python.calls.assign(line=3, call="TensorFlowTrainer.evaluate", between_steps_ms=100.0)
     made.python.calls = pd.concat([made.python.calls, more])
-    (one,) = fit_again_findings(made)
+    (one,) = found_by(made, "fit-in-loop")
     assert one.finding == "net.fit and net.evaluate are called again and again: 70.0% of the time is between steps"
     assert "`validation_data=`" in one.fix
     assert one.instead_of == (("predict-per-example", "net.evaluate"),)
 
 
-def test_calls_that_start_a_pipeline_each_explain_the_waits_for_old_iterators(evidence):
+def test_calls_that_start_a_pipeline_each_explain_the_waits_for_old_iterators(found_by, evidence):
     made = evidence("for x in parts:\n    net.predict(x)", "TensorFlowTrainer.predict", 2)
     made = replace(made, steps=SimpleNamespace(table=pd.concat([STEPS.assign(phase="predict")] * 10)))
     made.python.calls = made.python.calls.assign(library="Keras")
-    (one,) = single_predictions(made)
+    (one,) = found_by(made, "predict-per-example")
     assert one.instead_of == (("input-bound", ""),)
 
 
-def test_parts_of_the_data_become_one_dataset(evidence):
+def test_parts_of_the_data_become_one_dataset(found_by, evidence):
     text = "for part in parts:\n    net.fit(part.x, part.y)"
-    (one,) = fit_again_findings(evidence(text, "TensorFlowTrainer.fit", 2))
+    (one,) = found_by(evidence(text, "TensorFlowTrainer.fit", 2), "fit-in-loop")
     assert "with a dataset that yields all parts" in one.fix
 
 
-def test_xla_for_each_shape(evidence):
+def test_xla_for_each_shape(found_by, evidence):
     text = "net.compile('adam', 'mse', jit_compile=True)\nnet.fit(ds)"
-    (one,) = retracing_findings(evidence(text, programs=(7, 500.0)))
+    (one,) = found_by(evidence(text, programs=(7, 500.0)), "xla-recompilation")
     assert one.finding == "XLA compiles 7 programs: 50.0% of the cell's time (cell line 1)"
     assert one.change == "net.compile('adam', 'mse')"
 
 
-def test_models_that_are_made_anew_for_each_training(evidence):
+def test_models_that_are_made_anew_for_each_training(found_by, evidence):
     text = "for k in folds:\n    net = build()\n    net.fit(x[k])"
-    (one,) = retracing_findings(evidence(text, traced=5, tracing_ms=800.0))
+    (one,) = found_by(evidence(text, traced=5, tracing_ms=800.0), "model-built-in-loop")
     assert one.finding == "5 models are traced, each anew: 64.0% of the cell's time (cell line 2)"
     assert (one.severity, one.place) == ("info", "cell line 2")
     assert "for v, value in zip((*net.variables, *net.optimizer.variables), start): v.assign(value)" in one.fix
 
 
-def test_models_that_differ_in_their_learning_rate_are_made_once_and_given_it(evidence):
+def test_models_that_differ_in_their_learning_rate_are_made_once_and_given_it(found_by, evidence):
     build = "def build(lr):\n    m = make()\n    m.compile(Adam(learning_rate=lr), 'mse')\n    return m"
     text = f"{build}\nfor rate in rates:\n    net = build(rate)\n    net.fit(x)"
-    (one,) = retracing_findings(evidence(text, traced=5, tracing_ms=800.0))
+    (one,) = found_by(evidence(text, traced=5, tracing_ms=800.0), "model-built-in-loop")
     assert "though only its learning rate `rate` differs" in one.evidence
     assert one.fix.endswith("v.assign(value)`, and then `net.optimizer.learning_rate.assign(rate)`.")
     text = text.replace("make()", "make(lr)")
-    assert not list(retracing_findings(evidence(text, traced=5, tracing_ms=800.0)))
+    assert not list(found_by(evidence(text, traced=5, tracing_ms=800.0), "model-built-in-loop"))
 
 
 ASKED = """for x, y in memory:
@@ -168,15 +168,15 @@ ASKED = """for x, y in memory:
     net.fit(x, y, epochs=1, verbose=0)"""
 
 
-def test_a_loop_that_asks_the_model_between_fits_of_one_batch_trains_on_batches(evidence):
+def test_a_loop_that_asks_the_model_between_fits_of_one_batch_trains_on_batches(found_by, evidence):
     made = evidence(ASKED, "TensorFlowTrainer.fit", 3)
     made.python.callbacks = pd.DataFrame(
         {"method": ["on_epoch_end"], "calls": [int((STEPS["phase"] == "train").sum())]}
     )
-    (one,) = fit_again_findings(made)
+    (one,) = found_by(made, "fit-in-loop")
     assert one.change == "net.train_on_batch(x, y)"
     assert "Call net.fit once" not in one.fix
     made.python.callbacks["calls"] = 1
-    (one,) = fit_again_findings(made)
+    (one,) = found_by(made, "fit-in-loop")
     assert one.change == ""
     assert "Call net.fit once" not in one.fix

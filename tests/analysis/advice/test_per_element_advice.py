@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from tfprof_nb.analysis.advice.per_element import per_element
+from tfprof_nb.analysis.advice.rules.input.map_per_element import cause as per_element
 from tfprof_nb.analysis.source.code import Code
 
 RULE = "map-per-element"
@@ -38,7 +38,7 @@ def test_what_other_stages_take_of_a_call_is_not_saved(busy, computing, beside_p
         steps=SimpleNamespace(table=pd.DataFrame({"step_ms": [100.0, 100.0], "host_compute_ms": computing})),
         own_cores=(busy, 2),
     )
-    cause = per_element(evidence, "Map")
+    cause = per_element(evidence)
     assert cause.name == "half is called for each single example"
     assert (cause.least_saved, cause.most_saved, cause.beside_percent) == (pytest.approx(0.16), 0.4, beside_percent)
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from tfprof_nb.analysis.advice.evidence import training_ms
-from tfprof_nb.analysis.advice.python_advice import _fix_of
+from tfprof_nb.analysis.advice.rules.python.python_in_loop import _fix_of
 
 
 def test_a_heavy_callback_is_named_with_its_line(captured, place_of):

@@ -5,7 +5,6 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from tfprof_nb.analysis.advice.retracing_advice import retracing_findings
 from tfprof_nb.analysis.events.compilations import Compilations
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.step_ops.step_ops import no_step_ops
@@ -15,7 +14,7 @@ TWO = "model.add(LSTM(8, unroll=True))\nmodel.add(LSTM(8, unroll=True))\nmodel.f
 
 
 @pytest.fixture
-def findings():
+def findings(found_by):
     """The findings on a cell of 4 s, of which so much is in warm-up steps."""
 
     def told(text, tracing_ms):
@@ -23,7 +22,7 @@ def findings():
             columns=["function", "mode", "calls", "tracings", "expensive_call_percent", "self_ms", "cause"]
         )
         steps = pd.DataFrame(columns=["host", "phase", "step_name", "step_ms", "start_ms", "epoch", "warm_up"])
-        return retracing_findings(
+        return found_by(
             SimpleNamespace(
                 functions=SimpleNamespace(table=calls.astype({"mode": str})),
                 steps=SimpleNamespace(table=steps.astype({"warm_up": bool, "step_ms": float, "epoch": float})),
@@ -31,7 +30,8 @@ def findings():
                 code=Code({"cell": text}),
                 step_ops=no_step_ops,
                 compilations=lambda: Compilations(0, 0.0),
-            )
+            ),
+            *("unrolled-layer", "unrolled-loop", "long-tracing", "late-retracing"),
         )
 
     return told

@@ -5,7 +5,7 @@ import functools
 import pytest
 import tensorflow as tf
 
-from tfprof_nb.analysis.advice.retracing_remedies import remedy, shown_name
+from tfprof_nb.analysis.advice.rules.tracing._remedies import remedy, shown_name
 from tfprof_nb.analysis.functions.retracing import APPLIED_AGAIN
 from tfprof_nb.analysis.source.code import Code
 

@@ -28,7 +28,7 @@ class Drawing:
         self.space.plane("Task Environment", profile_start_time=BEGAN_NS, profile_stop_time=BEGAN_NS + 100 * MS)
         self.cpu = self.space.plane("/host:CPU")
         self.main = self.cpu.line("python", line_id=1)
-        self.samples, self.graphs = [], None
+        self.samples, self.graphs, self.ended_ms = [], None, 90
 
     def on_main(self, name, start_ms, end_ms, **stats):
         self.main.event(name, start_us=1000 * start_ms, duration_us=1000 * (end_ms - start_ms), **stats)
@@ -57,7 +57,7 @@ class Drawing:
             },
         }
         text = {"text": "", "file": CELL, "line": [3, 4], "hits": [1, 5], "spent_ns": [0, 0], "estimated": []}
-        times = {"first": 0, "last": 0, "began_ns": BEGAN_NS + 10 * MS, "ended_ns": BEGAN_NS + 90 * MS}
+        times = {"first": 0, "last": 0, "began_ns": BEGAN_NS + 10 * MS, "ended_ns": BEGAN_NS + self.ended_ms * MS}
         one = forest(self.space)
         groupings = [group_events(one)]
         return breakdown(
@@ -85,10 +85,14 @@ def test_the_root_is_the_cell_from_its_first_to_its_last_instant():
     assert result.summary["cell_ms"] == pytest.approx(80)
 
 
-def test_without_a_cell_it_is_what_was_recorded():
+def test_without_a_cell_it_lasts_until_the_last_event_and_sample():
+    """Until 100 ms the profiler gathers what threads recorded."""
     drawing = Drawing()
-    drawing.sampled("line 3", 0, 100)
-    assert times(drawing.result(cell=False))["cell"] == 100
+    drawing.sampled("line 3", 0, 60)
+    drawing.on_main("keras call predict", 40, 70)
+    assert times(drawing.result(cell=False))["cell"] == 70
+    drawing.sampled("line 3", 60, 80)
+    assert times(drawing.result(cell=False))["cell"] == pytest.approx(80.5)
 
 
 def test_what_no_sample_and_no_event_tells_is_unexplained():
@@ -200,3 +204,27 @@ def test_devices_have_the_time_in_which_they_are_busy():
     stream.event("kernel", start_us=30_000, duration_us=20_000, tf_op="dense/MatMul:MatMul", correlation_id=1)
     found = times(drawing.result())
     assert found == {"cell": 80, "cell/python:cell:3": 60, "cell/op:MatMul": 20}
+
+
+def test_the_largest_parts_lie_in_no_other():
+    chosen = fit().result().largest(9)["id"].tolist()
+    assert len(chosen) == len(set(chosen))
+    assert not any(other.startswith(f"{one}/") for one in chosen for other in chosen)
+
+
+def test_a_recording_of_a_part_of_the_cell_says_so():
+    drawing = Drawing()
+    drawing.sampled("line 3", 10, 90)
+    assert drawing.result().notes == []
+    drawing.ended_ms = 400
+    assert any("were recorded" in note for note in drawing.result().notes)
+
+
+def test_reading_a_model_is_timed_by_its_event():
+    drawing = Drawing()
+    drawing.sampled("line 4", 10, 90)
+    for at in (20, 50):
+        drawing.on_main("model file load_model", at, at + 25)
+        drawing.on_main("EagerLocalExecute: VarHandleOp", at + 5, at + 20)
+    loading = drawing.result().table.set_index("id").loc["cell/load_model:cell:4"]
+    assert loading[["total_ms", "count", "kind", "place"]].tolist() == [50, 2, "load", "cell line 4"]

@@ -1,11 +1,24 @@
 """The tree of real captures: it adds up, whatever they hold."""
 
 from pathlib import Path
+from statistics import median
 
 import pytest
 
 import tfprof_nb
+from captures import archive, sources
 
+# The ids of the parts that take most of these programs' time, by what the programs were written to do.
+_LARGEST = {
+    "benchmark/serial_map": "cell/train/step/wait/MapAndBatch",
+    "benchmark/retrace_scalar": "cell/train/step/trace:sgd_step",
+    "benchmark/slow_validation": "cell/validation",
+    "benchmark/gc_collect": "cell/train/step/callback:ClearMemory.on_train_batch_end",
+    "benchmark/rl_predict": "cell/predict",
+    "benchmark/py_function_text": "cell/train/step/wait/MapAndBatch",
+    "cells/eager_optimizer": "cell/train/step/optimizer:cell:4",
+}
+_MOST_UNEXPLAINED, _TYPICALLY_UNEXPLAINED = 0.15, 0.05
 _ENDINGS = (".xplane.pb", ".json", ".json.gz")
 _NO_PROFILES = ("expected.json", ".memory_profile.json.gz")
 
@@ -35,7 +48,7 @@ def test_children_add_up_to_their_parents(shared_data):
         adds_up(tfprof_nb.load(file).breakdown)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_children_add_up_to_their_parents_in_all_samples(shared_data):
     for file in captures(shared_data):
         adds_up(tfprof_nb.load(file).breakdown)
@@ -47,3 +60,23 @@ def test_children_add_up_in_the_cases(shared_data):
         pytest.skip("the cases are not here")
     for file in files:
         adds_up(tfprof_nb.load(file).breakdown)
+
+
+@pytest.mark.parametrize("name", _LARGEST)
+def test_the_largest_part_of_a_recorded_program_is_named(captured, name):
+    result = captured(name).breakdown
+    adds_up(result)
+    assert result.summary["largest"] == _LARGEST[name]
+
+
+@pytest.mark.nightly
+def test_recorded_programs_have_little_that_is_unexplained(captured):
+    names = [name for name in sources.names() if archive.file_of(name).is_file()]
+    assert len(names) > 50
+    unexplained = {}
+    for name in names:
+        result = captured(name).breakdown
+        adds_up(result)
+        unexplained[name] = result.summary["unexplained_share"]
+    assert max(unexplained.values()) <= _MOST_UNEXPLAINED, unexplained
+    assert median(unexplained.values()) <= _TYPICALLY_UNEXPLAINED

@@ -6,6 +6,8 @@ import pytest
 
 import tfprof_nb as tp
 
+pytestmark = pytest.mark.tensorflow
+
 
 class Point(NamedTuple):
     place: object

@@ -1,5 +1,8 @@
 """Views of graphs against tfprof itself (`tf.compat.v1.profiler`), for the same graph, RunMetadata and options."""
 
+import json
+import os
+
 import numpy as np
 import pytest
 
@@ -8,6 +11,7 @@ from tfprof_nb.analysis.graph.from_session import with_runs
 from tfprof_nb.analysis.graph.graph import graph
 from tfprof_nb.capture.session_graph import describe_graph
 from tfprof_nb.decode.run_metadata import executed_nodes, parse_run_metadata
+from tfprof_nb.export.tfprof_output import text_of, timeline_of
 
 # Our column and the field of tfprof's answer; `total_` and `self_` are tfprof's `total_` and nothing.
 FIELDS = {
@@ -103,6 +107,7 @@ def session_run(request):
     return made, metadata, graph(with_runs(from_graph_section(describe_graph(made, None, metadata)), executed))
 
 
+@pytest.mark.tensorflow
 @pytest.mark.parametrize("view", ["scope", "graph", "op", "code"])
 @pytest.mark.parametrize("name", OPTIONS)
 def test_view_is_tfprofs(session_run, view, name):
@@ -123,6 +128,76 @@ def test_view_is_tfprofs(session_run, view, name):
         else:
             expected, actual = sorted(expected), sorted(actual)
     assert actual == expected
+
+
+SELECTIONS = {
+    "times": ["micros", "bytes"],
+    "accelerator": ["accelerator_micros"],
+    "counts": ["params", "float_ops", "cpu_micros"],
+    "memory": ["peak_bytes", "residual_bytes", "output_bytes"],
+    "runs": ["micros", "params", "occurrence"],
+}
+
+
+@pytest.mark.parametrize("view", ["scope", "graph", "op", "code"])
+@pytest.mark.parametrize("select", SELECTIONS.values(), ids=SELECTIONS)
+def test_text_is_tfprofs(session_run, view, select, tmp_path):
+    """All but its explanations. Rows that are equal in what they are ordered by have no order of tfprof's."""
+    import tensorflow as tf
+
+    made, metadata, ours = session_run
+    v1, file = tf.compat.v1.profiler, tmp_path / "theirs"
+    options = {**v1.ProfileOptionBuilder().build(), "max_depth": DEEP, "select": select, "order_by": "name"}
+    v1.profile(made, metadata, cmd=view, options={**options, "output": f"file:outfile={file}"})
+    _, theirs = file.read_text().split("Profile:\n")
+    tree = getattr(ours, view)({**options, "output": f"file:outfile={tmp_path / 'ours'}"})
+    _, text = text_of(tree).split("Profile:\n")
+    (head, *rows), (their_head, *their_rows) = (
+        [line.rstrip() for line in report.splitlines() if line and not line.startswith("Note:")]
+        for report in (text, theirs)
+    )
+    assert head == their_head
+    assert sorted(rows) == sorted(their_rows)
+
+
+def test_text_to_the_screen_begins_with_the_options_as_tfprofs_does(session_run):
+    import tensorflow as tf
+
+    made, metadata, ours = session_run
+    options = {**tf.compat.v1.profiler.ProfileOptionBuilder.time_and_memory(), "max_depth": 2, "select": ["micros"]}
+    read, write = os.pipe()
+    kept = os.dup(1)
+    os.dup2(write, 1)
+    try:
+        tf.compat.v1.profiler.profile(made, metadata, cmd="scope", options={**options, "output": "stdout"})
+    finally:
+        os.dup2(kept, 1)
+        os.close(write)
+        os.close(kept)
+    with os.fdopen(read) as stream:
+        theirs = stream.read()
+    text = text_of(ours.scope({**options, "output": "stdout"}))
+    before, after = (report.split("Doc:")[0].split("Profile:")[0] for report in (text, theirs))
+    assert before.split() == after.split()
+    assert text.splitlines()[-1] == theirs.rstrip().splitlines()[-1]
+
+
+def test_the_timeline_of_scopes_has_tfprofs_rows(session_run, tmp_path):
+    import tensorflow as tf
+
+    made, metadata, ours = session_run
+    builder = tf.compat.v1.profiler.ProfileOptionBuilder
+    options = builder(builder.time_and_memory()).with_timeline_output(str(tmp_path / "theirs")).build()
+    tf.compat.v1.profiler.profile(made, metadata, cmd="scope", options=options)
+    theirs, mine = (
+        [
+            (event["ph"], event["pid"], event["args"]["name"], event.get("ts"), event.get("dur"))
+            for event in trace["traceEvents"]
+        ]
+        for trace in (json.loads((tmp_path / "theirs_-1").read_text()), timeline_of(ours.scope(options)))
+    )
+    assert sorted(mine, key=str) == sorted(theirs, key=str)
+    assert all(event[4] != 0 for event in mine)
 
 
 def own(row):

@@ -101,6 +101,7 @@ def fitted(tmp_path_factory):
     return p, model
 
 
+@pytest.mark.tensorflow
 def test_parameters_are_those_of_the_models_summary(fitted):
     profile, model = fitted
     assert profile.graph.summary["parameters"] == model.count_params()
@@ -108,6 +109,7 @@ def test_parameters_are_those_of_the_models_summary(fitted):
     assert trainable == sum(weight.shape.num_elements() for weight in model.trainable_variables)
 
 
+@pytest.mark.tensorflow
 def test_parameters_of_older_captures_are_those_of_trainable_variables(fitted):
     profile, model = fitted
     (own,) = profile.data.graphs
@@ -117,6 +119,7 @@ def test_parameters_of_older_captures_are_those_of_trainable_variables(fitted):
     assert any("Parameters are those of trainable variables" in note for note in found.notes)
 
 
+@pytest.mark.tensorflow
 def test_parameters_of_a_custom_loop_exclude_the_optimizer_and_counters(tmp_path):
     import keras
     import tensorflow as tf

@@ -56,6 +56,7 @@ def row(tree, ending):
     return found
 
 
+@pytest.mark.tensorflow
 @pytest.mark.parametrize("view", ["scope", "graph", "op", "code"])
 def test_tables_start_with_the_root_and_have_the_columns(profile, view):
     table = getattr(profile.graph, view)().table
@@ -64,6 +65,7 @@ def test_tables_start_with_the_root_and_have_the_columns(profile, view):
     assert (table["depth"][1:] > 0).all()
 
 
+@pytest.mark.tensorflow
 def test_a_product_has_its_float_ops_and_shapes(profile):
     found = row(profile.graph.scope(), "layer/square")
     assert found.self_float_ops == 2 * 32 * 64 * 32
@@ -72,23 +74,27 @@ def test_a_product_has_its_float_ops_and_shapes(profile):
     assert found.self_micros > 0
 
 
+@pytest.mark.tensorflow
 def test_a_fused_op_has_the_float_ops_of_all_that_it_holds(profile):
     scope = row(profile.graph.scope(), "layer/dense")
     assert scope.total_float_ops == PRODUCT + 64 * 32  # the product and its bias; none are counted for Relu
 
 
+@pytest.mark.tensorflow
 def test_variables_are_counted_once(profile):
     assert profile.graph.summary["parameters"] == 128 * 32 + 32
     trainable = profile.graph.scope(account_type_regexes=["_trainable_variables"]).table
     assert trainable["total_parameters"][0] == 128 * 32 + 32
 
 
+@pytest.mark.tensorflow
 def test_the_code_that_made_the_ops_has_their_time(profile):
     table = profile.graph.code().table
     inner = table[table["name"].str.startswith("test_graph.py:")]
     assert inner["total_float_ops"].max() == profile.graph.summary["float_ops"]
 
 
+@pytest.mark.tensorflow
 def test_one_step_and_the_average(profile):
     times = [profile.graph.scope(step=step).table["total_micros"][0] for step in range(3)]
     assert profile.graph.scope().table["total_micros"][0] == pytest.approx(np.mean(times), rel=0.2)
@@ -96,10 +102,12 @@ def test_one_step_and_the_average(profile):
         profile.graph.scope(step=3)
 
 
+@pytest.mark.tensorflow
 def test_it_is_the_same_loaded(profile):
     pd.testing.assert_frame_equal(tp.load(profile.files[0].parent).graph.table, profile.graph.table)
 
 
+@pytest.mark.tensorflow
 def test_ops_have_float_ops_of_all_runs(profile):
     ops = profile.ops.table.set_index("op_name")
     (square,) = ops[ops.index.str.endswith("square")].itertuples()
@@ -110,6 +118,7 @@ def test_ops_have_float_ops_of_all_runs(profile):
     assert ops["flops"].isna().any()  # unknown, not zero
 
 
+@pytest.mark.tensorflow
 def test_a_profile_without_described_functions_says_so(tmp_path):
     import tensorflow as tf
 
@@ -123,6 +132,7 @@ def test_a_profile_without_described_functions_says_so(tmp_path):
     assert loaded.ops.table["flops"].isna().all()
 
 
+@pytest.mark.tensorflow
 def test_a_capture_of_nothing_says_so(tmp_path):
     with tp.profile(logdir=tmp_path) as p:
         pass

@@ -23,6 +23,7 @@ def test_bad_options_are_named_with_the_choices(options, said):
         parse_options(options)
 
 
+@pytest.mark.tensorflow
 @pytest.mark.parametrize("made", ["trainable_variables_parameter", "float_operation", "time_and_memory"])
 def test_options_of_tfprofs_builder_are_accepted(made):
     import tensorflow as tf
@@ -35,6 +36,7 @@ def test_options_of_tfprofs_builder_are_accepted(made):
     }
 
 
+@pytest.mark.tensorflow
 def test_defaults_are_those_of_tfprofs_builder_but_nothing_is_printed():
     import tensorflow as tf
 

@@ -231,6 +231,7 @@ def test_other_devices(shared_data, folder):
     assert (result.allocators["peak_bytes"] <= result.allocators["peak_bytes_lifetime"]).all()
 
 
+@pytest.mark.tensorflow
 def test_every_type_of_tensorflow_has_its_name():
     types_pb2 = pytest.importorskip("tensorflow.core.framework.types_pb2")
     names = {number: name.removeprefix("DT_").lower() for name, number in types_pb2.DataType.items() if number}

@@ -8,6 +8,8 @@ from builders import forest
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
 from tfprof_nb.analysis.tf_data.tf_data import tf_data
 
+pytestmark = pytest.mark.tensorflow
+
 
 def sleepy(x):
     time.sleep(0.02)

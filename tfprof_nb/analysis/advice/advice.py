@@ -6,7 +6,7 @@ A rule reports nothing without evidence. It estimates the gain only where there 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,26 +15,12 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb.analysis.advice import catalogue
-from tfprof_nb.analysis.advice.adapt_advice import adapt_findings
-from tfprof_nb.analysis.advice.batch_advice import batch_findings
-from tfprof_nb.analysis.advice.between_steps_advice import between_steps
 from tfprof_nb.analysis.advice.checked_change import checked
-from tfprof_nb.analysis.advice.eager_advice import eager_findings
-from tfprof_nb.analysis.advice.element_advice import element_findings
+from tfprof_nb.analysis.advice.claims import claimed
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.findings import Finding, widened
-from tfprof_nb.analysis.advice.fit_again_advice import fit_again_findings
-from tfprof_nb.analysis.advice.foreign_advice import foreign_findings
-from tfprof_nb.analysis.advice.graph_python_advice import graph_python_findings
-from tfprof_nb.analysis.advice.input_advice import copies_to_device, input_bound, input_outside_steps
-from tfprof_nb.analysis.advice.iterator_end_advice import iterator_end_findings
 from tfprof_nb.analysis.advice.no_findings import why_none
-from tfprof_nb.analysis.advice.python_advice import python_findings
-from tfprof_nb.analysis.advice.repeated_advice import repeated_findings
-from tfprof_nb.analysis.advice.retracing_advice import retracing_findings
-from tfprof_nb.analysis.advice.same_tensor_advice import same_tensor_findings
-from tfprof_nb.analysis.advice.unexplained_advice import unexplained_findings
-from tfprof_nb.analysis.advice.validation_advice import validation_input, with_validation
+from tfprof_nb.analysis.advice.rules.input.validation_input_bound import with_validation
 from tfprof_nb.analysis.benchmark_input import InputBenchmark
 from tfprof_nb.analysis.result import Result, empty_table
 
@@ -46,6 +32,7 @@ _TYPES = {
     **dict.fromkeys(("change", "proved_by", "op_name"), "str"),
     **dict.fromkeys(("start_ms", "duration_ms"), np.float64),
     **dict.fromkeys(("gain_of", "rule", "node"), "str"),
+    "cell_percent": np.float64,
 }
 COLUMNS = list(_TYPES)
 _PLACED = ("finding", "evidence", "fix", "place")  # what may name a line
@@ -74,7 +61,8 @@ class Advice(Result):
     text and checked. ``gain_low_percent`` and ``gain_high_percent`` are the range of the gain. ``proved_by`` is the
     result that shows the evidence. If a single event shows it, ``op_name`` is the event's name in the trace, and
     ``start_ms`` and ``duration_ms`` are the time around it. ``rule`` is the id of the finding's rule (`rules`),
-    ``node`` the part of the cell's time that it explains, where that is known.
+    ``node`` the part of the cell's time that it explains (an id of `p.breakdown`), where that is known, and
+    ``cell_percent`` the share of the cell that it is about: without the first steps, which trace.
     """
 
     # Who makes a profile may say how its input can be measured.
@@ -96,20 +84,10 @@ def advice(evidence: Evidence, ignored: Collection[str] = ()) -> Advice:
     Advice
         ``table`` is empty if there is nothing to change; a note says so.
     """
-    findings = with_validation([finding for rule in _rules(evidence) if (finding := rule(evidence))])
-    of_rules = catalogue.findings(evidence)
-    python = python_findings(evidence, [finding for finding in of_rules if _is_of_session(finding)])
-    findings += [
-        *eager_findings(evidence, python),
-        *python,
-        *unexplained_findings(evidence, python),
-        *batch_findings(evidence, python),
-        *(finding for finding in of_rules if not _is_of_session(finding)),
-    ]
-    findings += [finding for rule in _EACH_REPORTS_SEVERAL for finding in rule(evidence)]
+    findings = with_validation(catalogue.findings(evidence))
     silent = {f.rule for f in findings if any(catalogue.belongs_to(f.rule, rule) for rule in ignored)}
     findings = catalogue.standing([finding for finding in findings if finding.rule not in silent])
-    findings = [checked(evidence, _of_this_run(evidence, finding)) for finding in findings]
+    findings = [checked(evidence, _of_this_run(evidence, finding)) for finding in claimed(findings, evidence)]
     findings = sorted((widened(_with_short_paths(finding)) for finding in findings), key=catalogue.rank)
     rows = pd.DataFrame([vars(finding) for finding in findings], columns=COLUMNS)
     times = rows["gain_of"].map(evidence.time_of).where(rows["gain_high_percent"].notna(), "")
@@ -118,10 +96,6 @@ def advice(evidence: Evidence, ignored: Collection[str] = ()) -> Advice:
     why_empty = why_none(evidence) if len(evidence.steps.table) else _NO_STEPS
     left_out = [_LEFT_OUT.format(", ".join(sorted(silent)))] if silent else []
     return Advice(table, summary, left_out or ([] if findings else [why_empty]))
-
-
-def _is_of_session(finding: Finding) -> bool:
-    return catalogue.rules()[finding.rule].group == "sessions"
 
 
 def _of_this_run(evidence: Evidence, finding: Finding) -> Finding:
@@ -138,28 +112,3 @@ def _with_short_paths(finding: Finding) -> Finding:
         return finding
     texts = {name: getattr(finding, name).replace(folder, "") for name in _PLACED}
     return replace(finding, **texts)
-
-
-def _rules(evidence: Evidence) -> tuple[Callable[[Evidence], Finding | None], ...]:
-    """Return the rules that may apply: most cures are TensorFlow's."""
-    return _TENSORFLOWS if evidence.is_tensorflows else ()
-
-
-_TENSORFLOWS: tuple[Callable[[Evidence], Finding | None], ...] = (
-    input_bound,
-    validation_input,
-    copies_to_device,
-    input_outside_steps,
-    between_steps,
-)
-_EACH_REPORTS_SEVERAL: tuple[Callable[[Evidence], Iterable[Finding]], ...] = (
-    adapt_findings,
-    fit_again_findings,
-    graph_python_findings,
-    retracing_findings,
-    iterator_end_findings,
-    foreign_findings,
-    element_findings,
-    repeated_findings,
-    same_tensor_findings,
-)

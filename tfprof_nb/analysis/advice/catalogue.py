@@ -15,14 +15,13 @@ from graphlib import TopologicalSorter
 from types import ModuleType
 from typing import NamedTuple
 
-import numpy as np
-
 from tfprof_nb.analysis import advice
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.findings import Case, Earlier, Finding, finding_of
 from tfprof_nb.analysis.advice.rule import Rule
 
 _SEVERITIES = ("high", "medium", "info")
+_CLEARLY_MORE = 1.2
 
 
 class _Entry(NamedTuple):
@@ -35,7 +34,7 @@ class _Entry(NamedTuple):
 @cache
 def rules() -> Mapping[str, Rule]:
     """Return the rules that the modules of this package declare, by id."""
-    declared = [value for module in _modules("") for value in vars(module).values() if isinstance(value, Rule)]
+    declared = [value for module in modules("rules") for value in vars(module).values() if isinstance(value, Rule)]
     return {rule.id: rule for rule in sorted(declared, key=lambda rule: (rule.group, rule.id))}
 
 
@@ -79,11 +78,10 @@ def findings(evidence: Evidence) -> list[Finding]:
     for rule, check in _entries():
         if evidence.framework in rule.frameworks:
             earlier = {name: found.get(name, ()) for name in rule.after}
-            found[rule.id] = [
-                finding_of(rule, case, evidence)
-                for case in check(evidence, earlier)
-                if not case.percent < rule.moderate
-            ]
+            cases = (case for case in check(evidence, earlier) if not case.percent < rule.moderate)
+            own = [finding_of(rule, case, evidence) for case in cases]
+            explained = _CLEARLY_MORE * sum(one.estimated_gain_percent for name in rule.within for one in found[name])
+            found[rule.id] = [one for one in own if not rule.within or one.estimated_gain_percent > explained]
     return [finding for of_rule in found.values() for finding in of_rule]
 
 
@@ -96,11 +94,14 @@ def standing(all_findings: Sequence[Finding]) -> list[Finding]:
 
 
 def rank(finding: Finding) -> tuple[int, int, float]:
-    """Order by severity; then eager ops, whose cost shows as Python, and places but the batch size; then by gain."""
+    """Order by severity; then eager ops, whose cost shows as Python, and places but the batch size; then by gain.
+
+    Gains are shares of the cell.
+    """
     named = finding.place and finding.rule != "small-steps"
     by_chance = finding.rule == "old-iterators-end"  # which is no reason to change a program first
     kind = 0 if belongs_to(finding.rule, "eager-ops") else 1 if named else 3 if by_chance else 2
-    return _SEVERITIES.index(finding.severity), kind, -np.nan_to_num(finding.estimated_gain_percent)
+    return _SEVERITIES.index(finding.severity), kind, -finding.cell_gain_percent
 
 
 def _is_any(finding: Finding, cases: Collection[tuple[str, str]]) -> bool:
@@ -112,13 +113,15 @@ def _is_any(finding: Finding, cases: Collection[tuple[str, str]]) -> bool:
 @cache
 def _entries() -> Sequence[_Entry]:
     """Return all rules, each behind those that it reads."""
-    modules = [module for module in _modules(".rules") if hasattr(module, "RULE")]
-    entries = {module.RULE.id: _Entry(module.RULE, module.check) for module in modules}
-    order = TopologicalSorter({name: sorted(entry.rule.after) for name, entry in sorted(entries.items())})
+    entries = {one.RULE.id: _Entry(one.RULE, one.check) for one in modules("rules") if hasattr(one, "check")}
+    order = TopologicalSorter(
+        {name: sorted({*entry.rule.after, *entry.rule.within}) for name, entry in sorted(entries.items())}
+    )
     return [entries[name] for name in order.static_order()]
 
 
-def _modules(folder: str) -> list[ModuleType]:
-    package = importlib.import_module(f"{advice.__name__}{folder}")
+def modules(folder: str) -> list[ModuleType]:
+    """Return the modules of a folder of this package, ``rules`` or one below it."""
+    package = importlib.import_module(f"{advice.__name__}.{folder}")
     found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
     return [importlib.import_module(module.name) for module in found]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.rule import GainOf
+from tfprof_nb.analysis.breakdown.breakdown import Breakdown, no_breakdown
 from tfprof_nb.analysis.events.compilations import Compilations
 from tfprof_nb.analysis.events.framework import Framework
 from tfprof_nb.analysis.events.removals import Sleeps
@@ -57,6 +58,7 @@ class Evidence:
     kernels: Callable[[], Kernels] = lambda: kernels(())
     compilations: Callable[[], Compilations] = lambda: Compilations(0, 0.0)
     sleeps: Callable[[], Sleeps] = Sleeps
+    breakdown: Callable[[], Breakdown] = no_breakdown
 
     @property
     def framework(self) -> Framework:

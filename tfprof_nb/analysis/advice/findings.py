@@ -38,6 +38,10 @@ class Case:
         The gain in percent, and its least and its most, where it is no part of the share.
     once_ms
         What the fix costs once, where that is not what the rule says.
+    of
+        What the gain is a share of, where that is not what the rule says.
+    rule
+        The rule that is a part of this one, where it says why.
     subject
         The function or object that it is about.
     instead_of
@@ -59,6 +63,8 @@ class Case:
     saved: tuple[float, float | None] | None = None
     gain: tuple[float, float, float] | None = None
     once_ms: float | None = None
+    of: GainOf | None = None
+    rule: str = ""
     subject: str = ""
     instead_of: tuple[tuple[str, str], ...] = ()
     proved_by: str = ""
@@ -71,7 +77,8 @@ class Case:
 class Finding:
     """One thing to change.
 
-    ``rule`` is the id of the rule that it is a case of, ``node`` the part of `p.breakdown` that it explains.
+    ``rule`` is the id of the rule that it is a case of, ``node`` the part of `p.breakdown` that it explains, and
+    ``cell_percent`` the share of the cell that it is about.
     ``subject`` is the function or object that it is about. ``instead_of`` are cases that say less about the same time,
     beside those of the rules that its rule supersedes: the rule, and the place or subject.
     """
@@ -92,8 +99,18 @@ class Finding:
     gain_of: GainOf = "steps"
     rule: str = ""
     node: str = ""
+    cell_percent: float = float("nan")
     subject: str = ""
     instead_of: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def cell_gain_percent(self) -> float:
+        """How much of the cell its change saves, in the middle of its range; 0 if that is unknown."""
+        middle = (self.gain_low_percent + self.gain_high_percent) / 2
+        percent = self.estimated_gain_percent
+        gain = percent if math.isnan(middle) else middle
+        saved = gain * self.cell_percent / percent if percent > 0 else math.nan
+        return 0.0 if math.isnan(saved) else saved
 
 
 # The findings of rules that a rule reads, by rule.
@@ -144,42 +161,6 @@ def gain_in_words(low_percent: float, high_percent: float, gain_of: str) -> str:
     return f"Estimated saving: {max(low_percent, 0.0):.0f}% to {high_percent:.0f}% of {gain_of}."
 
 
-def saving(
-    rule: Rule,
-    percent: float,
-    *,
-    finding: str,
-    evidence: str,
-    fix: str,
-    place: str = "",
-    change: str = "",
-    saved: tuple[float, float | None] | None = None,
-    subject: str = "",
-    instead_of: tuple[tuple[str, str], ...] = (),
-) -> Finding:
-    """Return the finding on what takes a share of some time.
-
-    ``saved`` are the least and the most of the share that the fix saves, where these are not the rule's.
-    """
-    least, most = saved or rule.saved or (math.nan, math.nan)
-    return Finding(
-        severity_of(percent, rule.moderate, rule.high),
-        finding,
-        evidence,
-        fix,
-        percent,
-        rule.page,
-        place=place,
-        gain_low_percent=least * percent,
-        gain_high_percent=at_most(percent) if most is None else most * percent,
-        change=change,
-        gain_of=rule.of,
-        rule=rule.id,
-        subject=subject,
-        instead_of=instead_of,
-    )
-
-
 def finding_of(rule: Rule, case: Case, evidence: Evidence) -> Finding:
     """Return a case of a rule with its severity and gain."""
     nothing = (math.nan, math.nan)
@@ -203,8 +184,8 @@ def finding_of(rule: Rule, case: Case, evidence: Evidence) -> Finding:
         low,
         high,
         case.change,
-        rule.of,
-        rule.id,
+        case.of or rule.of,
+        case.rule or rule.id,
         subject=case.subject,
         instead_of=case.instead_of,
     )

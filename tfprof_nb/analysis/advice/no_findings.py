@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.unexplained_advice import HIGH_UNEXPLAINED_PERCENT
+from tfprof_nb.analysis.advice.rules.python._unexplained import HIGH_UNEXPLAINED_PERCENT
 from tfprof_nb.analysis.source.code import place_of
 
 _FEW_MEASURED, _HIGH_HOST_PERCENT = 0.25, 50.0

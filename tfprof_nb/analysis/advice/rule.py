@@ -45,8 +45,14 @@ class Rule:
         Rules that say less about the same time: their cases go where this one has a case.
     after
         Rules whose cases this one reads.
+    within
+        Rules whose cases may take in the time of this one's: a case is told only if it takes clearly more than these.
     part_of
         The rule that this one says more about: what supersedes or silences that rule does so for this one.
+    explains
+        The kinds of nodes of `p.breakdown` whose time its cases are about; empty for those of its group.
+    all_of, phase
+        Whether a case is about all of these nodes, and the phase that they are in, such as ``validation``.
     frameworks
         Whose programs it is about.
     once_ms
@@ -67,7 +73,11 @@ class Rule:
     saved: tuple[float, float | None] | None = None
     supersedes: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
+    within: tuple[str, ...] = ()
     part_of: str = ""
+    explains: tuple[str, ...] = ()
+    all_of: bool = False
+    phase: str = ""
     frameworks: tuple[str, ...] = ("tensorflow",)
     once_ms: float = 0.0
     results: ChangesResults = "none"

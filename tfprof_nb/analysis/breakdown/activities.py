@@ -47,7 +47,7 @@ def activities(thread: MainThread) -> tuple[Int64, Int64]:
     own[np.isin(thread.events, removals(thread.forest))] = Doing.ENDING
     doing = np.where(own < 0, Doing.PYTHON, own)
     anchor = np.where(own > 0, np.arange(len(own)), -1)
-    for level in thread.levels[1:]:
+    for level in thread.inner_levels:
         above = thread.parent[level]
         kept = (own[level] < 0) | (doing[above] > Doing.CALLING) | ((doing[above] == Doing.CALLING) & (own[level] <= 1))
         doing[level] = np.where(kept, doing[above], doing[level])

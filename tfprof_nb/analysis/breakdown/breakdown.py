@@ -10,14 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from tfprof_nb._arrays import Bools, Floats, Int64
+from tfprof_nb._units import NS_PER_MS, PS_PER_MS, milliseconds
 from tfprof_nb.analysis.breakdown.activities import Doing, activities
 from tfprof_nb.analysis.breakdown.code_of_samples import NEAR, SampledCode, sampled_code
-from tfprof_nb.analysis.breakdown.functions import Work, work
+from tfprof_nb.analysis.breakdown.functions import Part, Work, place_of_frame, stage_in_words, work
 from tfprof_nb.analysis.breakdown.main_thread import MainThread, main_thread
 from tfprof_nb.analysis.breakdown.phases import (
     TRAIN,
@@ -39,7 +41,6 @@ from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.steps.activities import tracing_spans
 from tfprof_nb.analysis.steps.steps import Steps
-from tfprof_nb.analysis.tf_data.iterators import short_name
 from tfprof_nb.analysis.tf_data.tf_data import host_stages
 from tfprof_nb.decode.sections.cell import Cell
 from tfprof_nb.decode.sections.graphs import Graphs
@@ -49,7 +50,7 @@ from tfprof_nb.formats.xspace import DISPATCH
 
 # Kinds that only group others, or that nobody can act on.
 _GENERAL = ("phase", "step", "unexplained", "other")
-_NEARLY_ALL = 0.8
+_NEARLY_ALL, _WHOLE = 0.8, 0.98
 _NO_OWNER = -1
 _LEAST_PS = 1.0  # what sums of parts of moments leave by rounding
 _PARTS = {
@@ -60,10 +61,11 @@ _PARTS = {
     Doing.COMPILING: ("compile", "compiling by XLA", "compile"),
     Doing.PROFILING: ("profiler", "tfprof_nb", "other"),
 }
+_FIRST_BATCH = ("first_batch", "first batch of a pass", "start")
 _EAGER = ("eager", "ops one by one", "op")
+_OPTIMIZER = ("optimizer", "optimizer", "optimizer")
 _BETWEEN = ("between_ops", "TensorFlow between ops", "other")
 _UNEXPLAINED = ("unexplained", "unexplained", "unexplained")
-_OF_SEVERAL = "The tree is that of the host {}, one of {}: p.host(name).breakdown is that of another."
 _NO_THREAD = (
     "No thread of this capture is known to run the program: time is that of the ops and kernels that ran, and in steps "
     "and between them what remains is unexplained."
@@ -71,7 +73,7 @@ _NO_THREAD = (
 _NO_SAMPLES = (
     "Without samples of Python's stacks, which %%tfprofile takes, time between TensorFlow's events is unexplained."
 )
-_PART = "The recording covers {} of the cell: the tree is that of this part."
+_PART = "{} of the cell's {} were recorded: the tree is that of this part."
 
 
 @dataclass(eq=False, kw_only=True)
@@ -87,21 +89,27 @@ class Breakdown(Result):
         return largest(self.table, count)
 
 
+def no_breakdown() -> Breakdown:
+    """Return the tree of no cell."""
+    return Breakdown(Tree().table(), {"cell_ms": 0.0, "unexplained_share": 0.0, "largest": None}, [])
+
+
 def largest(table: pd.DataFrame, count: int) -> pd.DataFrame:
     """Return the nodes with the most time that are specific enough to act on, none inside another.
 
     These are all but steps, the training, and what has no name. What stands beside the training, such as the
     validation, is specific by itself.
     """
-    trains = ((table["kind"] == "phase") & (table["name"] == TRAIN)).any()
+    trains = bool(((table["kind"] == "phase") & (table["name"] == TRAIN)).any())
     beside = (table["kind"] == "phase") & (table["name"] != TRAIN) & (table["parent"] == ROOT) & trains
     specific = table[~table["kind"].isin(_GENERAL) | beside].sort_values("total_ms", ascending=False, kind="stable")
     chosen: list[str] = []
     for identity in specific["id"]:
         if len(chosen) == count:
             break
-        if not any(identity.startswith(f"{one}/") or one.startswith(f"{identity}/") for one in chosen):
-            chosen.append(_most_specific(table, identity))
+        best = _most_specific(table, identity)
+        if not any(f"{best}/".startswith(f"{one}/") or f"{one}/".startswith(f"{identity}/") for one in chosen):
+            chosen.append(best)
     return table.set_index("id", drop=False).loc[chosen].reset_index(drop=True)
 
 
@@ -142,9 +150,9 @@ def breakdown(
         Its summary has ``cell_ms``, ``unexplained_share`` and ``largest``, the id of the node that best names the
         largest cost; None if there is none.
     """
-    thread = main_thread(forest, cell)
     code = sampled_code(forest, stacks, labels)
-    tree = _Assembly(thread, code, text, steps, graphs, cell).tree()
+    thread = main_thread(forest, cell, int(code.at_ps.max(initial=0)) + code.interval_ps)
+    tree = _Assembly(thread, code, text, steps, graphs, cell, labels).tree()
     table = tree.table()
     top = largest(table, 1)
     summary = {
@@ -152,22 +160,33 @@ def breakdown(
         "unexplained_share": float(table.loc[table["kind"] == "unexplained", "share"].sum()),
         "largest": None if top.empty else str(top["id"].iloc[0]),
     }
-    return Breakdown(table, summary, _notes(thread, code))
+    return Breakdown(table, summary, _notes(thread, code, cell))
 
 
-def _notes(thread: MainThread, code: SampledCode) -> list[str]:
-    if not len(thread.events):
-        return [_NO_THREAD]
-    return [] if len(code.at_ps) else [_NO_SAMPLES]
+def _notes(thread: MainThread, code: SampledCode, cell: Cell) -> list[str]:
+    notes = [] if len(code.at_ps) else [_NO_SAMPLES if len(thread.events) else _NO_THREAD]
+    cell_ms = (cell.ended_ns - cell.began_ns) / NS_PER_MS
+    recorded_ms = (thread.end_ps - thread.begin_ps) / PS_PER_MS
+    if cell_ms > 0 and recorded_ms < _WHOLE * cell_ms:
+        notes.append(_PART.format(milliseconds(recorded_ms), milliseconds(cell_ms)))
+    return notes
 
 
 class _Assembly:
     """Puts the tree of one cell together. Columns have an entry per piece of the main thread's time."""
 
     def __init__(
-        self, thread: MainThread, code: SampledCode, text: Code, steps: Steps, graphs: Graphs, cell: Cell
+        self,
+        thread: MainThread,
+        code: SampledCode,
+        text: Code,
+        steps: Steps,
+        graphs: Graphs,
+        cell: Cell,
+        labels: Mapping[str, str],
     ) -> None:
         self._thread, self._code, self._text, self._cell = thread, code, text, cell
+        self._graphs, self._labels = graphs, labels
         self._tree = Tree()
         forest = thread.forest
         table = steps.table[steps.table["host"] == forest.host.name].sort_values("start_ms", kind="stable")
@@ -259,9 +278,8 @@ class _Assembly:
         in_loop = (loop >= 0) & ((call < 0) | validates)
         phase[in_loop] = len(calls) + loop[in_loop]
         heads = loop_places(loops, self._code, self._text)
-        around = np.append(call, -1)[
-            np.searchsorted(pieces.bounds, loops["start_ps"].to_numpy(np.int64), side="right") - 1
-        ]
+        first = np.searchsorted(pieces.bounds, loops["start_ps"].to_numpy(np.int64), side="right") - 1
+        around = np.append(call, -1)[first]
         within = np.append(places, "")[np.where(around >= 0, np.searchsorted(calls, around), -1)]
         names += [*zip(loops["name"], np.where(within != "", within, heads), strict=True)]
         # A step inside a callback is the callback's.
@@ -291,9 +309,9 @@ class _Assembly:
         """Make the nodes under which the parts of pieces hang, and number them."""
         in_step = self._step >= 0
         callback = np.where(self._callback >= 0, np.append(self._thread.name, 0)[self._callback], -1)
-        phases, names = pd.factorize(self._phase)
+        phases, _ = pd.factorize(self._phase)
         number = (phases * 2 + in_step) * (int(callback.max(initial=0)) + 2) + callback + 1
-        self._owner, _, self._owners = _numbered(number, lambda piece: self._owner_node(piece))
+        self._owner, self._owners = _numbered(number, self._owner_node)
 
     def _owner_node(self, piece: int) -> str:
         node = str(self._phase[piece])
@@ -331,8 +349,8 @@ class _Assembly:
             np.append(code.codes["whole"].to_numpy(bool), False)[rows] if len(code.codes) else np.zeros(len(rows), bool)
         )
         stored = whole & np.isin(kinds, ("load", "save"))
-        one_by_one = np.isin(self._doing, (Doing.CALLING, Doing.OP, Doing.COPYING))
-        calling = (stored & (self._doing != Doing.STORING)) | (whole & one_by_one & (self._step < 0))
+        one_by_one = np.isin(self._doing, (Doing.CALLING, Doing.OP, Doing.COPYING, Doing.PYTHON))
+        calling = (stored & (self._doing != Doing.STORING)) | (whole & one_by_one)
         calling &= ~self._busy_now
         python = (self._doing == Doing.PYTHON) & ~calling & ~self._busy_now
         inside, piece_of = self._sampled_piece >= 0, np.maximum(self._sampled_piece, 0)
@@ -396,16 +414,13 @@ class _Assembly:
             names + len(self._thread.events)
         ) + detail
         detail = np.where(stored, name, detail)
-        group, first, nodes = _numbered(
-            number, lambda place: self._activity_node(int(pieces[place]), int(detail[place]))
-        )
+        group, nodes = _numbered(number, lambda place: self._activity_node(int(pieces[place]), int(detail[place])))
         time = np.bincount(group, weights=self._pieces.length_ps[pieces], minlength=len(nodes))
         _, once = np.unique(self._anchor[pieces], return_index=True)
         counts = np.bincount(group[once], minlength=len(nodes))
         for node, spent, count in zip(nodes, time.tolist(), counts.tolist(), strict=True):
             self._tree.add(node, spent, count)
         self._place_nodes(nodes, group, pieces)
-        del first
 
     def _place_nodes(self, nodes: list[str], group: Int64, pieces: Int64) -> None:
         """Note for each node without a place the line that most samples within its pieces show."""
@@ -413,8 +428,9 @@ class _Assembly:
         group_of[pieces] = group
         votes = pd.DataFrame({"node": group_of[self._sampled_piece], "row": self._code.code})
         votes = votes[votes["node"] >= 0].assign(place=lambda own: self._code.codes["place"].to_numpy()[own["row"]])
-        votes = votes[votes["place"] != ""].groupby(["node", "place"]).size()
-        for number, place in votes.groupby(level=0).idxmax():
+        counts: pd.Series[Any] = votes[votes["place"] != ""].groupby(["node", "place"])["row"].size()
+        best: Any = counts.groupby(level=0).idxmax()
+        for number, place in best.tolist():
             if not self._tree.nodes[nodes[number]].place:
                 self._tree.nodes[nodes[number]].place = place
 
@@ -464,7 +480,7 @@ class _Assembly:
         called = np.where(self._doing == Doing.FUNCTION, np.append(thread.name, 0)[self._anchor], -1)
         outside = np.isin(self._phase, (ROOT,)) & (self._anchor >= 0) & functions
         number = self._owner * (len(thread.names) + 2) + np.where(outside, called + 1, 0)
-        owner, _, nodes = _numbered(number, lambda piece: self._function_node(piece, outside=bool(outside[piece])))
+        owner, nodes = _numbered(number, lambda piece: self._function_node(piece, outside=bool(outside[piece])))
         waited = np.zeros(len(nodes))
         np.add.at(waited, owner[fetches], self._pieces.length_ps[fetches])
         waited += self._share(self._work, functions, owner, nodes, _BETWEEN if len(thread.events) else _UNEXPLAINED)
@@ -477,10 +493,11 @@ class _Assembly:
         self._place_nodes(nodes, owner[outside], np.flatnonzero(outside))
 
     def _function_node(self, piece: int, *, outside: bool) -> str:
-        node = self._owners[self._owner[piece]]
+        node: str = self._owners[self._owner[piece]]
         if not outside:
             return node
-        name = str(self._thread.names[self._thread.name[self._anchor[piece]]]).removeprefix(DISPATCH)
+        event = int(self._anchor[piece])
+        name = str(self._thread.names[self._thread.name[event]]).removeprefix(DISPATCH)
         name = function_name(name)
         return self._tree.child(node, f"function:{name}", name, "op")
 
@@ -492,56 +509,90 @@ class _Assembly:
         amounts[amounts < _LEAST_PS] = 0.0
         for number, part in np.argwhere(amounts).tolist():
             if not done.waits[part]:
-                self._tree.add(self._part_node(nodes[number], *done.parts.iloc[part]), amounts[number, part])
+                self._tree.add(self._part_node(nodes[number], done.parts[part]), amounts[number, part])
         left = whole - amounts.sum(axis=1)
         for number in np.flatnonzero(left > _LEAST_PS).tolist():
             self._tree.add(self._tree.child(nodes[number], *rest), left[number])
         waits: Floats = amounts[:, done.waits].sum(axis=1)
         return waits
 
-    def _part_node(self, owner: str, kind: str, name: str, part: str, op: str) -> str:
+    def _part_node(self, owner: str, part: Part) -> str:
         child = self._tree.child
-        match kind:
+        match part.kind:
             case "layer":
-                return child(child(owner, f"layer:{name}", name, "layer"), part, part, "layer")
+                place = place_of_frame(self._graphs, part.frame, self._labels)
+                layer = child(owner, f"layer:{part.name}", part.name, "layer", place)
+                return child(layer, part.part, part.part, "layer", place)
             case "optimizer":
-                return child(owner, "optimizer", "optimizer", "optimizer")
-        return child(owner, f"op:{op or name}", op or name, "op")
+                return child(owner, *_OPTIMIZER)
+        return child(owner, f"op:{part.name}", part.name, "op")
 
     def _add_waits(self, waited: Floats, chosen: Bools, owner: Int64, nodes: list[str]) -> None:
         """Divide the waits for data among the stages of the pipelines that delayed the calls begun meanwhile."""
-        stages = self._thread.forest.once(host_stages)
-        if len(stages):
-            roots = stages[stages["depth"] == 1].drop_duplicates("root")
-            piece = np.searchsorted(self._pieces.bounds, roots["start_ps"].to_numpy(np.int64), side="right") - 1
-            within = (piece >= 0) & (piece < len(owner))
-            piece = np.where(within, piece, 0)
-            own = pd.Series(np.where(within & chosen[piece], owner[piece], -1), index=roots["root"].to_numpy())
-            first = roots.sort_values("start_ps").drop_duplicates("iterator")["root"]
-            stages = stages.assign(owner=stages["root"].map(own), first=stages["root"].isin(first))
-            stages = stages[stages["owner"] >= 0]
-            delays = stages.groupby(["owner", "first", "stage"])["critical_ps"].sum()
-        else:
-            delays = pd.Series(dtype=float)
+        delays = self._delays(chosen, owner)
         for number in np.flatnonzero(waited > 0).tolist():
             node = self._tree.child(nodes[number], *_PARTS[Doing.WAITING])
-            its = delays.loc[number] if len(delays) and number in delays.index.get_level_values(0) else delays.iloc[:0]
-            known = float(its.sum())
+            its = delays[delays["owner"] == number]
+            known = float(its["critical_ps"].sum())
             scale = min(1.0, waited[number] / known) if known else 0.0
-            for (is_first, stage), time in its.items():
-                start = self._tree.child(nodes[number], "first_batch", "first batch of a pass", "start")
-                name = short_name(str(stage))
-                self._tree.add(self._tree.child(start if is_first else node, name, name, "wait"), time * scale)
+            for _, is_first, stage, critical_ps, calls in its.itertuples(index=False):
+                above = self._tree.child(nodes[number], *_FIRST_BATCH) if is_first else node
+                self._tree.nodes[above].count = max(self._tree.nodes[above].count, calls)
+                name, function, place = stage_in_words(self._graphs, stage, self._labels)
+                part = self._tree.child(above, name, f"{name}: {function}" if function else name, "wait", place)
+                self._tree.add(part, critical_ps * scale, calls)
+            slowest = its.sort_values("critical_ps", ascending=False, kind="stable").drop_duplicates("first")
+            for _, is_first, stage, critical_ps, _ in slowest.itertuples(index=False):
+                above = f"{nodes[number]}/{_FIRST_BATCH[0]}" if is_first else node
+                name, _, _ = stage_in_words(self._graphs, stage, self._labels)
+                self._name_feeders(f"{above}/{name}", number, bool(is_first), critical_ps * scale)
             self._tree.add(node, max(waited[number] - known * scale, 0.0))
+
+    def _name_feeders(self, stage: str, owner: int, first: bool, time_ps: float) -> None:
+        """Give the time of the slowest stage to the lines of Python that ran for it, as far as samples show any."""
+        calls = self._calls[(self._calls["owner"] == owner) & (self._calls["first"] == first)]
+        start = calls["start_ps"].to_numpy(np.int64)
+        end = start + calls["total_ps"].to_numpy(np.int64)
+        whole = int(covered_at(start, end, self._code.at_ps).sum())
+        feeders = self._code.feeders
+        feeders = feeders[covered_at(start, end, feeders["at_ps"].to_numpy(np.int64))]
+        if not whole or not len(feeders):
+            return
+        weights = (1 / feeders.groupby("at_ps")["place"].transform("size")).groupby(feeders["place"]).sum()
+        weights = weights[weights.index != ""] / max(whole, float(weights.sum()))
+        for place, weight in weights.items():
+            line = self._tree.child(stage, f"python:{_short(str(place))}", f"Python at {place}", "python", str(place))
+            self._tree.add(line, time_ps * weight)
+        self._tree.add(stage, -time_ps * float(weights.sum()))
+
+    def _delays(self, chosen: Bools, owner: Int64) -> pd.DataFrame:
+        """Return how long stages delayed the calls for data that began in some pieces.
+
+        The columns are ``owner first stage critical_ps calls``; ``first`` calls fetch the first batch of a pass.
+        """
+        stages = self._thread.forest.once(host_stages)
+        keys = ["owner", "first", "stage"]
+        if not len(stages):
+            return pd.DataFrame(columns=[*keys, "critical_ps", "calls"])
+        roots = stages[stages["depth"] == 1].drop_duplicates("root")
+        piece = np.searchsorted(self._pieces.bounds, roots["start_ps"].to_numpy(np.int64), side="right") - 1
+        within = (piece >= 0) & (piece < len(owner))
+        piece = np.where(within, piece, 0)
+        own = pd.Series(np.where(within & chosen[piece], owner[piece], -1), index=roots["root"].to_numpy())
+        first = roots.sort_values("start_ps").drop_duplicates("iterator")["root"]
+        stages = stages.assign(owner=stages["root"].map(own), first=stages["root"].isin(first))
+        self._calls = stages[stages["depth"] == 1]
+        by_stage = stages[stages["owner"] >= 0].groupby(keys)
+        return by_stage.agg(critical_ps=("critical_ps", "sum"), calls=("root", "nunique")).reset_index()
 
 
 def _short(place: str) -> str:
     return place.replace(" line ", ":")
 
 
-def _numbered(number: Int64, name: Callable[[int], str]) -> tuple[Int64, Int64, list[str]]:
-    """Return per entry the number of its group, and per group its first entry and its name."""
+def _numbered(number: Int64, name: Callable[[int], str]) -> tuple[Int64, list[str]]:
+    """Return per entry the place of its group, and the groups' names, which ``name`` gives for their first entries."""
     group, distinct = pd.factorize(number)
     first = np.zeros(len(distinct), dtype=np.int64)
     first[group[::-1]] = np.arange(len(group))[::-1]
-    return group.astype(np.int64), first, [name(int(one)) for one in first]
+    return group.astype(np.int64), [name(int(one)) for one in first]

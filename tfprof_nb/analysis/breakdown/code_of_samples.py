@@ -59,6 +59,8 @@ class SampledCode:
         meanwhile is part of it.
     call_place
         Per sample: the line that called ``fit``, ``evaluate`` or ``predict``; empty if none is running.
+    feeders
+        Samples of the threads that feed pipelines: ``at_ps place``.
     """
 
     at_ps: Int64
@@ -66,6 +68,7 @@ class SampledCode:
     interval_ps: int
     codes: pd.DataFrame
     call_place: Objects
+    feeders: pd.DataFrame
 
     def ends_ps(self) -> Int64:
         """Return the times between which samples say what ran: none stands for more than three intervals around it."""
@@ -90,11 +93,13 @@ def sampled_code(forest: Forest, stacks: PythonStacks, labels: Mapping[str, str]
     """Return what the samples of the main thread say; ``labels`` are names of cells by the names of their files."""
     began_ns = forest.host.began_ns
     chosen = np.flatnonzero(stacks.thread == 0) if began_ns else np.zeros(0, dtype=np.int64)
+    feeding = np.flatnonzero(stacks.thread > 0) if began_ns else chosen
     of_stack = _codes(stacks, labels)
-    codes, rows = np.zeros(0, dtype=np.int64), of_stack.drop_duplicates(ignore_index=True)
+    codes: Int64 = np.zeros(0, dtype=np.int64)
+    rows = of_stack.drop_duplicates(ignore_index=True)
     if len(of_stack):
         keys = ["kind", "name", "place", "whole"]
-        codes = of_stack.groupby(keys, sort=False).ngroup().to_numpy(np.int64)
+        codes = of_stack.groupby(keys, sort=False).ngroup().to_numpy().astype(np.int64)
         rows = of_stack[keys].drop_duplicates(ignore_index=True)
     stack = stacks.stack[chosen]
     return SampledCode(
@@ -103,6 +108,12 @@ def sampled_code(forest: Forest, stacks: PythonStacks, labels: Mapping[str, str]
         stacks.interval_ns * PS_PER_NS,
         rows,
         of_stack["call_place"].to_numpy(dtype=object)[stack],
+        pd.DataFrame(
+            {
+                "at_ps": (stacks.time_ns[feeding] - began_ns) * PS_PER_NS,
+                "place": of_stack["place"].to_numpy(dtype=object)[stacks.stack[feeding]],
+            }
+        ),
     )
 
 

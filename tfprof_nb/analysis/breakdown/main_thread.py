@@ -65,10 +65,12 @@ class MainThread:
         return self.forest.ends_ps(self.events)
 
     @cached_property
-    def levels(self) -> list[Int64]:
-        """The events by depth, the outermost first."""
+    def inner_levels(self) -> list[Int64]:
+        """The events that lie in others, by depth, the outermost first."""
         order = np.argsort(self.depth, kind="stable")  # of 16-bit integers a radix sort
-        return np.split(order, np.cumsum(np.bincount(self.depth))[:-1]) if len(order) else []
+        levels = np.split(order, np.cumsum(np.bincount(self.depth))[:-1]) if len(order) else []
+        inner = [level[self.parent[level] >= 0] for level in levels]
+        return [level for level in inner if len(level)]
 
     def only(self, chosen: Bools) -> MainThread:
         """Return the thread with the chosen events alone."""
@@ -86,16 +88,14 @@ class MainThread:
     def innermost_of(self, chosen: Bools) -> Int64:
         """Return per event the innermost of the chosen events among itself and those around it, -1 for none."""
         found = np.where(chosen, np.arange(len(chosen)), -1)
-        for level in self.levels[1:]:
-            level = level[self.parent[level] >= 0]
+        for level in self.inner_levels:
             found[level] = np.where(found[level] < 0, found[self.parent[level]], found[level])
         return found
 
     def outermost_of(self, chosen: Bools) -> Int64:
         """Return per event the outermost of the chosen events among itself and those around it, -1 for none."""
         found = np.where(chosen, np.arange(len(chosen)), -1)
-        for level in self.levels[1:]:
-            level = level[self.parent[level] >= 0]
+        for level in self.inner_levels:
             above = found[self.parent[level]]
             found[level] = np.where(above >= 0, above, found[level])
         return found
@@ -105,20 +105,22 @@ class MainThread:
         return np.array([str(name).startswith(prefixes) for name in self.names], dtype=bool)[self.name]
 
 
-def main_thread(forest: Forest, cell: Cell) -> MainThread:
+def main_thread(forest: Forest, cell: Cell, sampled_ps: int) -> MainThread:
     """Find the thread that runs the cell, and the recorded part of the cell.
 
     That thread has the events of the cell's lines and of Keras' calls; else the marks of steps, else it is the one that
-    dispatches most ops. The cell begins and ends as the sidecar says; without a cell, it is all that was recorded.
+    dispatches most ops. The cell begins and ends as the sidecar says; without a cell, it lasts until the last event and
+    the last sample, at ``sampled_ps``: after these the profiler gathers what threads recorded.
     """
     host = forest.host
-    begin, end = 0, max(forest.end_ps, host.recorded_ns * PS_PER_NS)
+    recorded_ps = host.recorded_ns * PS_PER_NS
+    begin, end = 0, max(forest.end_ps, min(sampled_ps, recorded_ps))
     if not host.recorded_ns and len(host):
         begin = int(host.start_ps.min())
     if cell.began_ns and host.began_ns:
         begin = max(begin, (cell.began_ns - host.began_ns) * PS_PER_NS)
-        ended = (cell.ended_ns - host.began_ns) * PS_PER_NS if cell.ended_ns else end
-        end = min(end, ended) if ended > begin else end
+        ended = (cell.ended_ns - host.began_ns) * PS_PER_NS
+        end = min(max(end, recorded_ps), ended) if ended > begin else end
     line = _main_line(forest)
     first, last = (host.lines[line].first, host.lines[line].last) if line >= 0 else (0, 0)
     nesting = forest.nesting
@@ -144,4 +146,5 @@ def _marks(forest: Forest) -> Bools:
     marks = np.zeros(len(forest.host), dtype=bool)
     marks[forest.host.ints(STEP_NUMBER).rows] = True
     runs = np.array([line.name == RUNS for line in forest.host.lines], dtype=bool)  # which show no thread
-    return marks & ~runs[forest.host.line]
+    of_threads: Bools = marks & ~runs[forest.host.line]
+    return of_threads

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfprof_nb._arrays import Floats, Int64
+from tfprof_nb._arrays import Bools, Floats, Int64
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,8 @@ class Pieces:
     @property
     def middle_ps(self) -> Int64:
         """A moment within each piece."""
-        return self.bounds[:-1] + np.diff(self.bounds) // 2
+        middle: Int64 = self.bounds[:-1] + np.diff(self.bounds) // 2
+        return middle
 
     def cut(self, times_ps: Int64) -> Pieces:
         """Cut the pieces at these times, too.
@@ -63,7 +64,8 @@ class Pieces:
 def distinct(times: Int64) -> Int64:
     """Return the distinct times in order, faster than `np.unique`."""
     times = np.sort(times)
-    return times[np.append(True, times[1:] != times[:-1])[: len(times)]]
+    once: Int64 = times[np.append(True, times[1:] != times[:-1])[: len(times)]]
+    return once
 
 
 def innermost(start: Int64, end: Int64, parent: Int64, depth: Int64, begin: int, finish: int) -> Pieces:
@@ -107,7 +109,7 @@ class Claims:
     key: Int64
 
 
-def shared(waits: Pieces, owner: Int64, claims: Claims, owners: int, keys: int, behind: int = -1) -> Floats:
+def shared(waits: Pieces, owner: Int64, claims: Claims, owners: int, keys: int, behind: Bools | None = None) -> Floats:
     """Share the time of waits among claims: at every moment, each that is there gets the same part.
 
     Parameters
@@ -119,7 +121,7 @@ def shared(waits: Pieces, owner: Int64, claims: Claims, owners: int, keys: int, 
     claims
         What ran meanwhile, with keys from 0 to ``keys`` - 1.
     behind
-        The key of claims that get only the time in which no others are there; -1 for none.
+        Per claim: whether it gets only the time in which no others are there; by default none does.
 
     Returns
     -------
@@ -132,7 +134,7 @@ def shared(waits: Pieces, owner: Int64, claims: Claims, owners: int, keys: int, 
     >>> claims = Claims(np.array([0, 20]), np.array([24, 28]), np.array([0, 1]))
     >>> shared(waits, np.array([-1, 0]), claims, 1, 2).tolist()
     [[12.0, 6.0]]
-    >>> shared(waits, np.array([-1, 0]), claims, 1, 2, behind=0).tolist()
+    >>> shared(waits, np.array([-1, 0]), claims, 1, 2, behind=np.array([True, False])).tolist()
     [[10.0, 8.0]]
     """
     amounts = np.zeros((owners, keys))
@@ -143,11 +145,12 @@ def shared(waits: Pieces, owner: Int64, claims: Claims, owners: int, keys: int, 
     start, end = claims.start_ps.clip(first, last), claims.end_ps.clip(first, last)
     there = end > start
     start, end, key = start[there], end[there], claims.key[there]
+    later = np.zeros(len(key), dtype=bool) if behind is None else behind[there]
     bounds = distinct(np.concatenate([waits.bounds, start, end]))
     begins, ends = np.searchsorted(bounds, start), np.searchsorted(bounds, end)
     owner_of = owner[np.clip(np.searchsorted(waits.bounds, bounds[:-1], side="right") - 1, 0, len(owner) - 1)]
     length, free = np.diff(bounds), np.ones(len(bounds) - 1, dtype=bool)
-    for chosen in (key != behind, key == behind):
+    for chosen in (~later, later):
         starts, stops = begins[chosen], ends[chosen]
         if not len(starts):
             continue

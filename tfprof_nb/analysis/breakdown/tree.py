@@ -92,9 +92,9 @@ class Tree:
         parents = {node.parent for node in self.nodes.values()}
         small: dict[str, list[str]] = {}
         for identity, node in self.nodes.items():
-            if identity not in parents and node.kind not in _NEVER_SMALL:
-                if 0 < totals[identity] < _SMALL_SHARE * totals[ROOT]:
-                    small.setdefault(node.parent, []).append(identity)
+            is_leaf = identity not in parents and node.kind not in _NEVER_SMALL
+            if is_leaf and 0 < totals[identity] < _SMALL_SHARE * totals[ROOT]:
+                small.setdefault(node.parent, []).append(identity)
         for parent, parts in small.items():
             if len(parts) > 1:
                 together = self.child(parent, "smaller", "smaller parts", "other")

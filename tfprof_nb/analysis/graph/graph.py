@@ -217,6 +217,7 @@ def _table(model: GraphModel, rows: Rows) -> pd.DataFrame:
         "op_types": _all_types(model.nodes["types"], rows.nodes),
         "total_occurrences": _whole(rows.total[:, COLUMN["occurrences"]]),
         "definitions": rows.own[:, COLUMN["definitions"]].astype(np.int64),
+        "total_definitions": rows.total[:, COLUMN["definitions"]].astype(np.int64),
         "total_nodes": _whole(rows.total[:, COLUMN["nodes"]]),
         "self_nodes": _whole(rows.own[:, COLUMN["nodes"]]),
     }

@@ -10,7 +10,8 @@ from tfprof_nb.analysis.steps.groups import Grouping
 from tfprof_nb.analysis.steps.passes import FETCHES
 from tfprof_nb.formats.marks import CELL_LINE, EPOCH, LOOP_LINE, PHASES, STEP_NUMBER
 
-UNNAMED, BATCH, LOOP_PASS = "step", "batch", "pass"  # names of steps that have none of their own
+# Names of steps that have none of their own; a function may well be called `step`.
+UNNAMED, BATCH, LOOP_PASS = "loop step", "batch", "pass"
 
 
 def described(table: pd.DataFrame, forest: Forest, grouping: Grouping, spans: pd.DataFrame) -> pd.DataFrame:

@@ -27,7 +27,7 @@ from tfprof_nb.analysis.steps.marks import BATCH, LOOP_PASS, UNNAMED, described,
 from tfprof_nb.analysis.steps.spans import spans_with_devices
 from tfprof_nb.analysis.steps.tpu import tpu_breakdown
 from tfprof_nb.analysis.steps.tpu_spans import common_steps, tpu_spans, whole_steps
-from tfprof_nb.formats.marks import SESSION_RUN
+from tfprof_nb.formats.marks import SESSION_RUN, WARM_UP_RUN
 
 COLUMNS = ["start_ms", "step_ms", *PARTS, "phase", "step_name", "epoch", "warm_up", "host"]
 # The first run of a TensorFlow 1 session starts devices and places the graph: it is excluded from averages if it took
@@ -180,7 +180,7 @@ def host_steps(forest: Forest, grouping: Grouping) -> _HostSteps:
         return _no_steps(*([_UNFINISHED] if unfinished else notes))
     notes += [_OLD_COPIES] if is_of_old_tensorflow(forest) else []
     table = described(breakdown(forest, grouping, spans, activity), forest, grouping, spans)
-    table["warm_up"] |= _starts_session(table)
+    table["warm_up"] |= _starts_session(table) | np.isin(spans["event"], forest.host.ints(WARM_UP_RUN).rows)
     groups = spans["group"].to_numpy(np.int64)
     return _HostSteps(table, groups, grouping.source, notes, loops_of(forest, grouping))
 
@@ -318,6 +318,10 @@ def _notes(table: pd.DataFrame, measured: pd.DataFrame, source: str, loops: Sequ
     if len(measured) < len(table):
         included = _inclusion(table, str(measured["phase"].iloc[0]))
         notes.append(f"Averages are over {len(measured)} of {len(table)} steps: {included}.")
+    elif len(table) and table["warm_up"].all() and table["phase"].iloc[0] == SESSION_RUN:
+        notes.append(
+            "Only the session's first run was recorded: it takes longer than others, as it starts the session."
+        )
     elif len(table) and table["warm_up"].all():
         notes.append(
             "Every step traced or compiled. If these were the program's first steps, capture more of them to see the "

@@ -144,7 +144,8 @@ def _compiled(shell: Any, tree: ast.Module, text: str, name: str) -> CodeType:
     above = len(text) - len(text.lstrip("\n"))
     linecache.cache[file] = (len(text), None, ["\n"] * above + lines, file)  # what TensorFlow converts, it reads there
     flags = shell.compile.flags & ~ast.PyCF_ONLY_AST
-    return compile(ast.fix_missing_locations(tree), file, "exec", flags, dont_inherit=True)
+    code: CodeType = compile(ast.fix_missing_locations(tree), file, "exec", flags, dont_inherit=True)
+    return code
 
 
 def _check(tree: ast.Module) -> None:
@@ -158,7 +159,7 @@ def _check(tree: ast.Module) -> None:
 
 
 def _check_magic(call: ast.Call) -> None:
-    name = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else ""
+    name = str(call.args[0].value) if call.args and isinstance(call.args[0], ast.Constant) else ""
     kind = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     if kind.startswith("run_") and name in _HARMLESS:
         return

@@ -25,7 +25,7 @@ Restore = Callable[[], None]
 
 
 class FrameworkState:
-    """Variables, random states and settings; ``begin_run`` gives each run the same seeds."""
+    """Variables, random states and settings."""
 
     def __init__(self, native_iterators: Sequence[Any], tables: Sequence[Any]) -> None:
         self._native_iterators, self._tables, self._variables = native_iterators, tables, living_variables()
@@ -45,12 +45,13 @@ class FrameworkState:
             self._restores.append(_keras_globals())
         self._restores += [_values(self._variables), _tensorflow_seeds()]  # last: those above may draw and write
 
-    def begin_run(self) -> None:
-        """Seed TensorFlow; Python's and NumPy's random states are those of the user."""
+    @staticmethod
+    def seed(more: int) -> None:
+        """Seed TensorFlow, as the program does or by our own; ``more`` makes it another seed."""
         from tensorflow.python.eager import context
 
         seed = context.context()._seed  # noqa: SLF001
-        tensorflow().random.set_seed(_SEED if seed is None else seed)
+        tensorflow().random.set_seed((_SEED if seed is None else int(seed)) + more)
 
     def put_back(self) -> None:
         """Put everything back."""
@@ -222,7 +223,7 @@ def _same(one: Any, other: Any) -> bool:
     one, other = np.asarray(one), np.asarray(other)
     if one.dtype.hasobject:
         return bool(one.shape == other.shape and (one == other).all())
-    return one.shape == other.shape and one.tobytes() == other.tobytes()
+    return bool(one.shape == other.shape and one.tobytes() == other.tobytes())
 
 
 def _size(variable: Any) -> int:

@@ -24,6 +24,7 @@ from tfprof_nb.formats.marks import PHASES
 
 MARK, UPDATE, CALL, PASS = "mark", "update", "call", "pass"
 COUNT_PASS = "__tfprof_nb_pass__"  # noqa: S105 - the name of what counts passes of loops
+MIN_STEPS = 5  # that tell a pace
 _GRACE_S = 2.0
 _MAX_LOGS = 2_000
 
@@ -33,11 +34,12 @@ class Ended(BaseException):
 
 
 class Limit(NamedTuple):
-    """When to end a run: after so many steps of a kind, or after so many seconds."""
+    """When to end a run: after so many steps of a kind, or after so many seconds, for few steps a longer time."""
 
     seconds: float
     kind: str = ""
     steps: int = 0
+    longest_s: float = 0.0
 
 
 class Steps:
@@ -59,7 +61,7 @@ class Steps:
         self.per_epoch: int | None = None
         self.is_ended = False
         self._limit, self._in_batch, self._batch = limit, False, dict[str, int]()
-        self._thread, self._deadline = threading.get_ident(), time.perf_counter() + limit.seconds
+        self._thread, self._begun = threading.get_ident(), time.perf_counter()
 
     def add(self, kind: str, count: int = 1) -> None:
         """Add steps that ended now, and end the run if it did enough."""
@@ -68,8 +70,9 @@ class Steps:
         now, ends = time.perf_counter(), self.ends[kind]
         done = (ends[-1][1] if ends else 0) + count
         ends.append((now, done))
-        enough = kind == self._limit.kind and done >= self._limit.steps
-        if enough or (now > self._deadline and not self._in_batch):
+        limit, spent = self._limit, now - self._begun
+        over = spent > limit.seconds and (done >= MIN_STEPS or spent > limit.longest_s)
+        if (over and not self._in_batch) or (kind == limit.kind and done >= limit.steps):
             self.end()
 
     def end(self) -> None:
@@ -105,7 +108,8 @@ def watched(limit: Limit) -> Iterator[Steps]:
             steps.is_ended = True
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(Ended))
 
-    timer = threading.Timer(limit.seconds + max(_GRACE_S, limit.seconds / 2), end_anyway)
+    longest_s = max(limit.seconds, limit.longest_s)
+    timer = threading.Timer(longest_s + max(_GRACE_S, longest_s / 2), end_anyway)
     timer.daemon = True
     with ExitStack() as undo:
         for owner, name, wrapper in _wrappers(steps):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import os
 import sys
 import time
@@ -17,17 +18,20 @@ from tfprof_nb.capture.benchmark_input.trial import told
 from tfprof_nb.capture.interrupts import interrupts_wait
 from tfprof_nb.capture.tensorflow import tensorflow
 from tfprof_nb.capture.trial.cell import LAST_VALUE, Variant
+from tfprof_nb.capture.trial.examples import Passes, watched_examples
 from tfprof_nb.capture.trial.framework_state import DatasetCopies, FrameworkState, why_not_copied
 from tfprof_nb.capture.trial.outcomes import Values, outcomes
 from tfprof_nb.capture.trial.scratch import Refused, Scratch, refusal
 from tfprof_nb.capture.trial.state import State
-from tfprof_nb.capture.trial.steps import CALL, MARK, PASS, COUNT_PASS, UPDATE, Ended, Limit, Steps, watched
+from tfprof_nb.capture.trial.steps import CALL, COUNT_PASS, MARK, MIN_STEPS, PASS, UPDATE, Ended, Limit, Steps, watched
 from tfprof_nb.formats.marks import PHASES
 
 AS_IT_IS, CHANGED = "as it is", "changed"
 MAX_ROUNDS, MIN_ROUNDS = 10, 5
-_FEWEST_WHOLE, _FIRST_SHARE, _FIRST_S = 3, 0.15, 3.0
-_FEWEST_STEPS, _WARM_UP, _WARM_UP_SHARE = 5, 2, 0.1
+_FEWEST_ROUNDS, _SHORTEST_S = 2, 0.5
+_FEWEST_WHOLE, _FIRST_SHARE, _LONGEST_SHARE = 3, 0.15, 0.4
+_SAME_SEED_ROUNDS = 2  # which tell what repeats; the others, how far random numbers reach
+_WARM_UP, _WARM_UP_SHARE = 2, 0.1
 Say = Callable[[str, float], None]
 
 
@@ -50,18 +54,22 @@ class Run:
     is_whole: bool
     steps: Steps
     values: Values = field(default_factory=dict)
+    examples: Passes = field(default_factory=list)
 
     def pace(self, kind: str) -> Pace:
         """Return the pace of a kind of steps; NaN if there are too few."""
         ends = [(at, done) for at, done in self.steps.ends.get(kind, []) if at >= self.begun]
         if not ends:
             return Pace(0, float("nan"), float("nan"))
-        if len(ends) < _FEWEST_STEPS - 2:
+        if len(ends) < MIN_STEPS - 2:
             return Pace(ends[-1][1], float("nan"), float("nan"))
         cold = min(max(_WARM_UP, round(_WARM_UP_SHARE * len(ends))), len(ends) - 2)
-        (first_at, first), (last_at, last) = ends[cold - 1 if len(ends) > cold + 1 else 0], ends[-1]
+        first_at, first = ends[cold - 1]
+        epoch = self.steps.per_epoch if kind == PHASES[0] else None
+        whole = [end for end in ends if epoch and end[1] > first and not (end[1] - first) % epoch]
+        last_at, last = (whole or ends)[-1]  # whole epochs, with what comes between them
         step_s = (last_at - first_at) / max(last - first, 1)
-        return Pace(last, step_s, first_at - self.begun - first * step_s)
+        return Pace(ends[-1][1], step_s, first_at - self.begun - first * step_s)
 
 
 @dataclass
@@ -123,14 +131,15 @@ class Stage:
         gc.collect()  # what runs before left behind is not this one's work
         try:
             with self._scratch.working(), _quiet():
-                self._begin(name)
+                self._begin(name, round_)
                 self._run_above(variant, limit)
                 return self._timed(variant, name, round_, limit)
         finally:
             self._put_back()
 
-    def _begin(self, name: str) -> None:
-        self._framework.begin_run()
+    def _begin(self, name: str, round_: int) -> None:
+        if round_:  # a seed would make each pass draw the same: the first round shows what a program does without
+            self._framework.seed(max(0, round_ - _SAME_SEED_ROUNDS))
         for place, dataset in self._state.datasets:
             with suppress(TfprofError):
                 copy = self._copies[name].of(dataset)
@@ -150,13 +159,17 @@ class Stage:
             )
 
     def _timed(self, variant: Variant, name: str, round_: int, limit: Limit) -> Run:
-        with watched(limit) as steps:
+        examples: Passes = []
+        with ExitStack() as watching:
+            steps = watching.enter_context(watched(limit))
+            if not round_:  # the others are timed
+                examples = watching.enter_context(watched_examples())
             _wait_for_devices()
             begun = time.perf_counter()
             self._execute(variant.code, steps, variant.passes)
             _wait_for_devices()
             seconds = time.perf_counter() - begun
-        run = Run(name, round_, begun, seconds, not steps.is_ended, steps)
+        run = Run(name, round_, begun, seconds, not steps.is_ended, steps, {}, examples)
         used = {*variant.stored, *(variant.used & set(self._namespace)), LAST_VALUE}
         run.values = outcomes(steps, self._namespace, used, self._state.bindings)
         steps.logs.clear()
@@ -207,7 +220,9 @@ def _rounds(stage: Stage, turns: Turns, begun: float, seconds: float, say: Say) 
         say(f"warming up: the cell {name}", (seconds - left()) / seconds)
         # The other may have to compile.
         longest = max((2 * run.seconds for run in turns.runs if run.is_whole), default=0.0)
-        if not _add(stage, turns, name, 0, Limit(max(_FIRST_SHARE * seconds, _FIRST_S, longest))):
+        if not _add(
+            stage, turns, name, 0, Limit(max(_FIRST_SHARE * seconds, longest), longest_s=_LONGEST_SHARE * seconds)
+        ):
             return
     first = turns.runs[-2:]
     pair_s = time.perf_counter() - at
@@ -249,7 +264,7 @@ def _add(stage: Stage, turns: Turns, name: str, round_: int, limit: Limit) -> bo
 def common_kind(one: Run, other: Run) -> str:
     """Return the kind of steps to compare: the first of which both runs have enough; empty if there is none."""
     counts = {kind: min(one.pace(kind).steps, other.pace(kind).steps) for kind in {*one.steps.ends, *other.steps.ends}}
-    enough = {kind for kind, count in counts.items() if count >= _FEWEST_STEPS}
+    enough = {kind for kind, count in counts.items() if count >= MIN_STEPS}
     for kind in (PHASES[0], MARK, UPDATE, *PHASES[1:]):
         if kind in enough:
             return kind
@@ -261,20 +276,32 @@ def common_kind(one: Run, other: Run) -> str:
 
 
 def _bounded(first: Sequence[Run], kind: str, left_s: float) -> Limit:
-    """Return so many steps that the time is enough for five rounds."""
-    each = left_s / (2 * MIN_ROUNDS)
+    """Return so many steps, whole epochs where they fit, that the time is enough for some rounds."""
     paces = [run.pace(kind) for run in first]
-    fits = [int((each - max(pace.first_s, 0)) / max(pace.step_s, 1e-9)) for pace in paces]
-    steps = max(_FEWEST_STEPS, min(*fits, *(pace.steps for pace in paces)))
-    longest = max(max(pace.first_s, 0) + 2 * steps * pace.step_s for pace in paces)
-    return Limit(max(each, longest), kind, steps)
+    begin_s, step_s = (max(*(getattr(pace, part) for pace in paces), 0.0) for part in ("first_s", "step_s"))
+    epochs = [run.steps.per_epoch or 0 for run in first] if kind == PHASES[0] else [0]
+    each = max(left_s / (2 * MIN_ROUNDS), begin_s + _SHORTEST_S)
+    steps = max(MIN_STEPS, int((each - begin_s) / max(step_s, 1e-9)))
+    most = min(pace.steps for pace in paces)
+    epoch = max(epochs)
+    if epoch and begin_s + _longer(epoch) * step_s <= left_s / (2 * _FEWEST_ROUNDS):
+        steps = _longer(epoch * max(1, int(steps / _longer(epoch))))
+    if all(run.is_whole for run in first) or not epoch:
+        steps = min(steps, most)
+    longest = begin_s + 2 * steps * step_s
+    return Limit(max(each, longest), kind, steps, max(each, 2 * longest))
+
+
+def _longer(steps: int) -> int:
+    """Return how many steps are needed for so many that are warm."""
+    return steps + max(_WARM_UP, math.ceil(1.2 * _WARM_UP_SHARE * steps))
 
 
 def _no_common_steps(runs: Sequence[Run], seconds: float) -> str:
     for run in runs:
-        if not run.is_whole and not any(run.pace(kind).steps >= _FEWEST_STEPS for kind in run.steps.ends):
+        if not run.is_whole and not any(run.pace(kind).steps >= MIN_STEPS for kind in run.steps.ends):
             return (
-                f"The cell {run.variant} did not get through {_FEWEST_STEPS} steps in {run.seconds:.0f} s, "
+                f"The cell {run.variant} did not get through {MIN_STEPS} steps in {run.seconds:.0f} s, "
                 f"its part of the time. Give more, such as seconds={_units.number(4 * seconds)}, or mark its steps "
                 "with tfprof_nb.step."
             )
@@ -321,8 +348,8 @@ class _Nothing:
 def _quiet() -> Iterator[None]:
     """Show nothing of what the block prints or displays, and write no compiled Python beside its modules."""
     with ExitStack() as undo:
-        undo.enter_context(redirect_stdout(_Nothing()))  # type: ignore[type-var]
-        undo.enter_context(redirect_stderr(_Nothing()))  # type: ignore[type-var]
+        undo.enter_context(redirect_stdout(_Nothing()))
+        undo.enter_context(redirect_stderr(_Nothing()))
         undo.enter_context(_descriptors_to_nothing())
         if "IPython" in sys.modules:
             from IPython.utils.capture import capture_output

@@ -131,7 +131,8 @@ def _pooled(ops: StepOps, layer: pd.Series) -> _Fix | None:
     # Without a module before the name, the new code would lack an import.
     change = code.replace(".Flatten()", f".{pooling}()") if code.count(".Flatten()") == 1 else ""
     instead = f"Replace Flatten() ({ops.place(frame)})" if frame >= 0 else "Replace Flatten()"
-    text = f"{instead} by keras.layers.{pooling}(): the layer's input, and so its parameters, become much smaller."
+    smaller = "the layer's input, and so its parameters, become much smaller. It is another model then."
+    text = f"{instead} by keras.layers.{pooling}(): {smaller}"
     return _Fix(text, change=change, place=ops.place(frame))
 
 

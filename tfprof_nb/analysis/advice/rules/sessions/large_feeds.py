@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
 from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.python_time import MIN_SAMPLES
 from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, MIN_SAMPLES
 from tfprof_nb.analysis.advice.rules.sessions._runs import SESSION_RUN
 from tfprof_nb.analysis.advice.wording import in_code
 from tfprof_nb.analysis.source.code import place_of
@@ -26,6 +26,7 @@ RULE = Rule(
     moderate=10.0,
     high=25.0,
     of="training",
+    within=CALLBACKS,
     saved=(0.7, None),
     after=("growing-graph",),
 )

@@ -1,0 +1,178 @@
+"""The first screen: it names the cell's largest cost, whether a rule explains it or not, and shows changes as diffs."""
+
+import gzip
+import json
+import math
+
+import pandas as pd
+import pytest
+
+import tfprof_nb as tp
+from builders import XSpace
+from tfprof_nb.analysis.advice.advice import COLUMNS, Advice
+from tfprof_nb.analysis.answer import Answer
+from tfprof_nb.render.panels import Change, Composition, Headline, Note, Offer
+from tfprof_nb.views import advice as advice_view
+from tfprof_nb.views import answer as answer_view
+from tfprof_nb.views import dashboard
+from tfprof_nb.views.pages import links_of
+
+
+def shown(profile, kind):
+    lead, tabs = dashboard.panels(profile, ["overview"])
+    return [panel for panel in (lead, *tabs.tabs[0].open()) if isinstance(panel, kind)]
+
+
+def finding(**columns):
+    row = dict.fromkeys(COLUMNS, "") | {"severity": "high", "rule": "slow-callback", "proved_by": "python"}
+    unknown = ("start_ms", "duration_ms", "gain_low_percent", "gain_high_percent", "estimated_gain_percent")
+    return row | dict.fromkeys((*unknown, "cell_percent"), math.nan) | columns
+
+
+@pytest.fixture
+def traced(tmp_path):
+    """Every step is a call of f that traces."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for i in range(4):
+        python.event("train", start_us=1000 * i, duration_us=900, step_num=i, _r=1)
+        python.event("f", start_us=1000 * i, duration_us=900, tf_function_call="traced-nonXla", tracing_count=i + 1)
+    space.write(tmp_path / "host.xplane.pb")
+    return tp.load(tmp_path)
+
+
+def test_a_finding_about_the_largest_cost_is_the_answer(traced):
+    assert traced.answer.kind == "finding"
+    assert traced.advice.table["rule"][traced.answer.finding] == "retracing"
+    (lead,) = shown(traced, Headline)
+    assert lead.text.startswith("f is traced again and again.")
+    leading, *others = shown(traced, Change)
+    assert (leading.folded, [card.folded for card in others]) == (False, [True] * len(others))
+
+
+def test_the_models_own_work_needs_no_change(tmp_path):
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for i in range(3):
+        python.event("train", start_us=900 * i, duration_us=900, step_num=i, _r=1)
+        for k in range(9):
+            python.event(f"op{k}:MatMul", start_us=900 * i + 100 * k, duration_us=100)
+    space.write(tmp_path / "host.xplane.pb")
+    p = tp.load(tmp_path)
+    assert (p.answer.kind, p.answer.whole) == ("healthy", "capture")
+    (lead,) = shown(p, Headline)
+    assert lead == Headline("Nothing to change: the model itself takes 100% of the capture's time.")
+
+
+def test_a_cost_without_a_rule_is_named_with_its_size_and_count(tmp_path):
+    """Two quick steps; then 40 ms in which four iterators are made."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for i in range(2):
+        python.event("train", start_us=1000 * i, duration_us=1000, step_num=i, _r=1)
+        python.event("mul:MatMul", start_us=1000 * i, duration_us=1000)
+    for i in range(4):
+        python.event("EagerLocalExecute: MakeIterator", start_us=2000 + 10_000 * i, duration_us=10_000)
+    space.write(tmp_path / "host.xplane.pb")
+    p = tp.load(tmp_path)
+    assert (p.answer.kind, p.answer.node["kind"]) == ("cost", "start")
+    (lead,) = shown(p, Headline)
+    assert lead.text == "Starting a pass takes 95.2% of the capture's time: 4 times 10.0 ms."
+
+
+def test_parts_add_up_to_the_whole(traced):
+    for panel in shown(traced, Composition):
+        assert sum(part.value for part in panel.parts) == pytest.approx(panel.whole, rel=0.01)
+
+
+def test_the_answer_of_a_cell_says_cell(tmp_path):
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for i in range(3):
+        python.event("train", start_us=900 * i, duration_us=900, step_num=i, _r=1)
+        python.event("mul:MatMul", start_us=900 * i, duration_us=900)
+    space.write(tmp_path / "host.xplane.pb")
+    cell = {"text": "model.fit(x)", "file": "", "first": 1, "last": 1}
+    cell |= {"line": [], "hits": [], "spent_ns": [], "estimated": []}
+    sidecar = gzip.compress(json.dumps({"version": 1, "cell": cell}).encode())
+    (tmp_path / "host.tfprof.json.gz").write_bytes(sidecar)
+    assert tp.load(tmp_path).answer.whole == "cell"
+
+
+def test_a_gpu_that_recorded_nothing_is_the_first_thing_said(tmp_path):
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    space.plane("/device:GPU:0")
+    for i in range(4):
+        python.event("train", start_us=1000 * i, duration_us=1000, step_num=i, _r=1)
+        python.event("mul:MatMul", start_us=1000 * i, duration_us=1000)
+    profile = tp.load(space.write(tmp_path / "host.xplane.pb"))
+    for panels in (dashboard.page_panels(profile, "overview"), shown(profile, (Headline, Note))):
+        first, *others = panels
+        assert first.text.startswith("Nothing was recorded on the GPU:")
+        assert "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES" in first.text
+        assert not any(isinstance(panel, Note) and panel.text in profile.advice.notes for panel in others)
+    assert "GPU, not recorded" in str(profile.overview)
+
+
+def test_gains_are_shares_of_the_cell():
+    """Of steps that are half of the cell, 40% to 80% are saved: 20% to 40% of the cell."""
+    row = finding(
+        finding="F", gain_low_percent=40.0, gain_high_percent=80.0, estimated_gain_percent=80.0, cell_percent=40.0
+    )
+    lead = answer_view.headline(Answer("finding", 0, None, 0.0), Advice(pd.DataFrame([row]), {}, []))
+    assert lead == Headline("F. That is 40.0% of the cell's time.", "≈ 30% less time", "estimated 20% to 40%")
+    row |= {"gain_low_percent": 100.0, "gain_high_percent": 150.0, "finding": "F takes 40% of it"}
+    lead = answer_view.headline(Answer("finding", 0, None, 0.0), Advice(pd.DataFrame([row]), {}, []))
+    assert lead == Headline("F takes 40% of it.", "≈ 2.7× faster", "estimated 2.0 to 4.0×")
+
+
+def test_an_eager_program_that_reads_no_dataset_has_no_page_on_graphs_or_input(tmp_path):
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for i in range(3):
+        python.event("train", start_us=1000 * i, duration_us=900, step_num=i, _r=1)
+        python.event("EagerExecute", start_us=1000 * i, duration_us=800)
+        python.event("EagerKernelExecute", start_us=1000 * i + 10, duration_us=700, is_func=0)
+        python.event("MatMul:MatMul", start_us=1000 * i + 20, duration_us=600)
+    space.write(tmp_path / "host.xplane.pb")
+    p = tp.load(tmp_path)
+    _, tabs = dashboard.panels(p)
+    names = [tab.name for tab in tabs.tabs]
+    assert "Ops" in names
+    assert not {"Graph", "Input", "tf.data", "Functions", "Layers", "Kernels", "Pods"} & set(names)
+    assert p.graph.notes[0].startswith("All ops ran eagerly")
+
+
+def test_other_pages_have_one_sentence_above_them(traced):
+    lead, tabs = dashboard.panels(traced)
+    assert isinstance(lead, Headline)
+    kinds = list(dict.fromkeys(type(panel).__name__ for panel in tabs.tabs[0].open()))
+    assert kinds[:4] == ["Change", "KeyFigures", "Composition", "StackedBars"]
+    assert len(dashboard.panels(traced, ["ops"])) > 2
+
+
+@pytest.mark.parametrize("start_ms", [math.nan, 2.0])
+def test_a_finding_that_the_trace_proves_has_one_link_to_it(start_ms):
+    proof = {"op_name": "", "proved_by": "trace", "start_ms": start_ms, "duration_ms": 1.0}
+    assert [(link.text, link.page) for link in links_of(proof)] == [("Show in the trace", "Trace")]
+    texts = [link.text for link in links_of(proof | {"proved_by": "ops"})]
+    assert texts == ["Show in Ops", *["Show in the trace"][: start_ms == 2]]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("data = a.b().map(f, 8)", "Run it at once. It helps: `g` too."),
+        ("", "Run it at once: `data = a.…map(f, 8)`. It helps: `g` too."),
+    ],
+)
+def test_a_change_that_stands_as_code_is_not_in_the_sentence_too(change, told):
+    row = finding(change=change, fix="Run it at once: `data = a.…map(f, 8)`. It helps: `g` too.")
+    assert advice_view.fix(row) == told
+
+
+def test_a_table_sums_up_several_findings():
+    for count, kinds in ((1, ["Note"]), (2, ["Note", "Note", "Table"])):
+        panels = advice_view.panels(Advice(pd.DataFrame([finding()] * count), {}, []))
+        assert [type(panel).__name__ for panel in panels if not isinstance(panel, Offer)] == kinds

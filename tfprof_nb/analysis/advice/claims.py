@@ -1,0 +1,114 @@
+"""Which part of the cell's time each finding explains, and how much of the cell that is.
+
+Severity follows from that, and order: what makes steps slow matters little where steps are little of the cell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from tfprof_nb.analysis.advice.catalogue import rules
+from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.findings import Finding, Severity, at_most, severity_of
+from tfprof_nb.analysis.advice.rule import GainOf, Group, Rule
+
+# The kinds of nodes of `p.breakdown` that rules of a group explain.
+_KINDS: dict[Group, tuple[str, ...]] = {
+    "input": ("wait", "start"),
+    "python": ("python", "callback", "keras", "load", "save", "op", "copy", "phase"),
+    "graph": ("layer", "optimizer", "op"),
+    "tracing": ("trace", "compile"),
+    "devices": ("layer", "optimizer", "op", "copy"),
+    "memory": (),
+    "sessions": ("session",),
+}
+# Groups whose findings are about no more time than such nodes take.
+_BOUNDED: tuple[Group, ...] = ("input", "graph", "sessions")
+_RANKS: dict[Severity, int] = {"high": 0, "medium": 1, "info": 2}
+# Of the cell, in percent: the least that a finding of a severity is about.
+_HIGH_PERCENT, _MEDIUM_PERCENT = 15.0, 5.0
+
+
+def claimed(findings: Sequence[Finding], evidence: Evidence) -> list[Finding]:
+    """Give each finding the node that it explains, and its share of the cell.
+
+    A finding that is about little of the cell is not severe. The first step, which traces, is no part of the cell that
+    shares refer to, unless the finding is about tracing: longer training hides it.
+    """
+    tree = evidence.breakdown().table
+    share_of = _shares(evidence)
+    return [_with_claim(finding, tree, share_of) for finding in findings]
+
+
+def _shares(evidence: Evidence) -> Callable[[GainOf, bool], float]:
+    """Return which share of the cell a part of the program takes; both with or without the steps that warm up."""
+    summary = evidence.overview.summary
+    whole_ms, warm_up_ms = float(summary["capture_ms"]), float(np.nan_to_num(summary["warm_up_steps_ms"]))
+    parts_ms = {"steps": float(summary["measured_steps_ms"]), "training": training_ms(evidence), "cell": whole_ms}
+
+    def share(part: GainOf, with_warm_up: bool) -> float:
+        cell_ms = whole_ms if with_warm_up else whole_ms - warm_up_ms
+        part_ms = cell_ms if part == "cell" else parts_ms[part] + with_warm_up * warm_up_ms
+        return min(1.0, part_ms / cell_ms) if cell_ms > 0 and part_ms > 0 else 1.0
+
+    return share
+
+
+def _with_claim(finding: Finding, tree: pd.DataFrame, share_of: Callable[[GainOf, bool], float]) -> Finding:
+    rule = rules()[finding.rule]
+    kinds = explained_kinds(rule)
+    part = share_of(finding.gain_of, "trace" in kinds)
+    percent = finding.estimated_gain_percent * part
+    node, most_percent = _claim(finding, tree, rule)
+    if math.isnan(percent) and math.isnan(most_percent):
+        return replace(finding, node=node)
+    cell_percent = most_percent if rule.all_of else float(np.nanmin((percent, most_percent, 100.0)))
+    of_cell = severity_of(cell_percent, _MEDIUM_PERCENT, _HIGH_PERCENT)
+    most_saved = at_most(min(100.0, cell_percent / max(part, 1e-9)))
+    return replace(
+        finding,
+        node=node,
+        cell_percent=cell_percent,
+        severity=of_cell if rule.all_of else max(finding.severity, of_cell, key=_RANKS.__getitem__),
+        gain_low_percent=min(finding.gain_low_percent, most_saved),
+        gain_high_percent=min(finding.gain_high_percent, most_saved),
+    )
+
+
+def explained_kinds(rule: Rule) -> tuple[str, ...]:
+    """Return the kinds of nodes whose time a rule's cases are about."""
+    return rule.explains or _KINDS[rule.group]
+
+
+def _claim(finding: Finding, tree: pd.DataFrame, rule: Rule) -> tuple[str, float]:
+    """Return the node that a finding explains, and the most that it can be about, in percent of the cell.
+
+    The node is the largest at the finding's place, or of the kinds that the rule explains, where that is larger. What a
+    finding is about takes no more than all nodes of these kinds; where only those of its group are known, no more than
+    what is at its place, if the finding has no estimate of its own.
+    """
+    below = tree[(tree["parent"] != "") & tree["id"].str.contains(f"/{rule.phase}", regex=False)]
+    of_kind = _outermost(below[below["kind"].isin(explained_kinds(rule))])
+    placed = _outermost(below[(below["place"] == finding.place) & bool(finding.place)])
+    if of_kind.empty and (placed.empty or rule.group == "memory"):
+        return "", math.nan
+    of_kind_share, placed_share = float(of_kind["share"].sum()), float(placed["share"].sum())
+    bounded = bool(rule.explains) or rule.group in _BOUNDED
+    nodes = of_kind if placed.empty or (bounded and of_kind_share > placed_share) else placed
+    node = str(nodes["id"].iloc[int(nodes["total_ms"].to_numpy().argmax())])
+    if bounded:
+        return node, 100 * (of_kind_share if rule.explains else max(of_kind_share, placed_share))
+    known = not math.isnan(finding.estimated_gain_percent)
+    return node, math.nan if known or placed.empty else 100 * placed_share
+
+
+def _outermost(nodes: pd.DataFrame) -> pd.DataFrame:
+    """Return the nodes that are in no other one of these."""
+    ids = nodes["id"].tolist()
+    inside = [any(identity.startswith(f"{other}/") for other in ids) for identity in ids]
+    return nodes[~np.array(inside, dtype=bool)]

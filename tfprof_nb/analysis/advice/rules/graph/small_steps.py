@@ -1,0 +1,175 @@
+"""Steps that are so small that starting their ops takes most of the time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Case, Earlier
+from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rules.python._time import NAMED
+from tfprof_nb.analysis.source.code import place_of
+from tfprof_nb.analysis.source.loops import head_of, is_head, needs_itself
+from tfprof_nb.analysis.source.rewriting import with_argument
+from tfprof_nb.analysis.step_ops.batch import batch_size
+from tfprof_nb.analysis.step_ops.repeated import trains
+from tfprof_nb.analysis.step_ops.step_ops import StepOps
+
+_SHORT_STEP_MS = 10.0
+_MOSTLY = 0.5
+_USUAL_WARM_UP = 2  # steps: a full batch, and a smaller last one
+_MANY_IN_ONE_CALL = (
+    "Each call needs what the call before it made, so they cannot be batched. Run many of them in one call: put the "
+    "loop into a function with @tf.function, as `for i in tf.range(n):`. If Python must run in between, let one call "
+    "serve several sequences, with a batch of them."
+)
+_LEAST_STEPS_SHARE = 0.2
+_CELL = "cell"
+# What Keras makes batches of where arrays come without a batch size. Data that is no array comes without y.
+_OF_KERAS, _KERAS_METHODS, _MOST_STEPS = 32, r"Trainer\.(?:fit|evaluate)$", 0.7
+_BATCHES = r"\.batch\(|\bbatch_size\s*="
+_PYTHON_PERCENT = 25.0
+# How many times larger to make batches up to a size.
+_FACTORS = ((8, 16), (32, 8), (100_000, 4))
+
+RULE = Rule(
+    "small-steps",
+    "The steps are so small that starting them takes most of their time",
+    "Looks for steps of up to 10 ms in which, for half of the time and more, no op runs, no data is waited for, and no "
+    "Python of the program's.",
+    "A step and its ops have fixed costs, whatever the batch size: larger batches have fewer of them.",
+    group="graph",
+    moderate=50.0,
+    high=60.0,
+    of="cell",
+    after=NAMED,
+    supersedes=("python-between-ops",),
+    results="batches",
+)
+
+
+def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+    """Report steps of which neither ops nor named Python take much: larger batches then cost hardly more."""
+    ops = evidence.step_ops()
+    if (
+        not ops.steps
+        or ops.steps_ms / ops.steps > _SHORT_STEP_MS
+        or (ops.ops["node"] < 0).sum() > _MOSTLY * len(ops.ops)
+    ):
+        return
+    size = batch_size(ops.graphs)
+    fixed = _fixed_share(evidence, ops)
+    # What runs between the steps, larger batches make rarer too.
+    python = [finding for of_rule in earlier.values() for finding in of_rule]
+    named = sum(finding.estimated_gain_percent for finding in python)
+    explained = min(named, evidence.percent("other"))
+    if size is None or explained >= _PYTHON_PERCENT or _loops(ops):
+        return
+    share = _steps_share(evidence)
+    if share < _LEAST_STEPS_SHARE:
+        return
+    if size > _FACTORS[-1][0]:
+        return
+    yield _case(evidence, ops, size, fixed, share, beside_python=bool(python))
+
+
+def _case(evidence: Evidence, ops: StepOps, size: int, fixed: float, share: float, *, beside_python: bool) -> Case:
+    factor = next(factor for most, factor in _FACTORS if size <= most)
+    step_ms, saved = ops.steps_ms / ops.steps, 1 - 1 / factor
+    place, change = _line(evidence, size, size * factor)
+    if not place and size == _OF_KERAS:
+        place, change = _call_with_arrays(evidence, size * factor)
+    loop, depends = _loop(evidence)
+    if depends:
+        place, change = loop, ""
+    return Case(
+        100 * fixed,
+        f"The steps are small: {size} example{'s' * (size != 1)} each",
+        f"A typical step takes {_units.milliseconds(step_ms)}. Ops that are long enough to be recorded run in "
+        f"{_units.share(1 - fixed)} of it. The rest is the fixed cost of starting a step and its ops: "
+        f"{_units.milliseconds(fixed * step_ms)}, whatever the batch size.",
+        _MANY_IN_ONE_CALL
+        if depends
+        else f"Use larger batches, {size * factor} instead of {size}."
+        + " This trains otherwise: fewer updates per epoch, which may need a higher learning rate."
+        * trains(ops.graphs),
+        place or loop,
+        change,
+        severity="medium" if beside_python else None,
+        gain=(100 * saved * share, 100 * saved * fixed * share, 100 * saved * share),
+    )
+
+
+def _loops(ops: StepOps) -> bool:
+    """Whether a loop of the graph runs, whose short ops are not recorded."""
+    bodies = ops.graphs.calls.loc[ops.graphs.calls["role"] == "body", "function"]
+    return bool(bodies.isin(ops.functions).any())
+
+
+def _fixed_share(evidence: Evidence, ops: StepOps) -> float:
+    """Return the part of the steps in which no op runs and no data is waited for."""
+    busy = float(ops.share((ops.ops["step"] >= 0).to_numpy(bool)).covered)
+    return 1 - busy - evidence.percent("input") / 100
+
+
+def _steps_share(evidence: Evidence) -> float:
+    """Return the part of the time without the first steps that the measured steps take; 1 if it is not known."""
+    summary = evidence.overview.summary
+    warm_up = evidence.steps.table["warm_up"]
+    # Steps that trace again and again are a fault of their own, which larger batches do not mend.
+    starting_ms = float(summary["warm_up_steps_ms"]) if warm_up.sum() <= _USUAL_WARM_UP else 0.0
+    rest_ms = float(summary["capture_ms"]) - starting_ms
+    measured_ms = float(summary["measured_steps_ms"])
+    return min(1.0, measured_ms / rest_ms) if rest_ms > 0 and measured_ms > 0 else 1.0
+
+
+def _loop(evidence: Evidence) -> tuple[str, bool]:
+    """Return the place of the loop that calls the steps, and whether each call is given what the one before made."""
+    table = evidence.python.table
+    table = table[(table["thread"] == "main") & (table["line"] > 0) & (table["library"] == "TensorFlow")]
+    if table.empty:
+        return "", False
+    slowest = table.iloc[int(np.argmax(table["in_steps_ms"].to_numpy()))]
+    file, line = str(slowest["file"]), int(slowest["line"])
+    head = line if is_head(evidence.code, file, line) else head_of(evidence.code, file, line)
+    return (place_of(file, head), needs_itself(evidence.code, file, line)) if head else ("", False)
+
+
+def _call_with_arrays(evidence: Evidence, larger: int) -> tuple[str, str]:
+    """Return the line that gives Keras arrays without a batch size, with one; empty if none runs most of the steps."""
+    calls = evidence.python.calls
+    calls = calls[(calls["thread"] == "main") & calls["call"].astype(str).str.contains(_KERAS_METHODS)]
+    lines = calls.groupby(["file", "line"])["in_steps_ms"].sum()
+    lines = lines[lines > _MOST_STEPS * lines.sum()]
+    if len(lines) != 1:
+        return "", ""
+    (file, line), code = lines.index[0], evidence.code
+    method = str(calls.loc[(calls["file"] == file) & (calls["line"] == line), "call"].iloc[0]).rpartition(".")[2]
+    call = code.call_at(str(file), int(line), method)
+    named = {keyword.arg for keyword in call.keywords} if call else set()
+    if call is None or not (len(call.args) > 1 or "y" in named) or "batch_size" in named:
+        return "", ""
+    place = place_of(str(file), int(line))
+    return place, with_argument(code, str(file), int(line), method, f"batch_size={larger}")
+
+
+def _line(evidence: Evidence, size: int, larger: int) -> tuple[str, str]:
+    """Return the only line that sets the batch size, and that line with another size if the size stands there.
+
+    Lines of which something was recorded come before others of the program.
+    """
+    sets = re.compile(rf"(\bbatch(?:_size)?\s*[=(]\s*|\b\w*batch\w*\s*=\s*){size}\b", re.IGNORECASE)
+    table = evidence.source().table
+    recorded = list(zip(table["file"].astype(str), table["line"].astype(int), strict=True))
+    for pattern, known in ((sets.pattern, True), (_BATCHES, False)):
+        everywhere = dict.fromkeys(evidence.code.find(rf"(?i:{pattern})"))
+        for found in ([one for one in everywhere if one in recorded], list(everywhere)):
+            own = [one for one in found if one[0] == _CELL] or found
+            if len(own) == 1:
+                code = evidence.code.line(*own[0])
+                return place_of(*own[0]), sets.sub(rf"\g<1>{larger}", code) if known else ""
+    return "", ""

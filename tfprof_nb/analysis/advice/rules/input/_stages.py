@@ -1,0 +1,96 @@
+"""The slowest stage of the pipeline that steps wait for, and what the program gives to it."""
+
+from __future__ import annotations
+
+import re
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.wording import quoted
+from tfprof_nb.analysis.source.code import line_at, place_of
+from tfprof_nb.analysis.source.mapped import lines_mapped, mapped_name
+from tfprof_nb.analysis.tf_data.iterators import iterator_type
+
+_MOST_OF_FUNCTION = 0.6
+# Keras makes a pipeline of its own for arrays that its methods take.
+_OF_KERAS = re.compile(r"\.(fit|evaluate|predict)\(")
+# Types of ops that draw random numbers.
+DRAWING = "Random|Multinomial|SampleDistorted|Stateful(?:Uniform|StandardNormal|TruncatedNormal|Binomial)|RngRead"
+OPENING = ("Interleave", "ParallelInterleave", "FlatMap")
+MAPS, FILTERS = ("Map", "ParallelMap", "MapAndBatch"), ("Filter", "ParallelFilter")
+# tf.data names functions after the method that takes them, e.g. `__inference_Dataset_map_decode_42`.
+FUNCTIONS = {
+    **dict.fromkeys(MAPS, "Dataset_map_"),
+    **dict.fromkeys(FILTERS, "Dataset_filter_"),
+    **dict.fromkeys(("Interleave", "ParallelInterleave", "LegacyParallelInterleave"), "Dataset_interleave_"),
+    "FlatMap": "Dataset_flat_map_",
+}
+
+
+def slow_name(evidence: Evidence) -> str:
+    """Return the long name of the slowest stage."""
+    return str(evidence.tf_data.summary["bottleneck_long_name"] or "")
+
+
+def stage_of(evidence: Evidence) -> str:
+    """Return the type of the slowest stage; empty if it is unknown."""
+    return iterator_type(slow_name(evidence))
+
+
+def stages(evidence: Evidence) -> set[str]:
+    """Return the types of all stages."""
+    return {iterator_type(name) for name in evidence.tf_data.table["long_name"]}
+
+
+def line_of_stage(evidence: Evidence) -> str:
+    """Return the line that gave the slowest stage its function; empty if that is unknown."""
+    stage = stage_of(evidence)
+    return evidence.line_of(FUNCTIONS[stage]) if stage in FUNCTIONS else ""
+
+
+def shown_stage(evidence: Evidence) -> str:
+    """Name the slowest stage with its line."""
+    line = line_of_stage(evidence)
+    code = evidence.code.at(line)
+    placed = f" ({line}{f', {quoted(code)}' if code else ''})" if line else ""
+    return f"the slowest stage of the input pipeline is {_units.shorten(stage_of(evidence), 80)}{placed}"
+
+
+def mapped_by_stage(evidence: Evidence) -> str:
+    """Return what the slowest stage calls, if it is a map."""
+    return mapped(evidence, line_of_stage(evidence)) if stage_of(evidence) in MAPS else ""
+
+
+def of_keras(evidence: Evidence) -> str:
+    """Return the method of Keras that makes the pipeline of arrays; empty if it is another's."""
+    found = _OF_KERAS.search(evidence.code.at(line_of_stage(evidence)))
+    return found[1] if found and "Generator" not in stages(evidence) else ""
+
+
+def mapped(evidence: Evidence, line: str) -> str:
+    """Return what the map at a line calls: the name of a function, or "the lambda"; empty if that is unknown."""
+    return _units.shorten(mapped_name(evidence.code, *line_at(line)), 40)
+
+
+def costly_line(evidence: Evidence, line: str) -> str:
+    """Name the line that takes most of what the map at a line calls; empty if none does, or it is all there is."""
+    ops, (file, first, last) = evidence.source().all_ops, lines_mapped(evidence.code, *line_at(line))
+    of_lines = ops[(ops["file"] == file) & ops["line"].between(first, last)].groupby("line")["op_ms"].sum()
+    if len(of_lines) < 2 or not of_lines.max() > _MOST_OF_FUNCTION * of_lines.sum():
+        return ""
+    number = int(of_lines.index.to_numpy()[of_lines.to_numpy().argmax()])
+    share = float(of_lines.max() / of_lines.sum())
+    code = _units.shorten(evidence.code.line(file, number), 80)
+    return f"; {_units.share(share)} of the time of its ops is that of `{code}` ({place_of(file, number)})"
+
+
+def is_random(evidence: Evidence, line: str) -> bool:
+    """Whether the function given to the map at a line draws random numbers."""
+    ops, (file, first, last) = evidence.source().all_ops, lines_mapped(evidence.code, *line_at(line))
+    mine = (ops["file"] == file) & ops["line"].between(first, last)
+    return bool(ops.loc[mine, "op_type"].str.contains(DRAWING).any())
+
+
+def filling_cache(evidence: Evidence) -> bool:
+    """Whether a cache stands between the slow stage and the end: then only the first pass is slow."""
+    return "Cache" in str(evidence.tf_data.summary["bottleneck_long_name"] or "")

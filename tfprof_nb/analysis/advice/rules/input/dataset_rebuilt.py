@@ -1,0 +1,41 @@
+"""Datasets with caches that are built anew for each pass."""
+
+from __future__ import annotations
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
+from tfprof_nb.analysis.advice.rules.input._stages import mapped, stage_of
+from tfprof_nb.analysis.advice.wording import at
+
+_SEVERAL_DATASETS = 3
+
+RULE = cause_rule(
+    "dataset-rebuilt",
+    "A dataset with a cache is built anew for each pass",
+    "Looks for datasets with `.cache()` that are built three times and more.",
+    "The cache of a new dataset is empty: each pass runs again what comes before it, and fills it.",
+    saved=(0.4, 1.0),
+    after="iterator-per-batch",
+)
+
+
+def cause(evidence: Evidence) -> Cause | None:
+    """Find datasets with caches that are built anew for each pass, so that the caches never serve."""
+    ops = evidence.ops.table
+    eager = ops[ops["eager"].astype(bool) & ops["op_type"].astype(str).str.startswith("CacheDataset")]
+    made = max(eager["occurrences"].tolist(), default=0)
+    cached = any("Cache" in str(name) for name in evidence.tf_data.table["long_name"])
+    if not cached or made < _SEVERAL_DATASETS:
+        return None
+    place, function = evidence.code.place_with(r"\.cache\("), mapped(evidence, evidence.line_of("Dataset_map_"))
+    return Cause(
+        f"the dataset with its cache is built anew {_units.count(made)} times",
+        f"a new cache is empty{at(place)}, so each pass runs again what comes before it"
+        f"{f', such as {function},' if function else ''} and fills it; the slowest stage is {stage_of(evidence)}",
+        "Build the dataset once, before the loop, and train on the same object in each pass.",
+        place=place,
+        least_saved=0.4,
+        beside_percent=evidence.percent("between_steps"),
+        instead_of=(("python-in-loop", function), ("python-outside-steps", function)) if function else (),
+    )

@@ -1,0 +1,42 @@
+"""A loop that fetches its batches between the marks of steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Case, Earlier
+from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rules.input._fetches import longest_wait
+from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT
+
+_PREPARE = (
+    "Prepare batches while the model trains: {}give .map() and .interleave() num_parallel_calls=tf.data.AUTOTUNE, and "
+    ".cache() data that fits in memory."
+)
+
+RULE = Rule(
+    "input-outside-steps",
+    "Data is fetched outside the step marks",
+    "Looks for loops that call `next(iterator)` between their marks of steps.",
+    "The wait for data is then a part of no step, so the steps seem quicker than they are.",
+    group="input",
+    page="input_pipeline",
+    moderate=MODERATELY_PERCENT,
+    high=HIGHLY_PERCENT,
+)
+
+
+def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+    """Report a loop that fetches its batches between the marks, where no step shows the wait."""
+    percent = evidence.percent("input_between_steps")
+    yield Case(
+        percent,
+        "Data is fetched outside the step marks",
+        f"{_units.milliseconds(evidence.steps.summary['input_between_steps_ms'])} ({_units.percent(percent)} of the "
+        "time from the first step to the last) is spent in next(iterator) between the marks, where no step counts it.",
+        "Fetch the batch inside the mark: `batches = iter(dataset)`, then `with tfprof_nb.step(i): "
+        f"train_step(next(batches))`. {evidence.tf_data.summary['suggestion'] or _PREPARE}",
+        **longest_wait(evidence.tf_data),
+    )

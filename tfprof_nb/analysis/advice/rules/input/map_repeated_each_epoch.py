@@ -1,0 +1,75 @@
+"""A map that does the same work in each of several epochs."""
+
+from __future__ import annotations
+
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule, from_busy_cores
+from tfprof_nb.analysis.advice.rules.input._kept import PASSES_WORTH_KEEPING, kept_behind_map, may_be_kept
+from tfprof_nb.analysis.advice.rules.input._stages import (
+    DRAWING,
+    costly_line,
+    filling_cache,
+    line_of_stage,
+    mapped,
+    stage_of,
+)
+from tfprof_nb.analysis.advice.wording import quoted
+from tfprof_nb.analysis.source.code import line_at
+from tfprof_nb.analysis.source.mapped import lines_mapped
+
+RULE = cause_rule(
+    "map-repeated-each-epoch",
+    "A map does the same work in each epoch",
+    "Looks for the slowest map of a pipeline that gives the same in each of three epochs and more: it draws no random "
+    "numbers, and no cache stands behind it.",
+    "A cache keeps its results, so that only the first epoch runs it.",
+    saved=(0.35, 1.0),
+    results="order",
+    after="map-per-element",
+)
+
+
+def cause(evidence: Evidence) -> Cause | None:
+    """Find a map that does the same work in each of several epochs, where its results could be kept."""
+    line = line_of_stage(evidence)
+    passes, function = int(evidence.steps.table["epoch"].nunique()), mapped(evidence, line)
+    if passes < PASSES_WORTH_KEEPING or filling_cache(evidence) or _random_ops(evidence):
+        return None
+    if not may_be_kept(evidence, line):
+        return None
+    kept = kept_behind_map(evidence, line)
+    if kept is None:
+        return None
+    earlier = any("Cache" in name for name in evidence.tf_data.table["long_name"])
+    so_far = "the cache stands before it" if earlier or kept.cached_before else "there is no cache"
+    return Cause(
+        f"{function} runs anew in each of {passes} epochs, since {so_far}",
+        f"the slowest stage of the input pipeline is {stage_of(evidence)} ({line}, {quoted(evidence.code.at(line))})"
+        f"{costly_line(evidence, line)}",
+        f"{kept.to_do}, if what {function} returns fits in memory. Then only the first epoch runs {function}.",
+        kept.change,
+        place=kept.place,
+        least_saved=0.35 * (passes - 1) / passes,
+        most_saved=(passes - 1) / passes,
+        beside_percent=_taken_from_model(evidence, line) * (passes - 1) / passes,
+    )
+
+
+def _taken_from_model(evidence: Evidence, line: str) -> float:
+    """Return the share of the steps, in percent, in which the map at a line may take cores that the model needs."""
+    ops, (file, first, last) = evidence.source().all_ops, lines_mapped(evidence.code, *line_at(line))
+    return from_busy_cores(
+        evidence, float(ops.loc[(ops["file"] == file) & ops["line"].between(first, last), "op_ms"].sum())
+    )
+
+
+def _random_ops(evidence: Evidence) -> bool:
+    """Whether random ops run on the host outside of the model's layers: what a cache keeps is random no more.
+
+    Ops that run eagerly are no part of a pipeline: they give weights their first values.
+    """
+    placed, ops = evidence.source().all_ops, evidence.ops.table
+    if len(placed):
+        eager = set(ops.loc[ops["eager"].astype(bool), "op_name"])
+        ops = placed[(placed["layer"] == "") & (placed["phase"] == "") & ~placed["op_name"].isin(eager)]
+    return bool((ops["op_type"].str.contains(DRAWING) & (ops["side"] == "host")).any())

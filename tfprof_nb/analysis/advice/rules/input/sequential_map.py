@@ -1,0 +1,43 @@
+"""A map that works on one element at a time."""
+
+from __future__ import annotations
+
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule, in_parallel
+from tfprof_nb.analysis.advice.rules.input._stages import (
+    is_random,
+    line_of_stage,
+    mapped_by_stage,
+    of_keras,
+    shown_stage,
+    stage_of,
+)
+from tfprof_nb.analysis.advice.wording import quoted
+
+RULE = cause_rule(
+    "sequential-map",
+    "A map works on one element at a time",
+    "Looks for the slowest map of a pipeline, without `num_parallel_calls`.",
+    "It uses one core, while the others of the machine may be free.",
+    saved=(0.2, 0.8),
+    results="order",
+    after="no-prefetch",
+)
+
+
+def cause(evidence: Evidence) -> Cause | None:
+    """Find a map without parallel calls."""
+    mapped, line = mapped_by_stage(evidence), line_of_stage(evidence)
+    change = in_parallel(evidence, line) if mapped and stage_of(evidence) in ("Map", "MapAndBatch") else ""
+    if not change or of_keras(evidence):
+        return None
+    drawing = ", though its random numbers then fall on other elements" * is_random(evidence, line)
+    return Cause(
+        f"{mapped} works on one element at a time",
+        shown_stage(evidence),
+        f"Let it work on several at once{drawing}: {quoted(change, 120)}.",
+        change,
+        place=line,
+        least_saved=0.2,
+        most_saved=0.8,
+    )

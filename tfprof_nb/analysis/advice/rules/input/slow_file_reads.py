@@ -1,0 +1,33 @@
+"""Files that are opened one after another."""
+
+from __future__ import annotations
+
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
+from tfprof_nb.analysis.advice.rules.input._stages import (
+    OPENING,
+    costly_line,
+    line_of_stage,
+    of_keras,
+    shown_stage,
+    stage_of,
+    stages,
+)
+from tfprof_nb.analysis.tf_data.iterators import FILE_READERS
+
+RULE = cause_rule(
+    "slow-file-reads",
+    "Reading the files is slow",
+    "Looks for pipelines whose slowest stage opens files one after another.",
+    "A disk or a network serves several files at once as fast as one.",
+    after="sequential-map",
+)
+
+
+def cause(evidence: Evidence) -> Cause | None:
+    """Find files that are opened one after another."""
+    line, fix = line_of_stage(evidence), str(evidence.tf_data.summary["suggestion"])
+    reads = stage_of(evidence) in OPENING and not stages(evidence).isdisjoint(FILE_READERS)
+    if not reads or of_keras(evidence):
+        return None
+    return Cause("reading the files is slow", f"{shown_stage(evidence)}{costly_line(evidence, line)}", fix, place=line)

@@ -1,0 +1,26 @@
+"""The slowest stage, where no other rule says more."""
+
+from __future__ import annotations
+
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
+from tfprof_nb.analysis.advice.rules.input._stages import costly_line, line_of_stage, of_keras, shown_stage, stage_of
+
+RULE = cause_rule(
+    "slow-stage",
+    "A stage of the pipeline is slow",
+    "Looks for the slowest stage of a pipeline, where no other rule says more.",
+    "Steps wait for the slowest stage, whatever the others take.",
+    after="slow-map",
+)
+
+
+def cause(evidence: Evidence) -> Cause | None:
+    """Name the slowest stage, but a prefetch, which only hands on."""
+    stage, line = stage_of(evidence), line_of_stage(evidence)
+    if not stage or stage == "Prefetch":
+        return None
+    if of_keras(evidence):
+        return Cause("", shown_stage(evidence), place=line)
+    shown = f"{shown_stage(evidence)}{costly_line(evidence, line)}"
+    return Cause(f"{stage} is slow", shown, str(evidence.tf_data.summary["suggestion"]), place=line)

@@ -1,0 +1,49 @@
+"""A line that joins an array or tensor to itself and a new part, in each step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Case, Earlier
+from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rules.python._joined import joined_once
+from tfprof_nb.analysis.advice.rules.python._time import NAMED, told_by_python
+from tfprof_nb.analysis.advice.rules.tracing._eager import runs_eagerly, runs_functions
+from tfprof_nb.analysis.advice.rules.tracing._eager_lines import costliest_line
+from tfprof_nb.analysis.advice.wording import quoted
+from tfprof_nb.analysis.source.code import place_of
+
+RULE = Rule(
+    "grown-by-concatenation",
+    "What was collected so far is copied in each step",
+    "Looks for lines that join an array or tensor to itself and a new part, in each step.",
+    "Each time all rows so far are copied, so the time grows with the square of their number. A list copies nothing.",
+    group="python",
+    page="python",
+    moderate=15.0,
+    high=25.0,
+    of="training",
+    saved=(0.5, None),
+    after=("eager-loop", *NAMED),
+    supersedes=("dominant-op",),
+)
+
+
+def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+    """Report the costliest line of eager ops, if it copies what was collected so far."""
+    if not runs_eagerly(evidence) or not runs_functions(evidence) or earlier["eager-loop"]:
+        return
+    found = costliest_line(evidence)
+    code = evidence.code.line(found.file, found.line) if found else ""
+    fix = joined_once(code)
+    if found is None or not fix or told_by_python(earlier, found.percent):
+        return
+    place = place_of(found.file, found.line)
+    yield Case(
+        found.percent,
+        finding=f"What was collected so far is copied in each step ({place})",
+        evidence=f"{quoted(code)} takes {evidence.of_training(found.percent)}.",
+        fix=fix,
+        place=place,
+    )

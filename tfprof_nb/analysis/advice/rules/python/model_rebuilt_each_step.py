@@ -1,0 +1,42 @@
+"""A model that is built again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Case, Earlier
+from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rules.python._models import working
+from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, FEWER_SAVED
+
+_BUILDING = ("clone_model", "model_from_json", "from_config")
+
+RULE = Rule(
+    "model-rebuilt-each-step",
+    "A model is built again and again",
+    "Looks for functions that clone a model, or make it from its configuration, again and again.",
+    "To make a model makes its layers, and weights with their first values.",
+    group="python",
+    page="python",
+    moderate=10.0,
+    high=25.0,
+    of="training",
+    within=CALLBACKS,
+    saved=(FEWER_SAVED, None),
+)
+
+
+def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+    """Name the functions that make models again and again."""
+    for one in working(evidence, _BUILDING):
+        yield Case(
+            one.percent,
+            finding=f"{one.name} builds a model again and again: {evidence.of_training(one.percent)}",
+            evidence=one.shown,
+            fix="Build the model once, before the loop, and copy the weights into it: "
+            "`copy.set_weights(model.get_weights())`.",
+            place=one.place,
+            subject=one.subject,
+            instead_of=(("eager-ops", one.subject),),  # weights are made by ops of their own
+        )

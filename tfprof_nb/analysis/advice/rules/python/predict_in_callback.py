@@ -1,0 +1,63 @@
+"""A callback that calls predict again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Case, Earlier
+from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rules.python._callbacks import methods
+from tfprof_nb.analysis.advice.rules.python._time import LEAST_SAVED, method_of
+from tfprof_nb.analysis.advice.wording import quoted
+from tfprof_nb.analysis.source.code import place_of
+from tfprof_nb.analysis.source.loops import repeats
+from tfprof_nb.analysis.source.rewriting import on_batch
+
+_MOSTLY = 0.5
+
+RULE = Rule(
+    "predict-in-callback",
+    "A callback calls predict again and again",
+    "Looks for methods of callbacks that spend most of their time on starting and ending calls of `predict`.",
+    "Each call sets up an input pipeline of its own, which takes longer than to predict a few examples.",
+    group="python",
+    page="python",
+    high=25.0,
+    of="training",
+    saved=(LEAST_SAVED, None),
+    part_of="slow-callback",
+    results="equal",
+)
+
+
+def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+    """Name the callbacks that predict in a loop, where starting these calls is most of their work."""
+    calls = evidence.python.calls
+    predicts = (calls["thread"] == "main") & (method_of(calls) == "predict")
+    for method in methods(evidence):
+        own = calls[predicts & (calls["function"] == method.name)]
+        starting = own.groupby(["file", "line"])["between_steps_ms"].sum().nlargest(1)
+        share = float(starting.sum()) / method.row["total_ms"]
+        if share < _MOSTLY:
+            continue
+        file, line = str(starting.index[0][0]), int(starting.index[0][1])
+        if not repeats(evidence.code, file, line):
+            continue
+        place, code = place_of(file, line), evidence.code.line(file, line)
+        model = evidence.code.owner(file, line, "predict") or "model"
+        itself = on_batch(evidence.code, file, line, "predict")
+        skipping = f" Or skip that pipeline: {quoted(itself, 120)}." if itself else ""
+        yield Case(
+            method.percent,
+            finding=f"{method.takes}: it calls {model}.predict again and again",
+            evidence=f"{method.ran}. {_units.share(share)} of this time goes into starting and ending the calls in "
+            f"{quoted(code)} ({place}): each sets up an input pipeline of its own.",
+            fix=f"Call {model}.predict once, with all examples in one array.{skipping}",
+            place=place,
+            change=itself,
+            saved=(LEAST_SAVED * share, None),
+            severity=method.severity,
+            subject=method.name,
+        )

@@ -1,0 +1,84 @@
+"""Calls of predict or evaluate for few examples each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.findings import Case, Earlier, at_most
+from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, LEAST_SAVED, method_of
+from tfprof_nb.analysis.advice.wording import in_code
+from tfprof_nb.analysis.source.code import line_at, place_of
+from tfprof_nb.analysis.source.rewriting import on_batch
+
+_BY_KERAS = ("predict", "evaluate")
+_MIN_CALLS, _PART = 10, 0.1
+
+RULE = Rule(
+    "predict-per-example",
+    "predict or evaluate is called again and again, for a few examples each",
+    "Looks for calls of `model.predict` and `model.evaluate` that spend most of their time on starting and ending.",
+    "Each call sets up an input pipeline and callbacks of its own, which takes longer than to compute a few examples.",
+    group="python",
+    page="python",
+    moderate=10.0,
+    high=25.0,
+    of="training",
+    within=CALLBACKS,
+    saved=(LEAST_SAVED, None),
+    supersedes=("old-iterators-end",),
+    results="close",
+)
+
+
+def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+    """Calls of predict or evaluate for few examples each: most of the time goes into starting them."""
+    calls, phases = evidence.python.calls, evidence.steps.table["phase"]
+    method = method_of(calls)
+    for name, phase in zip(_BY_KERAS, ("predict", "test"), strict=True):
+        rows = calls[(method == name) & (calls["library"] == "Keras") & (calls["thread"] == "main")]
+        starting_ms = float(rows["between_steps_ms"].sum())
+        percent = 100 * starting_ms / max(training_ms(evidence), 1e-9)
+        batches = int((phases == phase).sum())
+        if batches < _MIN_CALLS or starting_ms < rows["self_ms"].sum() / 2:
+            continue
+        first = rows.iloc[0]
+        place, code = place_of(str(first["file"]), int(first["line"])), evidence.code.line(first["file"], first["line"])
+        itself = on_batch(evidence.code, *line_at(place), name) if name == "predict" else ""
+        model = evidence.code.owner(*line_at(place), name) or "model"
+        once = f"Call {model}.{name} once with all examples in one array"
+        others = _other_places(rows)
+        likewise = f" Do so at {others} too." if others else ""
+        fix = f"For a few examples, skip the pipeline: `{itself}`.{likewise}" if itself else f"{once}."
+        fix += f" Where no call needs the result of another: {once[:1].lower()}{once[1:]}." if itself else ""
+        # What each call computes is part of what a single call, or the model itself, does faster.
+        whole_ms = float(rows["self_ms"].sum() - rows["outside_ms"].sum())
+        most = min(100.0, max(percent, 100 * whole_ms / max(training_ms(evidence), 1e-9)))
+        yield Case(
+            min(percent, 100.0),
+            finding=f"{model}.{name} is called again and again, for a few examples each: "
+            f"{evidence.of_training(percent)}",
+            evidence=f"{in_code(place, code)}{others and f' and the calls at {others}'}: "
+            f"{_units.milliseconds(starting_ms)} for {_units.count(batches)} batches "
+            "is spent on starting the calls: each sets up an input pipeline of its "
+            "own.",
+            fix=fix,
+            place=place,
+            change=itself,
+            gain=(min(percent, 100.0), LEAST_SAVED * min(percent, 100.0), at_most(most)),
+            subject=f"{model}.{name}",
+            # What such a call waits for is the beginning of its own pipeline; then it ends that pipeline's iterator.
+            instead_of=(("input-bound", ""),) if set(phases) == {phase} else (),
+        )
+
+
+def _other_places(calls: pd.DataFrame) -> str:
+    """Name the lines but the first that have a good part of the calls' time; empty if there are none."""
+    times = calls.groupby(["file", "line"], sort=False)["self_ms"].sum()
+    places = [place_of(str(file), int(line)) for file, line in times.index[times >= _PART * times.sum()]]
+    first = place_of(str(calls["file"].iloc[0]), int(calls["line"].iloc[0]))
+    return " and ".join(place for place in places if place != first)

@@ -1,0 +1,150 @@
+"""Python in the loop of the steps that takes much of the time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.findings import Case, Earlier
+from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rules.python._joined import joined_once
+from tfprof_nb.analysis.advice.rules.python._time import (
+    CALLBACKS,
+    FEWER_SAVED,
+    FRAMEWORKS,
+    LEAST_SAVED,
+    MIN_SAMPLES,
+    loop_of_steps,
+    rarely,
+)
+from tfprof_nb.analysis.advice.wording import in_code, quoted
+from tfprof_nb.analysis.source.calls import same_call
+from tfprof_nb.analysis.source.code import line_at, place_of
+from tfprof_nb.analysis.source.loops import collected, is_head
+from tfprof_nb.analysis.source.uses import Use, use_of
+
+_OF_MODELS = ("weights-through-numpy", "model-rebuilt-each-step")
+_WRITES = re.compile(
+    r"\.to_(?:csv|json|pickle|parquet|excel|hdf)\(|\b(?:json|pickle|yaml|joblib)\.dump\(|\bnp\.save\w*\(|savefig\("
+)
+_COLLECTS = re.compile(r"\bnp\.(?:array|stack|asarray|vstack|concatenate)\(\[.* for .* in ")
+_SAME = (
+    "`{}` gets the same values each time. If it then gives the same, call it once, before the loop, and take what each "
+    "step needs from the result."
+)
+_LONGER = (
+    "There is more in {} after each {}, so this work gets longer: do `{}` once, after the loop. If it is needed "
+    "earlier, do it {}, or keep a running result to which each step adds, as the metrics of Keras do."
+)
+_OF_OTHERS = 0.1
+_OFTEN_ENOUGH = "every 50 steps"
+
+RULE = Rule(
+    "python-in-loop",
+    "Python in the loop of the steps takes much of the time",
+    "Looks for functions, and lines of the cell, that run in or between the steps while TensorFlow records nothing.",
+    "The program runs one thing at a time: while its Python computes, no step does.",
+    group="python",
+    page="python",
+    moderate=10.0,
+    high=25.0,
+    of="training",
+    within=CALLBACKS,
+    after=(*_OF_MODELS, "sync-each-step"),
+    saved=(FEWER_SAVED, None),
+)
+
+
+def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+    """Functions of the user's, and lines of the cell, that run while TensorFlow records nothing."""
+    whole_ms = training_ms(evidence)
+    named = {finding.subject for name in _OF_MODELS for finding in earlier[name]}
+    table = evidence.python.table
+    table = table[(table["thread"] == "main") & ~table["library"].isin(FRAMEWORKS) & (table["line"] > 0)]
+    heads = [is_head(evidence.code, str(file), line) for file, line in zip(table["file"], table["line"], strict=True)]
+    table = table[~(np.array(heads, dtype=bool) & (table["library"] == "").to_numpy())]  # it waits for its items
+    own = np.where(table["function"] == "<module>", table["line"], 0)
+    for (_, file, _), rows in table.groupby(["function", "file", own], sort=False):
+        time_ms = float(rows["nothing_ms"].sum() + rows["between_steps_ms"].sum())
+        percent = min(100.0, 100 * time_ms / whole_ms) if whole_ms else 0.0
+        if rows["samples"].sum() >= MIN_SAMPLES:
+            case, use = _function(evidence, str(file), rows, time_ms, percent)
+            # Once nothing waits for results, the steps run meanwhile.
+            if case.subject not in named and not (earlier["sync-each-step"] and use == "batch"):
+                yield case
+
+
+def _function(evidence: Evidence, file: str, rows: pd.DataFrame, time_ms: float, percent: float) -> tuple[Case, Use]:
+    """Return the case, and what the function's value is for."""
+    longest = rows.iloc[int(np.argmax((rows["nothing_ms"] + rows["between_steps_ms"]).to_numpy()))]
+    line, function, caller = int(longest["line"]), str(longest["function"]), str(longest["called_from"])
+    place, code = place_of(file, line), evidence.code.line(file, line)
+    name = in_code(place, code) if function == "<module>" else f"{function} ({place})"
+    library = f", mostly in {longest['library']}" if longest["library"] else ""
+    calling = caller if function != "<module>" and caller else place
+    from_code = evidence.code.at(caller)
+    from_code = f", {quoted(from_code)}" if from_code else ""
+    called = f", called from {caller}{from_code}" if calling == caller else ""
+    written = f", in {quoted(code)}" if code and function != "<module>" else ""
+    use = use_of(evidence.code, *line_at(calling))
+    # It trains or computes: the loop may need what it does. Ops of other threads may run at the same time.
+    if use == "record" and float(rows["ops_ms"].sum()) > _OF_OTHERS * float(rows["self_ms"].sum()):
+        use = ""
+    looping = not longest["library"] and function != "<module>" and evidence.code.in_loop(file, line)
+    steps = max(len(evidence.steps.table), 1)
+    same = same_call(evidence.code, *line_at(calling), function) if function != "<module>" else ""
+    longer = collected(evidence.code, *line_at(calling))
+    loop = loop_of_steps(evidence, *line_at(calling))
+    every = f"in few passes of {quoted(loop, 60)} only" if loop else _OFTEN_ENOUGH
+    taken = f"{_units.milliseconds(time_ms)} in all" if loop else f"{_units.milliseconds(time_ms / steps)} per step"
+    case = Case(
+        percent,
+        finding=f"{name} takes {evidence.of_training(percent)}{', on all that the loop has collected' * bool(longer)}",
+        evidence=f"{taken}{library}{written}{called}: TensorFlow waits meanwhile.",
+        fix=(same and _SAME.format(same))
+        or (longer and _longer(longer, evidence.code.at(calling), every, "pass" if loop else "step"))
+        or rarely(evidence, *line_at(calling))
+        or _fix_of(use, function, evidence.code.at(calling), place, code, looping=looping, every=every),
+        place=place,
+        saved=(LEAST_SAVED if longer or use in ("record", "validation") else FEWER_SAVED, None),
+        subject=place if function == "<module>" else function,
+    )
+    return case, use
+
+
+def _longer(collections: list[str], code: str, every: str, after: str) -> str:
+    return _LONGER.format(" and ".join(collections), after, _units.shorten(code, 80), every)
+
+
+def _fix_of(
+    use: str, function: str, calling: str, slowest: str, slowest_code: str, *, looping: bool, every: str = _OFTEN_ENOUGH
+) -> str:
+    """Say what to do about code whose value is used like this."""
+    what = f"{function}()" if function != "<module>" else "this line"
+    if use == "validation":
+        return f"Call {what} once, before the loop, and pass the same data to each fit."
+    if use == "batch" and _COLLECTS.search(slowest_code):
+        return (
+            f"Keep what {slowest} collects in one NumPy array from the beginning, and take the rows of a batch by "
+            "their numbers: `array[numbers]`."
+        )
+    if use == "batch":
+        return (
+            f"If {what} makes the next batch, let it run while the step runs: with `pool = "
+            "concurrent.futures.ThreadPoolExecutor(1)`, submit the call for the next batch before the step, and take "
+            "its `.result()` after it."
+        )
+    if use == "record" and calling:
+        return f"Nothing in the loop needs its value: do {quoted(calling)} {every}, or once after the loop."
+    if joined := joined_once(calling):
+        return joined
+    if _WRITES.search(slowest_code):
+        return f"Write less often: {quoted(slowest_code)} once after the loop, or {every}."
+    inside = f", where {slowest} takes most of its time" if function != "<module>" else ""
+    whole = " NumPy on whole arrays takes a fraction of the time of a loop in Python." * looping
+    return f"Make {what} faster{inside}, or do it less often if the loop allows that.{whole}"

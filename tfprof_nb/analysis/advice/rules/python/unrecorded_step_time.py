@@ -1,0 +1,43 @@
+"""Time of the steps that is not recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Case, Earlier
+from tfprof_nb.analysis.advice.rule import UNKNOWN, Rule
+from tfprof_nb.analysis.advice.rules.python._time import NAMED
+from tfprof_nb.analysis.advice.rules.python._unexplained import (
+    JOINED,
+    LOOK,
+    UNEXPLAINED_PERCENT,
+    can_be_joined,
+    is_unexplained,
+)
+
+RULE = Rule(
+    "unrecorded-step-time",
+    "Much of each step is not recorded",
+    "Looks for steps much of which is outside of ops, in profiles without samples of Python.",
+    "Something runs there that the capture did not record.",
+    group="python",
+    after=NAMED,
+    saved=UNKNOWN,
+    moderate=UNEXPLAINED_PERCENT,
+)
+
+
+def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+    """Report time outside of ops in a profile without samples of Python."""
+    if len(evidence.python.table) or not is_unexplained(evidence, earlier):
+        return
+    percent, joined = evidence.percent("other"), can_be_joined(evidence)
+    yield Case(
+        percent,
+        "Much of each step is not recorded",
+        f"{evidence.of_step('other_ms')} is spent where TensorFlow records nothing.",
+        JOINED if joined else LOOK,
+        severity="medium",
+        saved=(0.3, 1.0) if joined else None,
+    )

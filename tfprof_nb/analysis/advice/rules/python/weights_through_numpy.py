@@ -1,0 +1,83 @@
+"""Weights that are copied through NumPy."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Case, Earlier
+from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rules.python._models import working
+from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, FEWER_SAVED
+from tfprof_nb.analysis.source.code import Code
+from tfprof_nb.analysis.source.syntax import scopes
+
+_COPYING = ("get_weights", "set_weights")
+_FIX = (
+    "Assign variable to variable in a function with @tf.function, for example: `for target, source in "
+    "zip(target_model.weights, model.weights): target.assign(tau * source + (1 - tau) * target)`."
+)
+
+RULE = Rule(
+    "weights-through-numpy",
+    "Weights are copied through NumPy",
+    "Looks for functions that copy a model's weights by `get_weights` and `set_weights`, as for a target network.",
+    "Each weight is copied to an array and back, by ops that run one by one.",
+    group="python",
+    page="python",
+    moderate=10.0,
+    high=25.0,
+    of="training",
+    within=CALLBACKS,
+    saved=(FEWER_SAVED, None),
+)
+
+
+def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+    """Name the functions that copy a model's weights through NumPy."""
+    for one in working(evidence, _COPYING):
+        fix = _FIX
+        if copied := _copied_weights(evidence.code, one.file, one.line):
+            fix = fix.replace("target_model", copied.target).replace("model.weights", f"{copied.source}.weights")
+            if not copied.mixed:
+                fix = fix.replace("tau * source + (1 - tau) * target", "source")
+        yield Case(
+            one.percent,
+            finding=f"{one.name} copies weights through NumPy: {evidence.of_training(one.percent)}",
+            evidence=one.shown,
+            fix=fix,
+            place=one.place,
+            subject=one.subject,
+            instead_of=(("eager-ops", one.subject),),  # weights are assigned by ops of their own
+        )
+
+
+class Copied(NamedTuple):
+    """The model that gets weights, the one that gives them, and whether both are mixed."""
+
+    target: str
+    source: str
+    mixed: bool
+
+
+def _copied_weights(code: Code, file: str, line: int) -> Copied | None:
+    r"""Return which models the function with a line, or without one the file, copies weights between; None if unclear.
+
+    Examples
+    --------
+    >>> text = "def sync(tau):\n    w = [tau * a + b for a, b in zip(net.get_weights(), slow.get_weights())]\n"
+    >>> _copied_weights(Code({"cell": text + "    slow.set_weights(w)"}), "cell", 3)
+    Copied(target='slow', source='net', mixed=True)
+    >>> _copied_weights(Code({"cell": "target.set_weights(net.get_weights())"}), "cell", 1)
+    Copied(target='target', source='net', mixed=False)
+    """
+    scope = scopes(code.syntax(file), line)[0]
+    called = [node.func for node in ast.walk(scope) if isinstance(node, ast.Call)]
+    methods = [(one.attr, ast.unparse(one.value)) for one in called if isinstance(one, ast.Attribute)]
+    read, written = ({owner for name, owner in methods if name == method} for method in ("get_weights", "set_weights"))
+    if len(written) != 1 or len(read - written) != 1:
+        return None
+    (target,), (source,) = written, read - written
+    return Copied(target, source, target in read)

@@ -1,0 +1,61 @@
+"""What rules on ops that run one by one share."""
+
+from __future__ import annotations
+
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.wording import quoted
+from tfprof_nb.analysis.source.code import line_at
+from tfprof_nb.analysis.source.traceable import gets_numbers, has_effects, makes_objects
+
+MOSTLY_EAGER_PERCENT = 50.0
+EAGER_IN = ("Keras", "TensorFlow")
+FETCHING_OPS = "Iterator|Optional|Dataset"  # Keras fetches its data with these, always eagerly
+SAVED = 0.6  # of the time between ops, at least
+TRACED_MODEL = (
+    "Call a traced form of it: `traced = tf.function({0})` before the loop, and `traced(...)` in place of `{0}(...)`. "
+    "Its ops then run as one graph."
+)
+_EAGER_PERCENT = 10.0
+
+
+def runs_eagerly(evidence: Evidence) -> bool:
+    """Whether much of the time of ops is in ones that run eagerly, again and again, in the program's own code."""
+    by_keras = bool(evidence.steps.table["epoch"].notna().any())
+    if min(evidence.percent("eager"), eager_percent(evidence)) <= _EAGER_PERCENT:
+        return False
+    return not (runs_functions(evidence) and by_keras)  # what is eager then is Keras' own work, such as saving
+
+
+def runs_functions(evidence: Evidence) -> bool:
+    """Whether tf.functions are called at least once per step, other than those that trace."""
+    calls = evidence.functions.table
+    return bool(calls.loc[calls["mode"] != "eager", "calls"].sum() >= max(evidence.steps.summary["steps"], 1))
+
+
+def eager_percent(evidence: Evidence) -> float:
+    """Return the share of the hosts' op time, in percent, of ops that run eagerly in each step."""
+    ops = evidence.ops.table
+    ops = ops[(ops["side"] == "host") & ~ops["op_type"].str.contains(FETCHING_OPS)]
+    repeated = ops["eager"].astype(bool) & (ops["occurrences"] >= max(evidence.steps.summary["steps"], 1))
+    return float(100 * ops.loc[repeated, "self_us"].sum() / (ops["self_us"].sum() or 1))
+
+
+def may_be_graph(evidence: Evidence, function: str, place: str) -> bool:
+    """Whether a function can be decorated as it stands: it does nothing that a graph would do once, or cannot do."""
+    at = line_at(place)
+    decorated = evidence.code.line(at[0], at[1] - 1).startswith("@")
+    unfit = (
+        has_effects(evidence.code, *at) or makes_objects(evidence.code, *at) or gets_numbers(evidence.code, function)
+    )
+    return not decorated and not unfit
+
+
+def decorated(function: str, change: str) -> str:
+    """Say what to put into a tf.function."""
+    if not function:
+        return "Move the body of the loop into a function, and put @tf.function above it."
+    before = f"{quoted(change.splitlines()[1])}" if change else function
+    return (
+        f"Put @tf.function above {before}. Its ops then run as one graph; Python code in it, such as print or "
+        ".numpy(), runs only when it is traced."
+    )

@@ -1,0 +1,89 @@
+"""What rules on functions that are traced again share: the functions, and why each is traced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Case
+from tfprof_nb.analysis.advice.rules.tracing._remedies import is_programs, remedy, shown_name
+from tfprof_nb.analysis.functions.retracing import APPLIED_AGAIN, GENERALISE, OF_KERAS
+
+# Rules that say why functions are traced: what is told of long tracing alone says less.
+SAY_WHY = (
+    "xla-recompilation",
+    "retracing",
+    "retracing-by-shape",
+    "retracing-by-value",
+    "retracing-by-object",
+    "function-defined-in-loop",
+    "compile-in-loop",
+    "model-built-in-loop",
+)
+LEAST_SAVED = 0.75  # of the time of calls that trace: what they do once they are traced remains
+MOSTLY_TRACING = 0.5
+_EXPENSIVE_CALL_PERCENT = 20.0
+_MIN_TRACING_CALLS = 3
+_SIGNS = {
+    GENERALISE: "retracing-by-shape",
+    APPLIED_AGAIN: "function-defined-in-loop",
+    "new Python value": "retracing-by-value",
+    "different object": "retracing-by-object",
+}
+
+
+def traced_again(evidence: Evidence, rule: str) -> Iterator[Case]:
+    """Name the functions that are traced again and again for the reason that a rule is about.
+
+    A first call must trace, and Keras traces again when it builds a model: only further tracing is a case.
+    """
+    calls = evidence.functions.table
+    traced = (
+        calls[calls["mode"].str.startswith("traced")]
+        .groupby("function")
+        .agg(
+            calls=("calls", "sum"),
+            percent=("expensive_call_percent", "max"),
+            self_ms=("self_ms", "sum"),
+            cause=("cause", "first"),
+        )
+    )
+    again = traced[(traced["calls"] >= _MIN_TRACING_CALLS) & (traced["percent"] >= _EXPENSIVE_CALL_PERCENT)]
+    whole_ms = float(evidence.steps.table["step_ms"].sum()) or float(calls["self_ms"].sum())
+    for name, function in again.iterrows():
+        why = str(function["cause"])
+        if next((said for sign, said in _SIGNS.items() if sign in why), "retracing") != rule:
+            continue
+        if name in OF_KERAS and GENERALISE not in why:
+            continue
+        if not is_programs(evidence.code, str(name)):  # a library's, which nobody can decorate
+            continue
+        percent = min(100.0, 100 * float(function["self_ms"]) / whole_ms)
+        cause, colon, advised = why.rpartition(": ")
+        fix, place, change = remedy(evidence.code, str(name), why, advised if colon else "")
+        shown = shown_name(evidence.code, str(name))
+        called = shown.replace("The lambda", "the lambda")
+        yield Case(
+            percent,
+            f"{shown} is traced again and again",
+            f"{int(function['calls'])} calls of {called} traced it first, which took "
+            f"{_units.milliseconds(float(function['self_ms']))} ({_units.percent(float(function['percent']))} of its "
+            f"time){why and ': '}{cause or advised}.",
+            fix,
+            place,
+            change,
+            # Python that makes the ops of a graph is no eager Python.
+            instead_of=(("eager-ops", ""),) if percent >= 100 * MOSTLY_TRACING else (),
+        )
+
+
+def new_functions(evidence: Evidence) -> tuple[int, float]:
+    """Return how many functions of one name Keras made and traced, and in which time; 0 if no more than phases need."""
+    calls = evidence.functions.table
+    traced = calls[calls["mode"].str.startswith("traced") & calls["function"].isin(OF_KERAS) & (calls["tracings"] == 1)]
+    phases = evidence.steps.table["phase"].nunique()
+    if traced.empty or traced["calls"].max() <= phases:
+        return 0, 0.0
+    most = traced.nlargest(1, "calls").iloc[0]
+    return int(most["calls"]), float(traced["total_ms"].max())

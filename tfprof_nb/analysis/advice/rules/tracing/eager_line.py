@@ -1,0 +1,100 @@
+"""A line that runs its ops one by one beside tf.functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pandas as pd
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Case, Earlier, at_most
+from tfprof_nb.analysis.advice.rule import TRACING_MS, Rule
+from tfprof_nb.analysis.advice.rules.python._time import NAMED, told_by_python
+from tfprof_nb.analysis.advice.rules.tracing._eager import (
+    MOSTLY_EAGER_PERCENT,
+    SAVED,
+    TRACED_MODEL,
+    decorated,
+    runs_eagerly,
+    runs_functions,
+)
+from tfprof_nb.analysis.advice.rules.tracing._eager_lines import MANY_OPS, costliest_line
+from tfprof_nb.analysis.advice.wording import quoted
+from tfprof_nb.analysis.source.calls import called_object
+from tfprof_nb.analysis.source.code import place_of
+
+_INTO_A_FUNCTION = "Put these ops into a function with @tf.function, or into the one that the loop calls already."
+_COUNTS = re.compile(r"\bin range\((?!len\b)|^while\b")  # a loop that goes through no data
+_ALL_AT_ONCE = "If it takes batches, call it once for all that `{}` ({}) goes through."
+
+RULE = Rule(
+    "eager-line",
+    "A line runs its ops one by one beside tf.functions",
+    "Looks for lines, or functions that could be traced, whose ops run outside of any tf.function and take much of the "
+    "training.",
+    "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
+    group="tracing",
+    explains=("op", "copy", "keras"),
+    page="python",
+    moderate=15.0,
+    high=25.0,
+    of="training",
+    saved=(0.5, None),
+    after=("eager-loop", "grown-by-concatenation", *NAMED),
+    supersedes=("dominant-layer",),
+    part_of="eager-ops",
+    once_ms=TRACING_MS,
+    results="close",
+)
+
+
+def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+    """Name the line that runs most ops one by one, unless a loop around it or a case on Python tells more."""
+    if not runs_eagerly(evidence) or not runs_functions(evidence) or earlier["eager-loop"]:
+        return
+    found = costliest_line(evidence)
+    if found is None or earlier["grown-by-concatenation"] or told_by_python(earlier, found.percent):
+        return
+    file, line, function = found.file, found.line, found.function
+    ops = round(float(found.of_line["ops_per_step"].max()))
+    place, code, change = place_of(file, line), evidence.code.line(file, line), ""
+    what, fix = quoted(code) if code else "The line", _INTO_A_FUNCTION
+    if found.definition:
+        place, what = place_of(file, found.definition), function
+        change = f"@tf.function\n{evidence.code.line(file, found.definition)}"
+        fix = decorated(function, change)
+    else:
+        if model := _called_model(evidence, found.of_line, file, line):
+            fix = TRACED_MODEL.format(model)
+        head, loop_code = evidence.code.loop_line(file, line)
+        if function != "<module>" and head and not _COUNTS.search(loop_code):
+            at_once = _ALL_AT_ONCE.format(_units.shorten(loop_code, 60), place_of(file, head))
+            fix = f"{at_once} Otherwise {fix[:1].lower()}{fix[1:]}"
+    many = f"its {_units.count(ops)} ops per step" if ops >= MANY_OPS and not found.definition else "its ops"
+    yield Case(
+        found.percent,
+        finding=f"Ops run one by one: {f'{function} ({place})' if found.definition else place}",
+        evidence=f"{what} takes {evidence.of_training(found.percent)}: {many} run outside any tf.function, where "
+        "Python starts each.",
+        fix=fix,
+        place=place,
+        change=change,
+        saved=_parts_saved(found.calls, found.percent),
+        subject=function if found.definition else "",
+    )
+
+
+def _parts_saved(calls: pd.DataFrame, percent: float) -> tuple[float, float]:
+    """Return which parts of the time of lines that run ops one by one a graph saves: that between their ops."""
+    ops = float(calls["ops_ms"].sum() / max(calls["eager_ms"].sum(), 1e-9))
+    between = min(1.0, max(0.0, 1 - ops))
+    return SAVED * between, at_most(percent * between) / max(percent, 1e-9)
+
+
+def _called_model(evidence: Evidence, calls: pd.DataFrame, file: str, line: int) -> str:
+    """Return the model or layer of Keras that takes most of a line's time; empty if its name is not certain."""
+    by_call = calls.groupby("call")["eager_ms"].sum()
+    mostly = by_call.get("Layer.__call__", 0.0) > MOSTLY_EAGER_PERCENT / 100 * by_call.sum()
+    return called_object(evidence.code, file, line) if mostly else ""

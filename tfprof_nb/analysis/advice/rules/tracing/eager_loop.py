@@ -1,0 +1,99 @@
+"""A loop whose body runs its ops one by one, such as a validation beside traced steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.findings import Case, Earlier, at_most
+from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rules.tracing._eager import runs_eagerly, runs_functions
+from tfprof_nb.analysis.advice.rules.tracing._eager_lines import costliest_line, eager_ops
+from tfprof_nb.analysis.advice.wording import in_code
+from tfprof_nb.analysis.source.code import line_at, place_of
+
+_STARTS_SAVED = 0.5  # of the time that Python takes to start the ops
+_TELLS_MORE = 1.2  # than a single line of it
+_LIBRARIES = ("Keras", "TensorFlow")
+_FETCHES = "Iterator"
+_NAMED_LINES = 2
+Place = tuple[str, int]
+
+RULE = Rule(
+    "eager-loop",
+    "A loop runs its ops one by one beside tf.functions",
+    "Looks for loops that run no graph, such as a validation, and whose ops take long to start.",
+    "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
+    group="tracing",
+    explains=("op", "copy", "keras"),
+    page="python",
+    moderate=15.0,
+    high=25.0,
+    of="training",
+    saved=(0.5, None),
+    part_of="eager-ops",
+)
+
+
+def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+    """Name the costliest loop, if it takes more than any line that runs its ops one by one."""
+    if not runs_eagerly(evidence) or not runs_functions(evidence):
+        return
+    loop = max(_loops(evidence), key=lambda case: case.percent, default=None)
+    line = costliest_line(evidence) if loop else None
+    if loop and (line is None or loop.percent > _TELLS_MORE * line.percent):
+        yield loop
+
+
+def _loops(evidence: Evidence) -> Iterator[Case]:
+    """Return the loops that run ops one by one and no graph, where starting these takes much of the time."""
+    calls, ops_ms, whole_ms = evidence.python.calls, _eager_ops_ms(evidence), training_ms(evidence)
+    calls = calls[(calls["thread"] == "main") & (calls["line"] > 0) & calls["library"].isin(_LIBRARIES)]
+    calls = calls[~calls["call"].astype(str).str.contains(_FETCHES)]
+    calls = calls.assign(
+        loop=[evidence.code.loop_line(file, line)[0] for file, line in zip(calls["file"], calls["line"], strict=True)],
+        time_ms=calls["in_steps_ms"] + calls["between_steps_ms"],
+    )
+    for (file, loop), rows in calls[calls["loop"] > 0].groupby(["file", "loop"], sort=False):
+        lines = rows.groupby("line")[["time_ms", "self_ms"]].sum().sort_values("time_ms", ascending=False)
+        of_ops = {place for line in lines.index if (place := _recorded_at(evidence, ops_ms, str(file), int(line)))}
+        if rows["graphs_ms"].any() or not of_ops or whole_ms <= 0:
+            continue
+        time_ms = float(lines["time_ms"].sum())
+        within = time_ms / float(lines["self_ms"].sum() or 1)  # of what ran at these lines, from the first step on
+        starts_ms = time_ms - within * sum(ops_ms[place] for place in of_ops)
+        if 100 * starts_ms >= RULE.moderate * whole_ms:
+            yield _case(evidence, str(file), int(str(loop)), lines, min(1.0, time_ms / whole_ms), starts_ms / time_ms)
+
+
+def _case(evidence: Evidence, file: str, loop: int, lines: pd.DataFrame, share: float, starts: float) -> Case:
+    place = place_of(file, loop)
+    slowest = [int(line) for line in lines.index[:_NAMED_LINES]]
+    named = " and ".join(in_code(place_of(file, line), evidence.code.line(file, line)) for line in sorted(slowest))
+    takes, their = ("take", "their") if len(slowest) > 1 else ("takes", "its")
+    return Case(
+        100 * share,
+        saved=(_STARTS_SAVED * starts, at_most(100 * share * starts) / (100 * share)),
+        finding=f"Ops run one by one: the loop at {place}",
+        evidence=f"{named} {takes} {evidence.of_training(100 * share)}: {their} ops run outside any tf.function, where "
+        "Python starts each.",
+        fix="Put what the loop computes with tensors into a function with @tf.function, and call that in the loop.",
+        place=place,
+    )
+
+
+def _eager_ops_ms(evidence: Evidence) -> dict[Place, float]:
+    """Return the time of the ops that are no part of a model's graph, by file and line."""
+    sums = eager_ops(evidence).groupby(["file", "line"], as_index=False)["op_ms"].sum()
+    rows = zip(sums["file"], sums["line"], sums["op_ms"], strict=True)
+    return {(str(file), int(line)): float(time_ms) for file, line, time_ms in rows}
+
+
+def _recorded_at(evidence: Evidence, ops_ms: dict[Place, float], file: str, line: int) -> Place | None:
+    """Return where the ops of a line are counted: there, or at the line of the cell that calls its function."""
+    table = evidence.python.table
+    callers = table.loc[(table["file"] == file) & (table["line"] == line), "called_from"].astype(str)
+    places = [(file, line), *(line_at(caller) for caller in callers)]
+    return next((place for place in places if place in ops_ms), None)

@@ -1,0 +1,228 @@
+"""Programs whose steps run op by op."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.findings import Case, Earlier
+from tfprof_nb.analysis.advice.rule import TRACING_MS, Rule
+from tfprof_nb.analysis.advice.rules.tracing._eager import (
+    EAGER_IN,
+    FETCHING_OPS,
+    MOSTLY_EAGER_PERCENT,
+    SAVED,
+    TRACED_MODEL,
+    decorated,
+    eager_percent,
+    may_be_graph,
+    runs_eagerly,
+    runs_functions,
+)
+from tfprof_nb.analysis.source.calls import called_model
+from tfprof_nb.analysis.source.code import line_at, place_of
+from tfprof_nb.analysis.source.rewriting import without_argument
+from tfprof_nb.analysis.source.syntax import holds, name_of
+from tfprof_nb.analysis.source.traceable import draws, uses_values
+
+_NOT_EAGERLY_IN_KERAS = "Remove run_eagerly=True from model.compile, and tf.config.run_functions_eagerly(True)."
+_NOT_EAGERLY = "Put @tf.function on the function that runs a step."
+_INTO_ITS_OWN = "Put what this line computes into a function with @tf.function, and call that."
+_ASKED_TO_RUN_EAGERLY = r"(run_eagerly *= *(?!False\b|None\b|=)\S|tf\.config\.run_functions_eagerly\((?!False\b)\S)"
+_TRACED_BY_KERAS = ("train_step", "compute_loss", "compute_metrics", "call", "update_state")
+_ONCE = "would run once, when the function is traced, and give the same numbers in every call"
+_FIRST_WITH_TENSORS = (
+    "Compute with TensorFlow's ops in {needing}: `{needs}` {why} (tf.random, "
+    "tf.gather, tf.argsort and Keras' metrics replace most of NumPy). Then remove {what}."
+)
+
+RULE = Rule(
+    "eager-ops",
+    "The ops of the steps run one by one",
+    "Looks for programs whose ops run eagerly in each step: without a tf.function, or with run_eagerly=True.",
+    "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
+    group="tracing",
+    explains=("op", "copy", "keras"),
+    page="ops",
+    moderate=10.0,
+    high=25.0,
+    of="training",
+    saved=(SAVED, None),
+    once_ms=TRACING_MS,
+    results="close",
+)
+
+
+def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+    """Report programs whose steps run op by op: one that runs eagerly once, before the steps, costs them nothing."""
+    if not runs_eagerly(evidence) or runs_functions(evidence):
+        return
+    percent = eager_percent(evidence)
+    by_keras = bool(evidence.steps.table["epoch"].notna().any())
+    between = between_ops_percent(evidence)
+    asked = next(evidence.code.find(_ASKED_TO_RUN_EAGERLY), None)
+    function, place, change = ("", *_without_eagerly(evidence, *asked)) if asked else _step_function(evidence)
+    needing, needs = (
+        _needing_values(evidence, asked) if asked else (function, uses_values(evidence.code, *line_at(place)))
+    )
+    if needs or (not asked and not may_be_graph(evidence, function, place)):
+        change = ""
+    what, stepped = _asks(evidence, asked) if asked else function, len(evidence.steps.table) > 0
+    mostly = percent >= MOSTLY_EAGER_PERCENT
+    yield Case(
+        between,
+        f"Ops run one by one{(what or place) and ': '}{f'{what} ({place})' if what and place else what or place}",
+        f"{_units.percent(percent)} of the host's op time is in ops that run eagerly{' in each step' * stepped}: "
+        f"Python starts each, and in {_units.percent(between)} of the time none runs.",
+        _without(evidence, asked, needing, needs)
+        if asked
+        else _NOT_EAGERLY_IN_KERAS
+        if by_keras
+        else _split(function, needs)
+        if needs
+        else _traced(evidence, function, place, change),
+        place,
+        change,
+        severity="high" if mostly and between >= RULE.high else "medium",
+        of=None if stepped else "cell",
+        subject=what,
+    )
+
+
+def between_ops_percent(evidence: Evidence) -> float:
+    """Return the share of the time in which Python works between ops that run one by one, and none of them runs.
+
+    That is all that a graph can save. Without samples of Python, it is all in which no op runs.
+    """
+    calls, steps, ops = evidence.python.calls, evidence.steps.table, evidence.ops.table
+    calls = calls[(calls["thread"] == "main") & ~calls["call"].astype(str).str.contains(FETCHING_OPS)]
+    own = calls[calls["library"].isin(EAGER_IN)]
+    whole_ms = training_ms(evidence) if len(steps) else float(evidence.overview.summary["capture_ms"])
+    on_host = (ops["side"] == "host") & ops["eager"].astype(bool)
+    ops_ms = float(ops.loc[on_host, "self_us"].sum()) / _units.US_PER_MS
+    if calls.empty:
+        between_ms = whole_ms - ops_ms
+    elif len(steps):
+        between_ms = float(own["nothing_ms"].sum() + own["between_steps_ms"].sum())
+    else:
+        between_ms = float(own["self_ms"].sum()) - ops_ms
+    return min(100.0, max(0.0, 100 * between_ms / whole_ms)) if whole_ms > 0 else 0.0
+
+
+def _traced(evidence: Evidence, function: str, place: str, change: str) -> str:
+    """Say what to put into a tf.function: a function, a model that a line calls, the body of its loop, or the line."""
+    if function or not place:
+        return decorated(function, change) if place else _NOT_EAGERLY
+    if model := called_model(evidence.code, *line_at(place)):
+        return TRACED_MODEL.format(model)
+    return decorated("", "") if evidence.code.in_loop(*line_at(place)) else _INTO_ITS_OWN
+
+
+def _without_eagerly(evidence: Evidence, file: str, line: int) -> tuple[str, str]:
+    """Return the place that asks for eager execution, and the code without that."""
+    if evidence.code.line(file, line).startswith("tf.config."):
+        return place_of(file, line), "tf.config.run_functions_eagerly(False)"
+    begin, change = without_argument(evidence.code, file, line, "run_eagerly")
+    return place_of(file, begin or line), change
+
+
+def _step_function(evidence: Evidence) -> tuple[str, str, str]:
+    """Return the user's function that runs most of the ops, its place and the code that decorates it.
+
+    Of functions that call one another it is the innermost with most of the time in TensorFlow. Without one, the place
+    is that of the line with most time there.
+    """
+    sampled = evidence.python.table, evidence.python.calls
+    table, calls = (rows[(rows["thread"] == "main") & (rows["line"] > 0)] for rows in sampled)
+    if table.empty:
+        return "", "", ""
+    in_library = calls["library"].isin(EAGER_IN)
+    running = calls[in_library] if in_library.any() else table
+    totals = table[table["function"] != "<module>"].groupby(["function", "file"], sort=False)["total_ms"].sum()
+    if in_library.any():
+        totals -= _outside_library(table, calls[in_library]).reindex(totals.index, fill_value=0.0)
+    large = totals[totals >= MOSTLY_EAGER_PERCENT / 100 * float(running["self_ms"].sum())]
+    if large.empty:
+        first = running.iloc[0]
+        return "", place_of(first["file"], first["line"]), ""
+    name, file = map(str, large.index[int(np.argmin(large))])
+    line = evidence.code.definition(file, name)
+    place = place_of(file, line) if line else ""
+    return name, place, f"@tf.function\n{evidence.code.line(file, line)}" if line else ""
+
+
+def _outside_library(table: pd.DataFrame, in_library: pd.DataFrame) -> pd.Series[float]:
+    """Return by function and file the time that it, and what it calls, computes in Python: no op runs in it."""
+    place = ["file", "line"]
+    ops = in_library.groupby(place)["self_ms"].sum()
+    rows = table.drop_duplicates(place).set_index(place)
+    other = (rows["self_ms"] - ops.reindex(rows.index, fill_value=0.0)).clip(lower=0.0)
+    times: dict[tuple[str, str], float] = {}
+    for (file, line), time_ms in zip(other.index.tolist(), other.tolist(), strict=True):
+        at, passed = (str(file), int(line)), dict[tuple[str, int], str]()
+        while at in rows.index and at not in passed:
+            passed[at] = str(rows.at[at, "function"])
+            at = line_at(str(rows.at[at, "called_from"]))
+        for function in {(name, place[0]) for place, name in passed.items()}:
+            times[function] = times.get(function, 0.0) + time_ms
+    return pd.Series(times, dtype=np.float64)
+
+
+def _split(function: str, needs: str) -> str:
+    """Say what to put into a tf.function where a function needs values, which only exist outside of it."""
+    into = f"Put what {function} computes with tensors into a function of its own with @tf.function"
+    if draws(needs):
+        return f"{into}, and pass it the random numbers, or draw them with tf.random: `{needs}` {_ONCE}."
+    return (
+        f"{into}, and leave the rest outside: `{needs}` needs values, which do not exist while a function is traced. "
+        "For a single model, `model = tf.function(model)` does it."
+    )
+
+
+def _without(evidence: Evidence, asked: tuple[str, int], needing: str, needs: str) -> str:
+    """Say which request for eager execution to remove, and what in the program must change before."""
+    given = re.search(r"run_eagerly *= *[\w.]+", evidence.code.line(*asked))
+    what = given[0].replace(" ", "") if given and _asks(evidence, asked) == "run_eagerly" else "the line"
+    if needs:
+        why = _ONCE if draws(needs) else "needs values, which do not exist in a graph"
+        return _FIRST_WITH_TENSORS.format(needing=needing, needs=needs, why=why, what=what)
+    return f"Remove {what}: it is for debugging."
+
+
+def _needing_values(evidence: Evidence, asked: tuple[str, int]) -> tuple[str, str]:
+    """Return what Keras would trace but cannot, a method or a function with its place, and the code that forbids it."""
+    table, code = evidence.python.table, evidence.code
+    ran = {name.rpartition(".")[2] for name in table.loc[table["in_steps_ms"] > 0, "function"]}
+    for file, line in code.find(rf"def (?:{'|'.join(_TRACED_BY_KERAS)})\(self\b"):
+        name = code.line(file, line).removeprefix("def ").partition("(")[0]
+        needs = uses_values(code, file, line) if name in ran or table.empty else ""
+        if needs:
+            return f"{code.class_at(file, line)}.{name} ({place_of(file, line)})", needs
+    for file, function in _given_to_compile(evidence, asked):
+        if needs := uses_values(code, file, function.lineno):
+            return f"{function.name} ({place_of(file, function.lineno)})", needs
+    return "", ""
+
+
+def _given_to_compile(evidence: Evidence, asked: tuple[str, int]) -> Iterator[tuple[str, ast.FunctionDef]]:
+    """Return the functions of the program, such as losses and metrics, that ``compile`` is given with the request.
+
+    If the request stands elsewhere, it is for all models.
+    """
+    files = [(file, call) for file in evidence.code.files for call in evidence.code.nodes(file, ast.Call)]
+    compiling = [(file, call) for file, call in files if name_of(call.func) == "compile"]
+    with_request = [(file, call) for file, call in compiling if file == asked[0] and holds(call, asked[1])]
+    for file, call in with_request or compiling:
+        names = (node for node in ast.walk(call) if isinstance(node, ast.Name))
+        yield from filter(None, (evidence.code.defined(file, name) for name in names))
+
+
+def _asks(evidence: Evidence, asked: tuple[str, int]) -> str:
+    """Name what asks for eager execution."""
+    return "run_functions_eagerly" if "run_functions_eagerly" in evidence.code.line(*asked) else "run_eagerly"

@@ -1,0 +1,37 @@
+"""A cell that traces for longer than it computes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Case, Earlier
+from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rules.tracing._long import long_tracing
+from tfprof_nb.analysis.advice.rules.tracing._retracing import SAY_WHY
+
+_LONG_MS = 3000.0
+
+RULE = Rule(
+    "long-tracing",
+    "The cell traces for longer than it computes",
+    "Looks for cells that spend half of their time, and three seconds and more, in steps that trace.",
+    "It happens once per function, so it matters less the longer the cell trains.",
+    group="tracing",
+    of="cell",
+    after=(*SAY_WHY, "unrolled-layer", "unrolled-loop"),
+)
+
+
+def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+    """Report a cell that traces for longer than it computes, where no rule says why."""
+    tracing = long_tracing(evidence)
+    if tracing and tracing.time_ms >= _LONG_MS and not any(earlier.values()):
+        yield Case(
+            tracing.percent,
+            f"Tracing takes {_units.percent(tracing.percent)} of the cell's time",
+            f"{tracing.in_words} TensorFlow traces functions and builds their graphs.",
+            "It happens once per function, so it matters less the longer the cell trains.",
+            severity="info",
+        )

@@ -1,0 +1,56 @@
+"""A loop that makes the same model anew for each training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Case, Earlier
+from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rules.tracing._retracing import SAY_WHY, new_functions
+from tfprof_nb.analysis.advice.wording import quoted
+from tfprof_nb.analysis.source.calls import built_in_loop
+from tfprof_nb.analysis.source.code import place_of
+
+RULE = Rule(
+    "model-built-in-loop",
+    "Each training makes the same model anew",
+    "Looks for loops that make a model for each training, where tracing them takes most of the cell's time.",
+    "Keras traces the functions of each model. One model whose weights are set back is traced once. To make a model "
+    "for each training is common, so this is of low severity.",
+    group="tracing",
+    page="functions",
+    moderate=40.0,
+    high=75.0,
+    of="cell",
+    saved=(0.75, None),
+    after=SAY_WHY[:-1],
+)
+
+
+def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+    """Report a loop that makes the same model anew for each training, where tracing them takes most of the time."""
+    times = new_functions(evidence)[0] // max(evidence.steps.table["phase"].nunique(), 1)
+    summary = evidence.overview.summary
+    tracing_ms, whole_ms = float(summary["warm_up_steps_ms"]), float(summary["capture_ms"])
+    percent = 100 * tracing_ms / whole_ms * (times - 1) / times if times and whole_ms > 0 else 0.0
+    found = built_in_loop(evidence.code) if percent and not any(earlier.values()) else None
+    if found is None:
+        return
+    model, kept = found.model, f"(*{found.model}.variables, *{found.model}.optimizer.variables)"
+    place = place_of(found.file, found.line)
+    rate = f", and then `{model}.optimizer.learning_rate.assign({found.rate})`" if found.rate else ""
+    differing = f", though only its learning rate `{found.rate}` differs" if found.rate else ""
+    yield Case(
+        percent,
+        f"{_units.count(times)} models are traced, each anew: {_units.percent(percent)} of the cell's time ({place})",
+        f"{quoted(evidence.code.at(place))} makes a new model for each training{differing}, and Keras "
+        f"traces the functions of each. {_units.milliseconds(tracing_ms)} of {_units.milliseconds(whole_ms)} is in the "
+        "steps that trace.",
+        f"Make and compile {model} once, before the loop. Then keep its values: "
+        f"`{model}.optimizer.build({model}.trainable_variables)` and `start = [v.numpy() for v in {kept}]`. Begin each "
+        f"training with `for v, value in zip({kept}, start): v.assign(value)`{rate}.",
+        place,
+        severity="medium" if percent >= RULE.high else "info",
+    )

@@ -1,0 +1,176 @@
+"""What the first screen says: the finding that explains the largest cost of the cell, else that cost by its name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.advice import Advice
+from tfprof_nb.analysis.advice.catalogue import rules
+from tfprof_nb.analysis.advice.claims import explained_kinds
+from tfprof_nb.analysis.breakdown.breakdown import Breakdown
+from tfprof_nb.analysis.source.changed_text import changed_text
+from tfprof_nb.analysis.source.code import Code, line_at
+
+# What a program is for: the ops of its model, where no change is known that makes them fewer.
+MODEL_KINDS = ("layer", "optimizer", "op")
+# What happens once, however long a program trains.
+ONCE_KINDS = ("trace", "compile")
+_MIN_SHARE = 0.2  # of the cell: a cost that is told although no rule explains it
+_NEAR = 0.75  # of the time of the finding that is about most
+_MIN_PERCENT, _MIN_GAIN_PERCENT = 15.0, 5.0  # of the cell: what a finding that is the answer is about, and could save
+_MOSTLY = 0.5  # of a part of the kinds that a finding explains: it then is the explanation
+_MAIN_SHARE = 0.5  # of the cell: from here on the model's own work is most of it
+_CALM = ("healthy", "once", "spread")  # kinds of answers beside which memory that grows is what to say
+_CANDIDATES, _MAX_CODE = 12, 80
+STARTS = "starting passes over the data"
+
+
+class Diff(NamedTuple):
+    """The lines that a change replaces, those that it puts there, and the whole changed text of the file or cell."""
+
+    old: str = ""
+    new: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer of a profile.
+
+    Attributes
+    ----------
+    kind
+        ``finding``: a rule explains the largest cost; ``cost``: none does; ``healthy``: most of the time is the
+        model's own work; ``once``: most is what happens once, such as tracing; ``spread``: no part is large;
+        ``unknown``: nothing is known of the cell's time.
+    finding
+        Which row of the advice leads; None if none does.
+    node
+        The row of the breakdown that the answer is about, with the ``code`` at its place.
+    model_share
+        The share of the cell, 0 to 1, of the model's own work.
+    whole
+        What shares are shares of: a cell, or a capture of which no cell is known.
+    diffs
+        What changes do, by the row of the advice.
+    """
+
+    kind: Literal["finding", "cost", "healthy", "once", "spread", "unknown"]
+    finding: int | None
+    node: dict[str, Any] | None
+    model_share: float
+    whole: Literal["cell", "capture"] = "cell"
+    diffs: Mapping[int, Diff] = field(default_factory=dict)
+
+
+def answer(tree: Breakdown, advice: Advice, code: Code) -> Answer:
+    """Choose what to say first, and show each change as a diff."""
+    changes = enumerate(zip(advice.table["place"], advice.table["change"], strict=True))
+    diffs = {number: _diff(code, place, change) for number, (place, change) in changes if change}
+    whole: Literal["cell", "capture"] = "cell" if code.text("cell") else "capture"
+    chosen = _chosen(tree, advice, code)
+    growing = _growing(advice)
+    if chosen.kind in _CALM and growing is not None:
+        chosen = replace(chosen, kind="finding", finding=growing)
+    return replace(chosen, whole=whole, diffs=diffs)
+
+
+def _diff(code: Code, place: str, change: str) -> Diff:
+    """Return what a change does; only its own code where the text is not known."""
+    file, line = line_at(place)
+    text = code.text(file)
+    changed = changed_text(text, line, change).text
+    if not changed:
+        return Diff("", change)
+    old, new = text.splitlines(), changed.splitlines()
+    blocks = [block for block in SequenceMatcher(None, old, new, autojunk=False).get_opcodes() if block[0] != "equal"]
+    (_, first, _, start, _), (_, _, last, _, end) = blocks[0], blocks[-1]
+    above = 1 if first and first == last else 0  # what is only added shows what it stands below
+    return Diff("\n".join(old[first - above : last]), "\n".join(new[start - above : end]), changed)
+
+
+def _chosen(tree: Breakdown, advice: Advice, code: Code) -> Answer:
+    """Choose what to say first.
+
+    A finding leads if its change could save enough of the cell, and no part of the cell costs more than it is about.
+    """
+    table, cell_ms = tree.table, max(tree.summary["cell_ms"], 1e-9)
+    model_share = float(table.loc[table["kind"].isin(MODEL_KINDS), "self_ms"].sum()) / cell_ms
+    lead, costs = _leading(advice), _costs(tree)
+    severe = advice.table[advice.table["severity"] != "info"]
+    claimed = set(severe["node"])
+    explained = costs["id"].map(lambda node: _touches(node, claimed)).astype(bool)
+    free = costs[~costs["kind"].isin((*MODEL_KINDS, *ONCE_KINDS)) & ~explained & (costs["share"] >= _MIN_SHARE)]
+    own, once = (costs[costs["kind"].isin(kinds)] for kinds in (MODEL_KINDS, ONCE_KINDS))
+    if lead is not None:
+        row = advice.table.iloc[lead]
+        about = 1.0 if math.isnan(row["cell_percent"]) else float(row["cell_percent"]) / 100
+        kinds = explained_kinds(rules()[row["rule"]])
+        larger = free[free["share"] > np.where(free["kind"].isin(kinds), about / _MOSTLY, about)]
+        if larger.empty:
+            return Answer("finding", lead, _row(table[table["id"] == row["node"]], code), model_share)
+    if len(free):
+        return Answer("cost", lead, _row(free, code), model_share)
+    if model_share >= _MAIN_SHARE:
+        return Answer("healthy", lead, _row(own, code), model_share)
+    if once["share"].sum() >= _MIN_SHARE:
+        return Answer("once", lead, _row(once, code), model_share)
+    return Answer("spread" if len(costs) else "unknown", lead, _row(costs, code), model_share)
+
+
+def _growing(advice: Advice) -> int | None:
+    """Return the finding that names what memory grows by, if it is severe."""
+    table = advice.table
+    of_memory = table["rule"].map(lambda rule: rules()[rule].group == "memory").astype(bool)
+    named = (of_memory & (table["severity"] == "high") & (table["op_name"] != "")).to_numpy()
+    return int(named.argmax()) if named.any() else None
+
+
+def _costs(tree: Breakdown) -> pd.DataFrame:
+    """Return the largest parts of the cell; what starts and ends passes over the data is one part of its phase."""
+    table, largest = tree.table, tree.largest(_CANDIDATES)
+    of_kind = table[table["kind"] == "start"]
+    starts = of_kind[~of_kind["parent"].isin(of_kind["id"])]
+    together = [
+        {**of_phase.iloc[0].to_dict(), "name": STARTS, "total_ms": total, "share": float(of_phase["share"].sum())}
+        for _, of_phase in starts.groupby(starts["id"].str.split("/").str[1], sort=False)
+        if (total := float(of_phase["total_ms"].sum())) > 0 and len(of_phase) > 1
+    ]
+    costs = pd.concat([largest, pd.DataFrame(together, columns=largest.columns)]) if together else largest
+    return costs.sort_values("share", ascending=False, kind="stable").drop_duplicates("id")
+
+
+def _leading(advice: Advice) -> int | None:
+    """Return the first finding that could save enough of the cell's time to be the answer, and is about most of it."""
+    table = advice.table
+    about = table["cell_percent"].fillna(100.0)
+    saved = table["gain_high_percent"] * table["cell_percent"] / table["estimated_gain_percent"]
+    costs_time = table["rule"].map(lambda rule: rules()[rule].group != "memory").astype(bool)
+    large = ~(table["cell_percent"] < _MIN_PERCENT) & ~(saved < _MIN_GAIN_PERCENT)
+    may = (costs_time & large & (table["severity"] != "info")).to_numpy()
+    near = may & (about >= _NEAR * about[may].max()).to_numpy() if may.any() else may
+    return int(near.argmax()) if near.any() else None
+
+
+def _touches(node: str, claimed: set[str]) -> bool:
+    """Whether a node is a claimed one, part of one, or has one as its part."""
+    return any(
+        node == other or node.startswith(f"{other}/") or other.startswith(f"{node}/") for other in claimed if other
+    )
+
+
+def _row(rows: pd.DataFrame, code: Code) -> dict[str, Any] | None:
+    """Return the first row, with the code at its place; None if there is no row."""
+    if rows.empty:
+        return None
+    row = {str(name): value for name, value in rows.iloc[0].to_dict().items()}
+    place = code.of_this_run(str(row["place"]))
+    return row | {"place": place, "code": _units.shorten(code.at(place), _MAX_CODE)}

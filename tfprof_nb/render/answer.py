@@ -1,0 +1,156 @@
+"""The answer as HTML: the headline, a change as a card with its diff, and what a whole is made of.
+
+Translucent colours serve light and dark themes alike. Styles are inline, since JupyterLab drops others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from tfprof_nb._units import cell, percent
+from tfprof_nb.render.diff import DiffLine, diff
+from tfprof_nb.render.markup import element, join, limited, with_code
+from tfprof_nb.render.panels import Bar, Change, Composition, Headline
+
+_LINE = "1px solid rgba(128,128,128,.3)"
+_CODE_FONT = "font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;font-size:12.5px"
+_GAIN = "color:#1a8a53"  # legible on white and on black
+_SIGNS = {"-": "background:rgba(229,83,75,.16)", "+": "background:rgba(46,160,97,.18)", " ": ""}
+_HATCHED = (
+    "background-image:repeating-linear-gradient(45deg,rgba(255,255,255,.55) 0px,rgba(255,255,255,.55) 3px,"
+    "rgba(255,255,255,0) 3px,rgba(255,255,255,0) 7px)"
+)
+_BUTTON = (
+    "font:inherit;font-size:12px;padding:2px 10px;border:1px solid rgba(128,128,128,.5);border-radius:6px;"
+    "background:none;color:inherit;cursor:pointer"
+)
+_SCALE = 100.0
+
+
+def headline(panel: Headline) -> Markup:
+    """Draw the sentence, large, with the gain at its right; below it where the page is narrow."""
+    text = element(
+        "div",
+        *with_code(panel.text),
+        class_="tfp-headline",
+        style="flex:1 1 420px;font-size:21px;line-height:1.28;font-weight:650;overflow-wrap:anywhere",
+    )
+    if not panel.gain and not panel.ground:
+        return element("div", text, style="margin:2px 0 10px")
+    number = element("div", panel.gain, style=f"font-size:27px;line-height:1.05;font-weight:700;{_GAIN}")
+    ground = element("div", *with_code(panel.ground), style="font-size:12px;opacity:.72")
+    beside = element("div", number if panel.gain else "", ground, style="flex:0 1 auto;max-width:340px")
+    style = "display:flex;flex-wrap:wrap;gap:4px 24px;justify-content:space-between;margin:2px 0 10px"
+    return element("div", text, beside, style=style)
+
+
+def change(panel: Change, links: Sequence[Markup], *, live: bool) -> Markup:
+    """Draw a card: place and action, the diff, now and then, and why; with buttons if it is ``live``."""
+    head = _card_head(panel, live=live)
+    body = join([_diff(panel), _bars(panel.bars), _why(panel, links)])
+    box = f"border:{_LINE};border-radius:8px;overflow:hidden;margin:0 0 10px"
+    if not panel.folded:
+        return element("div", head, body, style=box, class_="tfp-change")
+    gain = element("span", panel.gain, style=f"font-weight:600;{_GAIN};white-space:nowrap")
+    title = element("span", *with_code(panel.action), style="flex:1 1 auto")
+    row = element("div", title, gain, style="display:inline-flex;gap:12px;width:calc(100% - 20px)")
+    summary = element("summary", row, style="padding:7px 12px;cursor:pointer;font-size:13px")
+    inner = element("div", _buttons(panel) if live and panel.new else "", body)
+    return element("details", summary, inner, style=box, class_="tfp-change")
+
+
+def composition(panel: Composition) -> Markup:
+    """Draw one row per part: its name, its bar, its size and its share."""
+    title = element("span", panel.title, style="font-weight:600;font-size:13.5px")
+    about = element("span", f" {panel.about}", style="opacity:.7;font-size:12px")
+    longest = max((part.value for part in panel.parts), default=0.0) or 1.0
+    rows = [row for part in panel.parts for row in _part(part.label, part.value, part.color, longest, panel)]
+    grid = (
+        "display:grid;grid-template-columns:minmax(110px,auto) minmax(60px,1fr) auto auto;gap:4px 12px;"
+        "align-items:center;font-size:13px;margin:6px 0 14px"
+    )
+    return element("div", title, about, style="margin:10px 0 0") + element("div", *rows, style=grid)
+
+
+def _part(label: str, value: float, color: str, longest: float, panel: Composition) -> list[Markup]:
+    width = max(_SCALE * value / longest, 0.4)
+    bar = element("div", style=f"height:12px;border-radius:2px;width:{width:.2f}%;background-color:{color}")
+    share = percent(_SCALE * value / panel.whole) if panel.whole > 0 else ""
+    number = "text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap"
+    return [
+        element("div", *with_code(limited(label)), style="overflow-wrap:anywhere;max-width:340px"),
+        element("div", bar),
+        element("div", cell(value, panel.unit), style=number),
+        element("div", share, style=f"{number};opacity:.7"),
+    ]
+
+
+def _card_head(panel: Change, *, live: bool) -> Markup:
+    if panel.folded:
+        return Markup()
+    place = element("span", limited(panel.place), style="font-weight:600") if panel.place else ""
+    action = element("span", *with_code(panel.action), style="flex:1 1 200px")
+    style = (
+        "display:flex;flex-wrap:wrap;gap:4px 10px;align-items:center;padding:7px 12px;font-size:13px;"
+        f"background-color:rgba(128,128,128,.09);border-bottom:{_LINE}"
+    )
+    return element("div", place, action, _buttons(panel) if live and panel.new else "", style=style)
+
+
+def _buttons(panel: Change) -> Markup:
+    """Draw the buttons that the card's script listens to."""
+    copy = element("button", "Copy", type="button", class_="tfp-copy", style=_BUTTON, title="copy the new code")
+    name = "Apply in a new cell"
+    tip = "put the whole changed cell below this one; nothing runs"
+    apply = element("button", name, type="button", class_="tfp-apply", style=_BUTTON, title=tip)
+    return element("span", copy, " ", apply if panel.apply else "", style="white-space:nowrap")
+
+
+def _diff(panel: Change) -> Markup:
+    if not panel.new:
+        return Markup()
+    lines = [_diff_line(line) for line in diff(panel.old, panel.new)]
+    return element("div", *lines, class_="tfp-diff", style=f"{_CODE_FONT};line-height:1.6;overflow-x:auto")
+
+
+def _diff_line(line: DiffLine) -> Markup:
+    changed = element("b", line.changed, style="text-decoration:underline") if line.changed else ""
+    text = [f"{line.sign} ", line.before, changed, line.behind]
+    return element("div", *text, style=f"padding:0 12px;white-space:pre;{_SIGNS[line.sign]}")
+
+
+def _bars(bars: Sequence[Bar]) -> Markup:
+    """Draw bars of one scale, one below the other."""
+    longest = max((sum(part.value for part in bar.parts) for bar in bars), default=0.0)
+    if not longest > 0:
+        return Markup()
+    rows = [piece for bar in bars for piece in _bar(bar, longest)]
+    grid = (
+        "display:grid;grid-template-columns:auto minmax(60px,1fr) auto;gap:4px 12px;align-items:center;"
+        f"padding:9px 12px;font-size:12.5px;border-top:{_LINE}"
+    )
+    return element("div", *rows, style=grid)
+
+
+def _bar(bar: Bar, longest: float) -> list[Markup]:
+    hatched = f";{_HATCHED}" if bar.estimated else ""
+    parts = [
+        element(
+            "div",
+            style=f"height:13px;width:{_SCALE * part.value / longest:.2f}%;background-color:{part.color}{hatched}",
+            title=part.label or None,
+        )
+        for part in bar.parts
+    ]
+    strip = element("div", *parts, style="display:flex;border-radius:3px;overflow:hidden")
+    number = element("div", bar.text, style="white-space:nowrap;font-variant-numeric:tabular-nums")
+    return [element("div", bar.label, style="opacity:.72"), strip, number]
+
+
+def _why(panel: Change, links: Sequence[Markup]) -> Markup:
+    if not panel.text and not links:
+        return Markup()
+    style = f"padding:8px 12px;font-size:13px;line-height:1.45;overflow-wrap:anywhere;border-top:{_LINE}"
+    return element("div", *with_code(limited(panel.text)), *links, style=style)
