@@ -18,7 +18,8 @@ HOST, RUN = "host", "recorded"
 SPACE, EVENTS, ABOUT, BESIDE = "space.pb", "events.npz", "about.json", "sidecar.json"
 # Columns of the sidecar's samples that are kept as those of events are, and their units.
 _SAMPLES = {"time_ns": TICK_NS, "late_ns": TICK_NS, "thread": 1, "stack": 1}
-_LIBRARY = re.compile(r"(?:/[\w.+@-]+)*/(?=lib/python3\.\d+/)")
+# The folders of Python's library, and of what AutoGraph writes.
+_FOLDERS = re.compile(r"(?:/[\w.+@-]+)*/(?=lib/python3\.\d+/|__autograph_generated_file)")
 
 
 def file_of(name):
@@ -39,7 +40,9 @@ def write(name, run, about, root):
         for file in [file for file in texts if "/" in file and not file.startswith(f"{root}/tests/programs/")]:
             del texts[file]  # of what started the program
     text = json.dumps(beside, separators=(",", ":"), ensure_ascii=False)
-    text = _LIBRARY.sub("", text.replace(f"{root}/", ""))
+    text = _FOLDERS.sub("", text.replace(f"{root}/", ""))
+    for folder in (root, Path.home()):  # of the code that XLA compiled, in messages whose length must stay
+        space = space.replace(f"{folder}/".encode(), b"." + b"/" * len(str(folder)))
     own = {SPACE: space, EVENTS: _arrays(columns), BESIDE: text.encode(), ABOUT: json.dumps(about).encode()}
     file = file_of(name)
     file.parent.mkdir(parents=True, exist_ok=True)

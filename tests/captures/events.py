@@ -1,8 +1,8 @@
 """The events of a profile as columns, which compress to a tenth of the file, and the file made of them again.
 
 What changes: times are rounded down to 10 µs. Which event lies in which stays as it was: starts and ends within the
-same 10 µs follow one another at a distance of a nanosecond. Ids that only link events are numbered from 1 in their
-order. Everything else is what the profiler wrote.
+same 10 µs follow one another at a distance of a nanosecond. Ids that only link events, most of which are random, are
+numbered from 1 as they occur in time. Everything else is what the profiler wrote.
 """
 
 from itertools import chain
@@ -13,7 +13,7 @@ from xplane_messages import XSpace
 
 PS_PER_NS = 1000
 TICK_NS = 10_000
-# Stats of which only order and equality count.
+# Stats of which only equality counts.
 LINKS = ("id", "parent_id", "element_id", "step_id", "addr", "_p", "_c", "correlation_id")
 DOUBLE, UINT, INT, TEXT, REF = 2, 3, 4, 5, 7  # numbers of the fields that hold a stat's value
 FIELDS = {"double_value": DOUBLE, "uint64_value": UINT, "int64_value": INT, "str_value": TEXT, "ref_value": REF}
@@ -23,7 +23,7 @@ OF_EVENTS = ("name", "until", "shape", "ticks", "crossing")
 def to_columns(file):
     """Take a profile apart: all but its events, as a file, and columns of events, by name."""
     space = XSpace.FromString(file)
-    events, counts, values, texts, shapes = [], [], {}, {}, {}
+    events, counts, values, starts, texts, shapes = [], [], {}, {}, {}, {}
     for number, plane in enumerate(space.planes):
         for line in plane.lines:
             own = sorted(line.events, key=lambda event: (event.offset_ps, -event.duration_ps))
@@ -36,20 +36,26 @@ def to_columns(file):
             start += line.timestamp_ns
             names = np.array([event.metadata_id for event in own], np.int64)
             until = np.maximum(np.searchsorted(start, start + length) - np.arange(len(own)), 1)
-            shape = [shapes.setdefault(_shape(number, plane, event, values, texts), len(shapes)) for event in own]
-            shape = np.array(shape, np.int64)
+            shape = np.empty(len(own), np.int64)
+            for k, event in enumerate(own):
+                stats = [(stat.metadata_id, *_value(plane, stat, texts)) for stat in event.stats]
+                for key, kind, value in stats:
+                    values.setdefault((number, key, kind), []).append(value)
+                    starts.setdefault((number, key, kind), []).append(int(start[k]))
+                shape[k] = shapes.setdefault((number, *((key, kind) for key, kind, _ in stats)), len(shapes))
             times = np.append(start, start + length)
             order = _order(until, times)
             ticks = np.diff(times[order] // TICK_NS, prepend=begin)
             events.append((names, until, shape, ticks, order - _order(until)))
             line.timestamp_ns = begin * TICK_NS
             del line.events[:]
-    _number_links(space, values)
+    _number_links(space, values, starts)
     none = (np.empty(0, np.int64),) * len(OF_EVENTS)  # for a profile without lines
     parts = zip(*(none, *events), strict=True)
     columns = {name: np.concatenate(own) for name, own in zip(OF_EVENTS, parts, strict=True)}
     columns["count"] = np.array(counts, np.int64)
-    columns["shapes"] = np.array([*chain(*((len(one), *one) for one in shapes))], np.int64)
+    flat = [[2 * len(stats) + 1, number, *chain(*stats)] for number, *stats in shapes]
+    columns["shapes"] = np.array([*chain(*flat)], np.int64)
     columns["texts"] = np.array([*texts], str) if texts else np.empty(0, "U1")
     for (plane, key, kind), found in values.items():
         column = np.array(found, np.float64 if kind == DOUBLE else np.int64)
@@ -57,31 +63,35 @@ def to_columns(file):
     return space.SerializeToString(deterministic=True), columns
 
 
-def _shape(number, plane, event, values, texts):
-    """Add an event's stats to ``values``; return its plane and the stats' keys and kinds."""
-    shape = [number]
-    for stat in event.stats:
-        field = stat.WhichOneof("choice")
-        value, kind = getattr(stat, field), FIELDS[field]
-        if kind == TEXT:
-            value = texts.setdefault(value, len(texts))
-        elif kind == UINT and plane.stat_metadata[stat.metadata_id].name in LINKS:
-            kind = INT
-        values.setdefault((number, stat.metadata_id, kind), []).append(value)
-        shape += [stat.metadata_id, kind]
-    return tuple(shape)
+def _value(plane, stat, texts):
+    """Return the kind of a stat's value, and the value; of a text, its number in ``texts``."""
+    field = stat.WhichOneof("choice")
+    value, kind = getattr(stat, field), FIELDS[field]
+    if kind == TEXT:
+        value = texts.setdefault(value, len(texts))
+    elif kind == UINT and plane.stat_metadata[stat.metadata_id].name in LINKS:
+        kind = INT
+    return kind, value
 
 
-def _number_links(space, values):
-    """Number what links events, in place and in order; 0 stays."""
-    links = {
-        (plane, key, kind): np.array([value & (1 << 64) - 1 for value in found], np.uint64).view(np.int64)
-        for (plane, key, kind), found in values.items()
+def _number_links(space, values, starts):
+    """Number what links events, in place, by the time of the first event that has it; 0 stays."""
+    links = [
+        (plane, key, kind)
+        for plane, key, kind in values
         if kind == INT and space.planes[plane].stat_metadata[key].name in LINKS
-    }
-    distinct = np.unique(np.concatenate([[0], *links.values()]))
-    zero = np.searchsorted(distinct, 0)
-    values |= {own: np.searchsorted(distinct, ids) - zero for own, ids in links.items()}
+    ]
+    every = [number & (1 << 64) - 1 for own in links for number in values[own]]
+    ids, first = np.unique(np.array([0, *every], np.uint64), return_inverse=True)
+    times = np.array([-1, *(start for own in links for start in starts[own])])
+    begun = np.full(len(ids), np.iinfo(np.int64).max)
+    np.minimum.at(begun, first, times)
+    numbers = np.empty(len(ids), np.int64)
+    numbers[np.argsort(begun, kind="stable")] = np.arange(len(ids))
+    numbered, done = numbers[first], 1
+    for own in links:
+        values[own] = numbered[done : done + len(values[own])]
+        done += len(values[own])
 
 
 def to_file(space, columns):

@@ -26,7 +26,7 @@ def test_a_huge_dense_layer_is_named_and_its_input_pooled(advised, place_of, the
 
 
 def test_a_variable_without_a_layer_is_told_by_its_line(advised, place_of, the_one):
-    found = the_one(advised("layer/product"), "dominant-op")
+    found = the_one(advised("layer/product"), "dominant-layer")
     assert found["finding"].startswith("The ops at ")
     assert found["severity"] == "info"
     assert place_of("layer/product", "Product", "x @ self.weights") in found["finding"]

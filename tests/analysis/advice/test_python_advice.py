@@ -25,7 +25,7 @@ def test_a_heavy_callback_is_named_with_its_line(captured, place_of):
 
 def test_a_checkpoint_in_every_batch_is_told_to_come_less_often(advised):
     first = advised("python/checkpoint_per_batch").iloc[0]
-    assert first["rule"] == "frequent-writing"
+    assert first["rule"] == "slow-callback"
     assert first["finding"].startswith("ModelCheckpoint.on_train_batch_end takes")
     assert 'save_freq="epoch"' in first["fix"]
 

@@ -10,8 +10,8 @@ def test_a_constant_chain_is_told_with_the_lines_to_move(advised, place_of, the_
     found = the_one(advised(program), SAME)
     assert found["finding"].startswith("The same value is computed in every step")
     assert found["severity"] == "high"
-    assert place_of(program, "step", "tf.linalg.inv") in found["evidence"]
-    assert found["place"] == place_of(program, "step", "def step")
+    assert place_of(program, "constant_chain.step", "tf.linalg.inv") in found["evidence"]
+    assert found["place"] == place_of(program, "constant_chain.step", "def step")
     assert found["change"].splitlines() == [
         "kernel = distances(POINTS, POINTS)",
         "inverse = tf.linalg.inv(kernel + tf.eye(500))",
