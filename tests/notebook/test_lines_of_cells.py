@@ -137,9 +137,10 @@ def test_the_graph_by_code_begins_in_the_cell(kernel):
 def test_a_cell_without_tensorflow_is_answered_by_its_lines_and_has_no_pages_about_ops(kernel):
     p = tp.load(kernel[0] / "plain")
     _, tabs = panels(p)
-    assert p.answer.kind == "cost"
-    assert p.answer.node["kind"] == "python"
-    assert p.answer.node["place"] in {f"cell line {line('plain', code)}" for code in ("spun", "return")}
+    assert p.answer.kind == "finding"
+    found = p.advice.table.iloc[p.answer.finding]
+    assert found["rule"] == "python-outside-steps"
+    assert found["place"] in {f"cell line {line('plain', code)}" for code in ("spun", "return")}
     assert [tab.name for tab in tabs.tabs] == [
         "Answer",
         "Breakdown",

@@ -26,11 +26,12 @@ ONCE_KINDS = ("trace", "compile")
 _MIN_SHARE = 0.2  # of the cell: a cost that is told although no rule explains it
 _NEAR = 0.75  # of the time of the finding that is about most
 _MIN_PERCENT, _MIN_GAIN_PERCENT = 15.0, 5.0  # of the cell: what a finding that is the answer is about, and could save
+_NEARLY_ALL = 0.7  # of what starts and ends passes: then that is named
 _MOSTLY = 0.5  # of a part of the kinds that a finding explains: it then is the explanation
 _MAIN_SHARE = 0.5  # of the cell: from here on the model's own work is most of it
 _CALM = ("healthy", "once", "spread")  # kinds of answers beside which memory that grows is what to say
 _CANDIDATES, _MAX_CODE = 12, 80
-STARTS = "starting passes over the data"
+STARTS = "starting and ending passes over the data"
 
 
 class Diff(NamedTuple):
@@ -142,7 +143,7 @@ def _costs(tree: Breakdown) -> pd.DataFrame:
     together = [
         {**of_phase.iloc[0].to_dict(), "name": STARTS, "total_ms": total, "share": float(of_phase["share"].sum())}
         for _, of_phase in starts.groupby(starts["id"].str.split("/").str[1], sort=False)
-        if (total := float(of_phase["total_ms"].sum())) > 0 and len(of_phase) > 1
+        if (total := float(of_phase["total_ms"].sum())) > 0 and float(of_phase["total_ms"].max()) < _NEARLY_ALL * total
     ]
     costs = pd.concat([largest, pd.DataFrame(together, columns=largest.columns)]) if together else largest
     return costs.sort_values("share", ascending=False, kind="stable").drop_duplicates("id")

@@ -35,6 +35,7 @@ def test_batches_that_do_not_change_are_kept_for_all_epochs(advised, place_of, t
     assert found["place"] == place_of(recorded, "Drawn", "def __getitem__")
 
 
+@pytest.mark.xfail(strict=True, reason="the rule gives no code since it checks what draws at random")
 def test_batches_with_chance_in_them_are_made_by_processes(advised, place_of, the_one):
     recorded = "py_dataset/drawn_in_epochs"
     found = the_one(advised(recorded), "slow-pydataset")

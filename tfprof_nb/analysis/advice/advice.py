@@ -36,6 +36,7 @@ _TYPES = {
 }
 COLUMNS = list(_TYPES)
 _PLACED = ("finding", "evidence", "fix", "place")  # what may name a line
+_NEAR = 0.75
 _RANKS = {"high": 0, "medium": 1, "info": 2}
 _NO_STEPS = "Without steps there is little to base advice on. The page Steps says how to get them."
 
@@ -89,6 +90,7 @@ def advice(evidence: Evidence, ignored: Collection[str] = ()) -> Advice:
     findings = catalogue.standing([finding for finding in findings if finding.rule not in silent])
     findings = [checked(evidence, _of_this_run(evidence, finding)) for finding in claimed(findings, evidence)]
     findings = sorted((widened(_with_short_paths(finding)) for finding in findings), key=catalogue.rank)
+    findings = _about_most_first(findings)
     rows = pd.DataFrame([vars(finding) for finding in findings], columns=COLUMNS)
     times = rows["gain_of"].map(evidence.time_of).where(rows["gain_high_percent"].notna(), "")
     table = rows.assign(gain_of=times) if findings else empty_table(_TYPES)
@@ -96,6 +98,14 @@ def advice(evidence: Evidence, ignored: Collection[str] = ()) -> Advice:
     why_empty = why_none(evidence) if len(evidence.steps.table) else _NO_STEPS
     left_out = [_LEFT_OUT.format(", ".join(sorted(silent)))] if silent else []
     return Advice(table, summary, left_out or ([] if findings else [why_empty]))
+
+
+def _about_most_first(findings: list[Finding]) -> list[Finding]:
+    """Move the first of the most severe findings that is about nearly as much of the cell as any of them to the front."""
+    severe = [finding for finding in findings if finding.severity == findings[0].severity]
+    most = max((finding.cell_percent for finding in severe if finding.cell_percent > 0), default=0.0)
+    first = next((finding for finding in severe if not finding.cell_percent < _NEAR * most), None)
+    return findings if first is None else [first, *(finding for finding in findings if finding is not first)]
 
 
 def _of_this_run(evidence: Evidence, finding: Finding) -> Finding:

@@ -74,6 +74,9 @@ def _with_claim(finding: Finding, tree: pd.DataFrame, share_of: Callable[[GainOf
         finding,
         node=node,
         cell_percent=cell_percent,
+        estimated_gain_percent=min(finding.estimated_gain_percent, 100 * cell_percent / max(100 * part, 1e-9))
+        if finding.estimated_gain_percent > 0
+        else finding.estimated_gain_percent,
         severity=of_cell if rule.all_of else max(finding.severity, of_cell, key=_RANKS.__getitem__),
         gain_low_percent=min(finding.gain_low_percent, most_saved),
         gain_high_percent=min(finding.gain_high_percent, most_saved),

@@ -238,7 +238,8 @@ class _Assembly:
         in_python = python[np.clip(np.searchsorted(pieces.bounds, middles, side="right") - 1, 0, len(python) - 1)]
         whole = pieces
         self._pieces = pieces = whole.cut(middles[in_python])
-        self._from = np.searchsorted(whole.bounds, pieces.start_ps, side="right") - 1  # the piece before this cut
+        before_cut = np.searchsorted(whole.bounds, pieces.start_ps, side="right") - 1
+        self._from = np.minimum(before_cut, len(self._doing) - 1)  # the piece before this cut; one, of no time at all
         self._doing, self._anchor = self._doing[self._from], self._anchor[self._from]
         self._busy_now = covered_at(busy_from, busy_to, pieces.middle_ps)
         self._whole_length = whole.length_ps[self._from]
