@@ -101,7 +101,7 @@ def advice(evidence: Evidence, ignored: Collection[str] = ()) -> Advice:
 
 
 def _about_most_first(findings: list[Finding]) -> list[Finding]:
-    """Move the first of the most severe findings that is about nearly as much of the cell as any of them to the front."""
+    """Put first, of the most severe findings, the first that is about nearly as much of the cell as any of them."""
     severe = [finding for finding in findings if finding.severity == findings[0].severity]
     most = max((finding.cell_percent for finding in severe if finding.cell_percent > 0), default=0.0)
     first = next((finding for finding in severe if not finding.cell_percent < _NEAR * most), None)
