@@ -82,7 +82,7 @@ def change_of(advice: Advice, texts: Mapping[str, str], rule: str | None) -> Cha
     raise TfprofError(f"This profile has no finding of a rule {rule!r}. {can}")
 
 
-def tried(change: Change, texts: Mapping[str, str], seconds: float) -> Trial:
+def tried(change: Change, texts: Mapping[str, str], seconds: Any) -> Trial:
     """Run the profiled cell as it is and changed, in turns.
 
     Raises

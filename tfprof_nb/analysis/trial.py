@@ -27,6 +27,7 @@ AS_IT_IS, CHANGED = "as it is", "changed"
 _WEIGHTS, _STEP, _EPOCH = "weights of ", "step ", "epoch "
 # Rounding: sums in another order differ by 1e-7, and training makes that grow, in steps that a trial has to 1e-4.
 _ROUNDING, _FLIPPED_SHARE, _MOVED = 1e-3, 1e-3, 1e-2
+_MIN_VARYING = 3  # rounds that tell how far apart runs are that vary
 _SPREADS = 3.0  # so many standard deviations between runs count as a difference
 # Which differences rules speak of; "" is one whose kind is not known, as of losses.
 _COVERED = {
@@ -216,12 +217,11 @@ def compared_results(ran: Ran) -> tuple[Results, str]:
             continue  # such as the time that something took
         if noise > _ROUNDING / 10 or (random and _is_of_training(label)):
             varies += 1
-            if label.startswith(_WEIGHTS) or not _is_apart(label, ran.outcomes):
-                continue
-            apart[label] = math.inf
+            if not label.startswith(_WEIGHTS) and _is_apart(label, ran.outcomes):
+                apart[label] = math.inf
         else:
             apart[label] = difference_of(one[label], other[label], scale)
-    results, words = _judged(apart, varies, one, other, _steps_compared(ran))
+    results, words = _judged(ran, apart, varies, one, other)
     if results == "different" and not again:
         told = words.removeprefix("different: ")
         return (
@@ -231,10 +231,13 @@ def compared_results(ran: Ran) -> tuple[Results, str]:
     return results, words
 
 
-def _judged(apart: Mapping[str, float], varies: int, one: Values, other: Values, steps: str) -> tuple[Results, str]:
+def _judged(ran: Ran, apart: Mapping[str, float], varies: int, one: Values, other: Values) -> tuple[Results, str]:
+    steps, rounds = _steps_compared(ran), len({outcome.round for outcome in ran.outcomes if outcome.round})
     too_far = [label for label, far in apart.items() if far > (_MOVED if label.startswith(_WEIGHTS) else _ROUNDING)]
     if too_far:
         return "different", f"different: {_told(_most_telling(too_far), one, other)}"
+    if varies and rounds < _MIN_VARYING:
+        return "unknown", f"not compared: they vary from run to run, and {rounds} rounds don't tell how far"
     if varies:
         return "close", "as far apart as runs of the cell as it is, which differ by themselves"
     if not apart:
@@ -313,7 +316,7 @@ def _is_apart(label: str, outcomes: Sequence[Outcome]) -> bool:
             one.values[label][0] for one in outcomes if one.round and one.variant == variant and label in one.values
         ]
         sides.append(np.array([float(each) for each in values if np.ndim(each) == 0]))
-    if min(map(len, sides)) < 3:
+    if min(map(len, sides)) < _MIN_VARYING:
         return False
     spread = math.hypot(*(float(side.std(ddof=1)) for side in sides))
     return abs(float(sides[0].mean() - sides[1].mean())) > _SPREADS * spread
