@@ -128,7 +128,8 @@ def main_thread(forest: Forest, cell: Cell, sampled_ps: int) -> MainThread:
     parent = nesting.parent[first:last][chosen].astype(np.int64) - first
     events = first + np.flatnonzero(chosen)
     place = np.cumsum(chosen) - 1
-    parent = np.where(parent >= 0, place[parent], -1)
+    around = (parent >= 0) & (parent < last - first)  # an event of another thread is around none here
+    parent = np.where(around, place[np.where(around, parent, 0)] if len(place) else -1, -1)
     return MainThread(forest, events, parent, nesting.depth[events], min(begin, end), end)
 
 
