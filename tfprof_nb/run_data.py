@@ -142,7 +142,7 @@ class RunData:
     @cached_property
     def sidecars(self) -> list[Sidecar]:
         """What the capture wrote beside the profiles."""
-        _ = self.forests  # which tell the files that can be read
+        _ = self.extent  # which tells the files that can be read
         if self.run.parts:  # runs on one common timeline: samples of single runs have no place there
             return [Sidecar()]
         found = [read_sidecar(file) for file in self.run.files]

@@ -6,7 +6,7 @@ Severity follows from that, and order: what makes steps slow matters little wher
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -112,6 +112,11 @@ def _claim(finding: Finding, tree: pd.DataFrame, rule: Rule) -> tuple[str, float
 
 def _outermost(nodes: pd.DataFrame) -> pd.DataFrame:
     """Return the nodes that are in no other one of these."""
-    ids = nodes["id"].tolist()
-    inside = [any(identity.startswith(f"{other}/") for other in ids) for identity in ids]
+    ids = set(nodes["id"])
+    inside = [any(above in ids for above in _ancestors(identity)) for identity in nodes["id"]]
     return nodes[~np.array(inside, dtype=bool)]
+
+
+def _ancestors(identity: str) -> Iterator[str]:
+    """Return the ids of the nodes above one."""
+    return (identity[:place] for place, letter in enumerate(identity) if letter == "/")

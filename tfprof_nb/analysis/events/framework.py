@@ -25,9 +25,9 @@ def framework(forest: Forest) -> Framework:
     return "jax" if jitted or any(name.startswith(_JAX) for name in names) else "tensorflow"
 
 
-def drawn_by(forests: Sequence[Forest]) -> str:
+def drawn_by(forest: Forest) -> str:
     """Name the tool whose drawing a file is, if it is no record of a program's ops; else empty."""
-    names = {str(name) for forest in forests for name in forest.host.names}
+    names = {str(name) for name in forest.host.names}
     if "_TFProfRoot" in names:
         return "tfprof"
     return "Horovod" if any(name.startswith("NEGOTIATE_") for name in names) else ""
