@@ -200,7 +200,7 @@ class Results:
     @_kept(Ops)
     def ops(self) -> Ops:
         """Time by op, on hosts and devices."""
-        return self._page("ops", self._in_part(ops(self.data.forests, self.data.graphs)))
+        return self._page("ops", ops(self.data.forests, self.data.graphs, self.data.groupings))
 
     @_kept(Overview)
     def overview(self) -> Overview:
@@ -437,7 +437,9 @@ class Results:
         return result.shown_by(partial(dashboard.page_by_itself, self, name))
 
 
-_IN_PART = "Ops were recorded in {:,} of {:,} steps: sums are those of the recorded ones. %%tfprofile --all records all."
+_IN_PART = (
+    "Ops were recorded in {:,} of {:,} steps: sums are those of the recorded ones (%%tfprofile --all records all)."
+)
 
 
 def _noted(result: R, note: str) -> R:

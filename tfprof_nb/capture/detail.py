@@ -24,7 +24,7 @@ from tfprof_nb.formats.marks import CALLBACK, OPS_BEGIN, OPS_END
 
 _FIRST = 2  # steps of a kind that trace, compile and warm up
 # What is enough of a kind: so many steady steps in so many seconds, or fewer longer ones.
-_ENOUGH = ((4, 0.3), (2, 2.0))
+_ENOUGH = ((6, 0.15), (3, 1.0))
 _KINDS, _WINDOWS = 8, 3  # those of more kinds, and more of one kind, open only within the share
 _SHARE, _FREE_S = 0.05, 0.5  # of the time, and in all, for windows that open without something new
 _UNMARKED_S = 0.3  # between marked steps: then what runs is no pause between them

@@ -21,7 +21,8 @@ def watched_steps(began: Callable[[str], T], ended: Callable[[T], None]) -> Iter
     """Watch all marked steps, whoever marks them: a mark is a ``Trace`` with a step number.
 
     A mark inside another mark, as when a callback evaluates during training, is part of the outer step. ``began`` gets
-    the mark's name, ``ended`` what ``began`` returned; it is not called for a step that an error or the end of the data cuts short.
+    the mark's name, ``ended`` what ``began`` returned; it is not called for a step that an error or the end of the data
+    cuts short.
     """
     trace, outermost = trace_class(), threading.local()
     begin, end = trace.__init__, trace.__exit__

@@ -235,7 +235,9 @@ def _estimated(table: pd.DataFrame) -> pd.DataFrame:
         like = table[recorded & (table["phase"] == phase)]
         like = like[~like["warm_up"]] if not like["warm_up"].all() else like
         means = like[PARTS].mean().fillna(0.0)
-        shares = means / means.sum() if means.sum() > 0 else pd.Series({name: float(name == "other_ms") for name in PARTS})
+        shares = (
+            means / means.sum() if means.sum() > 0 else pd.Series({name: float(name == "other_ms") for name in PARTS})
+        )
         rows = table.index[~recorded & (table["phase"] == phase)]
         traced_ms = table.loc[rows, "compile_ms"].to_numpy()
         rest_ms = table.loc[rows, "step_ms"].to_numpy() - traced_ms
