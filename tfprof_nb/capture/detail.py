@@ -63,6 +63,8 @@ class Detail:
         self._lock = threading.RLock()
         self._kinds: dict[object, _Kind] = {}
         self._active = self.is_open = False
+        self._began_at = self._opened_at = self._marked_until = self._next_look = self._recorded_s = 0.0
+        self._steps: int | None = None
         self._ended = threading.Event()
 
     @contextmanager
@@ -127,7 +129,7 @@ class Detail:
             now = time.monotonic()
             kind = self._kinds.setdefault(key, _Kind())
             self._marked_until = now + _LONGEST_S
-            if not kind.is_known and not self.is_open:
+            if self._active and not kind.is_known and not self.is_open:
                 free = kind.opened < _WINDOWS and len(self._kinds) <= _KINDS
                 if free or self._may_open():
                     kind.opened += 1

@@ -108,7 +108,7 @@ class Recording:
             with interrupts_wait():
                 self._staging = staging_folder(self.logdir)
                 files.callback(shutil.rmtree, self._staging, ignore_errors=True)
-                self._profiler = Profiler(self._staging, self.options)
+                self._profiler = Profiler(self._staging, self.options, self._detail)
                 undo.callback(self._profiler.drop)
                 undo.callback(self._memory.end)
                 self._pacing = Pacing(self._window, self._profiler, self._begin, self._end)
@@ -116,9 +116,9 @@ class Recording:
                 undo.enter_context(self._marking)
                 self._marking.enter_context(keras_steps())
                 self._marking.enter_context(model_files())
-                if self._detail:
-                    self._marking.enter_context(self._detail.watching())
                 undo.enter_context(self._collecting)
+                if self._detail:
+                    undo.enter_context(self._detail.watching())
                 undo.enter_context(self._pacing)
             self._changes, self._files = undo.pop_all(), files.pop_all()
         return self
@@ -139,8 +139,6 @@ class Recording:
             self._collect()
             self._profiler.begin()
             self._memory.begin()
-            if self._detail:
-                self._detail.begin()
 
     def _collect(self) -> None:
         for name in list(self._collectors):
@@ -149,13 +147,8 @@ class Recording:
     def _end(self) -> None:
         with interrupts_wait():
             self._memory.end()
-            self._end_profiler()
+            self._profiler.end()
             self._collecting.close()
-
-    def _end_profiler(self) -> None:
-        if self._detail:
-            self._detail.end()
-        self._profiler.end()
 
     def _stop_early(self, stopped: Stopped) -> None:
         """End the recording because of the memory that it takes; the code goes on."""
@@ -166,7 +159,7 @@ class Recording:
         """Let another profiler start; our recording up to now is saved, in case the other profiler saves nothing."""
         cut_short = self._profiler.is_running or not self._profiler.began
         self._pacing.take_over()
-        self._end_profiler()
+        self._profiler.end()
         with suppress(CaptureError):  # raised at the end, if our profile is needed then
             self._profiler.wait()
         if cut_short:

@@ -24,8 +24,8 @@ def can_change_level() -> bool:
 
 
 def set_level(level: int) -> None:
-    """Record events up to a level from now on."""
-    if (number := _level()) is not None:
+    """Record events up to a level from now on, if a profiler is recording: without one, none could start."""
+    if (number := _level()) is not None and number.value >= MARKS:
         number.value = level
 
 
