@@ -18,6 +18,7 @@ from tfprof_nb.capture.marks import Mark
 from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.profile_call import CallRecord, Change, EagerOp, recorded_call
 from tfprof_nb.capture.recording import Recording
+from tfprof_nb.capture.window import Window
 from tfprof_nb.decode import load_hosts
 from tfprof_nb.decode.sections.graphs import Graphs, read_graphs
 from tfprof_nb.decode.sidecar import read_sidecar
@@ -78,7 +79,7 @@ def profile_call(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs)
     """
     __tracebackhide__ = True
     with tempfile.TemporaryDirectory(prefix="tfprof_nb-") as folder:
-        recording = Recording(folder, Options(), {Section.GRAPHS: graphs()}).start()
+        recording = Recording(folder, Options(), {Section.GRAPHS: graphs()}, Window(record_all=True)).start()
         try:
             with recorded_call() as record:
                 result = _marked_call(function, *args, **kwargs)

@@ -119,6 +119,11 @@ class Capture:
         return self._recording.events_bytes
 
     @property
+    def records_ops(self) -> bool:
+        """Whether ops are recorded now, and not only marks of steps and calls."""
+        return self._recording.records_ops
+
+    @property
     def pacing(self) -> Pacing:
         """Whether it records now, and how many steps it let pass and recorded."""
         return self._recording.pacing

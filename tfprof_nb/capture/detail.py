@@ -55,14 +55,14 @@ class Detail:
 
     Attributes
     ----------
-    is_open
-        Whether ops are recorded now.
+    is_active, is_open
+        Whether it decides, and whether ops are recorded now.
     """
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._kinds: dict[object, _Kind] = {}
-        self._active = self.is_open = False
+        self.is_active = self.is_open = False
         self._began_at = self._opened_at = self._marked_until = self._next_look = self._recorded_s = 0.0
         self._steps: int | None = None
         self._ended = threading.Event()
@@ -81,8 +81,8 @@ class Detail:
             self._kinds.clear()
             self._began_at = self._marked_until = time.monotonic()
             self._recorded_s, self._next_look = 0.0, self._began_at + _FIRST_LOOK_S
-            self._active, self._ended = can_change_level(), threading.Event()
-            if self._active:
+            self.is_active, self._ended = can_change_level(), threading.Event()
+            if self.is_active:
                 self._open(steps=None)
                 threading.Thread(target=self._poll, args=(self._ended,), name="tfprof_nb detail", daemon=True).start()
 
@@ -91,11 +91,11 @@ class Detail:
         with self._lock:
             self._ended.set()
             self._close()
-            self._active = False
+            self.is_active = False
 
     def _open(self, steps: int | None) -> None:
         """Record ops for so many steps, or until the kinds of step that run are known."""
-        if self._active and not self.is_open:
+        if self.is_active and not self.is_open:
             set_level(OPS)
             _leave_event(OPS_BEGIN)
             self.is_open, self._opened_at, self._steps = True, time.monotonic(), steps
@@ -113,7 +113,7 @@ class Detail:
     def _hearing(self, begin: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(begin)
         def init(trace: Any, name: str, **kwargs: Any) -> None:
-            if self._active and not self.is_open and name.startswith(CALLBACK) and name.endswith(_TURN):
+            if self.is_active and not self.is_open and name.startswith(CALLBACK) and name.endswith(_TURN):
                 with self._lock:
                     if self._may_open():
                         self._open(steps=2)  # the first of the epoch, and one without its start
@@ -129,7 +129,7 @@ class Detail:
             now = time.monotonic()
             kind = self._kinds.setdefault(key, _Kind())
             self._marked_until = now + _LONGEST_S
-            if self._active and not kind.is_known and not self.is_open:
+            if self.is_active and not kind.is_known and not self.is_open:
                 free = kind.opened < _WINDOWS and len(self._kinds) <= _KINDS
                 if free or self._may_open():
                     kind.opened += 1

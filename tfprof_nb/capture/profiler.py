@@ -100,6 +100,11 @@ class Profiler:
             if self._detail:
                 self._detail.begin()
 
+    def record_all(self) -> None:
+        """Record ops all the time from the next beginning on."""
+        self._end_detail()
+        self._detail = None
+
     def end(self) -> None:
         """End recording, if it is recording, and save the profile in the background."""
         with self._lock:

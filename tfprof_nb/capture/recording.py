@@ -129,6 +129,11 @@ class Recording:
         return self._memory.events_bytes
 
     @property
+    def records_ops(self) -> bool:
+        """Whether ops are recorded now; else only step marks, calls and callbacks."""
+        return self._detail is None or self._detail.is_open or not self._detail.is_active
+
+    @property
     def pacing(self) -> Pacing:
         """Whether it records now, and how many steps it let pass and recorded."""
         return self._pacing
@@ -167,10 +172,11 @@ class Recording:
         return cut_short
 
     def begin_anew(self, note: str) -> None:
-        """Drop the recording and record from here on, ignoring the window. The note says why."""
+        """Drop the recording and record all from here on, ignoring the window. The note says why."""
         self._note = note
         self._stopped.clear()
         self._pacing.take_over()
+        self._profiler.record_all()
         self._begin()
 
     def ended_by(self, error: BaseException) -> None:

@@ -13,6 +13,7 @@ from tfprof_nb.analysis.steps.steps import steps
 from tfprof_nb.decode.sections.cell import read_cell
 from tfprof_nb.decode.sections.graphs import read_graphs
 from tfprof_nb.decode.sections.python import read_python
+from tfprof_nb.formats.marks import OPS_BEGIN, OPS_END
 
 BEGAN_NS = 10**18
 MS = 1_000_000
@@ -129,6 +130,26 @@ def test_phases_have_steps_and_what_lies_between_them():
     assert table.loc["cell/validation/step", ["total_ms", "count"]].tolist() == [10, 1]
     callback = table.loc["cell/train/step/callback:Slow.on_train_batch_end"]
     assert callback[["total_ms", "count", "kind"]].tolist() == [4, 2, "callback"]
+
+
+def test_steps_whose_ops_were_not_recorded_are_made_of_the_same_parts():
+    drawing = Drawing()
+    drawing.on_main("keras call fit", 20, 80)
+    drawing.sampled("line 3", 10, 20)
+    drawing.sampled("fit", 20, 80)
+    drawing.sampled("line 4", 80, 90)
+    drawing.on_main(OPS_BEGIN, 20, 20.001)
+    for number, at in enumerate((30, 40, 50)):
+        drawing.on_main("train", at, at + 8, step_num=number, _r=1)
+        drawing.on_main("EagerLocalExecute: MatMul", at, at + 6) if number == 0 else None
+        drawing.on_main("callback Slow.on_train_batch_end", at + 7, at + 8)
+    drawing.on_main(OPS_END, 39, 39.001)
+    table = drawing.result().table.set_index("id")
+    assert table.loc["cell", "total_ms"] == pytest.approx(80)
+    assert table.loc["cell/train/step", ["total_ms", "count"]].tolist() == pytest.approx([24, 3])
+    # Of 7 ms beside the callback, the first step has 6 ms in its op; so have the other two.
+    assert table.loc["cell/train/step/eager/op:MatMul", "total_ms"] == pytest.approx(18)
+    assert table.loc["cell/train/step/callback:Slow.on_train_batch_end", "total_ms"] == pytest.approx(3)
 
 
 def test_what_stands_beside_the_training_is_named_by_itself():

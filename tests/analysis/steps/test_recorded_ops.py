@@ -1,0 +1,65 @@
+"""Steps whose ops were not recorded: their times count, and what they did is taken from the others."""
+
+import numpy as np
+import pytest
+
+from builders import XSpace, forest
+from tfprof_nb.analysis.ops.ops import ops
+from tfprof_nb.analysis.steps.breakdown import CATEGORIES
+from tfprof_nb.analysis.steps.groups import group_events
+from tfprof_nb.analysis.steps.steps import steps
+from tfprof_nb.formats.marks import OPS_BEGIN, OPS_END
+
+PARTS = [*CATEGORIES, "other_ms"]
+RECORDED, STEPS = 4, 12
+
+
+@pytest.fixture
+def drawn():
+    """Four steps of 900 us with their ops, and eight of 600 us without."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    python.event(OPS_BEGIN, start_us=0, duration_us=1)
+    for number in range(STEPS):
+        at, length = 1 + 1000 * number, 900 if number < RECORDED else 600
+        python.event("train", start_us=at, duration_us=length, step_num=number, _r=1)
+        if number < RECORDED:
+            python.event("IteratorGetNext", start_us=at + 10, duration_us=180)
+            python.event("MatMul:MatMul", start_us=at + 200, duration_us=450)
+    python.event(OPS_END, start_us=4000, duration_us=1)
+    return forest(space)
+
+
+def test_parts_are_estimated_and_add_up(drawn):
+    result = steps([drawn], [group_events(drawn)])
+    table = result.table
+    assert table["ops_recorded"].tolist() == [True] * RECORDED + [False] * (STEPS - RECORDED)
+    np.testing.assert_allclose(table[PARTS].sum(axis=1), table["step_ms"])
+    assert table["input_ms"].tolist() == pytest.approx([0.18] * 4 + [0.12] * 8)
+    assert table["host_compute_ms"].iloc[-1] == pytest.approx(0.3)
+
+
+def test_averages_are_those_of_steps_that_no_recording_slowed(drawn):
+    result = steps([drawn], [group_events(drawn)])
+    assert result.summary["step_ms_mean"] == pytest.approx(0.6)
+    assert result.slowdown == pytest.approx(1.5)
+    assert any("1.5 times as long" in note for note in result.notes)
+    assert len(result.recorded) == RECORDED
+    assert len(result.measured) == STEPS
+
+
+def test_a_recorded_op_stands_for_those_that_were_not(drawn):
+    alone = ops([drawn]).table.set_index("op_type")
+    table = ops([drawn], (), [group_events(drawn)]).table.set_index("op_type")
+    assert (alone.loc["MatMul", "occurrences"], table.loc["MatMul", "occurrences"]) == (RECORDED, STEPS)
+    # The steps of 600 us have two thirds of the time in their ops.
+    assert table.loc["MatMul", "total_us"] == pytest.approx(450 * 4 + 300 * 8)
+
+
+def test_without_events_that_say_so_all_was_recorded():
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for number in range(3):
+        python.event("train", start_us=1000 * number, duration_us=900, step_num=number, _r=1)
+    whole = forest(space)
+    assert steps([whole], [group_events(whole)]).table["ops_recorded"].all()

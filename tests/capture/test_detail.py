@@ -1,0 +1,127 @@
+"""Ops are recorded until enough steps are known; marks go on, and so does the program."""
+
+import pytest
+
+from tfprof_nb.capture import detail as module
+from tfprof_nb.capture.detail import Detail
+from tfprof_nb.capture.options import Options
+from tfprof_nb.capture.recording import Recording
+from tfprof_nb.capture.window import Window
+from tfprof_nb.formats.marks import OPS_BEGIN, OPS_END
+
+
+class Drawn:
+    """A detail on a clock that only steps move on, with the names of its events in order."""
+
+    def __init__(self, monkeypatch):
+        self.now, self.events, self.levels = 0.0, [], []
+        monkeypatch.setattr(module.time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(module, "_leave_event", self.events.append)
+        monkeypatch.setattr(module, "set_level", self.levels.append)
+        monkeypatch.setattr(module, "can_change_level", lambda: True)
+        monkeypatch.setattr(Detail, "_poll", lambda *_: None)
+        self.detail = Detail()
+        self.detail.begin()
+
+    def steps(self, count, seconds, name="train"):
+        """Run steps; return of which ones ops were recorded from their beginning to their end."""
+        whole = []
+        for number in range(count):
+            token = self.detail._step_began(name)
+            began = self.detail.is_open
+            self.now += seconds
+            if began and self.detail.is_open:
+                whole.append(number)
+            self.detail._step_ended(token)
+        return whole
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    return Drawn(monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "recorded"), [(0.001, 152), (0.05, 8), (0.4, 5), (3.0, 5)], ids=["1 ms", "50 ms", "400 ms", "3 s"]
+)
+def test_two_first_steps_and_enough_steady_ones(drawn, seconds, recorded):
+    assert len(drawn.steps(400, seconds)) == pytest.approx(recorded, abs=1)
+
+
+def test_a_new_kind_of_step_is_recorded_again(drawn):
+    drawn.steps(30, 0.05)
+    assert drawn.steps(30, 0.05, "test") == list(range(8))
+    assert drawn.steps(30, 0.05) == []
+    assert drawn.events == [OPS_BEGIN, OPS_END] * 2
+
+
+def test_a_kind_that_never_lasts_is_recorded_three_times_and_then_within_the_share(drawn):
+    drawn.steps(30, 0.05)
+    opened = []
+    for _ in range(40):
+        drawn.steps(60, 0.05)
+        opened.append(bool(drawn.steps(1, 0.05, "test")))
+        drawn.steps(1, 0.05)  # which ends the window
+    assert opened[:3] == [True] * 3
+    assert 0.05 * sum(opened) < 0.2 * len(opened)
+
+
+def test_what_ends_leaves_no_window_open(drawn):
+    drawn.steps(1, 0.05)
+    drawn.detail.end()
+    assert drawn.events == [OPS_BEGIN, OPS_END]
+    drawn.steps(50, 0.05)
+    assert drawn.events == [OPS_BEGIN, OPS_END]
+
+
+def test_code_without_marks_is_recorded_after_marked_steps(monkeypatch):
+    drawn = Drawn(monkeypatch)
+    drawn.steps(30, 0.05)
+    assert not drawn.detail.is_open
+    drawn.now += 10
+    monkeypatch.undo()
+    monkeypatch.setattr(module.time, "monotonic", lambda: drawn.now)
+    monkeypatch.setattr(module, "_leave_event", drawn.events.append)
+    drawn.detail._poll(_Once())
+    assert drawn.detail.is_open
+
+
+class _Once:
+    """An event that one look waits for."""
+
+    def __init__(self):
+        self.looks = 0
+
+    def wait(self, _seconds):
+        self.looks += 1
+        return self.looks > 1
+
+    def is_set(self):
+        return False
+
+
+@pytest.fixture
+def recorded(tmp_path, model, data):
+    """Train 600 steps, and return the profile."""
+    from tfprof_nb import load
+
+    def run(**window):
+        fitted = model()
+        recording = Recording(tmp_path, Options(), window=Window(**window)).start()
+        fitted.fit(data.repeat(15), verbose=0)
+        return load(recording.stop())
+
+    return run
+
+
+@pytest.mark.tensorflow
+def test_all_steps_are_marked_and_the_ops_of_some_are_recorded(recorded):
+    table = recorded().steps.table
+    assert len(table) == 600
+    count = int(table["ops_recorded"].sum())
+    assert 6 <= count < 600
+
+
+@pytest.mark.tensorflow
+def test_all_ops_are_recorded_where_that_is_asked_for(recorded):
+    assert recorded(record_all=True).steps.table["ops_recorded"].all()
