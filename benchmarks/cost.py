@@ -3,8 +3,8 @@
     python -m benchmarks.cost [PROGRAM ...] [--rounds 3]
 
 ``with`` is the time of the cell until its profile is saved, ``slower`` how many times that of the cell alone, and
-``answer`` the time from there to the printed answer. ``all`` is ``slower`` where ops are recorded all the time. Medians,
-with the ends of all rounds. Run it on an idle machine.
+``answer`` the time from there to the printed answer. ``all`` is ``slower`` where ops are recorded all the time. They
+are medians, with the extremes of all rounds. Run it on an idle machine.
 """
 
 from __future__ import annotations
