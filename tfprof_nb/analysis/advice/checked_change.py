@@ -290,7 +290,7 @@ def _mixes_batches(calls: Iterable[ast.Call]) -> bool:
 
 
 def _may_draw(code: Code, file: str, given: ast.expr) -> bool:
-    """Whether what a stage calls may draw at random, by its text and that of what it uses; Python may without a text."""
+    """Whether what a stage calls may draw at random, as texts show; Python without one may."""
     for one in with_called(code, file, ast.Expr(given)):
         in_python = [call for call in ast.walk(one) if isinstance(call, ast.Call) and name_of(call.func) in _IN_PYTHON]
         unseen = [call for call in in_python if not _is_seen(code, file, first_given(call))]
