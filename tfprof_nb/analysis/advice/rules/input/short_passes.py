@@ -52,10 +52,12 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
         return
     ran = tree[tree["id"].str.fullmatch(f"{_PHASES}/step")]
     starting_ms = float(starts["total_ms"].sum())
+    passes = epochs * max(int(fits["count"].sum()), 1)
+    if starts.loc[starts["parent"].isin(fits["id"]), "count"].sum() < passes:  # the data has no end
+        return
     if starting_ms < _MIN_PART * float(ran["total_ms"].sum()):
         return
     place = str(fits.loc[fits["total_ms"].idxmax(), "place"])
-    passes = epochs * max(int(fits["count"].sum()), 1)
     each = _steps_of_each(training, passes)
     validates = bool(starts["id"].str.startswith("cell/validation").any())
     what = "training and validation" if validates else "training"
