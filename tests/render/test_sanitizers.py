@@ -20,7 +20,7 @@ def test_the_answer_and_the_pictures_survive_a_sanitizer(tmp_path):
     left = bleach.clean(
         html, tags=ELEMENTS, attributes={"img": ["src", "alt"], "details": ["open"]}, protocols={"data"}, strip=True
     )
-    assert "HIGHLY input-bound: 55.6% of each step" in left
+    assert "55.6%" in left
     assert "MatMul" in left
     assert left.count('src="data:image/svg+xml;base64,') == html.count("<img") > 3
     assert not any(element in html for element in ("<script", "<style", "<svg"))

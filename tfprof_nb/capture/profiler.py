@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tfprof_nb._errors import CaptureActiveError, CaptureError
+from tfprof_nb.capture.detail import Detail
 from tfprof_nb.capture.memory_folder import MemoryFolder
 from tfprof_nb.capture.options import EVERYTHING, Options
 from tfprof_nb.capture.profiler_log import no_profiler_log
@@ -42,6 +43,8 @@ class Profiler:
         Where TensorFlow saves the profile.
     options
         What to record.
+    detail
+        Says when to record ops; None is always.
 
     Raises
     ------
@@ -49,9 +52,10 @@ class Profiler:
         If another profiler runs in this process already.
     """
 
-    def __init__(self, folder: Path, options: Options) -> None:
+    def __init__(self, folder: Path, options: Options, detail: Detail | None = None) -> None:
         __tracebackhide__ = True
         self._folder, self._options, self._memory = folder, options, MemoryFolder()
+        self._detail = detail
         self._session: Any = None
         self._new_session = session_class()  # before `foreign_profilers` replaces it
         # Not the thread itself: after an interrupted `join`, CPython 3.11 takes a running thread for a finished one.
@@ -93,11 +97,14 @@ class Profiler:
             self._session = _started(self._new_session(), self._memory.path, self._options)
             if self._options.host_level < EVERYTHING:
                 leave_out_thread_pool_marks()
+            if self._detail:
+                self._detail.begin()
 
     def end(self) -> None:
         """End recording, if it is recording, and save the profile in the background."""
         with self._lock:
             if self._session is not None:
+                self._end_detail()
                 self._saved, session, self._session = threading.Event(), self._session, None
                 threading.Thread(target=self._save, args=(session, self._saved), daemon=True).start()
                 while is_tracing() and not self._saved.is_set():
@@ -107,8 +114,13 @@ class Profiler:
         """End recording, if it is recording, without saving."""
         with self._lock:
             if self._session is not None:
+                self._end_detail()
                 self._session.stop()
                 self._session = None
+
+    def _end_detail(self) -> None:
+        if self._detail:
+            self._detail.end()
 
     def _save(self, session: Any, saved: threading.Event) -> None:
         try:

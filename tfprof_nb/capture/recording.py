@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from tfprof_nb._errors import CaptureActiveError, CaptureError
+from tfprof_nb.capture.detail import Detail
 from tfprof_nb.capture.foreign_profilers import ForeignProfilers
 from tfprof_nb.capture.interrupts import interrupts_wait
 from tfprof_nb.capture.keras import keras_steps
@@ -76,8 +77,9 @@ class Recording:
         self.options = options
         self._window, self._note, self._ended_by = window or Window(), "", ""
         self.is_foreign = False  # whether the run is that of a profiler that the profiled code ran
-        unlimited = self._window.steps is None and self._window.max_seconds is None
-        self._memory, self._stopped = MemoryWatch(self._stop_early, bounded=unlimited), list[Stopped]()
+        self._memory, self._stopped = MemoryWatch(self._stop_early, bounded=not self._window.has_end), list[Stopped]()
+        in_windows = not (self._window.record_all or self._window.has_end) and options == Options()
+        self._detail = Detail() if in_windows else None
         self._collectors, self._sections = dict(collectors or {}), dict[str, Gather]()
         self._collecting, self._marking = ExitStack(), ExitStack()
         self._foreign = ForeignProfilers(self._give_way)
@@ -106,7 +108,7 @@ class Recording:
             with interrupts_wait():
                 self._staging = staging_folder(self.logdir)
                 files.callback(shutil.rmtree, self._staging, ignore_errors=True)
-                self._profiler = Profiler(self._staging, self.options)
+                self._profiler = Profiler(self._staging, self.options, self._detail)
                 undo.callback(self._profiler.drop)
                 undo.callback(self._memory.end)
                 self._pacing = Pacing(self._window, self._profiler, self._begin, self._end)
@@ -115,6 +117,8 @@ class Recording:
                 self._marking.enter_context(keras_steps())
                 self._marking.enter_context(model_files())
                 undo.enter_context(self._collecting)
+                if self._detail:
+                    undo.enter_context(self._detail.watching())
                 undo.enter_context(self._pacing)
             self._changes, self._files = undo.pop_all(), files.pop_all()
         return self

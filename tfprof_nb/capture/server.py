@@ -21,6 +21,7 @@ from tfprof_nb.capture.keras import keras_steps
 from tfprof_nb.capture.recording import Recording
 from tfprof_nb.capture.remote.profiler_service import BUSY, MESSAGES, SERVICE, grpc, requested_options
 from tfprof_nb.capture.tensorflow import tensorflow
+from tfprof_nb.capture.window import Window
 from tfprof_nb.formats.files import RUNS_FOLDER, XSPACE
 
 T = TypeVar("T")
@@ -192,7 +193,7 @@ def _terminate(request: Any, _: Any) -> Any:
 def _captured(request: Any, ended: threading.Event, folder: Path) -> bytes:
     """Capture for as long as the request asks, and return the profile's bytes."""
     ended.wait(max(0.0, request.opts.start_timestamp_ns / 1e9 - time.time()))
-    recording = Recording(folder, requested_options(request)).start()
+    recording = Recording(folder, requested_options(request), window=Window(record_all=True)).start()
     with _capturing:
         _stops[request.session_id] = ended
         try:
