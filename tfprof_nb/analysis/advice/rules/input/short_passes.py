@@ -57,7 +57,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
         return
     if starting_ms < _MIN_PART * float(ran["total_ms"].sum()):
         return
-    place = str(fits.loc[fits["total_ms"].idxmax(), "place"])
+    place = str(fits.nlargest(1, "total_ms")["place"].iloc[0])
     each = _steps_of_each(training, passes)
     validates = bool(starts["id"].str.startswith("cell/validation").any())
     what = "training and validation" if validates else "training"

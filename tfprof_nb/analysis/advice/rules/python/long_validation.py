@@ -49,7 +49,7 @@ def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
     time_ms, training_ms = (_time_ms(tree, phase) for phase in ("validation", "train"))
     if not training_ms or times < _MIN_TIMES or time_ms <= training_ms:
         return
-    place = str(validation.loc[validation["total_ms"].idxmax(), "place"])
+    place = str(validation.nlargest(1, "total_ms")["place"].iloc[0])
     percent = 100 * time_ms / max(float(tree["total_ms"].iloc[0]), 1e-9)
     steps = tree.loc[tree.index.str.fullmatch("cell/validation(@[^/]*)?/step"), "count"].sum()
     change = _in_larger_batches(evidence, place)

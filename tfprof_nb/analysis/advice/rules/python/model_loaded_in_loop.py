@@ -32,16 +32,17 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
     """Name the line that loads a model most of the time."""
     tree = evidence.breakdown().table
     loads = tree[(tree["kind"] == "load") & (tree["place"] != "")]
-    by_line = loads.groupby(["name", "place"], sort=False)[["count", "total_ms"]].sum()
+    by_line = loads.groupby(["name", "place"], sort=False, as_index=False)[["count", "total_ms"]].sum()
     by_line = by_line[by_line["count"] >= _MIN_TIMES]
     if by_line.empty:
         return
-    (name, place), (times, time_ms) = by_line["total_ms"].idxmax(), by_line.loc[by_line["total_ms"].idxmax()]
+    row = by_line.nlargest(1, "total_ms").to_dict("records")[0]
+    name, place, times, time_ms = str(row["name"]), str(row["place"]), int(row["count"]), float(row["total_ms"])
     percent = 100 * time_ms / max(float(tree["total_ms"].iloc[0]), 1e-9)
     yield Case(
         percent,
         f"{name} is called again and again: {_units.percent(percent)} of the cell's time",
-        f"{in_code(place, evidence.code.at(place))} loads a model {_units.count(int(times))} times, "
+        f"{in_code(place, evidence.code.at(place))} loads a model {_units.count(times)} times, "
         f"{_units.milliseconds(time_ms / times)} each.",
         "Load it once, before the loop, and give the model to what uses it. A loop over several files needs each of "
         "them only once: keep the models in a dictionary.",
