@@ -34,7 +34,7 @@ class Photos(Scans):
 
 class Flipped(Photos):
     def __len__(self):
-        return 150
+        return 400
 
     def read(self):
         return super().read()[:: RNG.choice([-1, 1])]

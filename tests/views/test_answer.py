@@ -61,7 +61,20 @@ def test_the_models_own_work_needs_no_change(tmp_path):
     p = tp.load(tmp_path)
     assert (p.answer.kind, p.answer.whole) == ("healthy", "capture")
     (lead,) = shown(p, Headline)
-    assert lead == Headline("Nothing to change: the model itself takes 100% of the capture's time.")
+    assert lead == Headline("Nothing to change: the model itself takes 100% of the capture's time, MatMul alone 100%.")
+
+
+def test_the_op_that_is_most_of_the_models_own_work_is_named(tmp_path):
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for i in range(3):
+        python.event("train", start_us=900 * i, duration_us=900, step_num=i, _r=1)
+        python.event("conv:Conv2D", start_us=900 * i, duration_us=720)
+        python.event("mul:MatMul", start_us=900 * i + 720, duration_us=180)
+    space.write(tmp_path / "host.xplane.pb")
+    (lead,) = shown(tp.load(tmp_path), Headline)
+    assert lead.text.startswith("Nothing to change: the model itself takes 100% of the capture's time, ")
+    assert lead.text.endswith(" alone 80.0%.")
 
 
 def test_a_cost_without_a_rule_is_named_with_its_size_and_count(tmp_path):

@@ -31,6 +31,7 @@ _MOSTLY = 0.5  # of a part of the kinds that a finding explains: it then is the 
 _MAIN_SHARE = 0.5  # of the cell: from here on the model's own work is most of it
 _CALM = ("healthy", "once", "spread")  # kinds of answers beside which memory that grows is what to say
 _CANDIDATES, _MAX_CODE = 12, 80
+_ENDS = "/end"  # of iterators: how long these take is chance
 STARTS = "starting and ending passes over the data"
 
 
@@ -109,7 +110,9 @@ def _chosen(tree: Breakdown, advice: Advice, code: Code) -> Answer:
     severe = advice.table[advice.table["severity"] != "info"]
     claimed = set(severe["node"])
     explained = costs["id"].map(lambda node: _touches(node, claimed)).astype(bool)
-    free = costs[~costs["kind"].isin((*MODEL_KINDS, *ONCE_KINDS)) & ~explained & (costs["share"] >= _MIN_SHARE)]
+    by_chance = costs["id"].str.endswith(_ENDS)
+    other = ~costs["kind"].isin((*MODEL_KINDS, *ONCE_KINDS)) & ~by_chance
+    free = costs[other & ~explained & (costs["share"] >= _MIN_SHARE)]
     own, once = (costs[costs["kind"].isin(kinds)] for kinds in (MODEL_KINDS, ONCE_KINDS))
     if lead is not None:
         row = advice.table.iloc[lead]

@@ -26,6 +26,7 @@ _MIN_SPEEDUP = 1.5  # smaller ones are said in percent
 _MIN_SAVED, _MAX_SPEEDUP = 0.01, 10.0
 _TRY = "The cell runs as it is and changed, in turns, on copies, for a minute: it says what the change gains and keeps."
 _MAX_PARTS, _MIN_PART = 10, 0.005
+_MOSTLY = 0.5  # of the model's own work: the op or layer that takes so much of it is named
 _MAX_UNEXPLAINED = 0.5
 _MIN_STEP_SHARE = 0.2  # of the cell, for what a step is made of
 _COLORS = {
@@ -86,7 +87,9 @@ def sentence(answer: Answer, *, calm: bool) -> str:
     share, whole = _units.share(node["share"]), answer.whole
     match answer.kind:
         case "healthy":
-            takes = f"he model itself takes {_units.share(answer.model_share)} of the {whole}'s time."
+            mostly = node["share"] >= _MOSTLY * answer.model_share
+            alone = f", {_name(node)} alone {share}" if mostly else ""
+            takes = f"he model itself takes {_units.share(answer.model_share)} of the {whole}'s time{alone}."
             return f"Nothing to change: t{takes}" if calm else f"T{takes}"
         case "once":
             once = f"{node['name']} takes {share} of the {whole}'s time, once"

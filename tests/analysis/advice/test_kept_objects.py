@@ -1,9 +1,6 @@
 """Objects that yield the same data in each epoch: a cache behind `from_generator` keeps that."""
 
-import pytest
 
-
-@pytest.mark.xfail(strict=True, reason="this capture has no samples of the object")
 def test_what_an_object_yields_is_kept_for_all_epochs(advised, place_of, the_one):
     found = the_one(advised("kept_objects/iterated"), "python-repeated-each-epoch")
     assert found["finding"].startswith("Steps wait for their data: ")
@@ -12,7 +9,6 @@ def test_what_an_object_yields_is_kept_for_all_epochs(advised, place_of, the_one
     assert found["change"] == "data = tf.data.Dataset.from_generator(lambda: rows, output_signature=ROW).cache()"
 
 
-@pytest.mark.xfail(strict=True, reason="this capture has no samples of the object")
 def test_what_an_object_draws_is_not(advised, the_one):
     table = advised("kept_objects/called")
     assert "anew in each" not in the_one(table, "slow-generator")["finding"]

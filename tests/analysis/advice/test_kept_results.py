@@ -2,8 +2,6 @@
 
 import re
 
-import pytest
-
 RULE = "python-repeated-each-epoch"
 FINDING = "Steps wait for their data: digits makes the data in Python, anew in each of 3 epochs"
 
@@ -23,7 +21,6 @@ def test_what_a_generator_draws_is_not(advised, the_one):
     assert RULE not in table["rule"].tolist()
 
 
-@pytest.mark.xfail(strict=True, reason="the check of changes takes chance elsewhere in the file for that of the map")
 def test_a_cache_behind_shuffled_elements_is_shuffled_again(advised, place_of, the_one):
     found = the_one(advised("kept_results/mapped"), RULE)
     assert found["finding"] == FINDING

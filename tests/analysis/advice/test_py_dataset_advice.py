@@ -1,6 +1,7 @@
 """A PyDataset is named by its class and method, with and without workers."""
 
 import gzip
+import json
 
 import pytest
 
@@ -8,6 +9,22 @@ import tfprof_nb as tp
 from tfprof_nb.formats.files import sidecar_of
 
 FILE = "tests/programs/py_dataset.py"
+
+
+@pytest.fixture
+def with_cores(captured, tmp_path):
+    """Return a recorded profile as if its machine had some number of cores."""
+
+    def of(name, cores):
+        (profile,) = captured(name).files
+        file = tmp_path / profile.name
+        file.write_bytes(profile.read_bytes())
+        beside = json.loads(gzip.decompress(sidecar_of(profile).read_bytes()))
+        beside["machine_load"]["processors"] = cores
+        sidecar_of(file).write_bytes(gzip.compress(json.dumps(beside).encode()))
+        return tp.load(file)
+
+    return of
 
 
 @pytest.mark.parametrize(
@@ -35,15 +52,22 @@ def test_batches_that_do_not_change_are_kept_for_all_epochs(advised, place_of, t
     assert found["place"] == place_of(recorded, "Drawn", "def __getitem__")
 
 
-@pytest.mark.xfail(strict=True, reason="the rule gives no code since it checks what draws at random")
-def test_batches_with_chance_in_them_are_made_by_processes(advised, place_of, the_one):
+def test_batches_with_chance_in_them_are_made_by_processes_where_cores_are_left(with_cores, place_of, the_one):
     recorded = "py_dataset/drawn_in_epochs"
-    found = the_one(advised(recorded), "slow-pydataset")
+    found = the_one(with_cores(recorded, 8).advice.table, "slow-pydataset")
     assert found["finding"].startswith("Steps wait for their data: Flipped.__getitem__ makes")
     assert found["change"] == (
         "model.fit(Flipped(workers=4, use_multiprocessing=True, max_queue_size=16), epochs=3, verbose=0)"
     )
     assert found["place"] == place_of(recorded, "flipped_for_epochs", "Flipped(")
+
+
+@pytest.mark.parametrize(("cores", "told"), [(1, "one core"), (2, "2 cores")])
+def test_processes_are_not_advised_where_no_cores_are_left(with_cores, the_one, cores, told):
+    found = the_one(with_cores("py_dataset/drawn_in_epochs", cores).advice.table, "slow-pydataset")
+    assert "use_multiprocessing" not in found["fix"]
+    assert f"this machine has {told} for them and the training" in found["fix"]
+    assert not found["change"]
 
 
 def test_processes_are_not_advised_where_they_start_for_longer_than_an_epoch_waits(advised, the_one):

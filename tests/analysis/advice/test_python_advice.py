@@ -23,7 +23,6 @@ def test_a_heavy_callback_is_named_with_its_line(captured, place_of):
     assert "python-between-ops" not in p.advice.table["rule"].tolist()
 
 
-@pytest.mark.xfail(strict=True, reason="the call that makes the checkpoint is not found in this capture")
 def test_a_checkpoint_in_every_batch_is_told_to_come_less_often(advised):
     first = advised("python/checkpoint_per_batch").iloc[0]
     assert first["rule"] == "slow-callback"

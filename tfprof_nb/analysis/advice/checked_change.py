@@ -26,10 +26,11 @@ from typing import TypeVar
 from tfprof_nb.analysis.advice.catalogue import rules
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.findings import Finding
+from tfprof_nb.analysis.source.caching import with_called
 from tfprof_nb.analysis.source.changed_text import ChangedText, changed_text, reindented, split_imports
 from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.source.pipelines import is_dataset
-from tfprof_nb.analysis.source.syntax import FUNCTIONS, bound_by, holds, name_of, names_of_scope, parsed
+from tfprof_nb.analysis.source.syntax import FUNCTIONS, bound_by, first_given, holds, name_of, names_of_scope, parsed
 
 Part = TypeVar("Part", bound=ast.expr)
 # How rules call modules, and the modules.
@@ -62,7 +63,8 @@ _DEFAULTS = {
     ("batch", "drop_remainder", "False"),
     ("map", "num_parallel_calls", "None"),
 }
-_CHANCE = re.compile(r"\brandom|\brand(?:n|int)?\(|\brng\b|default_rng|permutation|numpy_function|py_function")
+_CHANCE = re.compile(r"\brandom|\brand(?:n|int)?\(|\brng\b|default_rng|permutation")
+_IN_PYTHON = ("numpy_function", "py_function")
 _SENTENCES = re.compile(r"(?:`[^`]*`|[^.`]|\.(?=\S))+(?:\.|$)\s*")
 _GOES_ON = re.compile(r"(?:Do so|Then|It|That|This|Otherwise|Or|Its|Without it)\b")
 
@@ -248,7 +250,7 @@ def _of_pipelines(
         chain = list(_chain(call))
         if name_of(call.func) == "cache":
             given = [one for part in chain for one in part.args if name_of(part.func) in ("map", "from_generator")]
-            if any(_CHANCE.search(text) for one in given for text in _texts_of(code, file, one)):
+            if any(_may_draw(code, file, one) for one in given):
                 yield "what is drawn at random would be kept"
     if _mixes_batches(written) and not _mixes_batches(before):
         yield "the shuffle would mix batches, and not examples"
@@ -287,12 +289,18 @@ def _mixes_batches(calls: Iterable[ast.Call]) -> bool:
     return any(name_of(part.func) in _BATCHED for call in shuffles for part in _chain(call))
 
 
-def _texts_of(code: Code, file: str, given: ast.expr) -> Iterator[str]:
-    """Yield the text of what a stage calls, and of the function of the program that it names."""
-    yield ast.unparse(given)
-    for one in ast.walk(given):
-        if isinstance(one, ast.Name | ast.Attribute) and (found := code.defined(file, one)):
-            yield ast.unparse(found[1])
+def _may_draw(code: Code, file: str, given: ast.expr) -> bool:
+    """Whether what a stage calls may draw at random, as texts show; Python without one may."""
+    for one in with_called(code, file, ast.Expr(given)):
+        in_python = [call for call in ast.walk(one) if isinstance(call, ast.Call) and name_of(call.func) in _IN_PYTHON]
+        unseen = [call for call in in_python if not _is_seen(code, file, first_given(call))]
+        if unseen or _CHANCE.search(ast.unparse(one)):
+            return True
+    return False
+
+
+def _is_seen(code: Code, file: str, given: ast.expr | None) -> bool:
+    return isinstance(given, ast.Lambda) or (given is not None and code.defined(file, given) is not None)
 
 
 def _within(tree: ast.Module, first: int, last: int, kind: type[Part]) -> Iterator[Part]:

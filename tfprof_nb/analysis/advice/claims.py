@@ -29,6 +29,8 @@ _KINDS: dict[Group, tuple[str, ...]] = {
 }
 # Groups whose findings are about no more time than such nodes take.
 _BOUNDED: tuple[Group, ...] = ("input", "graph", "sessions")
+# What happens at a line once, whatever the line does in each step.
+_ONCE = ("trace", "compile")
 _RANKS: dict[Severity, int] = {"high": 0, "medium": 1, "info": 2}
 # Of the cell, in percent: the least that a finding of a severity is about.
 _HIGH_PERCENT, _MEDIUM_PERCENT = 15.0, 5.0
@@ -97,11 +99,12 @@ def _claim(finding: Finding, tree: pd.DataFrame, rule: Rule) -> tuple[str, float
     """
     below = tree[(tree["parent"] != "") & tree["id"].str.contains(f"/{rule.phase}", regex=False)]
     of_kind = _outermost(below[below["kind"].isin(explained_kinds(rule))])
-    placed = _outermost(below[(below["place"] == finding.place) & bool(finding.place)])
+    bounded = bool(rule.explains) or rule.group in _BOUNDED
+    others = below["kind"].isin(_ONCE) & ~below["kind"].isin(explained_kinds(rule)) & bounded
+    placed = _outermost(below[(below["place"] == finding.place) & ~others & bool(finding.place)])
     if of_kind.empty and (placed.empty or rule.group == "memory"):
         return "", math.nan
     of_kind_share, placed_share = float(of_kind["share"].sum()), float(placed["share"].sum())
-    bounded = bool(rule.explains) or rule.group in _BOUNDED
     nodes = of_kind if placed.empty or (bounded and of_kind_share > placed_share) else placed
     node = str(nodes["id"].iloc[int(nodes["total_ms"].to_numpy().argmax())])
     if bounded:

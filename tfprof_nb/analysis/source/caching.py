@@ -126,7 +126,7 @@ def kept_batches(code: Code, file: str, dataset: str) -> str:
     stores = (node for node in ast.walk(made) if isinstance(node, ast.Attribute | ast.Subscript))
     if any(isinstance(node.ctx, ast.Store) and ast.unparse(node).startswith("self.") for node in stores):
         return ""
-    if any(_CHANCE.search(ast.unparse(node)) for node in _with_called(code, file, owner)):
+    if any(_CHANCE.search(ast.unparse(node)) for node in with_called(code, file, owner)):
         return ""
     definition = code.line(file, made.lineno)
     return f"import functools\n@functools.cache\n{definition}" if definition.endswith(":") else ""
@@ -134,7 +134,7 @@ def kept_batches(code: Code, file: str, dataset: str) -> str:
 
 def functions_of(code: Code, file: str, given: ast.expr) -> set[str]:
     """Return the names of a function that is passed on, and of all functions of the program that it uses."""
-    return {node.name for node in _with_called(code, file, ast.Expr(given)) if isinstance(node, ast.FunctionDef)}
+    return {node.name for node in with_called(code, file, ast.Expr(given)) if isinstance(node, ast.FunctionDef)}
 
 
 def gives_the_same(code: Code, file: str, given: ast.expr) -> bool:
@@ -149,13 +149,13 @@ def gives_the_same(code: Code, file: str, given: ast.expr) -> bool:
     >>> [gives_the_same(code, "cell", ast.parse(name, mode="eval").body) for name in ("rows", "ones", "unknown")]
     [False, True, False]
     """
-    found = _with_called(code, file, ast.Expr(given))
+    found = with_called(code, file, ast.Expr(given))
     known = len(found) > 1 or isinstance(given, ast.Lambda)
     texts = [ast.unparse(node) for node in found]
     return known and not any(_CHANCE.search(text) or _STATE.search(text) for text in texts)
 
 
-def _with_called(code: Code, file: str, node: ast.stmt) -> list[ast.stmt]:
+def with_called(code: Code, file: str, node: ast.stmt) -> list[ast.stmt]:
     """Return code, and the definitions of all functions of the program that it calls or passes on, directly or not.
 
     Of an object whose class the program defines, these are the methods by which one goes through it.

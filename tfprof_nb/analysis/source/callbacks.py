@@ -58,7 +58,7 @@ def needed(code: Code, file: str, line: int) -> Needed:
 
 
 class Given(NamedTuple):
-    """A keyword that the program's only call of a class is given: its file, the line of its value, and the value."""
+    """A keyword that a single call of a class in the program is given: the file, the line of its value, the value."""
 
     file: str
     line: int
@@ -66,20 +66,20 @@ class Given(NamedTuple):
 
 
 def given_to(code: Code, name: str, keyword: str) -> Given | None:
-    r"""Return what the only call of a class in the program is given for a keyword; None without, or with several calls.
+    r"""Return what the only call of a class that gives a keyword gives for it; None if none does, or several may.
 
     Examples
     --------
-    >>> found = given_to(Code({"cell": "board = Board(\n    logs,\n    often=1)"}), "Board", "often")
+    >>> found = given_to(Code({"cell": "board = Board(\n    logs,\n    often=1)\nBoard(logs)"}), "Board", "often")
     >>> found.line, ast.unparse(found.value)
     (3, '1')
     """
     calls = [(file, one) for file in code.files for one in code.nodes(file, ast.Call) if name_of(one.func) == name]
-    if len(calls) != 1:
+    giving = [(file, one) for file, call in calls for one in call.keywords if one.arg in (keyword, None)]
+    if len(giving) != 1 or giving[0][1].arg is None:
         return None
-    file, call = calls[0]
-    values = (one.value for one in call.keywords if one.arg == keyword)
-    return next((Given(file, value.lineno, value) for value in values), None)
+    file, found = giving[0]
+    return Given(file, found.value.lineno, found.value)
 
 
 def _given(call: ast.Call) -> list[ast.expr]:

@@ -206,15 +206,16 @@ class Code:
         return bool(classes) and all(one.args.kwarg is not None for one in own)
 
     def owner(self, file: str, line: int, method: str) -> str:
-        r"""Return what a method is called on at a line; empty if there is no such single call.
+        r"""Return what a method is called on at a line; empty if that is not one thing.
 
         Examples
         --------
         >>> Code({"cell": "y = float(nets[0].predict(x)[0])"}).owner("cell", 1, "predict")
         'nets[0]'
         """
-        call = self.call_at(file, line, method)
-        return ast.unparse(call.func.value) if call and isinstance(call.func, ast.Attribute) else ""
+        functions = [call.func for call in self.nodes(file, ast.Call) if end_of(call.func)[0] == line]
+        owners = {ast.unparse(one.value) for one in functions if isinstance(one, ast.Attribute) and one.attr == method}
+        return owners.pop() if len(owners) == 1 else ""
 
     def loop_line(self, file: str, line: int) -> tuple[int, str]:
         """Return the line of the innermost loop in which a line stands, and its text; 0 without one."""

@@ -103,6 +103,29 @@ def needs_itself(code: Code, file: str, line: int) -> bool:
     return bool(made & given)
 
 
+def goes_through_slices(loop: ast.stmt | None) -> bool:
+    r"""Whether each pass of a loop reads its own slice of something, and nothing that a pass before made.
+
+    Examples
+    --------
+    >>> texts = ("c = f(x[:, i])\n    out.append(c * c)", "h = cell(x[:, i], h)", "total += x[i]", "out.append(h(x))")
+    >>> [goes_through_slices(ast.parse(f"for i in range(n):\n    {text}").body[0]) for text in texts]
+    [True, False, False, False]
+    """
+    if not isinstance(loop, ast.For):
+        return False
+    numbers = set(_parts(loop.target))
+    sliced = (one for one in ast.walk(loop) if isinstance(one, ast.Subscript) and numbers & names_in(one, ast.Load))
+    stored, made = names_in(loop, ast.Store), numbers
+    for statement in loop.body:
+        if isinstance(statement, ast.AugAssign) or not isinstance(statement, ast.Expr | ast.Assign | ast.AnnAssign):
+            return False
+        if (names_in(statement, ast.Load) & stored) - made:
+            return False
+        made = made | names_in(statement, ast.Store)
+    return any(sliced)
+
+
 def element_read(code: Code, file: str, line: int) -> ElementRead | None:
     r"""Return what a line reads element by element, if the whole tensor is there before the loop.
 

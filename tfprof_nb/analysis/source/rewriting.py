@@ -10,6 +10,8 @@ from typing import TypeGuard
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.source.syntax import assigned_name, end_of, holds, name_of
 
+# Arguments of `fit` that are of a batch, and those that are of the pipeline around it.
+_OF_BATCH, _OF_PIPELINE = ("x", "y", "sample_weight"), ("verbose", "batch_size", "shuffle")
 _OF_DATASETS = re.compile(
     r"apply|batch|bucket_by_sequence_length|cache|concatenate|enumerate|filter|flat_map|group_by_window|interleave|map|"
     r"padded_batch|prefetch|ragged_batch|rebatch|repeat|scan|shard|shuffle|skip|take|take_while|unbatch|unique|window|"
@@ -135,21 +137,48 @@ def end_of_pipeline(code: Code, file: str, line: int) -> tuple[int, str]:
 
 
 def on_batch(code: Code, file: str, line: int, method: str) -> str:
-    r"""Return a line in which a model takes a batch, without a pipeline; empty if the call is not that plain.
+    r"""Return a line in which a model takes a batch, without a pipeline; empty if its calls are not that plain.
 
     Examples
     --------
     >>> on_batch(Code({"cell": "p = net.predict(x[None], verbose=0)[0]"}), "cell", 1, "predict")
     'p = net.predict_on_batch(x[None])[0]'
+    >>> on_batch(Code({"cell": "a, b = net.predict(x)[0], net.predict(y)[0]"}), "cell", 1, "predict")
+    'a, b = net.predict_on_batch(x)[0], net.predict_on_batch(y)[0]'
     """
-    call = code.call_at(file, line, method)
-    keywords = {keyword.arg for keyword in call.keywords} if call else set()
-    if call is None or len(call.args) != 1 or call.lineno != call.end_lineno or keywords - {"verbose", "batch_size"}:
+    calls = [one for one in code.nodes(file, ast.Call) if end_of(one.func)[0] == line and name_of(one.func) == method]
+    whole = code.text(file).splitlines()[line - 1].encode() if calls else b""
+    for call in sorted(calls, key=end_of, reverse=True):
+        keywords = {keyword.arg for keyword in call.keywords}
+        if len(call.args) != 1 or call.lineno != call.end_lineno or keywords - {"verbose", "batch_size"}:
+            return ""
+        given = _between(code, file, (line, call.args[0].col_offset), end_of(call.args[0]))
+        if f".{method}(" in given:
+            return ""
+        whole = whole[: end_of(call.func)[1]] + f"_on_batch({given})".encode() + whole[end_of(call)[1] :]
+    return whole.decode().strip()
+
+
+def trained_on_batch(code: Code, file: str, line: int) -> str:
+    r"""Return a call of `fit` with plain examples as one of `train_on_batch`; empty if it asks for more, or is used.
+
+    Examples
+    --------
+    >>> trained_on_batch(Code({"cell": "net.fit(s, t, epochs=1, verbose=0)"}), "cell", 1)
+    'net.train_on_batch(s, t)'
+    >>> trained_on_batch(Code({"cell": "log = net.fit(s, t)"}), "cell", 1)
+    ''
+    """
+    call, statement = code.call_at(file, line, "fit"), code.statement(file, line)
+    plain = call is not None and isinstance(statement, ast.Expr) and statement.value is call
+    if call is None or not plain or not isinstance(call.func, ast.Attribute):
         return ""
-    given = _between(code, file, (call.args[0].lineno, call.args[0].col_offset), end_of(call.args[0]))
-    before = _between(code, file, (line, 0), end_of(call.func))
-    rest = code.text(file).splitlines()[line - 1].encode()[end_of(call)[1] :].decode()
-    return f"{before}_on_batch({given}){rest}".strip()
+    given = [ast.unparse(one) for one in call.args]
+    given += [ast.unparse(one) for one in call.keywords if one.arg in _OF_BATCH]
+    others = {one.arg: ast.unparse(one.value) for one in call.keywords if one.arg not in _OF_BATCH}
+    if others.get("epochs", "1") != "1" or set(others) - {"epochs", *_OF_PIPELINE}:
+        return ""
+    return f"{ast.unparse(call.func).removesuffix('fit')}train_on_batch({', '.join(given)})"
 
 
 def _between(code: Code, file: str, begin: tuple[int, int], end: tuple[int, int]) -> str:

@@ -16,6 +16,8 @@ from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.intervals import split_by_priority
 
 PREFIX = "Iterator::"
+_MAKING = "MakeIterator::"
+_NO_ID = np.iinfo(np.int64).min
 # Names of events that make or take an element end so.
 PRODUCED, CONSUMED = "Produce", "Consume"
 NO_CALL = -1
@@ -82,9 +84,12 @@ def iterator_calls(forest: Forest) -> pd.DataFrame:
         - ``parent``: position of the call that waited for this one, -1 for none; ``root``: that of the outermost
           call, -1 if the capture does not show it;
         - ``self_ps``: time in which the call ran and none of the calls that it waited for did;
-        - ``blocking``: whether this call delayed the outermost one at some moment.
+        - ``blocking``: whether this call delayed the outermost one at some moment;
+        - ``making``: whether it is no call, but an iterator made the one before it anew, as a shuffle does in each
+          pass. That takes long where functions are set up.
     """
     calls = _calls(forest)
+    calls = pd.concat([calls.assign(making=False), _makings(forest, calls)], ignore_index=True)
     calls["parent"] = _parents(forest, calls)
     calls["self_ps"] = calls["duration_ps"] - _covered_by_children(calls)
     calls["root"], calls["blocking"] = _from_the_root(calls)
@@ -117,6 +122,40 @@ def _calls(forest: Forest) -> pd.DataFrame:
     frame["iterator"] = frame.assign(label=codes).groupby(["id", "label"]).ngroup()
     frame["dataset"] = np.array(labels, dtype=object)[codes]
     return frame
+
+
+def _makings(forest: Forest, calls: pd.DataFrame) -> pd.DataFrame:
+    """Return how iterators made those before them within a call, as rows of these."""
+    host, around = forest.host, calls["event"].to_numpy(np.int64)
+    events = np.flatnonzero(forest.names_starting(_MAKING)[host.metadata] & forest.on_host)
+    caller = forest.nearest_ancestor(events, np.concatenate([around, events]))
+    outermost = (caller >= 0) & (caller < len(around))  # and in no other one
+    events, callers = events[outermost], calls.iloc[caller[outermost]]
+    kinds = pd.Series([_made(str(host.names[name])) for name in host.metadata[events]], callers.index, dtype=object)
+    made = callers.assign(
+        stage=callers["stage"].astype(str) + "::" + kinds.astype(str),
+        depth=callers["depth"] + 1,
+        device_source=False,
+        event=events,
+        id=_NO_ID,
+        parent_id=_NO_ID,
+        start_ps=host.start_ps[events],
+        duration_ps=host.duration_ps[events],
+        dataset="",
+        making=True,
+    )
+    return made[made["stage"].isin(calls["stage"])]
+
+
+def _made(event: str) -> str:
+    """Return the kind of iterator that an event makes, as names of iterators have it.
+
+    Examples
+    --------
+    >>> _made("MakeIterator::ParallelMapDatasetV2")
+    'ParallelMapV2'
+    """
+    return event.removeprefix(_MAKING).replace("Dataset", "", 1)
 
 
 def _labels(forest: Forest, events: Int64) -> tuple[list[str], Int64]:

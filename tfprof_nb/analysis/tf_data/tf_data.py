@@ -185,11 +185,13 @@ def host_stages(forest: Forest) -> pd.DataFrame:
             start_ps=("start_ps", "min"),
             total_ps=("duration_ps", "sum"),
             self_ps=("self_ps", "sum"),
+            making=("making", "sum"),
             calls=("self_ps", "size"),
             critical=("blocking", "any"),
             injected=("injected", "any"),
             dataset=("dataset", "first"),
         )
+        .assign(calls=lambda table: table["calls"] - table["making"])
         .merge(critical_time(calls), on=["root", "stage"], how="left")
     )
     stages["critical_ps"] = stages["critical_ps"].fillna(0).astype(np.int64)

@@ -35,12 +35,15 @@ RULE = Rule(
     high=30.0,
     saved=(0.4, 1.0),
     supersedes=("python-between-ops", "dominant-op", "small-steps"),
+    after=("loop-over-slices",),
     once_ms=VECTORISING_MS,
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
-    """Name the function that makes the most expensive crowd of small ops."""
+def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+    """Name the function that makes the most expensive crowd of small ops, unless its loop is named already."""
+    if any(earlier.values()):
+        return
     ops = evidence.step_ops()
     table = small_ops(ops)
     many = table[(table["count"] >= _MIN_COUNT) & (100 * table["cost_share"] >= RULE.moderate)]

@@ -19,6 +19,8 @@ from tfprof_nb.analysis.source.rewriting import with_argument
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
 from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT
 
+# The training and the thread that makes the batches keep as many busy by themselves.
+_FEW_CORES = 2
 _BUSY, _HALF = 0.7, 0.5  # of the cores; of the time in which the work may take them from the model
 _SLEEPING_CODE = re.compile(r"\bsleep\(")
 _WAITING_CODE = re.compile(r"\brequests\.|urlopen|urllib|\bhttpx?\.|socket|\.recv\(|boto3|\bs3\.|bigquery")
@@ -94,6 +96,14 @@ def from_busy_cores(evidence: Evidence, work_ms: float) -> float:
     steps_ms = float(steps["step_ms"].sum())
     computing = (work_ms + float(steps["host_compute_ms"].sum())) / steps_ms if steps_ms else 0.0
     return _HALF * 100 * work_ms / cores / steps_ms if cores and max(busy, computing) >= _BUSY * cores else 0.0
+
+
+def without_cores(evidence: Evidence) -> str:
+    """Say how few cores there are, if processes that compute beside the training would find none; else empty."""
+    _, cores = evidence.own_cores
+    if not 0 < cores <= _FEW_CORES:
+        return ""
+    return "one core" if cores == 1 else f"{cores} cores"
 
 
 def in_parallel(evidence: Evidence, line: str) -> str:

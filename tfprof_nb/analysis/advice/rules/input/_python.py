@@ -10,6 +10,7 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import does, generates, in_python_ms
+from tfprof_nb.analysis.advice.rules.input._stages import stage_of
 from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.syntax import first_given
@@ -44,9 +45,14 @@ class PythonSource(NamedTuple):
 
 
 def makes_data(evidence: Evidence) -> pd.DataFrame | None:
-    """Return the samples of Python that makes data; None if it is not what steps wait for."""
+    """Return the samples of Python that makes data; None if it is not what steps wait for.
+
+    A generator is slow as a whole: it also waits for its turn, between the calls of its function.
+    """
     table = evidence.python.table
     table = table[(table["thread"] == "tf.data") & (table["line"] > 0)]
+    if stage_of(evidence) == "Generator":
+        return table
     # The op waits less than the workers of a PyDataset work.
     worked_ms = float(table["waiting_ms"].sum()) if generates(evidence) and len(table) else 0.0
     waited_ms = float(evidence.steps.table["input_ms"].sum())
@@ -102,9 +108,15 @@ def _passed_to_python(evidence: Evidence, table: pd.DataFrame) -> PythonSource:
     found = list(evidence.code.find(_FROM_GENERATOR if generated else _IN_MAPS))
     only = place_of(*found[0]) if len(found) == 1 else ""
     place = (generated and evidence.line_of("Dataset_from_generator_")) or only
-    function = _given(evidence, place)
+    function = _given(evidence, place) or _met(table)
     name = f"{function or 'Python'} makes the data{' in Python' * bool(function)}"
     return PythonSource(function, name, in_words(evidence), place, function, *line_at(place), table, table.iloc[:0])
+
+
+def _met(table: pd.DataFrame) -> str:
+    """Return the function that few samples met; empty if they met several, or none."""
+    functions = table["function"].unique()
+    return str(functions[0]) if len(functions) == 1 else ""
 
 
 def _given(evidence: Evidence, place: str) -> str:

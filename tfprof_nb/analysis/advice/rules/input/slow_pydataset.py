@@ -6,7 +6,7 @@ import re
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule, waits
+from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule, waits, without_cores
 from tfprof_nb.analysis.advice.rules.input._py_dataset import slow_dataset
 from tfprof_nb.analysis.advice.rules.input._python import dataset_class
 from tfprof_nb.analysis.advice.wording import quoted
@@ -20,9 +20,10 @@ _START_MS, _WORKERS = 100.0, 4
 _STARTS = " Each epoch starts them anew, which takes a tenth of a second per worker: short epochs become no faster."
 _ONCE = (
     "Do once, in __init__, what each epoch repeats: read and prepare the data there, if it fits in memory, and leave "
-    "to __getitem__ what differs from epoch to epoch. Worker processes are no help here: to start them takes longer "
-    "than the {} that an epoch waits."
+    "to __getitem__ what differs from epoch to epoch. Worker processes are no help here: {}."
 )
+_STARTS_LONG = "to start them takes longer than the {} that an epoch waits"
+_NO_CORES = "this machine has {} for them and the training"
 
 RULE = cause_rule(
     "slow-pydataset",
@@ -43,13 +44,19 @@ def cause(evidence: Evidence) -> Cause | None:
         return None
     found = slow_dataset(evidence, dataset)
     computes = not waits(found.code)
-    waited_ms = _short_waits(evidence, found.made) if computes and not found.by_processes(evidence) else 0.0
-    if waited_ms:
-        once = _ONCE.format(_units.milliseconds(waited_ms))
-        return Cause(found.name, found.shown, once, place=found.place, least_saved=0.1)
+    if computes and not found.by_processes(evidence) and (why_not := _no_help(evidence, found.made)):
+        return Cause(found.name, found.shown, _ONCE.format(why_not), place=found.place, least_saved=0.1)
     fix, change = _more_workers(evidence, found.file, dataset, found.made, computes=computes)
     place = place_of(*found.made) if found.made and change else found.place
     return Cause(found.name, found.shown, fix, change, place, least_saved=0.1)
+
+
+def _no_help(evidence: Evidence, made: tuple[str, int] | None) -> str:
+    """Say why processes that compute would not make the batches faster; empty if they may."""
+    if few := without_cores(evidence):
+        return _NO_CORES.format(few)
+    waited_ms = _short_waits(evidence, made)
+    return _STARTS_LONG.format(_units.milliseconds(waited_ms)) if waited_ms else ""
 
 
 def _short_waits(evidence: Evidence, made: tuple[str, int] | None) -> float:

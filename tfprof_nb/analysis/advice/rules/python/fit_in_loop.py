@@ -14,12 +14,12 @@ from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.calls import stored_in
 from tfprof_nb.analysis.source.code import line_at, place_of
+from tfprof_nb.analysis.source.rewriting import trained_on_batch
 from tfprof_nb.analysis.source.syntax import holds, name_of, names_in
 
 _MIN_SAMPLES = 10
 _ALL_SAVED = 0.6, None
 _LEAVE_IT = ("fit", "evaluate", "predict", "save", "save_weights", "get_weights", "reset_metrics", "reset_states")
-_OF_BATCH, _OF_PIPELINE = ("x", "y", "sample_weight"), ("verbose", "batch_size", "shuffle")
 _NEEDS_THE_LAST = "The loop asks the model between the calls, so one call cannot replace them. "
 _IS_ONE_BATCH = "Each trains on one batch: do that without a pipeline, `{}`."
 _FOR_ONE_BATCH = "For small parts that are one batch each, {}.train_on_batch starts faster."
@@ -79,7 +79,7 @@ def _case(
     what = f"{model}.fit and {model}.evaluate are" if with_validation else f"{model}.fit is"
     needs_the_last = _asks(model, loop)
     single = needs_the_last and _single_batches(evidence)
-    change = _on_batch(call, evidence.code.statement(*line_at(place))) if single else ""
+    change = trained_on_batch(evidence.code, *line_at(place)) if single else ""
     if needs_the_last:
         fix = _NEEDS_THE_LAST + (_IS_ONE_BATCH.format(change) if change else _FOR_ONE_BATCH.format(model))
     else:
@@ -135,17 +135,6 @@ def _single_batches(evidence: Evidence) -> bool:
     callbacks, phases = evidence.python.callbacks, evidence.steps.table["phase"]
     epochs = callbacks.loc[callbacks["method"] == "on_epoch_end", "calls"]
     return len(epochs) > 0 and int(epochs.max()) == int((phases == "train").sum())
-
-
-def _on_batch(call: ast.Call, statement: ast.stmt | None) -> str:
-    """Return a call of `fit` with plain examples as one of `train_on_batch`; empty if it asks for more, or is used."""
-    plain = isinstance(statement, ast.Expr) and statement.value is call and isinstance(call.func, ast.Attribute)
-    given = [ast.unparse(one) for one in call.args]
-    given += [ast.unparse(one) for one in call.keywords if one.arg in _OF_BATCH]
-    others = {one.arg: ast.unparse(one.value) for one in call.keywords if one.arg not in _OF_BATCH}
-    if not plain or others.get("epochs", "1") != "1" or set(others) - {"epochs", *_OF_PIPELINE}:
-        return ""
-    return f"{ast.unparse(call.func).removesuffix('fit')}train_on_batch({', '.join(given)})"
 
 
 def _passes(loop: ast.stmt) -> str:

@@ -1,4 +1,4 @@
-"""Calls of predict or evaluate for few examples each."""
+"""Calls of predict or evaluate that take longer to start than to run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MIN_CALLS, _PART = 10, 0.1
 
 RULE = Rule(
     "predict-per-example",
-    "predict or evaluate is called again and again, for a few examples each",
+    "predict or evaluate is called again and again",
     "Looks for calls of `model.predict` and `model.evaluate` that spend most of their time on starting and ending.",
     "Each call sets up an input pipeline and callbacks of its own, which takes longer than to compute a few examples.",
     group="python",
@@ -36,7 +36,7 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
-    """Calls of predict or evaluate for few examples each: most of the time goes into starting them."""
+    """Report calls of predict or evaluate: most of their time goes into starting them."""
     calls, phases = evidence.python.calls, evidence.steps.table["phase"]
     method = method_of(calls)
     for name, phase in zip(_BY_KERAS, ("predict", "test"), strict=True):
@@ -48,19 +48,21 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
             continue
         first = rows.iloc[0]
         place, code = place_of(str(first["file"]), int(first["line"])), evidence.code.line(first["file"], first["line"])
-        itself = on_batch(evidence.code, *line_at(place), name) if name == "predict" else ""
+        one_batch = batches <= (_times(evidence, name) or batches)
+        itself = on_batch(evidence.code, *line_at(place), name) if name == "predict" and one_batch else ""
         model = evidence.code.owner(*line_at(place), name) or "model"
         once = f"Call {model}.{name} once with all examples in one array"
+        once += "" if one_batch else ", and a larger `batch_size=`"
         others = _other_places(rows)
         likewise = f" Do so at {others} too." if others else ""
-        fix = f"For a few examples, skip the pipeline: `{itself}`.{likewise}" if itself else f"{once}."
+        fix = f"Each call has one batch: skip the pipeline, `{itself}`.{likewise}" if itself else f"{once}."
         fix += f" Where no call needs the result of another: {once[:1].lower()}{once[1:]}." if itself else ""
         # What each call computes is part of what a single call, or the model itself, does faster.
         whole_ms = float(rows["self_ms"].sum() - rows["outside_ms"].sum())
         most = min(100.0, max(percent, 100 * whole_ms / max(training_ms(evidence), 1e-9)))
         yield Case(
             min(percent, 100.0),
-            finding=f"{model}.{name} is called again and again, for a few examples each: "
+            finding=f"{model}.{name} is called again and again{', for one batch each' * one_batch}: "
             f"{evidence.of_training(percent)}",
             evidence=f"{in_code(place, code)}{others and f' and the calls at {others}'}: "
             f"{_units.milliseconds(starting_ms)} for {_units.count(batches)} batches "
@@ -74,6 +76,13 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
             # What such a call waits for is the beginning of its own pipeline; then it ends that pipeline's iterator.
             instead_of=(("input-bound", ""),) if set(phases) == {phase} else (),
         )
+
+
+def _times(evidence: Evidence, name: str) -> int:
+    """Return how often the cell called a method, as its phases tell; 0 if the calls were not marked."""
+    tree = evidence.breakdown().table
+    phases = tree[(tree["kind"] == "phase") & tree["id"].str.fullmatch(f"cell/{name}(@[^/]*)?")]
+    return int(phases.loc[phases["count"] > 1, "count"].sum())
 
 
 def _other_places(calls: pd.DataFrame) -> str:

@@ -20,7 +20,7 @@ RULE = Rule(
     "It happens once per function, so it matters less the longer the cell trains.",
     group="tracing",
     of="cell",
-    after=(*SAY_WHY, "unrolled-layer", "unrolled-loop"),
+    after=(*SAY_WHY, "unrolled-layer", "loop-over-slices", "unrolled-loop"),
 )
 
 

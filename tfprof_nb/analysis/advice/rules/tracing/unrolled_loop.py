@@ -22,7 +22,7 @@ RULE = Rule(
     group="tracing",
     of="cell",
     saved=(0.5, None),
-    after=(*SAY_WHY, "unrolled-layer"),
+    after=(*SAY_WHY, "unrolled-layer", "loop-over-slices"),
 )
 
 

@@ -1,0 +1,24 @@
+"""Models that are loaded again and again, or trained though they are frozen."""
+
+
+def test_a_model_that_is_loaded_in_a_loop_is_named_with_its_line(captured, place_of):
+    recorded = "models/loaded_in_loop"
+    first = captured(recorded).advice.table.iloc[0]
+    assert first["rule"] == "model-loaded-in-loop"
+    assert first["place"] == place_of(recorded, "forecast", "load_model")
+    assert "loads a model 8 times" in first["evidence"]
+
+
+def test_a_model_that_is_loaded_once_is_not(advised):
+    assert "model-loaded-in-loop" not in advised("models/loaded_once")["rule"].tolist()
+
+
+def test_a_discriminator_that_cannot_learn_is_named(advised, the_one):
+    found = the_one(advised("models/frozen_discriminator"), "frozen-model-trained")
+    assert found["finding"] == "D is trained, but has no weights to train"
+    assert found["place"] == "In[1] line 5"
+    assert "change no weight" in found["evidence"]
+
+
+def test_one_that_is_thawed_is_not(advised):
+    assert "frozen-model-trained" not in advised("models/thawed_discriminator")["rule"].tolist()

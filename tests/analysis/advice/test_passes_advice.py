@@ -1,0 +1,67 @@
+"""Short passes over the data, fits of one batch, and validation that takes longer than the training."""
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("recorded", "change"),
+    [
+        ("passes/short", "model.fit(data.repeat(), steps_per_epoch=4, epochs=12, verbose=0)"),
+        (
+            "passes/short_of_arrays",
+            (
+                "endless = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(len(x)).batch(16).repeat()"
+                ".prefetch(tf.data.AUTOTUNE)\nmodel.fit(endless, steps_per_epoch=2, epochs=12, verbose=0)"
+            ),
+        ),
+    ],
+)
+def test_passes_that_take_longer_to_start_than_to_run_are_made_one(captured, recorded, change):
+    profile = captured(recorded)
+    first = profile.advice.table.iloc[0]
+    assert (first["rule"], first["place"]) == ("short-passes", "cell line 2")
+    assert "training starts anew in each of 12 epochs" in first["evidence"]
+    assert first["change"] == change
+    assert str(profile).splitlines()[2].startswith("Starting the passes over the data takes")
+
+
+def test_what_is_endless_is_not(advised):
+    assert "short-passes" not in advised("passes/repeated")["rule"].tolist()
+
+
+def test_validation_that_takes_longer_than_the_training_is_told(captured):
+    profile = captured("passes/long_validation")
+    first = profile.advice.table.iloc[0]
+    assert (first["rule"], first["place"]) == ("long-validation", "cell line 2")
+    assert "3 validations of 400 batches took" in first["evidence"]
+    assert first["change"] == (
+        "model.fit(x, y, validation_data=(held_x, held_y), epochs=3, verbose=0, validation_batch_size=1024)"
+    )
+    assert str(profile).splitlines()[2].startswith("Validation takes ")
+
+
+def test_fits_and_predictions_of_one_row_are_told_with_all_their_lines(advised, place_of, the_one):
+    recorded = "passes/one_row_each"
+    table = advised(recorded)
+    fits, predictions = the_one(table, "fit-of-one-batch"), the_one(table, "predict-per-example")
+    assert set(table["rule"].iloc[:2]) == {"fit-of-one-batch", "predict-per-example"}
+    lines = [place_of(recorded, "learn", f"{model}.fit(") for model in ("actor", "critic")]
+    assert fits["place"] in lines
+    (other,) = {*lines} - {fits["place"]}
+    assert f"Do so at {other} too." in fits["fix"]
+    assert fits["change"] in (
+        "actor.train_on_batch(state, then[None] - now[None])",
+        "critic.train_on_batch(state, then[None])",
+    )
+    assert predictions["finding"].startswith("critic.predict is called again and again, for one batch each")
+    assert predictions["change"] == (
+        "now, then = critic.predict_on_batch(state)[0], critic.predict_on_batch(state * 0.9)[0]"
+    )
+
+
+def test_many_rows_are_no_single_batch(advised, the_one):
+    table = advised("passes/many_batches_each")
+    found = the_one(table, "predict-per-example")
+    assert "on_batch" not in found["fix"] + found["change"]
+    assert "one batch" not in found["finding"]
+    assert "fit-of-one-batch" not in table["rule"].tolist()

@@ -1,0 +1,95 @@
+"""Passes over the data that are shorter than their start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from tfprof_nb import _units
+from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.findings import Case, Earlier
+from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.wording import in_code
+from tfprof_nb.analysis.source.code import line_at
+from tfprof_nb.analysis.source.repeating import repeated
+from tfprof_nb.analysis.source.syntax import first_given
+
+_PHASES = r"cell/(train|validation)(@[^/]*)?"
+_MIN_PASSES, _MIN_PART = 3, 0.5  # of what the steps take
+_ENDLESS = "Let the passes be one: give fit a dataset that ends with `.repeat()`, and `steps_per_epoch={}`"
+_PY_DATASET = (
+    "Let an epoch be several passes: a PyDataset whose `__len__` counts its batches more than once starts as rarely"
+)
+_VALIDATION = " Likewise for validation: `.repeat()` and `validation_steps=`."
+
+RULE = Rule(
+    "short-passes",
+    "Starting a pass over the data takes as long as the pass",
+    "Looks for trainings of several epochs that start their passes over the data for half as long as their steps run, "
+    "and longer.",
+    "Each epoch makes an iterator, with all stages of the pipeline and the functions that they call. An endless "
+    "dataset has one iterator for all epochs.",
+    group="input",
+    page="tf_data",
+    moderate=10.0,
+    high=20.0,
+    of="cell",
+    saved=(0.4, 1.0),
+    explains=("start",),
+    results="order",
+)
+
+
+def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+    """Report trainings whose epochs take long to start, with validation where that is started for each of them."""
+    tree, steps = evidence.breakdown().table, evidence.steps.table
+    training = steps[steps["phase"] == "train"]
+    epochs = int(training["epoch"].nunique())
+    starts = tree[tree["id"].str.fullmatch(f"{_PHASES}/start")]
+    fits = tree[tree["id"].isin(starts["parent"]) & tree["id"].str.startswith("cell/train")]
+    if epochs < _MIN_PASSES or fits.empty:
+        return
+    ran = tree[tree["id"].str.fullmatch(f"{_PHASES}/step")]
+    starting_ms = float(starts["total_ms"].sum())
+    passes = epochs * max(int(fits["count"].sum()), 1)
+    if starts.loc[starts["parent"].isin(fits["id"]), "count"].sum() < passes:  # the data has no end
+        return
+    if starting_ms < _MIN_PART * float(ran["total_ms"].sum()):
+        return
+    place = str(fits.nlargest(1, "total_ms")["place"].iloc[0])
+    each = _steps_of_each(training, passes)
+    validates = bool(starts["id"].str.startswith("cell/validation").any())
+    what = "training and validation" if validates else "training"
+    percent = 100 * starting_ms / max(float(tree["total_ms"].iloc[0]), 1e-9)
+    fix, change = _endless(evidence, place, each)
+    yield Case(
+        percent,
+        f"Starting the passes over the data takes {_units.percent(percent)} of the cell's time",
+        f"{in_code(place, evidence.code.at(place))}: {what} start{'s' * (not validates)} anew in each of "
+        f"{_units.count(passes)} epochs, which takes {_units.milliseconds(starting_ms / passes)}"
+        f"{f' for {each} step' + 's' * (each != 1) if each else ''}. Each start makes the pipeline's iterators.",
+        fix + _VALIDATION * validates,
+        place,
+        change,
+    )
+
+
+def _steps_of_each(training: pd.DataFrame, passes: int) -> int:
+    """Return how many steps each epoch has; 0 if they differ, or not all were recorded."""
+    by_epoch = training.groupby("epoch").size()
+    same = set(by_epoch) == {by_epoch.max()} and len(training) % passes == 0
+    return len(training) // passes if same else 0
+
+
+def _endless(evidence: Evidence, place: str, steps: int) -> tuple[str, str]:
+    """Return how to have one iterator for all epochs: words, and where it is certain code."""
+    file, line = line_at(place)
+    call = evidence.code.call_at(file, line, "fit")
+    given = first_given(call) if call else None
+    known = evidence.code.object_of(file, given) if given else None
+    if known and known.kind == "keras dataset":
+        return f"{_PY_DATASET}.", ""
+    change = repeated(evidence.code, file, line, steps) if steps else ""
+    told = f": `{_units.shorten(change, 140)}`" if change else ""
+    return f"{_ENDLESS.format(steps or 'n')}{told}.", change
