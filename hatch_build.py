@@ -1,6 +1,7 @@
 """What a package index shows of the repository: its addresses, and the README with links that lead there.
 
-GitHub's workflows say in ``GITHUB_REPOSITORY`` where they run. Elsewhere nobody knows, and the package has no addresses.
+GitHub's workflows say in ``GITHUB_REPOSITORY`` where they run. Elsewhere
+nobody knows, and the package has no addresses.
 """
 
 from __future__ import annotations
