@@ -13,7 +13,7 @@ SCRIPTS := $(STATIC)/trace.js
 # Two at a time, the tests of a file in order and in one process: one TensorFlow and one Jupyter server each.
 PYTEST := $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=25
 
-.PHONY: help env chromium build lint format vitest check test nightly fuzz captures demo notebooks docs bench wheel lock clean
+.PHONY: help env chromium build lint format vitest check test nightly fuzz captures demo notebooks docs site bench wheel lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -93,10 +93,12 @@ demo: $(EDITABLE) ## execute the quickstart, write build/demo/report.html, open 
 notebooks: $(EDITABLE) ## execute the tutorials and store their outputs
 	@$(BIN)/python notebooks/execute.py
 
-docs: env ## write docs/api.md and docs/advice from the code, and take the pictures of docs/images anew
-	@$(BIN)/python docs/make_api.py
+docs: env ## write docs/advice from the rules, and take the pictures of docs/images anew
 	@$(BIN)/python docs/make_rules.py
 	@$(BIN)/pytest tests/browser/pictures.py
+
+site: $(EDITABLE) ## build/site/: the documentation as a site, from docs, notebooks and docstrings; a warning is an error
+	@$(BIN)/python -m sphinx -q -W --keep-going -c docs . build/site
 
 bench: $(EDITABLE) ## measure what is not measured yet, or PARTS; write docs/performance.md (an hour; minutes with QUICK=1)
 	@$(BIN)/python -m benchmarks.performance $(PARTS) $(if $(QUICK),--quick)
