@@ -54,10 +54,12 @@ MENU = {
         "docs/best-practices",
         "docs/budgets",
         "docs/digest",
+        "docs/agents",
         "docs/how-it-works",
         "docs/performance",
         "docs/coverage",
     ],
+    "docs/agents": ["docs/skill/SKILL"],
     "docs/tools/advice": ["docs/advice/*", "docs/advice-truth"],
     "CONTRIBUTING": ["docs/new-rules", "docs/sidecar", "docs/trace-format", "docs/releasing", "SECURITY"],
 }
