@@ -52,7 +52,7 @@ def asked(server, *questions):
     return asyncio.run(ask())
 
 
-def told(folder, tool, **arguments):
+def told(folder, tool, /, **arguments):
     (result,) = asked(server_of(folder), (tool, arguments))
     assert not result.is_error, result.content
     return json.loads(result.content[0].text)
