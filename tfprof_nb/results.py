@@ -200,7 +200,7 @@ class Results:
     @_kept(Ops)
     def ops(self) -> Ops:
         """Time by op, on hosts and devices."""
-        return self._page("ops", ops(self.data.forests, self.data.graphs))
+        return self._page("ops", ops(self.data.forests, self.data.graphs, self.data.groupings))
 
     @_kept(Overview)
     def overview(self) -> Overview:
@@ -240,7 +240,7 @@ class Results:
     def tf_data(self) -> TfData:
         """The pipelines of tf.data, and the stage that delays them."""
         waiting = [self.overview.summary[name] for name in ("input_percent", "input_between_steps_percent")]
-        return self._page("tf_data", tf_data(self.data.forests, sum(waiting)))
+        return self._page("tf_data", self._in_part(tf_data(self.data.forests, sum(waiting))))
 
     @_kept(Kernels)
     def kernels(self) -> Kernels:
@@ -250,7 +250,8 @@ class Results:
     @_kept(Memory)
     def memory(self) -> Memory:
         """Each allocator's memory over time, and what was alive at its peak."""
-        return self._page("memory", memory(self.data.forests, self._steps_of_events, self.data.process_memory))
+        result = memory(self.data.forests, self._steps_of_events, self.data.process_memory)
+        return self._page("memory", self._in_part(result))
 
     @_kept(Functions)
     def functions(self) -> Functions:
@@ -263,7 +264,7 @@ class Results:
         data = self.data
         if data.reduced:
             return self._page("source", _noted(self._one_host.source, self._only("source", self._one_host)))
-        return self._page("source", source(data.forests, data.graphs, data.cells, data.labels))
+        return self._page("source", self._in_part(source(data.forests, data.graphs, data.cells, data.labels)))
 
     @_kept(Python)
     def python(self) -> Python:
@@ -275,7 +276,7 @@ class Results:
     def flame(self) -> Flame:
         """Time of ops by name scope, and of Python by call, as flame graphs."""
         data = self.data
-        return self._page("flame", flame(self.ops, data.forests, data.stacks, data.names_of_files))
+        return self._page("flame", self._in_part(flame(self.ops, data.forests, data.stacks, data.names_of_files)))
 
     @_kept(Layers)
     def layers(self) -> Layers:
@@ -294,7 +295,7 @@ class Results:
             result.notes += session.sidecar.notes
         else:
             data = self.data
-            measured = self.steps.measured.index
+            measured = self.steps.recorded.index
             model = from_events(data.forests, data.graphs, self._steps_of_events, data.names_of_files, measured)
             result = graph(model, write_view)
         result.show_part = partial(dashboard.part, self.name)
@@ -420,6 +421,13 @@ class Results:
         # A trace that was written by `to_chrome_trace` holds those made from its events, too.
         return [*recorded_counters(self.data.forests, {counter.name for counter in made}), *made]
 
+    def _in_part(self, result: R) -> R:
+        """Let a result that sums up ops say of which steps these are, where ops of some were not recorded."""
+        table = self.steps.table
+        if not table["ops_recorded"].all():
+            result.notes = [_IN_PART.format(int(table["ops_recorded"].sum()), len(table)), *result.notes]
+        return result
+
     def _page(self, name: str, result: R) -> R:
         """Let a result show itself as its page of the dashboard."""
         if self._redact:
@@ -427,6 +435,11 @@ class Results:
         if isinstance(result, Advice):
             result.measurement = measurement(self, self._datasets)
         return result.shown_by(partial(dashboard.page_by_itself, self, name))
+
+
+_IN_PART = (
+    "Ops were recorded in {:,} of {:,} steps: sums are those of the recorded ones (%%tfprofile --all records all)."
+)
 
 
 def _noted(result: R, note: str) -> R:

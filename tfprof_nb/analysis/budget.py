@@ -34,7 +34,7 @@ def budget(limits: Mapping[str, float], measured: Mapping[str, float]) -> pd.Dat
 
 def median_step_ms(steps: Steps) -> float:
     """Return the median measured step; NaN without steps."""
-    return float(steps.measured["step_ms"].median())
+    return float(steps.timed["step_ms"].median())
 
 
 def peak_bytes(memory: Memory) -> float:

@@ -115,7 +115,7 @@ class _Code(str):
 
 
 def _steps(measured: Measured) -> dict[str, Any]:
-    times, summary = measured.steps.measured["step_ms"], measured.steps.summary
+    times, summary = measured.steps.timed["step_ms"], measured.steps.summary
     return {
         "captured": summary["steps"],
         "measured": len(times),

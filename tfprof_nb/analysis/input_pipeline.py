@@ -100,7 +100,7 @@ def input_pipeline(steps: Steps, ops: Ops, used: Framework = "tensorflow") -> In
         "waits_only_at_starts": waits_only_at_starts(steps),
         **times,
         **{
-            f"{column}_{name}": steps.measured[column].agg(name)
+            f"{column}_{name}": steps.timed[column].agg(name)
             for column in ("step_ms", "input_ms")
             for name in ("mean", "std", "min", "max")
         },

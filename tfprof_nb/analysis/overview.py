@@ -97,7 +97,7 @@ def overview(
         "python_sampled": python_sampled,
         "cores_busy": own_cores[0],
         "cores": own_cores[1],
-        "fetches_in_steps": bool((steps.measured["input_ms"] > 0).all()) and len(steps.measured) > 0,
+        "fetches_in_steps": bool((steps.recorded["input_ms"] > 0).all()) and len(steps.recorded) > 0,
         **_typical_wait(steps),
         **_between_steps(steps, forests),
         **_whole(steps, forests),
@@ -168,7 +168,7 @@ def _top_ops(ops: Ops) -> pd.DataFrame:
 
 
 def _typical_wait(steps: Steps) -> dict[str, object]:
-    waited, length = (steps.measured[name].to_numpy() for name in ("input_ms", "step_ms"))
+    waited, length = (steps.recorded[name].to_numpy() for name in ("input_ms", "step_ms"))
     if not waited.sum() > 0:
         return {
             "input_percent_median": percent(0.0, len(waited)),
@@ -178,7 +178,7 @@ def _typical_wait(steps: Steps) -> dict[str, object]:
         }
     return {
         "input_percent_median": float(np.median(100 * waited[length > 0] / length[length > 0])),
-        "longest_wait_step": int(steps.measured.index.to_numpy()[waited.argmax()]),
+        "longest_wait_step": int(steps.recorded.index.to_numpy()[waited.argmax()]),
         "longest_wait_share": float(waited.max() / waited.sum()),
         "waits_only_at_starts": waits_only_at_starts(steps),
     }

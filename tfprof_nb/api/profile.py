@@ -38,8 +38,9 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
     warmup
         Steps to skip before recording starts: the first steps trace and compile.
     steps
-        Steps to record; then the profiler stops and the block goes on. None records to the end of the block, or until
-        the events take 1 GiB of memory. Any recording ends before memory runs short, with a note in the overview.
+        Steps to record; then the profiler stops and the block goes on. None records steps, calls and callbacks to the
+        end of the block, and ops as ``record_all`` says. Any recording ends before memory runs short, with a note in
+        the overview.
     max_seconds
         Seconds to record; then the profiler stops and the block goes on. None records as ``steps`` says.
     host_level
@@ -59,6 +60,9 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
         Whether to sample which lines of Python run.
     ignore
         Rules of advice to leave out, by their ids (`rules`), beside those that the project ignores.
+    record_all
+        Whether to record ops all the time, which slows programs of many short ops several times. False records ops
+        until enough steady steps have passed, and again where something new begins; on GPUs, always.
 
     Returns
     -------
@@ -107,13 +111,14 @@ class profile:  # noqa: N801  (used as a function: a context manager and a decor
         metrics: bool = False,
         python: bool = True,
         ignore: Sequence[str] = (),
+        record_all: bool = False,
     ) -> None:
         if callable(name):
             raise TypeError("Write the decorator with brackets: @tfprof_nb.profile()")
         if not isinstance(name, str | None):
             raise TypeError(f"name must be text, not {name!r}.")
         self._options = Options(host_level, device_level, python_level)
-        self._window = Window(warmup, steps, max_seconds, delay_ms)
+        self._window = Window(warmup, steps, max_seconds, delay_ms, record_all)
         self._name, self._logdir = name, logdir
         self._lines, self._metrics, self._python = lines, metrics, python
         self._ignore = known([ignore] if isinstance(ignore, str) else ignore)

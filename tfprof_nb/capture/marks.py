@@ -44,6 +44,7 @@ class _OpenMarks(threading.local):
 
     def __init__(self) -> None:
         self.stack: list[tuple[object, Mark]] = []
+        self.owner: object = None  # of the mark that was opened last
 
 
 _open = _OpenMarks()
@@ -54,8 +55,14 @@ def is_open() -> bool:
     return bool(_open.stack)
 
 
+def newest_owner() -> object:
+    """Return who opened the newest step of this thread."""
+    return _open.owner
+
+
 def open_mark(owner: object, name: str, number: int, **metadata: int) -> None:
     """Open step ``number`` on this thread, until `close_mark` is called with the same ``owner``."""
+    _open.owner = owner
     _open.stack.append((owner, Mark.of_step(name, number, **metadata)))
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from tfprof_nb._errors import CaptureActiveError, CaptureError
+from tfprof_nb.capture.detail import Detail
 from tfprof_nb.capture.foreign_profilers import ForeignProfilers
 from tfprof_nb.capture.interrupts import interrupts_wait
 from tfprof_nb.capture.keras import keras_steps
@@ -76,8 +77,9 @@ class Recording:
         self.options = options
         self._window, self._note, self._ended_by = window or Window(), "", ""
         self.is_foreign = False  # whether the run is that of a profiler that the profiled code ran
-        unlimited = self._window.steps is None and self._window.max_seconds is None
-        self._memory, self._stopped = MemoryWatch(self._stop_early, bounded=unlimited), list[Stopped]()
+        self._memory, self._stopped = MemoryWatch(self._stop_early, bounded=not self._window.has_end), list[Stopped]()
+        in_windows = not (self._window.record_all or self._window.has_end) and options == Options()
+        self._detail = Detail() if in_windows else None
         self._collectors, self._sections = dict(collectors or {}), dict[str, Gather]()
         self._collecting, self._marking = ExitStack(), ExitStack()
         self._foreign = ForeignProfilers(self._give_way)
@@ -114,6 +116,8 @@ class Recording:
                 undo.enter_context(self._marking)
                 self._marking.enter_context(keras_steps())
                 self._marking.enter_context(model_files())
+                if self._detail:
+                    self._marking.enter_context(self._detail.watching())
                 undo.enter_context(self._collecting)
                 undo.enter_context(self._pacing)
             self._changes, self._files = undo.pop_all(), files.pop_all()
@@ -135,6 +139,8 @@ class Recording:
             self._collect()
             self._profiler.begin()
             self._memory.begin()
+            if self._detail:
+                self._detail.begin()
 
     def _collect(self) -> None:
         for name in list(self._collectors):
@@ -143,8 +149,13 @@ class Recording:
     def _end(self) -> None:
         with interrupts_wait():
             self._memory.end()
-            self._profiler.end()
+            self._end_profiler()
             self._collecting.close()
+
+    def _end_profiler(self) -> None:
+        if self._detail:
+            self._detail.end()
+        self._profiler.end()
 
     def _stop_early(self, stopped: Stopped) -> None:
         """End the recording because of the memory that it takes; the code goes on."""
@@ -155,7 +166,7 @@ class Recording:
         """Let another profiler start; our recording up to now is saved, in case the other profiler saves nothing."""
         cut_short = self._profiler.is_running or not self._profiler.began
         self._pacing.take_over()
-        self._profiler.end()
+        self._end_profiler()
         with suppress(CaptureError):  # raised at the end, if our profile is needed then
             self._profiler.wait()
         if cut_short:

@@ -102,7 +102,7 @@ def step_times() -> Iterator[StepTimes]:
     """Time the marked steps that run while the block does, and what they wait for tf.data's iterators."""
     waiting = threading.local()
 
-    def began() -> float:
+    def began(_name: str) -> float:
         return time.perf_counter()
 
     def ended(begin: float) -> None:

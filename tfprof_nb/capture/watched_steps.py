@@ -17,20 +17,21 @@ T = TypeVar("T")
 
 
 @contextmanager
-def watched_steps(began: Callable[[], T], ended: Callable[[T], None]) -> Iterator[None]:
+def watched_steps(began: Callable[[str], T], ended: Callable[[T], None]) -> Iterator[None]:
     """Watch all marked steps, whoever marks them: a mark is a ``Trace`` with a step number.
 
-    A mark inside another mark, as when a callback evaluates during training, is part of the outer step. ``ended`` gets
-    what ``began`` returned; it is not called for a step that an error or the end of the data cuts short.
+    A mark inside another mark, as when a callback evaluates during training, is part of the outer step. ``began`` gets
+    the mark's name, ``ended`` what ``began`` returned; it is not called for a step that an error or the end of the data
+    cuts short.
     """
     trace, outermost = trace_class(), threading.local()
     begin, end = trace.__init__, trace.__exit__
 
     @functools.wraps(begin)
-    def init(self: Any, *args: Any, **kwargs: Any) -> None:
-        begin(self, *args, **kwargs)
+    def init(self: Any, name: str, **kwargs: Any) -> None:
+        begin(self, name, **kwargs)
         if STEP_NUMBER in kwargs and _alive(outermost) is None:
-            outermost.mark, outermost.token = weakref.ref(self), began()
+            outermost.mark, outermost.token = weakref.ref(self), began(name)
 
     @functools.wraps(end)
     def exit_(self: Any, kind: Any, *error: Any) -> None:

@@ -30,12 +30,16 @@ class Window:
         Time to record; None is until the end.
     delay_ms
         Time to skip first, from the beginning of the block.
+    record_all
+        Whether to record ops all the time; else, where neither ``steps`` nor ``max_seconds`` says when recording ends,
+        only until enough is known of them (`capture.detail`).
     """
 
     warmup: int = 0
     steps: int | None = None
     max_seconds: float | None = None
     delay_ms: float = 0
+    record_all: bool = False
 
     def __post_init__(self) -> None:
         check_number("warmup", self.warmup, Integral, 0, "a whole number of steps, 0 or more")
@@ -44,6 +48,11 @@ class Window:
             check_number("steps", self.steps, Integral, 1, "a whole number of steps, 1 or more")
         if self.max_seconds is not None:
             check_number("max_seconds", self.max_seconds, Real, 1e-6, "a number of seconds above 0")
+
+    @property
+    def has_end(self) -> bool:
+        """Whether it says when recording ends."""
+        return self.steps is not None or self.max_seconds is not None
 
 
 def check_number(name: str, value: Any, kind: type, minimum: float, meaning: str) -> None:
@@ -161,7 +170,7 @@ class Pacing:
             self._delayed = False
             self._begin_if_due()
 
-    def _step_began(self) -> bool:
+    def _step_began(self, _name: str) -> bool:
         """Return whether the step is recorded from its beginning."""
         with self._lock:
             if not self._marked:

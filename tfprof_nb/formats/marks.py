@@ -31,3 +31,6 @@ MODEL_FILE = "model file "  # the reading or writing of a model: "model file loa
 KERAS_CALL = "keras call "  # fit, evaluate or predict of a model, from its begin to its end: "keras call fit"
 
 CALLBACK = "callback "  # the callback's class and method follow: "callback History.on_epoch_end"
+
+# Between two of these, ops are recorded too; without any, they are everywhere.
+OPS_BEGIN, OPS_END = "recording of ops begins", "recording of ops ends"

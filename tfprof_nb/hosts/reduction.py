@@ -120,7 +120,7 @@ def _reduced(forest: Forest, graphs: Graphs) -> dict[Callable[..., Any], Any]:
         host_memory: host_memory(forest, name_host=True),
         host_steps: host_steps(forest, grouping),
         input_between_steps_ps: input_between_steps_ps(forest, grouping),
-        ops_by_side: ops_by_side(forest, graphs),
+        ops_by_side: ops_by_side(forest, graphs, grouping),
         recorded_work: recorded_work(forest, grouping),
     }
 

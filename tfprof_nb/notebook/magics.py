@@ -48,7 +48,7 @@ class TfprofMagics(Magics):
     @magic_arguments()
     @argument("name", nargs="?", type=variable, metavar="NAME", help="Variable that gets the profile.")
     @argument("--warmup", type=int, default=0, metavar="N", help="Steps to skip first (default 0).")
-    @argument("--steps", type=int, metavar="N", help="Steps to record (default all, up to 1 GiB of events).")
+    @argument("--steps", type=int, metavar="N", help="Steps to record (default all, their ops until enough).")
     @argument("--max-seconds", type=float, metavar="S", help="Time to record for (default all).")
     @argument("--host-level", type=int, choices=range(4), default=2, help="Detail on the host (default 2).")
     @argument("--device-level", type=int, choices=range(2), default=1, help="0 leaves out GPUs and TPUs (default 1).")
@@ -56,6 +56,7 @@ class TfprofMagics(Magics):
     @argument("--delay-ms", type=float, default=0, metavar="MS", help="Time to wait first (default 0).")
     @argument("--no-lines", dest="lines", action="store_false", help="Do not record lines of the program.")
     @argument("--no-python", dest="python", action="store_false", help="Do not sample which lines of Python run.")
+    @argument("--all", dest="record_all", action="store_true", help="Record ops all the time, not until enough.")
     @argument("--metrics", action="store_true", help="Sample processor, memory, disk and GPU during the capture.")
     @argument(
         "--out", dest="logdir", type=path, metavar="DIR", help="Folder for the profile's files (default tfprof_logs)."

@@ -161,7 +161,7 @@ def _card(row: dict[Any, Any], diff: Diff, *, leads: bool) -> Change:
 
 def _facts(overview: Overview, steps: Steps) -> list[Figure]:
     """Give the headline numbers."""
-    numbers, measured = overview.summary, steps.measured["step_ms"]
+    numbers, measured = overview.summary, steps.timed["step_ms"]
     figures = []
     if len(measured):
         low, middle, high = measured.quantile([0.25, 0.5, 0.75])

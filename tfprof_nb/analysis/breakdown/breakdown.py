@@ -61,6 +61,9 @@ _PARTS = {
     Doing.COMPILING: ("compile", "compiling by XLA", "compile"),
     Doing.PROFILING: ("profiler", "tfprof_nb", "other"),
 }
+_MARKED = (Doing.TRACING, Doing.COMPILING, Doing.STORING)
+_ONCE = ("trace", "compile", "load", "save", "start", "callback")
+_NOT_RECORDED = ("unrecorded", "ops that were not recorded", "other")
 _FIRST_BATCH = ("first_batch", "first batch of a pass", "start")
 _EAGER = ("eager", "ops one by one", "op")
 _OPTIMIZER = ("optimizer", "optimizer", "optimizer")
@@ -203,6 +206,7 @@ class _Assembly:
         self._add_code()
         self._add_activities()
         self._add_work()
+        self._add_unrecorded()
         self._count_steps()
         return self._tree
 
@@ -288,6 +292,9 @@ class _Assembly:
         inside = (callback >= 0) & (step >= 0) & (began < np.append(start, 0)[step])
         self._step = np.where(inside | (phase < 0), -1, step)
         self._callback = callback
+        # What goes on in steps whose ops were not recorded is known only as far as it leaves marks.
+        recorded = np.append(self._steps["ops_recorded"].to_numpy(dtype=bool), True)[self._step]
+        self._unrecorded = ~recorded & (callback < 0) & ~np.isin(self._doing, _MARKED)
         nodes = self._phase_nodes(names)
         self._phase = np.append(np.array(nodes, dtype=object), ROOT)[phase]
         for number in range(len(calls)):
@@ -352,8 +359,8 @@ class _Assembly:
         stored = whole & np.isin(kinds, ("load", "save"))
         one_by_one = np.isin(self._doing, (Doing.CALLING, Doing.OP, Doing.COPYING, Doing.PYTHON))
         calling = (stored & (self._doing != Doing.STORING)) | (whole & one_by_one)
-        calling &= ~self._busy_now
-        python = (self._doing == Doing.PYTHON) & ~calling & ~self._busy_now
+        calling &= ~self._busy_now & ~self._unrecorded
+        python = (self._doing == Doing.PYTHON) & ~calling & ~self._busy_now & ~self._unrecorded
         inside, piece_of = self._sampled_piece >= 0, np.maximum(self._sampled_piece, 0)
         near = np.append(self._from[piece_of], -2)[self._sample]
         direct = python & (self._sample >= 0) & (near == self._from) & np.append(inside, False)[self._sample]
@@ -379,7 +386,7 @@ class _Assembly:
         for owner, row in np.argwhere(amounts > 0).tolist():
             node = self._code_node(self._owners[owner], row, hits)
             self._tree.add(node, amounts[owner, row])
-        self._left = ~python & ~calling
+        self._left = ~python & ~calling & ~self._unrecorded
 
     def _code_node(self, owner: str, row: int, hits: pd.Series[int]) -> str:
         if row == len(self._code.codes):
@@ -516,6 +523,27 @@ class _Assembly:
             self._tree.add(self._tree.child(nodes[number], *rest), left[number])
         waits: Floats = amounts[:, done.waits].sum(axis=1)
         return waits
+
+    def _add_unrecorded(self) -> None:
+        """Let steps whose ops were not recorded be made of the same parts as the others."""
+        time = np.bincount(self._owner, weights=self._pieces.length_ps * self._unrecorded, minlength=len(self._owners))
+        nodes = self._tree.nodes
+        for number in np.flatnonzero(time).tolist():
+            owner = self._owners[number]
+            first = f"{owner}/{_FIRST_BATCH[0]}"
+            parts = [
+                node
+                for identity, node in nodes.items()
+                if identity.startswith(f"{owner}/") and not identity.startswith(first) and node.kind not in _ONCE
+            ]
+            known = sum(node.self_ps for node in parts)
+            if not known:
+                self._tree.add(self._tree.child(owner, *_NOT_RECORDED), time[number])
+                continue
+            times = 1 + time[number] / known
+            for node in parts:
+                node.self_ps *= times
+                node.count = round(node.count * times)
 
     def _part_node(self, owner: str, part: Part) -> str:
         child = self._tree.child

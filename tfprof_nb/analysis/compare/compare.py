@@ -184,7 +184,7 @@ def _typical(before: Sequence[Measured], after: Sequence[Measured]) -> pd.DataFr
 
 def _middle(side: Sequence[Measured]) -> Numbers:
     """Average the steps that are neither in the shortest quarter nor in the longest."""
-    steps = pd.concat([profile.steps.measured[_METRICS[:-1]] for profile in side])
+    steps = pd.concat([profile.steps.timed[_METRICS[:-1]] for profile in side])
     times = steps["step_ms"].to_numpy(np.float64)
     middle = (times >= np.quantile(times, 0.25, method="lower")) & (times <= np.quantile(times, 0.75, method="higher"))
     means: Numbers = steps[middle].mean()

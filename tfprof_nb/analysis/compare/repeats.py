@@ -30,7 +30,7 @@ def repeats(runs: Sequence[Measured]) -> Repeated:
         {
             "name": [run.name for run in runs],
             "time_ms": times,
-            "step_ms": [run.steps.measured["step_ms"].median() for run in runs],
+            "step_ms": [run.steps.timed["step_ms"].median() for run in runs],
             "other_load_percent": [100 * run.other_load for run in runs],
         },
         index=pd.RangeIndex(1, len(runs) + 1, name="run"),

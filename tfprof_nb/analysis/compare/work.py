@@ -87,7 +87,7 @@ def work(
     device = f"{cores} × {device_type(forests)}" if cores > 1 else device_type(forests)
     phase = str(steps.measured["phase"].iloc[0]) if len(steps.measured) else ""
     inputs = frozenset(shapes for host in graphs for shapes in _inputs(host))
-    measured = dict(list(steps.measured.groupby("host", sort=False)))
+    measured = dict(list(steps.recorded.groupby("host", sort=False)))
     by_group = [
         forest.once(float_ops_by_group, own, grouping)
         for forest, own, grouping in zip(forests, graphs, groupings, strict=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +23,12 @@ from tfprof_nb.analysis.events.framework import framework
 from tfprof_nb.analysis.events.intervals import newly_covered
 from tfprof_nb.analysis.events.names import parse_names
 from tfprof_nb.analysis.events.op_labels import label_all_ops, on_device_timeline, on_instruction_line
+from tfprof_nb.analysis.events.recorded_ops import Factors, factors
 from tfprof_nb.analysis.ops.flops import float_ops_of_events
 from tfprof_nb.analysis.ops.roofline import bound_by, ridge
 from tfprof_nb.analysis.result import Result, empty_table
+from tfprof_nb.analysis.steps.groups import Grouping
+from tfprof_nb.analysis.steps.steps import host_steps
 from tfprof_nb.decode.sections.graphs import Graphs, read_graphs
 
 SIDES = ("device", "host")
@@ -70,13 +74,14 @@ class Ops(Result):
         return _ranked(table.astype(self.table.dtypes))
 
 
-def ops(forests: Sequence[Forest], graphs: Sequence[Graphs] = ()) -> Ops:
+def ops(forests: Sequence[Forest], graphs: Sequence[Graphs] = (), groupings: Sequence[Grouping | None] = ()) -> Ops:
     """Sum the time of all hosts by op.
 
     Self time excludes the ops that ran inside an op on the same thread. An op that launches several kernels occurs as
     often as its most frequent kernel. Idle time is the time between the first and the last op of a thread or device in
     which no op ran, busy time the rest of it: a device whose streams overlap is busy once. (XProf adds up the streams.)
-    Between runs that stand one after another on a timeline, nothing is idle.
+    Between runs that stand one after another on a timeline, nothing is idle. Where ops of some steps were not recorded,
+    those of other steps of their phase stand for them.
 
     Parameters
     ----------
@@ -84,6 +89,8 @@ def ops(forests: Sequence[Forest], graphs: Sequence[Graphs] = ()) -> Ops:
         One per host.
     graphs
         Per host the functions that ran, if they are known.
+    groupings
+        Per host the group of each event, if it is known.
 
     Returns
     -------
@@ -92,7 +99,11 @@ def ops(forests: Sequence[Forest], graphs: Sequence[Graphs] = ()) -> Ops:
         ``_occurrences`` and ``_eager_share`` (of self time, 0 to 1; None without ops).
     """
     known = graphs or [read_graphs(None)] * len(forests)
-    parts = [part for forest, own in zip(forests, known, strict=True) for part in forest.once(ops_by_side, own)]
+    parts = [
+        part
+        for forest, own, grouping in zip(forests, known, groupings or [None] * len(forests), strict=True)
+        for part in forest.once(ops_by_side, own, grouping)
+    ]
     table = _ranked(_finished(pd.concat([part.ops for part in parts], ignore_index=True) if parts else _no_rows()))
     return Ops(table, _summary(table, parts), _missing(table, forests))
 
@@ -114,20 +125,21 @@ class _Part:
     idle_ps: int
 
 
-def ops_by_side(forest: Forest, graphs: Graphs) -> list[_Part]:
+def ops_by_side(forest: Forest, graphs: Graphs, grouping: Grouping | None) -> list[_Part]:
     """Sum the time of one host by op, on each side that it has."""
     labels = forest.once(label_all_ops)
     on_device, on_host = np.flatnonzero(on_device_timeline(forest)), np.flatnonzero(forest.on_host & (labels.code >= 0))
     parts = [_device_part(forest, on_device, graphs)] if len(on_device) else []
-    return [*parts, _host_part(forest, on_host, graphs)]
+    stands_for = factors(forest, forest.once(host_steps, grouping).table, on_host) if grouping else None
+    return [*parts, _host_part(forest, on_host, graphs, stands_for)]
 
 
-def _host_part(forest: Forest, events: Int64, graphs: Graphs) -> _Part:
+def _host_part(forest: Forest, events: Int64, graphs: Graphs, stands_for: Factors | None) -> _Part:
     """Sum host ops, given by their events."""
     labels = forest.once(label_all_ops)
     # Nested among themselves, so that an op's self time holds the runtime's frames inside it.
     self_ps = forest.self_ps_among(events)
-    code, by_op = _sums(forest, events, labels.code[events].astype(np.int64), self_ps, graphs)
+    code, by_op = _sums(forest, events, labels.code[events].astype(np.int64), self_ps, graphs, stands_for)
     by_op["bound_by"] = None  # a profile does not record the peaks of a CPU
     named = by_op.assign(side="host", op_name=labels.op_name[code], op_type=labels.op_type[code])
     return _Part("host", named, *_busy_and_idle_ps(forest, events, forest.host.line[events]))
@@ -151,13 +163,17 @@ def _device_part(forest: Forest, events: Int64, graphs: Graphs) -> _Part:
     return _Part("device", named, *_busy_and_idle_ps(forest, events, forest.planes_of(events)))
 
 
-def _sums(forest: Forest, events: Int64, key: Int64, self_ps: Int64, graphs: Graphs) -> tuple[Int64, pd.DataFrame]:
+def _sums(
+    forest: Forest, events: Int64, key: Int64, self_ps: Int64, graphs: Graphs, stands_for: Factors | None = None
+) -> tuple[Int64, pd.DataFrame]:
     """Add up the events of each key; return the distinct keys, and a table with one row for each.
 
     ``key`` and ``self_ps`` have one entry per event in ``events``.
     """
     which, keys = pd.factorize(key)
     columns = _measured(forest, events, self_ps, graphs)
+    if stands_for:
+        columns = ((name, _for_all(name, values, stands_for)) for name, values in columns)
     return keys, pd.DataFrame({name: _added_up(which, values, len(keys)) for name, values in columns})
 
 
@@ -172,6 +188,12 @@ def _measured(
     yield "flops", forest.host.floats("flops").at(events, missing=0.0)
     yield "bytes", forest.host.floats("bytes_accessed").at(events, missing=0.0)
     yield "graph_flops", float_ops_of_events(forest, graphs, events)
+
+
+def _for_all(name: str, values: npt.NDArray[Any], stands_for: Factors) -> npt.NDArray[Any]:
+    """Return the values of a column, with those of the events that were not recorded."""
+    factor = stands_for.time if name.endswith("_ps") else stands_for.number
+    return np.rint(values * factor).astype(values.dtype)
 
 
 def _added_up(which: npt.NDArray[np.integer], values: npt.NDArray[np.generic], count: int) -> npt.NDArray[np.generic]:

@@ -156,7 +156,7 @@ def no_step_ops() -> StepOps:
 
 
 def _of_host(forest: Forest, graphs: Graphs, step: Ints, steps: Steps, labels: Mapping[str, str]) -> StepOps:
-    measured = steps.measured[steps.measured["host"] == forest.host.name]
+    measured = steps.recorded[steps.recorded["host"] == forest.host.name]
     typical = measured[measured["step_ms"] <= _TYPICAL * measured["step_ms"].median()]
     named, host = forest.once(label_all_ops), forest.host
     in_steps = np.isin(step, typical.index.to_numpy(np.int64))

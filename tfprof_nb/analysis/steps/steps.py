@@ -19,6 +19,7 @@ from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.devices import device_cores, has_tpu
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.framework import Framework, drawn_by, framework
+from tfprof_nb.analysis.events.recorded_ops import recorded_ops
 from tfprof_nb.analysis.result import Result, empty_table
 from tfprof_nb.analysis.steps.activities import classify, is_of_old_tensorflow
 from tfprof_nb.analysis.steps.breakdown import PARTS, breakdown, input_between_steps_ps
@@ -29,10 +30,13 @@ from tfprof_nb.analysis.steps.tpu import tpu_breakdown
 from tfprof_nb.analysis.steps.tpu_spans import common_steps, tpu_spans, whole_steps
 from tfprof_nb.formats.marks import SESSION_RUN, WARM_UP_RUN
 
-COLUMNS = ["start_ms", "step_ms", *PARTS, "phase", "step_name", "epoch", "warm_up", "host"]
+COLUMNS = ["start_ms", "step_ms", *PARTS, "phase", "step_name", "epoch", "warm_up", "host", "ops_recorded"]
 # The first run of a TensorFlow 1 session starts devices and places the graph: it is excluded from averages if it took
 # more than so many times as long as the others.
 _STARTING_UP = 3
+# Of steps whose ops were not recorded, so many tell how long steps take when nothing slows them.
+_TIMED = 4
+_SLOWED = 1.1  # times as long: from here on it is said
 
 
 @dataclass(eq=False, kw_only=True)
@@ -46,6 +50,22 @@ class Steps(Result):
     def measured(self) -> pd.DataFrame:
         """The steps in the averages; see `measured_steps`."""
         return measured_steps(self.table)
+
+    @cached_property
+    def timed(self) -> pd.DataFrame:
+        """The measured steps whose times count: those that no recording of ops slowed, if there are some."""
+        return timed_steps(self.measured)
+
+    @cached_property
+    def recorded(self) -> pd.DataFrame:
+        """The measured steps whose ops were recorded."""
+        found = self.measured[self.measured["ops_recorded"].astype(bool)]
+        return found if len(found) else self.measured
+
+    @cached_property
+    def slowdown(self) -> float:
+        """How many times as long steps took while ops were recorded; NaN where all or too few steps tell."""
+        return slowdown_of(self.measured)
 
     @cached_property
     def shares(self) -> dict[str, float]:
@@ -106,7 +126,9 @@ def steps(forests: Sequence[Forest], groupings: Sequence[Grouping]) -> Steps:
     fetching_ps = sum(
         forest.once(input_between_steps_ps, grouping) for forest, grouping in zip(forests, groupings, strict=True)
     )
-    summary = _summary(table, measured, source) | {"input_between_steps_ms": fetching_ps / PS_PER_MS}
+    # Fetches are recorded where ops are.
+    fetching_ms = fetching_ps / PS_PER_MS * len(table) / max(int(table["ops_recorded"].sum()), 1)
+    summary = _summary(table, measured, source) | {"input_between_steps_ms": fetching_ms}
     return Steps(table, summary, notes, _groups=[part.groups for part in parts])
 
 
@@ -126,6 +148,21 @@ def is_measured(table: pd.DataFrame) -> pd.Series[bool]:
     warm = warm if warm.any() else ~warm
     training: pd.Series[bool] = warm & (table["phase"] == "train")
     return training if training.any() else warm
+
+
+def timed_steps(measured: pd.DataFrame) -> pd.DataFrame:
+    """Return those of some steps whose ops were not recorded, which takes time, if there are enough; else all."""
+    undisturbed = measured[~measured["ops_recorded"].astype(bool)]
+    return undisturbed if len(undisturbed) >= _TIMED else measured
+
+
+def slowdown_of(measured: pd.DataFrame) -> float:
+    """Return how many times as long steps took while ops were recorded; NaN where too few tell."""
+    timed = timed_steps(measured)
+    recorded = measured[measured["ops_recorded"].astype(bool)]
+    if len(timed) == len(measured) or not len(recorded):
+        return float("nan")
+    return float(recorded["step_ms"].median() / timed["step_ms"].median())
 
 
 def host_means(measured: pd.DataFrame) -> pd.Series[float]:
@@ -161,6 +198,7 @@ def _tpu_steps(forest: Forest, grouping: Grouping) -> _HostSteps:
         step_name=[f"step {number}" for number in numbers],
         epoch=pd.arrays.IntegerArray(np.zeros(len(numbers), np.int64), np.ones(len(numbers), bool)),
         host=forest.host.name,
+        ops_recorded=True,
     )
     notes = [_TPU_INFERRED.format(re.sub(r"\(\d+\)$", "", module)) if module else _TPU_RECORDED]
     return _HostSteps(table, grouping.spans["group"].to_numpy(np.int64), grouping.source, notes)
@@ -181,8 +219,31 @@ def host_steps(forest: Forest, grouping: Grouping) -> _HostSteps:
     notes += [_OLD_COPIES] if is_of_old_tensorflow(forest) else []
     table = described(breakdown(forest, grouping, spans, activity), forest, grouping, spans)
     table["warm_up"] |= _starts_session(table) | np.isin(spans["event"], forest.host.ints(WARM_UP_RUN).rows)
+    start, end = (spans[name].to_numpy(np.int64) for name in ("start_ps", "end_ps"))
+    table = _estimated(table.assign(ops_recorded=forest.once(recorded_ops).hold(start, end)))
     groups = spans["group"].to_numpy(np.int64)
     return _HostSteps(table, groups, grouping.source, notes, loops_of(forest, grouping))
+
+
+def _estimated(table: pd.DataFrame) -> pd.DataFrame:
+    """Let steps whose ops were not recorded be made of the same parts as the others of their phase."""
+    recorded = table["ops_recorded"]
+    if recorded.all():
+        return table
+    table = table.copy()
+    for phase in table.loc[~recorded, "phase"].unique():
+        like = table[recorded & (table["phase"] == phase)]
+        like = like[~like["warm_up"]] if not like["warm_up"].all() else like
+        means = like[PARTS].mean().fillna(0.0)
+        shares = (
+            means / means.sum() if means.sum() > 0 else pd.Series({name: float(name == "other_ms") for name in PARTS})
+        )
+        rows = table.index[~recorded & (table["phase"] == phase)]
+        traced_ms = table.loc[rows, "compile_ms"].to_numpy()
+        rest_ms = table.loc[rows, "step_ms"].to_numpy() - traced_ms
+        table.loc[rows, PARTS] = np.outer(rest_ms, shares[PARTS])
+        table.loc[rows, "compile_ms"] += traced_ms
+    return table
 
 
 def _starts_session(table: pd.DataFrame) -> pd.Series[bool]:
@@ -214,16 +275,17 @@ def _numbered(table: pd.DataFrame) -> pd.DataFrame:
 def _empty() -> pd.DataFrame:
     times = dict.fromkeys((name for name in COLUMNS if name.endswith("_ms")), np.float64)
     texts = dict.fromkeys(("phase", "step_name", "host"), object)
-    return empty_table({**times, **texts, "warm_up": bool, "epoch": "Int64", "number": np.int64})
+    return empty_table({**times, **texts, "warm_up": bool, "ops_recorded": bool, "epoch": "Int64", "number": np.int64})
 
 
 def _summary(table: pd.DataFrame, measured: pd.DataFrame, source: str) -> dict[str, object]:
-    times, means = measured["step_ms"], host_means(measured)
+    timed = timed_steps(measured)
+    times, means = timed["step_ms"], host_means(timed)
     return {
         "steps": len(table),
         "steps_measured": len(measured),
         "step_ms_mean": means["step_ms"],
-        "step_ms_std": _deviation(measured, means["step_ms"]),
+        "step_ms_std": _deviation(timed, means["step_ms"]),
         "step_ms_min": times.min(),
         "step_ms_max": times.max(),
         "source": source,
@@ -310,6 +372,8 @@ def _notes(table: pd.DataFrame, measured: pd.DataFrame, source: str, loops: Sequ
     by_session = source == "inferred" and bool(table["step_name"].astype(str).str.startswith("SessionRun").all())
     told = _RUNS_OF_SESSIONS if by_session else _SOURCE_NOTES.get(source, "").format(_inferred_from(table, loops))
     notes = [told] if told else []
+    if not table["ops_recorded"].all():
+        notes.append(_recorded_note(table, measured))
     if (hosts := table["host"].nunique()) > 1:
         notes.append(
             f"Steps of {hosts} hosts, each on its own clock. In averages each host counts the same, however many steps "
@@ -328,6 +392,19 @@ def _notes(table: pd.DataFrame, measured: pd.DataFrame, source: str, loops: Sequ
             "time of later ones; if not, something in each call makes TensorFlow build the graph again."
         )
     return notes
+
+
+def _recorded_note(table: pd.DataFrame, measured: pd.DataFrame) -> str:
+    """Say of which steps ops were recorded, and what that changed."""
+    recorded = table["ops_recorded"].astype(bool)
+    note = (
+        f"Ops were recorded in {recorded.sum():,} of {len(table):,} steps: what the others spent their time on is "
+        "estimated from these. %%tfprofile --all records all."
+    )
+    slowdown = slowdown_of(measured)
+    if slowdown >= _SLOWED:
+        note += f" Recording made steps {slowdown:.1f} times as long: averages are those of the steps without it."
+    return note
 
 
 def _inferred_from(table: pd.DataFrame, loops: Sequence[str]) -> str:

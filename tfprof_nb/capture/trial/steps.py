@@ -115,7 +115,7 @@ def watched(limit: Limit) -> Iterator[Steps]:
         for owner, name, wrapper in _wrappers(steps):
             method = vars(owner)[name]
             undo.enter_context(replaced(owner, name, functools.wraps(method)(wrapper(method))))
-        undo.enter_context(watched_steps(lambda: None, lambda _: steps.add(MARK)))
+        undo.enter_context(watched_steps(lambda _: None, lambda _: steps.add(MARK)))
         timer.start()
         try:
             yield steps

@@ -1,0 +1,168 @@
+"""Record ops only until enough is known of them: step marks, calls and callbacks cost little and are always recorded.
+
+Ops are recorded from the beginning until enough steady steps of a kind have passed; again where a kind of step is new,
+at the turn of an epoch, now and then, and wherever no marked steps run. What runs unmarked is thus recorded as a whole.
+Events mark where recording of ops begins and ends (`formats.marks`).
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from tfprof_nb.capture.marks import newest_owner
+from tfprof_nb.capture.patching import replaced
+from tfprof_nb.capture.tensorflow import trace_class
+from tfprof_nb.capture.trace_level import MARKS, OPS, can_change_level, set_level
+from tfprof_nb.capture.watched_steps import watched_steps
+from tfprof_nb.formats.marks import CALLBACK, OPS_BEGIN, OPS_END
+
+_FIRST = 2  # steps of a kind that trace, compile and warm up
+# What is enough of a kind: so many steady steps in so many seconds, or fewer longer ones.
+_ENOUGH = ((6, 0.15), (3, 1.0))
+_KINDS, _WINDOWS = 8, 3  # those of more kinds, and more of one kind, open only within the share
+_SHARE, _FREE_S = 0.05, 0.5  # of the time, and in all, for windows that open without something new
+_UNMARKED_S = 0.3  # between marked steps: then what runs is no pause between them
+_LONGEST_S = 60.0  # a step that has not ended by then was cut short
+_POLL_S, _FIRST_LOOK_S = 0.1, 8.0
+_TURN = ".on_epoch_end"
+
+
+@dataclass
+class _Kind:
+    """A kind of step, such as Keras' training steps of one model.
+
+    It has opened some windows; some of its steps ended, of which the steady ones in windows took some time.
+    """
+
+    opened: int = 0
+    ended: int = 0
+    steady: int = 0
+    seconds: float = 0.0
+
+    @property
+    def is_known(self) -> bool:
+        return any(self.steady >= steps and self.seconds >= seconds for steps, seconds in _ENOUGH)
+
+
+class Detail:
+    """Begins and ends the recording of ops while a profiler records.
+
+    Attributes
+    ----------
+    is_open
+        Whether ops are recorded now.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._kinds: dict[object, _Kind] = {}
+        self._active = self.is_open = False
+        self._ended = threading.Event()
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Watch steps and epochs while the block runs."""
+        with ExitStack() as undo:
+            undo.enter_context(replaced(trace_class(), "__init__", self._hearing(trace_class().__init__)))
+            undo.enter_context(watched_steps(self._step_began, self._step_ended))
+            yield
+
+    def begin(self) -> None:
+        """Begin with recording ops; the profiler has started."""
+        with self._lock:
+            self._kinds.clear()
+            self._began_at = self._marked_until = time.monotonic()
+            self._recorded_s, self._next_look = 0.0, self._began_at + _FIRST_LOOK_S
+            self._active, self._ended = can_change_level(), threading.Event()
+            if self._active:
+                self._open(steps=None)
+                threading.Thread(target=self._poll, args=(self._ended,), name="tfprof_nb detail", daemon=True).start()
+
+    def end(self) -> None:
+        """End; the profiler is about to."""
+        with self._lock:
+            self._ended.set()
+            self._close()
+            self._active = False
+
+    def _open(self, steps: int | None) -> None:
+        """Record ops for so many steps, or until the kinds of step that run are known."""
+        if self._active and not self.is_open:
+            set_level(OPS)
+            _leave_event(OPS_BEGIN)
+            self.is_open, self._opened_at, self._steps = True, time.monotonic(), steps
+
+    def _close(self) -> None:
+        if self.is_open:
+            _leave_event(OPS_END)
+            set_level(MARKS)
+            self.is_open = False
+            self._recorded_s += time.monotonic() - self._opened_at
+
+    def _may_open(self) -> bool:
+        return self._recorded_s <= _FREE_S + _SHARE * (time.monotonic() - self._began_at)
+
+    def _hearing(self, begin: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(begin)
+        def init(trace: Any, name: str, **kwargs: Any) -> None:
+            if self._active and not self.is_open and name.startswith(CALLBACK) and name.endswith(_TURN):
+                with self._lock:
+                    if self._may_open():
+                        self._open(steps=2)  # the first of the epoch, and one without its start
+            begin(trace, name, **kwargs)
+
+        return init
+
+    def _step_began(self, name: str) -> tuple[object, float]:
+        owner = newest_owner()  # Keras' callbacks, which know their model, or a model
+        model = getattr(owner, "model", owner)
+        key = name, id(model) if hasattr(model, "fit") else 0
+        with self._lock:
+            now = time.monotonic()
+            kind = self._kinds.setdefault(key, _Kind())
+            self._marked_until = now + _LONGEST_S
+            if not kind.is_known and not self.is_open:
+                free = kind.opened < _WINDOWS and len(self._kinds) <= _KINDS
+                if free or self._may_open():
+                    kind.opened += 1
+                    self._open(steps=None)
+            return key, now
+
+    def _step_ended(self, token: tuple[object, float]) -> None:
+        key, began = token
+        with self._lock:
+            now, kind = time.monotonic(), self._kinds.setdefault(key, _Kind())
+            self._marked_until = now + _UNMARKED_S
+            kind.ended += 1
+            if not self.is_open:
+                return
+            if kind.ended > _FIRST and began >= self._opened_at:
+                kind.steady += 1
+                kind.seconds += now - began
+            if self._steps is not None:
+                self._steps -= 1
+            if kind.is_known if self._steps is None else self._steps <= 0:
+                self._close()
+
+    def _poll(self, ended: threading.Event) -> None:
+        while not ended.wait(_POLL_S):
+            with self._lock:
+                now = time.monotonic()
+                if self.is_open or ended.is_set():
+                    continue
+                if now > self._marked_until:
+                    self._open(steps=1)
+                elif now >= self._next_look and self._may_open():
+                    self._open(steps=3)  # it begins in the middle of the first
+                    self._next_look = self._began_at + 2 * (now - self._began_at)
+
+
+def _leave_event(name: str) -> None:
+    with trace_class()(name):
+        pass
