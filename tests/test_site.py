@@ -1,7 +1,5 @@
 """The site: it builds without a warning, each link leads somewhere, no page loads anything from elsewhere."""
 
-import subprocess
-import sys
 from collections import defaultdict
 from html.parser import HTMLParser
 from urllib.parse import unquote, urlsplit
@@ -36,27 +34,6 @@ def test_the_api_page_has_every_public_name_and_result(root):
     text = (root / "docs" / "api.md").read_text(encoding="utf-8")
     names = [f"tfprof_nb.{name}\n" for name in tfprof_nb._public] + [f"tfprof_nb.Profile.{name}\n" for name in PAGES]
     assert [name for name in names if name not in text] == []
-
-
-@pytest.fixture(scope="module")
-def site(root, tmp_path_factory):
-    """The site, built strictly."""
-    folder = tmp_path_factory.mktemp("site")
-    build = [
-        sys.executable,
-        "-m",
-        "sphinx",
-        "-q",
-        "-W",
-        "--keep-going",
-        "-c",
-        str(root / "docs"),
-        str(root),
-        str(folder),
-    ]
-    done = subprocess.run(build, cwd=root, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    return folder
 
 
 @pytest.fixture(scope="module")
