@@ -13,7 +13,7 @@ SCRIPTS := $(STATIC)/trace.js
 # Two at a time, the tests of a file in order and in one process: one TensorFlow and one Jupyter server each.
 PYTEST := $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=25
 
-.PHONY: help env chromium build lint format vitest check test nightly fuzz captures demo notebooks docs bench wheel lock clean
+.PHONY: help env chromium build lint format vitest check test nightly fuzz captures demo notebooks docs site bench wheel notes lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -57,8 +57,10 @@ chromium: # for the browser's tests
 	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y chromium >/dev/null; \
 	else echo "== chromium is missing: the browser's tests will be skipped. Install it, or set CHROMIUM to its path."; fi
 
-lint: $(EDITABLE) ## ruff, mypy, import-linter, biome, tsc
+lint: $(EDITABLE) ## ruff, codespell, mypy, import-linter, zizmor, biome, tsc
 	@echo "== ruff"; $(BIN)/ruff check --quiet . && $(BIN)/ruff format --quiet --check .
+	@echo "== codespell"; $(BIN)/codespell
+	@echo "== zizmor"; $(BIN)/zizmor --quiet --offline --no-progress .github
 	@echo "== mypy"; $(BIN)/mypy --no-error-summary --no-incremental
 	@echo "== import-linter"; $(BIN)/lint-imports | grep -E 'KEPT|BROKEN|->|Contracts'
 	@echo "== biome, tsc"; cd js && npm run --silent lint && npm run --silent check
@@ -93,16 +95,25 @@ demo: $(EDITABLE) ## execute the quickstart, write build/demo/report.html, open 
 notebooks: $(EDITABLE) ## execute the tutorials and store their outputs
 	@$(BIN)/python notebooks/execute.py
 
-docs: env ## write docs/api.md and docs/advice from the code, and take the pictures of docs/images anew
-	@$(BIN)/python docs/make_api.py
+docs: env ## write docs/advice from the rules, and take the pictures of docs/images anew
 	@$(BIN)/python docs/make_rules.py
 	@$(BIN)/pytest tests/browser/pictures.py
+
+site: $(EDITABLE) ## build/site/: the documentation as a site, from docs, notebooks and docstrings; a warning is an error
+	@$(BIN)/python -m sphinx -q -W --keep-going -c docs . build/site
 
 bench: $(EDITABLE) ## measure what is not measured yet, or PARTS; write docs/performance.md (an hour; minutes with QUICK=1)
 	@$(BIN)/python -m benchmarks.performance $(PARTS) $(if $(QUICK),--quick)
 
 wheel: $(EDITABLE) ## dist/: sdist and wheel, with the JavaScript in them
 	@$(BIN)/python -m build --no-isolation --outdir dist
+
+notes: # what a release tells: the part of the changelog that belongs to TAG, which must be the version's
+	@[ "$(TAG)" = "v$$(sed -n 's/^__version__ = "\(.*\)"/\1/p' tfprof_nb/__init__.py)" ] || \
+	    { echo "$(TAG) is not the tag of the version." >&2; exit 1; }
+	@mkdir -p build
+	@awk -v version="$(TAG:v%=%)" '/^## /{shown = index($$0, "[" version "]"); next} shown' CHANGELOG.md >build/notes.md
+	@[ -s build/notes.md ] || { echo "CHANGELOG.md has nothing on $(TAG)." >&2; exit 1; }
 
 lock: ## resolve the newest versions into requirements.lock, the lowest into tests/floors.txt
 	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --group dev --generate-hashes \

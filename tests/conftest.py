@@ -145,3 +145,24 @@ def wheel(dist):
     """The wheel."""
     (path,) = dist.glob("*.whl")
     return path
+
+
+@pytest.fixture(scope="session")
+def site(root, tmp_path_factory):
+    """The site, built strictly."""
+    folder = tmp_path_factory.mktemp("site")
+    build = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-q",
+        "-W",
+        "--keep-going",
+        "-c",
+        str(root / "docs"),
+        str(root),
+        str(folder),
+    ]
+    done = subprocess.run(build, cwd=root, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    return folder

@@ -1,4 +1,4 @@
-"""What the documentation says is true: its examples run, its links lead somewhere, its API reference is up to date."""
+"""What the documentation says is true: its examples run, its links lead somewhere, its pages of rules are current."""
 
 import builtins
 import doctest
@@ -158,12 +158,6 @@ def maker(name):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-@pytest.mark.tensorflow
-def test_the_api_reference_is_what_the_docstrings_say():
-    make_api = maker("make_api")
-    assert text_of(make_api.TARGET) == make_api.page(), "run `.venv/bin/python docs/make_api.py`"
 
 
 def test_the_pages_of_rules_are_what_the_rules_say():

@@ -1,6 +1,8 @@
 """What users install: the wheel brings the JavaScript and needs neither Node nor TensorFlow."""
 
 import json
+import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -8,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from trove_classifiers import classifiers
 
 import tfprof_nb
 from builders import XSpace
@@ -19,11 +22,52 @@ BUNDLES = {
 }
 
 
+def metadata(root, **environment):
+    """What the build writes about the package."""
+    command = [sys.executable, "-m", "hatchling", "metadata"]
+    done = subprocess.run(command, cwd=root, env=os.environ | environment, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def test_each_file_names_the_version(root):
+    version = tfprof_nb.__version__
+    assert json.loads((root / "js" / "package.json").read_text())["version"] == version
+    assert f"\nversion: {version}\n" in (root / "CITATION.cff").read_text()
+    newest = re.search(r"^## \[(\d.*)\] - \d{4}-\d{2}-\d{2}$", (root / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert newest[1] == version
+
+
+def test_classifiers_are_those_of_the_index_and_fit_the_versions(root):
+    about = metadata(root)
+    assert set(about["classifiers"]) <= classifiers
+    pythons = [name.rpartition(" ")[2] for name in about["classifiers"] if ":: Python :: 3." in name]
+    assert about["requires-python"] == f"<3.{int(pythons[-1][2:]) + 1},>={pythons[0]}"
+
+
+def test_a_workflow_gives_the_package_its_addresses(root):
+    address = "https://github.com/Some-One/a_fork"
+    about = metadata(root, GITHUB_REPOSITORY="Some-One/a_fork", GITHUB_SERVER_URL="https://github.com")
+    assert about["urls"]["Source"] == address
+    assert about["urls"]["Documentation"] == "https://some-one.github.io/a_fork/"
+    links = re.findall(r"\]\(([^)]+)\)", about["readme"]["text"])
+    assert links
+    assert all(link.startswith(("https://", "#")) for link in links)
+    tag = f"v{tfprof_nb.__version__}"
+    assert f"{address}/raw/{tag}/docs/images/overview.png" in links
+    assert f"{address}/blob/{tag}/docs/README.md" in links
+
+
+def test_elsewhere_the_package_has_no_addresses(root):
+    about = metadata(root, GITHUB_REPOSITORY="")
+    assert "urls" not in about
+    assert about["readme"]["text"] == (root / "README.md").read_text(encoding="utf-8")
+
+
 def test_the_sdist_holds_the_bundles_and_their_sources(dist):
     (path,) = dist.glob("*.tar.gz")
     with tarfile.open(path) as sdist:
         names = {name.partition("/")[2] for name in sdist.getnames()}
-    assert names >= BUNDLES | {"js/package.json", "LICENSE", "README.md"}
+    assert names >= BUNDLES | {"js/package.json", "LICENSE", "README.md", "CITATION.cff", "hatch_build.py"}
     assert not any("node_modules" in name for name in names)
 
 
@@ -40,7 +84,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
 
 
 def test_the_wheel_is_small(wheel):
-    assert wheel.stat().st_size < 1_050_000
+    assert wheel.stat().st_size < 1_250_000
 
 
 def test_the_installed_wheel_imports_without_tensorflow_and_node(wheel, tmp_path):

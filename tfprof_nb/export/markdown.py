@@ -1,4 +1,4 @@
-"""A profile in brief as Markdown, for an issue or an assistant."""
+"""A profile in brief, or a page of it, as Markdown: for an issue or an assistant."""
 
 from __future__ import annotations
 
@@ -23,6 +23,38 @@ _MARKS = re.compile(r"[\\`*\[\]$~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 def to_markdown(digest: Mapping[str, Any]) -> str:
     """Write what `analysis.digest` returns as Markdown."""
     return _units.printable("\n".join(_lines(digest))) + "\n"
+
+
+def page_to_markdown(page: Mapping[str, Any]) -> str:
+    """Write what `page_dict` returns as Markdown."""
+    summary = [f"- {_text(key)}: {_cell(value)}" for key, value in page["summary"].items()]
+    notes = [f"- {_text(note)}" for note in page["notes"]]
+    parts = [f"# {_text(page['page'])}", "\n".join(summary), table_to_markdown(page), "\n".join(notes)]
+    return _units.printable("\n\n".join(filter(None, parts))) + "\n"
+
+
+def table_to_markdown(table: Mapping[str, Any]) -> str:
+    r"""Write what `table_dict` returns as a table.
+
+    Examples
+    --------
+    >>> print(table_to_markdown({"rows": [{"op": "a|b", "ms": 1.5}], "row_count": 2}))
+    | op | ms |
+    | --- | --- |
+    | a\|b | 1.5 |
+    <BLANKLINE>
+    1 of 2 rows
+    """
+    rows = table["rows"]
+    if not rows:
+        return "No rows."
+    lines = [*_table([_text(name) for name in rows[0]], [[_cell(value) for value in row.values()] for row in rows])]
+    shown = [] if len(rows) == table["row_count"] else ["", f"{len(rows)} of {table['row_count']} rows"]
+    return _units.printable("\n".join([*lines, *shown]))
+
+
+def _cell(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else _text(value)
 
 
 def _lines(digest: Mapping[str, Any]) -> Iterator[str]:

@@ -29,7 +29,7 @@ def run_sql(query: str, frames: Frames) -> pd.DataFrame:
         try:
             named = {name.lower() for name in database.get_table_names(query)}
             for name in sorted(named & set(frames)):
-                database.register(name, _plain(frames[name]()))
+                database.register(name, with_index(frames[name]()))
             database.execute(query)
             return _whole_numbers(database.df(), database.description)
         except duckdb.CatalogException as error:
@@ -46,7 +46,7 @@ def _duckdb() -> Any:
     return duckdb
 
 
-def _plain(frame: pd.DataFrame) -> pd.DataFrame:
+def with_index(frame: pd.DataFrame) -> pd.DataFrame:
     """Turn named indexes into columns."""
     levels = [name for name in frame.index.names if name is not None and name not in frame.columns]
     return frame.reset_index(level=levels) if levels else frame
