@@ -79,7 +79,12 @@ export class Strip {
 
   private groupTab({ name, pages }: Group, index: number): HTMLElement {
     const [only] = pages;
-    if (pages.length === 1 && only !== undefined) return this.pageTab(only, name);
+    if (pages.length === 1 && only !== undefined) {
+      const tab = this.pageTab(only, name);
+      const page = this.names[only];
+      if (page && page !== name) tab.title = page;
+      return tab;
+    }
     const list = element("span", { class: "tfp-tab-pages", "aria-hidden": "true" });
     list.textContent = pages.map((page) => this.names[page]).join(" · ");
     const tab = this.tab(name, `tfp-group-${this.uid}-${index}`, () => this.choose(this.last[index] ?? 0));
