@@ -46,6 +46,28 @@ COLORS = """canvas => {
 }"""
 
 
+def page_tabs(view):
+    """The tabs of all pages of a dashboard, also those in rows that are not shown."""
+    return view.locator(".tfp-strip:visible").first.locator(".tfp-tab:not([id^=tfp-group])")
+
+
+def open_tab(tab):
+    """Click a page's tab, first the tab that it shares with other pages; give the page's name."""
+    if not tab.is_visible():
+        row = tab.locator("..")
+        shared = row.get_attribute("aria-label")
+        row.locator("..").get_by_role("tab", name=shared, exact=True).click()
+    tab.click()
+    return tab.get_attribute("title") or tab.inner_text()
+
+
+def open_page(view, name):
+    """Open a page of a dashboard as a reader does."""
+    tabs = page_tabs(view)
+    named = tabs.filter(has_text=re.compile(f"^{re.escape(name)}$"))
+    open_tab(named.or_(tabs.and_(view.get_by_title(name, exact=True))))
+
+
 class Lab:
     """One browser page that shows one notebook.
 

@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 
 from browser.conftest import free_port
+from browser.lab import open_page
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -81,7 +82,7 @@ TABS = {
     "breakdown": "Breakdown",
     "steps": "Steps",
     "source": "Lines",
-    "input_pipeline": "Input",
+    "input_pipeline": "Waiting",
     "tf_data": "tf.data",
     "ops": "Ops",
     "memory": "Memory",
@@ -173,7 +174,7 @@ def test_overview(quickstart, take):
 @pytest.mark.parametrize("name", TABS)
 def test_page(quickstart, take, name):
     view = dashboard(quickstart, 0)
-    view.get_by_role("tab", name=TABS[name], exact=True).click()
+    open_page(view, TABS[name])
     if name == "trace":
         canvas = view.locator(".tfp-trace canvas").first
         canvas.wait_for()

@@ -5,10 +5,12 @@ import re
 import nbformat
 import pytest
 
+from browser.lab import open_page
 from capture.ports import free_ports
 
 SHOW = """
 import tfprof_nb as tp
+from browser.lab import open_page
 
 dialog = tp.CaptureDialog({addresses!r}, seconds=0.7)
 dialog
@@ -41,14 +43,14 @@ def test_a_capture_shows_its_dashboard_below(lab):
         lab.page.get_by_text("Saved in").wait_for()
         lab.page.locator(".tfp-view svg rect.bar").first.wait_for()
         lab.wait_until_settled()  # bqplot complains where a chart is hidden while it is drawn
-        lab.page.get_by_role("tab", name="Ops").click()
+        open_page(lab.page.locator(".tfp-view"), "Ops")
         lab.page.get_by_text("op self time").first.wait_for()
         assert lab.errors == []
 
 
 def test_it_can_be_read_in_both_themes(lab):
     with lab.evidence("capture_dialog"):
-        lab.page.get_by_role("tab", name="Answer").click()
+        open_page(lab.page.locator(".tfp-view"), "Answer")
         for theme in ("Dark", "Light"):
             lab.change_theme(theme)
             lab.screenshot(f"capture_dialog-{theme.lower()}")

@@ -2,6 +2,7 @@
 
 import nbformat
 
+from browser.lab import open_page
 from hostile.named import MARKUP, profile_named
 
 
@@ -11,7 +12,9 @@ def test_names_run_nothing_in_a_browser(chromium, tmp_path):
     page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
     page.on("pageerror", lambda error: said.append(str(error)))
     page.goto(report.as_uri())
+    open_page(page.locator("body"), "Ops")
     page.locator("#page-ops .tfp-table").get_by_text("<script>alert(1)").first.wait_for()
+    open_page(page.locator("body"), "Trace")
     page.locator("#page-trace canvas").last.hover(position={"x": 300, "y": 60})
     assert said == []
     page.close()

@@ -7,7 +7,7 @@ import nbformat
 import pytest
 
 from browser.conftest import TIMEOUT_S
-from browser.lab import FRAMES, NOTEBOOK, STATUS, Lab, Notebook7
+from browser.lab import FRAMES, NOTEBOOK, STATUS, Lab, Notebook7, open_page, open_tab, page_tabs
 from builders import XSpace
 
 pytestmark = pytest.mark.timeout(600)
@@ -29,7 +29,7 @@ VIEWER_S = (*NAVIGATION, *EVENTS, *OTHER)
 # What else has keys, by the page that shows it.
 HOVERED = [
     ("Steps", ".tfp-grid"),
-    ("Steps", ".tfp-tabs"),
+    ("Steps", ".tfp-strip"),
     ("Flame graph", ".tfp-flame-boxes"),
     ("Pods", "input[type=range]"),
     ("Flame graph", "select"),
@@ -90,7 +90,7 @@ def notebook(request, chromium, server_url, notebooks_folder, artifacts):
 def canvas(notebook):
     """The timeline in view; the pointer is elsewhere."""
     view = notebook.page.locator(".tfp-view").first
-    view.get_by_role("tab", name="Trace", exact=True).click()
+    open_page(view, "Trace")
     canvas = view.locator(".tfp-canvas").first
     canvas.wait_for()
     canvas.evaluate("(canvas) => canvas.scrollIntoView({block: 'center'})")
@@ -165,7 +165,7 @@ def test_a_hovered_viewer_has_the_keyboard(notebook, canvas, mode):
 def test_what_else_has_keys_takes_them_under_the_pointer_and_gives_them_back(notebook, page, selector, mode):
     with notebook.evidence(f"keys-over-{page}-{mode}"):
         view = notebook.page.locator(".tfp-view").first
-        view.get_by_role("tab", name=page, exact=True).click()
+        open_page(view, page)
         element = view.locator(f"{selector} >> visible=true").first
         element.wait_for()
         notebook.wait_until_settled()
@@ -278,11 +278,10 @@ def test_keys_stay_in_what_has_the_focus(notebook):
     with notebook.evidence("keys-focus"):
         enter(notebook, "command")
         before = page.evaluate(STATE)["cells"]
-        strip = page.locator(".tfp-tabs").first
         areas = [page.locator(".tfp-view").first, page.locator(".jp-CodeCell .jp-OutputArea").last]
         seen = set().union(*(press_in_each(notebook, area) for area in areas))
-        for tab in strip.get_by_role("tab").all()[1:]:
-            tab.click()
+        for tab in page_tabs(page.locator(".tfp-view").first).all()[1:]:
+            open_tab(tab)
             panel = page.locator(f"#{tab.get_attribute('aria-controls')}")
             notebook.wait_until(lambda panel=panel: "Loading" not in panel.inner_text())
             notebook.wait_until_settled()

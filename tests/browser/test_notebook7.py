@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from browser.conftest import TIMEOUT_S
-from browser.lab import Notebook7
+from browser.lab import Notebook7, open_page
 from builders import XSpace
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(600)]
@@ -79,11 +79,11 @@ def test_the_static_forms_make_room(seven):
 
 def test_the_trace_is_drawn(seven):
     view = seven.page.locator(".tfp-view").last
-    view.get_by_role("tab", name="Trace").click()
+    open_page(view, "Trace")
     canvas = view.locator(".tfp-trace canvas").first
     canvas.wait_for()
     seven.wait_for_colors(canvas, 5)
-    view.get_by_role("tab", name="Answer").click()
+    open_page(view, "Answer")
 
 
 def test_scripts_complain_about_nothing(seven):

@@ -6,7 +6,7 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
-from browser.lab import KERNEL
+from browser.lab import KERNEL, open_page
 
 SETUP = """%load_ext tfprof_nb
 import time, tensorflow as tf, tfprof_nb as tp
@@ -75,16 +75,16 @@ def fit(open_lab, tmp_path_factory):
     return lab
 
 
-def open_page(lab, name):
+def opened(lab, name):
     view = lab.page.locator(".tfp-view").first
-    view.get_by_role("tab", name=name, exact=True).click()
+    open_page(view, name)
     lab.wait_until_settled()
     return view
 
 
 def test_one_slow_step_does_not_flatten_the_others(lab):
     with lab.evidence("one_screen"):
-        view = open_page(lab, "Answer")
+        view = opened(lab, "Answer")
         ticks = view.locator(".bqplot .axis:nth-child(2) .tick text, .bqplot g.axis .tick text").evaluate_all(TICKS)
         assert ticks
         assert max(ticks) < 1500  # the slow step takes 3,000 ms
@@ -101,10 +101,10 @@ def test_the_place_and_size_are_said_and_the_menu_of_runs_knows_the_name(lab):
 def test_the_answer_is_one_line_off_the_overview(lab):
     with lab.evidence("one_screen"):
         lab.page.set_viewport_size({"width": 600, "height": 900})
-        view = open_page(lab, "Answer")
+        view = opened(lab, "Answer")
         answer = view.locator(".tfp-answer").first
         whole = answer.bounding_box()["height"]
-        open_page(lab, "Steps")
+        opened(lab, "Steps")
         view.locator(".tfp-grid:visible .tfp-header").first.wait_for()
         assert answer.bounding_box()["height"] < 30 < whole
         assert view.locator(".tfp-grid:visible").evaluate_all(OVERLAP) <= 0.5
@@ -116,15 +116,15 @@ def test_a_narrow_window_shows_the_numbers_of_every_table(fit):
     with fit.evidence("one_screen-narrow"):
         fit.page.set_viewport_size({"width": 600, "height": 900})
         view = fit.page.locator(".tfp-view").first
-        for name in ("Answer", "Steps", "Lines", "Python", "Input", "tf.data", "Ops", "Functions", "Layers"):
-            open_page(fit, name)
+        for name in ("Answer", "Steps", "Lines", "Python", "Waiting", "tf.data", "Ops", "Functions", "Layers"):
+            opened(fit, name)
             view.locator(".tfp-grid:visible").last.wait_for()
             fit.wait_until_settled()
             assert view.locator(".tfp-grid:visible").evaluate_all(UNSEEN) == [], name
 
 
 def test_the_change_stands_once_above_what_the_cell_is_made_of_and_the_steps(fit):
-    view = open_page(fit, "Answer")
+    view = opened(fit, "Answer")
     answer, diff = view.locator(".tfp-answer").first, view.locator(".tfp-diff:visible")
     expect(diff).to_contain_text("num_parallel_calls")
     expect(view.get_by_text("num_parallel_calls").locator("visible=true")).to_have_count(1)
@@ -135,7 +135,7 @@ def test_the_change_stands_once_above_what_the_cell_is_made_of_and_the_steps(fit
 
 def test_details_stand_beside_the_trace_in_a_low_window(lab):
     with lab.evidence("one_screen"):
-        view = open_page(lab, "Trace")
+        view = opened(lab, "Trace")
         search = view.get_by_label("Search events by name")
         search.fill("Square")
         search.press("Enter")
@@ -180,7 +180,7 @@ def test_a_page_that_the_ended_kernel_did_not_make_says_what_to_do(lab):
     with lab.evidence("one_screen"):
         restart = "window.jupyterapp.shell.currentWidget.context.sessionContext.session.kernel.restart()"
         lab.page.evaluate(f"() => {restart}")
-        lab.page.locator(".tfp-view").first.get_by_role("tab", name="Memory", exact=True).click()
+        open_page(lab.page.locator(".tfp-view").first, "Memory")
         lab.page.get_by_text("Run the cell again").locator("visible=true").first.wait_for()
         assert not lab.page.get_by_text("Loading …").locator("visible=true").count()
 
@@ -195,7 +195,7 @@ def places_of_flame(lab):
 def test_the_table_of_a_flame_graph_stands_beside_it_where_there_is_room(fit):
     with fit.evidence("flame-beside"):
         fit.page.set_viewport_size({"width": 1500, "height": 900})
-        open_page(fit, "Flame graph")
+        opened(fit, "Flame graph")
         fit.wait_until_settled()
         flame, table = places_of_flame(fit)
         assert table["x"] > flame["x"] + flame["width"]
@@ -211,7 +211,7 @@ def test_the_table_of_a_flame_graph_stands_beside_it_where_there_is_room(fit):
 
 def test_after_its_kernel_ended_a_view_says_so_once_and_offers_nothing_to_run(fit):
     with fit.evidence("one_screen-ended"):
-        open_page(fit, "Answer")
+        opened(fit, "Answer")
         measure = fit.page.get_by_role("button", name="Measure it")
         expect(measure).to_be_visible()
         fit.page.evaluate(f"() => {KERNEL}.restart()")

@@ -7,6 +7,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from browser.lab import open_page
+
 pytestmark = pytest.mark.timeout(900)
 
 STEPS = 40  # 320 images in batches of 32, four epochs
@@ -63,12 +65,12 @@ def test_the_static_form_makes_room_for_the_widget(quickstart, baseline):
 
 
 def test_the_trace_is_drawn(quickstart, baseline):
-    baseline.get_by_role("tab", name="Trace").click()
+    open_page(baseline, "Trace")
     canvas = baseline.locator(".tfp-trace canvas").first
     canvas.wait_for()
     quickstart.wait_for_colors(canvas, 5)
     quickstart.screenshot("quickstart-trace")
-    baseline.get_by_role("tab", name="Answer").click()
+    open_page(baseline, "Answer")
 
 
 def test_the_dark_theme_shows_the_same(quickstart, baseline, answer):

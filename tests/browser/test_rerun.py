@@ -4,7 +4,7 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
-from browser.lab import ASK
+from browser.lab import ASK, open_page
 from builders import XSpace
 
 WIDGETS = "len(__import__('ipywidgets').widgets.widget._instances)"
@@ -35,7 +35,7 @@ def test_dashboards_of_a_cell_that_runs_again_do_not_pile_up(lab):
         for _ in range(3):
             lab.run_all()
             lab.page.wait_for_function(f"async ([held, once]) => await ({ASK})(held) === once", arg=[WIDGETS, once])
-        lab.page.get_by_role("tab", name="Ops", exact=True).click()
+        open_page(shown.last, "Ops")
         lab.page.get_by_text("MatMul").locator("visible=true").first.wait_for()
         assert shown.count() == 2
         lab.screenshot("rerun")

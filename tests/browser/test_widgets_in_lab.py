@@ -6,7 +6,7 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
-from browser.lab import ASK, KERNEL
+from browser.lab import ASK, KERNEL, open_page
 from builders import XSpace
 
 SHOW = """
@@ -99,24 +99,24 @@ def test_a_step_picked_in_the_chart_and_an_op_picked_in_the_table_are_shown_by_t
     bars = dashboard.locator(".bqplot .bargroup")
     bars.nth(3).wait_for(state="attached")
     bars.nth(3).locator("rect").first.click(force=True)
-    dashboard.get_by_role("tab", name="Ops").click()
+    open_page(dashboard, "Ops")
     dashboard.locator("[role=grid]:visible").get_by_text("MatMul", exact=True).first.click()
-    dashboard.get_by_role("tab", name="Trace").click()
+    open_page(dashboard, "Trace")
     root = viewer(2)
     assert re.match(r"3(\.0\d*)? ms to 3\.9", visible_time(root))
     assert "500 hits" in root.locator(".tfp-toolbar").inner_text()
     canvas = root.locator(".tfp-canvas")
     canvas.press("Escape")
     canvas.press("Escape")
-    dashboard.get_by_role("tab", name="Ops").click()
+    open_page(dashboard, "Ops")
     expect(dashboard.locator("[role=grid]:visible [aria-selected=true]")).to_have_count(0)
 
 
 def test_a_viewer_in_a_hidden_tab_draws_when_it_is_shown_at_another_size(lab, viewer):
     dashboard = lab.page.locator(".tfp-view").last
-    dashboard.get_by_role("tab", name="Steps").click()
+    open_page(dashboard, "Steps")
     lab.page.set_viewport_size({"width": 1000, "height": 900})
-    dashboard.get_by_role("tab", name="Trace").click()
+    open_page(dashboard, "Trace")
     canvas = viewer(2).locator(".tfp-canvas")
     lab.wait_for(canvas, f"(canvas) => ({DRAWN})(canvas) && canvas.width < 900")
     assert lab.colors(canvas) > 10

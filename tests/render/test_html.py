@@ -7,13 +7,27 @@ import xml.etree.ElementTree as ET
 import zlib
 from html.parser import HTMLParser
 
+import pandas as pd
 import pytest
 
 from render import samples
 from tfprof_nb.analysis.events.names import without_calls
 from tfprof_nb.render import html_report
 from tfprof_nb.render.html import Detail, draw
-from tfprof_nb.render.panels import Column, Figure, KeyFigures, Lines, Link, Note, Split, StackedBars, Tab, Table, Tabs
+from tfprof_nb.render.panels import (
+    Column,
+    Figure,
+    Flame,
+    KeyFigures,
+    Lines,
+    Link,
+    Note,
+    Split,
+    StackedBars,
+    Tab,
+    Table,
+    Tabs,
+)
 from tfprof_nb.render.static_form import STATIC_BYTES, static_view
 
 
@@ -217,7 +231,7 @@ def test_pages_that_are_not_shown_are_not_made():
 def test_links_are_there_only_where_something_hears_them():
     note = Note("Input.", "advice", [Link("See it", "tf.data", samples.HOSTILE, (5, 9))])
     assert "See it" not in draw(note)
-    assert '<a href="#page-tf-data">See it</a>' in draw(note, Detail(links="anchors"))
+    assert '<a href="#page-tf-data"' in draw(note, Detail(links="anchors"))
     button = draw(note, Detail(links="buttons"))
     assert 'data-tfp-page="tf.data"' in button
     assert 'data-tfp-range="5,9"' in button
@@ -226,11 +240,40 @@ def test_links_are_there_only_where_something_hears_them():
 
 def test_links_in_a_report_lead_to_its_pages():
     html = html_report("title", samples.dashboard())
-    contents, rest = html.split("</nav>", 1)
-    sections = re.findall(r'<section id="([^"]+)"', rest)
-    assert re.findall(r'href="#([^"]+)"', contents.split("<nav")[1]) == sections
-    assert set(re.findall(r'href="#([^"]+)"', contents)) - set(sections) == set()
-    assert {"page-tf-data", "page-trace"} <= set(re.findall(r'href="#([^"]+)"', contents.split("<nav")[0]))
+    sections = re.findall(r'<section id="([^"]+)"', html)
+    links = set(re.findall(r'href="#([^"]+)"', html))
+    assert {"page-tf-data", "page-trace"} <= links <= set(sections)
+
+
+def test_pages_of_a_group_share_a_fold_where_no_script_runs():
+    pages = [
+        Tab("Steps", list),
+        Tab("Layers", lambda: [Note("one")], "Model"),
+        Tab("Ops", lambda: [Note("two")], "Model"),
+    ]
+    html = draw(Tabs(pages))
+    assert re.findall(r"<summary[^>]*>([^<]+)<", html) == ["Steps", "Model"]
+    assert [word for word in Reader(html).text.split() if word in ("Layers", "one", "Ops", "two")] == [
+        "Layers",
+        "one",
+        "Ops",
+        "two",
+    ]
+
+
+def test_a_report_tells_its_script_which_pages_share_a_tab():
+    html = html_report("title", [Tabs([Tab("Steps", list), Tab("Layers", list, "Model"), Tab("Ops", list, "Model")])])
+    data = json.loads(base64.b64decode(re.search(r'class="tfp-choice-data">([^<]+)<', html)[1]))
+    assert (data["names"], data["groups"]) == (["Steps", "Layers", "Ops"], ["Steps", "Model", "Model"])
+
+
+def test_a_report_holds_the_boxes_of_its_flame_graph():
+    frame = pd.DataFrame({"name": ["all", samples.HOSTILE], "depth": [0, 1], "start": [0.0, 0.0], "total": [2.0, 1.0]})
+    frame = frame.assign(own=[1.0, 1.0], color=["#999999", "#0072B2"])
+    html = html_report("title", [Flame("Flame", frame, [("host", "#0072B2")])])
+    packed = re.search(r'class="tfp-flame-data">([^<]+)<', html)[1]
+    data = json.loads(zlib.decompress(base64.b64decode(packed)))
+    assert (data["boxes"]["total"], data["legend"]) == ([2.0, 1.0], [["host", "#0072B2"]])
 
 
 def hosts(count, text="well"):
@@ -243,12 +286,13 @@ def test_every_page_of_a_menu_is_in_a_report_with_an_id_of_its_own():
     ids = re.findall(r'<section id="([^"]+)"', html)
     assert len(set(ids)) == len(ids) == 6
     assert "more to choose from" not in html
-    assert re.findall(r"<summary[^>]*>([^<]+)<", html) == ["host 0", "host 1", "host 2"]
+    inside = ["Overview", "Ops"]
+    assert re.findall(r"<summary[^>]*>([^<]+)<", html) == ["host 0", *inside, "host 1", *inside, "host 2", *inside]
 
 
 def test_a_menu_too_large_for_a_report_is_cut_with_a_notice():
     html = html_report("title", [hosts(2500)])
-    assert html.count("<details") == 200
+    assert html.count("<summary") == 200 * 3  # each with two pages
     assert "2,300 more to choose from in the live notebook, by hosts: host 200, " in Reader(html).text
     assert len(html_report("title", [Tabs([Tab("a", list)] * 500, "slider", "step")])) < 300_000
 

@@ -18,7 +18,7 @@ _MAX_PAGES = 200
 
 
 def choice(tabs: Tabs, draw: Callable[[Tab, int], Markup], others: Callable[[str, Sequence[str]], Markup]) -> Markup:
-    """Draw the pages that a reader can choose from; without the script each unfolds.
+    """Draw the pages that a reader can choose from; without the script tabs are open, others unfold.
 
     Parameters
     ----------
@@ -29,10 +29,15 @@ def choice(tabs: Tabs, draw: Callable[[Tab, int], Markup], others: Callable[[str
     others
         Draws the notice about pages that are left out, given what is chosen and their names.
     """
-    pages = _as_many_as_fit(tabs, draw)
+    in_tabs = tabs.kind == "tabs" and tabs.shown is None
+    pages = [draw(tab, k) for k, tab in enumerate(tabs.tabs)] if in_tabs else _as_many_as_fit(tabs, draw)
     names = [tab.name for tab in tabs.tabs]
-    data = {"names": [shorten(name, 200) for name in names[: len(pages)]], "kind": tabs.kind, "label": tabs.label}
-    folded = [_folded(name, page, open=k == 0) for k, (name, page) in enumerate(zip(names, pages, strict=False))]
+    groups = [tab.group or tab.name for tab in tabs.tabs] if in_tabs else []
+    shown = [shorten(name, 200) for name in names[: len(pages)]]
+    data = {"names": shown, "groups": groups, "kind": tabs.kind, "label": tabs.label}
+    folded = [
+        _folded(name, page, open=in_tabs or k == 0) for k, (name, page) in enumerate(zip(names, pages, strict=False))
+    ]
     left_out = [others(tabs.label, names[len(pages) :])] if len(pages) < len(names) else []
     packed = base64.b64encode(json.dumps(data).encode()).decode()
     script = element("script", packed, type="application/json", class_="tfp-choice-data")

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import groupby
 from typing import Literal
 
 import numpy as np
@@ -19,6 +20,7 @@ from tfprof_nb._units import cell, count, percent, shorten
 from tfprof_nb.render import answer
 from tfprof_nb.render.choice import choice
 from tfprof_nb.render.embedded_chart import embedded_chart
+from tfprof_nb.render.flame_boxes import embedded_flame
 from tfprof_nb.render.markup import element, join, limited, tag, with_code
 from tfprof_nb.render.panels import (
     Bars,
@@ -84,8 +86,6 @@ class Detail:
         The most characters in a table cell.
     points
         The most bars or points in a chart.
-    folded
-        Whether pages can be folded.
     links
         How links to pages are drawn: as anchors within a report, as buttons where a script listens to them.
     scripted
@@ -100,7 +100,6 @@ class Detail:
     max_rows: int = 1_000_000
     text: int = 80
     points: int = MAX_BARS
-    folded: bool = True
     links: Literal["none", "anchors", "buttons"] = "none"
     scripted: bool = False
     prefix: str = "page"
@@ -115,6 +114,7 @@ _CODE_STYLE = (
     "margin:4px 0 0;padding:6px 10px;border-left:3px solid #888;background:rgba(128,128,128,.12);font-size:12px;"
     "line-height:1.4;white-space:pre-wrap"
 )
+_HEADING = "font-size:15px;font-weight:600;margin:14px 0 6px"
 _SWATCH = "display:inline-block;width:10px;height:10px;margin-right:5px;background-color:"
 _BUTTON = (
     "border:0;background:none;padding:0 4px;font:inherit;font-size:min(1em,14px);font-weight:400;"
@@ -144,6 +144,8 @@ def draw(panel: Panel, detail: Detail = Detail()) -> Markup:
         case Table() if len(panel.frame):
             plain = html_table(panel, detail.rows(panel), detail.text)
             return titled(panel.title, _scripted(plain, embedded_table(panel)) if detail.scripted else plain)
+        case Flame() if detail.scripted and len(panel.frame):
+            return titled(panel.title, _scripted(_image(chart_svg(panel)), embedded_flame(panel)))
         case Timeline() if detail.scripted:
             data = embedded_timeline(panel.source, detail.timeline_bytes)
             return titled(panel.title, _scripted(_image(chart_svg(panel)), data))
@@ -161,29 +163,23 @@ def draw(panel: Panel, detail: Detail = Detail()) -> Markup:
 
 def blocks_of(panel: Panel, detail: Detail) -> list[tuple[str, Markup]]:
     """Return name and HTML of each page of a panel, or of the panel itself."""
-    if isinstance(panel, Tabs) and detail.scripted and not _is_document(panel):
-        return [(panel.label, choice(panel, partial(_chosen, detail=detail), _others))]
+    if isinstance(panel, Tabs) and detail.scripted:
+        draw_page = _section if panel.kind == "tabs" and panel.shown is None else _chosen
+        return [(panel.label, choice(panel, partial(draw_page, detail=detail), _others))]
     if isinstance(panel, Tabs):
         shown = panel.tabs[: panel.shown]
-        pages = [(tab.name, _page(panel, tab, detail, first=k == 0)) for k, tab in enumerate(shown)]
+        groups = [(name, list(tabs)) for name, tabs in groupby(shown, key=lambda tab: tab.group or tab.name)]
+        pages = [(name, _group(panel, name, tabs, detail, first=k == 0)) for k, (name, tabs) in enumerate(groups)]
         others = panel.tabs[len(shown) :]
         rest = [("", _others(panel.label, [tab.name for tab in others]))] if others else []
-        return [*_contents(panel, detail), *pages, *rest]
+        return [*pages, *rest]
     name = getattr(panel, "title", "") or type(panel).__name__.lower()
     return [(name, draw(panel, detail))]
 
 
-def _is_document(tabs: Tabs) -> bool:
-    """Return whether the pages are sections of a report, one below the other; else a reader chooses one."""
-    return tabs.kind == "tabs" and tabs.shown is None
-
-
-def _contents(tabs: Tabs, detail: Detail) -> list[tuple[str, Markup]]:
-    """Return a table of contents above the sections of a report."""
-    if detail.folded or not _is_document(tabs):
-        return []
-    links = [element("a", limited(tab.name), href=f"#{_anchor(tab.name, detail)}") for tab in tabs.tabs]
-    return [("contents", element("nav", *links, class_="tfp-contents", aria_label="Contents"))]
+def _section(tab: Tab, _: int, detail: Detail) -> Markup:
+    """Draw a page of a report, which links lead to."""
+    return element("section", *(draw(panel, detail) for panel in tab.open()), id=_anchor(tab.name, detail))
 
 
 def _chosen(tab: Tab, number: int, detail: Detail) -> Markup:
@@ -269,10 +265,10 @@ def _link(link: Link, detail: Detail) -> Markup:
     text = limited(link.text)
     if detail.links == "none":
         return Markup()
-    if detail.links == "anchors":
-        return join([" ", element("a", text, href=f"#{_anchor(link.page, detail)}")])
     time_range = link.time_range and "{},{}".format(*link.time_range)
     data = {"data_tfp_page": link.page, "data_tfp_op": link.op or None, "data_tfp_range": time_range}
+    if detail.links == "anchors":
+        return join([" ", element("a", text, href=f"#{_anchor(link.page, detail)}", class_="tfp-link", **data)])
     return join([" ", element("button", text, type="button", class_="tfp-link", style=_BUTTON, **data)])
 
 
@@ -293,14 +289,14 @@ def _figure(figure: Figure) -> Markup:
     return element("div", value, label, style=box, title=figure.meaning or None)
 
 
-def _page(tabs: Tabs, tab: Tab, detail: Detail, first: bool) -> Markup:
-    name, body = limited(tab.name), join(draw(panel, detail) for panel in tab.open())
+def _group(tabs: Tabs, name: str, pages: Sequence[Tab], detail: Detail, first: bool) -> Markup:
+    """Draw the pages of one tab, folded; several have headings."""
+    bodies = [join(draw(panel, detail) for panel in tab.open()) for tab in pages]
     if tabs.kind != "tabs" and first:
-        return element("div", element("b", f"{limited(tabs.label)}: {name}"), style="margin:6px 0") + body
-    if not detail.folded and tabs.kind == "tabs":
-        head = element("h2", name, style="font-size:17px;margin:28px 0 8px")
-        return element("section", head, body, id=_anchor(tab.name, detail))
-    summary = element("summary", name, style="font-weight:600;cursor:pointer")
+        return element("div", element("b", f"{limited(tabs.label)}: {limited(name)}"), style="margin:6px 0") + bodies[0]
+    heads = [element("div", limited(tab.name), style=_HEADING) for tab in pages] if len(pages) > 1 else [Markup()]
+    summary = element("summary", limited(name), style="font-weight:600;cursor:pointer")
+    body = join(head + part for head, part in zip(heads, bodies, strict=True))
     return element("details", summary, body, open=first or None, style="margin:6px 0")
 
 

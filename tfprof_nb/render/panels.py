@@ -422,10 +422,11 @@ class Timeline:
 
 @dataclass(frozen=True)
 class Tab:
-    """One page; ``panels`` is called when the page is first needed."""
+    """One page; ``panels`` is called when the page is first needed. Pages of one ``group`` share a tab."""
 
     name: str
     panels: Callable[[], Sequence[Panel]] = field(repr=False)
+    group: str = ""
 
     def open(self) -> list[Panel]:
         """Return the page's panels; if computing them fails, a note about the error, so that other pages still show."""
@@ -439,7 +440,8 @@ class Tab:
 class Tabs:
     """Pages of which one is visible at a time.
 
-    ``kind`` is how a reader chooses: by tabs, from a menu with a ``label``, or along a slider if pages have an order.
+    ``kind`` is how a reader chooses: by tabs, with a second row for the pages of a group, from a menu with a ``label``,
+    or along a slider if pages have an order.
     Static forms show the first ``shown`` pages, all if it is None, and say that there are more.
     """
 

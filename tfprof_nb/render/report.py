@@ -25,15 +25,11 @@ code { font-size: 11px; white-space: pre-wrap; }
 a { color: #0067a5; text-decoration: none; }
 a:hover { text-decoration: underline; }
 tbody tr:hover { background: rgba(128, 128, 128, .12); }
-.tfp-contents { position: sticky; top: 0; z-index: 3; display: flex; flex-wrap: wrap; gap: 2px 16px; padding: 8px 0;
-       background: var(--tfp-page); border-bottom: 1px solid rgba(128, 128, 128, .35); }
-.tfp-contents a { color: inherit; }
-section { scroll-margin-top: 72px; }
 @media (prefers-color-scheme: dark) { :root { --tfp-page: #161616; } body { color: #e8e8e8; } a { color: #66b8ee; } }
 """)
 
 
-_DETAIL = Detail(min_rows=200, text=300, folded=False, links="anchors", scripted=True)
+_DETAIL = Detail(min_rows=200, text=300, links="anchors", scripted=True)
 
 
 def html_report(title: str, panels: Sequence[Panel]) -> Markup:

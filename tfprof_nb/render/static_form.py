@@ -13,7 +13,7 @@ from markupsafe import Markup
 from tfprof_nb._units import shorten
 from tfprof_nb.render.html import Detail, blocks_of, draw
 from tfprof_nb.render.markup import element, join, limited, printable_markup
-from tfprof_nb.render.panels import Note, Panel, Tab, Tabs
+from tfprof_nb.render.panels import Note, Panel, Tabs
 
 # An output may have 64 KB; 1 KB is left for the element around it, with the id and the rule.
 STATIC_BYTES = 63 * 1024
@@ -42,11 +42,13 @@ def static_view(title: str, panels: Sequence[Panel], limit: int = STATIC_BYTES) 
 
 
 def _unwrapped(panels: Iterable[Panel]) -> Iterator[Panel]:
-    """Yield the panels of a chooser's only open page in its place, so that each by itself can be left out."""
+    """Yield the panels of a chooser's only open page in its place, and pages one by one: each can be left out."""
     for panel in panels:
         if isinstance(panel, Tabs) and len(panel.tabs[: panel.shown]) == 1:
             yield from _unwrapped(panel.tabs[0].open())
             yield replace(panel, tabs=panel.tabs[1:], shown=0)
+        elif isinstance(panel, Tabs):
+            yield replace(panel, tabs=[replace(tab, group="") for tab in panel.tabs])
         else:
             yield panel
 
@@ -62,7 +64,7 @@ def first_pages(panels: Sequence[Panel]) -> list[Panel]:
 
 
 def _opened_tabs(panel: Tabs) -> Tabs:
-    shown = [Tab(tab.name, opened(tab.open()).copy) for tab in panel.tabs[: panel.shown]]
+    shown = [replace(tab, panels=opened(tab.open()).copy) for tab in panel.tabs[: panel.shown]]
     return replace(panel, tabs=[*shown, *panel.tabs[len(shown) :]])
 
 

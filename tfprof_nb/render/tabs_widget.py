@@ -23,6 +23,8 @@ class TabsWidget(anywidget.AnyWidget):
         ``tabs``, ``menu`` or ``slider``.
     label
         What a menu or a slider chooses.
+    groups
+        The tab that each page belongs to; pages of one tab stand in a row of their own. Empty if each page is a tab.
 
     Attributes
     ----------
@@ -35,6 +37,7 @@ class TabsWidget(anywidget.AnyWidget):
     _esm, _css = source("tabs")
 
     names = t.List(t.Unicode()).tag(sync=True)
+    groups = t.List(t.Unicode()).tag(sync=True)
     selected = t.Int(0).tag(sync=True)
     kind = t.Unicode("tabs").tag(sync=True)
     label = t.Unicode("").tag(sync=True)

@@ -208,7 +208,8 @@ def _tie(
 
 def _tabs(panel: Tabs, selection: Selection) -> ipywidgets.VBox:
     """Return pages that are filled when they are first opened; the first one at once."""
-    chooser = TabsWidget([tab.name for tab in panel.tabs], kind=panel.kind, label=panel.label)
+    groups = [tab.group or tab.name for tab in panel.tabs] if panel.kind == "tabs" else []
+    chooser = TabsWidget([tab.name for tab in panel.tabs], groups=groups, kind=panel.kind, label=panel.label)
     classes = [chooser.pane_class(k) for k in range(len(panel.tabs))]
     # Tabs have a pane each, which they name. Menus and sliders can have hundreds of pages: all those that were
     # not opened yet share one.

@@ -49,9 +49,10 @@ from tfprof_nb.views import steps as steps_view
 from tfprof_nb.views import tf_data as tf_data_view
 from tfprof_nb.views import trace as trace_view
 from tfprof_nb.views import trial as trial_view
-from tfprof_nb.views.pages import PAGES
+from tfprof_nb.views.pages import PAGES, TAB_OF
 
 _WITHOUT_TENSORFLOW = ("overview", "breakdown", "source", "python", "memory", "flame", "trace")
+_FEW_PAGES = 5  # that need no groups
 _MANY_EVENTS = 500_000  # all pages of fewer events take less than a second
 
 
@@ -196,7 +197,10 @@ def _one_host(results: Results, name: str, pages: Sequence[str]) -> list[Panel]:
 def _answer_and_pages(results: Results, pages: Sequence[str]) -> list[Panel]:
     """Show the answer's first sentence above all pages, the rest on the overview; above the pages if that is absent."""
     lead, *rest = _answer(results)
-    tabs = [Tab(PAGES[name], partial(_page_below_answer, results, name, rest)) for name in pages]
+    group_of = TAB_OF if len(pages) > _FEW_PAGES else {}
+    tabs = [
+        Tab(PAGES[name], partial(_page_below_answer, results, name, rest), group_of.get(name, "")) for name in pages
+    ]
     return [lead, Tabs(tabs)] if "overview" in pages else [lead, *rest, Tabs(tabs)]
 
 

@@ -1,4 +1,4 @@
-"""The dashboard's pages: their names, by the result that each shows."""
+"""The dashboard's pages: their names, by the result that each shows, and the tabs that they are pages of."""
 
 from __future__ import annotations
 
@@ -8,25 +8,17 @@ from typing import Any
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.render.panels import Link
 
-PAGES = {
-    "overview": "Answer",
-    "advice": "Advice",
-    "breakdown": "Breakdown",
-    "steps": "Steps",
-    "source": "Lines",
-    "python": "Python",
-    "input_pipeline": "Input",
-    "tf_data": "tf.data",
-    "ops": "Ops",
-    "kernels": "Kernels",
-    "memory": "Memory",
-    "functions": "Functions",
-    "layers": "Layers",
-    "flame": "Flame graph",
-    "graph": "Graph",
-    "pods": "Pods",
-    "trace": "Trace",
+_TABS = {
+    "Answer": {"overview": "Answer", "advice": "Advice"},
+    "Steps": {"steps": "Steps", "pods": "Pods"},
+    "Code": {"source": "Lines", "python": "Python", "functions": "Functions"},
+    "Model": {"layers": "Layers", "ops": "Ops", "kernels": "Kernels", "graph": "Graph"},
+    "Input": {"input_pipeline": "Waiting", "tf_data": "tf.data"},
+    "Memory": {"memory": "Memory"},
+    "Timeline": {"trace": "Trace", "flame": "Flame graph", "breakdown": "Breakdown"},
 }
+PAGES = {name: page for pages in _TABS.values() for name, page in pages.items()}
+TAB_OF = {name: tab for tab, pages in _TABS.items() for name in pages}
 
 
 def links_of(finding: dict[Any, Any]) -> list[Link]:

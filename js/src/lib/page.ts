@@ -33,6 +33,27 @@ export class PageModel<Traits extends object> implements Model<Traits> {
   }
 }
 
+/** What the link that was followed last shows: an op, a range of time, or both. */
+interface Target {
+  op: string | null;
+  range: [number, number] | null;
+}
+
+let last: Target | null = null;
+const followers = new Set<(target: Target) => void>();
+
+/** Lets what shows ops and times follow a link. */
+export function sendTarget(target: Target | null): void {
+  last = target;
+  if (target) for (const follow of followers) follow(target);
+}
+
+/** Calls `follow` for the link that was followed last, and for each after it. */
+export function followTargets(follow: (target: Target) => void): void {
+  followers.add(follow);
+  if (last) follow(last);
+}
+
 export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
 }

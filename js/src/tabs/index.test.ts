@@ -27,6 +27,7 @@ function draw(traits: Partial<Traits> = {}): void {
   document.body.innerHTML = `<div class="tfp-view"><div id="strip"></div>${panes}</div>`;
   model = new FakeModel<Traits>({
     names: ["Answer", "Steps", "Ops"],
+    groups: [],
     selected: 0,
     kind: "tabs",
     label: "",
@@ -109,6 +110,53 @@ describe("the tab strip", () => {
     close();
     expect(model.listening).toBe(0);
     expect(open()).toEqual([0, 1, 2]);
+  });
+});
+
+describe("pages that share a tab", () => {
+  const GROUPS = ["Answer", "Model", "Model"];
+  const names = () => buttons().map((tab) => tab.firstChild?.textContent);
+  const second = () => document.querySelector(".tfp-subtabs") as HTMLElement;
+
+  beforeEach(() => draw({ groups: GROUPS }));
+
+  it("stand in a second row, seen when their tab is chosen", () => {
+    expect(names()).toEqual(["Answer", "Model", "Steps", "Ops"]);
+    expect([second().hidden, open()]).toEqual([true, [0]]);
+    button(1).click();
+    expect([second().hidden, open()]).toEqual([false, [1]]);
+    button(3).click();
+    expect(open()).toEqual([2]);
+    expect(buttons().map((tab) => tab.getAttribute("aria-selected"))).toEqual([
+      "false",
+      "true",
+      "false",
+      "true",
+    ]);
+  });
+
+  it("are remembered by their tab", () => {
+    button(3).click();
+    button(0).click();
+    expect([second().hidden, open()]).toEqual([true, [0]]);
+    button(1).click();
+    expect(open()).toEqual([2]);
+  });
+
+  it("are each a stop of the arrows in their row", () => {
+    button(0).focus();
+    press("ArrowRight");
+    expect([document.activeElement, open()]).toEqual([button(1), [1]]);
+    button(2).focus();
+    press("ArrowRight");
+    expect([document.activeElement, open()]).toEqual([button(3), [2]]);
+    press("ArrowRight");
+    expect([document.activeElement, open()]).toEqual([button(2), [1]]);
+  });
+
+  it("are opened by links", () => {
+    (document.querySelector("[data-tfp-page]") as HTMLElement).click();
+    expect([second().hidden, open(), document.activeElement]).toEqual([false, [2], button(3)]);
   });
 });
 

@@ -12,6 +12,8 @@ import { pageOfKey, Strip } from "./strip";
 
 export interface Traits {
   names: string[];
+  /** The tab that each page belongs to; empty if each is a tab of its own. */
+  groups: string[];
   selected: number;
   kind: "tabs" | "menu" | "slider";
   label: string;
@@ -33,7 +35,7 @@ function chooser(model: Model<Traits>, signal: AbortSignal): Chooser {
   const choose = (index: number) => push(model, "selected", index);
   if (model.get("kind") === "menu") return new Menu(names, label, choose);
   if (model.get("kind") === "slider") return new Slider(names, label, choose);
-  return new Strip(names, model.get("uid"), choose, signal);
+  return new Strip(names, model.get("groups"), model.get("uid"), choose, signal);
 }
 
 /** Returns a function that opens the page of a link and scrolls to it, if there is such a page here. */
@@ -77,7 +79,7 @@ function render({ model, el }: RenderProps<Traits>): () => void {
   whenAttached(el, () => {
     show();
     const scope = el.closest<HTMLElement>(`[class*="${PANE}"], .tfp-view`);
-    if (scope) followLinks(scope, opener(model, root, signal), signal);
+    followLinks(scope ?? document.body, opener(model, root, signal), signal);
   });
   return () => {
     done.abort();

@@ -16,7 +16,9 @@ export function followLinks(
 ): void {
   const follow = (event: Event) => {
     const link = (event.target as Element).closest<HTMLElement>("[data-tfp-page]");
-    if (link && open(targetOf(link))) event.stopPropagation();
+    if (!link || !open(targetOf(link))) return;
+    event.stopPropagation();
+    event.preventDefault();
   };
   scope.addEventListener("click", follow, { signal });
 }

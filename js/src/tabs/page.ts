@@ -1,11 +1,11 @@
-/** Menus, sliders and inner tabs in a page without a kernel: all their pages are there, folded. */
-import { bytesOf, drawEmbedded, PageModel } from "../lib/page";
+/** Tabs, menus and sliders in a page without a kernel: all their pages are there. */
+import { bytesOf, drawEmbedded, PageModel, sendTarget } from "../lib/page";
 import tabs, { type Traits } from "./index";
 import { paneClass } from "./panes";
 import "./page.css";
 
 /** What render/choice.py writes: JSON in base64. */
-type Embedded = Pick<Traits, "names" | "kind" | "label">;
+type Embedded = Pick<Traits, "names" | "groups" | "kind" | "label">;
 
 let count = 0;
 
@@ -13,11 +13,21 @@ async function draw(data: HTMLScriptElement, el: HTMLElement): Promise<void> {
   const embedded = JSON.parse(new TextDecoder().decode(bytesOf(data.text))) as Embedded;
   const model = new PageModel<Traits>({ ...embedded, selected: 0, uid: `page${count++}`, opened: null });
   const panes = [...(data.parentElement?.querySelectorAll<HTMLDetailsElement>(":scope > details") ?? [])];
-  for (const [index, pane] of panes.entries())
+  for (const [index, pane] of panes.entries()) {
     pane.classList.add("tfp-chosen", paneClass(model.get("uid"), index));
+    pane.open = index === 0;
+  }
   // What is in a pane is drawn when it unfolds.
   model.on("change:selected", () => panes[model.get("selected")]?.setAttribute("open", ""));
+  model.on("change:opened", () => sendTarget(model.get("opened")));
   tabs.render({ model, el });
+  const follow = () => {
+    const shown = location.hash && document.querySelector(`[id="${CSS.escape(location.hash.slice(1))}"]`);
+    const index = panes.findIndex((pane) => shown && pane.contains(shown));
+    if (index >= 0) model.set("selected", index);
+  };
+  addEventListener("hashchange", follow);
+  follow();
 }
 
 drawEmbedded("tfp-choice-data", draw);

@@ -1,6 +1,6 @@
 /** The trace viewer in a page without a kernel. */
 import { inflate } from "../lib/inflate";
-import { bytesOf, drawEmbedded, PageModel } from "../lib/page";
+import { bytesOf, drawEmbedded, followTargets, PageModel } from "../lib/page";
 import trace from "./index";
 import type { Traits } from "./traits";
 
@@ -16,7 +16,12 @@ async function draw(data: HTMLScriptElement, el: HTMLElement): Promise<void> {
   const none = { time_range: null, selected_event: null, selected_name: null };
   const text = new TextDecoder().decode(await inflate([bytesOf(header)]));
   const traits: Traits = { header: JSON.parse(text), payload: [bytesOf(payload)], height, ...none };
-  trace.render({ model: new PageModel(traits), el });
+  const model = new PageModel(traits);
+  trace.render({ model, el });
+  followTargets(({ op, range }) => {
+    if (range) model.set("time_range", range);
+    if (op) model.set("selected_name", op);
+  });
 }
 
 drawEmbedded("tfp-trace-data", draw);

@@ -8,9 +8,16 @@ export function matchNames(names: readonly string[], text: string): Uint8Array {
   return Uint8Array.from(names, (name) => Number(name.toLowerCase().includes(wanted)));
 }
 
-/** Flags the names of one op or function: the name alone, or followed by the op's type ("name:type"). */
+// Which of several inputs a stage of tf.data is on, in the name of its events.
+const BRANCH = /\[\d+\]/g;
+
+/**
+ * Flags the names of one op, function or stage: the name alone, followed by the op's type ("name:type"), or with the
+ * numbers of branches ("Zip[1]::Map" for "Zip::Map").
+ */
 export function matchOp(names: readonly string[], op: string): Uint8Array {
-  return Uint8Array.from(names, (name) => Number(name === op || name.startsWith(`${op}:`)));
+  const is = (name: string) => name === op || name.startsWith(`${op}:`) || name.replace(BRANCH, "") === op;
+  return Uint8Array.from(names, (name) => Number(is(name)));
 }
 
 /** What a search does. */
