@@ -52,7 +52,7 @@ def test_a_new_kind_of_step_is_recorded_again(drawn):
     drawn.steps(30, 0.05)
     assert drawn.steps(30, 0.05, "test") == list(range(8))
     assert drawn.steps(30, 0.05) == []
-    assert drawn.events == [OPS_BEGIN, OPS_END] * 2
+    assert drawn.events == [OPS_END, OPS_BEGIN, OPS_END]
 
 
 def test_a_kind_that_never_lasts_is_recorded_three_times_and_then_within_the_share(drawn):
@@ -66,12 +66,11 @@ def test_a_kind_that_never_lasts_is_recorded_three_times_and_then_within_the_sha
     assert 0.05 * sum(opened) < 0.2 * len(opened)
 
 
-def test_what_ends_leaves_no_window_open(drawn):
-    drawn.steps(1, 0.05)
+def test_a_short_program_leaves_no_events_and_none_come_after_the_end(drawn):
+    drawn.steps(7, 0.05)
     drawn.detail.end()
-    assert drawn.events == [OPS_BEGIN, OPS_END]
     drawn.steps(50, 0.05)
-    assert drawn.events == [OPS_BEGIN, OPS_END]
+    assert (drawn.events, drawn.levels) == ([], [])
 
 
 def test_code_without_marks_is_recorded_after_marked_steps(monkeypatch):

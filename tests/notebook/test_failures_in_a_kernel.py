@@ -108,7 +108,7 @@ def full_disk(tmp_path):
 
 
 def test_a_full_disk(run, full_disk):
-    cell = run(f"%%tfprofile --out {full_disk}\nfinished = fit(epochs=20)")
+    cell = run(f"%%tfprofile --all --out {full_disk}\nfinished = fit(epochs=20)")
     assert [output.ename for output in cell.errors] == ["CaptureError"]
     assert "No space left on device" in cell.traceback
     assert "recording.py" not in cell.traceback

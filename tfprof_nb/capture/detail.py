@@ -2,7 +2,7 @@
 
 Ops are recorded from the beginning until enough steady steps of a kind have passed; again where a kind of step is new,
 at the turn of an epoch, now and then, and wherever no marked steps run. What runs unmarked is thus recorded as a whole.
-Events mark where recording of ops begins and ends (`formats.marks`).
+Events mark where recording of ops ends, and begins again (`formats.marks`).
 """
 
 from __future__ import annotations
@@ -83,15 +83,14 @@ class Detail:
             self._recorded_s, self._next_look = 0.0, self._began_at + _FIRST_LOOK_S
             self.is_active, self._ended = can_change_level(), threading.Event()
             if self.is_active:
-                self._open(steps=None)
+                self.is_open, self._opened_at, self._steps = True, self._began_at, None
                 threading.Thread(target=self._poll, args=(self._ended,), name="tfprof_nb detail", daemon=True).start()
 
     def end(self) -> None:
         """End; the profiler is about to."""
         with self._lock:
             self._ended.set()
-            self._close()
-            self.is_active = False
+            self.is_active = self.is_open = False
 
     def _open(self, steps: int | None) -> None:
         """Record ops for so many steps, or until the kinds of step that run are known."""

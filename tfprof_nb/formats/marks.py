@@ -32,5 +32,5 @@ KERAS_CALL = "keras call "  # fit, evaluate or predict of a model, from its begi
 
 CALLBACK = "callback "  # the callback's class and method follow: "callback History.on_epoch_end"
 
-# Between two of these, ops are recorded too; without any, they are everywhere.
+# Ops are recorded from the beginning until the first end, and again from each further beginning.
 OPS_BEGIN, OPS_END = "recording of ops begins", "recording of ops ends"

@@ -13,7 +13,7 @@ from tfprof_nb.analysis.steps.steps import steps
 from tfprof_nb.decode.sections.cell import read_cell
 from tfprof_nb.decode.sections.graphs import read_graphs
 from tfprof_nb.decode.sections.python import read_python
-from tfprof_nb.formats.marks import OPS_BEGIN, OPS_END
+from tfprof_nb.formats.marks import OPS_END
 
 BEGAN_NS = 10**18
 MS = 1_000_000
@@ -138,7 +138,6 @@ def test_steps_whose_ops_were_not_recorded_are_made_of_the_same_parts():
     drawing.sampled("line 3", 10, 20)
     drawing.sampled("fit", 20, 80)
     drawing.sampled("line 4", 80, 90)
-    drawing.on_main(OPS_BEGIN, 20, 20.001)
     for number, at in enumerate((30, 40, 50)):
         drawing.on_main("train", at, at + 8, step_num=number, _r=1)
         drawing.on_main("EagerLocalExecute: MatMul", at, at + 6) if number == 0 else None

@@ -8,7 +8,7 @@ from tfprof_nb.analysis.ops.ops import ops
 from tfprof_nb.analysis.steps.breakdown import CATEGORIES
 from tfprof_nb.analysis.steps.groups import group_events
 from tfprof_nb.analysis.steps.steps import steps
-from tfprof_nb.formats.marks import OPS_BEGIN, OPS_END
+from tfprof_nb.formats.marks import OPS_END
 
 PARTS = [*CATEGORIES, "other_ms"]
 RECORDED, STEPS = 4, 12
@@ -19,7 +19,6 @@ def drawn():
     """Four steps of 900 us with their ops, and eight of 600 us without."""
     space = XSpace()
     python = space.plane("/host:CPU").line("python")
-    python.event(OPS_BEGIN, start_us=0, duration_us=1)
     for number in range(STEPS):
         at, length = 1 + 1000 * number, 900 if number < RECORDED else 600
         python.event("train", start_us=at, duration_us=length, step_num=number, _r=1)

@@ -1,4 +1,4 @@
-"""When ops were recorded: all the time, or only between events that say so (`capture.detail`)."""
+"""When ops were recorded: all the time, or but for stretches that events mark (`capture.detail`)."""
 
 from __future__ import annotations
 
@@ -62,6 +62,4 @@ def factors(forest: Forest, table: pd.DataFrame, events: Int64) -> Factors | Non
 def recorded_ops(forest: Forest) -> Windows:
     """Return when ops of a host were recorded."""
     begins, ends = (np.sort(forest.host.start_ps[np.flatnonzero(forest.named(name))]) for name in (OPS_BEGIN, OPS_END))
-    if not len(begins):
-        return Windows(np.zeros(1, dtype=np.int64), np.full(1, _ALWAYS, dtype=np.int64))
-    return Windows(begins, np.append(ends, _ALWAYS)[np.searchsorted(ends, begins)])
+    return Windows(np.append(0, begins), np.append(ends, _ALWAYS)[: len(begins) + 1])
