@@ -35,7 +35,7 @@ def test_dashboards_of_a_cell_that_runs_again_do_not_pile_up(lab):
         for _ in range(3):
             lab.run_all()
             lab.page.wait_for_function(f"async ([held, once]) => await ({ASK})(held) === once", arg=[WIDGETS, once])
-        open_page(shown.last, "Ops")
+        open_page(shown.first, "Ops")
         lab.page.get_by_text("MatMul").locator("visible=true").first.wait_for()
         assert shown.count() == 2
         lab.screenshot("rerun")
