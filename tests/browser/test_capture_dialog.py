@@ -10,7 +10,6 @@ from capture.ports import free_ports
 
 SHOW = """
 import tfprof_nb as tp
-from browser.lab import open_page
 
 dialog = tp.CaptureDialog({addresses!r}, seconds=0.7)
 dialog

@@ -55,7 +55,7 @@ def lab(open_lab, tmp_path_factory):
     with lab.evidence("one_screen"):
         for _ in CELLS[:-1]:
             lab.execute("notebook:run-cell-and-select-next")
-        lab.page.locator(".tfp-view").nth(1).locator(".tfp-tabs").wait_for()
+        lab.page.locator(".tfp-view").nth(1).locator(".tfp-tabs").first.wait_for()
         lab.wait_until_settled()
     return lab
 

@@ -29,7 +29,8 @@ _KINDS, _WINDOWS = 8, 3  # those of more kinds, and more of one kind, open only 
 _SHARE, _FREE_S = 0.05, 0.5  # of the time, and in all, for windows that open without something new
 _UNMARKED_S = 0.3  # between marked steps: then what runs is no pause between them
 _LONGEST_S = 60.0  # a step that has not ended by then was cut short
-_POLL_S, _FIRST_LOOK_S = 0.1, 8.0
+# A second look comes soon: buffers that filled while the first step traced hide how long steps wait.
+_POLL_S, _FIRST_LOOK_S = 0.1, 1.0
 _TURN = ".on_epoch_end"
 
 
@@ -80,7 +81,7 @@ class Detail:
         with self._lock:
             self._kinds.clear()
             self._began_at = self._marked_until = time.monotonic()
-            self._recorded_s, self._next_look = 0.0, self._began_at + _FIRST_LOOK_S
+            self._recorded_s = self._next_look = 0.0
             self.is_active, self._ended = can_change_level(), threading.Event()
             if self.is_active:
                 self.is_open, self._opened_at, self._steps = True, self._began_at, None
@@ -103,8 +104,9 @@ class Detail:
         if self.is_open:
             _leave_event(OPS_END)
             set_level(MARKS)
-            self.is_open = False
-            self._recorded_s += time.monotonic() - self._opened_at
+            self.is_open, now = False, time.monotonic()
+            self._recorded_s += now - self._opened_at
+            self._next_look = self._next_look or now + _FIRST_LOOK_S
 
     def _may_open(self) -> bool:
         return self._recorded_s <= _FREE_S + _SHARE * (time.monotonic() - self._began_at)

@@ -63,6 +63,9 @@ _PARTS = {
 }
 _MARKED = (Doing.TRACING, Doing.COMPILING, Doing.STORING)
 _ONCE = ("trace", "compile", "load", "save", "start", "callback")
+_STEADY = (
+    "\0"  # ends the part of a node's id that stands for the recorded steady steps, until these are counted for all
+)
 _NOT_RECORDED = ("unrecorded", "ops that were not recorded", "other")
 _FIRST_BATCH = ("first_batch", "first batch of a pass", "start")
 _EAGER = ("eager", "ops one by one", "op")
@@ -295,6 +298,8 @@ class _Assembly:
         # What goes on in steps whose ops were not recorded is known only as far as it leaves marks.
         recorded = np.append(self._steps["ops_recorded"].to_numpy(dtype=bool), True)[self._step]
         self._unrecorded = ~recorded & (callback < 0) & ~np.isin(self._doing, _MARKED)
+        steady = np.append(self._steps["ops_recorded"] & ~self._steps["warm_up"].astype(bool), False)[self._step]
+        self._is_steady = steady & self._unrecorded.any()
         nodes = self._phase_nodes(names)
         self._phase = np.append(np.array(nodes, dtype=object), ROOT)[phase]
         for number in range(len(calls)):
@@ -318,13 +323,13 @@ class _Assembly:
         in_step = self._step >= 0
         callback = np.where(self._callback >= 0, np.append(self._thread.name, 0)[self._callback], -1)
         phases, _ = pd.factorize(self._phase)
-        number = (phases * 2 + in_step) * (int(callback.max(initial=0)) + 2) + callback + 1
+        number = (phases * 3 + in_step + self._is_steady) * (int(callback.max(initial=0)) + 2) + callback + 1
         self._owner, self._owners = _numbered(number, self._owner_node)
 
     def _owner_node(self, piece: int) -> str:
         node = str(self._phase[piece])
         if self._step[piece] >= 0:
-            node = self._tree.child(node, "step", "step", "step")
+            node = self._tree.child(node, f"step{_STEADY if self._is_steady[piece] else ''}", "step", "step")
         if (callback := int(self._callback[piece])) >= 0:
             name = str(self._thread.names[self._thread.name[callback]]).removeprefix(CALLBACK)
             node = self._tree.child(node, f"callback:{name}", name, "callback")
@@ -525,17 +530,13 @@ class _Assembly:
         return waits
 
     def _add_unrecorded(self) -> None:
-        """Let steps whose ops were not recorded be made of the same parts as the others."""
+        """Let steps whose ops were not recorded be made of the same parts as the steady ones whose ops were."""
         time = np.bincount(self._owner, weights=self._pieces.length_ps * self._unrecorded, minlength=len(self._owners))
-        nodes = self._tree.nodes
         for number in np.flatnonzero(time).tolist():
             owner = self._owners[number]
-            first = f"{owner}/{_FIRST_BATCH[0]}"
-            parts = [
-                node
-                for identity, node in nodes.items()
-                if identity.startswith(f"{owner}/") and not identity.startswith(first) and node.kind not in _ONCE
-            ]
+            first = f"{owner}{_STEADY}/{_FIRST_BATCH[0]}"
+            below = self._tree.below(owner + _STEADY).items()
+            parts = [node for identity, node in below if not identity.startswith(first) and node.kind not in _ONCE]
             known = sum(node.self_ps for node in parts)
             if not known:
                 self._tree.add(self._tree.child(owner, *_NOT_RECORDED), time[number])
@@ -544,6 +545,10 @@ class _Assembly:
             for node in parts:
                 node.self_ps *= times
                 node.count = round(node.count * times)
+        for owner in dict.fromkeys(self._owners):
+            if _STEADY in owner:
+                self._tree.merge(owner, owner.replace(_STEADY, ""))
+        self._owners = [owner.replace(_STEADY, "") for owner in self._owners]
 
     def _part_node(self, owner: str, part: Part) -> str:
         child = self._tree.child

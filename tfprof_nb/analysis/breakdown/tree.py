@@ -50,6 +50,22 @@ class Tree:
         node.self_ps += time_ps
         node.count += count
 
+    def below(self, identity: str) -> dict[str, _Node]:
+        """Return a node and all below it, by id."""
+        return {one: node for one, node in self.nodes.items() if f"{one}/".startswith(f"{identity}/")}
+
+    def merge(self, source: str, target: str) -> None:
+        """Add the time of a node, and of all below it, to another node and those of the same names below that."""
+        for identity, node in self.below(source).items():
+            del self.nodes[identity]
+            known = self.nodes.setdefault(target + identity[len(source) :], node)
+            if known is not node:
+                known.self_ps += node.self_ps
+                known.count += node.count
+                known.place = known.place or node.place
+            elif identity != source:
+                node.parent = target + node.parent[len(source) :]
+
     def table(self) -> pd.DataFrame:
         """Return the nodes that have time as a table, each parent before its children, the largest child first.
 
