@@ -63,9 +63,7 @@ _PARTS = {
 }
 _MARKED = (Doing.TRACING, Doing.COMPILING, Doing.STORING)
 _ONCE = ("trace", "compile", "load", "save", "start", "callback")
-_STEADY = (
-    "\0"  # ends the part of a node's id that stands for the recorded steady steps, until these are counted for all
-)
+_STEADY = "\0"  # ends the part of an id that stands for the recorded steady steps, until these are counted for all
 _NOT_RECORDED = ("unrecorded", "ops that were not recorded", "other")
 _FIRST_BATCH = ("first_batch", "first batch of a pass", "start")
 _EAGER = ("eager", "ops one by one", "op")
