@@ -41,7 +41,7 @@ class OfferWidget(ipywidgets.VBox):  # type: ignore[misc]
         self.add_class("tfp-offer")
         self._start.on_click(self._clicked)
         self._stop.on_click(self._stopped)
-        self._say(f"{offer.text.rstrip(':')}.")
+        self._say(f"{offer.text.rstrip(':.')}.")
 
     def _clicked(self, _: Any) -> None:
         with self._lock:

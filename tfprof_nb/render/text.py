@@ -119,7 +119,8 @@ def _change(panel: Change) -> list[str]:
     lines = [f"    {line.sign} {line.text}" for line in diff(panel.old, panel.new)] if panel.new else []
     width = max((len(bar.label) for bar in panel.bars), default=0)
     bars = [f"    {bar.label:<{width}}  {bar.text}" for bar in panel.bars]
-    return [*_wrap(f"→ {where}{gain}", indent=2), *lines, *bars, *(_wrap(panel.text) if panel.text else [])]
+    head = _wrap(f"→ {where}{gain}", indent=2) if where or gain else []
+    return [*head, *lines, *bars, *(_wrap(panel.text) if panel.text else [])]
 
 
 def _composition(panel: Composition) -> list[str]:
