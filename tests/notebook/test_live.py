@@ -99,7 +99,7 @@ def test_fit_tells_what_waits_inside_its_function_and_the_profile_shows_no_quest
 
 
 def test_it_tells_what_the_events_take(run):
-    texts = [text(message) for message in run("%%tfprofile\nmany_events(6)")]
+    texts = [text(message) for message in run("%%tfprofile --all\nmany_events(6)")]
     told = [line for line in texts if line.startswith("Recording: ")]
     assert re.search(r" · events take about [\d.]+ MiB of memory$", told[-1]), told
 
