@@ -8,6 +8,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 from tfprof_nb.analysis.steps.breakdown import CATEGORIES
+from tfprof_nb.formats.marks import OPS_BEGIN
 
 pytestmark = pytest.mark.tensorflow
 
@@ -76,7 +77,8 @@ def test_each_step_is_that_batch_by_the_clock(ran):
 def test_the_stages_of_the_pipeline_are_there_and_batches_passed_them(ran):
     profile = ran["job"]
     recorded = int(profile.steps.table["ops_recorded"].sum())  # the ops of enough steps are
-    assert 0 < recorded <= profile.tf_data.summary["calls"] <= BATCHES
+    again = int((profile.events["name"] == OPS_BEGIN).sum())  # in the middle of a step, perhaps before its fetch
+    assert 0 < recorded <= profile.tf_data.summary["calls"] <= recorded + again
     stages = profile.tf_data.table["name"].str.removesuffix("V2").tolist()
     assert [stage.removeprefix("Parallel") for stage in stages if stage not in ("Root", "Prefetch")] == [
         *("Map", "Batch", "TensorSlice")

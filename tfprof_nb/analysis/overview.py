@@ -102,7 +102,7 @@ def overview(
         **_between_steps(steps, forests),
         **_whole(steps, forests),
         "framework": used,
-        "drawn_by": next(filter(None, (forest.once(drawn_by) for forest in forests)), ""),
+        "drawn_by": drawn_by(forests),
         "device_type": device_type(forests),
         "device_cores": device_cores(forests),
         "unrecorded_gpus": len(gpus),

@@ -18,7 +18,7 @@ from tfprof_nb.analysis.compare.work import float_ops_by_group
 from tfprof_nb.analysis.events.compilations import host_compilations
 from tfprof_nb.analysis.events.devices import has_device_events
 from tfprof_nb.analysis.events.forest import Forest
-from tfprof_nb.analysis.events.framework import drawn_by, framework
+from tfprof_nb.analysis.events.framework import drawing_tool, framework
 from tfprof_nb.analysis.events.removals import host_sleeps
 from tfprof_nb.analysis.functions.functions import function_calls
 from tfprof_nb.analysis.kernels import kernel_sums
@@ -102,7 +102,7 @@ def _reduced(forest: Forest, graphs: Graphs) -> dict[Callable[..., Any], Any]:
     grouping = group_events(forest)
     of_events: tuple[Callable[[Forest], Any], ...] = (
         callback_calls,
-        drawn_by,
+        drawing_tool,
         framework,
         function_calls,
         has_device_events,

@@ -25,8 +25,13 @@ def framework(forest: Forest) -> Framework:
     return "jax" if jitted or any(name.startswith(_JAX) for name in names) else "tensorflow"
 
 
-def drawn_by(forest: Forest) -> str:
+def drawn_by(forests: Sequence[Forest]) -> str:
     """Name the tool whose drawing a file is, if it is no record of a program's ops; else empty."""
+    return next(filter(None, (forest.once(drawing_tool) for forest in forests)), "")
+
+
+def drawing_tool(forest: Forest) -> str:
+    """Name the tool that drew one host's events; empty if they are a record."""
     names = {str(name) for name in forest.host.names}
     if "_TFProfRoot" in names:
         return "tfprof"

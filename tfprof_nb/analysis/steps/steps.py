@@ -363,7 +363,7 @@ def _why_none(forests: Sequence[Forest]) -> str:
     """Say what to do about a profile without steps."""
     if any(forest.host.host_level == 0 for forest in forests):
         return _LEVEL_0
-    if tool := next(filter(None, (forest.once(drawn_by) for forest in forests)), ""):
+    if tool := drawn_by(forests):
         return _DRAWN[tool]
     return _NO_STEPS[forests[0].once(framework) if forests else "tensorflow"]
 
