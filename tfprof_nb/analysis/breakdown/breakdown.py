@@ -62,7 +62,8 @@ _PARTS = {
     Doing.PROFILING: ("profiler", "tfprof_nb", "other"),
 }
 _MARKED = (Doing.TRACING, Doing.COMPILING, Doing.STORING)
-_ONCE = ("trace", "compile", "load", "save", "start", "callback")
+_FILES = ("load", "save")
+_ONCE = ("trace", "compile", *_FILES, "start", "callback")
 _STEADY = "\0"  # ends the part of an id that stands for the recorded steady steps, until these are counted for all
 _NOT_RECORDED = ("unrecorded", "ops that were not recorded", "other")
 _FIRST_BATCH = ("first_batch", "first batch of a pass", "start")
@@ -206,6 +207,7 @@ class _Assembly:
         """Return the tree: each piece is given to one of its nodes, or shared among several."""
         self._add_code()
         self._add_activities()
+        self._join_files()
         self._add_work()
         self._add_unrecorded()
         self._count_steps()
@@ -359,12 +361,16 @@ class _Assembly:
         whole = (
             np.append(code.codes["whole"].to_numpy(bool), False)[rows] if len(code.codes) else np.zeros(len(rows), bool)
         )
-        stored = whole & np.isin(kinds, ("load", "save"))
+        inside, piece_of = self._sampled_piece >= 0, np.maximum(self._sampled_piece, 0)
+        # The nearest sample may be of the reading or writing of a file that follows: that tells of no other owner.
+        sampled_owner = np.append(np.where(inside, self._owner[piece_of], -1), -1)[self._sample]
+        elsewhere = np.isin(kinds, _FILES) & (sampled_owner != self._owner)
+        rows, whole = np.where(elsewhere, -1, rows), whole & ~elsewhere
+        stored = whole & np.isin(kinds, _FILES)
         one_by_one = np.isin(self._doing, (Doing.CALLING, Doing.OP, Doing.COPYING, Doing.PYTHON))
         calling = (stored & (self._doing != Doing.STORING)) | (whole & one_by_one)
         calling &= ~self._busy_now & ~self._unrecorded
         python = (self._doing == Doing.PYTHON) & ~calling & ~self._busy_now & ~self._unrecorded
-        inside, piece_of = self._sampled_piece >= 0, np.maximum(self._sampled_piece, 0)
         near = np.append(self._from[piece_of], -2)[self._sample]
         direct = python & (self._sample >= 0) & (near == self._from) & np.append(inside, False)[self._sample]
         given = direct | calling
@@ -432,6 +438,15 @@ class _Assembly:
         for node, spent, count in zip(nodes, time.tolist(), counts.tolist(), strict=True):
             self._tree.add(node, spent, count)
         self._place_nodes(nodes, group, pieces)
+
+    def _join_files(self) -> None:
+        """Let what samples show of the reading or writing of a model belong to the event of that, if there is one."""
+        files = {one: node for one, node in self._tree.nodes.items() if node.kind in _FILES}
+        events = {(node.parent, node.kind, node.place): one for one, node in files.items() if node.count}
+        for identity, node in files.items():
+            event = events.get((node.parent, node.kind, node.place))
+            if event and not node.count:
+                self._tree.merge(identity, event)
 
     def _place_nodes(self, nodes: list[str], group: Int64, pieces: Int64) -> None:
         """Note for each node without a place the line that most samples within its pieces show."""
