@@ -23,12 +23,12 @@ from tfprof_nb.analysis.events.framework import framework
 from tfprof_nb.analysis.events.intervals import newly_covered
 from tfprof_nb.analysis.events.names import parse_names
 from tfprof_nb.analysis.events.op_labels import label_all_ops, on_device_timeline, on_instruction_line
-from tfprof_nb.analysis.events.recorded_ops import Factors, factors
 from tfprof_nb.analysis.ops.flops import float_ops_of_events
 from tfprof_nb.analysis.ops.roofline import bound_by, ridge
 from tfprof_nb.analysis.result import Result, empty_table
 from tfprof_nb.analysis.steps.groups import Grouping
 from tfprof_nb.analysis.steps.steps import host_steps
+from tfprof_nb.analysis.steps.unrecorded import Factors, factors
 from tfprof_nb.decode.sections.graphs import Graphs, read_graphs
 
 SIDES = ("device", "host")

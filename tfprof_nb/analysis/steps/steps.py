@@ -28,15 +28,13 @@ from tfprof_nb.analysis.steps.marks import BATCH, LOOP_PASS, UNNAMED, described,
 from tfprof_nb.analysis.steps.spans import spans_with_devices
 from tfprof_nb.analysis.steps.tpu import tpu_breakdown
 from tfprof_nb.analysis.steps.tpu_spans import common_steps, tpu_spans, whole_steps
+from tfprof_nb.analysis.steps.unrecorded import estimated, recorded_note, slowdown, timed_steps
 from tfprof_nb.formats.marks import SESSION_RUN, WARM_UP_RUN
 
 COLUMNS = ["start_ms", "step_ms", *PARTS, "phase", "step_name", "epoch", "warm_up", "host", "ops_recorded"]
 # The first run of a TensorFlow 1 session starts devices and places the graph: it is excluded from averages if it took
 # more than so many times as long as the others.
 _STARTING_UP = 3
-# Of steps whose ops were not recorded, so many tell how long steps take when nothing slows them.
-_TIMED = 4
-_SLOWED = 1.1  # times as long: from here on it is said
 
 
 @dataclass(eq=False, kw_only=True)
@@ -65,7 +63,7 @@ class Steps(Result):
     @cached_property
     def slowdown(self) -> float:
         """How many times as long steps took while ops were recorded; NaN where all or too few steps tell."""
-        return slowdown_of(self.measured)
+        return slowdown(self.measured)
 
     @cached_property
     def shares(self) -> dict[str, float]:
@@ -150,21 +148,6 @@ def is_measured(table: pd.DataFrame) -> pd.Series[bool]:
     return training if training.any() else warm
 
 
-def timed_steps(measured: pd.DataFrame) -> pd.DataFrame:
-    """Return those of some steps whose ops were not recorded, which takes time, if there are enough; else all."""
-    undisturbed = measured[~measured["ops_recorded"].astype(bool)]
-    return undisturbed if len(undisturbed) >= _TIMED else measured
-
-
-def slowdown_of(measured: pd.DataFrame) -> float:
-    """Return how many times as long steps took while ops were recorded; NaN where too few tell."""
-    timed = timed_steps(measured)
-    recorded = measured[measured["ops_recorded"].astype(bool)]
-    if len(timed) == len(measured) or not len(recorded):
-        return float("nan")
-    return float(recorded["step_ms"].median() / timed["step_ms"].median())
-
-
 def host_means(measured: pd.DataFrame) -> pd.Series[float]:
     """Return the average step: each host counts the same, however many of its steps were captured."""
     return measured.groupby("host", sort=False)[["step_ms", *PARTS]].mean().mean()
@@ -220,30 +203,9 @@ def host_steps(forest: Forest, grouping: Grouping) -> _HostSteps:
     table = described(breakdown(forest, grouping, spans, activity), forest, grouping, spans)
     table["warm_up"] |= _starts_session(table) | np.isin(spans["event"], forest.host.ints(WARM_UP_RUN).rows)
     start, end = (spans[name].to_numpy(np.int64) for name in ("start_ps", "end_ps"))
-    table = _estimated(table.assign(ops_recorded=forest.once(recorded_ops).hold(start, end)))
+    table = estimated(table.assign(ops_recorded=forest.once(recorded_ops).hold(start, end)))
     groups = spans["group"].to_numpy(np.int64)
     return _HostSteps(table, groups, grouping.source, notes, loops_of(forest, grouping))
-
-
-def _estimated(table: pd.DataFrame) -> pd.DataFrame:
-    """Let steps whose ops were not recorded be made of the same parts as the others of their phase."""
-    recorded = table["ops_recorded"]
-    if recorded.all():
-        return table
-    table = table.copy()
-    for phase in table.loc[~recorded, "phase"].unique():
-        like = table[recorded & (table["phase"] == phase)]
-        like = like[~like["warm_up"]] if not like["warm_up"].all() else like
-        means = like[PARTS].mean().fillna(0.0)
-        shares = (
-            means / means.sum() if means.sum() > 0 else pd.Series({name: float(name == "other_ms") for name in PARTS})
-        )
-        rows = table.index[~recorded & (table["phase"] == phase)]
-        traced_ms = table.loc[rows, "compile_ms"].to_numpy()
-        rest_ms = table.loc[rows, "step_ms"].to_numpy() - traced_ms
-        table.loc[rows, PARTS] = np.outer(rest_ms, shares[PARTS])
-        table.loc[rows, "compile_ms"] += traced_ms
-    return table
 
 
 def _starts_session(table: pd.DataFrame) -> pd.Series[bool]:
@@ -373,7 +335,7 @@ def _notes(table: pd.DataFrame, measured: pd.DataFrame, source: str, loops: Sequ
     told = _RUNS_OF_SESSIONS if by_session else _SOURCE_NOTES.get(source, "").format(_inferred_from(table, loops))
     notes = [told] if told else []
     if not table["ops_recorded"].all():
-        notes.append(_recorded_note(table, measured))
+        notes.append(recorded_note(table, measured))
     if (hosts := table["host"].nunique()) > 1:
         notes.append(
             f"Steps of {hosts} hosts, each on its own clock. In averages each host counts the same, however many steps "
@@ -392,19 +354,6 @@ def _notes(table: pd.DataFrame, measured: pd.DataFrame, source: str, loops: Sequ
             "time of later ones; if not, something in each call makes TensorFlow build the graph again."
         )
     return notes
-
-
-def _recorded_note(table: pd.DataFrame, measured: pd.DataFrame) -> str:
-    """Say of which steps ops were recorded, and what that changed."""
-    recorded = table["ops_recorded"].astype(bool)
-    note = (
-        f"Ops were recorded in {recorded.sum():,} of {len(table):,} steps: what the others spent their time on is "
-        "estimated from these. %%tfprofile --all records all."
-    )
-    slowdown = slowdown_of(measured)
-    if slowdown >= _SLOWED:
-        note += f" Recording made steps {slowdown:.1f} times as long: averages are those of the steps without it."
-    return note
 
 
 def _inferred_from(table: pd.DataFrame, loops: Sequence[str]) -> str:

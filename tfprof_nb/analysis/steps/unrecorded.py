@@ -1,0 +1,99 @@
+"""Steps whose ops were not recorded (`capture.detail`): the steady recorded steps of their phase stand for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from tfprof_nb._arrays import Bools, Floats, Int64
+from tfprof_nb._units import PS_PER_MS
+from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.recorded_ops import Windows
+from tfprof_nb.analysis.steps.breakdown import PARTS
+
+_TIMED = 4  # so many unrecorded steps tell how long steps take when nothing slows them
+_SLOWED = 1.1  # times as long: from here on it is said
+
+
+class Factors(NamedTuple):
+    """By how much a recorded event stands for those that were not recorded: in number, and in time."""
+
+    number: Floats
+    time: Floats
+
+
+def stand_for_others(table: pd.DataFrame) -> Bools:
+    """Return per step whether it is a steady one whose ops were recorded, where those of others were not."""
+    recorded = table["ops_recorded"].to_numpy(dtype=bool)
+    chosen: Bools = recorded & ~table["warm_up"].to_numpy(dtype=bool) & (not recorded.all())
+    return chosen
+
+
+def _phases(table: pd.DataFrame) -> Iterator[tuple[Bools, pd.DataFrame]]:
+    """Yield for each phase with unrecorded steps which these are, and the steps that stand for them."""
+    recorded, stands = table["ops_recorded"].to_numpy(dtype=bool), stand_for_others(table)
+    for phase in table.loc[~recorded, "phase"].unique():
+        mine = (table["phase"] == phase).to_numpy()
+        yield mine & ~recorded, table[mine & stands]
+
+
+def estimated(table: pd.DataFrame) -> pd.DataFrame:
+    """Let unrecorded steps be made of the same parts as those that stand for them; without any, of ``other_ms``."""
+    table = table.copy()
+    for left, like in _phases(table):
+        means = like[PARTS].mean().fillna(0.0)
+        if not means.sum():
+            means["other_ms"] = 1.0
+        traced_ms = table.loc[left, "compile_ms"].to_numpy()  # tracing and compiling are always recorded
+        rest_ms = table.loc[left, "step_ms"].to_numpy() - traced_ms
+        table.loc[left, PARTS] = np.outer(rest_ms, means / means.sum())
+        table.loc[left, "compile_ms"] += traced_ms
+    return table
+
+
+def factors(forest: Forest, table: pd.DataFrame, events: Int64) -> Factors | None:
+    """Return by how much each of some events stands for others; None where all were recorded.
+
+    ``table`` has the steps of the events' host.
+    """
+    if not stand_for_others(table).any():
+        return None
+    number, time = np.ones(len(events)), np.ones(len(events))
+    start_ps = forest.host.start_ps[events]
+    for left, like in _phases(table):
+        if like.empty:
+            continue
+        begin, length = ((like[name].to_numpy() * PS_PER_MS).astype(np.int64) for name in ("start_ms", "step_ms"))
+        order = np.argsort(begin, kind="stable")
+        within = Windows(begin[order], (begin + length)[order]).hold(start_ps, start_ps)
+        number[within] += left.sum() / len(like)
+        time[within] += float(table.loc[left, "step_ms"].sum() / like["step_ms"].sum())
+    return Factors(number, time)
+
+
+def timed_steps(measured: pd.DataFrame) -> pd.DataFrame:
+    """Return the unrecorded ones of some steps, which no recording slowed, if there are enough; else all."""
+    undisturbed = measured[~measured["ops_recorded"].astype(bool)]
+    return undisturbed if len(undisturbed) >= _TIMED else measured
+
+
+def slowdown(measured: pd.DataFrame) -> float:
+    """Return how many times as long steps took while ops were recorded; NaN where too few tell."""
+    recorded = measured[measured["ops_recorded"].astype(bool)]
+    if not len(recorded) or len(measured) - len(recorded) < _TIMED:
+        return float("nan")
+    return float(recorded["step_ms"].median() / timed_steps(measured)["step_ms"].median())
+
+
+def recorded_note(table: pd.DataFrame, measured: pd.DataFrame) -> str:
+    """Say how many steps have their ops, and what recording them changed."""
+    note = (
+        f"Ops were recorded in {table['ops_recorded'].sum():,} of {len(table):,} steps. What the others spent their "
+        "time on is estimated from these; %%tfprofile --all records all."
+    )
+    if (times := slowdown(measured)) >= _SLOWED:
+        note += f" Recording made steps {times:.1f} times as long: averages are those of the other steps."
+    return note
