@@ -77,7 +77,7 @@ def test_text_says_the_answer_first(two_hosts):
     assert lines[2] == "hosts: all 2"
     assert lines[4] == "Much of the time lies between the steps."
     alone = str(tp.load(two_hosts).host("beta")).splitlines()
-    assert alone[2] == "Nothing to change: the model itself takes 81.5% of the capture's time, MatMul alone 81.5%."
+    assert alone[2] == "Nothing to change: the model itself takes 81.5% of the capture's time, all of it MatMul."
 
 
 def test_report_is_one_file_that_needs_nothing_else(two_hosts, tmp_path):

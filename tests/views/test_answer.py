@@ -61,7 +61,7 @@ def test_the_models_own_work_needs_no_change(tmp_path):
     p = tp.load(tmp_path)
     assert (p.answer.kind, p.answer.whole) == ("healthy", "capture")
     (lead,) = shown(p, Headline)
-    assert lead == Headline("Nothing to change: the model itself takes 100% of the capture's time, MatMul alone 100%.")
+    assert lead == Headline("Nothing to change: the model itself takes 100% of the capture's time, all of it MatMul.")
 
 
 def test_the_op_that_is_most_of_the_models_own_work_is_named(tmp_path):

@@ -38,7 +38,14 @@ _TURN = ".on_epoch_end"
 class _Kind:
     """A kind of step, such as Keras' training steps of one model.
 
-    It has opened some windows; some of its steps ended, of which the steady ones in windows took some time.
+    Attributes
+    ----------
+    opened
+        How many windows its steps opened.
+    ended
+        How many steps ended.
+    steady, seconds
+        How many steady ones were recorded as a whole, and how long they took together.
     """
 
     opened: int = 0
@@ -64,15 +71,13 @@ class Detail:
         self._lock = threading.RLock()
         self._kinds: dict[object, _Kind] = {}
         self.is_active = self.is_open = False
-        self._began_at = self._opened_at = self._marked_until = self._next_look = self._recorded_s = 0.0
-        self._steps: int | None = None
         self._ended = threading.Event()
 
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Watch steps and epochs while the block runs."""
         with ExitStack() as undo:
-            undo.enter_context(replaced(trace_class(), "__init__", self._hearing(trace_class().__init__)))
+            undo.enter_context(replaced(trace_class(), "__init__", self._opening_at_turns(trace_class().__init__)))
             undo.enter_context(watched_steps(self._step_began, self._step_ended))
             yield
 
@@ -84,7 +89,8 @@ class Detail:
             self._recorded_s = self._next_look = 0.0
             self.is_active, self._ended = can_change_level(), threading.Event()
             if self.is_active:
-                self.is_open, self._opened_at, self._steps = True, self._began_at, None
+                self.is_open, self._opened_at = True, self._began_at
+                self._steps_left: int | None = None
                 threading.Thread(target=self._poll, args=(self._ended,), name="tfprof_nb detail", daemon=True).start()
 
     def end(self) -> None:
@@ -98,7 +104,7 @@ class Detail:
         if self.is_active and not self.is_open:
             set_level(OPS)
             _leave_event(OPS_BEGIN)
-            self.is_open, self._opened_at, self._steps = True, time.monotonic(), steps
+            self.is_open, self._opened_at, self._steps_left = True, time.monotonic(), steps
 
     def _close(self) -> None:
         if self.is_open:
@@ -111,7 +117,7 @@ class Detail:
     def _may_open(self) -> bool:
         return self._recorded_s <= _FREE_S + _SHARE * (time.monotonic() - self._began_at)
 
-    def _hearing(self, begin: Callable[..., None]) -> Callable[..., None]:
+    def _opening_at_turns(self, begin: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(begin)
         def init(trace: Any, name: str, **kwargs: Any) -> None:
             if self.is_active and not self.is_open and name.startswith(CALLBACK) and name.endswith(_TURN):
@@ -148,9 +154,9 @@ class Detail:
             if kind.ended > _FIRST and began >= self._opened_at:
                 kind.steady += 1
                 kind.seconds += now - began
-            if self._steps is not None:
-                self._steps -= 1
-            if kind.is_known if self._steps is None else self._steps <= 0:
+            if self._steps_left is not None:
+                self._steps_left -= 1
+            if kind.is_known if self._steps_left is None else self._steps_left <= 0:
                 self._close()
 
     def _poll(self, ended: threading.Event) -> None:

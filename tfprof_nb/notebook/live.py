@@ -105,7 +105,7 @@ class Live:
                     "Recording everything: no step is marked so far, so there is nothing to count. Keras marks its "
                     "batches; mark the steps of your own loop with `with tfprof_nb.step(i):`."
                 )
-        what = "Recording" if self._capture.records_ops else "Recording steps; the ops of enough are recorded"
+        what = "Recording" if self._capture.records_ops else "Timing steps (enough ops are recorded)"
         return f"{what}: {self._step_times()}{self._taken()}"
 
     def _taken(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -88,8 +89,9 @@ def sentence(answer: Answer, *, calm: bool) -> str:
     match answer.kind:
         case "healthy":
             mostly = node["share"] >= _MOSTLY * answer.model_share
-            alone = f", {_name(node)} alone {share}" if mostly else ""
-            takes = f"he model itself takes {_units.share(answer.model_share)} of the {whole}'s time{alone}."
+            model = _units.share(answer.model_share)
+            of_it = f", all of it {_name(node)}" if share == model else f", {_name(node)} alone {share}"
+            takes = f"he model itself takes {model} of the {whole}'s time{of_it * mostly}."
             return f"Nothing to change: t{takes}" if calm else f"T{takes}"
         case "once":
             once = f"{node['name']} takes {share} of the {whole}'s time, once"
@@ -203,8 +205,13 @@ def _compositions(tree: Breakdown) -> Iterable[Panel]:
 
 
 def _parts(nodes: pd.DataFrame, whole_ms: float) -> Sequence[Part]:
-    """Return a part per node, and one for all that is left."""
+    """Return a part per name, the largest first, and one for all that is left."""
     rows = nodes[nodes["total_ms"] >= _MIN_PART * whole_ms].to_dict("records")
-    parts = [Part(_name(row), row["total_ms"], _COLORS.get(row["kind"], OTHER)) for row in rows]
+    named: dict[str, Part] = {}
+    for row in rows:  # the same may lie in steps, between them, and in the first batch of a pass
+        name, color = _name(row), _COLORS.get(row["kind"], OTHER)
+        before = named.setdefault(name, Part(name, 0.0, color))
+        named[name] = replace(before, value=before.value + row["total_ms"])
+    parts = sorted(named.values(), key=lambda part: -part.value)
     rest = whole_ms - sum(part.value for part in parts)
     return [*parts, Part("the rest", rest, OTHER)] if rest >= _MIN_PART * whole_ms else parts

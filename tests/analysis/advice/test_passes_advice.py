@@ -48,7 +48,7 @@ def test_fits_and_predictions_of_one_row_are_told_with_all_their_lines(advised, 
     lines = [place_of(recorded, "learn", f"{model}.fit(") for model in ("actor", "critic")]
     assert fits["place"] in lines
     (other,) = {*lines} - {fits["place"]}
-    assert f"Do so at {other} too." in fits["fix"]
+    assert f"Do the same at {other}." in fits["fix"]
     assert fits["change"] in (
         "actor.train_on_batch(state, then[None] - now[None])",
         "critic.train_on_batch(state, then[None])",

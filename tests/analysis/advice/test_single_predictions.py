@@ -9,4 +9,4 @@ def test_all_lines_that_call_it_are_named(advised, place_of, the_one):
     places = {place_of(PROGRAM, "play", "now ="), place_of(PROGRAM, "play", "then =")}
     (other,) = places - {found["place"]}
     assert f"and the calls at {other}: " in found["evidence"]
-    assert f"Do so at {other} too." in found["fix"]
+    assert f"Do the same at {other}." in found["fix"]

@@ -17,17 +17,17 @@ from tfprof_nb.analysis.source.syntax import first_given
 
 _PHASES = r"cell/(train|validation)(@[^/]*)?"
 _MIN_PASSES, _MIN_PART = 3, 0.5  # of what the steps take
-_ENDLESS = "Let the passes be one: give fit a dataset that ends with `.repeat()`, and `steps_per_epoch={}`"
+_ENDLESS = "Make one pass of them: give `fit` a dataset that ends with `.repeat()`, and `steps_per_epoch={}`"
 _PY_DATASET = (
-    "Let an epoch be several passes: a PyDataset whose `__len__` counts its batches more than once starts as rarely"
+    "Let one epoch run several passes: a PyDataset whose `__len__` counts its batches several times starts less often"
 )
 _VALIDATION = " Likewise for validation: `.repeat()` and `validation_steps=`."
 
 RULE = Rule(
     "short-passes",
     "Starting a pass over the data takes as long as the pass",
-    "Looks for trainings of several epochs that start their passes over the data for half as long as their steps run, "
-    "and longer.",
+    "Looks for training over several epochs that spends at least half as long on starting its passes over the data as "
+    "on its steps.",
     "Each epoch makes an iterator, with all stages of the pipeline and the functions that they call. An endless "
     "dataset has one iterator for all epochs.",
     group="input",

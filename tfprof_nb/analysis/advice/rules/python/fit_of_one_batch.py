@@ -17,8 +17,8 @@ _MIN_CALLS = 10
 RULE = Rule(
     "fit-of-one-batch",
     "fit is called again and again, for one batch each",
-    "Looks for lines whose calls of `model.fit` run one step each.",
-    "Each call makes a pipeline and callbacks of its own, and ends them: that takes much longer than one step.",
+    "Looks for lines that call `model.fit` again and again, for one step each.",
+    "Each call sets up a pipeline and callbacks, and takes them down again, which takes much longer than one step.",
     group="python",
     page="breakdown",
     moderate=10.0,
@@ -50,7 +50,7 @@ def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
     called = " and ".join(f"{model}.fit" for model in models)
     change = trained_on_batch(evidence.code, *line_at(places[0]))
     first = f"`{_units.shorten(change, 100)}`" if change else "`train_on_batch` in place of `fit`"
-    others = f" Do so at {' and '.join(places[1:])} too." if places[1:] else ""
+    others = f" Do the same at {' and '.join(places[1:])}." if places[1:] else ""
     calls = int(fits["count"].sum())
     yield Case(
         percent,

@@ -23,8 +23,8 @@ _RARER = (
 RULE = Rule(
     "long-validation",
     "Validation takes longer than the training",
-    "Looks for trainings whose validation, in every epoch, takes more of the cell than their own steps.",
-    "It changes no weight. Fewer or larger batches of validation tell the same.",
+    "Looks for training whose validation takes more of the cell than the training itself.",
+    "Validation changes no weights: it can run less often, and in larger batches.",
     group="python",
     page="breakdown",
     moderate=30.0,

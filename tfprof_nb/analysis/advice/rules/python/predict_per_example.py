@@ -54,7 +54,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
         once = f"Call {model}.{name} once with all examples in one array"
         once += "" if one_batch else ", and a larger `batch_size=`"
         others = _other_places(rows)
-        likewise = f" Do so at {others} too." if others else ""
+        likewise = f" Do the same at {others}." if others else ""
         fix = f"Each call has one batch: skip the pipeline, `{itself}`.{likewise}" if itself else f"{once}."
         fix += f" Where no call needs the result of another: {once[:1].lower()}{once[1:]}." if itself else ""
         # What each call computes is part of what a single call, or the model itself, does faster.
