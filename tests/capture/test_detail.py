@@ -4,6 +4,7 @@ import pytest
 
 from tfprof_nb.capture import detail as module
 from tfprof_nb.capture.detail import Detail
+from tfprof_nb.capture.keras import keras_steps
 from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.recording import Recording
 from tfprof_nb.capture.window import Window
@@ -67,6 +68,30 @@ def test_a_kind_that_never_lasts_is_recorded_three_times_and_then_within_the_sha
     assert not all(recorded)
     # The last window may have opened just before the share was reached.
     assert drawn.detail._recorded_s <= module._FREE_S + module._SHARE * drawn.now + 1.0
+
+
+@pytest.mark.parametrize(("recorded_s", "recorded"), [(0.0, [0, 1]), (60.0, [])], ids=["within the share", "beyond it"])
+def test_the_end_of_a_pass_is_recorded_up_to_the_next_step(drawn, recorded_s, recorded):
+    """Old iterators end there, and new ones begin; the first steps of the next pass only within the share."""
+    drawn.steps(30, 0.05)
+    drawn.detail._recorded_s = recorded_s
+    drawn.detail._pass_ended()
+    assert drawn.detail.is_open
+    drawn.now += 5.0
+    assert drawn.steps(30, 0.05) == recorded
+    assert drawn.events == [OPS_END, OPS_BEGIN, OPS_END]
+
+
+@pytest.mark.tensorflow
+def test_the_end_of_data_is_heard_in_keras_and_in_loops_of_ones_own(monkeypatch, model, data):
+    heard = []
+    monkeypatch.setattr(Detail, "_pass_ended", lambda _: heard.append(1))
+    with keras_steps(), Detail().watching():
+        model().fit(data, epochs=2, validation_data=data, verbose=0)
+        assert len(heard) == 4
+        for _ in data:
+            pass
+    assert len(heard) == 5
 
 
 def test_a_short_program_leaves_no_events_and_none_come_after_the_end(drawn):

@@ -1,7 +1,8 @@
 """Record ops only until enough is known of them: step marks, calls and callbacks cost little and are always recorded.
 
 Ops are recorded from the beginning until enough steady steps of a kind have passed; again where a kind of step is new,
-at the turn of an epoch, now and then, and wherever no marked steps run. What runs unmarked is thus recorded as a whole.
+now and then, and wherever no marked steps follow one another: from the end of a pass over the data to the next step, in
+which old iterators end and new ones begin, and in all code without marks.
 Events mark where recording of ops ends, and begins again (`formats.marks`).
 """
 
@@ -17,10 +18,10 @@ from typing import Any
 
 from tfprof_nb.capture.marks import newest_owner
 from tfprof_nb.capture.patching import replaced
-from tfprof_nb.capture.tensorflow import trace_class
+from tfprof_nb.capture.tensorflow import iterator_class, trace_class
 from tfprof_nb.capture.trace_level import MARKS, OPS, can_change_level, set_level
 from tfprof_nb.capture.watched_steps import watched_steps
-from tfprof_nb.formats.marks import CALLBACK, OPS_BEGIN, OPS_END
+from tfprof_nb.formats.marks import KERAS_LOOP_END, OPS_BEGIN, OPS_END
 
 _FIRST = 2  # steps of a kind that trace, compile and warm up
 # What is enough of a kind: so many steady steps in so many seconds, or fewer longer ones.
@@ -31,7 +32,6 @@ _UNMARKED_S = 0.3  # between marked steps: then what runs is no pause between th
 _LONGEST_S = 60.0  # a step that has not ended by then was cut short
 # A second look comes soon: buffers that filled while the first step traced hide how long steps wait.
 _POLL_S, _FIRST_LOOK_S = 0.1, 1.0
-_TURN = ".on_epoch_end"
 
 
 @dataclass
@@ -75,9 +75,13 @@ class Detail:
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Watch steps and epochs while the block runs."""
+        """Watch steps and passes over the data while the block runs."""
         with ExitStack() as undo:
-            undo.enter_context(replaced(trace_class(), "__init__", self._opening_at_turns(trace_class().__init__)))
+            for owner, name, wrapper in (
+                (trace_class(), "__init__", self._after_passes),
+                (iterator_class(), "_next_internal", self._after_data),
+            ):
+                undo.enter_context(replaced(owner, name, wrapper(vars(owner)[name])))
             undo.enter_context(watched_steps(self._step_began, self._step_ended))
             yield
 
@@ -100,7 +104,7 @@ class Detail:
             self.is_active = self.is_open = False
 
     def _open(self, steps: int | None) -> None:
-        """Record ops for so many steps, or until the kinds of step that run are known."""
+        """Record ops for so many steps, None: until their kind is known, 0: until the next one begins."""
         if self.is_active and not self.is_open:
             set_level(OPS)
             _leave_event(OPS_BEGIN)
@@ -117,16 +121,30 @@ class Detail:
     def _may_open(self) -> bool:
         return self._recorded_s <= _FREE_S + _SHARE * (time.monotonic() - self._began_at)
 
-    def _opening_at_turns(self, begin: Callable[..., None]) -> Callable[..., None]:
+    def _after_passes(self, begin: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(begin)
         def init(trace: Any, name: str, **kwargs: Any) -> None:
-            if self.is_active and not self.is_open and name.startswith(CALLBACK) and name.endswith(_TURN):
-                with self._lock:
-                    if self._may_open():
-                        self._open(steps=2)  # the first of the epoch, and one without its start
+            if name == KERAS_LOOP_END:
+                self._pass_ended()
             begin(trace, name, **kwargs)
 
         return init
+
+    def _after_data(self, fetch: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(fetch)
+        def fetched(iterator: Any) -> Any:
+            __tracebackhide__ = True
+            try:
+                return fetch(iterator)
+            except Exception:  # the end of the data is one
+                self._pass_ended()
+                raise
+
+        return fetched
+
+    def _pass_ended(self) -> None:
+        with self._lock:
+            self._open(steps=0)
 
     def _step_began(self, name: str) -> tuple[object, float]:
         owner = newest_owner()  # Keras' callbacks, which know their model, or a model
@@ -136,12 +154,24 @@ class Detail:
             now = time.monotonic()
             kind = self._kinds.setdefault(key, _Kind())
             self._marked_until = now + _LONGEST_S
-            if self.is_active and not kind.is_known and not self.is_open:
-                free = kind.opened < _WINDOWS and len(self._kinds) <= _KINDS
-                if free or self._may_open():
-                    kind.opened += 1
-                    self._open(steps=None)
+            if self.is_active and not (self.is_open and self._steps_left != 0):
+                self._decide(kind, now)
             return key, now
+
+    def _decide(self, kind: _Kind, now: float) -> None:
+        """Record the step that has begun, and how many more; or leave its ops out."""
+        steps: int | None = 0
+        if not kind.is_known and ((kind.opened < _WINDOWS and len(self._kinds) <= _KINDS) or self._may_open()):
+            kind.opened += 1
+            steps = None
+        elif self.is_open and self._may_open():
+            steps = 2  # the first of a pass, and one without its start
+        if self.is_open:
+            self._opened_at, self._steps_left = now, steps  # what was recorded between the steps is free
+            if steps == 0:
+                self._close()
+        elif steps is None:
+            self._open(steps)
 
     def _step_ended(self, token: tuple[object, float]) -> None:
         key, began = token
@@ -166,7 +196,7 @@ class Detail:
                 if self.is_open or ended.is_set():
                     continue
                 if now > self._marked_until:
-                    self._open(steps=1)
+                    self._open(steps=0)
                 elif now >= self._next_look and self._may_open():
                     self._open(steps=3)  # it begins in the middle of the first
                     self._next_look = self._began_at + 2 * (now - self._began_at)

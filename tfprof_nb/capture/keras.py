@@ -20,7 +20,7 @@ from tfprof_nb.capture.keras_callbacks import TimedCallbacks
 from tfprof_nb.capture.marks import close_mark, is_open, no_mark_survives, open_mark
 from tfprof_nb.capture.patching import replaced
 from tfprof_nb.capture.tensorflow import trace_class
-from tfprof_nb.formats.marks import EPOCH, JIT_COMPILE, KERAS_CALL, PHASES, STEPS_PER_EXECUTION
+from tfprof_nb.formats.marks import EPOCH, JIT_COMPILE, KERAS_CALL, KERAS_LOOP_END, PHASES, STEPS_PER_EXECUTION
 
 _CALLS = ("fit", "evaluate", "predict")
 
@@ -198,11 +198,14 @@ def _leave_event(name: str) -> Callable[[Any], Any]:
 
 
 def _close_open_marks(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Close the open batch at the end of ``catch_stop_iteration``, in which Keras runs each epoch."""
+    """Close the open batch at the end of ``catch_stop_iteration``, in which Keras runs each pass, and mark that end."""
+    trace = trace_class()
 
     @contextmanager
     def catch_stop_iteration(epoch_iterator: Any) -> Iterator[None]:
         with original(epoch_iterator), no_mark_survives():
             yield
+        with trace(KERAS_LOOP_END):
+            pass
 
     return catch_stop_iteration

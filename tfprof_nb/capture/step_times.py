@@ -14,6 +14,7 @@ import numpy as np
 
 from tfprof_nb.capture.patching import replaced
 from tfprof_nb.capture.pipeline_gaps import PipelineGaps, watched_pipelines
+from tfprof_nb.capture.tensorflow import iterator_class
 from tfprof_nb.capture.watched_steps import watched_steps
 
 MAX_BARS = 60  # as many again, and neighbours become one
@@ -120,10 +121,10 @@ def step_times() -> Iterator[StepTimes]:
 @contextmanager
 def _watched_waits(waiting: Any) -> Iterator[None]:
     """Add each eager call of a tf.data iterator to ``waiting.spans``: when it began, and its seconds."""
-    from tensorflow.python.data.ops.iterator_ops import OwnedIterator
     from tensorflow.python.eager.context import executing_eagerly
 
-    fetch = OwnedIterator._next_internal  # noqa: SLF001  (what `next` and Keras' `get_next` have in common)
+    iterators = iterator_class()
+    fetch = iterators._next_internal  # noqa: SLF001  (what `next` and Keras' `get_next` have in common)
 
     @functools.wraps(fetch)
     def timed(iterator: Any) -> Any:
@@ -138,5 +139,5 @@ def _watched_waits(waiting: Any) -> Iterator[None]:
             spans.append((begin, time.perf_counter() - begin))
             del spans[:-MAX_BARS]  # nobody takes them where no steps are marked
 
-    with replaced(OwnedIterator, "_next_internal", timed):
+    with replaced(iterators, "_next_internal", timed):
         yield

@@ -29,6 +29,13 @@ def trace_class() -> Any:
     return tensorflow().profiler.experimental.Trace
 
 
+def iterator_class() -> Any:
+    """Return the class of tf.data's iterators in Python."""
+    from tensorflow.python.data.ops.iterator_ops import OwnedIterator
+
+    return OwnedIterator
+
+
 def is_tracing() -> bool:
     """Whether a profiler is recording events of the host, whoever started it."""
     from tensorflow.python.profiler import trace

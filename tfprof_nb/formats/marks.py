@@ -30,6 +30,8 @@ MODEL_FILE = "model file "  # the reading or writing of a model: "model file loa
 
 KERAS_CALL = "keras call "  # fit, evaluate or predict of a model, from its begin to its end: "keras call fit"
 
+KERAS_LOOP_END = "keras loop end"  # Keras has run the last step of a pass over the data
+
 CALLBACK = "callback "  # the callback's class and method follow: "callback History.on_epoch_end"
 
 # Ops are recorded from the beginning until the first end, and again from each further beginning.
