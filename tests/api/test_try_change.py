@@ -223,6 +223,12 @@ os.environ["OF_THE_TRIAL"] = "1"
     assert "OF_THE_TRIAL" not in os.environ
 
 
+def test_an_extension_that_is_loaded_stands_in_no_trials_way(shell):
+    run(shell, "%load_ext storemagic\nx = 1")
+    made = try_it("%load_ext storemagic\ny = x + 1", "%load_ext storemagic\ny = x + 2")
+    assert made.summary["rounds"]
+
+
 @pytest.mark.parametrize(
     ("setup", "cell", "why"),
     [
@@ -230,6 +236,7 @@ os.environ["OF_THE_TRIAL"] = "1"
         ("pairs = zip([1], [2])", "next(pairs)", "`pairs`"),
         ("x = 1", "input('go on?')", "input"),
         ("x = 1", "%cd ..", "%cd"),
+        ("x = 1", "%load_ext storemagic", "%load_ext"),
         ("x = 1", "!touch here", "touch"),
         ("x = 1", "gone + 1", "`gone`"),
         ("x = 1", "raise ValueError('no')", "ValueError: no"),

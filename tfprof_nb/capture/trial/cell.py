@@ -70,7 +70,7 @@ def variant(shell: Any, name: str, before: str, text: str) -> Variant:
     passes: list[str] = []
     stored, used = _names(cell), set[str]()
     for tree in [cell, *([first] if first else [])]:
-        _check(tree)
+        _check(tree, shell)
         used |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     if cell.body and isinstance(last := cell.body[-1], ast.Expr):
         cell.body[-1] = ast.copy_location(ast.Assign([ast.Name(LAST_VALUE, ast.Store())], last.value), last)
@@ -148,20 +148,22 @@ def _compiled(shell: Any, tree: ast.Module, text: str, name: str) -> CodeType:
     return code
 
 
-def _check(tree: ast.Module) -> None:
+def _check(tree: ast.Module, shell: Any) -> None:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _ASKS:
             raise TfprofError(f"The cell calls {node.func.id}(), so it cannot be repeated by itself.")
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _MAGIC_CALLS:
-            _check_magic(node)
+            _check_magic(node, shell)
     if any(map(_awaits, tree.body)):
         raise TfprofError("The cell uses await at its top level, and a trial runs cells without.")
 
 
-def _check_magic(call: ast.Call) -> None:
-    name = str(call.args[0].value) if call.args and isinstance(call.args[0], ast.Constant) else ""
+def _check_magic(call: ast.Call, shell: Any) -> None:
+    name, *given = [str(one.value) for one in call.args if isinstance(one, ast.Constant)] or [""]
     kind = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    if kind.startswith("run_") and name in _HARMLESS:
+    loaded = {one.removeprefix("IPython.extensions.") for one in shell.extension_manager.loaded}
+    is_loaded = name == "load_ext" and set(given) <= loaded  # then it changes nothing
+    if kind.startswith("run_") and (name in _HARMLESS or is_loaded):
         return
     shown = f"!{name}" if kind in ("system", "getoutput") else f"%{name}"
     raise TfprofError(f"The cell has {shown:.60}, and nothing puts back what that changes: try a cell without it.")
