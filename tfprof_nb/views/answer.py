@@ -12,6 +12,7 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.advice import Advice
+from tfprof_nb.analysis.advice.catalogue import rules
 from tfprof_nb.analysis.answer import MODEL_KINDS, ONCE_KINDS, Answer, Diff
 from tfprof_nb.analysis.breakdown.breakdown import Breakdown
 from tfprof_nb.analysis.overview import Overview
@@ -29,6 +30,7 @@ _TRY = "The cell runs as it is and changed, in turns, on copies, for a minute: i
 _MAX_PARTS, _MIN_PART = 10, 0.005
 _MOSTLY = 0.5  # of the model's own work: the op or layer that takes so much of it is named
 _MAX_UNEXPLAINED = 0.5
+_MUCH_PERCENT = 20.0  # of the cell
 _MIN_STEP_SHARE = 0.2  # of the cell, for what a step is made of
 _COLORS = {
     **dict.fromkeys(MODEL_KINDS, HOST_COMPUTE),
@@ -77,15 +79,23 @@ def headline(answer: Answer, advice: Advice) -> Headline:
         share, says = row["cell_percent"], "%" in row["finding"]
         of_cell = "" if says or math.isnan(share) else f" That is {_units.percent(share)} of the {answer.whole}'s time."
         return Headline(f"{row['finding']}.{of_cell}", *_gain(row))
-    return Headline(sentence(answer, calm=bool((advice.table["severity"] == "info").all())))
+    return Headline(sentence(answer, calm=_is_calm(advice)))
+
+
+def _is_calm(advice: Advice) -> bool:
+    """Whether no finding is severe, and none of the input, which may be harmless in other runs, is about much time."""
+    table = advice.table
+    of_input = table["rule"].map(lambda rule: rules()[rule].group == "input").astype(bool)
+    waits = of_input & (table["cell_percent"] >= _MUCH_PERCENT)
+    return bool((table["severity"] == "info").all() and not waits.any())
 
 
 def sentence(answer: Answer, *, calm: bool) -> str:
-    """Name the largest cost of a cell, its place, its size and how often it came; ``calm`` if no finding is severe."""
-    node = answer.node
+    """Name the largest cost of a cell, its place, its size and how often it came; ``calm`` if no finding matters."""
+    node, whole = answer.node, answer.whole
     if node is None:
-        return "Nothing is known of the {whole}'s time: no event was recorded."
-    share, whole = _units.share(node["share"]), answer.whole
+        return f"Nothing is known of the {whole}'s time: no event was recorded."
+    share = _units.share(node["share"])
     match answer.kind:
         case "healthy":
             mostly = node["share"] >= _MOSTLY * answer.model_share
