@@ -297,7 +297,7 @@ history = model.fit(train, epochs=3, verbose=0)
         (".shuffle(90)", ".cache().shuffle(90)", True, "same random values"),
         (".batch(20)", ".batch(20).cache()", True, "same random values"),
         ("batch(20)", "batch(20, drop_remainder=True)", True, "96 and 80 examples"),
-        ("stddev=0.1", "stddev=0.9", False, " epochs"),
+        ("stddev=0.1), y", "stddev=0.1), y + 100.0", False, " epochs"),
     ],
 )
 def test_changes_of_random_pipelines_are_judged(shell, monkeypatch, before, after, refuted, words):

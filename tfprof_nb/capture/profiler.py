@@ -25,6 +25,7 @@ _OTHER_PROFILER = (
 )
 
 _POLL_S = 1e-4
+_WAKE_S = 0.5
 
 
 class UnsavedError(CaptureError):
@@ -169,8 +170,9 @@ class Profiler:
         CaptureError
             If the profile could not be saved.
         """
-        if self._saved is not None:
-            self._saved.wait()
+        # A wait without an end misses a signal that comes just before the thread begins to sleep.
+        while self._saved is not None and not self._saved.wait(_WAKE_S):
+            pass
         if self._failure is not None:
             raise self._failure
 
