@@ -9,7 +9,7 @@ from playwright.sync_api import Error
 # What JupyterLab 4 itself complains about in an empty configuration, and bqplot when the page of a chart is left before
 # the chart is drawn: it draws a place without size, and again when the place is shown (`SETTLED` checks that it fits).
 NOT_OURS = re.compile(
-    r"favicon|Failed to load resource|lsp|ResizeObserver|Unexpected content-type|<rect> attribute \w+: A negative value",
+    r"favicon|Failed to load resource|lsp|ResizeObserver|Unexpected content-type|<rect> attribute \w+: A negative",
     re.IGNORECASE,
 )
 
