@@ -2,6 +2,7 @@
 
 SHELL := /bin/bash -eu -o pipefail
 BIN := .venv/bin
+unexport PYTHONDONTWRITEBYTECODE # hundreds of processes import the package
 STATIC := tfprof_nb/render/static
 
 # What stands for what has been made. Stamps lie inside the thing, so that deleting it deletes them.

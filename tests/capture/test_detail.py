@@ -36,6 +36,17 @@ class Drawn:
             self.detail._step_ended(token)
         return whole
 
+    def calls(self, count, seconds, names=("step",), busy=1.0):
+        """Call functions in turns, without marks; return of how many turns ops were recorded."""
+        whole = 0
+        for _ in range(count):
+            began = self.detail.is_open
+            for name in names:
+                self.now += seconds
+                self.detail._call_ended(name, busy * seconds)
+            whole += began and self.detail.is_open
+        return whole
+
 
 @pytest.fixture
 def drawn(monkeypatch):
@@ -68,6 +79,34 @@ def test_a_kind_that_never_lasts_is_recorded_three_times_and_then_within_the_sha
     assert not all(recorded)
     # The last window may have opened just before the share was reached.
     assert drawn.detail._recorded_s <= module._FREE_S + module._SHARE * drawn.now + 1.0
+
+
+@pytest.mark.parametrize("names", [("step",), ("generator", "discriminator", "metric")], ids=len)
+def test_enough_calls_of_functions_are_recorded_where_nothing_marks_steps(drawn, names):
+    whole = drawn.calls(400, 0.05, names)
+    assert 7 <= whole <= 8  # the window ends with the last call of a turn
+    assert drawn.calls(20, 0.05, (*names, "new")) == 6  # whole ones, from the first call of the new one on
+    assert drawn.events == [OPS_END, OPS_BEGIN, OPS_END]
+
+
+def test_a_loop_whose_time_is_not_that_of_its_functions_is_recorded(drawn):
+    """Ops that run one by one may be what takes the time: only their recording tells."""
+    assert drawn.calls(100, 0.05, busy=0.1) == 100
+
+
+def test_calls_inside_marked_steps_are_no_steps(drawn):
+    token = drawn.detail._step_began("train")
+    drawn.calls(50, 0.05)
+    drawn.detail._step_ended(token)
+    assert drawn.events == []
+
+
+def test_the_first_turn_of_a_pass_is_recorded_from_the_end_of_the_one_before(drawn):
+    drawn.calls(30, 0.05)
+    drawn.detail._pass_ended()
+    drawn.now += 5.0
+    assert drawn.calls(30, 0.05) <= 2
+    assert drawn.events == [OPS_END, OPS_BEGIN, OPS_END]
 
 
 @pytest.mark.parametrize(("recorded_s", "recorded"), [(0.0, [0, 1]), (60.0, [])], ids=["within the share", "beyond it"])
@@ -148,3 +187,43 @@ def test_all_steps_are_marked_and_the_ops_of_some_are_recorded(recorded):
 @pytest.mark.tensorflow
 def test_all_ops_are_recorded_where_that_is_asked_for(recorded):
     assert recorded(record_all=True).steps.table["ops_recorded"].all()
+
+
+@pytest.mark.tensorflow
+def test_steps_of_a_loop_of_ones_own_are_whole_though_the_ops_of_some_are_recorded(tmp_path):
+    import tensorflow as tf
+
+    from tfprof_nb import load
+
+    @tf.function
+    def step(x):
+        return tf.reduce_sum(tf.tanh(x @ x))
+
+    recording = Recording(tmp_path, Options()).start()
+    for batch in tf.data.Dataset.from_tensors(tf.ones((64, 64))).repeat(3000):
+        step(batch)
+    steps = load(recording.stop()).steps
+    assert len(steps.table) == 3000
+    assert steps.summary["source"] == "inferred"
+    assert 6 <= steps.table["ops_recorded"].sum() < 3000
+
+
+@pytest.mark.tensorflow
+def test_calls_from_python_are_heard_but_not_those_that_a_graph_makes(monkeypatch):
+    import tensorflow as tf
+
+    heard = []
+    monkeypatch.setattr(Detail, "_call_ended", lambda _, name, seconds: heard.append((name, seconds >= 0)))
+
+    @tf.function
+    def inner(x):
+        return x + 1
+
+    @tf.function
+    def outer(x):
+        return inner(x) * 2
+
+    with Detail().watching():
+        outer(tf.constant(1.0))
+        inner(tf.constant(1.0))
+    assert heard == [("outer", True), ("inner", True)]

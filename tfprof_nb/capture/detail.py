@@ -1,8 +1,9 @@
 """Record ops only until enough is known of them: step marks, calls and callbacks cost little and are always recorded.
 
 Ops are recorded from the beginning until enough steady steps of a kind have passed; again where a kind of step is new,
-now and then, and wherever no marked steps follow one another: from the end of a pass over the data to the next step, in
-which old iterators end and new ones begin, and in all code without marks.
+now and then, and wherever no steps follow one another: from the end of a pass over the data to the next step, in which
+old iterators end and new ones begin, and in all other code. Where nothing marks steps, calls of functions are steps,
+with what lies between them, if the functions and the data take much of the time.
 Events mark where recording of ops ends, and begins again (`formats.marks`).
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 import functools
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -20,6 +22,7 @@ from tfprof_nb.capture.marks import newest_owner
 from tfprof_nb.capture.patching import replaced
 from tfprof_nb.capture.tensorflow import iterator_class, trace_class
 from tfprof_nb.capture.trace_level import MARKS, OPS, can_change_level, set_level
+from tfprof_nb.capture.watched_calls import watched_calls
 from tfprof_nb.capture.watched_steps import watched_steps
 from tfprof_nb.formats.marks import KERAS_LOOP_END, OPS_BEGIN, OPS_END
 
@@ -29,6 +32,8 @@ _ENOUGH = ((6, 0.15), (3, 1.0))
 _KINDS, _WINDOWS = 8, 3  # those of more kinds, and more of one kind, open only within the share
 _SHARE, _FREE_S = 0.05, 0.5  # of the time, and in all, for windows that open without something new
 _UNMARKED_S = 0.3  # between marked steps: then what runs is no pause between them
+_CALLED = 0.2  # of a loop's time, in functions and in fetching data: else ops between the calls matter
+_NEIGHBOURS = 16  # calls, after which one of another function belongs to other code
 _LONGEST_S = 60.0  # a step that has not ended by then was cut short
 # A second look comes soon: buffers that filled while the first step traced hide how long steps wait.
 _POLL_S, _FIRST_LOOK_S = 0.1, 1.0
@@ -70,6 +75,9 @@ class Detail:
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._kinds: dict[object, _Kind] = {}
+        self._newest: deque[object] = deque(maxlen=_NEIGHBOURS)  # kinds of the newest calls of functions
+        self._in_mark = False
+        self._explained_s = 0.0  # since ops are recorded: how long functions and fetching data took
         self.is_active = self.is_open = False
         self._ended = threading.Event()
 
@@ -83,14 +91,16 @@ class Detail:
             ):
                 undo.enter_context(replaced(owner, name, wrapper(vars(owner)[name])))
             undo.enter_context(watched_steps(self._step_began, self._step_ended))
+            undo.enter_context(watched_calls(self._call_ended))
             yield
 
     def begin(self) -> None:
         """Begin with recording ops; the profiler has started."""
         with self._lock:
             self._kinds.clear()
-            self._began_at = self._marked_until = time.monotonic()
-            self._recorded_s = self._next_look = 0.0
+            self._newest.clear()
+            self._began_at = self._marked_until = self._called_at = time.monotonic()
+            self._recorded_s = self._next_look = self._explained_s = 0.0
             self.is_active, self._ended = can_change_level(), threading.Event()
             if self.is_active:
                 self.is_open, self._opened_at = True, self._began_at
@@ -109,6 +119,7 @@ class Detail:
             set_level(OPS)
             _leave_event(OPS_BEGIN)
             self.is_open, self._opened_at, self._steps_left = True, time.monotonic(), steps
+            self._explained_s = 0.0
 
     def _close(self) -> None:
         if self.is_open:
@@ -134,11 +145,14 @@ class Detail:
         @functools.wraps(fetch)
         def fetched(iterator: Any) -> Any:
             __tracebackhide__ = True
+            began = time.monotonic()
             try:
                 return fetch(iterator)
             except Exception:  # the end of the data is one
                 self._pass_ended()
                 raise
+            finally:
+                self._explained_s += time.monotonic() - began
 
         return fetched
 
@@ -153,7 +167,7 @@ class Detail:
         with self._lock:
             now = time.monotonic()
             kind = self._kinds.setdefault(key, _Kind())
-            self._marked_until = now + _LONGEST_S
+            self._marked_until, self._in_mark = now + _LONGEST_S, True
             if self.is_active and not (self.is_open and self._steps_left != 0):
                 self._decide(kind, now)
             return key, now
@@ -177,7 +191,8 @@ class Detail:
         key, began = token
         with self._lock:
             now, kind = time.monotonic(), self._kinds.setdefault(key, _Kind())
-            self._marked_until = now + _UNMARKED_S
+            self._marked_until, self._in_mark = now + _UNMARKED_S, False
+            self._called_at = now
             kind.ended += 1
             if not self.is_open:
                 return
@@ -189,6 +204,35 @@ class Detail:
             if kind.is_known if self._steps_left is None else self._steps_left <= 0:
                 self._close()
 
+    def _call_ended(self, name: str, seconds: float) -> None:
+        """A function that is part of no marked step was called: with what came since the call before, it is a step."""
+        with self._lock:
+            if self._in_mark:
+                return
+            now, began, key = time.monotonic(), self._called_at, ("call", name)
+            kind = self._kinds.setdefault(key, _Kind())
+            self._newest.append(key)
+            self._called_at, self._marked_until = now, now + _UNMARKED_S + 2 * (now - began)
+            self._explained_s += seconds
+            kind.ended += 1
+            if not self.is_active:
+                return
+            if not self.is_open:
+                if not kind.is_known and (kind.opened < _WINDOWS or self._may_open()):
+                    kind.opened += 1
+                    self._open(steps=None)
+                return
+            if kind.ended > _FIRST and began >= self._opened_at:
+                kind.steady += 1
+                kind.seconds += now - began
+            if self._steps_left == 0 and kind.is_known and self._may_open():
+                self._steps_left = 2 * len(set(self._newest))
+            elif self._steps_left:
+                self._steps_left -= 1
+            explained = self._steps_left == 0 or self._explained_s >= _CALLED * (now - self._opened_at)
+            if not self._steps_left and explained and all(self._kinds[each].is_known for each in set(self._newest)):
+                self._close()
+
     def _poll(self, ended: threading.Event) -> None:
         while not ended.wait(_POLL_S):
             with self._lock:
@@ -198,7 +242,7 @@ class Detail:
                 if now > self._marked_until:
                     self._open(steps=0)
                 elif now >= self._next_look and self._may_open():
-                    self._open(steps=3)  # it begins in the middle of the first
+                    self._open(steps=3 * len(set(self._newest)) or 3)  # it begins in the middle of the first
                     self._next_look = self._began_at + 2 * (now - self._began_at)
 
 

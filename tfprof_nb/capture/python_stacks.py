@@ -109,9 +109,11 @@ class _Sampler(threading.Thread):
         self.end()
         strings, functions, places = Interned[str](), Interned[tuple[str, str]](), Interned[tuple[int, int]]()
         generated, stacks = origins(), []
+        instructions = {(id(code), at): (code, at) for frames in self._stacks for code, at in frames}
+        place_of = {key: _place(*instruction, generated) for key, instruction in instructions.items()}
         for frames in self._stacks:
             of_cell = takewhile(lambda frame: not frame[0].co_filename.startswith(MAGICS), frames)
-            own = [_place(code, at, generated) for code, at in of_cell]
+            own = [place_of[id(code), at] for code, at in of_cell]
             lines = [(functions.number((place.function, place.file)), place.line) for place in own]
             stacks.append(places.numbers(lines))
         idle = {number for number, frames in enumerate(self._stacks) if _passes(frames, _RECORDING)}

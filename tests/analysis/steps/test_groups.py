@@ -5,6 +5,7 @@ import numpy as np
 from builders import XSpace, forest
 from tfprof_nb.analysis.events.links import links
 from tfprof_nb.analysis.steps.groups import group_events
+from tfprof_nb.analysis.steps.steps import steps
 
 
 def grouped(space):
@@ -158,6 +159,33 @@ def test_a_run_without_groups_beside_one_with_saved_ones_has_its_marks():
     python.event("session run", duration_ps=10, group_id=0, step_name="session run", step_num=0, _r=1)
     python.event("train", start_ps=100, duration_ps=10, step_num=0, _r=1)
     assert grouped(space)[0].spans["start_ps"].tolist() == [0, 100]
+
+
+def beside_marks(calls, call_us):
+    """A loop of function calls, and two steps that Keras marks, with a call each."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for number in range(2):
+        python.event("predict", start_us=10_000 + 200 * number, duration_us=200, step_num=number, _r=1)
+        python.event("FunctionRun", start_us=10_010 + 200 * number, duration_us=100, _r=1)
+    for number in range(calls):
+        at = call_us * number
+        python.event("EagerLocalExecute: __inference_step_5", start_us=at, duration_us=call_us)
+        python.event("FunctionRun", start_us=at + 1, duration_us=call_us - 2, _r=1)
+    return space
+
+
+def test_a_loop_of_calls_has_its_steps_beside_marks_that_take_less_time():
+    space = beside_marks(calls=4, call_us=300)
+    grouping, _ = grouped(space)
+    assert len(grouping.spans) == 6
+    table = steps([forest(space)], [grouping]).table
+    assert table["phase"].tolist() == ["step"] * 4 + ["predict"] * 2
+
+
+def test_short_calls_beside_marks_are_no_steps():
+    grouping, _ = grouped(beside_marks(calls=4, call_us=30))
+    assert (grouping.source, len(grouping.spans)) == ("marked", 2)
 
 
 def test_a_single_call_is_no_step():

@@ -62,3 +62,22 @@ def test_without_events_that_say_so_all_was_recorded():
         python.event("train", start_us=1000 * number, duration_us=900, step_num=number, _r=1)
     whole = forest(space)
     assert steps([whole], [group_events(whole)]).table["ops_recorded"].all()
+
+
+def test_calls_of_functions_are_steps_also_where_no_ops_were_recorded():
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for number in range(STEPS):
+        at = 1 + 1000 * number
+        python.event("train_step", start_us=at + 200, duration_us=700, tf_function_call="notTraced-nonXla")
+        if number < RECORDED:
+            python.event("IteratorGetNext", start_us=at + 10, duration_us=180)
+            python.event("EagerLocalExecute: __inference_train_step_9", start_us=at + 250, duration_us=600)
+            python.event("FunctionRun", start_us=at + 300, duration_us=500, _r=1)
+    python.event(OPS_END, start_us=4000, duration_us=1)
+    whole = forest(space)
+    table = steps([whole], [group_events(whole)]).table
+    assert table["ops_recorded"].tolist() == [True] * RECORDED + [False] * (STEPS - RECORDED)
+    assert table["step_name"].unique().tolist() == ["train_step"]
+    assert table["step_ms"].iloc[1:].tolist() == pytest.approx([1.0] * (STEPS - 1))
+    np.testing.assert_allclose(table[PARTS].sum(axis=1), table["step_ms"])

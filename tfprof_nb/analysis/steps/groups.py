@@ -20,7 +20,7 @@ from tfprof_nb.analysis.events.framework import framework
 from tfprof_nb.analysis.events.links import RUNS, links, tf_data_steps
 from tfprof_nb.analysis.events.removals import removals
 from tfprof_nb.analysis.steps.tpu_spans import common_steps, steps_of_instructions, tpu_spans, whole_steps
-from tfprof_nb.analysis.steps.unmarked import loop_iterations, unmarked_steps
+from tfprof_nb.analysis.steps.unmarked import loop_iterations, repeated_calls, unmarked_steps, unrecorded_calls
 from tfprof_nb.formats.marks import END_OF_DATA, INTERRUPTED, ROOT, STEP_NUMBER
 
 Source = Literal["marked", "keras", "device", "inferred", "none"]
@@ -75,7 +75,11 @@ def group_events(forest: Forest) -> Grouping:
     if not len(marks):
         return _unmarked_groups(forest)
     marked = _marked_groups(forest, marks, source)
-    unmarked = marked if len(marked.spans) or forest.on_device.any() else _inferred_groups(forest)
+    if forest.on_device.any():
+        return marked
+    if len(marked.spans):
+        return _with_calls_beside(forest, marked, marks)
+    unmarked = _inferred_groups(forest)
     return unmarked if len(unmarked.spans) else marked
 
 
@@ -183,12 +187,37 @@ def _inferred_groups(forest: Forest) -> Grouping:
     if not len(spans) and len(loop := loop_iterations(forest)):
         return _loop_groups(forest, loop, "inferred")
     group = np.full(len(forest.host), -1, dtype=np.int32)
+    _take_in_steps(forest, group, spans)
+    return Grouping(group, spans, "inferred" if len(spans) else "none")
+
+
+def _with_calls_beside(forest: Forest, marked: Grouping, marks: Int64) -> Grouping:
+    """Add a step for each repeated function call outside of the marks, if these take more time than the marked steps.
+
+    Such is a loop of the user's own beside Keras' ``predict`` or ``evaluate``, which marks its steps.
+    """
+    runs, unrecorded = _function_runs(forest), unrecorded_calls(forest)
+    calls = repeated_calls(forest, *(some[marked.group[some] < 0] for some in (runs, unrecorded)))
+    begun = forest.host.start_ps[calls["event"].to_numpy(np.int64)]
+    ends = np.sort(forest.ends_ps(marks))
+    last = np.append(ends, -1)[np.searchsorted(ends, begun, side="right") - 1]
+    calls["start_ps"] = np.maximum(calls["start_ps"], last)
+    if (calls["end_ps"] - calls["start_ps"]).sum() <= (marked.spans["end_ps"] - marked.spans["start_ps"]).sum():
+        return marked
+    group = marked.group.copy()
+    calls["group"] += int(group.max(initial=-1)) + 1
+    _take_in_steps(forest, group, calls)
+    spans = pd.concat([marked.spans, calls]).sort_values("start_ps", kind="stable", ignore_index=True)
+    return Grouping(group, spans, "inferred")
+
+
+def _take_in_steps(forest: Forest, group: Int32, spans: pd.DataFrame) -> None:
+    """Add, in place, to each step what it ran and caused."""
     _take_in_events(forest, group, spans)
     # The call itself may nest in an event that began before the first step.
     group[spans["event"].to_numpy(np.int64)] = spans["group"]
     _spread(forest, group, forest.once(links))
     group[removals(forest)] = -1
-    return Grouping(group, spans, "inferred" if len(spans) else "none")
 
 
 def _take_in_events(forest: Forest, group: Int32, spans: pd.DataFrame) -> None:

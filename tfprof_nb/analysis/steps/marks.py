@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from tfprof_nb._arrays import Bools
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.steps.groups import Grouping
 from tfprof_nb.analysis.steps.passes import FETCHES
@@ -33,11 +34,10 @@ def described(table: pd.DataFrame, forest: Forest, grouping: Grouping, spans: pd
     if grouping.source == "inferred":
         names = np.array([_of_pass(str(name)) for name in names], dtype=object)
     numbers, epoch = forest.ints_at(STEP_NUMBER, marks), forest.ints_at(EPOCH, marks)
+    graph_types = forest.texts_at("graph_type", marks)
+    phases = np.array([_phase(str(graph_type or name)) for name, graph_type in zip(names, graph_types, strict=True)])
     if grouping.source in ("inferred", "device"):
-        phases = _phases_by_gradients(forest, grouping, spans)
-    else:
-        graph_types = forest.texts_at("graph_type", marks)
-        phases = [_phase(str(graph_type or name)) for name, graph_type in zip(names, graph_types, strict=True)]
+        phases = np.where(numbers >= 0, phases, _phases_by_gradients(forest, grouping, spans, numbers < 0))
     step_names = [f"{name} {number}" if number >= 0 else str(name) for name, number in zip(names, numbers, strict=True)]
     return table.assign(
         number=numbers,
@@ -61,10 +61,10 @@ def _phase(mark: str) -> str:
     return next((phase for phase in PHASES if mark.lower().startswith(phase)), mark)
 
 
-def _phases_by_gradients(forest: Forest, grouping: Grouping, spans: pd.DataFrame) -> list[str]:
+def _phases_by_gradients(forest: Forest, grouping: Grouping, spans: pd.DataFrame, unmarked: Bools) -> list[str]:
     """Take steps with gradients for training and the others for tests; without any gradients, all are one phase."""
     gradients = forest.names_with("gradient")[forest.host.metadata]
-    trained = spans["group"].isin(np.unique(grouping.group[gradients]))
+    trained = spans["group"].isin(np.unique(grouping.group[gradients])) & unmarked
     marks = spans["event"].to_numpy(np.int64)
     if (marks >= 0).all():  # of a function that sometimes trains, all steps are of the training
         trained = trained.groupby(forest.host.metadata[marks]).transform("any")

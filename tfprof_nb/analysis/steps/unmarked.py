@@ -8,9 +8,11 @@ import pandas as pd
 from tfprof_nb._arrays import Int64
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.links import EXECUTOR, keyed, tf_data_steps
+from tfprof_nb.analysis.events.recorded_ops import recorded_ops
 from tfprof_nb.analysis.events.removals import removals
 from tfprof_nb.analysis.steps.passes import eager_passes, fetches_of
 
+_CALLED = "tf_function_call"  # a text of the event of a function's call from Python
 # A function that takes less than this share of the time of all calls is a side show (a metric's update, say).
 _MAIN_SHARE = 0.05
 # A function that follows itself in less than this share of its calls follows another one, if it runs often enough.
@@ -29,20 +31,27 @@ def unmarked_steps(forest: Forest, runs: Int64) -> pd.DataFrame:
     runs
         The events of the outermost function runs.
     """
-    calls, passes = repeated_calls(forest, runs), eager_passes(forest)
+    calls, passes = repeated_calls(forest, runs, unrecorded_calls(forest)), eager_passes(forest)
     called_ps = int(forest.host.duration_ps[calls["event"].to_numpy(np.int64)].sum())
     passed_ps = int((passes["end_ps"] - passes["start_ps"]).sum())
     beside = len(passes) >= _MORE_PASSES * len(calls) and called_ps < _SIDE_SHARE * passed_ps
     return passes if beside and len(passes) else calls
 
 
-def repeated_calls(forest: Forest, runs: Int64) -> pd.DataFrame:
+def unrecorded_calls(forest: Forest) -> Int64:
+    """Return the outermost calls of functions of which no ops were recorded, and so no runs."""
+    traced = forest.host.texts(_CALLED).rows
+    start = forest.host.start_ps[traced]
+    return forest.outermost(traced[~forest.once(recorded_ops).hold(start, forest.ends_ps(traced))])
+
+
+def repeated_calls(forest: Forest, runs: Int64, unrecorded: Int64) -> pd.DataFrame:
     """Return the steps that repeated calls suggest: ``group start_ps end_ps event``.
 
     A step is a call, and the calls of other functions that follow it once each time. It begins with the wait for its
-    data: where the step before it ended, or at the fetch before the call.
+    data: where the step before it ended, or at the fetch before the call. ``unrecorded`` are calls without a run.
     """
-    calls = _calls(forest, runs)
+    calls = _calls(forest, runs, unrecorded)
     by_name = calls.groupby("name")["length"]
     main = (by_name.transform("size") > 1) & (by_name.transform("sum") >= _MAIN_SHARE * calls["length"].sum())
     calls = calls[main].reset_index(drop=True)
@@ -93,17 +102,18 @@ def _with_waits(forest: Forest, steps: pd.DataFrame) -> Int64:
     return start
 
 
-def _calls(forest: Forest, runs: Int64) -> pd.DataFrame:
-    """Return the calls that lead to the runs, by line and start: ``event name line start_ps length end_ps``.
+def _calls(forest: Forest, runs: Int64, unrecorded: Int64) -> pd.DataFrame:
+    """Return the calls that lead to the runs, and others, in order: ``event name line start_ps length end_ps``.
 
     A call's event is the function's own where the runtime recorded one.
     """
     host = forest.host
     executes = np.flatnonzero(forest.name_starts("EagerLocalExecute:", "EagerExecute"))
-    traced = host.texts("tf_function_call").rows
+    traced = host.texts(_CALLED).rows
     execute, call = forest.nearest_ancestor(runs, executes), forest.nearest_ancestor(runs, traced)
     named = np.where(execute >= 0, executes[execute] if len(executes) else runs, runs)
-    event = np.where(call >= 0, traced[call] if len(traced) else named, named)
+    event = np.append(np.where(call >= 0, traced[call] if len(traced) else named, named), unrecorded)
+    named, call = np.append(named, unrecorded), np.append(call, np.zeros_like(unrecorded))
     # A function that is traced again runs under a new name each time; its own event keeps its name.
     name = host.names[host.metadata[np.where(call >= 0, event, named)]]
     calls = pd.DataFrame({"event": event, "name": name, "line": host.line[event]}).drop_duplicates("event")
