@@ -99,6 +99,14 @@ def shared_data():
     return SHARED_DATA
 
 
+@pytest.fixture(scope="session", autouse=True)
+def whole_recordings():
+    """Record the ops of all steps: of how many they are recorded depends on how long steps take."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tfprof_nb.capture.detail.can_change_level", lambda: False)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def no_capture_left():
     """Name the test that leaves a capture running, not one that starts after it."""

@@ -7,8 +7,15 @@ from tfprof_nb.capture.detail import Detail
 from tfprof_nb.capture.keras import keras_steps
 from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.recording import Recording
+from tfprof_nb.capture.trace_level import can_change_level
 from tfprof_nb.capture.window import Window
 from tfprof_nb.formats.marks import OPS_BEGIN, OPS_END
+
+
+@pytest.fixture(autouse=True)
+def windows(monkeypatch):
+    """Record ops as users do: other tests record all."""
+    monkeypatch.setattr(module, "can_change_level", can_change_level)
 
 
 class Drawn:
