@@ -115,7 +115,7 @@ def test_a_pointer_on_the_chart_reads_the_event():
     known = "op dense/MatMul · region output · type float · shape [8,8]"
     assert list(found.notes) == [
         f"allocation of 2.00 MiB, 2.00 MiB requested · 2.00 MiB in use · {known}",
-        f"deallocation of 1.00 MiB, 1.00 MiB requested · 1.00 MiB in use · {known}",
+        f"deallocation of -1.00 MiB, -1.00 MiB requested · 1.00 MiB in use · {known}",
     ]
 
 
@@ -180,3 +180,10 @@ def test_without_memory_it_says_why():
     (note,) = view.panels(result())
     assert note.kind == "empty"
     assert note.text.startswith("No memory events")
+
+
+def test_heap_stack_and_free_are_in_the_picture_that_is_shown_first():
+    (tabs,) = (panel for panel in view.panels(result((1, "only", MIB), bytes_reserved=MIB)) if isinstance(panel, Tabs))
+    first = tabs.tabs[0]
+    assert first.name == "in use and free"
+    assert [series.label for series in first.open()[0].series] == ["heap", "stack", "free"]

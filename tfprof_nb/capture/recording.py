@@ -31,6 +31,10 @@ from tfprof_nb.formats.sidecar import CaptureSection, Section, Stopped
 _claim = threading.Lock()  # held while a capture runs in this process
 _saving = threading.Event()  # set while the claim is held only by saving: an interrupt ended the wait for it
 _POLL_S = 0.01
+_OUT_OF_MEMORY = (
+    "An op found no memory. The page Memory shows what held it; programs that share the device hold memory too "
+    "(nvidia-smi lists them on a GPU)."
+)
 
 
 def _claimed() -> bool:
@@ -183,6 +187,8 @@ class Recording:
         """Let the profile's notes say that an error ended the code."""
         how = "was interrupted" if isinstance(error, KeyboardInterrupt) else f"ended with {type(error).__name__}"
         self._ended_by = f"The code {how}: this profile shows what ran up to then."
+        if type(error).__name__ == "ResourceExhaustedError":
+            self._ended_by += f" {_OUT_OF_MEMORY}"
 
     def end(self) -> None:
         """End recording; the profile is saved in the background."""

@@ -127,16 +127,12 @@ def _figures(numbers: dict[str, Any]) -> list[Figure]:
 
 
 def _charts(name: str, points: pd.DataFrame) -> list[Tab]:
-    """Return the charts of an allocator; memory in use by itself, as free memory would often dwarf it."""
+    """Return the charts of an allocator; also of memory in use by itself, as free memory may dwarf it."""
     short = _units.shorten(_plain(name), 60)
-    return [
-        Tab("in use", lambda: [_stacked(f"Memory in use: {short}", points, 2)]),
-        *(
-            [Tab("in use and free", lambda: [_stacked(f"Memory in use and free: {short}", points, 3)])]
-            if points["free_bytes"].any()
-            else []
-        ),
-    ]
+    in_use = Tab("in use", lambda: [_stacked(f"Memory in use: {short}", points, 2)])
+    if not points["free_bytes"].any():
+        return [in_use]
+    return [Tab("in use and free", lambda: [_stacked(f"Memory in use and free: {short}", points, 3)]), in_use]
 
 
 def _stacked(title: str, points: pd.DataFrame, layers: int) -> Lines:
@@ -160,7 +156,7 @@ def _tooltips(points: pd.DataFrame) -> list[str]:
 
 
 def _tooltip(row: dict[Any, Any]) -> str:
-    size = {name: _units.size(abs(row[f"{name}_bytes"])) for name in ("requested", "allocation", "memory_in_use")}
+    size = {name: _units.size(row[f"{name}_bytes"]) for name in ("requested", "allocation", "memory_in_use")}
     parts = [
         f"{row['event']} of {size['allocation']}, {size['requested']} requested",
         f"{size['memory_in_use']} in use",

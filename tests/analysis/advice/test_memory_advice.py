@@ -85,3 +85,24 @@ def test_a_dictionary_of_an_object_is_told_with_its_line(tmp_path):
     (found,) = check(Evidence(**results, **told), {})
     assert found.place == "watch.py line 5"
     assert "`self.seen[i] = out`" in found.evidence
+
+
+@pytest.mark.parametrize(
+    ("available_mb", "fragmentation", "told"),
+    [(200, 0.9, True), (200, 0.1, False), (900, 0.95, False), (10, 0.9, False)],
+    ids=["in pieces", "in one piece", "little in use", "full"],
+)
+def test_free_memory_in_pieces_is_told_where_an_op_could_not_get_its_own(tmp_path, available_mb, fragmentation, told):
+    space = XSpace()
+    line = space.plane("/host:CPU").line("python")
+    stats = {"allocator_name": "GPU_0_bfc", "bytes_reserved": 0, "peak_bytes_in_use": 0, "tf_op": "model/embed"}
+    sizes = {"bytes_allocated": 800 * MB, "requested_bytes": 100 * MB, "allocation_bytes": 100 * MB, "addr": 1}
+    free = {"bytes_available": available_mb * MB, "fragmentation": fragmentation}
+    line.event("MemoryAllocation", start_us=1, **stats, **sizes, **free)
+    table = load(space.write(tmp_path / "host.xplane.pb")).advice.table
+    found = table[table["rule"] == "fragmented-memory"]
+    assert len(found) == told
+    if told:
+        assert found["finding"].iloc[0] == (
+            "Free memory of GPU_0_bfc lies in pieces: the largest has 20.0 MiB of 200 MiB"
+        )
