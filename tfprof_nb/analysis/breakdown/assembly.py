@@ -177,9 +177,11 @@ class Assembly:
         inside = (callback >= 0) & (step >= 0) & (began < np.append(start, 0)[step])
         self._step = np.where(inside | (phase < 0), -1, step)
         self._callback = callback
-        # What goes on in steps whose ops were not recorded is known only as far as it leaves marks.
+        # What goes on in steps whose ops were not recorded is known only as far as it leaves marks: what is outside of
+        # the calls of ops, if these are among the marks, is Python.
         recorded = np.append(self._steps["ops_recorded"].to_numpy(dtype=bool), True)[self._step]
-        self._unrecorded = ~recorded & (callback < 0) & ~np.isin(self._doing, _MARKED)
+        known = (*_MARKED, Doing.PYTHON) if (self._doing[~recorded] == Doing.CALLING).any() else _MARKED
+        self._unrecorded = ~recorded & (callback < 0) & ~np.isin(self._doing, known)
         self._is_steady = np.append(stand_for_others(self._steps), False)[self._step]
         nodes = self._phase_nodes(names)
         self._phase = np.append(np.array(nodes, dtype=object), ROOT)[phase]
@@ -210,7 +212,8 @@ class Assembly:
     def _owner_node(self, piece: int) -> str:
         node = str(self._phase[piece])
         if self._step[piece] >= 0:
-            node = self._tree.child(node, f"step{_STEADY if self._is_steady[piece] else ''}", "step", "step")
+            step = self._tree.child(node, "step", "step", "step")
+            node = self._tree.child(node, f"step{_STEADY}", "step", "step") if self._is_steady[piece] else step
         if (callback := int(self._callback[piece])) >= 0:
             name = str(self._thread.names[self._thread.name[callback]]).removeprefix(CALLBACK)
             node = self._tree.child(node, f"callback:{name}", name, "callback")
@@ -254,9 +257,9 @@ class Assembly:
         python = (self._doing == Doing.PYTHON) & ~calling & ~self._busy_now & ~self._unrecorded
         near = np.append(self._from[piece_of], -2)[self._sample]
         direct = python & (self._sample >= 0) & (near == self._from) & np.append(inside, False)[self._sample]
-        given = direct | calling
-        amounts = np.zeros((len(self._owners), len(code.codes) + 1))
-        np.add.at(amounts, (self._owner[given], rows[given]), length[given])
+        amounts, calls = np.zeros((2, len(self._owners), len(code.codes) + 1))
+        np.add.at(amounts, (self._owner[direct], rows[direct]), length[direct])
+        np.add.at(calls, (self._owner[calling], rows[calling]), length[calling])
         brief = self._whole_length <= NEAR * code.interval_ps
         shares = python & ~direct & brief
         alone = python & ~direct & ~brief  # long, and not near a sample of its own
@@ -273,9 +276,16 @@ class Assembly:
                 these = shares & (self._owner == owner)
                 np.add.at(amounts[owner], rows[these], length[these])  # the nearest sample, or none: the last column
         hits = self._cell.times["occurrences"] if len(self._cell.times) else pd.Series(dtype=np.int64)
-        for owner, row in np.argwhere(amounts > 0).tolist():
-            node = self._code_node(self._owners[owner], row, hits)
-            self._tree.add(node, amounts[owner, row])
+        # Where Python is known in all steps, that of steady steps stands for no others.
+        if not (self._unrecorded & (self._doing == Doing.PYTHON)).any():
+            owners = [owner.replace(_STEADY, "") for owner in self._owners]
+        else:
+            owners = self._owners
+        for mine, of_owner in ((owners, amounts), (self._owners, calls)):
+            owner_of, row_of = np.nonzero(of_owner)
+            largest_first = np.argsort(-of_owner[owner_of, row_of], kind="stable")  # a line is named by what takes most
+            for owner, row in zip(owner_of[largest_first].tolist(), row_of[largest_first].tolist(), strict=True):
+                self._tree.add(self._code_node(mine[owner], row, hits), of_owner[owner, row])
         self._left = ~python & ~calling & ~self._unrecorded
 
     def _code_node(self, owner: str, row: int, hits: pd.Series[int]) -> str:

@@ -11,7 +11,7 @@ import pandas as pd
 from tfprof_nb._arrays import Bools, Int64, Objects
 from tfprof_nb._units import PS_PER_NS
 from tfprof_nb.analysis.events.forest import Forest
-from tfprof_nb.analysis.python import frames_of_stacks, users_lines
+from tfprof_nb.analysis.python import Frames, frames_of_stacks, users_lines
 from tfprof_nb.decode.sections.python import PythonStacks
 
 KERAS, TENSORFLOW = "Keras", "TensorFlow"
@@ -59,6 +59,8 @@ class SampledCode:
         meanwhile is part of it.
     call_place
         Per sample: the line that called ``fit``, ``evaluate`` or ``predict``; empty if none is running.
+    stack, lines
+        Per sample: its stack; and the user's lines on each stack, innermost first: ``stack place``.
     feeders
         Samples of the threads that feed pipelines: ``at_ps place``.
     """
@@ -68,6 +70,8 @@ class SampledCode:
     interval_ps: int
     codes: pd.DataFrame
     call_place: Objects
+    stack: Int64
+    lines: pd.DataFrame
     feeders: pd.DataFrame
 
     def ends_ps(self) -> Int64:
@@ -94,7 +98,8 @@ def sampled_code(forest: Forest, stacks: PythonStacks, labels: Mapping[str, str]
     began_ns = forest.host.began_ns
     chosen = np.flatnonzero(stacks.thread == 0) if began_ns else np.zeros(0, dtype=np.int64)
     feeding = np.flatnonzero(stacks.thread > 0) if began_ns else chosen
-    of_stack = _codes(stacks, labels)
+    frames = frames_of_stacks(stacks, labels)
+    of_stack = _codes(stacks, frames)
     codes: Int64 = np.zeros(0, dtype=np.int64)
     rows = of_stack.drop_duplicates(ignore_index=True)
     if len(of_stack):
@@ -108,6 +113,8 @@ def sampled_code(forest: Forest, stacks: PythonStacks, labels: Mapping[str, str]
         stacks.interval_ns * PS_PER_NS,
         rows,
         of_stack["call_place"].to_numpy(dtype=object)[stack],
+        stack,
+        pd.DataFrame({"stack": stacks.frame_stack, "place": list(frames.place)})[frames.users],
         pd.DataFrame(
             {
                 "at_ps": (stacks.time_ns[feeding] - began_ns) * PS_PER_NS,
@@ -117,9 +124,8 @@ def sampled_code(forest: Forest, stacks: PythonStacks, labels: Mapping[str, str]
     )
 
 
-def _codes(stacks: PythonStacks, labels: Mapping[str, str]) -> pd.DataFrame:
+def _codes(stacks: PythonStacks, frames: Frames) -> pd.DataFrame:
     """Return per stack what runs: ``kind name place whole call_place``."""
-    frames = frames_of_stacks(stacks, labels)
     lines = users_lines(stacks)
     count = len(lines)
     short = np.array([str(name).rpartition(".")[2] for name in frames.name], dtype=object)

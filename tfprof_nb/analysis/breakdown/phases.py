@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -16,6 +18,7 @@ from tfprof_nb.formats.marks import CALLBACK, KERAS_CALL
 TRAIN, LOOP = "train", "loop"
 _NAMES = {"fit": "train", "evaluate": "evaluate", "predict": "predict"}
 VALIDATION = "validation"
+_MOST = 0.8  # of the samples that the most common line has
 
 
 def step_spans(steps: pd.DataFrame) -> tuple[Int64, Int64]:
@@ -109,20 +112,31 @@ def loop_phases(steps: pd.DataFrame, start: Int64, end: Int64, calls: Objects) -
 
 def loop_places(loops: pd.DataFrame, code: SampledCode, text: Code) -> Objects:
     """Return the line at which the loop of each run of steps begins, or of others of its name."""
-    places = np.full(len(loops), "", dtype=object)
+    places, names = np.full(len(loops), "", dtype=object), loops["name"].to_numpy(dtype=object)
     run = span_at(loops["start_ps"].to_numpy(np.int64), loops["end_ps"].to_numpy(np.int64), code.at_ps)
     if not (run >= 0).any():
         return places
-    heads = np.array([_head(str(place), text) for place in code.codes["place"]], dtype=object)
-    seen = pd.DataFrame({"run": run, "place": heads[code.code]})
-    seen = seen[(seen["run"] >= 0) & (seen["place"] != "")]
-    names = loops["name"].to_numpy(dtype=object)
-    for name, its in seen.groupby(names[seen["run"]]):
-        places[names == name] = its["place"].value_counts().idxmax()
-    best = seen.groupby(["run", "place"]).size().groupby(level=0).idxmax()
-    for number, place in best:
+    seen = pd.DataFrame({"run": run, "stack": code.stack})[run >= 0]
+    heads = {place: _head(str(place), text) for place in code.lines["place"].unique()}
+    lines = code.lines.assign(place=code.lines["place"].map(heads))
+    for name, place in _common_lines(seen.assign(run=names[seen["run"]]), lines):
+        places[names == name] = place
+    for number, place in _common_lines(seen, lines):
         places[number] = place
     return places
+
+
+def _common_lines(seen: pd.DataFrame, lines: pd.DataFrame) -> list[tuple[Any, str]]:
+    """Return for each run the innermost line that most of its samples have in common.
+
+    ``seen`` has the ``run`` and ``stack`` of each sample, ``lines`` the ``stack place`` of the lines on it.
+    """
+    lines = lines.assign(depth=lines.groupby("stack").cumcount()).drop_duplicates(["stack", "place"])
+    met = seen.value_counts(sort=False).rename("samples").reset_index().merge(lines, on="stack")
+    found = met.groupby(["run", "place"], as_index=False).agg(samples=("samples", "sum"), depth=("depth", "mean"))
+    common = found[found["samples"] >= _MOST * found.groupby("run")["samples"].transform("max")]
+    innermost = common.sort_values("depth", kind="stable").drop_duplicates("run")
+    return [*zip(innermost["run"], innermost["place"], strict=True)]
 
 
 def _head(place: str, text: Code) -> str:
