@@ -69,7 +69,9 @@ class InputPipeline(Result):
     steps: pd.DataFrame
 
 
-def input_pipeline(steps: Steps, ops: Ops, used: Framework = "tensorflow") -> InputPipeline:
+def input_pipeline(
+    steps: Steps, ops: Ops, used: Framework = "tensorflow", between_percent: float = 0.0
+) -> InputPipeline:
     """Measure how long the program waits for data, and the ops that get it.
 
     Parameters
@@ -78,11 +80,14 @@ def input_pipeline(steps: Steps, ops: Ops, used: Framework = "tensorflow") -> In
         Results of the same profile.
     used
         The program's framework.
+    between_percent
+        How much of the time fetching data takes between the marked steps.
 
     Returns
     -------
     InputPipeline
-        Its summary has ``input_percent`` (of the time of the measured steps) and ``verdict``; ``waits_only_at_starts``,
+        Its summary has ``input_percent`` (of the time of the measured steps), ``input_between_steps_percent`` (of the
+        time from the first step to the last) and ``verdict``; ``waits_only_at_starts``,
         whether only few steps, which start a pass over the data, wait for long; the self time of each
         class of input op, summed over threads; ``other_ms``, the time for which steps waited for data if no input op
         was recorded; ``step_ms_`` and ``input_ms_``, each with ``mean``, ``std``, ``min`` and ``max``, of the
@@ -96,6 +101,7 @@ def input_pipeline(steps: Steps, ops: Ops, used: Framework = "tensorflow") -> In
     shares = steps.shares
     summary: dict[str, object] = {
         "input_percent": shares.get("input_ms", float("nan")),
+        "input_between_steps_percent": between_percent,
         "verdict": input_verdict(steps),
         "waits_only_at_starts": waits_only_at_starts(steps),
         **times,

@@ -9,7 +9,7 @@ from tfprof_nb.analysis.input_pipeline import CATEGORIES, InputPipeline
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
 from tfprof_nb.analysis.tf_data.tf_data import HOST_UNSEEN, TfData
-from tfprof_nb.analysis.verdict import FETCH_COSTS_MS
+from tfprof_nb.analysis.verdict import FETCH_COSTS_MS, MODERATELY_PERCENT
 from tfprof_nb.render.panels import Bars, Column, Figure, KeyFigures, Lines, Note, Panel, Part, Series, Table
 from tfprof_nb.views.categories import HOST_COMPUTE, INPUT, OTHER, Category
 from tfprof_nb.views.columns import OP
@@ -23,8 +23,10 @@ _VERDICTS = {
     "starts": "Only few steps wait for data, at the start of a pass over it: {input} of the time of all steps.",
     "short": "The input pipeline keeps up: a step fetches its batch in {fetch}.",
     "not": "The input pipeline keeps up: steps wait for data {input} of their time.",
+    "before": "Steps wait for data {input} of their time.",
     "unknown": "This profile does not show how long steps waited for data.",
 }
+_LEAST_BETWEEN_PERCENT = 0.5
 _CLASSES = {**CATEGORIES, "other_ms": "Outside tf.data"}
 _ADVICE = {
     "demanded_file_read_ms": (
@@ -106,7 +108,14 @@ def headline(result: InputPipeline) -> str:
     """Put the verdict into a sentence."""
     numbers = result.summary
     fetch = _units.milliseconds(numbers["input_ms_mean"])
-    return _VERDICTS[_kind(result)].format(input=_units.percent(numbers["input_percent"]), fetch=fetch)
+    between, kind, waiting = numbers["input_between_steps_percent"], _kind(result), numbers["input_percent"]
+    if kind == "unknown" or not between >= _LEAST_BETWEEN_PERCENT:
+        return _VERDICTS[kind].format(input=_units.percent(waiting), fetch=fetch)
+    waiting += between
+    if kind in ("not", "short", "potentially"):
+        kind = "before" if waiting >= MODERATELY_PERCENT else "not"
+    said = _VERDICTS[kind].format(input=_units.percent(waiting), fetch=fetch)
+    return f"{said.removesuffix('.')}, {_units.percent(between)} of it before their marks begin."
 
 
 def _kind(result: InputPipeline) -> str:

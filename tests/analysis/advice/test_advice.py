@@ -164,6 +164,14 @@ def test_data_fetched_outside_the_marks_is_reported(tmp_path):
     assert "train_step(next(batches))" in found["fix"]
 
 
+def test_pages_agree_on_the_wait_for_data_that_is_fetched_outside_the_marks(tmp_path):
+    profile = load(fetching_loop(800, inside=False).write(tmp_path / "host.xplane.pb"))
+    assert str(profile.input_pipeline).splitlines()[2] == (
+        "Steps wait for data 34.3% of their time, 34.3% of it before their marks begin."
+    )
+    assert profile.tf_data.summary["waiting_percent"] == pytest.approx(34.3, abs=0.05)
+
+
 @pytest.mark.parametrize(("fetch_us", "inside"), [(800, True), (100, False)])
 def test_data_fetched_inside_the_marks_or_at_once_is_not_reported(tmp_path, fetch_us, inside):
     assert OUTSIDE not in advised(tmp_path, fetching_loop(fetch_us, inside)).table["finding"].tolist()
