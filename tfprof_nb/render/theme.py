@@ -16,4 +16,4 @@ FOREST = "#117733"
 OLIVE = "#999933"
 CYAN = "#88CCEE"
 SILVER = "#BBBBBB"
-PALE = "#DDDDDD"
+PALE = "#99999955"  # lighter than grey in any theme

@@ -51,6 +51,7 @@ _LAYERS = (
     ("stack", "stack_bytes", MEMORY_STACK),
     ("free", "free_bytes", MEMORY_FREE),
 )
+_VISIBLE = 0.1  # of the allocator's memory
 _MAX_EVENTS = 5000  # as many rows as a report holds
 _IN_SECONDS_MS = 2000
 _SCALES = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "bytes"))
@@ -127,12 +128,14 @@ def _figures(numbers: dict[str, Any]) -> list[Figure]:
 
 
 def _charts(name: str, points: pd.DataFrame) -> list[Tab]:
-    """Return the charts of an allocator; also of memory in use by itself, as free memory may dwarf it."""
+    """Return the charts of an allocator: with its free memory first, unless that dwarfs what is in use."""
     short = _units.shorten(_plain(name), 60)
     in_use = Tab("in use", lambda: [_stacked(f"Memory in use: {short}", points, 2)])
     if not points["free_bytes"].any():
         return [in_use]
-    return [Tab("in use and free", lambda: [_stacked(f"Memory in use and free: {short}", points, 3)]), in_use]
+    both = Tab("in use and free", lambda: [_stacked(f"Memory in use and free: {short}", points, 3)])
+    most = points[["memory_in_use_bytes", "free_bytes"]].sum(axis=1).max()
+    return [both, in_use] if points["memory_in_use_bytes"].max() >= _VISIBLE * most else [in_use, both]
 
 
 def _stacked(title: str, points: pd.DataFrame, layers: int) -> Lines:
