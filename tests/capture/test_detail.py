@@ -108,6 +108,13 @@ def test_calls_inside_marked_steps_are_no_steps(drawn):
     assert drawn.events == []
 
 
+def test_calls_after_a_step_that_the_end_of_the_data_cut_short_are_steps(drawn):
+    drawn.steps(30, 0.05)
+    drawn.detail._step_began("train")
+    drawn.detail._pass_ended()
+    assert 7 <= drawn.calls(50, 0.05) <= 10
+
+
 def test_the_first_turn_of_a_pass_is_recorded_from_the_end_of_the_one_before(drawn):
     drawn.calls(30, 0.05)
     drawn.detail._pass_ended()

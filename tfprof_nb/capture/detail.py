@@ -158,6 +158,7 @@ class Detail:
 
     def _pass_ended(self) -> None:
         with self._lock:
+            self._in_mark = False  # a mark that the end of the data cuts short does not end
             self._open(steps=0)
 
     def _step_began(self, name: str) -> tuple[object, float]:
