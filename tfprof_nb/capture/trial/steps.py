@@ -51,14 +51,15 @@ class Steps:
         For each kind of step, the times at which steps ended, and how many had ended then.
     logs
         What Keras told after training steps, by number, and after epochs: tensors or numbers by name.
-    per_epoch
-        How many training steps an epoch has, if Keras knew it.
+    per_epoch, planned_epochs
+        How many training steps an epoch has, if Keras knew it, and how many epochs ``fit`` was asked for.
     """
 
     def __init__(self, limit: Limit) -> None:
         self.ends = defaultdict[str, list[tuple[float, int]]](list)
         self.logs, self.epochs = dict[int, Any](), list[Any]()
         self.per_epoch: int | None = None
+        self.planned_epochs = 1
         self.is_ended = False
         self._limit, self._in_batch, self._batch = limit, False, dict[str, int]()
         self._thread, self._begun = threading.get_ident(), time.perf_counter()
@@ -184,7 +185,9 @@ def _ended_batch(steps: Steps, phase: str, original: Any) -> Any:
         original(callbacks, batch, logs)
         count = steps.end_batch(phase, batch)
         if phase == PHASES[0]:
-            steps.per_epoch = (getattr(callbacks, "params", None) or {}).get("steps") or steps.per_epoch
+            plan = getattr(callbacks, "params", None) or {}
+            steps.per_epoch = plan.get("steps") or steps.per_epoch
+            steps.planned_epochs = max(steps.planned_epochs, plan.get("epochs") or 1)
             done = steps.ends[phase][-1][1] if steps.ends[phase] else 0
             if logs and len(steps.logs) < _MAX_LOGS:
                 steps.logs[done + count] = logs

@@ -57,7 +57,10 @@ class Run:
     examples: Passes = field(default_factory=list)
 
     def pace(self, kind: str) -> Pace:
-        """Return the pace of a kind of steps; NaN if there are too few."""
+        """Return the pace of a kind of steps; NaN if there are too few.
+
+        Epochs that were planned and did not run count as ones like those after the first, which may fill a cache.
+        """
         ends = [(at, done) for at, done in self.steps.ends.get(kind, []) if at >= self.begun]
         if not ends:
             return Pace(0, float("nan"), float("nan"))
@@ -69,6 +72,10 @@ class Run:
         whole = [end for end in ends if epoch and end[1] > first and not (end[1] - first) % epoch]
         last_at, last = (whole or ends)[-1]  # whole epochs, with what comes between them
         step_s = (last_at - first_at) / max(last - first, 1)
+        if epoch and len(whole) > 1:
+            later_s = (last_at - whole[0][0]) / (last - whole[0][1])
+            epochs = max(self.steps.planned_epochs, len(whole))
+            step_s = ((whole[0][0] - first_at) / epoch + (epochs - 1) * later_s) / epochs
         return Pace(ends[-1][1], step_s, first_at - self.begun - first * step_s)
 
 
@@ -282,10 +289,13 @@ def _bounded(first: Sequence[Run], kind: str, left_s: float) -> Limit:
     epochs = [run.steps.per_epoch or 0 for run in first] if kind == PHASES[0] else [0]
     each = max(left_s / (2 * MIN_ROUNDS), begin_s + _SHORTEST_S)
     steps = max(MIN_STEPS, int((each - begin_s) / max(step_s, 1e-9)))
-    most = min(pace.steps for pace in paces)
+    most, longest_s = min(pace.steps for pace in paces), left_s / (2 * _FEWEST_ROUNDS)
     epoch = max(epochs)
-    if epoch and begin_s + _longer(epoch) * step_s <= left_s / (2 * _FEWEST_ROUNDS):
-        steps = _longer(epoch * max(1, int(steps / _longer(epoch))))
+    # The first epoch may differ from the others: it fills caches.
+    several = min(2, *(run.steps.planned_epochs for run in first))
+    fitting = (count for count in (several, 1) if begin_s + _longer(count * epoch) * step_s <= longest_s)
+    if epoch and (count := next(fitting, 0)):
+        steps = _longer(epoch * max(count, int(steps / _longer(epoch))))
     if all(run.is_whole for run in first) or not epoch:
         steps = min(steps, most)
     longest = begin_s + 2 * steps * step_s
