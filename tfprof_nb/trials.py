@@ -223,9 +223,10 @@ def _ran(turns: Turns) -> Ran:
                 "ms_per_step": 1000 * pace.step_s,
                 "first_ms": 1000 * pace.first_s,
                 "per_epoch": run.steps.per_epoch or math.nan,
+                "epochs": run.steps.planned_epochs,
                 "is_whole": run.is_whole,
             }
         )
-    columns = ["round", "variant", "steps", "seconds", "ms_per_step", "first_ms", "per_epoch", "is_whole"]
+    columns = ["round", "variant", "steps", "seconds", "ms_per_step", "first_ms", "per_epoch", "epochs", "is_whole"]
     outcomes: Sequence[Outcome] = [Outcome(run.round, run.variant, run.values, run.examples) for run in turns.runs]
     return Ran(pd.DataFrame(rows, columns=columns), outcomes, turns.start, turns.whole, turns.failed)

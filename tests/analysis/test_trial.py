@@ -14,7 +14,9 @@ from tfprof_nb.views import trial as view
 SIDES = ("as it is", "changed")
 
 
-def ran(seconds, *, steps=10, whole=True, is_whole=True, values=None, per_epoch=(math.nan, math.nan), **given):
+def ran(
+    seconds, *, steps=10, whole=True, is_whole=True, values=None, per_epoch=(math.nan, math.nan), epochs=1, **given
+):
     """Runs of both cells: ``seconds`` has a pair per round, and a step takes a tenth of a run."""
     rows = [
         {
@@ -25,6 +27,7 @@ def ran(seconds, *, steps=10, whole=True, is_whole=True, values=None, per_epoch=
             "ms_per_step": 1000 * taken / 10,
             "first_ms": 100.0 if name == "as it is" else 400.0,
             "per_epoch": per_epoch[SIDES.index(name)],
+            "epochs": epochs,
             "is_whole": is_whole,
         }
         for k, pair in enumerate(seconds)
@@ -51,6 +54,17 @@ def test_the_speedup_is_of_rounds_after_the_first():
     assert (summary["speedup_low"], summary["speedup_high"]) == pytest.approx((2, 2))
     assert summary["rounds"] == 3
     assert summary["first_cost_ms"] == 300
+
+
+@pytest.mark.parametrize(
+    ("per_epoch", "epochs", "lacks"),
+    [(4, 5, ""), (8, 5, "second epoch"), (8, 1, ""), (30, 1, "between epochs"), (30, 2, "second epoch")],
+)
+def test_what_the_steps_lack_that_were_compared_is_said(per_epoch, epochs, lacks):
+    runs = ran([(9, 1), (2, 2)], whole=False, is_whole=False, per_epoch=(per_epoch, per_epoch), epochs=epochs)
+    notes = [note for note in trial(runs, "rule").notes if "epoch" in note]
+    assert len(notes) == bool(lacks)
+    assert lacks in "".join(notes)
 
 
 def test_one_round_has_no_interval():

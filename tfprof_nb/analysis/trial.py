@@ -56,7 +56,7 @@ class Ran:
     Attributes
     ----------
     runs
-        ``round variant steps seconds ms_per_step first_ms per_epoch is_whole``; round 0 warms up.
+        ``round variant steps seconds ms_per_step first_ms per_epoch epochs is_whole``; round 0 warms up.
     outcomes
         What they made.
     start
@@ -183,15 +183,21 @@ def _how(ran: Ran, rounds: int) -> str:
 
 
 def _between_epochs(ran: Ran) -> list[str]:
-    """Say that what comes between epochs is left out, if it is."""
+    """Say what of a cell with epochs the steps that were compared lack."""
     runs = ran.runs[ran.runs["round"] > 0]
-    if ran.whole or not (runs["per_epoch"] >= runs["steps"]).any():
+    if ran.whole:
         return []
-    note = (
-        f"An epoch has {_units.count(runs['per_epoch'].max())} steps, more than were compared: what the cell does "
-        "between epochs, such as validation, is not in the figures. More time (seconds=) brings it in."
-    )
-    return [note]
+    lacking = []
+    if (runs["per_epoch"] >= runs["steps"]).any():
+        lacking.append("what the cell does between epochs, such as validation,")
+    if ((runs["steps"] < 2 * runs["per_epoch"]) & (runs["epochs"] > 1)).any():
+        lacking.append("what a change gains from the second epoch on, as a cache does,")
+    if not lacking:
+        return []
+    size = _units.count(runs["per_epoch"].max())
+    return [
+        f"An epoch has {size} steps: {' and '.join(lacking)} is not in the figures. More time (seconds=) brings it in."
+    ]
 
 
 def compared_results(ran: Ran) -> tuple[Results, str]:

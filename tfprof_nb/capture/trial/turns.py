@@ -283,21 +283,24 @@ def common_kind(one: Run, other: Run) -> str:
 
 
 def _bounded(first: Sequence[Run], kind: str, left_s: float) -> Limit:
-    """Return so many steps, whole epochs where they fit, that the time is enough for some rounds."""
+    """Return so many steps that the time is enough for some rounds: whole epochs where they fit, two if there are.
+
+    The first epoch may differ from the others, as it fills caches.
+    """
     paces = [run.pace(kind) for run in first]
     begin_s, step_s = (max(*(getattr(pace, part) for pace in paces), 0.0) for part in ("first_s", "step_s"))
-    epochs = [run.steps.per_epoch or 0 for run in first] if kind == PHASES[0] else [0]
     each = max(left_s / (2 * MIN_ROUNDS), begin_s + _SHORTEST_S)
     steps = max(MIN_STEPS, int((each - begin_s) / max(step_s, 1e-9)))
-    most, longest_s = min(pace.steps for pace in paces), left_s / (2 * _FEWEST_ROUNDS)
-    epoch = max(epochs)
-    # The first epoch may differ from the others: it fills caches.
+
+    def fits(steps: int) -> bool:
+        return _FEWEST_ROUNDS * sum(max(pace.first_s, 0.0) + steps * pace.step_s for pace in paces) <= left_s
+
+    epoch = max(run.steps.per_epoch or 0 for run in first) if kind == PHASES[0] else 0
     several = min(2, *(run.steps.planned_epochs for run in first))
-    fitting = (count for count in (several, 1) if begin_s + _longer(count * epoch) * step_s <= longest_s)
-    if epoch and (count := next(fitting, 0)):
+    if epoch and (count := next((count for count in (several, 1) if fits(_longer(count * epoch))), 0)):
         steps = _longer(epoch * max(count, int(steps / _longer(epoch))))
     if all(run.is_whole for run in first) or not epoch:
-        steps = min(steps, most)
+        steps = min(steps, *(pace.steps for pace in paces))
     longest = begin_s + 2 * steps * step_s
     return Limit(max(each, longest), kind, steps, max(each, 2 * longest))
 
