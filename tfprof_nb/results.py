@@ -266,7 +266,8 @@ class Results:
         data = self.data
         if data.reduced:
             return self._page("source", _noted(self._one_host.source, self._only("source", self._one_host)))
-        return self._page("source", self._in_part(source(data.forests, data.graphs, data.cells, data.labels)))
+        lines = source(data.forests, data.graphs, data.cells, data.labels, data.groupings)
+        return self._page("source", self._in_part(lines))
 
     @_kept(Python)
     def python(self) -> Python:

@@ -8,8 +8,10 @@ from builders import XSpace, forest
 from graph_sections import Function, Node, graphs_section
 from tfprof_nb.analysis.source.cell_lines import line_events
 from tfprof_nb.analysis.source.source import source
+from tfprof_nb.analysis.steps.groups import group_events
 from tfprof_nb.decode.sections.cell import read_cell
 from tfprof_nb.decode.sections.graphs import read_graphs
+from tfprof_nb.formats.marks import OPS_END
 
 CELL = "%%tfprofile\nfor x in data:\n    step(x)\n    y = tf.add(x, 1)\n"
 FILE = "/tmp/ipykernel_1/2.py"
@@ -113,6 +115,26 @@ def test_an_op_belongs_to_the_innermost_line_and_a_gradient_to_the_line_of_its_o
     assert row(found, 9, "model.py")["op_ms"] == pytest.approx(0.010 + 0.012)
     assert row(found, 9, "model.py")["gradient_ms"] == pytest.approx(0.012)
     assert found.summary["heaviest_line"]["line"] == 9
+
+
+def test_recorded_ops_stand_for_those_of_steps_without():
+    """Ops of two of four steps were recorded; a line's time is that of all four."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for number in range(4):
+        at = 1 + 1000 * number
+        python.event("train", start_us=at, duration_us=900, step_num=number, _r=1)
+        if number < 2:
+            python.event("EagerLocalExecute: step_1", start_us=at + 1, duration_us=800)
+            python.event("MatMul:MatMul", start_us=at + 10, duration_us=100)
+    python.event(OPS_END, start_us=2000, duration_us=1)
+    whole = forest(space)
+    section = {"cell": cell_section(), "graphs": graphs_section(step_function())}
+    graphs, cell = read_graphs(section["graphs"]), read_cell(section["cell"])
+    found = source([whole], [graphs], [cell], [{}], [group_events(whole)])
+    placed = row(found, 9, "model.py")
+    assert placed["op_ms"] == pytest.approx(4 * 0.1)
+    assert found.ops(9, "model.py")["occurrences"].tolist() == [4]
 
 
 def test_a_line_has_the_ops_of_what_it_called_too():

@@ -20,6 +20,9 @@ from tfprof_nb.analysis.result import empty_table
 from tfprof_nb.analysis.source.cell_lines import running_lines, unrecorded_factor
 from tfprof_nb.analysis.source.gradients import forward_nodes
 from tfprof_nb.analysis.source.owners import OPTIMIZER, owners
+from tfprof_nb.analysis.steps.groups import Grouping
+from tfprof_nb.analysis.steps.steps import host_steps
+from tfprof_nb.analysis.steps.unrecorded import factors
 from tfprof_nb.decode.sections.cell import Cell
 from tfprof_nb.decode.sections.graphs import Graphs
 
@@ -33,11 +36,12 @@ OP_TYPES = {
 _MAGIC = "get_ipython().run_cell_magic("  # the call of the magic, in which the captured cell ran
 
 
-def placed_ops(forest: Forest, graphs: Graphs, cell: Cell) -> pd.DataFrame:
+def placed_ops(forest: Forest, graphs: Graphs, cell: Cell, grouping: Grouping | None = None) -> pd.DataFrame:
     """Sum the ops of one host by line: the columns `KEYS`, ``op_ms occurrences absorbed``.
 
     ``op_ms`` is time in the op itself, summed over threads and streams. ``file`` is empty and ``line`` 0 if the line is
-    unknown, ``node`` is -1 for an op of no function. ``absorbed`` names the ops that were fused into it.
+    unknown, ``node`` is -1 for an op of no function. ``absorbed`` names the ops that were fused into it. Where ops of
+    some steps were not recorded, those of other steps of their phase stand for them.
     """
     if not cell.text and graphs.nodes.empty:  # most foreign files: no need to label their ops
         return empty_table(OP_TYPES)
@@ -54,10 +58,14 @@ def placed_ops(forest: Forest, graphs: Graphs, cell: Cell) -> pd.DataFrame:
             "node": node,
             "eager_line": eager,
             "op_ps": forest.self_ps_among(events),
+            "runs": 1,
         }
     )
+    stands_for = factors(forest, forest.once(host_steps, grouping).table, events) if grouping else None
+    if stands_for:
+        runs["op_ps"], runs["runs"] = runs["op_ps"] * stands_for.time, stands_for.number
     sums = runs.groupby(["op", "on_device", "node", "eager_line"], as_index=False, sort=False).agg(
-        op_ms=("op_ps", "sum"), occurrences=("op_ps", "size")
+        op_ms=("op_ps", "sum"), occurrences=("runs", "sum")
     )
     sums["op_name"], sums["op_type"] = labels.op_name[sums["op"]], labels.op_type[sums["op"]]
     sums["side"] = np.where(sums["on_device"], "device", "host")

@@ -16,6 +16,7 @@ from tfprof_nb.analysis.result import Result, empty_table
 from tfprof_nb.analysis.source.cell_lines import unrecorded_factor
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.placed_ops import KEYS, OP_TYPES, creating_nodes, placed_ops, users_traces
+from tfprof_nb.analysis.steps.groups import Grouping
 from tfprof_nb.decode.sections.cell import Cell
 from tfprof_nb.decode.sections.graphs import Graphs
 from tfprof_nb.formats.marks import CELL_LINE, CELL_LINE_EVENTS
@@ -134,7 +135,11 @@ class SourceLines(Result):
 
 
 def source(
-    forests: Sequence[Forest], graphs: Sequence[Graphs], cells: Sequence[Cell], labels: Sequence[Mapping[str, str]]
+    forests: Sequence[Forest],
+    graphs: Sequence[Graphs],
+    cells: Sequence[Cell],
+    labels: Sequence[Mapping[str, str]],
+    groupings: Sequence[Grouping | None] = (),
 ) -> SourceLines:
     """Divide time among lines of code.
 
@@ -151,6 +156,8 @@ def source(
         Per host: its events, the functions that ran there, and the cell that was captured.
     labels
         Per host: the labels of the notebook's cells, by the names of the files under which they were compiled.
+    groupings
+        Per host the group of each event, if it is known.
 
     Returns
     -------
@@ -160,7 +167,8 @@ def source(
         (``file line code self_ms op_ms event share``), ``slowest_layer`` (``layer kind op_ms share``); these can be
         None.
     """
-    hosts = [_Host(*host) for host in zip(forests, graphs, cells, labels, strict=True)]
+    known_groups = groupings or [None] * len(forests)
+    hosts = [_Host(*host) for host in zip(forests, graphs, cells, labels, known_groups, strict=True)]
     ops = pd.concat([host.ops for host in hosts], ignore_index=True)
     cell = next((host.cell for host in hosts if host.cell.text), Cell())
     called = pd.concat([host.called for host in hosts])
@@ -186,9 +194,11 @@ def no_source() -> SourceLines:
 class _Host:
     """The lines of one host."""
 
-    def __init__(self, forest: Forest, graphs: Graphs, cell: Cell, labels: Mapping[str, str]) -> None:
+    def __init__(
+        self, forest: Forest, graphs: Graphs, cell: Cell, labels: Mapping[str, str], grouping: Grouping | None
+    ) -> None:
         self.graphs, self.cell, self.cells = graphs, cell, labels
-        placed = placed_ops(forest, self.graphs, self.cell)
+        placed = placed_ops(forest, self.graphs, self.cell, grouping)
         ran_eagerly = placed.loc[(placed["node"] < 0) & (placed["line"] > 0), "line"]
         self.extrapolated = set(ran_eagerly) & set(unrecorded_factor(forest, self.cell).index)
         self.ops = placed.groupby([*KEYS[:-1], "absorbed"], as_index=False, sort=False)[["op_ms", "occurrences"]].sum()
