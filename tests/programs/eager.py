@@ -54,3 +54,25 @@ def model_called():
                 train(tf.ones((4, 4)))
 
     return act
+
+
+def restyle(image, layers, target, optimizer):
+    with tf.GradientTape() as tape:
+        features = image
+        for layer in layers:
+            features = layer(features)
+        loss = tf.reduce_mean((features - target) ** 2)
+    optimizer.apply_gradients([(tape.gradient(loss, image), image)])
+
+
+@program
+def frozen_layers():
+    layers = [keras.layers.Conv2D(64, 3, padding="same", trainable=False) for _ in range(4)]
+    image, optimizer = tf.Variable(tf.random.uniform((1, 96, 96, 3))), keras.optimizers.SGD(0.1)
+    target = tf.zeros((1, 96, 96, 64))
+
+    def loop():
+        for _ in range(20):
+            restyle(image, layers, target, optimizer)
+
+    return loop

@@ -15,3 +15,13 @@ def play():
         now = MODEL.predict(STATE, verbose=0)
         then = MODEL.predict(STATE + now.max(), verbose=0)
     return then
+
+
+@program
+def rollouts():
+    for _ in range(6):
+        for _ in range(4):
+            now = MODEL.predict(
+                np.reshape(STATE, [1, 4]), verbose=0)
+        values = MODEL.predict(np.repeat(now[:, :1], 4, 1).repeat(64, 0), verbose=0)
+    return values

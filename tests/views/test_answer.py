@@ -82,6 +82,31 @@ def test_nothing_to_change_is_not_said_beside_a_long_wait(tmp_path, ending_ms, s
     assert lead.text == f"{said} takes 60.0% of the cell's time, all of it MatMul."
 
 
+@pytest.mark.parametrize(("change", "said"), [("", "Nothing to change: the model"), ("f(jit_compile=True)", "The model")])
+def test_nothing_to_change_is_not_said_above_a_change(change, said):
+    node = {"name": "lstm", "kind": "layer", "place": "", "share": 0.6, "total_ms": 2670.0, "count": 0}
+    advice = Advice(pd.DataFrame([finding(severity="info", change=change)]), {}, [])
+    assert headline(Answer("healthy", None, node, 0.6), advice).text.startswith(said)
+
+
+def answers(ending_ms, tmp_path):
+    """Steps of 600 ms that are all ops, and the end of an old iterator."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for i in range(3):
+        python.event("train", start_us=600_000 * i, duration_us=600_000, step_num=i, _r=1)
+        for k in range(6):
+            python.event(f"op{k}:MatMul", start_us=600_000 * i + 100_000 * k, duration_us=100_000)
+    python.event("TFE_DeleteTensorHandle", start_us=1_800_000, duration_us=1000 * ending_ms)
+    space.write(tmp_path / "host.xplane.pb")
+    return tp.load(tmp_path).answer
+
+
+def test_a_wait_for_an_old_iterator_is_the_answer_where_nothing_takes_longer(tmp_path):
+    assert answers(3000, tmp_path).kind == "finding"
+    assert answers(500, tmp_path).kind == "healthy"
+
+
 def test_the_op_that_is_most_of_the_models_own_work_is_named(tmp_path):
     space = XSpace()
     python = space.plane("/host:CPU").line("python")
@@ -151,7 +176,7 @@ def test_gains_are_shares_of_the_cell():
         finding="F", gain_low_percent=40.0, gain_high_percent=80.0, estimated_gain_percent=80.0, cell_percent=40.0
     )
     lead = answer_view.headline(Answer("finding", 0, None, 0.0), Advice(pd.DataFrame([row]), {}, []))
-    assert lead == Headline("F. That is 40.0% of the cell's time.", "≈ 30% less time", "estimated 20% to 40%")
+    assert lead == Headline("F. That is 40.0% of the cell's time.", "≈ 33% less time", "estimated 20% to 40%")
     row |= {"gain_low_percent": 100.0, "gain_high_percent": 150.0, "finding": "F takes 40% of it"}
     lead = answer_view.headline(Answer("finding", 0, None, 0.0), Advice(pd.DataFrame([row]), {}, []))
     assert lead == Headline("F takes 40% of it.", "≈ 2.7× faster", "estimated 2.0 to 4.0×")

@@ -13,6 +13,7 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.advice import Advice
 from tfprof_nb.analysis.advice.catalogue import rules
+from tfprof_nb.analysis.advice.findings import usual_gain
 from tfprof_nb.analysis.answer import MODEL_KINDS, ONCE_KINDS, Answer, Diff
 from tfprof_nb.analysis.breakdown.breakdown import Breakdown
 from tfprof_nb.analysis.overview import Overview
@@ -83,11 +84,11 @@ def headline(answer: Answer, advice: Advice) -> Headline:
 
 
 def _is_calm(advice: Advice) -> bool:
-    """Whether no finding is severe, and none of the input, which may be harmless in other runs, is about much time."""
+    """Whether no finding is severe, none gives code, and none of the input, harmless in other runs, is about much."""
     table = advice.table
     of_input = table["rule"].map(lambda rule: rules()[rule].group == "input").astype(bool)
     waits = of_input & (table["cell_percent"] >= _MUCH_PERCENT)
-    return bool((table["severity"] == "info").all() and not waits.any())
+    return bool((table["severity"] == "info").all() and (table["change"] == "").all() and not waits.any())
 
 
 def sentence(answer: Answer, *, calm: bool) -> str:
@@ -139,10 +140,10 @@ def _gain(row: Mapping[Any, Any]) -> tuple[str, str]:
     if not high >= _MIN_SAVED:
         return "", ""
     low = max(low, 0.0)
-    middle = (low + high) / 2
-    faster, least, most = (1 / (1 - part) for part in (middle, low, high))
+    usual = usual_gain(low, high)
+    faster, least, most = (1 / (1 - part) for part in (usual, low, high))
     if faster < _MIN_SPEEDUP:
-        return f"≈ {100 * middle:.0f}% less time", f"estimated {100 * low:.0f}% to {100 * high:.0f}%"
+        return f"≈ {100 * usual:.0f}% less time", f"estimated {100 * low:.0f}% to {100 * high:.0f}%"
     between = f"{least:.1f}× and more" if most > _MAX_SPEEDUP else f"{least:.1f} to {most:.1f}×"
     return f"≈ {faster:.1f}× faster", f"estimated {between}"
 

@@ -16,3 +16,12 @@ def test_a_model_that_a_line_calls_is_told_to_be_traced_beside_a_function_that_i
     assert eager["finding"].startswith("Ops run one by one")
     assert eager["place"] == place_of("eager/model_called", "act", "argmax")
     assert eager["fix"].startswith("Call a traced form of it: `traced = tf.function(net)` before the loop")
+
+
+def test_gradients_of_weights_that_nothing_updates_are_what_a_graph_saves(captured, place_of, the_one):
+    profile = captured("eager/frozen_layers")
+    eager, ops = the_one(profile.advice.table, "eager-ops"), profile.ops.table
+    assert eager["place"] == place_of("eager/frozen_layers", "restyle", "def restyle")
+    assert "what nothing uses" in eager["evidence"]
+    of_weights = ops.loc[ops["op_type"] == "Conv2DBackpropFilter", "self_us"].sum() / ops["self_us"].sum()
+    assert eager["estimated_gain_percent"] > 100 * of_weights / 2

@@ -22,6 +22,7 @@ def test_runs_that_are_fed_the_same_are_one(advised, place_of, the_one):
     assert found["place"] == place_of(program, "apart", "session.run(train")
     assert found["change"] == "_, value = session.run([train, loss], feed)"
     assert place_of(program, "apart", "session.run(loss") in found["evidence"]
+    assert "large-feeds" not in advised(program)["rule"].tolist()  # 64 KB each
 
 
 def test_runs_that_are_fed_other_values_are_not(advised):

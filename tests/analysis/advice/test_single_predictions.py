@@ -10,3 +10,16 @@ def test_all_lines_that_call_it_are_named(advised, place_of, the_one):
     (other,) = places - {found["place"]}
     assert f"and the calls at {other}: " in found["evidence"]
     assert f"Do the same at {other}." in found["fix"]
+
+
+def test_a_call_over_several_lines_is_changed_beside_calls_with_more_batches(advised, place_of, the_one):
+    program = "single_predictions/rollouts"
+    found = the_one(advised(program), "predict-per-example")
+    assert found["place"] == place_of(program, "rollouts", "now =")
+    assert found["change"] == "now = MODEL.predict_on_batch(np.reshape(STATE, [1, 4]))"
+    assert found["fix"].startswith("Each of its calls has one batch")
+
+
+def test_the_gain_is_of_the_line_that_the_code_changes(advised, the_one):
+    found = the_one(advised(PROGRAM), "predict-per-example")
+    assert found["gain_high_percent"] < found["estimated_gain_percent"]  # of two lines alike

@@ -22,6 +22,7 @@ from tfprof_nb.analysis.advice.rule import Rule
 
 _SEVERITIES = ("high", "medium", "info")
 _CLEARLY_MORE = 1.2
+BY_CHANCE = "old-iterators-end"  # no reason to change a program first
 
 
 class _Entry(NamedTuple):
@@ -99,8 +100,7 @@ def rank(finding: Finding) -> tuple[int, int, float]:
     Gains are shares of the cell.
     """
     named = finding.place and finding.rule != "small-steps"
-    by_chance = finding.rule == "old-iterators-end"  # which is no reason to change a program first
-    kind = 0 if belongs_to(finding.rule, "eager-ops") else 1 if named else 3 if by_chance else 2
+    kind = 0 if belongs_to(finding.rule, "eager-ops") else 1 if named else 3 if finding.rule == BY_CHANCE else 2
     return _SEVERITIES.index(finding.severity), kind, -finding.cell_gain_percent
 
 

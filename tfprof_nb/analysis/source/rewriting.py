@@ -145,17 +145,27 @@ def on_batch(code: Code, file: str, line: int, method: str) -> str:
     'p = net.predict_on_batch(x[None])[0]'
     >>> on_batch(Code({"cell": "a, b = net.predict(x)[0], net.predict(y)[0]"}), "cell", 1, "predict")
     'a, b = net.predict_on_batch(x)[0], net.predict_on_batch(y)[0]'
+    >>> on_batch(Code({"cell": "p = net.predict(\n    x[None], verbose=0\n)[0]"}), "cell", 1, "predict")
+    'p = net.predict_on_batch(x[None])[0]'
     """
     calls = [one for one in code.nodes(file, ast.Call) if end_of(one.func)[0] == line and name_of(one.func) == method]
-    whole = code.text(file).splitlines()[line - 1].encode() if calls else b""
+    statement = code.statement(file, line)
+    last = max((end_of(call)[0] for call in calls), default=line)
+    if last > line and (statement is None or (statement.lineno, statement.end_lineno) != (line, last)):
+        return ""
+    lines = [text.encode() for text in code.text(file).splitlines(keepends=True)[line - 1 : last]] if calls else []
+    whole = b"".join(lines)
     for call in sorted(calls, key=end_of, reverse=True):
         keywords = {keyword.arg for keyword in call.keywords}
-        if len(call.args) != 1 or call.lineno != call.end_lineno or keywords - {"verbose", "batch_size"}:
+        if len(call.args) != 1 or keywords - {"verbose", "batch_size"}:
             return ""
-        given = _between(code, file, (line, call.args[0].col_offset), end_of(call.args[0]))
+        given = _between(code, file, (call.args[0].lineno, call.args[0].col_offset), end_of(call.args[0]))
         if f".{method}(" in given:
             return ""
-        whole = whole[: end_of(call.func)[1]] + f"_on_batch({given})".encode() + whole[end_of(call)[1] :]
+        begin, end = (
+            sum(map(len, lines[: at - line])) + column for at, column in (end_of(call.func), end_of(call))
+        )
+        whole = whole[:begin] + f"_on_batch({given})".encode() + whole[end:]
     return whole.decode().strip()
 
 

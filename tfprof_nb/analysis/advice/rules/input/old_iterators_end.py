@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from tfprof_nb import _units
@@ -13,6 +14,7 @@ from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.source.syntax import first_given
 
 _ARRAYS = ("array", "tensor")
+_TUNER, _PREFETCH = "AUTOTUNE", re.compile(r"\bprefetch\([^()]*\)")
 _FIX = "Turn the autotuner off: `options = tf.data.Options()`, `options.autotune.enabled = False`, and {end}."
 # Where the pipeline leaves numbers to the autotuner, it is slower without.
 _FEWER = (
@@ -37,6 +39,7 @@ RULE = Rule(
     group="input",
     page="trace",
     moderate=10.0,
+    high=20.0,
     of="cell",
 )
 
@@ -56,8 +59,8 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
         "tf.data wakes up. It sleeps longer, the longer an iterator is in use. So it was in this run; others may "
         "not wait.",
         fix_of(evidence),
-        severity="info",
-        gain=(percent, *UNKNOWN),
+        severity="info" if percent < RULE.high else "medium",
+        gain=(percent, *UNKNOWN) if percent < RULE.high else (percent, 0.0, percent),
         start_ms=found.longest_start_ms,
         duration_ms=found.longest_ms,
     )
@@ -69,9 +72,14 @@ def fix_of(evidence: Evidence) -> str:
     fits = _fits(code)
     arrays = bool(fits) and all(_gives_arrays(code, file, call) for file, call in fits)
     known = any(map(code.text, code.files))
-    if not known or (not arrays and any(code.find("AUTOTUNE"))):
+    if not known or (not arrays and _is_tuned(code)):
         return _FEWER if known else _FEWER.partition(" Leave")[0]
     return _FIX.format(end=_OF_ARRAYS.format(code=_of_arrays(code, fits)) if arrays else _END)
+
+
+def _is_tuned(code: Code) -> bool:
+    """Whether a pipeline leaves more than a prefetch, which has a tuner of its own, to the autotuner."""
+    return any(_TUNER in _PREFETCH.sub("", code.line(*at)) for at in code.find(_TUNER))
 
 
 def _fits(code: Code) -> list[tuple[str, ast.Call]]:

@@ -49,17 +49,21 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
         first = rows.iloc[0]
         place, code = place_of(str(first["file"]), int(first["line"])), evidence.code.line(first["file"], first["line"])
         one_batch = batches <= (_times(evidence, name) or batches)
-        itself = on_batch(evidence.code, *line_at(place), name) if name == "predict" and one_batch else ""
+        plain = one_batch or _has_one_batch(evidence, name, place)
+        itself = on_batch(evidence.code, *line_at(place), name) if name == "predict" and plain else ""
         model = evidence.code.owner(*line_at(place), name) or "model"
         once = f"Call {model}.{name} once with all examples in one array"
         once += "" if one_batch else ", and a larger `batch_size=`"
         others = _other_places(rows)
         likewise = f" Do the same at {others}." if others else ""
-        fix = f"Each call has one batch: skip the pipeline, `{itself}`.{likewise}" if itself else f"{once}."
+        fix = f"{'Each call' if one_batch else 'Each of its calls'} has one batch: skip the pipeline, `{itself}`.{likewise}" if itself else f"{once}."
         fix += f" Where no call needs the result of another: {once[:1].lower()}{once[1:]}." if itself else ""
         # What each call computes is part of what a single call, or the model itself, does faster.
-        whole_ms = float(rows["self_ms"].sum() - rows["outside_ms"].sum())
-        most = min(100.0, max(percent, 100 * whole_ms / max(training_ms(evidence), 1e-9)))
+        changed = rows[(rows["file"] == first["file"]) & (rows["line"] == first["line"])] if itself else rows
+        least, most = (
+            min(100.0, 100 * float(times_ms.sum()) / max(training_ms(evidence), 1e-9))
+            for times_ms in (changed["between_steps_ms"], changed["self_ms"] - changed["outside_ms"])
+        )
         yield Case(
             min(percent, 100.0),
             finding=f"{model}.{name} is called again and again{', for one batch each' * one_batch}: "
@@ -71,7 +75,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
             fix=fix,
             place=place,
             change=itself,
-            gain=(min(percent, 100.0), LEAST_SAVED * min(percent, 100.0), at_most(most)),
+            gain=(min(percent, 100.0), LEAST_SAVED * least, at_most(max(least, most))),
             subject=f"{model}.{name}",
             # What such a call waits for is the beginning of its own pipeline; then it ends that pipeline's iterator.
             instead_of=(("input-bound", ""),) if set(phases) == {phase} else (),
@@ -83,6 +87,14 @@ def _times(evidence: Evidence, name: str) -> int:
     tree = evidence.breakdown().table
     phases = tree[(tree["kind"] == "phase") & tree["id"].str.fullmatch(f"cell/{name}(@[^/]*)?")]
     return int(phases.loc[phases["count"] > 1, "count"].sum())
+
+
+def _has_one_batch(evidence: Evidence, name: str, place: str) -> bool:
+    """Whether each call at a place had a single batch, as the cell's phases and their steps tell."""
+    tree = evidence.breakdown().table
+    phases = tree[(tree["kind"] == "phase") & (tree["place"] == place) & tree["id"].str.fullmatch(f"cell/{name}@[^/]*")]
+    steps = tree[(tree["kind"] == "step") & tree["parent"].isin(phases["id"])]
+    return 0 < int(steps["count"].sum()) <= int(phases["count"].sum())
 
 
 def _other_places(calls: pd.DataFrame) -> str:

@@ -14,12 +14,12 @@ from tfprof_nb.analysis.advice.wording import in_code
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.session_graphs import feeds
 
-_MIN_COPYING_MS = 0.5
+_MIN_COPYING_MS = 2.0  # a run has a fixed cost of up to 1 ms, whatever it is fed
 
 RULE = Rule(
     "large-feeds",
     "A session copies large fed values in each run",
-    "Looks for runs of a session that are fed, during which no op runs for half a millisecond and more.",
+    "Looks for runs of a session that are fed, during which no op runs for two milliseconds and more.",
     "Fed arrays are converted and copied in each run. What stays the same belongs into a variable.",
     group="sessions",
     page="python",

@@ -42,6 +42,7 @@ _FIRST_WITH_TENSORS = (
     "tf.gather, tf.argsort and Keras' metrics replace most of NumPy). Then remove {what}."
 )
 
+_GRADIENTS_OF_WEIGHTS, _UPDATES = r"^(?:Depthwise)?Conv\w*BackpropFilter", "Assign|ResourceApply|ResourceSparseApply"
 RULE = Rule(
     "eager-ops",
     "The ops of the steps run one by one",
@@ -65,7 +66,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
         return
     percent = eager_percent(evidence)
     by_keras = bool(evidence.steps.table["epoch"].notna().any())
-    between = between_ops_percent(evidence)
+    saved = saved_percent(evidence)
     asked = next(evidence.code.find(_ASKED_TO_RUN_EAGERLY), None)
     function, place, change = ("", *_without_eagerly(evidence, *asked)) if asked else _step_function(evidence)
     needing, needs = (
@@ -76,10 +77,11 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
     what, stepped = _asks(evidence, asked) if asked else function, len(evidence.steps.table) > 0
     mostly = percent >= MOSTLY_EAGER_PERCENT
     yield Case(
-        between,
+        saved,
         f"Ops run one by one{(what or place) and ': '}{f'{what} ({place})' if what and place else what or place}",
         f"{_units.percent(percent)} of the host's op time is in ops that run eagerly{' in each step' * stepped}: "
-        f"Python starts each, and in {_units.percent(between)} of the time none runs.",
+        f"Python starts each. A graph can save what passes between them, and what nothing uses: "
+        f"{_units.percent(saved)} of the time.",
         _without(evidence, asked, needing, needs)
         if asked
         else _NOT_EAGERLY_IN_KERAS
@@ -89,30 +91,47 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
         else _traced(evidence, function, place, change),
         place,
         change,
-        severity="high" if mostly and between >= RULE.high else "medium",
+        severity="high" if mostly and saved >= RULE.high else "medium",
         of=None if stepped else "cell",
         subject=what,
     )
 
 
-def between_ops_percent(evidence: Evidence) -> float:
-    """Return the share of the time in which Python works between ops that run one by one, and none of them runs.
+def saved_percent(evidence: Evidence) -> float:
+    """Return the share of the time that a graph can save: what passes between eager ops, and ops that it leaves out.
 
-    That is all that a graph can save. Without samples of Python, it is all in which no op runs.
+    Between ops Python works, and none of them runs. Samples show too little of that, as they are taken when an op lets
+    Python go: the ops' own time tells more. Without samples, it is all in which no op runs.
     """
-    calls, steps, ops = evidence.python.calls, evidence.steps.table, evidence.ops.table
+    calls, steps = evidence.python.calls, evidence.steps.table
     calls = calls[(calls["thread"] == "main") & ~calls["call"].astype(str).str.contains(FETCHING_OPS)]
     own = calls[calls["library"].isin(EAGER_IN)]
     whole_ms = training_ms(evidence) if len(steps) else float(evidence.overview.summary["capture_ms"])
-    on_host = (ops["side"] == "host") & ops["eager"].astype(bool)
-    ops_ms = float(ops.loc[on_host, "self_us"].sum()) / _units.US_PER_MS
+    ops_ms, needless_ms = _ops_ms(evidence)
     if calls.empty:
         between_ms = whole_ms - ops_ms
     elif len(steps):
-        between_ms = float(own["nothing_ms"].sum() + own["between_steps_ms"].sum())
+        called_ms = float((own["in_steps_ms"] + own["between_steps_ms"] - own["waiting_ms"]).sum())
+        sampled_ms = float(own["nothing_ms"].sum() + own["between_steps_ms"].sum())
+        between_ms = max(sampled_ms, min(called_ms, whole_ms - evidence.sleeps().total_ms) - ops_ms)
     else:
         between_ms = float(own["self_ms"].sum()) - ops_ms
-    return min(100.0, max(0.0, 100 * between_ms / whole_ms)) if whole_ms > 0 else 0.0
+    return min(100.0, max(0.0, 100 * (between_ms + needless_ms) / whole_ms)) if whole_ms > 0 else 0.0
+
+
+def _ops_ms(evidence: Evidence) -> tuple[float, float]:
+    """Return the time of eager ops in all steps, and that of gradients of weights that nothing updates.
+
+    A graph leaves out what nothing uses. An eager tape computes the gradients of all weights of a convolution's kind,
+    also of frozen ones: each that is used changes a variable.
+    """
+    ops, recorded = evidence.ops.table, evidence.steps.table["ops_recorded"].astype(bool)
+    ops = ops[(ops["side"] == "host") & ops["eager"].astype(bool) & ~ops["op_type"].str.contains(FETCHING_OPS)]
+    times_ms = ops["self_us"] / _units.US_PER_MS * (len(recorded) / recorded.sum() if recorded.any() else 1.0)
+    of_weights, updates = (ops["op_type"].str.contains(kinds) for kinds in (_GRADIENTS_OF_WEIGHTS, _UPDATES))
+    computed, used = (float(ops.loc[which, "occurrences"].sum()) for which in (of_weights, updates))
+    needless = max(0.0, 1 - used / computed) if computed else 0.0
+    return float(times_ms.sum()), needless * float(times_ms[of_weights].sum())
 
 
 def _traced(evidence: Evidence, function: str, place: str, change: str) -> str:
