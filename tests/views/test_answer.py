@@ -10,7 +10,9 @@ import pytest
 import tfprof_nb as tp
 from builders import XSpace
 from tfprof_nb.analysis.advice.advice import COLUMNS, Advice
-from tfprof_nb.analysis.answer import Answer
+from tfprof_nb.analysis.answer import Answer, answer
+from tfprof_nb.analysis.breakdown.breakdown import Breakdown
+from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.render.panels import Change, Composition, Headline, Note, Offer
 from tfprof_nb.views import advice as advice_view
 from tfprof_nb.views import answer as answer_view
@@ -89,22 +91,16 @@ def test_nothing_to_change_is_not_said_above_a_change(change, said):
     assert headline(Answer("healthy", None, node, 0.6), advice).text.startswith(said)
 
 
-def answers(ending_ms, tmp_path):
-    """Steps of 600 ms that are all ops, and the end of an old iterator."""
-    space = XSpace()
-    python = space.plane("/host:CPU").line("python")
-    for i in range(3):
-        python.event("train", start_us=600_000 * i, duration_us=600_000, step_num=i, _r=1)
-        for k in range(6):
-            python.event(f"op{k}:MatMul", start_us=600_000 * i + 100_000 * k, duration_us=100_000)
-    python.event("TFE_DeleteTensorHandle", start_us=1_800_000, duration_us=1000 * ending_ms)
-    space.write(tmp_path / "host.xplane.pb")
-    return tp.load(tmp_path).answer
-
-
-def test_a_wait_for_an_old_iterator_is_the_answer_where_nothing_takes_longer(tmp_path):
-    assert answers(3000, tmp_path).kind == "finding"
-    assert answers(500, tmp_path).kind == "healthy"
+@pytest.mark.parametrize(("layer_ms", "kind"), [(200.0, "finding"), (600.0, "healthy")])
+def test_a_wait_for_an_old_iterator_is_the_answer_where_nothing_takes_longer(layer_ms, kind):
+    rows = [("cell", "", "cell", "phase", 1000.0), ("cell/end", "cell", "taking down an iterator", "start", 300.0)]
+    rows += [("cell/layer:lstm", "cell", "lstm", "layer", layer_ms)]
+    table = pd.DataFrame(rows, columns=["id", "parent", "name", "kind", "total_ms"])
+    table = table.assign(place="", count=1, self_ms=table["total_ms"], share=table["total_ms"] / 1000)
+    waits = finding(severity="medium", rule="old-iterators-end", node="cell/end", cell_percent=30.0, change="")
+    waits |= {"estimated_gain_percent": 30.0, "gain_low_percent": 0.0, "gain_high_percent": 30.0}
+    tree = Breakdown(table, {"cell_ms": 1000.0, "unexplained_share": 0.0, "largest": "cell/end"}, [])
+    assert answer(tree, Advice(pd.DataFrame([waits]), {}, []), Code({})).kind == kind
 
 
 def test_the_op_that_is_most_of_the_models_own_work_is_named(tmp_path):
@@ -179,7 +175,7 @@ def test_gains_are_shares_of_the_cell():
     assert lead == Headline("F. That is 40.0% of the cell's time.", "≈ 33% less time", "estimated 20% to 40%")
     row |= {"gain_low_percent": 100.0, "gain_high_percent": 150.0, "finding": "F takes 40% of it"}
     lead = answer_view.headline(Answer("finding", 0, None, 0.0), Advice(pd.DataFrame([row]), {}, []))
-    assert lead == Headline("F takes 40% of it.", "≈ 2.7× faster", "estimated 2.0 to 4.0×")
+    assert lead == Headline("F takes 40% of it.", "≈ 3.0× faster", "estimated 2.0 to 4.0×")
 
 
 def test_an_eager_program_that_reads_no_dataset_has_no_page_on_graphs_or_input(tmp_path):

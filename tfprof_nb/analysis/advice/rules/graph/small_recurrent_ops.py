@@ -12,11 +12,8 @@ from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.rewriting import with_argument
-from tfprof_nb.analysis.step_ops.recurrent import recurrent_loops
+from tfprof_nb.analysis.step_ops.recurrent import are_small, recurrent_loops
 
-_MIN_COUNT = 200
-# XLA saved 30% to 90% of steps whose loops ran ops of 1 to 5 µs, and nothing where these took 10 µs or more.
-_SMALL_US = 6.0
 _LEAST_SAVED = 0.3
 _COMPILING_MS = 10_000  # and the same again for the smaller last batch
 _NAMED = 3
@@ -44,7 +41,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
         return
     loops = recurrent_loops(ops)
     percent = 100 * loops.cost_share
-    if loops.per_step < _MIN_COUNT or loops.mean_us > _SMALL_US:
+    if not are_small(loops):
         return
     file, line, change = _compiled(evidence, ops.place(loops.frame))
     asked = "jit_compile=True in model.compile" if file else "jit_compile=True in the tf.function of the step"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.loops import head_of, is_head, needs_itself
 from tfprof_nb.analysis.source.rewriting import with_argument
 from tfprof_nb.analysis.step_ops.batch import batch_size
+from tfprof_nb.analysis.step_ops.recurrent import are_small, recurrent_loops
 from tfprof_nb.analysis.step_ops.repeated import trains
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
 
@@ -35,12 +37,14 @@ _BATCHES = r"\.batch\(|\bbatch_size\s*="
 _PYTHON_PERCENT = 25.0
 # How many times larger to make batches up to a size.
 _FACTORS = ((8, 16), (32, 8), (100_000, 4))
+_FEW = _FACTORS[0][0]  # examples, of which ops in loops of recurrent layers take as long as of one
+_OF_LOOPS = "The loops of its recurrent layers run about {} ops, of {} on average: such ops take "
 
 RULE = Rule(
     "small-steps",
     "The steps are so small that starting them takes most of their time",
     "Looks for steps of up to 10 ms in which, for half of the time and more, no op runs, no data is waited for, and no "
-    "Python of the program's.",
+    "Python of the program's; and for recurrent layers that get up to 8 examples.",
     "A step and its ops have fixed costs, whatever the batch size: larger batches have fewer of them.",
     group="graph",
     moderate=50.0,
@@ -55,29 +59,30 @@ RULE = Rule(
 def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
     """Report steps of which neither ops nor named Python take much: larger batches then cost hardly more."""
     ops = evidence.step_ops()
-    if (
-        not ops.steps
-        or ops.steps_ms / ops.steps > _SHORT_STEP_MS
-        or (ops.ops["node"] < 0).sum() > _MOSTLY * len(ops.ops)
-    ):
+    if not ops.steps or (ops.ops["node"] < 0).sum() > _MOSTLY * len(ops.ops):
         return
-    size = batch_size(ops.graphs)
-    fixed = _fixed_share(evidence, ops)
+    size, loops = batch_size(ops.graphs), recurrent_loops(ops)
+    recurrent = size is not None and size <= _FEW and are_small(loops)
+    if not recurrent and (ops.steps_ms / ops.steps > _SHORT_STEP_MS or _loops(ops)):
+        return
+    fixed = loops.cost_share if recurrent else _fixed_share(evidence, ops)
     # What runs between the steps, larger batches make rarer too.
     python = [finding for of_rule in earlier.values() for finding in of_rule]
     named = sum(finding.estimated_gain_percent for finding in python)
     explained = min(named, evidence.percent("other"))
-    if size is None or explained >= _PYTHON_PERCENT or _loops(ops):
+    if size is None or explained >= _PYTHON_PERCENT:
         return
     share = _steps_share(evidence)
     if share < _LEAST_STEPS_SHARE:
         return
     if size > _FACTORS[-1][0]:
         return
-    yield _case(evidence, ops, size, fixed, share, beside_python=bool(python))
+    why = _OF_LOOPS.format(_units.count(round(loops.per_step, -1)), _units.microseconds(loops.mean_us))
+    case = _case(evidence, ops, size, fixed, share, why if recurrent else "")
+    yield replace(case, severity="medium") if python else case
 
 
-def _case(evidence: Evidence, ops: StepOps, size: int, fixed: float, share: float, *, beside_python: bool) -> Case:
+def _case(evidence: Evidence, ops: StepOps, size: int, fixed: float, share: float, why: str) -> Case:
     factor = next(factor for most, factor in _FACTORS if size <= most)
     step_ms, saved = ops.steps_ms / ops.steps, 1 - 1 / factor
     place, change = _line(evidence, size, size * factor)
@@ -89,9 +94,10 @@ def _case(evidence: Evidence, ops: StepOps, size: int, fixed: float, share: floa
     return Case(
         100 * fixed,
         f"The steps are small: {size} example{'s' * (size != 1)} each",
-        f"A typical step takes {_units.milliseconds(step_ms)}. Ops that are long enough to be recorded run in "
-        f"{_units.share(1 - fixed)} of it. The rest is the fixed cost of starting a step and its ops: "
-        f"{_units.milliseconds(fixed * step_ms)}, whatever the batch size.",
+        f"A typical step takes {_units.milliseconds(step_ms)}. "
+        + (why or f"Ops that are long enough to be recorded run in {_units.share(1 - fixed)} of it. ")
+        + "The rest is the fixed cost of starting a step and its ops: " * (not why)
+        + f"{_units.milliseconds(fixed * step_ms)}, whatever the batch size.",
         _MANY_IN_ONE_CALL
         if depends
         else f"Use larger batches, {size * factor} instead of {size}."
@@ -99,7 +105,6 @@ def _case(evidence: Evidence, ops: StepOps, size: int, fixed: float, share: floa
         * trains(ops.graphs),
         place or loop,
         change,
-        severity="medium" if beside_python else None,
         gain=(100 * saved * share, 100 * saved * fixed * share, 100 * saved * share),
     )
 
