@@ -22,6 +22,13 @@ def stacked():
 
 
 @program
+def one_example():
+    model = keras.Sequential([keras.layers.LSTM(16)])
+    model.compile("sgd", "mse")
+    return lambda: fit(model, 40, batch=1)
+
+
+@program
 def large():
     model = keras.Sequential([keras.layers.GRU(384), keras.layers.Dense(1)])
     model.compile("sgd", "mse")

@@ -22,6 +22,8 @@ def rollouts():
     for _ in range(6):
         for _ in range(4):
             now = MODEL.predict(
-                np.reshape(STATE, [1, 4]), verbose=0)
+                np.reshape(STATE, [1, 4]),  # a batch of one
+                verbose=0,
+            )
         values = MODEL.predict(np.repeat(now[:, :1], 4, 1).repeat(64, 0), verbose=0)
     return values

@@ -84,7 +84,7 @@ def test_nothing_to_change_is_not_said_beside_a_long_wait(tmp_path, ending_ms, s
     assert lead.text == f"{said} takes 60.0% of the cell's time, all of it MatMul."
 
 
-@pytest.mark.parametrize(("change", "said"), [("", "Nothing to change: the model"), ("f(jit_compile=True)", "The model")])
+@pytest.mark.parametrize(("change", "said"), [("", "Nothing to change: the model"), ("f(jit=True)", "The model")])
 def test_nothing_to_change_is_not_said_above_a_change(change, said):
     node = {"name": "lstm", "kind": "layer", "place": "", "share": 0.6, "total_ms": 2670.0, "count": 0}
     advice = Advice(pd.DataFrame([finding(severity="info", change=change)]), {}, [])

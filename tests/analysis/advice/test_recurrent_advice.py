@@ -18,3 +18,13 @@ def test_small_ones_are_told_to_use_xla(advised, place_of, the_one):
 @pytest.mark.parametrize("recorded", ["recurrent/large", "recurrent/with_xla", "recurrent/unrolled"])
 def test_others_are_not(advised, recorded):
     assert RULE not in advised(recorded)["rule"].tolist()
+
+
+def test_few_examples_are_told_to_be_more(advised, the_one):
+    found = the_one(advised("recurrent/one_example"), "small-steps")
+    assert found["finding"] == "The steps are small: 1 example each"
+    assert "The loops of its recurrent layers run about" in found["evidence"]
+
+
+def test_batches_are_large_enough(advised):
+    assert "small-steps" not in advised("recurrent/stacked")["rule"].tolist()

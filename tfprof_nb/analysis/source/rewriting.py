@@ -162,9 +162,7 @@ def on_batch(code: Code, file: str, line: int, method: str) -> str:
         given = _between(code, file, (call.args[0].lineno, call.args[0].col_offset), end_of(call.args[0]))
         if f".{method}(" in given:
             return ""
-        begin, end = (
-            sum(map(len, lines[: at - line])) + column for at, column in (end_of(call.func), end_of(call))
-        )
+        begin, end = (sum(map(len, lines[: at - line])) + column for at, column in (end_of(call.func), end_of(call)))
         whole = whole[:begin] + f"_on_batch({given})".encode() + whole[end:]
     return whole.decode().strip()
 

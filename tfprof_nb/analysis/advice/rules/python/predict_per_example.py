@@ -56,7 +56,8 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
         once += "" if one_batch else ", and a larger `batch_size=`"
         others = _other_places(rows)
         likewise = f" Do the same at {others}." if others else ""
-        fix = f"{'Each call' if one_batch else 'Each of its calls'} has one batch: skip the pipeline, `{itself}`.{likewise}" if itself else f"{once}."
+        each = "Each call" if one_batch else "Each of its calls"
+        fix = f"{each} has one batch: skip the pipeline, `{itself}`.{likewise}" if itself else f"{once}."
         fix += f" Where no call needs the result of another: {once[:1].lower()}{once[1:]}." if itself else ""
         # What each call computes is part of what a single call, or the model itself, does faster.
         changed = rows[(rows["file"] == first["file"]) & (rows["line"] == first["line"])] if itself else rows
