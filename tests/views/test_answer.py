@@ -97,7 +97,7 @@ def test_a_wait_for_an_old_iterator_is_the_answer_where_nothing_takes_longer(lay
     rows += [("cell/layer:lstm", "cell", "lstm", "layer", layer_ms)]
     table = pd.DataFrame(rows, columns=["id", "parent", "name", "kind", "total_ms"])
     table = table.assign(place="", count=1, self_ms=table["total_ms"], share=table["total_ms"] / 1000)
-    waits = finding(severity="medium", rule="old-iterators-end", node="cell/end", cell_percent=30.0, change="")
+    waits = finding(severity="info", rule="old-iterators-end", node="cell/end", cell_percent=30.0, change="")
     waits |= {"estimated_gain_percent": 30.0, "gain_low_percent": 0.0, "gain_high_percent": 30.0}
     tree = Breakdown(table, {"cell_ms": 1000.0, "unexplained_share": 0.0, "largest": "cell/end"}, [])
     assert answer(tree, Advice(pd.DataFrame([waits]), {}, []), Code({})).kind == kind

@@ -103,7 +103,7 @@ def _chosen(tree: Breakdown, advice: Advice, code: Code) -> Answer:
     """Choose what to say first.
 
     A finding leads if its change could save enough of the cell, and no part of the cell costs more than it is about.
-    What comes by chance is no reason to change a program whose own work takes longer.
+    What comes by chance is said where nothing else takes as long.
     """
     table, cell_ms = tree.table, max(tree.summary["cell_ms"], 1e-9)
     model_share = float(table.loc[table["kind"].isin(MODEL_KINDS), "self_ms"].sum()) / cell_ms
@@ -119,10 +119,12 @@ def _chosen(tree: Breakdown, advice: Advice, code: Code) -> Answer:
         row = advice.table.iloc[lead]
         about = 1.0 if math.isnan(row["cell_percent"]) else float(row["cell_percent"]) / 100
         kinds = explained_kinds(rules()[row["rule"]])
-        others = costs[~by_chance] if row["rule"] == BY_CHANCE else free
-        larger = others[others["share"] > np.where(others["kind"].isin(kinds), about / _MOSTLY, about)]
+        larger = free[free["share"] > np.where(free["kind"].isin(kinds), about / _MOSTLY, about)]
         if larger.empty:
             return Answer("finding", lead, _row(table[table["id"] == row["node"]], code), model_share)
+    chance = (advice.table["rule"] == BY_CHANCE).to_numpy()
+    if lead is None and chance.any() and len(costs) and by_chance.iloc[0] and costs["share"].iloc[0] >= _MIN_SHARE:
+        return Answer("finding", int(chance.argmax()), _row(costs, code), model_share)
     if len(free):
         return Answer("cost", lead, _row(free, code), model_share)
     if model_share >= _MAIN_SHARE:
@@ -162,8 +164,6 @@ def _leading(advice: Advice) -> int | None:
     costs_time = table["rule"].map(lambda rule: rules()[rule].group != "memory").astype(bool)
     large = ~(table["cell_percent"] < _MIN_PERCENT) & ~(saved < _MIN_GAIN_PERCENT)
     may = (costs_time & large & (table["severity"] != "info")).to_numpy()
-    by_chance = (table["rule"] == BY_CHANCE).to_numpy()
-    may = may & ~by_chance if (may & ~by_chance).any() else may
     near = may & (about >= _NEAR * about[may].max()).to_numpy() if may.any() else may
     return int(near.argmax()) if near.any() else None
 

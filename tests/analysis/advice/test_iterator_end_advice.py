@@ -48,7 +48,7 @@ def test_it_is_told_with_its_share_and_the_longest_wait(found):
     (row,) = found(two_epochs(500))
     assert row["finding"] == f"{FINDING}: 50.0% of the cell's time"
     assert row["evidence"].startswith("2 old iterators took 1.00 s in all to end")
-    assert (row["severity"], row["start_ms"], row["duration_ms"]) == ("medium", 500, 500)
+    assert (row["severity"], row["start_ms"], row["duration_ms"]) == ("info", 500, 500)
     assert row["gain_low_percent"] == 0 < row["gain_high_percent"]  # the next run may wait less
     assert row["fix"].startswith("Start fewer passes")
     assert "autotun" not in row["fix"]  # the program's text is not known

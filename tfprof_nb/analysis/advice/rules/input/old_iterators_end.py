@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import UNKNOWN, Rule
+from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.source.syntax import first_given
 
@@ -39,7 +39,6 @@ RULE = Rule(
     group="input",
     page="trace",
     moderate=10.0,
-    high=20.0,
     of="cell",
 )
 
@@ -59,8 +58,8 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
         "tf.data wakes up. It sleeps longer, the longer an iterator is in use. So it was in this run; others may "
         "not wait.",
         fix_of(evidence),
-        severity="info" if percent < RULE.high else "medium",
-        gain=(percent, *UNKNOWN) if percent < RULE.high else (percent, 0.0, percent),
+        severity="info",
+        gain=(percent, 0.0, percent),
         start_ms=found.longest_start_ms,
         duration_ms=found.longest_ms,
     )
