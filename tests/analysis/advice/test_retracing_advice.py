@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from tfprof_nb.analysis.events.compilations import Compilations
+from tfprof_nb.analysis.functions.retracing import GENERALISE
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.step_ops.step_ops import no_step_ops
 
@@ -75,3 +76,18 @@ def test_the_first_batch_of_a_second_model_is_not_traced_again(captured):
     again = {"retracing", "retracing-by-object", "retracing-by-shape", "retracing-by-value", "late-retracing"}
     assert not again & {*p.advice.table["rule"]}
     assert not any("had the" in note for note in p.functions.notes)
+
+
+@pytest.mark.parametrize(("calls", "spared"), [(3, 1 / 3), (20, 18 / 20)])
+def test_graphs_that_must_be_built_anyway_are_no_gain(found_by, calls, spared):
+    """The graph of the first shape, and the one that serves all shapes."""
+    cause = f"argument `x` had the shapes (8, 3), (8, 4): {GENERALISE}, or pad"
+    row = {"function": "train_step", "mode": "traced-nonXla", "calls": calls, "tracings": calls, "cause": cause}
+    functions = pd.DataFrame([row | {"expensive_call_percent": 90.0, "self_ms": 800.0}])
+    evidence = SimpleNamespace(
+        functions=SimpleNamespace(table=functions),
+        steps=SimpleNamespace(table=pd.DataFrame({"step_ms": [500.0, 500.0]})),
+        code=Code({"cell": "@tf.function\ndef train_step(x):\n    return x"}),
+    )
+    (found,) = found_by(evidence, "retracing-by-shape")
+    assert found.gain_high_percent == found.estimated_gain_percent == pytest.approx(80 * spared)
