@@ -50,7 +50,7 @@ def test_warm_up_is_hatched_and_left_out_of_the_means():
 
 
 def test_without_warm_up_nothing_is_set_apart():
-    chart = charts.stacked_bars(samples.steps(10, marked=()))
+    chart = charts.stacked_bars(samples.steps(4, marked=()))
     assert len(chart.figure.marks) == 1
     assert len(chart.readout.entries) == 3
 

@@ -158,7 +158,8 @@ def draw(panel: Panel, detail: Detail = Detail()) -> Markup:
             below = split_legend(panel)
             if detail.scripted and isinstance(panel, (Bars, Lines, StackedBars)):
                 below = embedded_chart(panel)
-            return titled(panel.title, scrolling(panel, _image(picture)) + below)
+            about = panel.about if isinstance(panel, StackedBars) else ""
+            return titled(panel.title, scrolling(panel, _image(picture)) + below, about)
 
 
 def blocks_of(panel: Panel, detail: Detail) -> list[tuple[str, Markup]]:
@@ -247,9 +248,10 @@ def split_legend(panel: Panel) -> Markup:
     return element("div", *entries, style="font-size:12px;margin-top:6px")
 
 
-def titled(title: str, body: Markup) -> Markup:
-    """Put a heading over a panel."""
-    head = element("div", limited(title), style="font-weight:600;margin:10px 0 6px") if title else Markup()
+def titled(title: str, body: Markup, about: str = "") -> Markup:
+    """Put a heading over a panel; ``about`` stands quietly beside it."""
+    more = element("span", limited(about), style="font-weight:400;opacity:.7;font-size:12px") if about else ""
+    head = element("div", limited(title), " ", more, style="font-weight:600;margin:10px 0 6px") if title else Markup()
     return head + element("div", body, style="margin:0 0 14px") if body else head
 
 

@@ -283,6 +283,12 @@ class StackedBars:
         Names of the bars, if x only counts them. Where they are too many to fit, bars are numbered.
     unit
         The unit of the values.
+    about
+        What the bars are like together, such as their median; stands beside the title.
+    pale, pale_label
+        The x of bars that are drawn lighter, and why.
+    gaps
+        Where something lies between two bars: the x of the second, and what it is; without a text, a mere line.
     """
 
     title: str
@@ -295,6 +301,10 @@ class StackedBars:
     selects: Literal["step", ""] = ""
     names: Sequence[str] = ()
     unit: Kind = "ms"
+    about: str = ""
+    pale: Sequence[float] = ()
+    pale_label: str = ""
+    gaps: Sequence[tuple[float, str]] = ()
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,7 @@ def draw(panel: Panel) -> list[str]:
         case HeatMap():
             return _titled(panel.title, _heat_map(panel))
         case StackedBars():
-            return _titled(panel.title, _stacked(panel))
+            return _titled(f"{panel.title} ({panel.about})" if panel.about else panel.title, _stacked(panel))
         case Lines():
             return _titled(panel.title, _lines(panel))
         case Table():

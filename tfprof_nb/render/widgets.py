@@ -71,7 +71,8 @@ def build(panel: Panel, selection: Selection) -> ipywidgets.Widget:
         case Offer():
             return OfferWidget(panel, lambda panels: build_all(panels, selection))
         case StackedBars() | Lines() | Bars() if not _is_empty(panel):
-            return _titled(panel.title, _chart(panel, selection))
+            about = panel.about if isinstance(panel, StackedBars) else ""
+            return _titled(panel.title, _chart(panel, selection), about)
         case Split() | Diagram() | Network() | HeatMap() if not _is_empty(panel):
             return _html(titled(panel.title, scrolling(panel, chart_svg(panel)) + split_legend(panel)))
         case Change():
@@ -101,8 +102,8 @@ def _html(markup: Markup) -> ipywidgets.HTML:
     return ipywidgets.HTML(str(markup), layout=_WIDE)
 
 
-def _titled(title: str, body: ipywidgets.Widget) -> ipywidgets.Widget:
-    return ipywidgets.VBox([_html(titled(title, Markup())), body], layout=_WIDE) if title else body
+def _titled(title: str, body: ipywidgets.Widget, about: str = "") -> ipywidgets.Widget:
+    return ipywidgets.VBox([_html(titled(title, Markup(), about)), body], layout=_WIDE) if title else body
 
 
 def _beside(panel: Beside, selection: Selection) -> ipywidgets.Widget:

@@ -12,8 +12,19 @@ from markupsafe import Markup
 
 from tfprof_nb._arrays import Floats
 from tfprof_nb._units import Kind, cell, number, shorten
-from tfprof_nb.render.bar_layout import DrawnBars, bar_axis, bar_names, bar_width, cut_off, labels_that_fit, stack
-from tfprof_nb.render.legend import hatched_label, legend_title, legend_values
+from tfprof_nb.render.bar_layout import (
+    PALE,
+    DrawnBars,
+    bar_axis,
+    bar_names,
+    bar_width,
+    beside,
+    cut_off,
+    gap_places,
+    labels_that_fit,
+    stack,
+)
+from tfprof_nb.render.legend import hatched_label, legend_title, legend_values, pale_label
 from tfprof_nb.render.panels import Bars, Part, Split, StackedBars
 from tfprof_nb.render.short_names import short_names
 from tfprof_nb.render.svg.picture import INK, WIDTH, Picture, Plot, compact, draw_axes, draw_legend, text_width
@@ -22,6 +33,7 @@ from tfprof_nb.render.ticks import ticks, whole_ticks
 
 _LEGEND_AT = WIDTH - 170
 _ROW, _ROWS_TOP = 22, 4
+_VALUE_LABEL, _GAP_LABEL = 46.0, 76.0
 # A mask that lets stripes through: hatched bars are recognisable on white and on black.
 _HATCH = Markup(
     '<pattern id="stripes" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
@@ -38,9 +50,9 @@ def stacked_bars(chart: StackedBars, limit: int = MAX_BARS) -> Markup:
     x = np.asarray(chart.x, dtype=np.float64)
     marked = np.isin(x, np.asarray(chart.marked, dtype=np.float64))
     drawn = cut_off(np.nan_to_num(np.array([layer.values for layer in chart.series], dtype=np.float64)), marked)
-    picture = Picture(_bars_label(chart, whole), 290 if marked.any() else 268)
+    picture = Picture(_bars_label(chart, whole), 290 if marked.any() or len(chart.pale) else 268)
     slot = bar_axis(x)[2]
-    plot = _plot(chart, drawn.reach)
+    plot = _plot(chart, drawn.reach(chart))
     x_label = chart.x_label if per_bar == 1 else f"{chart.x_label} (each bar: the mean of {per_bar})"
     names = bar_names(chart, 60)
     draw_axes(
@@ -53,15 +65,23 @@ def stacked_bars(chart: StackedBars, limit: int = MAX_BARS) -> Markup:
         picture.elements.append(_HATCH)
     edges = stack(list(drawn.heights))
     bases = np.vstack([np.zeros(len(x)), edges[:-1]])
+    pale = np.isin(x, np.asarray(chart.pale, dtype=np.float64)) & ~marked
+    styles = ((~marked & ~pale, {}), (pale, {"stroke_opacity": PALE}), (marked, {"mask": "url(#apart)"}))
     for layer, base, edge in zip(chart.series, bases, edges, strict=True):
-        for chosen, hatch in ((~marked, {}), (marked, {"mask": "url(#apart)"})):
+        for chosen, style in styles:
             path = _columns(plot, x[chosen], base[chosen], edge[chosen])
             if path:
-                picture.path(path, stroke=layer.color, stroke_width=compact(width), **hatch)
+                picture.path(path, stroke=layer.color, stroke_width=compact(width), **style)
     _legend_of_means(picture, whole)
-    _cut_marks(picture, plot, chart, drawn, width)
-    if marked.any() and chart.marked_label:
-        _legend_of_hatches(picture, plot, chart.marked_label)
+    written = _cut_marks(picture, plot, chart, drawn, width)
+    if chart.gaps:
+        places = np.array([plot.x(at) for at in gap_places(chart, slot)])
+        lines = "".join(f"M{compact(at)} {compact(plot.bottom)}V{compact(plot.y(drawn.top))}" for at in places)
+        picture.path(lines, stroke=INK, stroke_width=1, stroke_dasharray="4 3")
+        written = beside(written, places, chart, _GAP_LABEL)
+    for at, text in written:
+        picture.text(at, plot.y(drawn.top) - 5, text, "middle")
+    _legend_of_styles(picture, plot, chart)
     return picture.svg()
 
 
@@ -106,24 +126,32 @@ def _legend_of_means(picture: Picture, chart: StackedBars) -> None:
     draw_legend(picture, _LEGEND_AT, 58, shown[::-1])
 
 
-def _cut_marks(picture: Picture, plot: Plot, chart: StackedBars, drawn: DrawnBars, width: float) -> None:
-    """Draw a break near the top of each bar that is cut off, and write its true height above it if there is room."""
+def _cut_marks(
+    picture: Picture, plot: Plot, chart: StackedBars, drawn: DrawnBars, width: float
+) -> list[tuple[float, str]]:
+    """Draw a break near the top of each bar that is cut off; return the true heights that have room above them."""
     cut = np.flatnonzero(drawn.cut)
     if not len(cut):
-        return
+        return []
     middles = np.array([plot.x(at) for at in np.asarray(chart.x)[cut]])
     y, reach = plot.y(drawn.top) + 14, width + 6
     lines = (f"M{compact(x - reach / 2)} {compact(y + d)}l{compact(reach)} -5" for x in middles for d in (0, 5))
     picture.path("".join(lines), stroke=INK, stroke_width=1.6)
     totals = stack([layer.values for layer in chart.series])[-1][cut]
-    for k in labels_that_fit(middles, totals, 46):
-        picture.text(middles[k], plot.y(drawn.top) - 5, cell(totals[k], chart.unit), "middle")
+    return [
+        (float(middles[k]), cell(float(totals[k]), chart.unit)) for k in labels_that_fit(middles, totals, _VALUE_LABEL)
+    ]
 
 
-def _legend_of_hatches(picture: Picture, plot: Plot, label: str) -> None:
-    y = picture.height - 6
-    picture.path(f"M{compact(plot.left + 5)} {compact(y + 1)}v-10", stroke=INK, stroke_width=10, mask="url(#apart)")
-    picture.text(plot.left + 15, y, hatched_label(shorten(label, 60)))
+def _legend_of_styles(picture: Picture, plot: Plot, chart: StackedBars) -> None:
+    """Say below the picture what hatched and lighter bars are."""
+    x, y = plot.left + 5, picture.height - 6
+    labels = [(hatched_label(shorten(chart.marked_label, 60)), {"mask": "url(#apart)"})] if chart.marked_label else []
+    labels += [(pale_label(chart.pale_label), {"stroke_opacity": PALE})] if chart.pale_label else []
+    for label, style in labels:
+        picture.path(f"M{compact(x)} {compact(y + 1)}v-10", stroke=INK, stroke_width=10, **style)
+        picture.text(x + 10, y, label)
+        x += text_width(label) + 26
 
 
 def bars(chart: Bars) -> Markup:
