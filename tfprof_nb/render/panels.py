@@ -147,11 +147,12 @@ class KeyFigures:
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a whole; the unit is that of its panel."""
+    """One part of a whole; the unit is that of its panel. ``place`` stands quietly behind the label."""
 
     label: str
     value: float
     color: str
+    place: str = ""
 
 
 @dataclass(frozen=True)
@@ -468,5 +469,5 @@ class Beside:
     panels: Sequence[Panel]
 
 
-Chart = Split | Bars | Diagram | Network | Flame | HeatMap | StackedBars | Lines | Timeline
-Panel = Headline | Note | Change | Offer | Composition | KeyFigures | Chart | Table | Tabs | Beside
+Chart = Bars | Diagram | Network | Flame | HeatMap | StackedBars | Lines | Timeline
+Panel = Headline | Note | Change | Offer | Composition | Split | KeyFigures | Chart | Table | Tabs | Beside

@@ -1,6 +1,6 @@
-"""SVG of bars: one stacked bar per x, one bar per label, one bar split into parts.
+"""SVG of bars: one stacked bar per x, one bar per label.
 
-In: StackedBars, Bars and Split panels. Out: SVG.
+In: StackedBars and Bars panels. Out: SVG.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from markupsafe import Markup
 
-from tfprof_nb._arrays import Floats
+from tfprof_nb._arrays import Bools, Floats
 from tfprof_nb._units import Kind, cell, number, shorten
 from tfprof_nb.render.bar_layout import (
     PALE,
@@ -25,7 +25,8 @@ from tfprof_nb.render.bar_layout import (
     stack,
 )
 from tfprof_nb.render.legend import hatched_label, legend_title, legend_values, pale_label
-from tfprof_nb.render.panels import Bars, Part, Split, StackedBars
+from tfprof_nb.render.markup import Attribute
+from tfprof_nb.render.panels import Bars, Part, StackedBars
 from tfprof_nb.render.short_names import short_names
 from tfprof_nb.render.svg.picture import INK, WIDTH, Picture, Plot, compact, draw_axes, draw_legend, text_width
 from tfprof_nb.render.thinning import MAX_BARS, thin_bars
@@ -66,7 +67,11 @@ def stacked_bars(chart: StackedBars, limit: int = MAX_BARS) -> Markup:
     edges = stack(list(drawn.heights))
     bases = np.vstack([np.zeros(len(x)), edges[:-1]])
     pale = np.isin(x, np.asarray(chart.pale, dtype=np.float64)) & ~marked
-    styles = ((~marked & ~pale, {}), (pale, {"stroke_opacity": PALE}), (marked, {"mask": "url(#apart)"}))
+    styles: tuple[tuple[Bools, dict[str, Attribute]], ...] = (
+        (~marked & ~pale, {}),
+        (pale, {"stroke_opacity": PALE}),
+        (marked, {"mask": "url(#apart)"}),
+    )
     for layer, base, edge in zip(chart.series, bases, edges, strict=True):
         for chosen, style in styles:
             path = _columns(plot, x[chosen], base[chosen], edge[chosen])
@@ -146,8 +151,11 @@ def _cut_marks(
 def _legend_of_styles(picture: Picture, plot: Plot, chart: StackedBars) -> None:
     """Say below the picture what hatched and lighter bars are."""
     x, y = plot.left + 5, picture.height - 6
-    labels = [(hatched_label(shorten(chart.marked_label, 60)), {"mask": "url(#apart)"})] if chart.marked_label else []
-    labels += [(pale_label(chart.pale_label), {"stroke_opacity": PALE})] if chart.pale_label else []
+    labels: list[tuple[str, dict[str, Attribute]]] = []
+    if chart.marked_label:
+        labels.append((hatched_label(shorten(chart.marked_label, 60)), {"mask": "url(#apart)"}))
+    if chart.pale_label:
+        labels.append((pale_label(chart.pale_label), {"stroke_opacity": PALE}))
     for label, style in labels:
         picture.path(f"M{compact(x)} {compact(y + 1)}v-10", stroke=INK, stroke_width=10, **style)
         picture.text(x + 10, y, label)
@@ -186,22 +194,6 @@ def _part_labels(parts: Sequence[Part], unit: Kind, limit: int = 6) -> list[str]
     """Return label and value of the largest parts, for screen readers."""
     largest = sorted(parts, key=lambda part: -part.value)[:limit]
     return [f"{shorten(part.label, 60)} {cell(part.value, unit)}" for part in largest]
-
-
-def split(chart: Split) -> Markup:
-    """Draw one bar divided into parts, with the names that fit; the legend is text below the picture."""
-    parts = [part for part in chart.parts if part.value > 0]
-    whole = sum(part.value for part in parts)
-    picture = Picture(f"{chart.title}: " + ", ".join(_part_labels(parts, chart.unit, len(parts))), 28)
-    x = 0.0
-    for part in parts:
-        width = WIDTH * part.value / whole
-        picture.rect(x, 0, max(0.5, width - 1), 28, part.color, f"{part.label} {cell(part.value, chart.unit)}")
-        name = f"{part.label} {cell(part.value, chart.unit)}"
-        if text_width(name) + 16 < width:
-            picture.text(x + 7, 18, name, color=readable_on(part.color), weight=600)
-        x += width
-    return picture.svg()
 
 
 def readable_on(color: str) -> str:
