@@ -102,10 +102,10 @@ def test_elements_are_closed_in_order(document):
 
 def test_pictures_parse_and_have_a_text(document):
     reader = Reader(document)
-    assert len(reader.pictures) == 7
+    assert len(reader.pictures) == 6
     assert all(ET.fromstring(picture).tag.endswith("svg") for picture in reader.pictures)
     spoken = [value for name, value in reader.attributes if name == "alt"]
-    assert any(text.startswith("Average step: input 75.0 ms") for text in spoken)
+    assert any(text.startswith("Steps: 40 bars") for text in spoken)
 
 
 def test_the_answer_comes_first_and_every_page_is_there(document):

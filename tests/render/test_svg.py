@@ -9,7 +9,7 @@ import pytest
 
 from render import samples
 from tfprof_nb.render import theme
-from tfprof_nb.render.panels import Bars, Box, Diagram, Network, Node, Part, Series, Split, Timeline
+from tfprof_nb.render.panels import Bars, Box, Diagram, Network, Node, Part, Series, Timeline
 from tfprof_nb.render.svg import bars as svg_bars
 from tfprof_nb.render.svg import diagram as svg_diagram
 from tfprof_nb.render.svg import lines as svg_lines
@@ -107,17 +107,6 @@ def test_bars_are_in_proportion():
 
 def test_bars_of_nothing_but_zero_can_be_drawn():
     assert parsed(svg_bars.bars(Bars("Nothing", [Part("a", 0.0, theme.GREY)])))
-
-
-def test_split_divides_the_width():
-    root = parsed(svg_bars.split(samples.split()))
-    boxes = [node for node in root.iter(f"{NAMESPACE}rect") if node.get("height") == "28"]
-    assert [float(node.get("width")) + 1 for node in boxes] == pytest.approx([510.0, 163.2, 6.8], abs=0.2)
-
-
-def test_a_part_without_room_is_not_written_into_the_bar():
-    root = parsed(svg_bars.split(Split("", [Part("a", 99.0, theme.VERMILLION), Part("narrow", 1.0, theme.GREY)])))
-    assert "narrow 1.00" not in texts(root)
 
 
 @pytest.mark.parametrize("stacked", [True, False])

@@ -178,7 +178,7 @@ def test_other_pages_have_one_sentence_above_them(traced):
     lead, tabs = dashboard.panels(traced)
     assert isinstance(lead, Headline)
     kinds = list(dict.fromkeys(type(panel).__name__ for panel in tabs.tabs[0].open()))
-    assert kinds[:4] == ["Change", "KeyFigures", "Composition", "StackedBars"]
+    assert kinds == ["Change", "KeyFigures", "Split", "StackedBars", "Note"]
     assert len(dashboard.panels(traced, ["ops"])) > 2
 
 

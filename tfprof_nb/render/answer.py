@@ -14,7 +14,6 @@ from tfprof_nb.render.diff import DiffLine, diff
 from tfprof_nb.render.markup import element, join, limited, with_code
 from tfprof_nb.render.panels import Bar, Change, Composition, Headline, Part, Split
 from tfprof_nb.render.svg.bars import readable_on
-from tfprof_nb.render.svg.picture import text_width
 
 _LINE = "1px solid rgba(128,128,128,.3)"
 _CODE_FONT = "font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;font-size:12.5px"
@@ -29,7 +28,7 @@ _BUTTON = (
     "background:none;color:inherit;cursor:pointer"
 )
 _SCALE = 100.0
-_PAGE = 560.0  # a narrow page, in pixels, on which names in a bar still fit
+_NAMED = 0.1  # of a bar, for a name in it
 _QUIET = "opacity:.62;font-size:12px"
 _STRIP = "display:flex;gap:1px;height:26px;border-radius:4px;overflow:hidden;white-space:nowrap;line-height:18px"
 _SWATCH = "display:inline-block;width:10px;height:10px;margin-right:5px;background-color:"
@@ -123,14 +122,14 @@ def split(panel: Split) -> Markup:
 
 def _piece(part: Part, whole: float, panel: Split) -> Markup:
     share, text = part.value / whole, f"{part.label.replace('`', '')} {cell(part.value, panel.unit)}"
-    fits = share * _PAGE > text_width(text) + 16
-    look = f"padding:4px 8px;font-size:12px;font-weight:600;color:{readable_on(part.color)}" if fits else ""
-    style = f"width:{_SCALE * share:.2f}%;background-color:{part.color};overflow:hidden;box-sizing:border-box;{look}"
-    return element("div", text if fits else "", style=style, title=text)
+    look = f"padding:4px 8px;font-size:12px;font-weight:600;color:{readable_on(part.color)};" if share > _NAMED else ""
+    box = "overflow:hidden;text-overflow:ellipsis;box-sizing:border-box"
+    style = f"width:{_SCALE * share:.2f}%;background-color:{part.color};{look}{box}"
+    return element("div", text if look else "", style=style, title=text)
 
 
 def _card_head(panel: Change, *, live: bool) -> Markup:
-    if panel.folded:
+    if panel.folded or not (panel.place or panel.action or (live and panel.new)):
         return Markup()
     place = element("span", limited(panel.place), style="font-weight:600") if panel.place else ""
     action = element("span", *with_code(panel.action), style="flex:1 1 200px")

@@ -125,7 +125,7 @@ def gap_places(chart: StackedBars, slot: float) -> Floats:
 
 
 def beside(
-    written: Sequence[tuple[float, str]], places: Floats, chart: StackedBars, width: float
+    written: Sequence[tuple[float, str]], places: Floats, chart: StackedBars, character: float
 ) -> list[tuple[float, str]]:
     """Return what is written above the bars, with the names of those gaps that have room between the rest.
 
@@ -137,12 +137,12 @@ def beside(
         Where the gaps are drawn.
     chart
         The chart, with the names of its gaps.
-    width
-        The width of a name, in the unit of the places.
+    character
+        The width of a character, in the unit of the places.
     """
     chosen = list(written)
     for at, (_, text) in zip(places.tolist(), chart.gaps, strict=True):
-        if text and all(abs(at - other) >= width for other, _ in chosen):
+        if text and all(abs(at - x) >= character * (len(text) + len(other) + 2) / 2 for x, other in chosen):
             chosen.append((at, text))
     return chosen
 

@@ -26,7 +26,7 @@ def _of_theme(name: str, light: str) -> str:
 _PAPER, _TEXT = _of_theme("paper", "#ffffff"), _of_theme("ink", "#7b7b7b")
 # Slopes and distances are made for this area inside the axes, in CSS pixels, as in a notebook of usual width.
 _WIDTH, _HEIGHT = 760.0, 222.0
-_STRIPES_PX, _SLANT_PX, _LABEL_PX, _GAP_LABEL_PX = 6.0, 5.0, 46.0, 76.0
+_STRIPES_PX, _SLANT_PX, _LABEL_PX, _CHARACTER_PX = 6.0, 5.0, 46.0, 7.0
 
 Scales = dict[str, Any]  # bqplot's scales by axis, "x" and "y"
 
@@ -60,7 +60,7 @@ def marks(panel: StackedBars, drawn: DrawnBars, marked: Bools, width: float, sca
         at = gap_places(panel, width)
         across, up = np.column_stack([at, at]), np.tile([0.0, drawn.top], (len(at), 1))
         over.append(_lines(across, up, scales, 1.2, INK, "dashed"))
-        written = beside(written, at, panel, _wide(_GAP_LABEL_PX, scales))
+        written = beside(written, at, panel, _wide(_CHARACTER_PX, scales))
     return [*over, *([_label(written, drawn.top + 11 * y_px, scales)] if written else [])]
 
 

@@ -33,7 +33,7 @@ _TRY = "The cell runs as it is and changed, in turns, on copies, for a minute: i
 _MAX_PARTS, _MIN_PART = 10, 0.005
 _MOSTLY = 0.5  # of the model's own work: the op or layer that takes so much of it is named
 _MAX_UNEXPLAINED = 0.5
-_MUCH_PERCENT = 20.0  # of the cell
+_MUCH_PERCENT, _WORTH_SAYING_PERCENT = 20.0, 15.0  # of the cell
 _MIN_STEP_SHARE = 0.2  # of the cell, for what a step is made of
 _MIN_STRIP = 0.02  # of the cell, for a part of the bar of the whole
 _LEAST = 0.0005  # of a whole: less is not written
@@ -89,9 +89,14 @@ def headline(answer: Answer, advice: Advice) -> Headline:
     if answer.kind == "finding" and answer.finding is not None:
         row = advice.table.iloc[answer.finding].to_dict()
         share, says = row["cell_percent"], "%" in row["finding"]
-        of_cell = "" if says or math.isnan(share) else f" That is {_units.percent(share)} of the {answer.whole}'s time."
-        return Headline(f"{row['finding']}.{of_cell}", *_gain(row))
+        little = not share >= _WORTH_SAYING_PERCENT
+        of_cell = "" if says or little else f" That is {_units.percent(share)} of the {answer.whole}'s time."
+        return Headline(f"{_ended(row['finding'])}{of_cell}", *_gain(row))
     return Headline(sentence(answer, calm=_is_calm(advice)))
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith("...") else f"{text}."
 
 
 def _is_calm(advice: Advice) -> bool:
@@ -116,7 +121,7 @@ def sentence(answer: Answer, *, calm: bool) -> str:
             takes = f"he model itself takes {model} of the {whole}'s time{of_it * mostly}."
             return f"Nothing to change: t{takes}" if calm else f"T{takes}"
         case "once":
-            once = f"{node['name']} takes {share} of the {whole}'s time, once"
+            once = f"{_title(node)} takes {share} of the {whole}'s time, once"
             return f"{once[:1].upper()}{once[1:]}. Longer training hides it."
         case "spread":
             return f"No part stands out: the largest, {_name(node)}, takes {share} of the {whole}'s time."
@@ -188,7 +193,7 @@ def _card(row: dict[Any, Any], diff: Diff, tree: Breakdown, *, leads: bool) -> C
     gain, _ = _gain(row)
     return Change(
         place=row["place"],
-        action=_to_do(diff) if leads else f"{row['finding']}.",
+        action=_to_do(diff) if leads else _ended(row["finding"]),
         text=f"{row['evidence']} {advice_view.fix(row)}",
         old=diff.old,
         new=diff.new,
@@ -236,7 +241,7 @@ def _facts(overview: Overview, steps: Steps) -> list[Figure]:
     figures = []
     if len(times):
         low, middle, high = (float(time) for time in times.quantile([0.25, 0.5, 0.75]))
-        half = f", {_units.milliseconds(low)} to {_units.milliseconds(high)} in half" if len(times) > 1 else ""
+        half = f" ({_units.milliseconds(low)} to {_units.milliseconds(high)} in half)" if len(times) > 1 else ""
         figures.append(Figure(f"median step{half}", _units.milliseconds(middle), "of the steps in the averages"))
         per_second = 1000 * numbers["examples_per_step"] / middle if middle > 0 else math.nan
         if numbers["host_count"] == 1 and per_second > 0:
@@ -281,8 +286,10 @@ def _compositions(answer: Answer, tree: Breakdown, steps: Steps) -> Iterable[Pan
         return
     step = found.iloc[int(found["total_ms"].to_numpy().argmax())]
     inside = table[(table["parent"] == step["id"]) & ~table["kind"].isin(ONCE_KINDS)]
-    yield _whole(tree, step, float(inside["total_ms"].sum()), answer.whole)
-    yield _one_step(table, step, inside, steps)
+    inside_ms = float(inside["total_ms"].sum())
+    yield _whole(tree, step, inside_ms, answer.whole)
+    if inside_ms >= _LEAST * step["total_ms"]:
+        yield _one_step(table, step, inside, steps)
 
 
 def _whole(tree: Breakdown, step: pd.Series[Any], steps_ms: float, whole: str) -> Split:

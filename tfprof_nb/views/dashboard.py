@@ -225,7 +225,8 @@ def _page_below_answer(results: Results, name: str, answer: Sequence[Panel]) -> 
     if name == "overview" and _is_plain_python(results):
         return [*answer, *source_view.plain(results.source, results.python)]
     if name == "overview":
-        return [*answer, *steps_view.graph(results.steps), *overview_view.notes(results.overview, results.steps)]
+        chart = steps_view.graph(results.steps) if len(results.steps.table) > 1 else []
+        return [*answer, *chart, *overview_view.notes(results.overview, results.steps)]
     # Beside the answer, these pages say what it says, and not what helps pipelines in general.
     if name == "input_pipeline":
         return input_pipeline_view.panels(

@@ -77,7 +77,8 @@ def average_step(steps: Steps) -> Split:
         if numbers[f"{column}_mean"] > 0
     ]
     spread = f" ± {_units.milliseconds(numbers['step_ms_std'])}" if numbers["steps_measured"] > 1 else ""
-    return Split(f"Average step: {_units.milliseconds(numbers['step_ms_mean'])}{spread}", parts, "ms")
+    name = "Average step" if numbers["steps_measured"] > 1 else "The step"
+    return Split(f"{name}: {_units.milliseconds(numbers['step_ms_mean'])}{spread}", parts, "ms")
 
 
 def proof(overview: Overview, steps: Steps) -> list[Panel]:

@@ -75,7 +75,15 @@ def _gaps(table: pd.DataFrame, x: Floats) -> tuple[tuple[float, str], ...]:
     if (new | long | missing).sum() > _MANY_GAPS:
         new, long, missing = new & False, long & (between >= np.sort(between)[-_MANY_GAPS:][0]), missing & False
     found = np.flatnonzero(new | long | missing)
-    return tuple((float(x[k + 1]), f"{milliseconds(between[k])} gap" if long[k] else "") for k in found)
+    return tuple(
+        (float(x[k + 1]), _gap_name(epoch[k + 1] if new[k] else -1, between[k] if long[k] else 0)) for k in found
+    )
+
+
+def _gap_name(epoch: int, gap_ms: float) -> str:
+    """Name a gap: epochs are counted from 1, as Keras prints them."""
+    gap = f"{milliseconds(gap_ms)} gap" if gap_ms > 0 else ""
+    return ", ".join(filter(None, (f"epoch {epoch + 1}" if epoch >= 0 else "", gap)))
 
 
 def _excluded(table: pd.DataFrame) -> str:

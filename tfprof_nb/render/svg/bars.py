@@ -34,7 +34,7 @@ from tfprof_nb.render.ticks import ticks, whole_ticks
 
 _LEGEND_AT = WIDTH - 170
 _ROW, _ROWS_TOP = 22, 4
-_VALUE_LABEL, _GAP_LABEL = 46.0, 76.0
+_VALUE_LABEL = 46.0
 # A mask that lets stripes through: hatched bars are recognisable on white and on black.
 _HATCH = Markup(
     '<pattern id="stripes" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
@@ -83,7 +83,7 @@ def stacked_bars(chart: StackedBars, limit: int = MAX_BARS) -> Markup:
         places = np.array([plot.x(at) for at in gap_places(chart, slot)])
         lines = "".join(f"M{compact(at)} {compact(plot.bottom)}V{compact(plot.y(drawn.top))}" for at in places)
         picture.path(lines, stroke=INK, stroke_width=1, stroke_dasharray="4 3")
-        written = beside(written, places, chart, _GAP_LABEL)
+        written = beside(written, places, chart, text_width("m"))
     for at, text in written:
         picture.text(at, plot.y(drawn.top) - 5, text, "middle")
     _legend_of_styles(picture, plot, chart)
