@@ -26,7 +26,7 @@ def _of_theme(name: str, light: str) -> str:
 _PAPER, _TEXT = _of_theme("paper", "#ffffff"), _of_theme("ink", "#7b7b7b")
 # Slopes and distances are made for this area inside the axes, in CSS pixels, as in a notebook of usual width.
 _WIDTH, _HEIGHT = 760.0, 222.0
-_STRIPES_PX, _SLANT_PX, _LABEL_PX, _CHARACTER_PX = 6.0, 5.0, 46.0, 7.0
+_STRIPES_PX, _SLANT_PX, _LABEL_PX, _CHARACTER_PX = 6.0, 5.0, 46.0, 11.0
 
 Scales = dict[str, Any]  # bqplot's scales by axis, "x" and "y"
 
@@ -62,6 +62,14 @@ def marks(panel: StackedBars, drawn: DrawnBars, marked: Bools, width: float, sca
         over.append(_lines(across, up, scales, 1.2, INK, "dashed"))
         written = beside(written, at, panel, _wide(_CHARACTER_PX, scales))
     return [*over, *([_label(written, drawn.top + 11 * y_px, scales)] if written else [])]
+
+
+def paper(panel: StackedBars, drawn: DrawnBars, width: float, scales: Scales) -> bqplot.Bars:
+    """Return what lies below lighter bars, so that no line of the grid is seen through them; ``width`` is in slots."""
+    totals = np.where(np.isin(panel.x, np.asarray(panel.pale)), drawn.heights.sum(axis=0), 0.0)
+    return bqplot.Bars(
+        x=np.asarray(panel.x, dtype=np.float64), y=totals, scales=scales, colors=[_PAPER], padding=1 - width
+    )
 
 
 def _stripes(x: Floats, heights: Floats, width: float, scales: Scales, y_px: float) -> tuple[Floats, Floats]:

@@ -86,13 +86,14 @@ def stacked_bars(panel: StackedBars) -> Chart:
     drawn = cut_off(heights, marked)
     scales = _scales(low, high, drawn.reach(panel))
     bars = _stacked(panel, drawn.heights, slot, scales)
+    under = [chart_marks.paper(panel, drawn, bar_width(len(x), 1.0), scales)] if len(panel.pale) else []
     over = chart_marks.marks(panel, drawn, marked, bar_width(len(x), slot), scales)
     x_label = panel.x_label if per_bar == 1 else f"{panel.x_label} (each bar: the mean of {per_bar})"
     names = bar_names(panel, 140)
     x_axis = _x_axis(scales["x"], x.tolist() if names else whole_ticks(x.min(), x.max()), x_label)
     x_axis.tick_labels = {f"{at:g}": name for at, name in zip(x, names, strict=False)}
     axes = [x_axis, _y_axis(scales["y"], drawn.top, panel.y_label)]
-    chart = Chart(panel.title, _figure([bars, *over], axes, 280), shown)
+    chart = Chart(panel.title, _figure([*under, bars, *over], axes, 280), shown)
     if panel.selects:
         chart.follow(bars, x)
     return chart

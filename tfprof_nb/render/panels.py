@@ -404,6 +404,9 @@ class TimelineSource(Protocol):
     def event_name(self, op: str) -> str:
         """The name of an op's events; the op's own name if it has none."""
 
+    def event_of(self, op: str, start_ps: int, end_ps: int) -> dict[str, object] | None:
+        """Where the first event of an op that starts between two times is drawn; None if there is none."""
+
     def flows(self, event: int) -> list[dict[str, object]]:
         """Where the causes and the effects of an event are drawn."""
 

@@ -168,13 +168,11 @@ def _trace(panel: Timeline, selection: Selection) -> TraceWidget:
         show_step(selection.selected_step)
     selection.observe(lambda c: show_step(c["new"]), "selected_step")
     _tie(selection, "time_range", widget, "time_range", list)
-    names = widget.header.get("names", [])
     _tie(selection, "selected_op", widget, "selected_name", panel.source.event_name)
 
     def select_event(link: dict[str, Any] | None) -> None:
-        if link and link["op"] and link["range"] and widget.selected_name in names:
-            # Times of links are rounded to nanoseconds.
-            found: Any = panel.source.find([names.index(widget.selected_name)], -1, int(link["range"][0]) - 1000, 1)
+        if link and link["op"] and link["range"]:
+            found: Any = panel.source.event_of(link["op"], *map(int, link["range"]))
             widget.selected_event = found["event"] if found else None
 
     select_event(selection.followed)

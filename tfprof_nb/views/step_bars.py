@@ -81,9 +81,10 @@ def _gaps(table: pd.DataFrame, x: Floats) -> tuple[tuple[float, str], ...]:
 
 
 def _gap_name(epoch: int, gap_ms: float) -> str:
-    """Name a gap: epochs are counted from 1, as Keras prints them."""
-    gap = f"{milliseconds(gap_ms)} gap" if gap_ms > 0 else ""
-    return ", ".join(filter(None, (f"epoch {epoch + 1}" if epoch >= 0 else "", gap)))
+    """Name a gap by its length, else by the epoch that begins; epochs are counted from 1, as Keras prints them."""
+    if gap_ms > 0:
+        return f"{milliseconds(gap_ms)} gap"
+    return f"epoch {epoch + 1}" if epoch >= 0 else ""
 
 
 def _excluded(table: pd.DataFrame) -> str:

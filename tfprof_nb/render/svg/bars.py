@@ -83,7 +83,7 @@ def stacked_bars(chart: StackedBars, limit: int = MAX_BARS) -> Markup:
         places = np.array([plot.x(at) for at in gap_places(chart, slot)])
         lines = "".join(f"M{compact(at)} {compact(plot.bottom)}V{compact(plot.y(drawn.top))}" for at in places)
         picture.path(lines, stroke=INK, stroke_width=1, stroke_dasharray="4 3")
-        written = beside(written, places, chart, text_width("m"))
+        written = beside(written, places, chart, 7.0)
     for at, text in written:
         picture.text(at, plot.y(drawn.top) - 5, text, "middle")
     _legend_of_styles(picture, plot, chart)

@@ -9,6 +9,7 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.findings import Case, Earlier
 from tfprof_nb.analysis.advice.rule import UNKNOWN, Rule
+from tfprof_nb.analysis.events.removals import REMOVAL
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.source.syntax import first_given
 
@@ -58,6 +59,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
         fix_of(evidence),
         severity="info",
         gain=(percent, *UNKNOWN),
+        op_name=REMOVAL,
         start_ms=found.longest_start_ms,
         duration_ms=found.longest_ms,
     )
