@@ -118,7 +118,7 @@ _HEADING = "font-size:15px;font-weight:600;margin:14px 0 6px"
 _NOTHING = Note("Nothing to draw.", "empty")
 _BUTTON = (
     "border:0;background:none;padding:0 4px;font:inherit;font-size:min(1em,14px);font-weight:400;"
-    f"color:{BLUE};cursor:pointer;text-decoration:underline"
+    f"color:{BLUE};cursor:pointer"
 )
 
 

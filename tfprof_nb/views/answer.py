@@ -198,7 +198,7 @@ def _card(row: dict[Any, Any], diff: Diff, tree: Breakdown, *, leads: bool) -> C
         old=diff.old,
         new=diff.new,
         bars=_now_and_then(row, tree),
-        apply=(lambda: diff.text) if diff.text and line_at(row["place"])[0].startswith(("cell", "In[")) else None,
+        apply=(lambda: diff.text.rstrip("\n")) if diff.text and line_at(row["place"])[0].startswith(("cell", "In[")) else None,
         links=links_of(row),
         gain=gain,
         folded=not leads,
