@@ -44,7 +44,8 @@ def headline(panel: Headline) -> Markup:
     )
     if not panel.gain and not panel.ground:
         return element("div", text, style="margin:2px 0 10px")
-    number = element("div", panel.gain, style=f"font-size:27px;line-height:1.05;font-weight:700;{_GAIN}")
+    look = f"font-size:27px;line-height:1.05;font-weight:700;{_GAIN}"
+    number = element("div", panel.gain, class_="tfp-gain", style=look)
     ground = element("div", *with_code(panel.ground), style="font-size:12px;opacity:.72")
     beside = element("div", number if panel.gain else "", ground, style="flex:0 1 auto;max-width:340px")
     style = "display:flex;flex-wrap:wrap;gap:4px 24px;justify-content:space-between;margin:2px 0 10px"
@@ -58,7 +59,7 @@ def change(panel: Change, links: Sequence[Markup], *, live: bool) -> Markup:
     box = f"border:{_LINE};border-radius:8px;overflow:hidden;margin:0 0 10px"
     if not panel.folded:
         return element("div", head, body, style=box, class_="tfp-change")
-    gain = element("span", panel.gain, style=f"font-weight:600;{_GAIN};white-space:nowrap")
+    gain = element("span", panel.gain, class_="tfp-gain", style=f"font-weight:600;{_GAIN};white-space:nowrap")
     title = element("span", *with_code(panel.action), style="flex:1 1 auto")
     row = element("div", title, gain, style="display:inline-flex;gap:12px;width:calc(100% - 20px)")
     summary = element("summary", row, style="padding:7px 12px;cursor:pointer;font-size:13px")

@@ -18,7 +18,7 @@ MAX_NAMES = 16
 _MIN_SLOTS = 8
 # Bars that are so few, and so many times as high as three quarters of all are at most, are cut off, marked or not.
 _FEW_SHARE, _FAR_TIMES, _MIN_BARS = 0.1, 3.0, 5
-PALE = 0.55  # the opacity of bars that are drawn lighter
+PALE = 0.55  # the opacity of bars that are drawn pale
 
 
 def bar_axis(x: Floats) -> tuple[float, float, float]:

@@ -65,7 +65,7 @@ def marks(panel: StackedBars, drawn: DrawnBars, marked: Bools, width: float, sca
 
 
 def paper(panel: StackedBars, drawn: DrawnBars, width: float, scales: Scales) -> bqplot.Bars:
-    """Return what lies below lighter bars, so that no line of the grid is seen through them; ``width`` is in slots."""
+    """Return what lies below pale bars, so that no line of the grid is seen through them; ``width`` is in slots."""
     totals = np.where(np.isin(panel.x, np.asarray(panel.pale)), drawn.heights.sum(axis=0), 0.0)
     return bqplot.Bars(
         x=np.asarray(panel.x, dtype=np.float64), y=totals, scales=scales, colors=[_PAPER], padding=1 - width

@@ -37,5 +37,5 @@ def hatched_label(label: str) -> str:
 
 
 def pale_label(label: str) -> str:
-    """Return the legend's text for lighter bars."""
-    return f"lighter: {label}"
+    """Return the legend's text for pale bars."""
+    return f"pale: {label}"

@@ -287,7 +287,7 @@ class StackedBars:
     about
         What the bars are like together, such as their median; stands beside the title.
     pale, pale_label
-        The x of bars that are drawn lighter, and why.
+        The x of bars that are drawn pale, and why.
     gaps
         Where something lies between two bars: the x of the second, and what it is; without a text, a mere line.
     """

@@ -38,11 +38,13 @@ _MIN_STEP_SHARE = 0.2  # of the cell, for what a step is made of
 _MIN_STRIP = 0.02  # of the cell, for a part of the bar of the whole
 _LEAST = 0.0005  # of a whole: less is not written
 _NEARLY = 0.05
-_MAX_TO_DO = 48
+_MAX_TO_DO, _MAX_SENTENCE = 48, 100
 _WHOLE_FROM = 100.0
 _MOSTLY_EAGER = 50.0  # percent
 _BETWEEN = "TensorFlow between ops"
 _REST = theme.SILVER
+# The first sentence of a text, and the rest; a point in code ends none.
+_SENTENCE = re.compile(r"((?:`[^`]*`|[^`.]|\.(?!\s|$))+)\.\s*(.*)", re.DOTALL)
 _KERAS_STEP = re.compile(r"\b(?:multi|one)_step_on_(?:iterator|data)\b")  # names of its functions
 _COLORS = {
     **dict.fromkeys(MODEL_KINDS, HOST_COMPUTE),
@@ -191,14 +193,19 @@ def _changes(answer: Answer, advice: Advice, tree: Breakdown, try_change: Try | 
 
 def _card(row: dict[Any, Any], diff: Diff, tree: Breakdown, *, leads: bool) -> Change:
     gain, _ = _gain(row)
+    to_do, fix = _to_do(diff), advice_view.fix(row)
+    in_cell = line_at(row["place"])[0].startswith(("cell", "In["))
+    found = _SENTENCE.match(fix)
+    if leads and not to_do and found and len(found[1]) <= _MAX_SENTENCE:
+        to_do, fix = found.groups()
     return Change(
         place=row["place"],
-        action=_to_do(diff) if leads else _ended(row["finding"]),
-        text=f"{row['evidence']} {advice_view.fix(row)}",
+        action=to_do if leads else _ended(row["finding"]),
+        text=f"{row['evidence']} {fix}".rstrip(),
         old=diff.old,
         new=diff.new,
         bars=_now_and_then(row, tree),
-        apply=(lambda: diff.text.rstrip("\n")) if diff.text and line_at(row["place"])[0].startswith(("cell", "In[")) else None,
+        apply=(lambda: diff.text.rstrip("\n")) if diff.text and in_cell else None,
         links=links_of(row),
         gain=gain,
         folded=not leads,
@@ -225,7 +232,7 @@ def _now_and_then(row: dict[Any, Any], tree: Breakdown) -> Sequence[Bar]:
     node = tree.table[tree.table["id"] == row["node"]]
     color = _COLORS.get(node["kind"].iloc[0], OTHER) if len(node) else INPUT
     about = min(max(whole * row["cell_percent"] / 100, middle), whole) if row["cell_percent"] > 0 else whole
-    parts = [("what it is about", about, color), ("the rest", whole - about, _REST)]
+    parts = [("what it is about", about, color), ("the rest", whole - about, OTHER)]
     left = [("what it is about", about - middle, color), *parts[1:]]
     now, then = ([Part(*part) for part in one if part[1] > 0] for one in (parts, left))
     between = f"{_units.milliseconds(whole - most)} to {_units.milliseconds(whole - least)}"
@@ -241,7 +248,7 @@ def _facts(overview: Overview, steps: Steps) -> list[Figure]:
     figures = []
     if len(times):
         low, middle, high = (float(time) for time in times.quantile([0.25, 0.5, 0.75]))
-        half = f" ({_units.milliseconds(low)} to {_units.milliseconds(high)} in half)" if len(times) > 1 else ""
+        half = f" ({_between(low, high)} in half)" if len(times) > 1 else ""
         figures.append(Figure(f"median step{half}", _units.milliseconds(middle), "of the steps in the averages"))
         per_second = 1000 * numbers["examples_per_step"] / middle if middle > 0 else math.nan
         if numbers["host_count"] == 1 and per_second > 0:
@@ -257,6 +264,13 @@ def _facts(overview: Overview, steps: Steps) -> list[Figure]:
     if numbers["process_peak_bytes"] > 0:
         figures.append(Figure("peak memory of the process", _units.size(numbers["process_peak_bytes"])))
     return [*figures, *_of_hardware(overview)]
+
+
+def _between(low_ms: float, high_ms: float) -> str:
+    """Write a range of times, with one unit where both have the same."""
+    low, high = _units.milliseconds(low_ms), _units.milliseconds(high_ms)
+    (number, _, unit), other = low.partition(" "), high.partition(" ")[2]
+    return f"{number if unit == other else low}\u2013{high}"
 
 
 def _few_digits(value: float) -> str:

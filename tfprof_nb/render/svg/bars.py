@@ -149,7 +149,7 @@ def _cut_marks(
 
 
 def _legend_of_styles(picture: Picture, plot: Plot, chart: StackedBars) -> None:
-    """Say below the picture what hatched and lighter bars are."""
+    """Say below the picture what hatched and pale bars are."""
     x, y = plot.left + 5, picture.height - 6
     labels: list[tuple[str, dict[str, Attribute]]] = []
     if chart.marked_label:
