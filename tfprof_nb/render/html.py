@@ -112,7 +112,7 @@ class Detail:
 
 _CODE_STYLE = (
     "margin:4px 0 0;padding:6px 10px;border-left:3px solid #888;background:rgba(128,128,128,.12);font-size:12px;"
-    "line-height:1.4;white-space:pre-wrap"
+    "line-height:1.4;white-space:pre-wrap;font-family:ui-monospace,Menlo,Consolas,monospace"
 )
 _HEADING = "font-size:15px;font-weight:600;margin:14px 0 6px"
 _NOTHING = Note("Nothing to draw.", "empty")

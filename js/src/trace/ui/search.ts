@@ -46,6 +46,7 @@ export class Search {
   /** Flags the names that match; null without a search. */
   names: Uint8Array | null = null;
   private before: EventTarget | null = null;
+  private count = 0;
 
   constructor(
     private readonly header: Pick<Header, "names" | "name_events">,
@@ -80,9 +81,17 @@ export class Search {
     this.names = text ? match(this.header.names, text) : null;
     const slices = this.actions.highlight(this.names);
     const hits = this.eventsOf(this.names) ?? slices;
-    this.hits.textContent = this.names ? `${grouped(hits)} ${hits === 1 ? "hit" : "hits"}` : "";
+    this.count = hits;
+    this.at(null);
     this.previous.hidden = this.next.hidden = !this.names;
     this.previous.disabled = this.next.disabled = hits === 0;
+  }
+
+  /** Says at which of the hits the viewer is, counted from 1; null if it is at none. */
+  at(position: number | null): void {
+    const hits = `${grouped(this.count)} ${this.count === 1 ? "hit" : "hits"}`;
+    const told = position === null ? hits : `${grouped(position)} of ${grouped(this.count)}`;
+    this.hits.textContent = this.names ? told : "";
   }
 
   /** The number of events with the flagged names, if the header has it: slices can stand for several. */
