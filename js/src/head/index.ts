@@ -20,7 +20,9 @@ export interface Traits {
 function render({ model, el }: RenderProps<Traits>): () => void {
   const lifetime = new AbortController();
   const head = element("div", { class: "tfp tfp-head" }, model.get("title"));
-  el.append(head, ended(model.get("reopen"), head), hiding(model.get("static_id")));
+  const gone = ended(model.get("reopen"));
+  el.append(head, gone, hiding(model.get("static_id")));
+  followTheme(gone, lifetime.signal, () => {});
   whenAttached(el, () => keepKeys(el.closest(".widget-vbox") ?? el, lifetime.signal));
   followTheme(head, lifetime.signal, (dark) =>
     whenAttached(el, () => el.closest(".tfp-view")?.classList.toggle("tfp-dark", dark)),
@@ -29,7 +31,7 @@ function render({ model, el }: RenderProps<Traits>): () => void {
 }
 
 /** What a rule shows when the kernel that made the view has ended: that it stays, and how to open it again. */
-function ended(code: string, head: HTMLElement): HTMLElement {
+function ended(code: string): HTMLElement {
   const line = element(
     "div",
     { class: "tfp tfp-ended" },
@@ -37,7 +39,7 @@ function ended(code: string, head: HTMLElement): HTMLElement {
   );
   if (!code) return line;
   const again = button("Open it again", "Put a cell below that loads this profile", async () => {
-    const made = askForCell(head, code);
+    const made = askForCell(line, code);
     again.textContent = made
       ? "The cell is below"
       : (await write(code))

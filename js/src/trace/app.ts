@@ -30,6 +30,7 @@ import { describe, Tooltip } from "./ui/tooltip";
 
 const SETTLED_MS = 150;
 const MIN_HEIGHT_PX = 60;
+const MARGIN_PX = 18; // around what fills the screen
 
 /** The trace viewer as the user sees it: makes its parts and connects them. */
 export class App implements StateListener {
@@ -106,7 +107,7 @@ export class App implements StateListener {
 
   arranged(): void {
     const room = this.root.classList.contains("tfp-large")
-      ? innerHeight - (this.root.scrollHeight - this.stage.offsetHeight)
+      ? this.stage.offsetHeight + innerHeight - MARGIN_PX - heightOf([...this.root.children])
       : this.model.get("height");
     const height = Math.min(room, Math.max(this.state.naturalHeight, MIN_HEIGHT_PX));
     this.stage.style.height = `${height}px`;
@@ -291,4 +292,8 @@ function summary(header: Header): string {
   const steps = header.steps.length ? `, ${grouped(header.steps.length)} steps` : "";
   const events = grouped(header.captured ?? header.events);
   return `Timeline: ${events} events on ${grouped(tracks)} tracks over ${duration(header.span_ps)}${steps}. Press question mark for keys.`;
+}
+
+function heightOf(parts: Element[]): CssPx {
+  return parts.reduce((sum, part) => sum + part.getBoundingClientRect().height, 0);
 }

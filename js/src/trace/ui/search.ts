@@ -16,7 +16,8 @@ const BRANCH = /\[\d+\]/g;
  * numbers of branches ("Zip[1]::Map" for "Zip::Map").
  */
 export function matchOp(names: readonly string[], op: string): Uint8Array {
-  const is = (name: string) => name === op || name.startsWith(`${op}:`) || name.replace(BRANCH, "") === op;
+  const typed = (name: string) => name.startsWith(`${op}:`) && name[op.length + 1] !== ":"; // "::" leads to a stage
+  const is = (name: string) => name === op || typed(name) || name.replace(BRANCH, "") === op;
   return Uint8Array.from(names, (name) => Number(is(name)));
 }
 
