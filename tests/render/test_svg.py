@@ -132,7 +132,7 @@ def test_timeline_shows_each_track_where_it_is_busy():
     busy = [node.get("d") for node in root.iter(f"{NAMESPACE}path") if node.get("stroke") == theme.BLUE]
     assert len(busy) == 2
     first, second = (float(re.match(r"M([\d.]+)", d)[1]) for d in busy)
-    assert second - first == pytest.approx(240, abs=1)
+    assert second - first == pytest.approx(330, abs=1)
     assert "2.00 s" in texts(root)
 
 
@@ -188,7 +188,7 @@ def test_a_percentage_has_an_axis_of_its_own_and_leaves_the_areas_in_sight():
     by_color = {path.get("stroke"): path for path in drawn.iter(f"{NAMESPACE}path") if path.get("fill") == "none"}
     # The axis goes from 200 (0%) to 26 + 174 * 4/104 (100%); the plot ends 46 pixels before the legend.
     assert re.findall(r"V([\d.]+)", by_color[theme.ROSE].get("d")) == ["32.5", "116.5"]
-    assert float(re.findall(r"H([\d.]+)", by_color[theme.ROSE].get("d"))[-1]) == 680 - 150 - 16 - 30
+    assert float(re.findall(r"H([\d.]+)", by_color[theme.ROSE].get("d"))[-1]) == 860 - 150 - 16 - 30
     areas = [path for path in drawn.iter(f"{NAMESPACE}path") if path.get("fill") in (theme.TEAL, theme.WINE)]
     assert len(areas) == 2
     assert {"0%", "50%", "100%", "fragmentation (%)"} <= set(texts(drawn))

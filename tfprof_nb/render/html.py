@@ -290,5 +290,5 @@ def _image(svg: Markup) -> Markup:
     label = svg.split('aria-label="', 1)[1].split('"', 1)[0]
     own = _OWN_STYLE.match(svg)
     return tag(
-        "img", src=data_uri(svg), alt=label, style=f"width:100%;{own[1] if own else 'max-width:760px'};height:auto"
+        "img", src=data_uri(svg), alt=label, style=f"width:100%;{own[1] if own else 'max-width:1160px'};height:auto"
     )

@@ -5,7 +5,7 @@ In: StackedBars and Bars panels. Out: SVG.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from markupsafe import Markup
@@ -28,11 +28,12 @@ from tfprof_nb.render.legend import hatched_label, legend_title, legend_values, 
 from tfprof_nb.render.markup import Attribute
 from tfprof_nb.render.panels import Bars, Part, StackedBars
 from tfprof_nb.render.short_names import short_names
-from tfprof_nb.render.svg.picture import INK, WIDTH, Picture, Plot, compact, draw_axes, draw_legend, text_width
+from tfprof_nb.render.svg.picture import INK, WIDTH, Picture, Plot, compact, draw_axes, text_width
 from tfprof_nb.render.thinning import MAX_BARS, thin_bars
 from tfprof_nb.render.ticks import ticks, whole_ticks
 
-_LEGEND_AT = WIDTH - 170
+_LEFT, _RIGHT = 52, 16
+_LEGEND_LINE, _LEGEND_GAP = 18, 26
 _ROW, _ROWS_TOP = 22, 4
 _VALUE_LABEL = 46.0
 # A mask that lets stripes through: hatched bars are recognisable on white and on black.
@@ -51,9 +52,10 @@ def stacked_bars(chart: StackedBars, limit: int = MAX_BARS) -> Markup:
     x = np.asarray(chart.x, dtype=np.float64)
     marked = np.isin(x, np.asarray(chart.marked, dtype=np.float64))
     drawn = cut_off(np.nan_to_num(np.array([layer.values for layer in chart.series], dtype=np.float64)), marked)
-    picture = Picture(_bars_label(chart, whole), 290 if marked.any() or len(chart.pale) else 268)
     slot = bar_axis(x)[2]
     plot = _plot(chart, drawn.reach(chart))
+    legend = list(_legend(whole, marked=bool(marked.any())))
+    picture = Picture(_bars_label(chart, whole), plot.bottom + 52 + _LEGEND_LINE * legend[-1][1])
     x_label = chart.x_label if per_bar == 1 else f"{chart.x_label} (each bar: the mean of {per_bar})"
     names = bar_names(chart, 60)
     draw_axes(
@@ -77,7 +79,6 @@ def stacked_bars(chart: StackedBars, limit: int = MAX_BARS) -> Markup:
             path = _columns(plot, x[chosen], base[chosen], edge[chosen])
             if path:
                 picture.path(path, stroke=layer.color, stroke_width=compact(width), **style)
-    _legend_of_means(picture, whole)
     written = _cut_marks(picture, plot, chart, drawn, width)
     if chart.gaps:
         places = np.array([plot.x(at) for at in gap_places(chart, slot)])
@@ -86,13 +87,17 @@ def stacked_bars(chart: StackedBars, limit: int = MAX_BARS) -> Markup:
         written = beside(written, places, chart, 7.0)
     for at, text in written:
         picture.text(at, plot.y(drawn.top) - 5, text, "middle")
-    _legend_of_styles(picture, plot, chart)
+    for x_at, line, label, style in legend:
+        base = plot.bottom + 54 + _LEGEND_LINE * (line - 1)
+        if style:
+            picture.path(f"M{compact(x_at + 5)} {compact(base + 1)}v-10", stroke_width=10, **style)
+        picture.text(x_at + (15 if style else 0), base, label)
     return picture.svg()
 
 
 def _plot(chart: StackedBars, reach: float) -> Plot:
     low, high, _ = bar_axis(np.asarray(chart.x, dtype=np.float64))
-    return Plot(52, 26, _LEGEND_AT - 52 - 16, 194, low, high, reach * 1.04)
+    return Plot(_LEFT, 26, WIDTH - _LEFT - _RIGHT, 194, low, high, reach * 1.04)
 
 
 def stacked_span(chart: StackedBars) -> tuple[float, float]:
@@ -123,12 +128,26 @@ def _columns(plot: Plot, x: Floats, low: Floats, high: Floats) -> str:
     return "".join(f"M{compact(plot.x(at))} {lower:g}V{upper:g}" for at, lower, upper in places)
 
 
-def _legend_of_means(picture: Picture, chart: StackedBars) -> None:
-    """Write the legend in the order of the stack, top layer first, with each layer's mean."""
+def _legend(chart: StackedBars, *, marked: bool) -> Iterator[tuple[float, int, str, dict[str, Attribute]]]:
+    """Yield where each entry of the legend stands, in which line, its text and how its box is painted.
+
+    The top layer of the stack comes first, with its mean; then what hatched and pale bars are.
+    """
     written = zip(chart.series, legend_values(chart), strict=True)
     shown = [(f"{layer.label} {mean}", layer.color) for layer, mean in written if np.nan_to_num(layer.values).any()]
-    picture.text(_LEGEND_AT, 36, legend_title(chart))
-    draw_legend(picture, _LEGEND_AT, 58, shown[::-1])
+    entries: list[tuple[str, dict[str, Attribute]]] = [(legend_title(chart), {})]
+    entries += [(shorten(label, 60), {"stroke": color}) for label, color in shown[::-1]]
+    if marked and chart.marked_label:
+        entries.append((hatched_label(shorten(chart.marked_label, 60)), {"stroke": INK, "mask": "url(#apart)"}))
+    if chart.pale_label:
+        entries.append((pale_label(chart.pale_label), {"stroke": INK, "stroke_opacity": PALE}))
+    x, line = float(_LEFT), 1
+    for label, style in entries:
+        width = text_width(label) + (15 if style else 0)
+        if x > _LEFT and x + width > WIDTH - _RIGHT:
+            x, line = float(_LEFT), line + 1
+        yield x, line, label, style
+        x += width + _LEGEND_GAP
 
 
 def _cut_marks(
@@ -146,20 +165,6 @@ def _cut_marks(
     return [
         (float(middles[k]), cell(float(totals[k]), chart.unit)) for k in labels_that_fit(middles, totals, _VALUE_LABEL)
     ]
-
-
-def _legend_of_styles(picture: Picture, plot: Plot, chart: StackedBars) -> None:
-    """Say below the picture what hatched and pale bars are."""
-    x, y = plot.left + 5, picture.height - 6
-    labels: list[tuple[str, dict[str, Attribute]]] = []
-    if chart.marked_label:
-        labels.append((hatched_label(shorten(chart.marked_label, 60)), {"mask": "url(#apart)"}))
-    if chart.pale_label:
-        labels.append((pale_label(chart.pale_label), {"stroke_opacity": PALE}))
-    for label, style in labels:
-        picture.path(f"M{compact(x)} {compact(y + 1)}v-10", stroke=INK, stroke_width=10, **style)
-        picture.text(x + 10, y, label)
-        x += text_width(label) + 26
 
 
 def bars(chart: Bars) -> Markup:
