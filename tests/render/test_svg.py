@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from render import samples
-from tfprof_nb.render import theme
+from tfprof_nb.render import bar_layout, theme
 from tfprof_nb.render.panels import Bars, Box, Diagram, Network, Node, Part, Series, Timeline
 from tfprof_nb.render.svg import bars as svg_bars
 from tfprof_nb.render.svg import diagram as svg_diagram
@@ -72,10 +72,11 @@ def test_a_bar_that_is_cut_off_keeps_its_proportions_and_says_its_value():
     assert 0 < heights[2][2] - float(value.get("y")) < 10
 
 
-def test_the_legend_stands_beside_the_bars_and_says_the_mean():
+def test_the_legend_stands_below_the_bars_and_says_the_mean():
     root = parsed(svg_bars.stacked_bars(samples.steps(10)))
     legend = next(node for node in root.iter(f"{NAMESPACE}text") if node.text == "input 2.00")
-    assert float(legend.get("x")) > max(x for x, _, _ in strokes(root, theme.VERMILLION)) + 10
+    height = float(root.get("viewBox").split()[-1])
+    assert max(y for _, *ends in strokes(root, theme.VERMILLION)[:10] for y in ends) < float(legend.get("y")) < height
     assert "step" in texts(root)
     assert "ms" in texts(root)
 
@@ -84,6 +85,18 @@ def test_more_bars_than_fit_are_averaged_and_say_so():
     root = parsed(svg_bars.stacked_bars(samples.steps(1000)))
     assert len(strokes(root, theme.VERMILLION)) == 334
     assert any("each bar: the mean of 3" in text for text in texts(root))
+
+
+def test_pale_bars_and_gaps_are_drawn_and_named():
+    panel = replace(
+        samples.steps(40, ()), pale=(20.0,), pale_label="not recorded", gaps=((10.0, "epoch 2"), (30.0, ""))
+    )
+    root = parsed(svg_bars.stacked_bars(panel))
+    assert {"epoch 2", "pale: not recorded"} <= set(texts(root))
+    faint = [node for node in root.iter(f"{NAMESPACE}path") if node.get("stroke-opacity") == str(bar_layout.PALE)]
+    assert {node.get("stroke") for node in faint} >= {theme.BLUE, theme.VERMILLION}
+    (dashed,) = [node for node in root.iter(f"{NAMESPACE}path") if node.get("stroke-dasharray")]
+    assert dashed.get("d").count("M") == 2
 
 
 def test_missing_values_count_as_zero():
