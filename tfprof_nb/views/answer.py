@@ -296,7 +296,7 @@ def _compositions(answer: Answer, tree: Breakdown, steps: Steps) -> Iterable[Pan
     found = table[(table["kind"] == "step") & (table["count"] > 1)]
     if found.empty or found["share"].max() < _MIN_STEP_SHARE:
         about = f"{_units.milliseconds(cell_ms)}, parts by name"
-        yield Composition("Where the time went", about, _parts(tree.largest(_MAX_PARTS), cell_ms), cell_ms)
+        yield Composition("Where the time went", about, _parts(_with_unexplained(tree), cell_ms), cell_ms)
         return
     step = found.iloc[int(found["total_ms"].to_numpy().argmax())]
     inside = table[(table["parent"] == step["id"]) & ~table["kind"].isin(ONCE_KINDS)]
@@ -304,6 +304,14 @@ def _compositions(answer: Answer, tree: Breakdown, steps: Steps) -> Iterable[Pan
     yield _whole(tree, step, inside_ms, answer.whole)
     if inside_ms >= _LEAST * step["total_ms"]:
         yield _one_step(table, step, inside, steps)
+
+
+def _with_unexplained(tree: Breakdown) -> pd.DataFrame:
+    """Return the largest parts of the cell, and what lies in none of them and has no explanation."""
+    largest, table = tree.largest(_MAX_PARTS), tree.table
+    inside = tuple(f"{node}/" for node in largest["id"])
+    unknown = table[(table["kind"] == "unexplained") & ~table["id"].str.startswith(inside)]
+    return pd.concat([largest, unknown])
 
 
 def _whole(tree: Breakdown, step: pd.Series[Any], steps_ms: float, whole: str) -> Split:
@@ -333,18 +341,18 @@ def _one_step(table: pd.DataFrame, step: pd.Series[Any], inside: pd.DataFrame, s
     about = f"{_units.milliseconds(whole)}, the {kind} of {count} steps, without tracing and compiling; parts by name"
     named = inside.assign(total_ms=inside["total_ms"] * (whole / inside["total_ms"].sum()))
     waits = named["kind"] == "wait"
-    named.loc[waits, "name"] = [_waited_for(table, row) for row in named[waits].to_dict("records")]
+    for at, row in named[waits].iterrows():
+        named.loc[at, ["name", "place"]] = _waited_for(table, row)
     return Composition("What a step is made of", about, _parts(named, whole), whole)
 
 
-def _waited_for(table: pd.DataFrame, wait: Mapping[Any, Any]) -> str:
-    """Name the stage that a wait is mostly for."""
+def _waited_for(table: pd.DataFrame, wait: pd.Series[Any]) -> tuple[str, str]:
+    """Name the stage that a wait is mostly for, and its place."""
     stages = table[(table["parent"] == wait["id"]) & (table["kind"] != "other")]
     if stages.empty:
-        return str(wait["name"])
+        return str(wait["name"]), str(wait["place"])
     largest = stages.iloc[int(stages["total_ms"].to_numpy().argmax())]
-    place = f" ({largest['place']})" if largest["place"] else ""
-    return f"{wait['name']} · {largest['name']}{place}"
+    return f"{wait['name']} · {largest['name']}", str(largest["place"])
 
 
 def _parts(nodes: pd.DataFrame, whole_ms: float) -> Sequence[Part]:
