@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from tfprof_nb._units import cell, percent
+from tfprof_nb._units import cell, percent, shorten
 from tfprof_nb.render.diff import DiffLine, diff
 from tfprof_nb.render.markup import element, join, limited, with_code
 from tfprof_nb.render.panels import Bar, Change, Composition, Headline, Part, Split
@@ -28,6 +28,7 @@ _BUTTON = (
     "background:none;color:inherit;cursor:pointer"
 )
 _SCALE = 100.0
+_MAX_HEADLINE = 400
 _NAMED = 0.1  # of a bar, for a name in it
 _QUIET = "opacity:.62;font-size:12px"
 _STRIP = "display:flex;gap:1px;height:26px;border-radius:4px;overflow:hidden;white-space:nowrap;line-height:18px"
@@ -38,7 +39,7 @@ def headline(panel: Headline) -> Markup:
     """Draw the sentence, large, with the gain at its right; below it where the page is narrow."""
     text = element(
         "div",
-        *with_code(panel.text),
+        *with_code(shorten(panel.text, _MAX_HEADLINE)),
         class_="tfp-headline",
         style="flex:1 1 420px;font-size:21px;line-height:1.28;font-weight:650;overflow-wrap:anywhere",
     )
