@@ -119,13 +119,13 @@ export class App implements StateListener {
   selected(slice: Slice | null): void {
     this.status.textContent = this.details.show(slice);
     this.traits.sendEvent(slice?.event ?? null);
-    this.search.at(this.positionOf(slice));
+    this.search.at(this.hitAt(slice));
     this.rangePanel.root.hidden = slice !== null || this.state.range === null;
     if (slice) this.askForDetails(slice.event);
   }
 
   /** At which of the search's hits a slice is; null for no hit, and where only the kernel has every single event. */
-  private positionOf(slice: Slice | null): number | null {
+  private hitAt(slice: Slice | null): number | null {
     const { names } = this.search;
     if (!slice || !names?.[slice.name] || this.state.needsKernel) return null;
     return this.state.slices.rank(slice.event, slice.start, names);
