@@ -16,6 +16,7 @@ import ipywidgets
 
 from tfprof_nb.render.html import draw
 from tfprof_nb.render.idle import someone_waits
+from tfprof_nb.render.markup import element, with_code
 from tfprof_nb.render.panels import Note, Offer, Panel
 from tfprof_nb.render.progress import progress_shown_by
 from tfprof_nb.render.widget_tree import close_all
@@ -76,7 +77,7 @@ class OfferWidget(ipywidgets.VBox):  # type: ignore[misc]
             close_all([self._start, self._stop, self._above, self._line])
 
     def _say(self, text: str) -> None:
-        self._line.value = str(draw(Note(text)))
+        self._line.value = str(element("div", *with_code(text), style="font-size:12px;opacity:.8"))
 
     def _give_back(self, note: Note) -> None:
         """Say what happened, and let the button be pressed again."""
